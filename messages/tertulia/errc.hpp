@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <caf/error.hpp>
+#include <caf/make_message.hpp> // CAF 0.17: CAF_ERROR_CODE_ENUM needs it
+
+namespace tertulia {
+
+/// What went wrong, as the canonical status codes that Genkit uses.
+///
+/// The numbers are fixed for ever: they travel in `caf::error` and are kept in
+/// stored records. Append only. "Retry" says whether the same call, unchanged,
+/// may succeed later.
+///
+/// @threads a value.
+/// @design  README §7 "Errors".
+enum class errc : std::uint8_t {
+  /// No error; never carried by a `caf::error`.
+  ok = 0,
+  /// The caller cancelled. An outcome, not a fault. No retry.
+  cancelled = 1,
+  /// An error of another system that has no code here. No retry.
+  unknown = 2,
+  /// The caller said something that is wrong in any state. No retry.
+  invalid_argument = 3,
+  /// The time was up; the effect may have happened. Retry with care.
+  deadline_exceeded = 4,
+  /// No such action, session or snapshot. No retry.
+  not_found = 5,
+  /// It exists and must not. No retry.
+  already_exists = 6,
+  /// The caller may not do this. No retry.
+  permission_denied = 7,
+  /// A limit was reached: a window, a quota, a queue. Retry after a pause.
+  resource_exhausted = 8,
+  /// The call does not fit the present state. Retry once the state changed.
+  failed_precondition = 9,
+  /// Somebody else won, or an actor was killed on the way. Retry from the
+  /// start.
+  aborted = 10,
+  /// A number or position is outside of its range. No retry.
+  out_of_range = 11,
+  /// Not offered by this action, store or node. No retry.
+  unimplemented = 12,
+  /// A fault in the action or in this library. No retry.
+  internal = 13,
+  /// The peer, node or store cannot be reached now. Retry.
+  unavailable = 14,
+  /// Stored data is damaged. No retry.
+  data_loss = 15,
+  /// The caller did not say who it is. No retry.
+  unauthenticated = 16,
+};
+
+/// The highest number of `errc`: for loops over all codes.
+inline constexpr auto last_errc = errc::unauthenticated;
+
+/// Returns the name of the code as written in the enum, "unknown" for a number
+/// that is not in it.
+std::string_view to_string(errc code) noexcept;
+
+} // namespace tertulia
+
+CAF_ERROR_CODE_ENUM(tertulia::errc, "tertulia")

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <tertulia/errc.hpp>
+
+#include <caf/expected.hpp>
+
+namespace tertulia {
+
+/// An error as coroutines and blocking calls see it: a code, a message for
+/// people and details for programs.
+///
+/// Inside actor messages the same three travel as a `caf::error` of the
+/// category `tertulia`; `to_error` and `to_status` are the one translation
+/// between the two worlds.
+///
+/// @threads a value.
+/// @design  README §7 "Errors".
+class status_error : public std::runtime_error {
+public:
+  /// @param code    what went wrong; not `errc::ok`.
+  /// @param message for people, one sentence without a final stop.
+  /// @param details for programs: a JSON object as text, or empty.
+  status_error(errc code, const std::string& message, std::string details = {})
+    : std::runtime_error(message), code_(code), details_(std::move(details)) {
+  }
+
+  errc code() const noexcept {
+    return code_;
+  }
+
+  /// The message for people; the same text as `what()`.
+  std::string message() const {
+    return what();
+  }
+
+  /// JSON object as text that names the session, snapshot, field …; may be
+  /// empty.
+  const std::string& details() const noexcept {
+    return details_;
+  }
+
+private:
+  errc code_;
+  std::string details_;
+};
+
+/// Makes an error of our category.
+[[nodiscard]] caf::error fail(errc code, std::string message,
+                              std::string details = {});
+
+/// Returns the error as it travels between actors.
+[[nodiscard]] caf::error to_error(const status_error& x);
+
+/// Returns the error as coroutines throw it. An error of a foreign category
+/// keeps its rendered text: CAF's time-outs become `deadline_exceeded`, an
+/// unreachable or dead receiver `unavailable`, everything else `unknown`.
+/// @pre `x` holds an error.
+[[nodiscard]] status_error to_status(const caf::error& x);
+
+/// Returns the code of `x` after the translation of `to_status`; `errc::ok` for
+/// a default-constructed error.
+[[nodiscard]] errc code_of(const caf::error& x);
+
+/// Translates the exception that is being handled: a `status_error` keeps its
+/// code, everything else becomes `internal` with its `what()`.
+/// @pre called inside a `catch` block.
+[[nodiscard]] caf::error current_exception_to_error();
+
+/// Throws `to_status(x)`.
+[[noreturn]] void raise(const caf::error& x);
+
+/// Returns the value, or throws the error as `status_error`.
+template <class T>
+T value_or_raise(caf::expected<T>&& x) {
+  if (!x)
+    raise(x.error());
+  return std::move(*x);
+}
+
+} // namespace tertulia
