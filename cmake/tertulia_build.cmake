@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# How a room, a program and the package are declared. The CMakeLists.txt files
+# only say what there is.
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+if(PROJECT_IS_TOP_LEVEL)
+  get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT CMAKE_BUILD_TYPE AND NOT multi_config)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  find_program(TERTULIA_CCACHE ccache)
+  if(TERTULIA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    # Without the sloppiness ccache gives up as soon as it sees a precompiled
+    # header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      ${TERTULIA_CCACHE})
+  endif()
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# tertulia_needs(<arguments of find_package>): finds a package, and makes the
+# installed tertulia-config.cmake find it again.
+macro(tertulia_needs)
+  find_package(${ARGV} REQUIRED)
+  set(tertulia_need ${ARGV})
+  list(JOIN tertulia_need " " tertulia_need)
+  string(APPEND TERTULIA_NEEDS "find_dependency(${tertulia_need})\n")
+endmacro()
+
+# What every target of ours has in common, be it a room or a program.
+function(tertulia_common target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic $<$<BOOL:${TERTULIA_WERROR}>:-Werror>)
+  if(TERTULIA_PCH)
+    # One precompiled header serves all, because every target waits for the
+    # messages anyway. The flags that matter to it are the same everywhere.
+    if(target STREQUAL tertulia_messages)
+      target_precompile_headers(${target} PRIVATE
+        <algorithm> <chrono> <coroutine> <functional> <map> <memory> <optional>
+        <string> <string_view> <unordered_map> <utility> <variant> <vector>
+        <caf/all.hpp> <nlohmann/json.hpp>)
+    else()
+      target_precompile_headers(${target} REUSE_FROM tertulia_messages)
+    endif()
+  endif()
+endfunction()
+
+# tertulia_room(<name> SOURCES <file>... [SEES <room>...]
+#               [LINKS [PUBLIC <target>...] [PRIVATE <target>...]])
+#
+# Declares tertulia::<name>. What lies under <room>/tertulia/ is public and gets
+# installed; the room itself is on the include path of its own sources only. A
+# room without sources is an interface library.
+function(tertulia_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;SEES;LINKS")
+  set(target tertulia_${name})
+  list(TRANSFORM room_SEES PREPEND tertulia::)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS tertulia/*.hpp)
+
+  if(room_SOURCES)
+    set(scope PUBLIC)
+    add_library(${target} STATIC ${room_SOURCES})
+    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    tertulia_common(${target})
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+    list(TRANSFORM room_LINKS REPLACE "^(PUBLIC|PRIVATE)$" INTERFACE)
+  endif()
+  add_library(tertulia::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_sources(${target} ${scope} FILE_SET HEADERS
+    BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers})
+  target_link_libraries(${target} ${scope} CAF::core ${room_SEES} ${room_LINKS})
+
+  if(TERTULIA_SANITIZE)
+    list(JOIN TERTULIA_SANITIZE "," sanitizers)
+    # CAF's headers bind references to null; "undefined" would switch the check
+    # on again, so the order matters.
+    set(flags -fsanitize=${sanitizers} -fno-sanitize=null)
+    target_compile_options(${target} ${scope} ${flags} -fno-omit-frame-pointer)
+    target_link_options(${target} ${scope} ${flags})
+  endif()
+
+  install(TARGETS ${target} EXPORT tertulia-targets FILE_SET HEADERS)
+endfunction()
+
+# tertulia_program(<name> <source>...): an executable that sees the whole
+# library.
+function(tertulia_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE tertulia::runtime)
+  tertulia_common(${name})
+endfunction()
+
+# Installs what find_package(tertulia) reads.
+function(tertulia_install_package)
+  set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tertulia)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tertulia-config.cmake.in
+    tertulia-config.cmake @ONLY)
+  # Below 1.0 a new minor version may break its users.
+  write_basic_package_version_file(tertulia-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+  install(EXPORT tertulia-targets NAMESPACE tertulia::
+    DESTINATION ${config_dir})
+  install(FILES
+    ${CMAKE_CURRENT_BINARY_DIR}/tertulia-config.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/tertulia-config-version.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/FindCAF.cmake
+    DESTINATION ${config_dir})
+endfunction()
