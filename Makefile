@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What can be done here, by name; CMake does the work. `make help` lists it.
+
+PREFIX ?= /usr/local
+BUILD_TYPE ?= Release
+WERROR ?= OFF
+JOBS ?= $(shell nproc)
+BENCH_ARGS ?=
+
+SHELL = /bin/bash
+.SHELLFLAGS = -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := build
+.PHONY: help deps build run test bench check asan format install clean
+
+# $(call configure,<folder>,<options>): Ninja if there is one; a folder that is
+# configured already keeps its generator.
+configure = cmake -S . -B $(1) $(2) \
+  $$(test -e $(1)/CMakeCache.txt || ! command -v ninja >/dev/null \
+     || echo -GNinja) >/dev/null
+
+configure_build = $(call configure,build,\
+  -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DTERTULIA_WERROR=$(WERROR))
+
+# $(call compile,<folder>,<target>)
+compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
+
+# $(call ctest,<folder>)
+ctest = ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
+  --no-tests=error --no-label-summary
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+deps: ## install missing Debian packages
+	@.ci/deps
+
+build: deps ## build everything (BUILD_TYPE=Release, JOBS=all cores)
+	@$(configure_build)
+	@$(call compile,build,all)
+
+# stdin and stdout belong to the program: what the build says goes to stderr.
+run: deps ## talk to the echo flow, one line per turn
+	@{ $(configure_build) && $(call compile,build,echo_terminal); } \
+	  </dev/null >&2
+	@build/examples/echo_terminal
+
+test: build ## run all tests and examples
+	@$(call ctest,build)
+
+bench: deps ## measure; writes build/bench.json (BENCH_ARGS=--smoke)
+	@$(configure_build)
+	@$(call compile,build,tertulia_bench)
+	@build/bench/tertulia_bench --json build/bench.json $(BENCH_ARGS)
+
+# clang compiles what g++ built elsewhere, without precompiled headers, so that
+# a missing include shows.
+check: ## formatting, clang's warnings, self-contained headers, clang-tidy
+	@.ci/deps check
+	@git ls-files -z '*.cpp' '*.hpp' \
+	  | xargs -0 -r clang-format-14 --dry-run -Werror
+	@$(call configure,build-check,-DCMAKE_CXX_COMPILER=clang++-14 \
+	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DTERTULIA_WERROR=ON \
+	  -DTERTULIA_PCH=OFF -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON)
+	@$(call compile,build-check,all all_verify_interface_header_sets)
+	@git ls-files -z 'messages/*.cpp' 'stores/*.cpp' 'actors/*.cpp' \
+	  'runtime/*.cpp' \
+	  | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 -p build-check --quiet \
+	  2>&1 | { grep -v '^[0-9]* warnings* generated' || true; }
+
+asan: deps ## run all tests under AddressSanitizer and UBSan
+	@$(call configure,build-asan,-DCMAKE_BUILD_TYPE=Debug \
+	  -DCMAKE_CXX_FLAGS_DEBUG='-O1 -g1' -DTERTULIA_SANITIZE='address;undefined' \
+	  -DTERTULIA_BENCH=OFF)
+	@$(call compile,build-asan,all)
+	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
+	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	  $(call ctest,build-asan)
+
+format: ## format all sources
+	@.ci/deps check
+	@git ls-files -z '*.cpp' '*.hpp' | xargs -0 -r clang-format-14 -i
+
+install: deps ## install library and headers (PREFIX=/usr/local)
+	@$(configure_build)
+	@$(call compile,build,tertulia_rooms)
+	@cmake --install build --prefix '$(PREFIX)'
+
+clean: ## remove all build folders
+	@rm -rf build build-asan build-check
