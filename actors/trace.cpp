@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/trace.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <random>
+
+namespace tertulia {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Blackman and Vigna's xoshiro256++: 32 bytes a thread, a few cycles a number.
+class generator {
+public:
+  generator() {
+    std::random_device os;
+    for (auto& word : state_)
+      word = std::uint64_t{os()} << 32 | os();
+  }
+
+  std::uint64_t operator()() noexcept {
+    auto& s = state_;
+    const auto result = std::rotl(s[0] + s[3], 23) + s[0];
+    const auto t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = std::rotl(s[3], 45);
+    return result;
+  }
+
+private:
+  std::array<std::uint64_t, 4> state_;
+};
+
+/// Returns the value of a lower-case digit, -1 for everything else.
+int digit(char c) noexcept {
+  if (c >= '0' && c <= '9')
+    return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/// @pre `hex` has two characters for each byte of `out`.
+template <std::size_t Size>
+bool read_hex(std::string_view hex, std::array<std::uint8_t, Size>& out) {
+  for (std::size_t i = 0; i < Size; ++i) {
+    const auto high = digit(hex[2 * i]);
+    const auto low = digit(hex[2 * i + 1]);
+    if (high < 0 || low < 0)
+      return false;
+    out[i] = static_cast<std::uint8_t>(high << 4 | low);
+  }
+  return true;
+}
+
+template <std::size_t Size>
+std::string to_hex(const std::array<std::uint8_t, Size>& bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string result;
+  for (auto byte : bytes) {
+    result += digits[byte >> 4];
+    result += digits[byte & 15];
+  }
+  return result;
+}
+
+template <std::size_t Size>
+bool is_zero(const std::array<std::uint8_t, Size>& bytes) noexcept {
+  return std::all_of(bytes.begin(), bytes.end(), [](auto x) { return x == 0; });
+}
+
+attribute_value copy(const attribute_ref& x) {
+  return std::visit(
+    [](auto value) -> attribute_value {
+      if constexpr (std::same_as<decltype(value), std::string_view>)
+        return std::string{value};
+      else
+        return value;
+    },
+    x.value);
+}
+
+} // namespace
+
+template <std::size_t Size>
+hex_id<Size> hex_id<Size>::random() {
+  thread_local generator next;
+  hex_id result;
+  do
+    for (std::size_t i = 0; i < Size; i += sizeof(std::uint64_t)) {
+      const auto word = next();
+      std::memcpy(&result.bytes_[i], &word, sizeof(word));
+    }
+  while (is_zero(result.bytes_));
+  return result;
+}
+
+template <std::size_t Size>
+std::optional<hex_id<Size>> hex_id<Size>::parse(std::string_view hex) {
+  hex_id result;
+  if (hex.size() != 2 * Size || !read_hex(hex, result.bytes_)
+      || is_zero(result.bytes_))
+    return std::nullopt;
+  return result;
+}
+
+template class hex_id<16>;
+template class hex_id<8>;
+
+std::string to_string(const trace_id& x) {
+  return to_hex(x.bytes());
+}
+
+std::string to_string(const span_id& x) {
+  return to_hex(x.bytes());
+}
+
+std::string span_context::to_traceparent() const {
+  return "00-" + to_string(trace) + '-' + to_string(span)
+         + (sampled ? "-01" : "-00");
+}
+
+std::optional<span_context> parse_traceparent(std::string_view header) {
+  // version "-" trace "-" span "-" flags; later versions may add "-" and more.
+  constexpr std::size_t size = 55;
+  if (header.size() < size || header[2] != '-' || header[35] != '-'
+      || header[52] != '-')
+    return std::nullopt;
+  std::array<std::uint8_t, 1> version{};
+  std::array<std::uint8_t, 1> flags{};
+  if (!read_hex(header.substr(0, 2), version) || version[0] == 0xff
+      || !read_hex(header.substr(53, 2), flags))
+    return std::nullopt;
+  if (header.size() > size && (version[0] == 0 || header[size] != '-'))
+    return std::nullopt;
+  const auto trace = trace_id::parse(header.substr(3, 32));
+  const auto span = span_id::parse(header.substr(36, 16));
+  if (!trace || !span)
+    return std::nullopt;
+  span_context result{*trace, *span};
+  result.sampled = (flags[0] & 1) != 0;
+  return result;
+}
+
+caf::timespan span_data::duration() const noexcept {
+  return end ? *end - start : caf::timespan{0};
+}
+
+const attribute_value* span_data::find(std::string_view key) const noexcept {
+  for (const auto& x : attributes)
+    if (x.first == key)
+      return &x.second;
+  return nullptr;
+}
+
+void span_sink::on_event(const span_context&, const span_event&) noexcept {}
+
+class span_listeners {
+public:
+  using list = std::vector<std::shared_ptr<span_sink>>;
+
+  /// Returns the list of this moment. It never changes, a change makes a new
+  /// one, so nobody holds the mutex while a sink is busy or calls back.
+  std::shared_ptr<const list> now() const {
+    std::lock_guard guard{mutex_};
+    return list_;
+  }
+
+  /// Replaces the list by what `change` makes of a copy. The old one dies after
+  /// the mutex is free: a sink may use the tracer in its destructor.
+  template <class Change>
+  void update(std::atomic<bool>& enabled, Change change) {
+    std::shared_ptr<const list> old;
+    std::lock_guard guard{mutex_};
+    auto next = std::make_shared<list>(*list_);
+    change(*next);
+    enabled.store(!next->empty(), std::memory_order_relaxed);
+    old = std::exchange(list_, std::move(next));
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const list> list_ = std::make_shared<list>();
+};
+
+struct span::recording {
+  recording(span_data data, std::shared_ptr<const span_listeners> listeners)
+    : data(std::move(data)), listeners(std::move(listeners)) {}
+
+  caf::timestamp now() const {
+    return data.start
+           + std::chrono::duration_cast<caf::timespan>(clock::now() - begin);
+  }
+
+  span_data data;
+  clock::time_point begin = clock::now();
+  std::shared_ptr<const span_listeners> listeners;
+};
+
+span& span::operator=(span&& x) noexcept {
+  if (this != &x) {
+    end();
+    live_ = std::move(x.live_);
+  }
+  return *this;
+}
+
+const span_context* span::context() const noexcept {
+  return live_ ? &live_->data.context : nullptr;
+}
+
+void span::put(attribute_ref x) {
+  auto& data = live_->data;
+  for (auto& known : data.attributes)
+    if (known.first == x.key) {
+      known.second = copy(x);
+      return;
+    }
+  if (data.attributes.size() < span_data::max_attributes)
+    data.attributes.emplace_back(x.key, copy(x));
+  else
+    ++data.dropped_attributes;
+}
+
+void span::put(std::string_view name, std::initializer_list<attribute_ref> xs) {
+  auto& data = live_->data;
+  span_event event{std::string{name}, live_->now()};
+  event.attributes.reserve(xs.size());
+  for (const auto& x : xs)
+    event.attributes.emplace_back(x.key, copy(x));
+  const auto sinks = live_->listeners->now();
+  for (const auto& sink : *sinks)
+    sink->on_event(data.context, event);
+  if (data.events.size() < span_data::max_events)
+    data.events.push_back(std::move(event));
+  else
+    ++data.dropped_events;
+}
+
+void span::put(errc code, std::string_view message) {
+  assert(code != errc::ok);
+  live_->data.status = code;
+  live_->data.message = message;
+}
+
+void span::finish() noexcept {
+  const auto done = std::exchange(live_, nullptr);
+  done->data.end = done->now();
+  // The record may be kept for long; the sinks it goes to need not be.
+  const auto sinks = std::exchange(done->listeners, nullptr)->now();
+  for (const auto& sink : *sinks)
+    sink->on_end({done, &done->data});
+}
+
+tracer::tracer() : listeners_(std::make_shared<span_listeners>()) {}
+
+void tracer::listen(std::shared_ptr<span_sink> sink) {
+  assert(sink != nullptr);
+  listeners_->update(enabled_, [&](auto& sinks) {
+    if (std::find(sinks.begin(), sinks.end(), sink) == sinks.end())
+      sinks.push_back(std::move(sink));
+  });
+}
+
+void tracer::stop_listening(const span_sink& sink) {
+  listeners_->update(enabled_, [&](auto& sinks) {
+    std::erase_if(sinks, [&](const auto& x) { return x.get() == &sink; });
+  });
+}
+
+span tracer::record(std::string_view name, const span_context* parent) const {
+  const auto sinks = listeners_->now();
+  if (sinks->empty()) // the last one has just left
+    return {};
+  span_context context{parent ? parent->trace : trace_id::random(),
+                       span_id::random()};
+  std::optional<span_id> parent_id;
+  if (parent) {
+    context.sampled = parent->sampled;
+    parent_id = parent->span;
+  }
+  span result;
+  result.live_ = std::make_shared<span::recording>(
+    span_data{std::string{name}, context, parent_id, caf::make_timestamp()},
+    listeners_);
+  for (const auto& sink : *sinks)
+    sink->on_start(result.live_->data);
+  return result;
+}
+
+} // namespace tertulia
