@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/span_recorder.hpp>
+#include <tertulia/trace.hpp>
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+using namespace tertulia;
+using namespace std::literals;
+
+namespace {
+
+constexpr auto vector_00
+  = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"sv;
+
+/// Writes down every call.
+class recording_sink : public span_sink {
+public:
+  void on_start(const span_data& x) noexcept override {
+    heard.push_back("start " + x.name + (x.end ? " ended" : ""));
+  }
+
+  void on_event(const span_context&, const span_event& x) noexcept override {
+    heard.push_back("event " + x.name);
+  }
+
+  void on_end(std::shared_ptr<const span_data> x) noexcept override {
+    heard.push_back("end " + x->name);
+  }
+
+  std::vector<std::string> heard;
+};
+
+/// Counts, from many threads at once.
+class counting_sink : public span_sink {
+public:
+  void on_start(const span_data&) noexcept override {
+    ++starts;
+  }
+
+  void on_end(std::shared_ptr<const span_data> x) noexcept override {
+    ++ends;
+    if (!x->end || x->name != "work" || x->find("n") == nullptr)
+      ++torn;
+  }
+
+  std::atomic<int> starts = 0;
+  std::atomic<int> ends = 0;
+  std::atomic<int> torn = 0;
+};
+
+struct trace : testing::Test {
+  std::shared_ptr<span_recorder> listen(std::size_t capacity = 16) {
+    auto result = std::make_shared<span_recorder>(capacity);
+    spans.listen(result);
+    return result;
+  }
+
+  tracer spans;
+};
+
+std::vector<std::string> names(const std::vector<span_recorder::record>& xs) {
+  std::vector<std::string> result;
+  for (const auto& x : xs)
+    result.push_back(x->name);
+  return result;
+}
+
+using strings = std::vector<std::string>;
+
+} // namespace
+
+// -- identity -----------------------------------------------------------------
+
+TEST_F(trace, ids_are_distinct_within_and_across_threads) {
+  constexpr std::size_t each = 5'000;
+  std::vector<std::vector<trace_id>> drawn(4);
+  std::vector<std::thread> threads;
+  for (auto& ids : drawn)
+    threads.emplace_back([&ids] {
+      for (std::size_t i = 0; i < each; ++i)
+        ids.push_back(trace_id::random());
+    });
+  for (auto& x : threads)
+    x.join();
+  std::set<std::array<std::uint8_t, 16>> distinct;
+  for (const auto& ids : drawn)
+    for (const auto& id : ids)
+      distinct.insert(id.bytes());
+  EXPECT_EQ(distinct.size(), 4 * each);
+}
+
+TEST_F(trace, an_id_is_read_back_from_its_text) {
+  const auto id = span_id::random();
+  EXPECT_EQ(to_string(id).size(), 16u);
+  EXPECT_EQ(span_id::parse(to_string(id)), id);
+  EXPECT_EQ(to_string(*span_id::parse("00f067aa0ba902b7")), "00f067aa0ba902b7");
+}
+
+TEST_F(trace, no_id_is_zero_too_short_or_upper_case) {
+  EXPECT_FALSE(span_id::parse("0000000000000000"));
+  EXPECT_FALSE(span_id::parse("00f067aa0ba902b"));
+  EXPECT_FALSE(span_id::parse("00F067AA0BA902B7"));
+  EXPECT_FALSE(span_id::parse(""));
+}
+
+TEST_F(trace, a_traceparent_is_read_and_written_as_w3c_says) {
+  const auto x = parse_traceparent(vector_00);
+  ASSERT_TRUE(x);
+  EXPECT_EQ(to_string(x->trace), "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(to_string(x->span), "00f067aa0ba902b7");
+  EXPECT_TRUE(x->sampled);
+  EXPECT_EQ(x->to_traceparent(), vector_00);
+}
+
+TEST_F(trace, only_the_sampled_flag_of_a_traceparent_survives) {
+  const auto with_flags = [](std::string_view flags) {
+    return std::string{vector_00.substr(0, 53)} + std::string{flags};
+  };
+  for (auto flags : {"00", "02", "fe"}) {
+    const auto x = parse_traceparent(with_flags(flags));
+    ASSERT_TRUE(x) << flags;
+    EXPECT_FALSE(x->sampled) << flags;
+    EXPECT_EQ(x->to_traceparent(), with_flags("00"));
+  }
+  for (auto flags : {"03", "ff"}) {
+    const auto x = parse_traceparent(with_flags(flags));
+    ASSERT_TRUE(x) << flags;
+    EXPECT_EQ(x->to_traceparent(), vector_00);
+  }
+}
+
+TEST_F(trace, a_later_traceparent_version_is_read_by_its_prefix) {
+  const auto rest = std::string{vector_00.substr(2)};
+  EXPECT_EQ(parse_traceparent("01" + rest), parse_traceparent(vector_00));
+  EXPECT_EQ(parse_traceparent("cc" + rest + "-what-the-future-brings"),
+            parse_traceparent(vector_00));
+  EXPECT_TRUE(parse_traceparent("cc" + rest + "-"));
+  EXPECT_FALSE(parse_traceparent("cc" + rest + ".what-the-future-brings"));
+  EXPECT_FALSE(parse_traceparent("cc" + rest + "0"));
+}
+
+TEST_F(trace, a_malformed_traceparent_is_refused) {
+  for (auto header : {
+         "",
+         "00",
+         "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+         "0-4bf92f3577b34da6a3ce929d0e0e47360-00f067aa0ba902b7-01",
+         ".0-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+         "0A-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+         "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+         "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00F067AA0BA902B7-01",
+         "00-.bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b.-01",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0.",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0A",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+         "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7-01",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7_01",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",
+         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
+         " 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+       })
+    EXPECT_FALSE(parse_traceparent(header)) << header;
+}
+
+// -- spans --------------------------------------------------------------------
+
+TEST_F(trace, a_span_is_empty_when_nobody_listens) {
+  auto x = spans.start("work");
+  EXPECT_FALSE(spans.enabled());
+  EXPECT_EQ(x.context(), nullptr);
+  x.set_attribute("n", 1);
+  x.add_event("tick", {{"n", 1}});
+  x.set_error(errc::internal, "lost");
+  const auto late = listen();
+  x.end();
+  EXPECT_TRUE(late->spans().empty());
+}
+
+TEST_F(trace, a_child_span_carries_the_trace_id_of_its_parent) {
+  const auto recorder = listen();
+  auto parent = spans.start("parent");
+  auto child = spans.start("child", parent.context());
+  const auto parent_context = *parent.context();
+  EXPECT_EQ(child.context()->trace, parent_context.trace);
+  EXPECT_NE(child.context()->span, parent_context.span);
+  child.end();
+  spans.start("other").end();
+  parent.end();
+  EXPECT_EQ(names(recorder->children_of(parent_context.span)),
+            strings{"child"});
+  EXPECT_EQ(recorder->find("parent")->parent, std::nullopt);
+  EXPECT_NE(recorder->find("other")->context.trace, parent_context.trace);
+}
+
+TEST_F(trace, a_child_inherits_the_decision_of_a_remote_parent) {
+  const auto recorder = listen();
+  auto remote = *parse_traceparent(vector_00);
+  EXPECT_TRUE(spans.start("kept", &remote).context()->sampled);
+  remote.sampled = false;
+  EXPECT_FALSE(spans.start("not kept", &remote).context()->sampled);
+  EXPECT_EQ(names(recorder->children_of(remote.span)),
+            (strings{"kept", "not kept"}));
+}
+
+TEST_F(trace, a_record_tells_what_was_said_on_the_span) {
+  const auto recorder = listen();
+  const auto before = caf::make_timestamp();
+  {
+    auto x = spans.start("work");
+    x.set_attribute("genkit:metadata:snapshotId", "abc");
+    x.set_attribute("final", true);
+    x.set_attribute("tokens", 7u);
+    x.set_attribute("ratio", 0.5f);
+    x.set_attribute("huge", UINT64_MAX);
+    x.set_attribute("final", "replaced in its place"s);
+    x.add_event("first", {{"word", "hello"}, {"n", -1}});
+    x.add_event("second");
+    x.set_error(errc::unavailable, "first reason");
+    x.set_error(errc::cancelled, "last reason");
+  }
+  const auto x = recorder->find("work");
+  ASSERT_TRUE(x);
+  const std::vector<attribute> attributes = {
+    {"genkit:metadata:snapshotId", "abc"s},
+    {"final", "replaced in its place"s},
+    {"tokens", std::int64_t{7}},
+    {"ratio", 0.5},
+    {"huge", INT64_MAX},
+  };
+  EXPECT_EQ(x->attributes, attributes);
+  ASSERT_EQ(x->events.size(), 2u);
+  EXPECT_EQ(x->events[0].name, "first");
+  const std::vector<attribute> of_event
+    = {{"word", "hello"s}, {"n", std::int64_t{-1}}};
+  EXPECT_EQ(x->events[0].attributes, of_event);
+  EXPECT_EQ(x->status, errc::cancelled);
+  EXPECT_EQ(x->message, "last reason");
+  EXPECT_GE(x->start, before);
+  EXPECT_LE(x->start, x->events[0].time);
+  EXPECT_LE(x->events[0].time, x->events[1].time);
+  EXPECT_LE(x->events[1].time, *x->end);
+  EXPECT_EQ(x->duration(), *x->end - x->start);
+}
+
+TEST_F(trace, a_span_ends_once_however_it_is_moved_and_ended) {
+  const auto recorder = listen();
+  auto first = spans.start("first");
+  auto moved = std::move(first);
+  first.end();
+  EXPECT_TRUE(recorder->spans().empty());
+  moved = spans.start("second"); // ends the first
+  EXPECT_EQ(names(recorder->spans()), strings{"first"});
+  moved.end();
+  moved.end();
+  EXPECT_EQ(moved.context(), nullptr);
+  moved.set_attribute("too", "late");
+  moved = span{};
+  EXPECT_EQ(names(recorder->spans()), (strings{"first", "second"}));
+  EXPECT_TRUE(recorder->find("second")->attributes.empty());
+}
+
+TEST_F(trace, a_record_keeps_a_bounded_number_of_entries) {
+  const auto recorder = listen();
+  const auto sink = std::make_shared<recording_sink>();
+  spans.listen(sink);
+  constexpr auto attributes = span_data::max_attributes;
+  constexpr auto events = span_data::max_events;
+  auto x = spans.start("long");
+  for (std::size_t i = 0; i < attributes + 2; ++i)
+    x.set_attribute("key " + std::to_string(i), i);
+  x.set_attribute("key 0", "still replaceable");
+  for (std::size_t i = 0; i < events + 3; ++i)
+    x.add_event("event " + std::to_string(i));
+  x.end();
+  const auto record = recorder->find("long");
+  EXPECT_EQ(record->attributes.size(), attributes);
+  EXPECT_EQ(record->dropped_attributes, 2u);
+  EXPECT_EQ(*record->find("key 0"), attribute_value{"still replaceable"s});
+  EXPECT_EQ(record->find("key " + std::to_string(attributes)), nullptr);
+  EXPECT_EQ(record->events.size(), events);
+  EXPECT_EQ(record->events.back().name, "event " + std::to_string(events - 1));
+  EXPECT_EQ(record->dropped_events, 3u);
+  EXPECT_EQ(sink->heard.size(), 1 + events + 3 + 1) << "all is heard live";
+}
+
+// -- sinks --------------------------------------------------------------------
+
+TEST_F(trace, every_sink_hears_a_span_while_it_happens) {
+  const auto one = std::make_shared<recording_sink>();
+  const auto two = std::make_shared<recording_sink>();
+  spans.listen(one);
+  spans.listen(two);
+  spans.listen(two); // no effect
+  auto x = spans.start("work");
+  const strings begun = {"start work"};
+  EXPECT_EQ(one->heard, begun);
+  x.add_event("tick");
+  const strings ticked = {"start work", "event tick"};
+  EXPECT_EQ(one->heard, ticked);
+  x.end();
+  const strings all = {"start work", "event tick", "end work"};
+  EXPECT_EQ(one->heard, all);
+  EXPECT_EQ(two->heard, all);
+}
+
+TEST_F(trace, a_sink_that_left_hears_nothing_more_and_is_let_go) {
+  const auto left = std::make_shared<recording_sink>();
+  spans.listen(left);
+  auto x = spans.start("work");
+  spans.stop_listening(*left);
+  EXPECT_FALSE(spans.enabled());
+  EXPECT_EQ(left.use_count(), 1);
+  const auto late = std::make_shared<recording_sink>();
+  spans.listen(late);
+  x.end();
+  EXPECT_EQ(left->heard, strings{"start work"});
+  EXPECT_EQ(late->heard, strings{"end work"});
+}
+
+TEST_F(trace, a_sink_may_leave_from_each_of_its_calls) {
+  struct leaving_sink : span_sink {
+    leaving_sink(tracer& from, std::string at) : from(from), at(at) {}
+
+    void leave(std::string now) noexcept {
+      heard.push_back(now);
+      if (now == at)
+        from.stop_listening(*this); // replaces the list that is being told
+    }
+
+    void on_start(const span_data&) noexcept override {
+      leave("start");
+    }
+
+    void on_event(const span_context&, const span_event&) noexcept override {
+      leave("event");
+    }
+
+    void on_end(std::shared_ptr<const span_data>) noexcept override {
+      leave("end");
+    }
+
+    tracer& from;
+    std::string at;
+    strings heard;
+  };
+  const strings all = {"start", "event", "end"};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto leaving = std::make_shared<leaving_sink>(spans, all[i]);
+    const auto staying = std::make_shared<leaving_sink>(spans, "never");
+    spans.listen(leaving);
+    spans.listen(staying);
+    auto x = spans.start("work");
+    x.add_event("tick");
+    x.end();
+    EXPECT_EQ(leaving->heard.size(), i + 1) << all[i];
+    EXPECT_EQ(leaving.use_count(), 1) << all[i];
+    EXPECT_EQ(staying->heard, all) << all[i];
+    spans.stop_listening(*staying);
+  }
+}
+
+TEST_F(trace, a_span_may_outlive_its_tracer_but_a_record_keeps_no_sink) {
+  auto recorder = std::make_shared<span_recorder>(2);
+  auto mine = std::make_unique<tracer>();
+  mine->listen(recorder);
+  auto x = mine->start("work");
+  mine.reset();
+  x.end();
+  const auto record = recorder->find("work");
+  ASSERT_TRUE(record);
+  const std::weak_ptr<span_recorder> watch = recorder;
+  recorder.reset();
+  EXPECT_TRUE(watch.expired());
+  EXPECT_EQ(record->name, "work");
+}
+
+TEST_F(trace, spans_of_many_threads_are_heard_while_sinks_come_and_go) {
+  constexpr int workers = 4;
+  constexpr int each = 2'000;
+  const auto constant = std::make_shared<counting_sink>();
+  const auto recorder = listen(32);
+  spans.listen(constant);
+  std::atomic<int> running = workers;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < workers; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < each; ++n) {
+        auto x = spans.start("work");
+        x.set_attribute("n", n);
+        x.add_event("tick");
+      }
+      --running;
+    });
+  int visits = 0;
+  for (; visits == 0 || running > 0; ++visits) {
+    auto visitor = std::make_shared<counting_sink>();
+    spans.listen(visitor);
+    EXPECT_LE(recorder->spans().size(), 32u);
+    spans.stop_listening(*visitor);
+    EXPECT_EQ(visitor->torn, 0);
+  }
+  for (auto& x : threads)
+    x.join();
+  EXPECT_EQ(constant->starts, workers * each);
+  EXPECT_EQ(constant->ends, workers * each);
+  EXPECT_EQ(constant->torn, 0);
+  EXPECT_EQ(recorder->spans().size(), 32u);
+  spans.stop_listening(*constant);
+  EXPECT_EQ(constant.use_count(), 1);
+}
+
+TEST_F(trace, a_span_records_exactly_if_a_sink_heard_its_start) {
+  const auto sink = std::make_shared<counting_sink>();
+  std::atomic<bool> done = false;
+  int recorded = 0;
+  std::thread worker{[&] {
+    // Goes on until it has met both states, so the test cannot miss them.
+    for (int off = 0; recorded < 500 || off < 500;) {
+      auto x = spans.start("work");
+      x.set_attribute("n", 1);
+      x.context() != nullptr ? ++recorded : ++off;
+    }
+    done = true;
+  }};
+  while (!done) {
+    spans.listen(sink);
+    spans.stop_listening(*sink);
+  }
+  worker.join();
+  EXPECT_EQ(sink->starts, recorded);
+  EXPECT_LE(sink->ends, recorded);
+  EXPECT_EQ(sink->torn, 0);
+}
+
+// -- the recorder -------------------------------------------------------------
+
+TEST_F(trace, a_full_recorder_forgets_the_oldest) {
+  const auto recorder = listen(3);
+  for (auto name : {"a", "b", "c", "d", "b"})
+    spans.start(name).end();
+  EXPECT_EQ(names(recorder->spans()), (strings{"c", "d", "b"}));
+  EXPECT_EQ(recorder->find("a"), nullptr);
+  const auto all = recorder->spans();
+  EXPECT_EQ(recorder->find("b"), all[2]);
+}
+
+TEST_F(trace, a_cleared_recorder_starts_over) {
+  const auto recorder = listen(2);
+  for (auto name : {"a", "b", "c"})
+    spans.start(name).end();
+  recorder->clear();
+  EXPECT_TRUE(recorder->spans().empty());
+  for (auto name : {"d", "e", "f"})
+    spans.start(name).end();
+  EXPECT_EQ(names(recorder->spans()), (strings{"e", "f"}));
+}
+
+TEST_F(trace, a_recorder_finds_the_latest_of_a_name) {
+  const auto recorder = listen();
+  spans.start("turn").end();
+  auto last = spans.start("turn");
+  const auto id = last.context()->span;
+  last.end();
+  EXPECT_EQ(recorder->find("turn")->context.span, id);
+  EXPECT_EQ(recorder->find("missing"), nullptr);
+}
