@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace tertulia {
+
+/// A JSON value of any shape: objects are sorted by key.
+using json = nlohmann::json;
+
+/// How deep arrays and objects may be nested. What is deeper is refused on
+/// both ways, so that what was written can be read, and no text from a stranger
+/// can exhaust the stack.
+inline constexpr std::size_t max_json_depth = 200;
+
+/// A place in a JSON document, as error messages name it:
+/// `$.items[3].unitPrice`.
+///
+/// A chain of frames on the stack, rendered only for an error.
+///
+/// @threads  a value.
+/// @lifetime a place refers to its parent and to its key: both must outlive it.
+class json_path {
+public:
+  /// The whole document: `$`.
+  constexpr json_path() noexcept = default;
+
+  /// A member of an object.
+  constexpr json_path(const json_path& parent, std::string_view key) noexcept
+    : parent_(&parent), key_(key), depth_(parent.depth_ + 1) {}
+
+  /// An element of an array, the first one is 0.
+  constexpr json_path(const json_path& parent, std::size_t index) noexcept
+    : parent_(&parent), index_(index), depth_(parent.depth_ + 1) {}
+
+  json_path(const json_path&) = delete;
+  json_path& operator=(const json_path&) = delete;
+
+  /// Number of arrays and objects around this place.
+  constexpr std::size_t depth() const noexcept {
+    return depth_;
+  }
+
+  /// Returns the path as text: always valid UTF-8, long keys are cut.
+  std::string to_string() const;
+
+private:
+  static constexpr auto no_index = static_cast<std::size_t>(-1);
+
+  const json_path* parent_ = nullptr;
+  std::string_view key_;
+  std::size_t index_ = no_index;
+  std::size_t depth_ = 0;
+};
+
+/// Refuses the value at `at`: for the codecs of users.
+///
+/// @param expected what the place can hold: "a number".
+/// @param found    what is there: "a string".
+/// @errors `invalid_argument`, always: the message is
+///         `$.path: expected a number, found a string`, the details are
+///         `{"expected":…,"path":…}`.
+[[noreturn]] void raise_mismatch(const json_path& at, std::string_view expected,
+                                 std::string_view found);
+
+namespace detail {
+
+/// Describes a document in a few words: "an array", "1.5".
+std::string in_words(const json& x);
+
+} // namespace detail
+
+/// Refuses `found` at `at`: names its kind, shows a number.
+/// @errors `invalid_argument`, always.
+template <std::same_as<json> Json> // or else strings would convert to it
+[[noreturn]] void raise_mismatch(const json_path& at, std::string_view expected,
+                                 const Json& found) {
+  raise_mismatch(at, expected, std::string_view{detail::in_words(found)});
+}
+
+} // namespace tertulia

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/json_traits.hpp>
+#include <tertulia/status.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+// Documents to values.
+
+namespace tertulia::detail {
+
+/// Parses text of a stranger; see `parse_json`.
+json parse_document(std::string_view text);
+
+/// @param lowest,highest the range of the type to be read.
+/// @errors `invalid_argument` if `from` is no integer in the range. A number
+///         with a point or an exponent counts if it is integral and at most
+///         2^53, where each integer is exact.
+std::int64_t read_signed(const json& from, const json_path& at,
+                         std::int64_t lowest, std::int64_t highest);
+
+std::uint64_t read_unsigned(const json& from, const json_path& at,
+                            std::uint64_t highest);
+
+double read_double(const json& from, const json_path& at);
+
+float read_float(const json& from, const json_path& at);
+
+/// Each returns `from`, or refuses it.
+const json& require_array(const json& from, const json_path& at);
+const json& require_array(const json& from, const json_path& at,
+                          std::size_t size);
+const json& require_object(const json& from, const json_path& at);
+const std::string& require_string(const json& from, const json_path& at);
+
+/// Returns `text` as it can be shown to people: quoted, escaped and cut.
+std::string in_quotes(std::string_view text);
+
+template <class T>
+T read_value(const json& from, const json_path& at);
+
+/// The error for a name that is none of the enumerators of `T`.
+template <described_enum T>
+[[noreturn]] void raise_no_name(const json_path& at, std::string_view found) {
+  std::string expected;
+  for_each_enumerator<T>([&](auto d) {
+    expected += expected.empty() ? "one of " : ", ";
+    expected += wire_name<decltype(d)>::quoted;
+  });
+  raise_mismatch(at, expected, in_quotes(found));
+}
+
+template <described_enum T>
+T read_enum(const json& from, const json_path& at) {
+  const auto& name = require_string(from, at);
+  T result{};
+  if (!find_enumerator(name, result))
+    raise_no_name<T>(at, name);
+  return result;
+}
+
+template <described_struct T>
+T read_struct(const json& from, const json_path& at) {
+  require_object(from, at);
+  T result{};
+  for_each_member<T>([&](auto d) {
+    using member = member_of<T, decltype(d)>;
+    constexpr auto name = wire_name<decltype(d)>::plain;
+    if (const auto i = from.find(name); i != from.end())
+      result.*d.pointer = read_value<member>(*i, {at, name});
+  });
+  return result;
+}
+
+template <class Map>
+Map read_map(const json& from, const json_path& at) {
+  using key = typename Map::key_type;
+  require_object(from, at);
+  Map result;
+  for (auto i = from.begin(); i != from.end(); ++i) {
+    const json_path here{at, i.key()};
+    auto value = read_value<typename Map::mapped_type>(i.value(), here);
+    if constexpr (described_enum<key>) {
+      key k{};
+      if (!find_enumerator(i.key(), k))
+        raise_no_name<key>(here, i.key());
+      result.emplace(k, std::move(value));
+    } else {
+      result.emplace(i.key(), std::move(value));
+    }
+  }
+  return result;
+}
+
+template <class Tuple>
+Tuple read_tuple(const json& from, const json_path& at) {
+  constexpr auto size = std::tuple_size_v<Tuple>;
+  require_array(from, at, size);
+  return [&]<std::size_t... Is>(std::index_sequence<Is...>) {
+    return Tuple{
+      read_value<std::tuple_element_t<Is, Tuple>>(from[Is], {at, Is})...};
+  }
+  (std::make_index_sequence<size>{});
+}
+
+template <json_array Array>
+Array read_array(const json& from, const json_path& at) {
+  Array result{};
+  require_array(from, at, result.size());
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = read_value<typename Array::value_type>(from[i], {at, i});
+  return result;
+}
+
+template <class List>
+List read_list(const json& from, const json_path& at) {
+  require_array(from, at);
+  List result;
+  if constexpr (json_vector<List>)
+    result.reserve(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    auto x = read_value<typename List::value_type>(from[i], {at, i});
+    if constexpr (json_vector<List>)
+      result.push_back(std::move(x));
+    else
+      result.insert(std::move(x));
+  }
+  return result;
+}
+
+// -- variants -----------------------------------------------------------------
+
+/// How well the outside of a value must fit an alternative.
+enum class fit {
+  /// An object has all required members of the struct and no others.
+  exact,
+  /// The kind of value is right.
+  loose,
+};
+
+template <described_struct T>
+bool fits_struct(const json& from) {
+  std::size_t known = 0;
+  auto complete = true;
+  for_each_member<T>([&](auto d) {
+    if (from.contains(wire_name<decltype(d)>::plain))
+      ++known;
+    else if (!json_optional<member_of<T, decltype(d)>>)
+      complete = false;
+  });
+  return complete && known == from.size();
+}
+
+template <class T>
+bool fits(const json& from, fit how) {
+  if constexpr (has_codec<T> || std::same_as<T, json>)
+    return true;
+  else if constexpr (std::same_as<T, std::monostate>)
+    return from.is_null();
+  else if constexpr (std::same_as<T, bool>)
+    return from.is_boolean();
+  else if constexpr (json_integer<T>)
+    return from.is_number_integer()
+           || (how == fit::loose && from.is_number_float());
+  else if constexpr (json_float<T>)
+    return from.is_number();
+  else if constexpr (std::same_as<T, std::string> || described_enum<T>)
+    return from.is_string();
+  else if constexpr (described_struct<T>)
+    return from.is_object() && (how == fit::loose || fits_struct<T>(from));
+  else if constexpr (json_map<T>)
+    return from.is_object();
+  else if constexpr (json_variant<T>)
+    return true;
+  else if constexpr (json_optional<T> || json_owner<T>)
+    return from.is_null() || fits<pointee<T>>(from, how);
+  else if constexpr (json_array<T> || json_tuple<T>)
+    return from.is_array() && from.size() == std::tuple_size_v<T>;
+  else
+    return from.is_array();
+}
+
+/// Reads the first alternative that accepts the value. Goes twice through
+/// them: a struct accepts any object, so one whose members match goes first.
+template <class Variant>
+Variant read_variant(const json& from, const json_path& at) {
+  std::optional<Variant> result;
+  std::optional<status_error> only; // the error of the only one that fitted
+  auto tried = 0;
+  const auto attempt = [&]<std::size_t I>(fit how) {
+    using type = std::variant_alternative_t<I, Variant>;
+    if (result || !fits<type>(from, how))
+      return;
+    try {
+      result.emplace(std::in_place_index<I>, read_value<type>(from, at));
+    } catch (const status_error& e) {
+      ++tried;
+      only = e;
+    }
+  };
+  const auto go = [&]<std::size_t... Is>(fit how, std::index_sequence<Is...>) {
+    (attempt.template operator()<Is>(how), ...);
+  };
+  constexpr std::make_index_sequence<std::variant_size_v<Variant>> all{};
+  go(fit::exact, all);
+  if (!result) {
+    tried = 0;
+    go(fit::loose, all);
+  }
+  if (result)
+    return std::move(*result);
+  if (tried == 1)
+    throw std::move(*only);
+  raise_mismatch(at, "one of the alternatives of a variant", from);
+}
+
+// -- everything ---------------------------------------------------------------
+
+template <class T>
+T read_value(const json& from, const json_path& at) {
+  if constexpr (has_codec<T>) {
+    return json_codec<T>::read(from, at);
+  } else if constexpr (std::same_as<T, bool>) {
+    if (!from.is_boolean())
+      raise_mismatch(at, "a boolean", from);
+    return from.get_ref<const bool&>();
+  } else if constexpr (json_integer<T> && std::is_signed_v<T>) {
+    using limits = std::numeric_limits<T>;
+    return static_cast<T>(read_signed(from, at, limits::min(), limits::max()));
+  } else if constexpr (json_integer<T>) {
+    return static_cast<T>(
+      read_unsigned(from, at, std::numeric_limits<T>::max()));
+  } else if constexpr (std::same_as<T, double>) {
+    return read_double(from, at);
+  } else if constexpr (std::same_as<T, float>) {
+    return read_float(from, at);
+  } else if constexpr (std::same_as<T, std::string>) {
+    return require_string(from, at);
+  } else if constexpr (described_enum<T>) {
+    return read_enum<T>(from, at);
+  } else if constexpr (std::same_as<T, json>) {
+    return from;
+  } else if constexpr (std::same_as<T, std::monostate>) {
+    if (!from.is_null())
+      raise_mismatch(at, "null", from);
+    return {};
+  } else if constexpr (described_struct<T>) {
+    return read_struct<T>(from, at);
+  } else if constexpr (json_map<T>) {
+    return read_map<T>(from, at);
+  } else if constexpr (json_vector<T> || json_set<T>) {
+    return read_list<T>(from, at);
+  } else if constexpr (json_array<T>) {
+    return read_array<T>(from, at);
+  } else if constexpr (json_tuple<T>) {
+    return read_tuple<T>(from, at);
+  } else if constexpr (json_variant<T>) {
+    return read_variant<T>(from, at);
+  } else { // std::optional or a smart pointer
+    using value = pointee<T>;
+    if (from.is_null())
+      return {};
+    if constexpr (json_optional<T>)
+      return T{std::in_place, read_value<value>(from, at)};
+    else if constexpr (is_a<T, std::shared_ptr>)
+      return std::make_shared<value>(read_value<value>(from, at));
+    else
+      return std::make_unique<value>(read_value<value>(from, at));
+  }
+}
+
+} // namespace tertulia::detail

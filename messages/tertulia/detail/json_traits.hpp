@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/json_path.hpp>
+#include <tertulia/detail/reflect.hpp>
+
+#include <array>
+#include <concepts>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tertulia {
+
+/// How a type that is not described comes to JSON: specialise it.
+///
+/// The three functions must agree. A codec wins over everything else, a
+/// description included.
+///
+/// ```
+/// template <>
+/// struct tertulia::json_codec<colour> {
+///   // Appends the canonical text of one JSON value.
+///   static void write(std::string& out, const colour& x, const json_path& at);
+///   // Reads it back; refuses with raise_mismatch.
+///   static colour read(const json& from, const json_path& at);
+///   // The JSON Schema, without "$schema".
+///   static json schema();
+/// };
+/// ```
+template <class T>
+struct json_codec;
+
+} // namespace tertulia
+
+namespace tertulia::detail {
+
+template <class T>
+concept has_codec = requires(std::string& out, const T& x, const json& from,
+                             const json_path& at) {
+  json_codec<T>::write(out, x, at);
+  { json_codec<T>::read(from, at) } -> std::convertible_to<T>;
+  { json_codec<T>::schema() } -> std::convertible_to<json>;
+};
+
+template <class T>
+concept json_integer
+  = std::integral<T> && !std::same_as<
+      T,
+      bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
+
+template <class T>
+concept json_float = std::same_as<T, float> || std::same_as<T, double>;
+
+template <class T, template <class...> class Template>
+inline constexpr bool is_a = false;
+
+template <template <class...> class Template, class... Ts>
+inline constexpr bool is_a<Template<Ts...>, Template> = true;
+
+template <class T>
+concept json_optional = is_a<T, std::optional>;
+
+template <class T>
+concept json_vector = is_a<T, std::vector>;
+
+template <class T>
+concept json_set = is_a<T, std::set>;
+
+template <class T>
+concept json_map = is_a<T, std::map> || is_a<T, std::unordered_map>;
+
+template <class T>
+concept json_variant = is_a<T, std::variant>;
+
+template <class T>
+concept json_tuple = is_a<T, std::tuple> || is_a<T, std::pair>;
+
+template <class T>
+inline constexpr bool is_std_array = false;
+
+template <class T, std::size_t N>
+inline constexpr bool is_std_array<std::array<T, N>> = true;
+
+template <class T>
+concept json_array = is_std_array<T>;
+
+template <class T>
+inline constexpr bool is_owner = false;
+
+template <class T>
+inline constexpr bool
+  is_owner<std::shared_ptr<T>> = !std::is_array_v<T> && !std::is_void_v<T>;
+
+template <class T>
+inline constexpr bool
+  is_owner<std::unique_ptr<T>> = !std::is_array_v<T> && !std::is_void_v<T>;
+
+/// A smart pointer that owns one value or none.
+template <class T>
+concept json_owner = is_owner<T>;
+
+template <class T>
+using pointee = std::remove_const_t<
+  std::remove_reference_t<decltype(*std::declval<const T&>())>>;
+
+template <class T>
+concept json_key = std::same_as<T, std::string> || described_enum<T>;
+
+template <class T>
+inline constexpr bool is_plain = false;
+
+template <>
+inline constexpr bool is_plain<bool> = true;
+
+template <>
+inline constexpr bool is_plain<std::string> = true;
+
+template <>
+inline constexpr bool is_plain<std::monostate> = true;
+
+template <>
+inline constexpr bool is_plain<json> = true;
+
+/// A type that stands for itself, without a look at its parts.
+template <class T>
+concept json_leaf = is_plain<T> || json_integer<T> || json_float<
+  T> || described_enum<T> || has_codec<T>;
+
+template <class T>
+inline constexpr bool is_view = std::is_same_v<T, std::string_view>;
+
+template <std::size_t N>
+inline constexpr bool is_view<char[N]> = true;
+
+/// Text that can be written but not read, because nobody would own it.
+template <class T>
+concept json_view = is_view<T>;
+
+// -- the closure: is a type made of nothing but these? ------------------------
+
+/// Says whether `T` can be written, and read if `Read`. `Seen` are the structs
+/// around it: a struct that contains itself is fine if the rest of it is.
+template <class T, bool Read, class... Seen>
+consteval bool check_support();
+
+template <class T, bool Read, class... Seen>
+inline constexpr bool supports = check_support<T, Read, Seen...>();
+
+template <class Member, bool Read, class... Seen>
+consteval bool check_member() {
+  if (Read && !std::is_move_assignable_v<Member>)
+    return false;
+  return supports<std::remove_const_t<Member>, Read, Seen...>;
+}
+
+template <class T, bool Read, class... Seen>
+struct members_support {
+  template <class... Ds>
+  using check = std::bool_constant<(
+    check_member<member_of<T, Ds>, Read, Seen...>() && ...)>;
+
+  static constexpr bool value
+    = boost::mp11::mp_apply<check, members_of<T>>::value;
+};
+
+template <class T, bool Read, class... Seen>
+struct parts_support;
+
+template <template <class...> class Of, class... Ts, bool Read, class... Seen>
+struct parts_support<Of<Ts...>, Read, Seen...> {
+  static constexpr bool value = (supports<Ts, Read, Seen...> && ...);
+};
+
+template <class T, bool Read, class... Seen>
+consteval bool check_support() {
+  if constexpr ((std::same_as<T, Seen> || ...) || json_leaf<T>) {
+    return true;
+  } else if constexpr (json_view<T>) {
+    return !Read;
+  } else if constexpr (described_struct<T>) {
+    if (Read && !std::is_default_constructible_v<T>)
+      return false;
+    return members_support<T, Read, Seen..., T>::value;
+  } else if constexpr (json_map<T>) {
+    if (!json_key<typename T::key_type>)
+      return false;
+    return supports<typename T::mapped_type, Read, Seen...>;
+  } else if constexpr (json_owner<T>) {
+    return supports<pointee<T>, Read, Seen...>;
+  } else if constexpr (json_tuple<T> || json_variant<T>) {
+    return parts_support<T, Read, Seen...>::value;
+  } else if constexpr (json_array<T>) {
+    if (Read && !std::is_default_constructible_v<T>)
+      return false;
+    return supports<typename T::value_type, Read, Seen...>;
+  } else if constexpr (json_vector<T> || json_set<T> || json_optional<T>) {
+    return supports<typename T::value_type, Read, Seen...>;
+  } else {
+    return false;
+  }
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/json_traits.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Values to canonical text, without a document in between: a hot path.
+
+namespace tertulia::detail {
+
+/// Appends `text` in quotes.
+/// @errors `invalid_argument` if it is not UTF-8.
+void write_text(std::string& out, std::string_view text, const json_path& at);
+
+/// @errors `invalid_argument` for NaN and infinities.
+void write_float(std::string& out, double x, const json_path& at);
+
+/// The same with as many digits as a `float` needs.
+void write_float(std::string& out, float x, const json_path& at);
+
+void write_json(std::string& out, const json& x, const json_path& at);
+
+[[noreturn]] void raise_too_deep(const json_path& at);
+
+[[noreturn]] void raise_no_enumerator(const json_path& at, long long value);
+
+/// Checks that one more array or object may begin here.
+inline void check_depth(const json_path& at) {
+  if (at.depth() >= max_json_depth)
+    raise_too_deep(at);
+}
+
+/// Says whether `x` is written as `null`: as a member it is then left out if
+/// the member is optional, because a reader cannot tell the two apart.
+template <class T>
+bool is_null(const T& x) {
+  if constexpr (has_codec<T>)
+    return false;
+  else if constexpr (std::same_as<T, json>)
+    return x.is_null();
+  else if constexpr (std::same_as<T, std::monostate>)
+    return true;
+  else if constexpr (json_optional<T> || json_owner<T>)
+    return !x || is_null(*x);
+  else if constexpr (json_variant<T>)
+    return std::visit([](const auto& y) { return is_null(y); }, x);
+  else
+    return false;
+}
+
+template <class T>
+void write_value(std::string& out, const T& x, const json_path& at);
+
+template <json_integer T>
+void write_integer(std::string& out, T x) {
+  char digits[24];
+  const auto end = std::to_chars(digits, std::end(digits), x).ptr;
+  out.append(digits, end);
+}
+
+template <described_struct T>
+void write_struct(std::string& out, const T& x, const json_path& at) {
+  check_depth(at);
+  out += '{';
+  for_each_member<T>([&](auto d) {
+    using name = wire_name<decltype(d)>;
+    using member = std::remove_const_t<member_of<T, decltype(d)>>;
+    const auto& y = x.*d.pointer;
+    if constexpr (json_optional<member> && !has_codec<member>)
+      if (is_null(y))
+        return;
+    if (out.back() != '{')
+      out += ',';
+    out += name::key;
+    write_value<member>(out, y, {at, name::plain});
+  });
+  out += '}';
+}
+
+/// Writes elements in the order in which they come.
+template <class Range>
+void write_array(std::string& out, const Range& xs, const json_path& at) {
+  check_depth(at);
+  out += '[';
+  std::size_t index = 0;
+  for (auto i = xs.begin(); i != xs.end(); ++i, ++index) {
+    if (index > 0)
+      out += ',';
+    // named: vector<bool> has no elements to refer to
+    write_value<typename Range::value_type>(out, *i, {at, index});
+  }
+  out += ']';
+}
+
+template <class Tuple>
+void write_tuple(std::string& out, const Tuple& xs, const json_path& at) {
+  check_depth(at);
+  out += '[';
+  [&]<std::size_t... Is>(std::index_sequence<Is...>) {
+    ((out.append(Is == 0 ? 0 : 1, ','),
+      write_value<std::tuple_element_t<Is, Tuple>>(out, std::get<Is>(xs),
+                                                   {at, Is})),
+     ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<Tuple>>{});
+  out += ']';
+}
+
+template <class Value>
+void write_entry(std::string& out, std::string_view key, const Value& x,
+                 const json_path& at) {
+  if (out.back() != '{')
+    out += ',';
+  const json_path here{at, key};
+  write_text(out, key, here);
+  out += ':';
+  write_value(out, x, here);
+}
+
+template <described_enum T>
+std::string_view plain_name(T x, const json_path& at) {
+  const auto quoted = quoted_name(x);
+  if (quoted.empty())
+    raise_no_enumerator(at, static_cast<long long>(x));
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+template <json_map Map>
+void write_map(std::string& out, const Map& xs, const json_path& at) {
+  using key = typename Map::key_type;
+  check_depth(at);
+  out += '{';
+  if constexpr (std::same_as<
+                  Map,
+                  std::map<key,
+                           typename Map::
+                             mapped_type>> && std::same_as<key, std::string>) {
+    for (const auto& [k, v] : xs)
+      write_entry(out, k, v, at);
+  } else { // not sorted by the bytes of the keys
+    using entry = std::pair<std::string_view, const typename Map::mapped_type*>;
+    std::vector<entry> entries;
+    entries.reserve(xs.size());
+    for (const auto& [k, v] : xs)
+      if constexpr (described_enum<key>)
+        entries.emplace_back(plain_name(k, at), &v);
+      else
+        entries.emplace_back(k, &v);
+    std::sort(entries.begin(), entries.end(),
+              [](const entry& a, const entry& b) { return a.first < b.first; });
+    for (const auto& [k, v] : entries)
+      write_entry(out, k, *v, at);
+  }
+  out += '}';
+}
+
+template <class T>
+void write_value(std::string& out, const T& x, const json_path& at) {
+  if constexpr (has_codec<T>)
+    json_codec<T>::write(out, x, at);
+  else if constexpr (std::same_as<T, bool>)
+    out += x ? "true" : "false";
+  else if constexpr (json_integer<T>)
+    write_integer(out, x);
+  else if constexpr (json_float<T>)
+    write_float(out, x, at);
+  else if constexpr (std::is_array_v<T>) // of char: up to the first zero
+    write_text(out, {x, std::find(std::begin(x), std::end(x), '\0')}, at);
+  else if constexpr (std::same_as<T, std::string> || json_view<T>)
+    write_text(out, x, at);
+  else if constexpr (described_enum<T>)
+    out.append(1, '"').append(plain_name(x, at)).append(1, '"');
+  else if constexpr (std::same_as<T, json>)
+    write_json(out, x, at);
+  else if constexpr (std::same_as<T, std::monostate>)
+    out += "null";
+  else if constexpr (described_struct<T>)
+    write_struct(out, x, at);
+  else if constexpr (json_map<T>)
+    write_map(out, x, at);
+  else if constexpr (json_vector<T> || json_set<T> || json_array<T>)
+    write_array(out, x, at);
+  else if constexpr (json_tuple<T>)
+    write_tuple(out, x, at);
+  else if constexpr (json_variant<T>)
+    std::visit([&](const auto& y) { write_value(out, y, at); }, x);
+  else if (!x) // std::optional or a smart pointer
+    out += "null";
+  else
+    write_value(out, *x, at);
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+
+#include <boost/describe.hpp>
+#include <boost/mp11/algorithm.hpp>
+
+// What Boost.Describe knows about a type, under the names that go on the wire.
+
+namespace tertulia::detail {
+
+template <class T>
+concept described_struct
+  = std::is_class_v<T> && boost::describe::has_describe_members<
+    T>::value && boost::describe::has_describe_bases<T>::value;
+
+template <class T>
+concept described_enum
+  = std::is_enum_v<T> && boost::describe::has_describe_enumerators<T>::value;
+
+// -- names on the wire --------------------------------------------------------
+
+/// Writes `name` in camelCase: `unit_price` is `unitPrice`, `default_` is
+/// `default`. Leading underscores stay.
+/// @param to room for `name.size()` characters, or null to count only.
+/// @returns the number of characters.
+constexpr std::size_t camel_case(std::string_view name, char* to) {
+  std::size_t size = 0;
+  auto begun = false;
+  auto raise = false;
+  for (auto c : name) {
+    if (c == '_' && begun) {
+      raise = true;
+      continue;
+    }
+    begun = begun || c != '_';
+    if (raise && c >= 'a' && c <= 'z')
+      c = static_cast<char>(c - 'a' + 'A');
+    raise = false;
+    if (to != nullptr)
+      to[size] = c;
+    ++size;
+  }
+  return size;
+}
+
+/// The name of a member or enumerator on the wire, computed by the compiler.
+template <class Descriptor>
+struct wire_name {
+  static constexpr std::size_t size = camel_case(Descriptor::name, nullptr);
+
+  static constexpr std::array<char, size + 3> text = [] {
+    std::array<char, size + 3> result{};
+    camel_case(Descriptor::name, result.data() + 1);
+    result[0] = '"';
+    result[size + 1] = '"';
+    result[size + 2] = ':';
+    return result;
+  }();
+
+  /// `unitPrice`
+  static constexpr std::string_view plain{text.data() + 1, size};
+
+  /// `"unitPrice"`
+  static constexpr std::string_view quoted{text.data(), size + 2};
+
+  /// `"unitPrice":`
+  static constexpr std::string_view key{text.data(), size + 3};
+};
+
+template <class Descriptors>
+struct distinct_names;
+
+template <template <class...> class List, class... Descriptors>
+struct distinct_names<List<Descriptors...>> {
+  static constexpr bool value = [] {
+    const std::array<std::string_view, sizeof...(Descriptors)> names{
+      wire_name<Descriptors>::plain...};
+    for (std::size_t i = 0; i < names.size(); ++i)
+      for (std::size_t j = i + 1; j < names.size(); ++j)
+        if (names[i] == names[j])
+          return false;
+    return true;
+  }();
+};
+
+// -- members ------------------------------------------------------------------
+
+/// The descriptors of all data members: those of described bases first, then
+/// the own ones in the order of the description.
+template <described_struct T>
+using members_of
+  = boost::describe::describe_members<T, boost::describe::mod_any_access
+                                           | boost::describe::mod_inherited>;
+
+template <class T, class Descriptor>
+using member_of
+  = std::remove_reference_t<decltype(std::declval<T&>().*Descriptor::pointer)>;
+
+/// Calls `f(descriptor)` for each member of `T`.
+template <described_struct T, class F>
+constexpr void for_each_member(F&& f) {
+  static_assert(distinct_names<members_of<T>>::value,
+                "two members of this struct have the same name on the wire");
+  boost::mp11::mp_for_each<members_of<T>>(f);
+}
+
+// -- enumerators --------------------------------------------------------------
+
+/// Calls `f(descriptor)` for each enumerator of `T`.
+template <described_enum T, class F>
+constexpr void for_each_enumerator(F&& f) {
+  using list = boost::describe::describe_enumerators<T>;
+  static_assert(distinct_names<list>::value,
+                "two enumerators have the same name on the wire");
+  boost::mp11::mp_for_each<list>(f);
+}
+
+/// Returns the quoted name of `x`, empty if no enumerator has this value.
+template <described_enum T>
+constexpr std::string_view quoted_name(T x) {
+  std::string_view result;
+  for_each_enumerator<T>([&](auto d) {
+    if (result.empty() && d.value == x)
+      result = wire_name<decltype(d)>::quoted;
+  });
+  return result;
+}
+
+/// Finds the enumerator of this name on the wire.
+/// @returns false, and leaves `to` alone, if there is none.
+template <described_enum T>
+constexpr bool find_enumerator(std::string_view name, T& to) {
+  auto found = false;
+  for_each_enumerator<T>([&](auto d) {
+    if (!found && wire_name<decltype(d)>::plain == name) {
+      found = true;
+      to = d.value;
+    }
+  });
+  return found;
+}
+
+// -- types --------------------------------------------------------------------
+
+/// Returns the name of a type without its namespaces.
+std::string short_type_name(const std::type_info& type);
+
+} // namespace tertulia::detail
+
+namespace tertulia {
+
+/// A struct that was described by `BOOST_DESCRIBE_STRUCT`, or a class by
+/// `BOOST_DESCRIBE_CLASS`. See <tertulia/describe.hpp>.
+template <class T>
+concept described = detail::described_struct<T>;
+
+} // namespace tertulia

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/json_read.hpp>
+#include <tertulia/detail/json_write.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace tertulia {
+
+// -- which types --------------------------------------------------------------
+
+/// A type with a JSON form that can be written and read:
+///
+/// | C++                                   | JSON                          |
+/// | ------------------------------------- | ----------------------------- |
+/// | `bool`, integers, `float`, `double`   | boolean, number               |
+/// | `std::string`                         | string                        |
+/// | described enum                        | string: the enumerator's name |
+/// | described struct, described bases too | object                        |
+/// | `std::optional`                       | the value, or `null`          |
+/// | `std::vector`, `array`, `set`         | array                         |
+/// | `std::pair`, `std::tuple`             | array of that length          |
+/// | `std::map`, `std::unordered_map`      | object; keys are strings or
+/// described enums | | `std::variant`                        | the value of the
+/// alternative  | | `std::monostate`                      | `null` | |
+/// `std::shared_ptr`, `std::unique_ptr`  | the value, or `null`          | |
+/// `json`                                | itself                        | | a
+/// type with a `json_codec`            | what that says                |
+///
+/// Members are named in camelCase on the wire: `unit_price` is `unitPrice`, and
+/// `default_` is `default`. To be read a struct needs a default constructor. A
+/// struct may contain itself through a vector, map or pointer.
+template <class T>
+concept json_value = detail::supports<T, true>;
+
+/// What can be written: each `json_value`, and views of text in addition.
+template <class T>
+concept json_writable = detail::supports<T, false>;
+
+// -- writing ------------------------------------------------------------------
+
+/// Appends the canonical form of `x` to `out`; on an error `out` is as before.
+///
+/// The canonical form is the one text by which a value is compared, hashed and
+/// sent: compact UTF-8; members in the order of their description, those of
+/// bases first; maps sorted by the bytes of their keys; members that are an
+/// empty `std::optional` left out; only `"`, `\` and control characters
+/// escaped; integers in full. Floating-point numbers have the fewest digits
+/// that give the same value back, are written out from 1e-6 up to 1e21, and
+/// without a point if they are integral, all as in Go; negative zero is `-0.0`.
+/// Parsing the text, typed or not, and writing it again gives the same text.
+///
+/// @errors  `invalid_argument` names the path of a NaN or an infinity, of a
+///          string that is not UTF-8, of an enum without a name for its value,
+///          or of what is nested deeper than `max_json_depth`.
+/// @threads from any thread.
+/// @design  README §5 "Canonical JSON".
+template <json_writable T>
+void append_json_text(std::string& out, const T& x) {
+  const auto size = out.size();
+  try {
+    detail::write_value(out, x, json_path{});
+  } catch (...) {
+    out.resize(size);
+    throw;
+  }
+}
+
+/// Returns the canonical form of `x`; see `append_json_text`.
+/// @errors as `append_json_text`.
+template <json_writable T>
+[[nodiscard]] std::string to_json_text(const T& x) {
+  std::string result;
+  append_json_text(result, x);
+  return result;
+}
+
+/// Returns `x` as a document: exactly what parsing its canonical form gives, so
+/// an integral `double` becomes an integer.
+/// @errors as `append_json_text`.
+template <json_writable T>
+[[nodiscard]] json to_json(const T& x) {
+  return detail::parse_document(to_json_text(x));
+}
+
+// -- reading ------------------------------------------------------------------
+
+/// Reads a `T` out of a document.
+///
+/// - Unknown members are ignored.
+/// - A missing member keeps what the struct's default constructor gave it, as
+///   Go keeps the zero value: a reader that must know makes it an optional.
+/// - `null` is an empty `std::optional` or smart pointer, an error elsewhere.
+/// - An integer may be written as `3.0` or `3e0`, up to 2^53.
+/// - A `std::variant` holds the first alternative, in the order of declaration,
+///   that accepts the value. A struct takes any object, so a struct whose
+///   members are exactly those of the object goes first. Nothing on the wire
+///   names the alternative: choose types that differ in their JSON, note that
+///   `1.0` is written as `1`, and put `double` before integers or leave one
+///   out.
+/// - Elements that occur twice in a `std::set` are one.
+///
+/// @errors  `invalid_argument` for a value of another type, a number out of the
+///          range of the member's type or an unknown enumerator. The message
+///          names the path: `$.items[3].unitPrice: expected a number, found a
+///          string`; the details are `{"expected":…,"path":…}`.
+/// @threads from any thread.
+template <json_value T>
+[[nodiscard]] T from_json(const json& from) {
+  return detail::read_value<T>(from, json_path{});
+}
+
+/// Reads a `T` out of text that may come from a stranger; otherwise as
+/// `from_json`. Of members with the same name the last one counts.
+/// @errors `invalid_argument` also for text that is no JSON, not UTF-8 or
+///         nested deeper than `max_json_depth`.
+template <json_value T>
+[[nodiscard]] T parse_json(std::string_view text) {
+  return from_json<T>(detail::parse_document(text));
+}
+
+} // namespace tertulia
