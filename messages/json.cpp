@@ -183,7 +183,7 @@ void raise_no_enumerator(const json_path& at, long long value) {
   raise_mismatch(at, "a described enumerator", found);
 }
 
-std::string short_type_name(const std::type_info& type) {
+std::string short_type_name(std::type_index type) {
   const auto name = boost::core::demangle(type.name());
   const auto end = std::min(name.find('<'), name.size());
   const auto colon = name.rfind(':', end);

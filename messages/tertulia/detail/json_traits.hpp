@@ -62,6 +62,9 @@ concept json_integer
 template <class T>
 concept json_float = std::same_as<T, float> || std::same_as<T, double>;
 
+template <class T>
+concept json_number = json_integer<T> || json_float<T>;
+
 template <class T, template <class...> class Template>
 inline constexpr bool is_a = false;
 
@@ -134,8 +137,8 @@ inline constexpr bool is_plain<json> = true;
 
 /// A type that stands for itself, without a look at its parts.
 template <class T>
-concept json_leaf = is_plain<T> || json_integer<T> || json_float<
-  T> || described_enum<T> || has_codec<T>;
+concept json_leaf
+  = is_plain<T> || json_number<T> || described_enum<T> || has_codec<T>;
 
 template <class T>
 inline constexpr bool is_view = std::is_same_v<T, std::string_view>;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <typeinfo>
+#include <typeindex>
 
 #include <boost/describe.hpp>
 #include <boost/mp11/algorithm.hpp>
@@ -151,7 +151,7 @@ constexpr bool find_enumerator(std::string_view name, T& to) {
 // -- types --------------------------------------------------------------------
 
 /// Returns the name of a type without its namespaces.
-std::string short_type_name(const std::type_info& type);
+std::string short_type_name(std::type_index type);
 
 } // namespace tertulia::detail
 
