@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/detail/stringification_inspector.hpp>
+#include <caf/error.hpp>
+#include <caf/meta/load_callback.hpp>
+#include <caf/meta/save_callback.hpp>
+
+#include <string>
+#include <type_traits>
+
+// One line describes a struct, and everything else follows from it:
+//
+//   struct order {
+//     std::string article;
+//     double unit_price = 0;
+//     std::optional<int> pieces;
+//   };
+//   BOOST_DESCRIBE_STRUCT(order, (), (article, unit_price, pieces))
+//
+//   enum class colour { dark_red, blue };
+//   BOOST_DESCRIBE_ENUM(colour, dark_red, blue)
+//
+// The line stands in the namespace of the type; the first list names described
+// bases. Then <tertulia/json.hpp> reads and writes it, <tertulia/schema.hpp>
+// knows its JSON Schema, and with this header CAF can send and print it.
+
+namespace tertulia::detail {
+
+/// Text that CAF's printer shows as it is, without quotes.
+struct printed_text {
+  std::string text;
+
+  friend std::string to_string(const printed_text& x) {
+    return x.text;
+  }
+};
+
+template <class T>
+caf::error encode(const T& from, std::string& to) noexcept {
+  try {
+    to = to_json_text(from);
+    return caf::none;
+  } catch (...) {
+    return current_exception_to_error();
+  }
+}
+
+template <class T>
+caf::error decode(const std::string& from, T& to) noexcept {
+  try {
+    to = parse_json<T>(from);
+    return caf::none;
+  } catch (...) {
+    return current_exception_to_error();
+  }
+}
+
+/// Returns the JSON text of `x`, or the error in angle brackets: printing must
+/// not fail.
+template <class T>
+printed_text print(const T& x) {
+  try {
+    return {to_json_text(x)};
+  } catch (...) {
+    return {'<' + to_status(current_exception_to_error()).message() + '>'};
+  }
+}
+
+} // namespace tertulia::detail
+
+namespace caf {
+
+/// Lets CAF send and print every described struct: as one string, its canonical
+/// JSON, because CAF 0.17 cannot serialise an infinity and damages NaN,
+/// denormals and negative zero.
+///
+/// Stands here because inspectors live here, so that CAF finds it for types of
+/// any namespace. An `inspect` written for a type wins over it.
+///
+/// @errors `invalid_argument` as `to_json_text` and `parse_json`; throws
+///         nothing of its own. Mind that CAF 0.17 drops errors of the elements
+///         of a `caf::message` when it sends one to another node: what may hold
+///         a NaN is better encoded before it is sent.
+/// @threads as the inspector.
+/// @design  README §5 "Registry and schemas".
+template <class Inspector, class T>
+requires tertulia::described<T> && tertulia::json_value<T>
+typename Inspector::result_type inspect(Inspector& f, T& x) {
+  if constexpr (std::is_same_v<Inspector, detail::stringification_inspector>) {
+    return f(tertulia::detail::print(x));
+  } else {
+    std::string text;
+    return f(
+      meta::save_callback([&] { return tertulia::detail::encode(x, text); }),
+      text,
+      meta::load_callback([&] { return tertulia::detail::decode(text, x); }));
+  }
+}
+
+} // namespace caf
+
+namespace caf::detail {
+
+// The printer lives here, and lookup does not go outwards from it.
+using caf::inspect;
+
+} // namespace caf::detail
