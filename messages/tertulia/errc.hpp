@@ -2,11 +2,11 @@
 
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include <caf/error.hpp>
 #include <caf/make_message.hpp> // CAF 0.17: CAF_ERROR_CODE_ENUM needs it
+
+#include <cstdint>
+#include <string_view>
 
 namespace tertulia {
 

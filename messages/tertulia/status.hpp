@@ -2,13 +2,13 @@
 
 #pragma once
 
-#include <stdexcept>
-#include <string>
-#include <utility>
-
 #include <tertulia/errc.hpp>
 
 #include <caf/expected.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace tertulia {
 
@@ -27,8 +27,7 @@ public:
   /// @param message for people, one sentence without a final stop.
   /// @param details for programs: a JSON object as text, or empty.
   status_error(errc code, const std::string& message, std::string details = {})
-    : std::runtime_error(message), code_(code), details_(std::move(details)) {
-  }
+    : std::runtime_error(message), code_(code), details_(std::move(details)) {}
 
   errc code() const noexcept {
     return code_;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/client_end.hpp>
+
+namespace tertulia::detail {
+
+void client_end::on(chunk_batch&& x) {
+  if (over_)
+    return;
+  if (x.first != next_chunk_)
+    return lost(fail(errc::data_loss, "expected chunk "
+                                        + std::to_string(next_chunk_) + ", got "
+                                        + std::to_string(x.first)));
+  next_chunk_ += x.size;
+  granted_ -= std::min(granted_, x.size);
+  input_credit_ += x.input_credit;
+  unread_.emplace_back(std::move(x));
+}
+
+void client_end::on(const turn_end& x) {
+  if (over_)
+    return;
+  granted_ -= std::min(granted_, 1u);
+  input_credit_ += x.input_credit;
+  unread_.emplace_back(x);
+}
+
+void client_end::on(finished&& x) {
+  if (over_)
+    return;
+  if (!x.reason && x.chunks != next_chunk_)
+    return lost(
+      fail(errc::data_loss, std::to_string(x.chunks) + " chunks were sent, "
+                              + std::to_string(next_chunk_) + " arrived"));
+  over_ = true;
+  output_ = std::move(x.output);
+  failure_ = std::move(x.reason);
+}
+
+void client_end::lost(caf::error reason) {
+  if (std::exchange(over_, true))
+    return;
+  failure_ = std::move(reason);
+}
+
+client_end::arrival client_end::next() const noexcept {
+  if (unread_.empty())
+    return over_ ? arrival::over : arrival::none;
+  return std::holds_alternative<turn_end>(unread_.front()) ? arrival::turn_end
+                                                           : arrival::chunks;
+}
+
+chunk_batch client_end::take_chunks() {
+  auto result = std::move(std::get<chunk_batch>(unread_.front()));
+  unread_.pop_front();
+  return result;
+}
+
+void client_end::take_turn_end() {
+  unread_.pop_front();
+  consumed(1);
+}
+
+void client_end::drop_unread() {
+  for (const auto& x : unread_) {
+    const auto* batch = std::get_if<chunk_batch>(&x);
+    consumed(batch != nullptr ? batch->size : 1);
+  }
+  unread_.clear();
+}
+
+std::uint32_t client_end::credit_due(bool waiting) noexcept {
+  if (over_)
+    return 0;
+  if (window_ == 0) {
+    consumed_ = 0;
+    if (!waiting || granted_ > 0)
+      return 0;
+    granted_ = 1;
+    return 1;
+  }
+  // Half a window at a time: the body never starves, and many chunks share one
+  // message of credit.
+  return consumed_ * 2 >= window_ ? take_credit() : 0;
+}
+
+std::uint32_t client_end::take_credit() noexcept {
+  const auto result = std::exchange(consumed_, 0);
+  if (window_ == 0)
+    return 0;
+  granted_ += result;
+  return result;
+}
+
+caf::error client_end::refusal() const {
+  if (cancelled_)
+    return fail(errc::cancelled, "the connection was cancelled");
+  if (over_)
+    return fail(errc::failed_precondition, "the connection has finished");
+  if (closed_)
+    return fail(errc::failed_precondition, "the input is closed");
+  return caf::none;
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "front_desk.hpp"
+
+#include <tertulia/detail/host.hpp>
+#include <tertulia/open.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+
+#include <unordered_set>
+#include <utility>
+
+namespace tertulia::detail {
+
+namespace {
+
+class front_desk_state {
+public:
+  static inline const char* name = "tertulia.front_desk";
+
+  explicit front_desk_state(front_desk_actor::pointer self) : self_(self) {}
+
+  front_desk_actor::behavior_type run(std::shared_ptr<environment> env) {
+    env_ = std::move(env);
+    self_->set_down_handler([this](caf::down_msg& x) {
+      live_.erase(x.source);
+      if (stopping_ && live_.empty())
+        self_->quit();
+    });
+    self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
+    return {
+      [this](open& x) { return admit(x); },
+      [this](list_atom) { return action_list{env_->actions.list()}; },
+    };
+  }
+
+private:
+  caf::result<opened> admit(open& x) {
+    if (stopping_)
+      return fail(errc::unavailable, "the runtime is stopping");
+    if (!x.client)
+      return fail(errc::invalid_argument, "$.client: no chunk sink was given");
+    if (x.options.input_window > max_window)
+      return fail(errc::invalid_argument, "$.options.inputWindow: at most "
+                                            + std::to_string(max_window));
+    if (x.options.chunk_window > max_window)
+      return fail(errc::invalid_argument, "$.options.chunkWindow: at most "
+                                            + std::to_string(max_window));
+    if (x.options.deadline.count() < 0)
+      return fail(errc::invalid_argument, "$.options.deadline: is negative");
+    if (live_.size() >= env_->options.max_connections)
+      return fail(errc::resource_exhausted,
+                  "there are " + std::to_string(live_.size())
+                    + " connections, no more are allowed");
+    auto what = env_->actions.find(x.key);
+    if (!what)
+      return fail(errc::not_found, "there is no action " + x.key);
+    const auto connection
+      = self_->spawn<caf::hidden>(run_connection, env_, std::move(what));
+    self_->monitor(connection);
+    live_.insert(connection.address());
+    // The connection answers, so that its answer comes before its first chunk.
+    return self_->delegate(connection, std::move(x));
+  }
+
+  void stop() {
+    stopping_ = true;
+    for (const auto& x : live_)
+      if (auto connection = caf::actor_cast<caf::actor>(x))
+        caf::anon_send_exit(connection, caf::exit_reason::user_shutdown);
+    if (live_.empty())
+      self_->quit();
+  }
+
+  static host_actor::behavior_type
+  run_connection(host_actor::stateful_pointer<host> self,
+                 std::shared_ptr<environment> env,
+                 std::shared_ptr<const action> what) {
+    return self->state.run(std::move(env), std::move(what));
+  }
+
+  front_desk_actor::pointer self_;
+  std::shared_ptr<environment> env_;
+  std::unordered_set<caf::actor_addr> live_;
+  bool stopping_ = false;
+};
+
+} // namespace
+
+front_desk_actor spawn_front_desk(std::shared_ptr<environment> env) {
+  auto& system = env->system;
+  return system.spawn<caf::hidden>(
+    [](front_desk_actor::stateful_pointer<front_desk_state> self,
+       std::shared_ptr<environment> env) {
+      return self->state.run(std::move(env));
+    },
+    std::move(env));
+}
+
+} // namespace tertulia::detail

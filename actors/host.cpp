@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/context.hpp>
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/host.hpp>
+#include <tertulia/detail/nested_connection.hpp>
+
+#include <caf/actor_cast.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tertulia::detail {
+
+host::host(host_actor::pointer self) : root(*this), self_(self) {}
+
+host::~host() {
+  if (!client_)
+    return;
+  if (!concluded_)
+    say_last_word({}, fail(errc::aborted, "the connection was killed"));
+  if (deadline)
+    disarm(deadline_id);
+  // A sink may outlive many connections and must not remember them all.
+  self_->demonitor(client_.address());
+}
+
+host_actor::behavior_type host::run(std::shared_ptr<environment> env,
+                                    std::shared_ptr<const action> what) {
+  env_ = std::move(env);
+  action_ = std::move(what);
+  self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
+  self_->set_exit_handler([this](caf::exit_msg&) {
+    abort(fail(errc::unavailable, "the connection was told to stop"));
+  });
+  return {
+    [this](open& x) { return start(x); },
+    [this](turn_input& x) { return take_input(x); },
+    [this](chunk_credit x) {
+      out.grant(x.chunks);
+      settle();
+    },
+    [this](caf::close_atom) {
+      in.close();
+      settle();
+    },
+    [this](cancel_atom) {
+      abort(fail(errc::cancelled, "the client cancelled"));
+    },
+    [this](chunk_batch& x) {
+      if (auto* from = nested())
+        from->on(std::move(x));
+      settle();
+    },
+    [this](input_credit x) {
+      if (auto* from = nested())
+        from->on(x);
+      settle();
+    },
+    [this](turn_end x) {
+      if (auto* from = nested())
+        from->on(x);
+      settle();
+    },
+    [this](finished& x) {
+      if (auto* from = nested())
+        from->on(std::move(x));
+      settle();
+    },
+    [this](caf::tick_atom, std::uint64_t id) {
+      if (id == deadline_id)
+        return abort(fail(errc::deadline_exceeded,
+                          "the connection's deadline has passed"));
+      if (auto* x = claim(id))
+        x->wake();
+      settle();
+    },
+    [this](done_atom, std::uint64_t id) {
+      if (auto* x = claim(id))
+        x->wake();
+      settle();
+    },
+  };
+}
+
+// -- for waits
+// ------------------------------------------------------------------
+
+void host::settle() {
+  do {
+    for (std::size_t i = 0; i < ready_.size(); ++i) // it grows while we walk
+      ready_[i].resume();
+    ready_.clear();
+    if (ended_)
+      return conclude();
+    flush();
+  } while (!ready_.empty()); // a chunk that cannot be encoded is a cancel
+  // What still runs after a cancel is blocking work, and it may run for long.
+  // The client need not wait for it; the frame must.
+  if (root.cancelled() && !concluded_)
+    say_last_word({}, root.reason());
+}
+
+std::uint64_t host::enlist(wait& x) {
+  enlisted_.emplace_back(++last_id_, &x);
+  return last_id_;
+}
+
+wait* host::claim(std::uint64_t id) noexcept {
+  const auto found = std::find_if(enlisted_.begin(), enlisted_.end(),
+                                  [=](const auto& x) { return x.first == id; });
+  if (found == enlisted_.end())
+    return nullptr;
+  auto* result = found->second;
+  enlisted_.erase(found);
+  return result;
+}
+
+void host::flush() {
+  if (out.size() > 0) {
+    const auto first = out.sent();
+    const auto size = out.size();
+    auto items = out.take_batch();
+    if (remote_) {
+      try {
+        items = payload::encoded(items.text());
+      } catch (const status_error& x) {
+        return root.cancel(to_error(x));
+      }
+    }
+    self_->send(client_,
+                chunk_batch{first, size, std::move(items), in.take_credit()});
+  } else if (const auto due = in.credit_due(); due > 0) {
+    self_->send(client_, input_credit{due});
+  }
+}
+
+void host::end_turn() {
+  flush();
+  self_->send(client_, turn_end{out.end_turn(), in.take_credit()});
+}
+
+void host::arm(std::uint64_t id, caf::timespan delay) {
+  self_->send(env_->timer, arm_atom_v, id, delay);
+}
+
+void host::disarm(std::uint64_t id) {
+  self_->send(env_->timer, disarm_atom_v, id);
+}
+
+void host::attach(nested_connection& x) {
+  nested_.push_back(&x);
+  self_->monitor(x.peer());
+}
+
+void host::detach(nested_connection& x) noexcept {
+  std::erase(nested_, &x);
+  self_->demonitor(x.peer().address());
+}
+
+// -- handlers
+// -------------------------------------------------------------------
+
+caf::result<opened> host::start(open& x) {
+  if (client_)
+    return fail(errc::failed_precondition, "the connection is open already");
+  payload init;
+  try {
+    init = action_->check_init(std::move(x.init));
+  } catch (const status_error& error) {
+    concluded_ = true;
+    self_->quit();
+    return to_error(error);
+  }
+  client_ = std::move(x.client);
+  remote_ = client_.node() != self_->node();
+  self_->monitor(client_);
+  in.start(x.options.input_window);
+  out.start(x.options.chunk_window);
+  if (x.options.deadline.count() > 0) {
+    deadline = self_->clock().now() + x.options.deadline;
+    arm(deadline_id, x.options.deadline);
+  }
+  if (env_->traces.enabled()) {
+    const auto parent = parse_traceparent(x.options.trace_parent);
+    trace = env_->traces.start(action_->info.key, parent ? &*parent : nullptr);
+  }
+  // The answer goes out before the body says its first word.
+  auto answer = self_->make_response_promise<opened>();
+  answer.deliver(opened{connection_actor{self_}, x.options.input_window});
+  body_.emplace(action_->run(context{*this, trace}, std::move(init)));
+  schedule(body_->start_for(*this, root));
+  settle();
+  return answer;
+}
+
+caf::result<void> host::take_input(turn_input& x) {
+  if (x.chunk_credit > 0)
+    out.grant(x.chunk_credit);
+  caf::error refused;
+  if (root.cancelled()) {
+    refused = root.reason();
+  } else {
+    try {
+      refused = in.accept(action_->check_input(std::move(x.value)));
+    } catch (const status_error& error) {
+      refused = to_error(error);
+    }
+    // After a close the client was just late; everything else is a client that
+    // cannot be served.
+    if (refused && !in.closed())
+      abort(refused);
+  }
+  settle();
+  if (refused)
+    return refused;
+  return caf::unit;
+}
+
+void host::abort(const caf::error& reason) {
+  root.cancel(reason);
+  if (body_)
+    settle();
+  else
+    self_->quit(); // nobody opened it
+}
+
+void host::on_down(const caf::down_msg& x) {
+  if (client_ && x.source == client_.address())
+    return abort(fail(errc::cancelled, "the client is gone"));
+  for (auto* candidate : nested_)
+    if (candidate->peer().address() == x.source)
+      candidate->lost(fail(errc::unavailable, "the connection was lost: "
+                                                + caf::to_string(x.reason)));
+  settle();
+}
+
+nested_connection* host::nested() const noexcept {
+  const auto& sender = self_->current_sender();
+  for (auto* candidate : nested_)
+    if (caf::actor_cast<caf::actor_control_block*>(candidate->peer())
+        == sender.get())
+      return candidate;
+  return nullptr; // its body has dropped it: a late word
+}
+
+// -- the end
+// --------------------------------------------------------------------
+
+void host::conclude() {
+  if (!concluded_) {
+    flush();
+    auto reason = root.reason();
+    payload output;
+    if (!reason) {
+      try {
+        output = body_->result();
+        if (remote_)
+          output = payload::encoded(output.text());
+      } catch (...) {
+        reason = current_exception_to_error();
+      }
+    }
+    say_last_word(std::move(output), std::move(reason));
+  }
+  self_->quit();
+}
+
+void host::say_last_word(payload output, caf::error reason) {
+  concluded_ = true;
+  if (reason) {
+    const auto status = to_status(reason);
+    trace.set_error(status.code(), status.message());
+  }
+  trace.end();
+  self_->send(client_, finished{std::move(output), std::move(reason),
+                                out.sent(), in.taken()});
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/inbox.hpp>
+
+#include <iterator>
+
+namespace tertulia::detail {
+
+caf::error inbox::accept(payload value) {
+  if (closed_)
+    return fail(errc::failed_precondition, "the input is closed");
+  if (granted_ == 0)
+    return fail(errc::resource_exhausted,
+                "an input was sent without credit for it");
+  --granted_;
+  queue_.push_back(std::move(value));
+  if (reader_ != nullptr)
+    std::exchange(reader_, nullptr)->wake();
+  return caf::none;
+}
+
+std::optional<payload> inbox::take() {
+  if (head_ == queue_.size())
+    return std::nullopt;
+  auto result = std::move(queue_[head_++]);
+  if (head_ == queue_.size()) {
+    queue_.clear();
+    head_ = 0;
+  } else if (head_ >= 64 && head_ * 2 >= queue_.size()) {
+    // Never quite empty: drop what was taken before it outweighs the rest.
+    queue_.erase(queue_.begin(), std::next(queue_.begin(), //
+                                           static_cast<std::ptrdiff_t>(head_)));
+    head_ = 0;
+  }
+  ++taken_;
+  if (window_ > 0)
+    ++owed_;
+  return result;
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/nested_connection.hpp>
+
+namespace tertulia::detail {
+
+// -- nested_wait
+// ----------------------------------------------------------------
+
+nested_wait::~nested_wait() {
+  if (is_linked())
+    of_->forget(*this);
+}
+
+void nested_wait::abort(const caf::error& reason) {
+  of_->forget(*this);
+  wait::abort(reason);
+}
+
+bool nested_wait::enter() {
+  suspend();
+  of_->watch(*this);
+  return true;
+}
+
+// -- nested_connection
+// ----------------------------------------------------------
+
+nested_connection::nested_connection(host& owner, connection_actor peer,
+                                     const opened& first,
+                                     std::uint32_t chunk_window)
+  : end(chunk_window), owner_(owner), peer_(std::move(peer)) {
+  end.on(first);
+  owner_.attach(*this);
+}
+
+nested_connection::~nested_connection() {
+  cancel();
+  owner_.detach(*this);
+}
+
+void nested_connection::send(payload value) {
+  end.spend_input_credit();
+  owner_.self()->send(peer_, turn_input{std::move(value), end.take_credit()});
+}
+
+void nested_connection::close() {
+  if (end.close() && !end.over())
+    owner_.self()->send(peer_, caf::close_atom_v);
+}
+
+void nested_connection::cancel() {
+  if (end.cancel())
+    owner_.self()->send(peer_, cancel_atom_v);
+}
+
+void nested_connection::grant(bool waiting) {
+  if (const auto due = end.credit_due(waiting); due > 0)
+    owner_.self()->send(peer_, chunk_credit{due});
+}
+
+void nested_connection::notify() {
+  std::erase_if(watchers_, [](nested_wait* x) {
+    if (!x->settled())
+      return false;
+    x->wake();
+    return true;
+  });
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/open_nested.hpp>
+
+namespace tertulia::detail {
+
+task<std::unique_ptr<nested_connection>>
+open_nested(context ctx, front_desk_actor desk, open what_to,
+            caf::timespan within) {
+  auto& at = ctx.owner();
+  const auto window = what_to.options.chunk_window;
+  what_to.client = chunk_sink{at.self()};
+  if (const auto* parent = ctx.trace().context();
+      parent != nullptr && what_to.options.trace_parent.empty())
+    what_to.options.trace_parent = parent->to_traceparent();
+  const auto first = co_await ctx.ask(desk, within, std::move(what_to));
+  co_return std::make_unique<nested_connection>(at, first.connection, first,
+                                                window);
+}
+
+} // namespace tertulia::detail

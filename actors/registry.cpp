@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/registry.hpp>
+
+#include <algorithm>
+#include <mutex>
+
+namespace tertulia::detail {
+
+namespace {
+
+/// A name becomes part of a key and of paths: keep it printable and
+/// unambiguous.
+void check_name(const std::string& name) {
+  const auto plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
+  if (name.empty() || name.size() > 128 || name.front() == '/'
+      || name.back() == '/' || !std::all_of(name.begin(), name.end(), plain))
+    throw status_error{errc::invalid_argument,
+                       "an action's name is 1 to 128 printable characters "
+                       "without blanks, and no / at its ends"};
+}
+
+} // namespace
+
+void registry::add(std::shared_ptr<const action> x) {
+  check_name(x->info.name);
+  std::unique_lock guard{mutex_};
+  if (!actions_.emplace(x->key(), x).second)
+    throw status_error{errc::already_exists,
+                       "the action " + x->key() + " is defined already"};
+}
+
+void registry::keep(const std::shared_ptr<const action>& x) {
+  check_name(x->info.name);
+  std::unique_lock guard{mutex_};
+  std::erase_if(keyless_, [](const auto& y) { return y.second.expired(); });
+  keyless_.emplace(x->key(), x);
+}
+
+std::shared_ptr<const action> registry::find(const std::string& key) const {
+  std::shared_lock guard{mutex_};
+  if (const auto found = actions_.find(key); found != actions_.end())
+    return found->second;
+  if (const auto found = keyless_.find(key); found != keyless_.end())
+    return found->second.lock();
+  return nullptr;
+}
+
+std::vector<descriptor> registry::list() const {
+  std::shared_lock guard{mutex_};
+  std::vector<descriptor> result;
+  result.reserve(actions_.size());
+  for (const auto& [key, x] : actions_)
+    result.push_back(x->info);
+  return result;
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/chunks.hpp>
+#include <tertulia/detail/build.hpp>
+#include <tertulia/detail/chunk_cursor.hpp>
+#include <tertulia/detail/nested_connection.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace tertulia {
+
+namespace detail {
+
+template <class In>
+class nested_send final : public nested_wait {
+public:
+  template <class... Ts>
+  explicit nested_send(nested_connection& of, Ts&&... xs)
+    : nested_wait(of), value_(build<In>(std::forward<Ts>(xs)...)) {}
+
+  nested_send(nested_send&&) = default;
+
+  bool settled() override {
+    if (auto refusal = of().end.refusal()) {
+      fail_with(std::move(refusal));
+      return true;
+    }
+    if (!of().end.has_input_credit())
+      return false;
+    of().send(payload::of(std::move(value_)));
+    return true;
+  }
+
+  void await_resume() const {
+    check();
+  }
+
+private:
+  In value_;
+};
+
+template <class Stream>
+class nested_next final : public nested_wait {
+public:
+  nested_next(nested_connection& of, chunk_cursor<Stream>& at) noexcept
+    : nested_wait(of), at_(&at) {}
+
+  nested_next(nested_next&&) = default;
+
+  bool settled() override {
+    if (!at_->empty())
+      return true;
+    of().end.consumed(at_->release());
+    of().grant(false);
+    if (of().end.next() != client_end::arrival::none)
+      return true;
+    of().grant(true);
+    return false;
+  }
+
+  std::optional<Stream> await_resume() {
+    check();
+    if (at_->empty())
+      switch (of().end.next()) {
+        case client_end::arrival::chunks:
+          at_->load(of().end.take_chunks());
+          break;
+        case client_end::arrival::turn_end:
+          of().end.take_turn_end();
+          of().grant(false);
+          return std::nullopt;
+        default:
+          if (const auto& failure = of().end.failure())
+            raise(failure);
+          return std::nullopt;
+      }
+    return at_->take();
+  }
+
+private:
+  chunk_cursor<Stream>* at_;
+};
+
+template <class Out>
+class nested_output final : public nested_wait {
+public:
+  using nested_wait::nested_wait;
+
+  bool settled() override {
+    // Nobody will read what is there: it must not hold up the end.
+    of().end.drop_unread();
+    of().grant(true);
+    return of().end.over();
+  }
+
+  Out await_resume() {
+    check();
+    if (const auto& failure = of().end.failure())
+      raise(failure);
+    auto output = of().end.output();
+    return std::move(output).template take<Out>();
+  }
+};
+
+} // namespace detail
+
+/// A connection as a body sees it that is the client of another flow: nothing
+/// blocks, everything is awaited.
+///
+/// ```
+/// auto talk = co_await shout.open(ctx);
+/// co_await talk.send("hello");
+/// talk.close();
+/// while (auto word = co_await talk.next())
+///   co_await out.send(*word);
+/// co_return co_await talk.output();
+/// ```
+///
+/// @threads  only on the actor of its body.
+/// @lifetime move-only, not while a wait of it is pending; dropping it while
+/// the
+///           action runs cancels the action.
+/// @design   README §5.5 "Coroutines".
+template <class In, class Out, class Stream>
+class async_connection {
+public:
+  /// Private to this library.
+  explicit async_connection(std::unique_ptr<detail::nested_connection> impl)
+    : impl_(std::move(impl)),
+      at_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
+
+  /// Sends one input; waits for credit. Takes an input or the arguments to
+  /// build one.
+  /// @errors `failed_precondition` after `close` or after completion;
+  ///         `cancelled` after a cancel.
+  template <class... Ts>
+  requires detail::buildable_from<In, Ts...>
+  [[nodiscard]] auto send(Ts&&... xs) {
+    return detail::nested_send<In>{*impl_, std::forward<Ts>(xs)...};
+  }
+
+  /// Waits for the next chunk.
+  /// @returns the chunk; empty at the end of a turn and at the end for good,
+  ///          which `finished` tells apart.
+  /// @errors  what ended the action, after all chunks that it sent.
+  [[nodiscard]] auto next() {
+    return detail::nested_next<Stream>{*impl_, *at_};
+  }
+
+  /// Waits for the output. Chunks that nobody has read by then are dropped.
+  /// @errors what ended the action.
+  [[nodiscard]] auto output() {
+    at_->drop();
+    return detail::nested_output<Out>{*impl_};
+  }
+
+  /// Whether the action has ended and everything it said was read.
+  bool finished() const noexcept {
+    return at_->empty()
+           && impl_->end.next() == detail::client_end::arrival::over;
+  }
+
+  /// Says that no further input comes. Idempotent.
+  void close() {
+    impl_->close();
+  }
+
+  /// Cancels the action; it ends with `cancelled`. Idempotent.
+  void cancel() {
+    impl_->cancel();
+  }
+
+private:
+  std::unique_ptr<detail::nested_connection> impl_;
+  std::unique_ptr<detail::chunk_cursor<Stream>> at_; // waits refer to it
+};
+
+} // namespace tertulia

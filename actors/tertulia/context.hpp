@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/blocking_wait.hpp>
+#include <tertulia/detail/host.hpp>
+#include <tertulia/detail/reply_wait.hpp>
+#include <tertulia/detail/sleep_wait.hpp>
+#include <tertulia/task.hpp>
+#include <tertulia/trace.hpp>
+
+#include <caf/timespan.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tertulia {
+
+class context;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_task = false;
+
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
+/// Calls a step's function with its context if it wants one.
+template <class Fn>
+decltype(auto) call_step(Fn& fn, const context& ctx) {
+  if constexpr (std::is_invocable_v<Fn&, const context&>)
+    return std::invoke(fn, ctx);
+  else
+    return std::invoke(fn);
+}
+
+template <class Fn>
+using step_result_t
+  = decltype(call_step(std::declval<Fn&>(), std::declval<const context&>()));
+
+template <class R>
+struct step_value {
+  using type = R;
+};
+
+template <class T>
+struct step_value<task<T>> {
+  using type = T;
+};
+
+template <class Fn>
+using step_value_t = typename step_value<step_result_t<Fn>>::type;
+
+} // namespace detail
+
+/// What surrounds a body: its cancellation and deadline, its trace, time, other
+/// actors and blocking work.
+///
+/// @threads  only on the actor of its body.
+/// @lifetime a light handle; valid while the body, or the step that it was made
+///           for, runs.
+/// @design   README §5.5 "Coroutines"; the seeds' `context.Context`.
+class context {
+public:
+  /// Private to this library.
+  context(detail::host& owner, span& trace) noexcept
+    : owner_(&owner), trace_(&trace) {}
+
+  // -- cancellation -----------------------------------------------------------
+
+  /// Whether the connection is being cancelled. Every wait throws from then on;
+  /// only code that does not wait needs to ask.
+  bool cancelled() const noexcept {
+    return owner_->root.cancelled();
+  }
+
+  /// When the connection will be cancelled with `deadline_exceeded`; empty for
+  /// never. By the clock of the actor system.
+  std::optional<caf::actor_clock::time_point> deadline() const noexcept {
+    return owner_->deadline;
+  }
+
+  // -- time, work, others -----------------------------------------------------
+
+  /// Waits for `delay`; the actor serves others meanwhile.
+  /// @errors `cancelled` and what else ends the connection.
+  [[nodiscard]] auto sleep(caf::timespan delay) const {
+    return detail::sleep_wait{delay};
+  }
+
+  /// Runs `fn` on a thread that may block, and yields what it returns or throws
+  /// what it throws. `fn` may take a `std::stop_token`.
+  ///
+  /// A cancel asks `fn` to stop through its token, and the wait ends when `fn`
+  /// has returned: `fn` may refer to what the body holds. A call that has not
+  /// begun is dropped at once.
+  ///
+  /// @errors  `cancelled` and what else ends the connection;
+  ///          `resource_exhausted` if too many calls wait for a thread; what
+  ///          `fn` throws.
+  /// @threads `fn` runs on another thread than the body, which waits.
+  template <class Fn>
+  [[nodiscard]] auto run_blocking(Fn fn) const {
+    return detail::blocking_wait<Fn>{std::move(fn)};
+  }
+
+  /// Asks another actor and yields its answer.
+  ///
+  /// @param within longest wait; the actor may act on the request even if its
+  ///               answer comes too late.
+  /// @errors what the actor answers, as `status_error`; `deadline_exceeded`;
+  ///         `unavailable` if it is dead; `cancelled` and what else ends the
+  ///         connection.
+  template <class... Sigs, class... Ts>
+  [[nodiscard]] auto
+  ask(caf::typed_actor<Sigs...> other, caf::timespan within, Ts... xs) const {
+    using handle = caf::typed_actor<Sigs...>;
+    return detail::reply_wait<detail::reply_of_t<handle, Ts...>, handle, Ts...>{
+      std::move(other), within, std::move(xs)...};
+  }
+
+  /// Asks an actor without a declared protocol for a `Reply`.
+  template <class Reply, class... Ts>
+  [[nodiscard]] auto
+  ask(caf::actor other, caf::timespan within, Ts... xs) const {
+    return detail::reply_wait<Reply, caf::actor, Ts...>{
+      std::move(other), within, std::move(xs)...};
+  }
+
+  // -- tracing ----------------------------------------------------------------
+
+  /// Runs one step of the body under a span of its own and yields its value.
+  ///
+  /// @param name what is done, e.g. `loadProfile`.
+  /// @param fn   a function or a coroutine; may take a `context` whose steps
+  ///             then become children of this one. A lambda may capture: it
+  ///             lives as long as the step.
+  /// @errors what `fn` throws.
+  template <class Fn>
+  [[nodiscard]] task<detail::step_value_t<Fn>>
+  run(std::string name, Fn fn) const {
+    return run_step(*this, std::move(name), std::move(fn));
+  }
+
+  /// The span that is open here: for attributes and events. Empty, and cheap,
+  /// when nobody records.
+  span& trace() const noexcept {
+    return *trace_;
+  }
+
+  // -- the actor system -------------------------------------------------------
+
+  /// The actor system that the body runs in.
+  caf::actor_system& system() const noexcept {
+    return owner_->self()->system();
+  }
+
+  /// Private to this library.
+  detail::host& owner() const noexcept {
+    return *owner_;
+  }
+
+private:
+  template <class Fn>
+  static task<detail::step_value_t<Fn>>
+  run_step(context outer, std::string name, Fn fn) {
+    auto trace = outer.start_span(name);
+    const context inner{*outer.owner_, trace};
+    try {
+      if constexpr (detail::is_task<detail::step_result_t<Fn>>)
+        co_return co_await detail::call_step(fn, inner);
+      else
+        co_return detail::call_step(fn, inner);
+    } catch (...) {
+      const auto status = to_status(current_exception_to_error());
+      trace.set_error(status.code(), status.message());
+      throw;
+    }
+  }
+
+  span start_span(const std::string& name) const;
+
+  detail::host* owner_;
+  span* trace_;
+};
+
+} // namespace tertulia

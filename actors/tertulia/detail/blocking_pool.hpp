@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+
+namespace tertulia::detail {
+
+/// Blocking work of one body, shared by the thread that does it and the wait
+/// for it.
+///
+/// @threads all members, except where said.
+class blocking_job {
+public:
+  virtual ~blocking_job() = default;
+
+  /// Does the work unless it was abandoned; on a thread of the pool.
+  /// @returns false if it was abandoned: nobody wants to hear of it.
+  bool run();
+
+  /// Asks the work to end early and, if no thread has begun it, takes it back.
+  /// @returns whether it was taken back and will never run.
+  bool abandon();
+
+  /// Asks the work to end early and waits until no thread touches it.
+  void join();
+
+protected:
+  /// Calls the user's function and keeps what came of it.
+  virtual void work(std::stop_token stop) noexcept = 0;
+
+private:
+  enum class stage { queued, running, done, abandoned };
+
+  std::mutex mutex_;
+  std::condition_variable left_running_;
+  stage stage_ = stage::queued;
+  std::stop_source stop_;
+};
+
+/// Threads for work that may block, apart from CAF's scheduler.
+///
+/// @threads all members.
+/// @lifetime its destructor waits for the work that has begun.
+class blocking_pool {
+public:
+  blocking_pool(std::size_t threads, std::size_t max_queue);
+
+  ~blocking_pool();
+
+  /// Queues the job; `then` is called on the pool's thread after it has run.
+  /// @returns false if too many jobs wait already.
+  bool submit(std::shared_ptr<blocking_job> job, std::function<void()> then);
+
+private:
+  struct threads;
+
+  std::size_t size_;
+  std::size_t max_queue_;
+  std::atomic<std::size_t> queued_ = 0;
+  std::once_flag started_;
+  std::unique_ptr<threads> threads_;
+};
+
+} // namespace tertulia::detail

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/open.hpp>
+#include <tertulia/turn.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <variant>
+
+namespace tertulia::detail {
+
+/// A client's side of one connection, without any way of waiting: what arrived
+/// and was not read yet, and the credit of both directions. What the blocking
+/// and the coroutine client have in common.
+///
+/// @threads none of its own: the owner serialises.
+class client_end {
+public:
+  /// What comes next in the stream.
+  enum class arrival {
+    none,     ///< Nothing yet.
+    chunks,   ///< `take_chunks` has some.
+    turn_end, ///< The turn is over; `take_turn_end` goes on to the next.
+    over,     ///< Nothing will come any more: see `failure` and `output`.
+  };
+
+  explicit client_end(std::uint32_t chunk_window) noexcept
+    : window_(chunk_window), granted_(chunk_window) {}
+
+  // -- what arrives -----------------------------------------------------------
+
+  void on(const opened& x) noexcept {
+    input_credit_ = x.input_credit;
+  }
+
+  void on(const input_credit& x) noexcept {
+    input_credit_ += x.inputs;
+  }
+
+  /// A gap or a repetition in the numbers ends the connection with `data_loss`.
+  void on(chunk_batch&& x);
+
+  void on(const turn_end& x);
+
+  void on(finished&& x);
+
+  /// The connection is gone without a last word, or cannot be trusted.
+  /// Whatever ended it first stays the reason.
+  void lost(caf::error reason);
+
+  // -- reading ----------------------------------------------------------------
+
+  arrival next() const noexcept;
+
+  /// @pre `next() == arrival::chunks`
+  chunk_batch take_chunks();
+
+  /// @pre `next() == arrival::turn_end`
+  void take_turn_end();
+
+  /// Drops everything that was not read.
+  void drop_unread();
+
+  /// Whether the last word was said, read up to there or not.
+  bool over() const noexcept {
+    return over_;
+  }
+
+  /// Why there is no output; none if there is one.
+  /// @pre `over()`
+  const caf::error& failure() const noexcept {
+    return failure_;
+  }
+
+  /// What the body returned.
+  /// @pre `over()` and no `failure()`
+  const payload& output() const noexcept {
+    return output_;
+  }
+
+  // -- credit for chunks ------------------------------------------------------
+
+  /// Notes that so many chunks, or ends of turns, have been dealt with.
+  void consumed(std::uint32_t count) noexcept {
+    consumed_ += count;
+  }
+
+  /// Returns the credit to send to the connection now, 0 for none yet.
+  /// @param waiting the reader waits: a rendezvous asks for one chunk.
+  std::uint32_t credit_due(bool waiting) noexcept;
+
+  /// Returns all credit that can be granted: for a message that goes anyway.
+  std::uint32_t take_credit() noexcept;
+
+  // -- sending ----------------------------------------------------------------
+
+  /// Why nothing can be sent any more; none while it can.
+  caf::error refusal() const;
+
+  bool has_input_credit() const noexcept {
+    return input_credit_ > 0;
+  }
+
+  /// @pre `has_input_credit()`
+  void spend_input_credit() noexcept {
+    --input_credit_;
+  }
+
+  /// Notes the half-close.
+  /// @returns false if it was closed before.
+  bool close() noexcept {
+    return !std::exchange(closed_, true);
+  }
+
+  /// Notes the cancel.
+  /// @returns false if there is nothing to cancel any more.
+  bool cancel() noexcept {
+    return !over_ && !std::exchange(cancelled_, true);
+  }
+
+private:
+  using event = std::variant<chunk_batch, turn_end>;
+
+  std::uint32_t window_;
+  std::uint32_t granted_;      // chunks that the connection may still send
+  std::uint32_t consumed_ = 0; // and those that it may send besides
+  std::uint32_t input_credit_ = 0;
+  bool closed_ = false;
+  bool cancelled_ = false;
+  bool over_ = false;
+  std::uint64_t next_chunk_ = 0;
+  std::deque<event> unread_;
+  payload output_;
+  caf::error failure_;
+};
+
+} // namespace tertulia::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/blocking_pool.hpp>
+#include <tertulia/detail/registry.hpp>
+#include <tertulia/detail/timer.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/runtime_options.hpp>
+#include <tertulia/trace.hpp>
+
+#include <caf/actor_system.hpp>
+
+#include <memory>
+
+namespace tertulia::detail {
+
+/// What the actors of one runtime share.
+///
+/// @threads  its parts say for themselves; the handles are set before any
+///           connection opens.
+/// @lifetime held by the runtime and by each of its actors while it lives.
+class environment {
+public:
+  environment(caf::actor_system& system, const runtime_options& options)
+    : system(system), options(options),
+      blocking(options.blocking_threads, options.max_blocking_queue) {}
+
+  caf::actor_system& system;
+  const runtime_options options;
+  registry actions;
+  tracer traces;
+  blocking_pool blocking;
+  timer_actor timer;
+  front_desk_actor desk;
+};
+
+/// Makes an environment and spawns its actors.
+std::shared_ptr<environment> make_environment(caf::actor_system& system,
+                                              const runtime_options& options);
+
+} // namespace tertulia::detail

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/action.hpp>
+#include <tertulia/detail/inbox.hpp>
+#include <tertulia/detail/outbox.hpp>
+#include <tertulia/detail/scope.hpp>
+#include <tertulia/open.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/task.hpp>
+#include <tertulia/trace.hpp>
+#include <tertulia/turn.hpp>
+
+#include <caf/actor_clock.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace tertulia::detail {
+
+class environment;
+class nested_connection;
+
+/// Everything that a connection hears: a client's words, those of connections
+/// to which its body is the client, and the ends of its own waits.
+using host_actor
+  = protocol<caf::result<opened>(open), caf::result<void>(turn_input),
+             caf::result<void>(chunk_credit),
+             caf::result<void>(caf::close_atom), caf::result<void>(cancel_atom),
+             caf::result<void>(chunk_batch), caf::result<void>(input_credit),
+             caf::result<void>(turn_end), caf::result<void>(finished),
+             caf::result<void>(caf::tick_atom, std::uint64_t),
+             caf::result<void>(done_atom, std::uint64_t)>;
+
+/// The state of a connection actor: hosts the body and moves its inputs and
+/// chunks.
+///
+/// A handler only marks what happened and wakes who waited; `settle` then
+/// resumes the woken parts of the body one after the other, sends what has
+/// gathered and, if the body has ended, says the last word. So a body never
+/// runs inside another part of itself, and no frame is destroyed while it runs.
+///
+/// @threads only on its actor.
+/// @design  README §5.3 "The connection".
+class host : private task_listener {
+public:
+  static inline const char* name = "tertulia.connection";
+
+  explicit host(host_actor::pointer self);
+
+  host(const host&) = delete;
+  host& operator=(const host&) = delete;
+
+  /// Says the last word if nobody did: the actor was killed.
+  ~host();
+
+  host_actor::behavior_type run(std::shared_ptr<environment> env,
+                                std::shared_ptr<const action> what);
+
+  // -- for waits --------------------------------------------------------------
+
+  /// The actor: for sending and asking.
+  host_actor::pointer self() const noexcept {
+    return self_;
+  }
+
+  environment& env() const noexcept {
+    return *env_;
+  }
+
+  /// Has the coroutine resumed by the next `settle`.
+  void schedule(std::coroutine_handle<> waiting) {
+    ready_.push_back(waiting);
+  }
+
+  /// Resumes what is ready and sends what has gathered. The last thing that
+  /// every handler does.
+  void settle();
+
+  /// Gives the wait a number under which an answer can find it.
+  std::uint64_t enlist(wait& x);
+
+  /// Returns the wait of that number and forgets it; null if it ended before.
+  wait* claim(std::uint64_t id) noexcept;
+
+  /// Sends what has gathered to the client.
+  void flush();
+
+  /// Ends the turn: everything of it leaves now.
+  /// @pre a credit was reserved for it.
+  void end_turn();
+
+  /// Asks for a tick with the number `id` after `delay`.
+  void arm(std::uint64_t id, caf::timespan delay);
+  void disarm(std::uint64_t id);
+
+  void attach(nested_connection& x);
+  void detach(nested_connection& x) noexcept;
+
+  // -- for the body -----------------------------------------------------------
+
+  inbox in;
+  outbox out;
+  scope root;
+  span trace;
+
+  /// When the connection will be cancelled with `deadline_exceeded`.
+  std::optional<caf::actor_clock::time_point> deadline;
+
+private:
+  static constexpr std::uint64_t deadline_id = 0;
+
+  void on_task_end() noexcept override {
+    ended_ = true;
+  }
+
+  // -- handlers ---------------------------------------------------------------
+
+  caf::result<opened> start(open& x);
+  caf::result<void> take_input(turn_input& x);
+  void abort(const caf::error& reason);
+  void on_down(const caf::down_msg& x);
+  nested_connection* nested() const noexcept;
+
+  // -- the end ----------------------------------------------------------------
+
+  void conclude();
+  void say_last_word(payload output, caf::error reason);
+
+  host_actor::pointer self_;
+  std::shared_ptr<environment> env_;
+  std::shared_ptr<const action> action_;
+  chunk_sink client_;
+  bool remote_ = false;    // encode here, where an error can still be told
+  bool ended_ = false;     // the body has ended
+  bool concluded_ = false; // the last word was said
+  std::vector<std::coroutine_handle<>> ready_;
+  std::uint64_t last_id_ = deadline_id;
+  std::vector<std::pair<std::uint64_t, wait*>> enlisted_;
+  std::vector<nested_connection*> nested_;
+
+  // Destroyed first: the frames refer to everything above.
+  std::optional<task<payload>> body_;
+};
+
+} // namespace tertulia::detail

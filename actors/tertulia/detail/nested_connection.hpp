@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/client_end.hpp>
+#include <tertulia/detail/host.hpp>
+
+#include <vector>
+
+namespace tertulia::detail {
+
+/// A wait of a body for something that its nested connection says.
+class nested_wait : public wait {
+public:
+  explicit nested_wait(class nested_connection& of) noexcept : of_(&of) {}
+
+  nested_wait(nested_wait&&) = default;
+
+  ~nested_wait();
+
+  template <scoped_promise Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) {
+    return begin(waiting) && !settled() && enter();
+  }
+
+  void abort(const caf::error& reason) override;
+
+  /// Whether the wait is over. Asked when it begins and whenever the connection
+  /// said something; saying yes may take what was waited for.
+  virtual bool settled() = 0;
+
+protected:
+  nested_connection& of() const noexcept {
+    return *of_;
+  }
+
+private:
+  bool enter();
+
+  nested_connection* of_;
+};
+
+/// A connection to which a body is the client: its connection actor is the
+/// sink, so calling another flow costs no further actor.
+///
+/// @threads only on the actor of its host.
+/// @lifetime lives in the body; its end cancels what has not finished.
+class nested_connection {
+public:
+  nested_connection(host& owner, connection_actor peer, const opened& first,
+                    std::uint32_t chunk_window);
+
+  nested_connection(const nested_connection&) = delete;
+  nested_connection& operator=(const nested_connection&) = delete;
+
+  ~nested_connection();
+
+  const connection_actor& peer() const noexcept {
+    return peer_;
+  }
+
+  host& owner() const noexcept {
+    return owner_;
+  }
+
+  /// Takes note of what the connection said and wakes who waited for it.
+  template <class Message>
+  void on(Message&& x) {
+    end.on(std::forward<Message>(x));
+    notify();
+  }
+
+  void lost(caf::error reason) {
+    end.lost(std::move(reason));
+    notify();
+  }
+
+  /// Sends an input with all credit that can ride along.
+  /// @pre `end.has_input_credit()`
+  void send(payload value);
+
+  void close();
+  void cancel();
+
+  /// Sends credit for chunks if some is due.
+  void grant(bool waiting);
+
+  void watch(nested_wait& x) {
+    watchers_.push_back(&x);
+  }
+
+  void forget(const nested_wait& x) noexcept {
+    std::erase(watchers_, &x);
+  }
+
+  client_end end;
+
+private:
+  void notify();
+
+  host& owner_;
+  connection_actor peer_;
+  std::vector<nested_wait*> watchers_;
+};
+
+} // namespace tertulia::detail

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/context.hpp>
+#include <tertulia/detail/nested_connection.hpp>
+#include <tertulia/open.hpp>
+#include <tertulia/task.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace tertulia::detail {
+
+/// Opens a connection to which the body is the client.
+/// @errors what the front desk or the connection answers; `deadline_exceeded`.
+task<std::unique_ptr<nested_connection>>
+open_nested(context ctx, front_desk_actor desk, open what_to,
+            caf::timespan within);
+
+} // namespace tertulia::detail

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/chunks.hpp>
+#include <tertulia/detail/scope.hpp>
+#include <tertulia/open.hpp>
+#include <tertulia/payload.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace tertulia::detail {
+
+/// The chunks of one connection between the body and their departure, with the
+/// credit that the client granted.
+///
+/// Chunks gather until the body waits for something, or until half a window is
+/// full: then they leave as one batch, so that body and client work at the same
+/// time and a message is paid once for many chunks.
+///
+/// @threads only on the actor of its host.
+class outbox {
+public:
+  void start(std::uint32_t window) noexcept {
+    credit_ = window;
+    batch_limit_ = std::clamp(window / 2, 1u, max_batch);
+  }
+
+  // -- the client's side ------------------------------------------------------
+
+  /// Adds credit. What a client may have outstanding ends at `max_window`:
+  /// beyond that it would ask this node to queue without a bound.
+  void grant(std::uint32_t chunks) {
+    credit_ = std::min(credit_, max_window) + std::min(chunks, max_window);
+    credit_ = std::min(credit_, max_window);
+    wake_writers();
+  }
+
+  // -- the body's side --------------------------------------------------------
+
+  /// Takes one credit, to be spent by `push` or `end_turn`.
+  /// @returns false if there is none: the body must wait.
+  bool reserve() noexcept {
+    if (credit_ == 0)
+      return false;
+    --credit_;
+    return true;
+  }
+
+  /// Gives back a credit that was reserved and not spent.
+  void release() {
+    ++credit_;
+    wake_writers();
+  }
+
+  /// Queues a part of the body that waits for credit. It is woken in its turn
+  /// with one credit reserved for it.
+  void wait_for_credit(wait& writer) {
+    writers_.push_back(&writer);
+  }
+
+  /// Takes a part of the body out of the queue.
+  /// @returns false if it was not there: a credit is reserved for it.
+  bool forget(const wait& writer) noexcept {
+    return std::erase(writers_, &writer) > 0;
+  }
+
+  /// Adds a chunk.
+  /// @returns whether the batch is full and should leave now.
+  /// @pre a credit was reserved for it.
+  template <class T>
+  bool push(T&& chunk) {
+    using values = box<chunks<std::remove_cvref_t<T>>>;
+    if (size_ == 0)
+      pending_ = caf::make_counted<values>();
+    auto& batch = static_cast<values&>(*pending_).value;
+    if (size_ == 1)
+      batch.reserve(std::min(credit_ + 1, batch_limit_));
+    batch.push_back(std::forward<T>(chunk));
+    return ++size_ >= batch_limit_;
+  }
+
+  /// Counts the end of a turn and returns the turn's index.
+  /// @pre a credit was reserved for it.
+  std::uint64_t end_turn() noexcept {
+    return turns_++;
+  }
+
+  // -- departure --------------------------------------------------------------
+
+  std::uint32_t size() const noexcept {
+    return size_;
+  }
+
+  /// Takes the gathered chunks; `sent()` is then the number of the next one.
+  payload take_batch() {
+    sent_ += std::exchange(size_, 0);
+    return payload{std::move(pending_)};
+  }
+
+  /// How many chunks have left: the number of the next one to leave.
+  std::uint64_t sent() const noexcept {
+    return sent_;
+  }
+
+private:
+  /// Bounds the latency and the size of one message, whatever the window is.
+  static constexpr std::uint32_t max_batch = 512;
+
+  void wake_writers() {
+    while (credit_ > 0 && !writers_.empty()) {
+      --credit_;
+      writers_.front()->wake();
+      writers_.erase(writers_.begin());
+    }
+  }
+
+  std::uint32_t credit_ = 0;
+  std::uint32_t batch_limit_ = 1;
+  std::uint32_t size_ = 0; // chunks in pending_
+  std::uint64_t sent_ = 0;
+  std::uint64_t turns_ = 0;
+  caf::intrusive_ptr<boxed> pending_;
+  std::vector<wait*> writers_; // in order of arrival; empty unless credit is
+};
+
+} // namespace tertulia::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/action.hpp>
+
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+namespace tertulia::detail {
+
+/// The actions of one runtime by key.
+///
+/// @threads all members.
+class registry {
+public:
+  /// Adds an action under its key.
+  /// @errors throws `already_exists`; `invalid_argument` for a bad key.
+  void add(std::shared_ptr<const action> x);
+
+  /// Makes an action known that has no key, as long as somebody else holds it.
+  /// @errors throws `invalid_argument` for a bad name.
+  void keep(const std::shared_ptr<const action>& x);
+
+  /// Returns the action, null if there is none of that key.
+  std::shared_ptr<const action> find(const std::string& key) const;
+
+  /// Describes all actions that have a key, sorted by it.
+  std::vector<descriptor> list() const;
+
+private:
+  mutable std::shared_mutex mutex_;
+  std::map<std::string, std::shared_ptr<const action>> actions_;
+  std::map<std::string, std::weak_ptr<const action>> keyless_;
+};
+
+} // namespace tertulia::detail

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/host.hpp>
+
+#include <caf/actor.hpp>
+#include <caf/duration.hpp>
+#include <caf/response_type.hpp>
+#include <caf/timespan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace tertulia::detail {
+
+template <class Replies>
+struct single_reply;
+
+template <>
+struct single_reply<caf::detail::type_list<>> {
+  using type = void;
+};
+
+template <>
+struct single_reply<caf::detail::type_list<void>> {
+  using type = void;
+};
+
+template <class T>
+struct single_reply<caf::detail::type_list<T>> {
+  using type = T;
+};
+
+template <class T, class U, class... Ts>
+struct single_reply<caf::detail::type_list<T, U, Ts...>> {
+  using type = std::tuple<T, U, Ts...>;
+};
+
+/// What a typed actor answers to such a message: a value, void, or a tuple.
+template <class Handle, class... Ts>
+using reply_of_t = typename single_reply<caf::response_type_t<
+  typename Handle::signatures,
+  typename caf::detail::implicit_conversions<std::decay_t<Ts>>::type...>>::type;
+
+/// Waits for the answer of another actor.
+template <class Reply, class Handle, class... Ts>
+class reply_wait final : public wait {
+public:
+  reply_wait(Handle other, caf::timespan within, Ts... xs)
+    : other_(std::move(other)), within_(within), words_(std::move(xs)...) {}
+
+  reply_wait(reply_wait&&) = default;
+
+  ~reply_wait() {
+    if (is_linked())
+      owner().claim(id_);
+  }
+
+  template <scoped_promise Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) {
+    if (!begin(waiting))
+      return false;
+    if (!other_) {
+      fail_with(fail(errc::invalid_argument, "there is no actor to ask"));
+      return false;
+    }
+    id_ = owner().enlist(*this);
+    suspend();
+    std::apply([this](Ts&... xs) { ask(std::move(xs)...); }, words_);
+    return true;
+  }
+
+  void abort(const caf::error& reason) override {
+    owner().claim(id_);
+    wait::abort(reason);
+  }
+
+  Reply await_resume() {
+    check();
+    if constexpr (!std::is_void_v<Reply>)
+      return std::move(*reply_);
+  }
+
+private:
+  // An answer that comes late finds no wait of its number and is dropped.
+  void ask(Ts&&... xs) {
+    auto pending = owner().self()->request(other_, caf::duration{within_},
+                                           std::move(xs)...);
+    auto& at = owner();
+    const auto on_error = [&at, id = id_](const caf::error& reason) {
+      if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
+        x->fail_with(reason);
+        x->wake();
+      }
+      at.settle();
+    };
+    then(pending, on_error, static_cast<std::type_identity<Reply>*>(nullptr));
+  }
+
+  template <class Pending, class OnError, class T>
+  void then(Pending& pending, OnError on_error, std::type_identity<T>*) {
+    pending.then([&at = owner(),
+                  id = id_](T& value) { deliver(at, id, std::move(value)); },
+                 on_error);
+  }
+
+  template <class Pending, class OnError>
+  void then(Pending& pending, OnError on_error, std::type_identity<void>*) {
+    pending.then(
+      [&at = owner(), id = id_] {
+        if (auto* x = at.claim(id))
+          x->wake();
+        at.settle();
+      },
+      on_error);
+  }
+
+  template <class Pending, class OnError, class... Us>
+  void then(Pending& pending, OnError on_error,
+            std::type_identity<std::tuple<Us...>>*) {
+    pending.then(
+      [&at = owner(), id = id_](Us&... values) {
+        deliver(at, id, Reply{std::move(values)...});
+      },
+      on_error);
+  }
+
+  template <class T>
+  static void deliver(host& at, std::uint64_t id, T&& value) {
+    if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
+      x->reply_.emplace(std::forward<T>(value));
+      x->wake();
+    }
+    at.settle();
+  }
+
+  Handle other_;
+  caf::timespan within_;
+  std::tuple<Ts...> words_;
+  std::uint64_t id_ = 0;
+  std::optional<std::conditional_t<std::is_void_v<Reply>, bool, Reply>> reply_;
+};
+
+} // namespace tertulia::detail

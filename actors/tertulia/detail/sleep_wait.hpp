@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/host.hpp>
+
+#include <caf/timespan.hpp>
+
+#include <cstdint>
+
+namespace tertulia::detail {
+
+/// Waits for time to pass.
+class sleep_wait final : public wait {
+public:
+  explicit sleep_wait(caf::timespan delay) noexcept : delay_(delay) {}
+
+  sleep_wait(sleep_wait&&) = default;
+
+  ~sleep_wait() {
+    if (is_linked())
+      stop();
+  }
+
+  template <scoped_promise Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) {
+    if (!begin(waiting) || delay_.count() <= 0)
+      return false;
+    id_ = owner().enlist(*this);
+    owner().arm(id_, delay_);
+    suspend();
+    return true;
+  }
+
+  void abort(const caf::error& reason) override {
+    stop();
+    wait::abort(reason);
+  }
+
+  void await_resume() const {
+    check();
+  }
+
+private:
+  void stop() {
+    owner().claim(id_);
+    owner().disarm(id_);
+  }
+
+  caf::timespan delay_;
+  std::uint64_t id_ = 0;
+};
+
+} // namespace tertulia::detail

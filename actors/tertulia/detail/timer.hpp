@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/protocol.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/timespan.hpp>
+
+#include <cstdint>
+
+namespace tertulia::detail {
+
+/// Wakes actors at a time, and can be told not to. CAF's own delayed messages
+/// cannot be taken back and keep their receiver in memory until they fire; this
+/// actor holds its clients weakly.
+///
+/// The sender of `arm` is sent `(tick_atom, id)` once the delay has passed.
+using timer_actor
+  = protocol<caf::result<void>(arm_atom, std::uint64_t, caf::timespan),
+             caf::result<void>(disarm_atom,
+                               std::uint64_t),   // not an error if it has fired
+             caf::result<void>(caf::tick_atom)>; // private: CAF's clock
+
+timer_actor spawn_timer(caf::actor_system& system);
+
+} // namespace tertulia::detail

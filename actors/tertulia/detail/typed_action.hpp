@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/context.hpp>
+#include <tertulia/detail/action.hpp>
+#include <tertulia/input.hpp>
+#include <tertulia/nothing.hpp>
+#include <tertulia/output.hpp>
+#include <tertulia/schema.hpp>
+#include <tertulia/when.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace tertulia::detail {
+
+/// The types of a bidi action, read off its body's parameters.
+template <class Init, class In, class Out, class Stream, bool TakesInit>
+struct body_types {
+  using init_type = Init;
+  using in_type = In;
+  using out_type = std::conditional_t<std::is_void_v<Out>, nothing, Out>;
+  using stream_type = Stream;
+
+  static constexpr bool returns_void = std::is_void_v<Out>;
+  static constexpr bool takes_init = TakesInit;
+};
+
+template <class Signature>
+struct body_signature;
+
+template <class Out, class Init, class In, class Stream>
+struct body_signature<task<Out>(context, Init, input<In>, output<Stream>)>
+  : body_types<std::remove_cvref_t<Init>, In, Out, Stream, true> {};
+
+template <class Out, class In, class Stream>
+struct body_signature<task<Out>(context, input<In>, output<Stream>)>
+  : body_types<nothing, In, Out, Stream, false> {};
+
+template <class Member>
+struct call_operator;
+
+template <class C, class R, class... Ts>
+struct call_operator<R (C::*)(Ts...) const> {
+  using type = R(Ts...);
+};
+
+template <class C, class R, class... Ts>
+struct call_operator<R (C::*)(Ts...) const noexcept> {
+  using type = R(Ts...);
+};
+
+template <class Body>
+struct callable_signature : call_operator<decltype(&Body::operator())> {};
+
+template <class R, class... Ts>
+struct callable_signature<R (*)(Ts...)> {
+  using type = R(Ts...);
+};
+
+/// The types of a body that is a function or a function object with one,
+/// non-template, const call operator.
+template <class Body>
+using types_of_body = body_signature<typename callable_signature<Body>::type>;
+
+/// A function that can be the body of a bidi action: a coroutine
+/// `task<Out>(context, Init, input<In>, output<Stream>)`, or without `Init`.
+template <class Body>
+concept bidi_body = requires {
+  typename types_of_body<std::decay_t<Body>>::in_type;
+};
+
+/// An action whose body is a coroutine.
+template <class Body, class Types = types_of_body<Body>>
+class coroutine_action final : public action {
+public:
+  using init_type = typename Types::init_type;
+  using in_type = typename Types::in_type;
+  using out_type = typename Types::out_type;
+  using stream_type = typename Types::stream_type;
+
+  static_assert(
+    json_value<
+      init_type> && json_value<in_type> && json_value<out_type> && json_value<stream_type>,
+    "what goes in and out of an action needs a JSON form: describe "
+    "the struct with BOOST_DESCRIBE_STRUCT");
+
+  coroutine_action(descriptor info, Body body)
+    : action(std::move(info)), body_(std::move(body)) {}
+
+  payload check_init(payload init) const override {
+    return init ? std::move(init).template as<init_type>()
+                : payload::of(init_type{});
+  }
+
+  payload check_input(payload value) const override {
+    return std::move(value).template as<in_type>();
+  }
+
+  task<payload> run(context ctx, payload init) const override {
+    auto& at = ctx.owner();
+    if constexpr (Types::returns_void) {
+      co_await start(ctx, std::move(init), at);
+      co_return payload::of(nothing{});
+    } else {
+      auto result = co_await start(ctx, std::move(init), at);
+      co_return payload::of(std::move(result));
+    }
+  }
+
+private:
+  auto start(context ctx, payload init, host& at) const {
+    if constexpr (Types::takes_init)
+      return body_(ctx, std::move(init).template take<init_type>(),
+                   input<in_type>{at}, output<stream_type>{at});
+    else
+      return body_(ctx, input<in_type>{at}, output<stream_type>{at});
+  }
+
+  Body body_;
+};
+
+/// Describes a bidi action of such types.
+template <class Init, class In, class Out, class Stream>
+descriptor
+describe_action(std::string kind, std::string name, std::string description) {
+  descriptor result;
+  result.key = '/' + kind + '/' + name;
+  result.kind = std::move(kind);
+  result.name = std::move(name);
+  result.description = std::move(description);
+  result.input_schema = schema_of<In>();
+  result.output_schema = schema_of<Out>();
+  result.stream_schema = schema_of<Stream>();
+  result.init_schema = schema_of<Init>();
+  return result;
+}
+
+} // namespace tertulia::detail

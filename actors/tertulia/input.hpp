@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/host.hpp>
+
+#include <optional>
+
+namespace tertulia {
+
+namespace detail {
+
+template <class T>
+class next_input final : public wait {
+public:
+  using value_type = std::optional<T>;
+
+  explicit next_input(inbox& from) noexcept : from_(&from) {}
+
+  next_input(next_input&&) = default;
+
+  ~next_input() {
+    from_->forget(*this);
+  }
+
+  template <scoped_promise Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) {
+    if (!begin(waiting) || from_->ready())
+      return false;
+    if (from_->has_reader()) {
+      fail_with(fail(errc::failed_precondition,
+                     "another part of the body waits for an input already"));
+      return false;
+    }
+    from_->wait_for_input(*this);
+    suspend();
+    return true;
+  }
+
+  void abort(const caf::error& reason) override {
+    from_->forget(*this);
+    wait::abort(reason);
+  }
+
+  std::optional<T> await_resume() {
+    check();
+    auto value = from_->take();
+    if (!value)
+      return std::nullopt;
+    return std::move(*value).template take<T>();
+  }
+
+private:
+  inbox* from_;
+};
+
+} // namespace detail
+
+/// What the client sends, as a body reads it.
+///
+/// @threads  only on the actor of its body.
+/// @lifetime a light handle; valid while the body runs.
+/// @design   README §5.5 "Coroutines"; seed 001 §1.1 (`inCh`).
+template <class T>
+class input {
+public:
+  using value_type = T;
+
+  /// Private to this library.
+  explicit input(detail::host& owner) noexcept : from_(&owner.in) {}
+
+  /// Waits for the next input.
+  ///
+  /// Inputs come in the order in which they were accepted, also those that were
+  /// accepted before the client closed. One part of a body may wait at a time.
+  ///
+  /// @returns the input; empty once the client has closed and all was read.
+  /// @errors  `cancelled` and what else ends the connection;
+  ///          `failed_precondition` if another part of the body waits already.
+  [[nodiscard]] auto next() const noexcept {
+    return detail::next_input<T>{*from_};
+  }
+
+  /// Whether the client has said that no further input comes; some may still
+  /// be unread.
+  bool closed() const noexcept {
+    return from_->closed();
+  }
+
+private:
+  detail::inbox* from_;
+};
+
+} // namespace tertulia

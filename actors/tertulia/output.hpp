@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/build.hpp>
+#include <tertulia/detail/host.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace tertulia {
+
+namespace detail {
+
+/// Waits for credit to send something to the client.
+class credit_wait : public wait {
+public:
+  explicit credit_wait(host& owner) noexcept : owner_(&owner) {}
+
+  credit_wait(credit_wait&&) = default;
+
+  template <scoped_promise Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) {
+    if (!begin(waiting) || owner_->out.reserve())
+      return false;
+    owner_->out.wait_for_credit(*this);
+    suspend();
+    return true;
+  }
+
+  void abort(const caf::error& reason) override {
+    owner_->out.forget(*this);
+    wait::abort(reason);
+  }
+
+protected:
+  ~credit_wait() {
+    if (is_linked())
+      owner_->out.forget(*this);
+  }
+
+  /// Throws if the wait failed; otherwise a credit is ours to spend.
+  void claim() const {
+    // Woken with a credit, and cancelled before we ran: others may use it.
+    if (!failed() && cancelled())
+      owner_->out.release();
+    check();
+  }
+
+  host* owner_;
+};
+
+template <class T>
+class send_chunk final : public credit_wait {
+public:
+  template <class... Ts>
+  explicit send_chunk(host& owner, Ts&&... xs)
+    : credit_wait(owner), chunk_(build<T>(std::forward<Ts>(xs)...)) {}
+
+  send_chunk(send_chunk&&) = default;
+
+  void await_resume() {
+    claim();
+    if (owner_->out.push(std::move(chunk_)))
+      owner_->flush();
+  }
+
+private:
+  T chunk_;
+};
+
+class end_turn final : public credit_wait {
+public:
+  using credit_wait::credit_wait;
+
+  void await_resume() {
+    claim();
+    owner_->end_turn();
+  }
+};
+
+} // namespace detail
+
+/// What a body streams to its client.
+///
+/// Chunks leave in batches: when the body waits for anything, or when half a
+/// window has gathered. A body that computes for long between two chunks calls
+/// `flush`.
+///
+/// @threads  only on the actor of its body.
+/// @lifetime a light handle; valid while the body runs.
+/// @design   README §5.5 "Coroutines"; seed 001 §1.1 (`outCh`), §1.4.
+template <class T>
+class output {
+public:
+  using value_type = T;
+
+  /// Private to this library.
+  explicit output(detail::host& owner) noexcept : owner_(&owner) {}
+
+  /// Sends one chunk; waits while the client lags by a whole window.
+  ///
+  /// Takes a chunk or the arguments to build one. Give it arguments, not a
+  /// braced aggregate: g++ 12 miscompiles `co_await out.send(progress{"x", 1})`
+  /// where `co_await out.send("x", 1)` is fine.
+  ///
+  /// @errors `cancelled` and what else ends the connection.
+  template <class... Ts>
+  requires detail::buildable_from<T, Ts...>
+  [[nodiscard]] auto send(Ts&&... xs) const {
+    return detail::send_chunk<T>{*owner_, std::forward<Ts>(xs)...};
+  }
+
+  /// Says that the answer to the present input is complete: the client's
+  /// `responses()` ends here. Costs a credit as a chunk does.
+  ///
+  /// @errors `cancelled` and what else ends the connection.
+  [[nodiscard]] auto end_turn() const noexcept {
+    return detail::end_turn{*owner_};
+  }
+
+  /// Sends what has gathered now. Never waits.
+  void flush() const {
+    owner_->flush();
+  }
+
+private:
+  detail::host* owner_;
+};
+
+} // namespace tertulia

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <cstddef>
+
+namespace tertulia {
+
+/// The limits of one runtime.
+///
+/// @threads a value; read when the runtime starts.
+struct runtime_options {
+  /// Connections that may be open at once; one more is refused with
+  /// `resource_exhausted`. An idle one costs about 3 KiB.
+  std::size_t max_connections = 1'000'000;
+
+  /// Threads for blocking work (`context::run_blocking`), started when the
+  /// first such work comes. More let more calls block at once.
+  std::size_t blocking_threads = 16;
+
+  /// Blocking calls that may wait for a thread; one more is refused with
+  /// `resource_exhausted`.
+  std::size_t max_blocking_queue = 10'000;
+};
+
+} // namespace tertulia

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/host.hpp>
+#include <tertulia/nothing.hpp>
+#include <tertulia/task.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tertulia {
+
+namespace detail {
+
+/// What awaiting an `A` yields, with `nothing` for void.
+template <class A>
+using awaited_t = decltype(awaiter_of(std::declval<A>()).await_resume());
+
+template <class A>
+using awaited_value_t
+  = std::conditional_t<std::is_void_v<awaited_t<A>>, nothing, awaited_t<A>>;
+
+template <class A>
+task<awaited_value_t<A>> as_task(A x) {
+  if constexpr (std::is_void_v<awaited_t<A>>) {
+    co_await std::move(x);
+    co_return nothing{};
+  } else {
+    co_return co_await std::move(x);
+  }
+}
+
+/// Several parts of a body that run side by side, and the wait for all of them
+/// to end. Nothing outlives it: who is not wanted any more is cancelled, and
+/// the wait is over when it has unwound.
+class race : public wait {
+public:
+  enum class policy {
+    all,   ///< The first failure cancels the others.
+    first, ///< The first end, good or bad, cancels the others.
+  };
+
+  explicit race(policy how) noexcept : how_(how) {}
+
+  race(race&&) = default;
+
+  /// A cancel from above reaches the parts through their scopes; the wait ends
+  /// when they have.
+  void abort(const caf::error& reason) override {
+    fail_with(reason);
+  }
+
+protected:
+  /// One part.
+  template <class T>
+  class entrant final : public task_listener {
+  public:
+    entrant(race& of, std::size_t index, task<T>& part, scope& parent)
+      : of_(of), index_(index), part_(part), within_(parent) {
+      within_.owner().schedule(part_.start_for(*this, within_));
+    }
+
+    void on_task_end() noexcept override {
+      of_.ended(index_, part_.failed());
+    }
+
+    void cancel(const caf::error& reason) {
+      within_.cancel(reason);
+    }
+
+  private:
+    race& of_;
+    std::size_t index_;
+    task<T>& part_;
+    scope within_;
+  };
+
+  ~race() = default;
+
+  void expect(std::size_t parts) noexcept {
+    running_ = parts;
+  }
+
+  /// The part that ended first: with `all`, the first that failed.
+  std::optional<std::size_t> decided_by() const noexcept {
+    return decided_by_;
+  }
+
+  virtual void cancel_parts(const caf::error& reason) = 0;
+
+private:
+  void ended(std::size_t index, bool failed) noexcept {
+    if (!decided_by_ && (failed || how_ == policy::first)) {
+      decided_by_ = index;
+      cancel_parts(fail(errc::cancelled, failed ? "another part has failed"
+                                                : "another part was first"));
+    }
+    if (--running_ == 0)
+      wake();
+  }
+
+  policy how_;
+  std::size_t running_ = 0;
+  std::optional<std::size_t> decided_by_;
+};
+
+/// A race whose parts have types of their own.
+template <class... Ts>
+class tuple_race : public race {
+public:
+  tuple_race(policy how, task<Ts>&&... parts)
+    : race(how), parts_(std::move(parts)...) {}
+
+  tuple_race(tuple_race&& other)
+    : race(std::move(other)), parts_(std::move(other.parts_)) {}
+
+  template <scoped_promise Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) {
+    if (!begin(waiting) || sizeof...(Ts) == 0)
+      return false;
+    expect(sizeof...(Ts));
+    suspend();
+    start(waiting.promise().scope(), std::index_sequence_for<Ts...>{});
+    return true;
+  }
+
+protected:
+  std::tuple<task<Ts>...> parts_;
+
+private:
+  template <std::size_t... Is>
+  void start(scope& parent, std::index_sequence<Is...>) {
+    (std::get<Is>(entrants_).emplace(*this, Is, std::get<Is>(parts_), parent),
+     ...);
+  }
+
+  void cancel_parts(const caf::error& reason) override {
+    std::apply([&](auto&... xs) { (xs->cancel(reason), ...); }, entrants_);
+  }
+
+  std::tuple<std::optional<entrant<Ts>>...> entrants_;
+};
+
+template <class... Ts>
+class all_of final : public tuple_race<Ts...> {
+public:
+  using result_type = std::tuple<Ts...>;
+
+  explicit all_of(task<Ts>&&... parts)
+    : tuple_race<Ts...>(race::policy::all, std::move(parts)...) {}
+
+  result_type await_resume() {
+    this->check();
+    return std::apply(
+      [this](auto&... xs) {
+        if (const auto failed = this->decided_by()) {
+          std::size_t index = 0;
+          ((index++ == *failed ? void(xs.result()) : void()), ...); // throws
+        }
+        return result_type{xs.result()...};
+      },
+      this->parts_);
+  }
+};
+
+template <class... Ts>
+class any_of final : public tuple_race<Ts...> {
+public:
+  using result_type = std::variant<Ts...>;
+
+  explicit any_of(task<Ts>&&... parts)
+    : tuple_race<Ts...>(race::policy::first, std::move(parts)...) {}
+
+  result_type await_resume() {
+    this->check();
+    std::optional<result_type> result;
+    take(result, std::index_sequence_for<Ts...>{});
+    return std::move(*result);
+  }
+
+private:
+  template <std::size_t... Is>
+  void take(std::optional<result_type>& result, std::index_sequence<Is...>) {
+    const auto first = *this->decided_by();
+    ((Is == first ? void(result.emplace(std::in_place_index<Is>,
+                                        std::get<Is>(this->parts_).result()))
+                  : void()),
+     ...);
+  }
+};
+
+/// A race of any number of parts of one type.
+template <class T>
+class all_of_many final : public race {
+public:
+  explicit all_of_many(std::vector<task<T>> parts)
+    : race(policy::all), parts_(std::move(parts)) {}
+
+  all_of_many(all_of_many&& other)
+    : race(std::move(other)), parts_(std::move(other.parts_)) {}
+
+  template <scoped_promise Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) {
+    if (!begin(waiting) || parts_.empty())
+      return false;
+    expect(parts_.size());
+    suspend();
+    auto& parent = waiting.promise().scope();
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      entrants_.emplace_back(*this, i, parts_[i], parent);
+    return true;
+  }
+
+  auto await_resume() {
+    check();
+    if (decided_by())
+      static_cast<void>(parts_[*decided_by()].result()); // throws
+    if constexpr (!std::is_void_v<T>) {
+      std::vector<T> result;
+      result.reserve(parts_.size());
+      for (auto& x : parts_)
+        result.push_back(x.result());
+      return result;
+    }
+  }
+
+private:
+  void cancel_parts(const caf::error& reason) override {
+    for (auto& x : entrants_)
+      x.cancel(reason);
+  }
+
+  std::vector<task<T>> parts_;
+  std::deque<entrant<T>> entrants_;
+};
+
+} // namespace detail
+
+/// Runs several waits or tasks side by side and yields all their values as a
+/// tuple, `nothing` for those without one.
+///
+/// ```
+/// auto [weather, news] = co_await when_all(ask_weather(ctx), ask_news(ctx));
+/// ```
+///
+/// If one fails the others are cancelled, and its exception is thrown when they
+/// have unwound. They take turns on the actor of the body; none runs while
+/// another does.
+///
+/// @design README §5.5 "Coroutines".
+template <class... As>
+requires(!std::is_lvalue_reference_v<As> && ...)
+  [[nodiscard]] auto when_all(As&&... xs) {
+  return detail::all_of<detail::awaited_value_t<As>...>{
+    detail::as_task<As>(std::move(xs))...};
+}
+
+/// Runs any number of tasks side by side and yields their values in order.
+template <class T>
+[[nodiscard]] auto when_all(std::vector<task<T>> xs) {
+  return detail::all_of_many<T>{std::move(xs)};
+}
+
+/// Runs several waits or tasks side by side until the first one ends, and
+/// yields its value in a variant whose index says which it was.
+///
+/// ```
+/// auto first = co_await when_any(in.next(), ctx.sleep(30s));
+/// if (first.index() == 1)
+///   co_await out.send("are you still there?");
+/// ```
+///
+/// The others are cancelled and have unwound when this returns; a wait that is
+/// cancelled has taken nothing: an input stays for the next `next`. If the
+/// first one ends with an exception, that is thrown.
+///
+/// @design README §5.5 "Coroutines".
+template <class... As>
+requires(sizeof...(As) > 0 && (!std::is_lvalue_reference_v<As> && ...))
+  [[nodiscard]] auto when_any(As&&... xs) {
+  return detail::any_of<detail::awaited_value_t<As>...>{
+    detail::as_task<As>(std::move(xs))...};
+}
+
+} // namespace tertulia

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/timer.hpp>
+
+#include <caf/actor_addr.hpp>
+#include <caf/actor_cast.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <map>
+#include <utility>
+
+namespace tertulia::detail {
+
+namespace {
+
+using time_point = caf::actor_clock::time_point;
+
+class timer_state {
+public:
+  static inline const char* name = "tertulia.timer";
+
+  explicit timer_state(timer_actor::pointer self) : self_(self) {}
+
+  timer_actor::behavior_type run() {
+    return {
+      [this](arm_atom, std::uint64_t id, caf::timespan delay) {
+        arm(client{caf::actor_cast<caf::actor_addr>(self_->current_sender()),
+                   id},
+            self_->clock().now() + delay);
+      },
+      [this](disarm_atom, std::uint64_t id) {
+        disarm(client{caf::actor_cast<caf::actor_addr>(self_->current_sender()),
+                      id});
+      },
+      [this](caf::tick_atom) { fire(); },
+    };
+  }
+
+private:
+  using client = std::pair<caf::actor_addr, std::uint64_t>;
+
+  void arm(const client& who, time_point when) {
+    due_.emplace(who, queue_.emplace(when, who));
+    // One message to ourselves is under way for the earliest time; a later one
+    // finds its turn when that has come.
+    if (when < next_tick_) {
+      next_tick_ = when;
+      self_->scheduled_send(self_, when, caf::tick_atom_v);
+    }
+  }
+
+  void disarm(const client& who) {
+    if (auto found = due_.find(who); found != due_.end()) {
+      queue_.erase(found->second);
+      due_.erase(found);
+    }
+  }
+
+  void fire() {
+    const auto now = self_->clock().now();
+    // A tick that comes before `next_tick_` is one that was overtaken.
+    if (now < next_tick_)
+      return;
+    while (!queue_.empty() && queue_.begin()->first <= now) {
+      const auto who = queue_.begin()->second;
+      disarm(who);
+      if (auto receiver = caf::actor_cast<caf::actor>(who.first))
+        self_->anon_send(receiver, caf::tick_atom_v, who.second);
+    }
+    next_tick_ = time_point::max();
+    if (!queue_.empty()) {
+      next_tick_ = queue_.begin()->first;
+      self_->scheduled_send(self_, next_tick_, caf::tick_atom_v);
+    }
+  }
+
+  using queue = std::multimap<time_point, client>;
+
+  timer_actor::pointer self_;
+  queue queue_;
+  std::map<client, queue::iterator> due_;
+  time_point next_tick_ = time_point::max();
+};
+
+} // namespace
+
+timer_actor spawn_timer(caf::actor_system& system) {
+  return system.spawn<caf::hidden>(
+    [](timer_actor::stateful_pointer<timer_state> self) {
+      return self->state.run();
+    });
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/describe.hpp>
+#include <tertulia/json.hpp>
+
+#include <caf/meta/type_name.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tertulia {
+
+/// Describes an action for people and programs: what it is called and what goes
+/// in and comes out. The JSON member names are the seeds' (001 §4.2).
+///
+/// @threads a value.
+struct descriptor {
+  /// Address of the action in its registry, e.g. `/bidi-flow/echo`; empty for
+  /// an action that is not registered.
+  std::string key;
+  /// `bidi-action`, `bidi-flow`, …: the first part of the key.
+  std::string kind;
+  /// The name it was defined with: the second part of the key.
+  std::string name;
+  /// For people; may be empty.
+  std::string description;
+  /// JSON Schemas (draft 2020-12) of one input, the output, one chunk and the
+  /// initialization data.
+  json input_schema;
+  json output_schema;
+  json stream_schema;
+  json init_schema;
+
+  friend bool operator==(const descriptor&, const descriptor&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(descriptor, (),
+                      (key, kind, name, description, input_schema,
+                       output_schema, stream_schema, init_schema))
+
+/// Front desk to client: everything that can be opened, sorted by key.
+struct action_list {
+  action_list() = default;
+  explicit action_list(std::vector<descriptor> actions)
+    : actions(std::move(actions)) {}
+
+  std::vector<descriptor> actions;
+
+  friend bool operator==(const action_list&, const action_list&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, action_list& x) {
+  return f(caf::meta::type_name("tertulia::action_list"), x.actions);
+}
+
+} // namespace tertulia

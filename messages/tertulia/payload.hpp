@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/intrusive_ptr.hpp>
+#include <caf/meta/load_callback.hpp>
+#include <caf/meta/type_name.hpp>
+#include <caf/ref_counted.hpp>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tertulia {
+
+namespace detail {
+
+/// The value inside a payload, whatever its type.
+class boxed : public caf::ref_counted {
+public:
+  /// What can be asked of a box without knowing its type; one per type, so its
+  /// address identifies the type.
+  struct operations {
+    void (*write)(const boxed&, std::string& out);
+    json (*to_json)(const boxed&);
+  };
+
+  explicit boxed(const operations* ops) noexcept : ops(ops) {}
+
+  const operations* ops;
+};
+
+template <class T>
+class box final : public boxed {
+public:
+  template <class... Ts>
+  explicit box(Ts&&... xs)
+    : boxed(&operations_of), value(std::forward<Ts>(xs)...) {}
+
+  T value;
+
+  static constexpr operations operations_of{
+    [](const boxed& x, std::string& out) {
+      append_json_text(out, static_cast<const box&>(x).value);
+    },
+    [](const boxed& x) {
+      return tertulia::to_json(static_cast<const box&>(x).value);
+    }};
+};
+
+/// JSON text that came from another process and is read when it is asked for.
+class encoded_box final : public boxed {
+public:
+  explicit encoded_box(std::string text);
+
+  std::string text;
+
+  static const operations operations_of;
+};
+
+} // namespace detail
+
+/// One value on its way between two actors.
+///
+/// Inside a process the value is shared, typed and never encoded: copying a
+/// payload copies a pointer. It becomes canonical JSON text only when a message
+/// leaves the process, and is decoded where somebody takes it out.
+///
+/// @threads a value; the shared content is never changed.
+/// @design  README §5.2 "Protocol".
+class payload {
+public:
+  /// Makes an empty payload: no value at all, which is not the same as `null`.
+  payload() = default;
+
+  /// Wraps `value`.
+  template <class T>
+  [[nodiscard]] static payload of(T value) {
+    return payload{caf::make_counted<detail::box<T>>(std::move(value))};
+  }
+
+  /// Wraps JSON text that nobody has looked at yet.
+  [[nodiscard]] static payload encoded(std::string text);
+
+  /// Wraps a box that its maker filled; private to this library.
+  explicit payload(caf::intrusive_ptr<detail::boxed> content) noexcept
+    : content_(std::move(content)) {}
+
+  explicit operator bool() const noexcept {
+    return content_ != nullptr;
+  }
+
+  /// Returns the value if it is held as a `T`, `nullptr` otherwise.
+  /// @lifetime the pointer is valid as long as this payload or a copy lives.
+  template <class T>
+  const T* get_if() const noexcept {
+    if (content_ && content_->ops == &detail::box<T>::operations_of)
+      return &static_cast<const detail::box<T>&>(*content_).value;
+    return nullptr;
+  }
+
+  /// Takes the value out: moved if nobody else shares it, copied if somebody
+  /// does, decoded if it came as JSON, converted through JSON if it is held as
+  /// another type of the same shape.
+  /// @errors `invalid_argument` that names the JSON path; also when empty.
+  template <class T>
+  [[nodiscard]] T take() && {
+    if (content_ && content_->ops == &detail::box<T>::operations_of) {
+      auto& held = static_cast<detail::box<T>&>(*content_);
+      return held.unique() ? T(std::move(held.value)) : T(held.value);
+    }
+    if constexpr (std::is_same_v<T, json>)
+      return to_json();
+    else
+      return from_json<T>(to_json());
+  }
+
+  /// Returns a payload that holds a `T` for certain.
+  /// @errors as `take`.
+  template <class T>
+  [[nodiscard]] payload as() && {
+    if (get_if<T>() != nullptr)
+      return std::move(*this);
+    return of(std::move(*this).template take<T>());
+  }
+
+  /// Returns the value as a JSON document.
+  /// @errors `invalid_argument` when empty, not JSON, or not encodable.
+  [[nodiscard]] json to_json() const;
+
+  /// Returns the value as canonical JSON text, empty when the payload is.
+  /// @errors `invalid_argument` when not encodable (a NaN, say).
+  [[nodiscard]] std::string text() const;
+
+  friend bool operator==(const payload& x, const payload& y) {
+    return x.content_ == y.content_ || x.text() == y.text();
+  }
+
+private:
+  caf::intrusive_ptr<detail::boxed> content_;
+};
+
+/// A payload that cannot be encoded fails the message that carries it.
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, payload& x) {
+  std::string text;
+  if constexpr (Inspector::reads_state) {
+    // Stringification has no errors, and text() has: show what went wrong.
+    try {
+      text = x.text();
+    } catch (const status_error& error) {
+      if constexpr (std::is_same_v<typename Inspector::result_type, caf::error>)
+        return to_error(error);
+      else
+        text = error.message();
+    }
+  }
+  auto load = [&]() -> caf::error {
+    x = text.empty() ? payload{} : payload::encoded(std::move(text));
+    return caf::none;
+  };
+  return f(caf::meta::type_name("tertulia::payload"), text,
+           caf::meta::load_callback(load));
+}
+
+} // namespace tertulia

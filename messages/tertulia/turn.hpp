@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/fwd.hpp>
+#include <tertulia/payload.hpp>
+
+#include <caf/error.hpp>
+#include <caf/meta/type_name.hpp>
+
+#include <cstdint>
+#include <utility>
+
+// What is said on an open connection. Every type has a constructor on purpose:
+// g++ 12 corrupts a braced aggregate inside a co_await.
+
+namespace tertulia {
+
+/// Client to connection: one input. Costs one input credit.
+struct turn_input {
+  turn_input() = default;
+  explicit turn_input(payload value, std::uint32_t chunk_credit = 0)
+    : value(std::move(value)), chunk_credit(chunk_credit) {}
+
+  payload value;
+  /// Room for so many more chunks: credit that rides along.
+  std::uint32_t chunk_credit = 0;
+
+  friend bool operator==(const turn_input&, const turn_input&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, turn_input& x) {
+  return f(caf::meta::type_name("tertulia::turn_input"), x.value,
+           x.chunk_credit);
+}
+
+/// Client to connection: the sink has room for `chunks` more chunks.
+struct chunk_credit {
+  chunk_credit() = default;
+  explicit chunk_credit(std::uint32_t chunks) : chunks(chunks) {}
+
+  std::uint32_t chunks = 0;
+
+  friend bool operator==(const chunk_credit&, const chunk_credit&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, chunk_credit& x) {
+  return f(caf::meta::type_name("tertulia::chunk_credit"), x.chunks);
+}
+
+/// Connection to client: the body has room for `inputs` more inputs.
+struct input_credit {
+  input_credit() = default;
+  explicit input_credit(std::uint32_t inputs) : inputs(inputs) {}
+
+  std::uint32_t inputs = 0;
+
+  friend bool operator==(const input_credit&, const input_credit&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, input_credit& x) {
+  return f(caf::meta::type_name("tertulia::input_credit"), x.inputs);
+}
+
+/// Connection to client: chunks, in order. Costs one chunk credit a chunk.
+///
+/// The chunks are numbered from 0 over the whole connection, so that a client
+/// can prove that none is missing or doubled. They are one payload: inside a
+/// process a `chunks<T>`, between processes a JSON array.
+struct chunk_batch {
+  chunk_batch() = default;
+  chunk_batch(std::uint64_t first, std::uint32_t size, payload items,
+              std::uint32_t input_credit = 0)
+    : first(first), size(size), items(std::move(items)),
+      input_credit(input_credit) {}
+
+  /// Number of the first chunk of the batch.
+  std::uint64_t first = 0;
+  /// How many chunks the batch holds.
+  std::uint32_t size = 0;
+  payload items;
+  /// Room for so many more inputs: credit that rides along.
+  std::uint32_t input_credit = 0;
+
+  friend bool operator==(const chunk_batch&, const chunk_batch&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, chunk_batch& x) {
+  return f(caf::meta::type_name("tertulia::chunk_batch"), x.first, x.size,
+           x.items, x.input_credit);
+}
+
+/// Connection to client: the body has finished answering. Free; comes after
+/// every chunk of its turn.
+struct turn_end {
+  turn_end() = default;
+  explicit turn_end(std::uint64_t turn, std::uint32_t input_credit = 0)
+    : turn(turn), input_credit(input_credit) {}
+
+  /// Index of the turn that ended, 0 for the first.
+  std::uint64_t turn = 0;
+  /// Room for so many more inputs: credit that rides along.
+  std::uint32_t input_credit = 0;
+
+  friend bool operator==(const turn_end&, const turn_end&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, turn_end& x) {
+  return f(caf::meta::type_name("tertulia::turn_end"), x.turn, x.input_credit);
+}
+
+/// Connection to client: the last word, an output or an error. Free; comes
+/// after every chunk.
+struct finished {
+  finished() = default;
+  finished(payload output, caf::error reason, std::uint64_t chunks,
+           std::uint64_t inputs)
+    : output(std::move(output)), reason(std::move(reason)), chunks(chunks),
+      inputs(inputs) {}
+
+  /// What the body returned; empty when it failed.
+  payload output;
+  /// Why there is no output; none when there is one.
+  caf::error reason;
+  /// How many chunks were sent over the whole connection.
+  std::uint64_t chunks = 0;
+  /// How many inputs the body took; an input sent after these was not seen.
+  std::uint64_t inputs = 0;
+
+  friend bool operator==(const finished&, const finished&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, finished& x) {
+  return f(caf::meta::type_name("tertulia::finished"), x.output, x.reason,
+           x.chunks, x.inputs);
+}
+
+} // namespace tertulia

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/fwd.hpp>
+
+#include <caf/atom.hpp>
+#include <caf/type_id.hpp>
+
+// The one registration block. The order of the nouns is their ID on the wire:
+// append at the end once released.
+
+CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
+
+  // -- nouns ------------------------------------------------------------------
+
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::action_list))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::chunk_batch))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::chunk_credit))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::finished))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::input_credit))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::open))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::opened))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::payload))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::turn_end))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::turn_input))
+
+  // -- verbs that CAF lacks: at most 10 of [a-z0-9_] --------------------------
+
+  CAF_ADD_ATOM(tertulia_messages, tertulia, arm_atom, "arm")
+  CAF_ADD_ATOM(tertulia_messages, tertulia, cancel_atom, "cancel")
+  CAF_ADD_ATOM(tertulia_messages, tertulia, disarm_atom, "disarm")
+  CAF_ADD_ATOM(tertulia_messages, tertulia, done_atom, "done")
+  CAF_ADD_ATOM(tertulia_messages, tertulia, list_atom, "list")
+
+CAF_END_TYPE_ID_BLOCK(tertulia_messages)

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/blocking_client.hpp>
+
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <utility>
+
+namespace tertulia::detail {
+
+namespace {
+
+/// The sink of one blocking client.
+class inbox_state {
+public:
+  static inline const char* name = "tertulia.client";
+
+  explicit inbox_state(chunk_sink::pointer self) : self_(self) {}
+
+  chunk_sink::behavior_type run(std::shared_ptr<blocking_client> client,
+                                const front_desk_actor& desk, open what_to,
+                                caf::timespan within) {
+    client_ = std::move(client);
+    self_->set_down_handler([this](caf::down_msg& x) {
+      client_->on_lost(fail(errc::unavailable, "the connection was lost: "
+                                                 + caf::to_string(x.reason)));
+      self_->quit();
+    });
+    what_to.client = self_;
+    self_->request(desk, caf::duration{within}, std::move(what_to))
+      .then(
+        [this](const opened& x) {
+          self_->monitor(x.connection);
+          client_->on_opened(x, x.connection.node() != self_->node());
+        },
+        [this](caf::error& reason) {
+          client_->on_lost(std::move(reason));
+          self_->quit();
+        });
+    return {
+      [this](chunk_batch& x) { client_->on(std::move(x)); },
+      [this](input_credit x) { client_->on(x); },
+      [this](turn_end x) { client_->on(x); },
+      [this](finished& x) {
+        client_->on(std::move(x));
+        self_->quit();
+      },
+    };
+  }
+
+private:
+  chunk_sink::pointer self_;
+  std::shared_ptr<blocking_client> client_;
+};
+
+[[noreturn]] void time_is_up() {
+  throw status_error{errc::deadline_exceeded, "the time to wait is up"};
+}
+
+} // namespace
+
+blocking_client::limit
+blocking_client::limit_of(std::optional<caf::timespan> within) {
+  if (!within)
+    return std::nullopt;
+  return std::chrono::steady_clock::now() + *within;
+}
+
+std::shared_ptr<blocking_client>
+blocking_client::connect(caf::actor_system& system,
+                         const front_desk_actor& desk, open what_to,
+                         caf::timespan within,
+                         std::shared_ptr<const action> what) {
+  auto client = std::make_shared<blocking_client>(what_to.options.chunk_window,
+                                                  std::move(what));
+  system.spawn<caf::hidden>(
+    [](chunk_sink::stateful_pointer<inbox_state> self,
+       std::shared_ptr<blocking_client> client, const front_desk_actor& desk,
+       open what_to, caf::timespan within) {
+      return self->state.run(std::move(client), desk, std::move(what_to),
+                             within);
+    },
+    client, desk, std::move(what_to), within);
+  std::unique_lock guard{client->mutex_};
+  client->changed_.wait(guard, [&] {
+    return client->connection_ || client->end_.over();
+  });
+  if (!client->connection_)
+    raise(client->end_.failure());
+  return client;
+}
+
+blocking_client::blocking_client(std::uint32_t chunk_window,
+                                 std::shared_ptr<const action> what)
+  : end_(chunk_window), what_(std::move(what)) {}
+
+// -- for the sink
+// ---------------------------------------------------------------
+
+void blocking_client::on_opened(const opened& x, bool remote) {
+  const std::lock_guard guard{mutex_};
+  connection_ = x.connection;
+  remote_ = remote;
+  end_.on(x);
+  changed_.notify_all();
+}
+
+void blocking_client::on_lost(caf::error reason) {
+  const std::lock_guard guard{mutex_};
+  end_.lost(std::move(reason));
+  changed_.notify_all();
+}
+
+// -- for threads
+// ----------------------------------------------------------------
+
+template <class Predicate>
+bool blocking_client::wait(std::unique_lock<std::mutex>& guard, limit until,
+                           Predicate ready) {
+  if (until)
+    return changed_.wait_until(guard, *until, ready);
+  changed_.wait(guard, ready);
+  return true;
+}
+
+void blocking_client::send(payload value, limit until) {
+  if (what_)
+    value = what_->check_input(std::move(value));
+  else if (remote_)
+    value = payload::encoded(value.text());
+  std::unique_lock guard{mutex_};
+  const auto in_time = wait(guard, until, [this] {
+    return end_.refusal() || end_.has_input_credit();
+  });
+  if (auto refusal = end_.refusal())
+    raise(refusal);
+  if (!in_time)
+    time_is_up();
+  end_.spend_input_credit();
+  // Inside the lock, so that no close overtakes an input that was accepted.
+  caf::anon_send(connection_, turn_input{std::move(value), end_.take_credit()});
+}
+
+void blocking_client::close() {
+  const std::lock_guard guard{mutex_};
+  if (end_.close() && !end_.over())
+    caf::anon_send(connection_, caf::close_atom_v);
+  changed_.notify_all();
+}
+
+void blocking_client::cancel() {
+  const std::lock_guard guard{mutex_};
+  if (end_.cancel())
+    caf::anon_send(connection_, cancel_atom_v);
+  changed_.notify_all();
+}
+
+blocking_client::found blocking_client::read(std::uint32_t consumed,
+                                             chunk_batch& into, limit until) {
+  std::unique_lock guard{mutex_};
+  end_.consumed(consumed);
+  grant(end_.next() == client_end::arrival::none);
+  if (!wait(guard, until,
+            [this] { return end_.next() != client_end::arrival::none; }))
+    time_is_up();
+  switch (end_.next()) {
+    case client_end::arrival::chunks:
+      into = end_.take_chunks();
+      return found::chunks;
+    case client_end::arrival::turn_end:
+      end_.take_turn_end();
+      grant(false);
+      return found::turn_end;
+    default:
+      if (const auto& failure = end_.failure())
+        raise(failure);
+      return found::end;
+  }
+}
+
+void blocking_client::start_reading() {
+  const std::lock_guard guard{mutex_};
+  reader_ = std::this_thread::get_id();
+}
+
+void blocking_client::stop_reading() noexcept {
+  const std::lock_guard guard{mutex_};
+  reader_.reset();
+  changed_.notify_all();
+}
+
+payload blocking_client::output(limit until) {
+  std::unique_lock guard{mutex_};
+  const auto me = std::this_thread::get_id();
+  const auto in_time = wait(guard, until, [&] {
+    // Nobody else will read what is there: it must not hold up the end.
+    if (!reader_ || *reader_ == me) {
+      end_.drop_unread();
+      grant(true);
+    }
+    return end_.over();
+  });
+  if (!in_time)
+    time_is_up();
+  if (const auto& failure = end_.failure())
+    raise(failure);
+  return end_.output();
+}
+
+bool blocking_client::wait_until_done(limit until) {
+  std::unique_lock guard{mutex_};
+  return wait(guard, until, [this] { return end_.over(); });
+}
+
+bool blocking_client::finished() {
+  const std::lock_guard guard{mutex_};
+  return end_.next() == client_end::arrival::over;
+}
+
+void blocking_client::grant(bool waiting) {
+  if (const auto due = end_.credit_due(waiting); due > 0)
+    caf::anon_send(connection_, chunk_credit{due});
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/async_connection.hpp>
+#include <tertulia/client_options.hpp>
+#include <tertulia/connection.hpp>
+#include <tertulia/context.hpp>
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/open_nested.hpp>
+#include <tertulia/detail/typed_action.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tertulia {
+
+/// A defined action that takes inputs and streams chunks at the same time.
+///
+/// What `define_bidi_flow` and its siblings return; from it connections are
+/// opened in whichever of three ways suits the client.
+///
+/// @threads  all members; cheap to copy.
+/// @lifetime must not outlive its runtime, except to be destroyed.
+/// @design   README §5.4 "Clients"; seed 001 §1.1, §2.4.
+template <class Init, class In, class Out, class Stream>
+class bidi_action {
+public:
+  using init_type = Init;
+  using in_type = In;
+  using out_type = Out;
+  using stream_type = Stream;
+
+  /// Private to this library.
+  bidi_action(std::shared_ptr<detail::environment> env,
+              std::shared_ptr<const detail::action> what)
+    : env_(std::move(env)), what_(std::move(what)) {}
+
+  /// What it is called, and the schemas of what goes in and out.
+  const descriptor& info() const noexcept {
+    return what_->info;
+  }
+
+  /// Opens a connection for threads; waits until it is open.
+  ///
+  /// @param options any of `with_init`, `with_input_window`,
+  ///                `with_chunk_window`, `with_deadline`, `with_open_timeout`,
+  ///                `with_trace_parent`.
+  /// @errors `invalid_argument` for options that make no sense;
+  ///         `resource_exhausted` if too many connections are open;
+  ///         `unavailable` if the runtime is stopping; `deadline_exceeded`.
+  template <client_option<Init>... Options>
+  [[nodiscard]] connection<In, Out, Stream>
+  stream_bidi(const Options&... options) const {
+    auto chosen = detail::gather<Init>(options...);
+    return connection<In, Out, Stream>{detail::blocking_client::connect(
+      env_->system, env_->desk, opening(chosen, {}), chosen.open_within,
+      what_)};
+  }
+
+  /// Opens a connection to which a body is the client, without blocking; see
+  /// `stream_bidi`.
+  template <client_option<Init>... Options>
+  [[nodiscard]] task<async_connection<In, Out, Stream>>
+  open(context ctx, const Options&... options) const {
+    auto chosen = detail::gather<Init>(options...);
+    auto message = opening(chosen, {});
+    return open_as_task(ctx, env_->desk, std::move(message),
+                        chosen.open_within);
+  }
+
+  /// Returns the message with which an actor opens a connection: send it as a
+  /// request to the runtime's `front_desk`.
+  /// @param client who will hear the connection.
+  template <client_option<Init>... Options>
+  [[nodiscard]] tertulia::open
+  opening_for(chunk_sink client, const Options&... options) const {
+    auto chosen = detail::gather<Init>(options...);
+    return opening(chosen, std::move(client));
+  }
+
+private:
+  tertulia::open opening(client_options<Init>& chosen,
+                         chunk_sink client) const {
+    payload init;
+    if (chosen.init)
+      init = payload::of(std::move(*chosen.init));
+    return tertulia::open{what_->key(), std::move(init),
+                          std::move(chosen.connection), std::move(client)};
+  }
+
+  static task<async_connection<In, Out, Stream>>
+  open_as_task(context ctx, front_desk_actor desk, tertulia::open message,
+               caf::timespan within) {
+    auto impl = co_await detail::open_nested(ctx, std::move(desk),
+                                             std::move(message), within);
+    co_return async_connection<In, Out, Stream>{std::move(impl)};
+  }
+
+  std::shared_ptr<detail::environment> env_;
+  std::shared_ptr<const detail::action> what_;
+};
+
+/// A bidi action whose connections are traced: seed 001 §1.3.
+template <class Init, class In, class Out, class Stream>
+using bidi_flow = bidi_action<Init, In, Out, Stream>;
+
+} // namespace tertulia

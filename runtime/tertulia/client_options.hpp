@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/nothing.hpp>
+#include <tertulia/open.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/timespan.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+// What a client may say when it opens a connection:
+//
+//   flow.stream_bidi(with_init(settings{"be brief", 0.7}), with_deadline(30s))
+//
+// Design: README §5.4 "Clients"; seed 001 §2.4.
+
+namespace tertulia {
+
+/// Everything that can be chosen, with its defaults.
+template <class Init>
+struct client_options {
+  open_options connection;
+  std::optional<Init> init;
+  caf::timespan open_within = std::chrono::seconds{30};
+};
+
+/// Initialization data for the body; without it the body gets a default one.
+template <class T>
+struct with_init {
+  explicit with_init(T value) : value(std::move(value)) {}
+
+  template <class Init>
+  requires std::convertible_to<T, Init>
+  void apply(client_options<Init>& to) const {
+    if (to.init)
+      throw status_error{errc::invalid_argument, "with_init is given twice"};
+    to.init.emplace(value);
+  }
+
+  T value;
+};
+
+/// Inputs that may be under way before `send` waits; 1 if not given, 0 is a
+/// rendezvous.
+struct with_input_window {
+  explicit with_input_window(std::uint32_t inputs) : inputs(inputs) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.connection.input_window = inputs;
+  }
+
+  std::uint32_t inputs;
+};
+
+/// Chunks that may be under way before the body waits; 64 if not given, 0 is a
+/// rendezvous.
+struct with_chunk_window {
+  explicit with_chunk_window(std::uint32_t chunks) : chunks(chunks) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.connection.chunk_window = chunks;
+  }
+
+  std::uint32_t chunks;
+};
+
+/// Time until the connection ends with `deadline_exceeded`; must be positive.
+struct with_deadline {
+  explicit with_deadline(caf::timespan after) : after(after) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    if (after.count() <= 0)
+      throw status_error{errc::invalid_argument, "a deadline must be positive"};
+    to.connection.deadline = after;
+  }
+
+  caf::timespan after;
+};
+
+/// Longest wait for the connection to open; 30 s if not given.
+struct with_open_timeout {
+  explicit with_open_timeout(caf::timespan within) : within(within) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.open_within = within;
+  }
+
+  caf::timespan within;
+};
+
+/// W3C `traceparent` of the caller's span, so that the connection's span
+/// becomes its child.
+struct with_trace_parent {
+  explicit with_trace_parent(std::string traceparent)
+    : traceparent(std::move(traceparent)) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.connection.trace_parent = traceparent;
+  }
+
+  std::string traceparent;
+};
+
+/// An option for connections to an action with such initialization data.
+template <class T, class Init>
+concept client_option = requires(const T& x, client_options<Init>& to) {
+  x.apply(to);
+};
+
+namespace detail {
+
+template <class Init, class... Options>
+client_options<Init> gather(const Options&... options) {
+  client_options<Init> result;
+  (options.apply(result), ...);
+  return result;
+}
+
+} // namespace detail
+
+} // namespace tertulia

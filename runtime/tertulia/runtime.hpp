@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/bidi_action.hpp>
+#include <tertulia/config.hpp>
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/typed_action.hpp>
+#include <tertulia/runtime_options.hpp>
+
+#include <caf/actor_system.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tertulia {
+
+/// The front door: defines actions and opens connections to them, inside an
+/// actor system of the application's.
+///
+/// ```
+/// tertulia::config cfg;
+/// caf::actor_system system{cfg};
+/// tertulia::runtime rt{system};
+/// auto echo = rt.define_bidi_flow("echo", echo_body);
+/// ```
+///
+/// @threads  all members.
+/// @lifetime within that of its actor system. Its destructor tells all open
+///           connections to stop (`unavailable`) and waits until they have,
+///           blocking work that has begun included; it must not run on an
+///           actor.
+/// @design   README §5.1 "Words".
+class runtime {
+public:
+  /// @param system its configuration went through `add_messages_to` or is a
+  ///               `tertulia::config`.
+  explicit runtime(caf::actor_system& system, runtime_options options = {});
+
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+  ~runtime();
+
+  // -- defining ---------------------------------------------------------------
+
+  /// Defines a bidi action and registers it as `/bidi-action/<name>`.
+  ///
+  /// @param name        1 to 128 printable ASCII characters without blanks.
+  /// @param body        a coroutine `task<Out>(context, Init, input<In>,
+  ///                    output<Stream>)`, or without `Init`. The runtime keeps
+  ///                    it while any connection to it is open, so a lambda may
+  ///                    capture; it runs on many actors at once, so what it
+  ///                    captures must stand that.
+  /// @param description for people; part of the descriptor.
+  /// @errors `already_exists`; `invalid_argument` for a bad name.
+  /// @design seed 001 §2.1.
+  template <detail::bidi_body Body>
+  auto define_bidi_action(std::string name, Body body,
+                          std::string description = {}) {
+    return define("bidi-action", std::move(name), std::move(body),
+                  std::move(description));
+  }
+
+  /// Makes a bidi action that cannot be found by key; see `define_bidi_action`.
+  template <detail::bidi_body Body>
+  auto
+  new_bidi_action(std::string name, Body body, std::string description = {}) {
+    using types = detail::types_of_body<Body>;
+    auto info
+      = describe<types>("bidi-action", std::move(name), std::move(description));
+    info.key.clear();
+    auto what = std::make_shared<detail::coroutine_action<Body>>(
+      std::move(info), std::move(body));
+    env_->actions.keep(what);
+    return handle<types>(std::move(what));
+  }
+
+  /// Defines a bidi flow, which is a bidi action with a trace span per
+  /// connection, and registers it as `/bidi-flow/<name>`; see
+  /// `define_bidi_action`.
+  /// @design seed 001 §2.2.
+  template <detail::bidi_body Body>
+  auto
+  define_bidi_flow(std::string name, Body body, std::string description = {}) {
+    return define("bidi-flow", std::move(name), std::move(body),
+                  std::move(description));
+  }
+
+  // -- by key -----------------------------------------------------------------
+
+  /// Describes everything that is registered, sorted by key.
+  [[nodiscard]] std::vector<descriptor> actions() const;
+
+  /// Describes one action, empty if there is none of that key.
+  [[nodiscard]] std::optional<descriptor>
+  find_action(const std::string& key) const;
+
+  /// Opens a connection to the action of that key that speaks JSON, whatever
+  /// the types of the action are; see `bidi_action::stream_bidi`.
+  /// @errors also `not_found`, and `invalid_argument` with the JSON path if the
+  ///         initialization data has another shape.
+  template <client_option<json>... Options>
+  [[nodiscard]] json_connection
+  stream_bidi(const std::string& key, const Options&... options) const {
+    return connect(key, detail::gather<json>(options...));
+  }
+
+  /// Runs an action once: sends the inputs, closes, and waits for the output.
+  ///
+  /// @param key      which action.
+  /// @param inputs   its inputs, in order.
+  /// @param on_chunk hears each chunk as it comes, on the calling thread; may
+  /// be
+  ///                 empty.
+  /// @errors what `stream_bidi`, `send` and `output` throw; an exception of
+  ///         `on_chunk` cancels the action.
+  template <client_option<json>... Options>
+  json run(const std::string& key, const std::vector<json>& inputs,
+           const std::function<void(const json&)>& on_chunk = {},
+           const Options&... options) const {
+    return run_once(connect(key, detail::gather<json>(options...)), inputs,
+                    on_chunk);
+  }
+
+  // -- for actors and tools ---------------------------------------------------
+
+  /// The actor that opens connections: for clients that are actors.
+  [[nodiscard]] const front_desk_actor& front_desk() const noexcept {
+    return env_->desk;
+  }
+
+  /// Where spans can be listened to.
+  [[nodiscard]] tracer& traces() const noexcept {
+    return env_->traces;
+  }
+
+  [[nodiscard]] caf::actor_system& system() const noexcept {
+    return env_->system;
+  }
+
+  /// Refuses new connections from now on and tells the open ones to stop. Does
+  /// not wait; the destructor does. Idempotent.
+  void stop();
+
+private:
+  template <class Types>
+  static descriptor
+  describe(std::string kind, std::string name, std::string description) {
+    return detail::describe_action<
+      typename Types::init_type, typename Types::in_type,
+      typename Types::out_type, typename Types::stream_type>(
+      std::move(kind), std::move(name), std::move(description));
+  }
+
+  template <class Types>
+  auto handle(std::shared_ptr<const detail::action> what) const {
+    return bidi_action<typename Types::init_type, typename Types::in_type,
+                       typename Types::out_type, typename Types::stream_type>{
+      env_, std::move(what)};
+  }
+
+  template <class Body>
+  auto define(std::string kind, std::string name, Body body,
+              std::string description) {
+    using types = detail::types_of_body<Body>;
+    auto what = std::make_shared<detail::coroutine_action<Body>>(
+      describe<types>(std::move(kind), std::move(name), std::move(description)),
+      std::move(body));
+    env_->actions.add(what);
+    return handle<types>(std::move(what));
+  }
+
+  json_connection connect(const std::string& key,
+                          client_options<json> options) const;
+
+  static json run_once(json_connection talk, const std::vector<json>& inputs,
+                       const std::function<void(const json&)>& on_chunk);
+
+  std::shared_ptr<detail::environment> env_;
+};
+
+} // namespace tertulia
