@@ -219,6 +219,18 @@ void write_text(std::string& out, std::string_view text, const json_path& at) {
 
 namespace {
 
+/// Returns `x` rounded to a float, an infinity if it is out of range.
+float nearest_float(double x) {
+  constexpr auto highest = std::numeric_limits<float>::max();
+  // half a unit above the highest one still rounds down
+  constexpr auto limit = static_cast<double>(highest) * (1 + 0x1p-25);
+  if (std::abs(x) <= static_cast<double>(highest))
+    return static_cast<float>(x);
+  const auto result
+    = std::abs(x) < limit ? highest : std::numeric_limits<float>::infinity();
+  return std::signbit(x) ? -result : result;
+}
+
 /// Lays out the shortest digits as Go and ECMAScript do.
 template <class Float>
 void write_shortest(std::string& out, Float x, const json_path& at) {
@@ -271,7 +283,16 @@ void write_float(std::string& out, double x, const json_path& at) {
 }
 
 void write_float(std::string& out, float x, const json_path& at) {
+  const auto size = out.size();
   write_shortest(out, x, at);
+  // A reader rounds twice, to a double first. For one of all floats,
+  // 7.038531e-26, that ends at its neighbour: it needs the digits of a double.
+  double y = 0;
+  std::from_chars(out.data() + size, out.data() + out.size(), y);
+  if (nearest_float(y) != x) {
+    out.resize(size);
+    write_shortest(out, static_cast<double>(x), at);
+  }
 }
 
 void write_json(std::string& out, const json& x, const json_path& at) {
@@ -416,14 +437,10 @@ double read_double(const json& from, const json_path& at) {
 
 float read_float(const json& from, const json_path& at) {
   const auto x = read_double(from, at);
-  constexpr auto highest = std::numeric_limits<float>::max();
-  // up to half a unit above the highest one it is the nearest float
-  constexpr auto limit = static_cast<double>(highest) * (1 + 0x1p-25);
-  if (std::abs(x) >= limit)
+  const auto result = nearest_float(x);
+  if (std::isinf(result))
     raise_mismatch(at, "a number in the range of a float", from);
-  if (std::abs(x) > highest)
-    return std::copysign(highest, static_cast<float>(std::signbit(x) ? -1 : 1));
-  return static_cast<float>(x);
+  return result;
 }
 
 const json& require_array(const json& from, const json_path& at) {

@@ -162,6 +162,23 @@ struct owners {
 };
 BOOST_DESCRIBE_STRUCT(owners, (), (own, shared))
 
+struct term;
+
+struct sum {
+  std::vector<term> of;
+};
+
+struct product {
+  std::vector<term> of;
+};
+
+struct term {
+  std::variant<int, sum, product> is;
+};
+BOOST_DESCRIBE_STRUCT(sum, (), (of))
+BOOST_DESCRIBE_STRUCT(product, (), (of))
+BOOST_DESCRIBE_STRUCT(term, (), (is))
+
 struct keeps_a_char {
   char letter = 'a';
 };
@@ -330,6 +347,10 @@ TEST(json, floats_have_only_the_digits_of_a_float) {
             std::numeric_limits<float>::max());
   EXPECT_EQ(parse_json<float>("-3.4028235e+38"),
             std::numeric_limits<float>::lowest());
+  // as a float it is 7.038531e-26, which read as a double is its neighbour
+  const auto odd = std::bit_cast<float>(0x15ae43fdu);
+  EXPECT_EQ(to_json_text(odd), "7.038530691851209e-26");
+  EXPECT_EQ(parse_json<float>(to_json_text(odd)), odd);
   EXPECT_EQ(refusal_to_read<float>("3.4028236e+38"),
             "$: expected a number in the range of a float, found "
             "3.4028236e+38");
@@ -657,6 +678,18 @@ TEST(json, a_variant_names_the_path_inside_the_only_fitting_alternative) {
   EXPECT_EQ(refusal_to_read<choice>("[]"),
             "$: expected one of the alternatives of a variant, found an "
             "array");
+}
+
+TEST(json, nested_variants_are_not_read_again_for_each_alternative_outside) {
+  const std::size_t levels = 60; // 2^60 readings would take for ever
+  std::string text;
+  for (std::size_t i = 0; i < levels; ++i)
+    text += R"({"is":{"of":[)";
+  text += R"({"is":"x"})";
+  for (std::size_t i = 0; i < levels; ++i)
+    text += "]}}";
+  EXPECT_TRUE(refusal_to_read<term>(text).starts_with(
+    "$.is: expected one of the alternatives of a variant"));
 }
 
 TEST(json, a_null_pointer_is_null) {

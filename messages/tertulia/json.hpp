@@ -19,16 +19,18 @@ namespace tertulia {
 /// | `bool`, integers, `float`, `double`   | boolean, number               |
 /// | `std::string`                         | string                        |
 /// | described enum                        | string: the enumerator's name |
-/// | described struct, described bases too | object                        |
+/// | described struct, its described bases | object                        |
 /// | `std::optional`                       | the value, or `null`          |
 /// | `std::vector`, `array`, `set`         | array                         |
 /// | `std::pair`, `std::tuple`             | array of that length          |
-/// | `std::map`, `std::unordered_map`      | object; keys are strings or
-/// described enums | | `std::variant`                        | the value of the
-/// alternative  | | `std::monostate`                      | `null` | |
-/// `std::shared_ptr`, `std::unique_ptr`  | the value, or `null`          | |
-/// `json`                                | itself                        | | a
-/// type with a `json_codec`            | what that says                |
+/// | `std::map`, `std::unordered_map` (1)  | object                        |
+/// | `std::variant`                        | the value of the alternative  |
+/// | `std::monostate`                      | `null`                        |
+/// | `std::shared_ptr`, `std::unique_ptr`  | the value, or `null`          |
+/// | `json`                                | itself                        |
+/// | a type with a `json_codec`            | what that says                |
+///
+/// (1) Keys are strings or described enums.
 ///
 /// Members are named in camelCase on the wire: `unit_price` is `unitPrice`, and
 /// `default_` is `default`. To be read a struct needs a default constructor. A
@@ -110,7 +112,8 @@ template <json_writable T>
 /// @threads from any thread.
 template <json_value T>
 [[nodiscard]] T from_json(const json& from) {
-  return detail::read_value<T>(from, json_path{});
+  detail::failed_reads failed;
+  return detail::read_value<T>(from, json_path{failed});
 }
 
 /// Reads a `T` out of text that may come from a stranger; otherwise as

@@ -19,6 +19,12 @@ using json = nlohmann::json;
 /// can exhaust the stack.
 inline constexpr std::size_t max_json_depth = 200;
 
+namespace detail {
+
+class failed_reads;
+
+} // namespace detail
+
 /// A place in a JSON document, as error messages name it:
 /// `$.items[3].unitPrice`.
 ///
@@ -30,6 +36,10 @@ class json_path {
 public:
   /// The whole document: `$`.
   constexpr json_path() noexcept = default;
+
+  /// The whole document, with a memory for the reader of variants.
+  explicit constexpr json_path(detail::failed_reads& failed) noexcept
+    : failed_(&failed) {}
 
   /// A member of an object.
   constexpr json_path(const json_path& parent, std::string_view key) noexcept
@@ -47,6 +57,14 @@ public:
     return depth_;
   }
 
+  /// Returns the memory of the root, null if it has none.
+  constexpr detail::failed_reads* failed() const noexcept {
+    auto root = this;
+    while (root->parent_ != nullptr)
+      root = root->parent_;
+    return root->failed_;
+  }
+
   /// Returns the path as text: always valid UTF-8, long keys are cut.
   std::string to_string() const;
 
@@ -54,6 +72,7 @@ private:
   static constexpr auto no_index = static_cast<std::size_t>(-1);
 
   const json_path* parent_ = nullptr;
+  detail::failed_reads* failed_ = nullptr; // of a root
   std::string_view key_;
   std::size_t index_ = no_index;
   std::size_t depth_ = 0;

@@ -3,12 +3,18 @@
 #pragma once
 
 #include <tertulia/detail/json_traits.hpp>
-#include <tertulia/status.hpp>
+#include <tertulia/detail/json_variant.hpp>
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 // Documents to values.
 
@@ -40,9 +46,6 @@ const std::string& require_string(const json& from, const json_path& at);
 
 /// Returns `text` as it can be shown to people: quoted, escaped and cut.
 std::string in_quotes(std::string_view text);
-
-template <class T>
-T read_value(const json& from, const json_path& at);
 
 /// The error for a name that is none of the enumerators of `T`.
 template <described_enum T>
@@ -133,92 +136,6 @@ List read_list(const json& from, const json_path& at) {
   return result;
 }
 
-// -- variants -----------------------------------------------------------------
-
-/// How well the outside of a value must fit an alternative.
-enum class fit {
-  /// An object has all required members of the struct and no others.
-  exact,
-  /// The kind of value is right.
-  loose,
-};
-
-template <described_struct T>
-bool fits_struct(const json& from) {
-  std::size_t known = 0;
-  auto complete = true;
-  for_each_member<T>([&](auto d) {
-    if (from.contains(wire_name<decltype(d)>::plain))
-      ++known;
-    else if (!json_optional<member_of<T, decltype(d)>>)
-      complete = false;
-  });
-  return complete && known == from.size();
-}
-
-template <class T>
-bool fits(const json& from, fit how) {
-  if constexpr (has_codec<T> || std::same_as<T, json>)
-    return true;
-  else if constexpr (std::same_as<T, std::monostate>)
-    return from.is_null();
-  else if constexpr (std::same_as<T, bool>)
-    return from.is_boolean();
-  else if constexpr (json_integer<T>)
-    return from.is_number_integer()
-           || (how == fit::loose && from.is_number_float());
-  else if constexpr (json_float<T>)
-    return from.is_number();
-  else if constexpr (std::same_as<T, std::string> || described_enum<T>)
-    return from.is_string();
-  else if constexpr (described_struct<T>)
-    return from.is_object() && (how == fit::loose || fits_struct<T>(from));
-  else if constexpr (json_map<T>)
-    return from.is_object();
-  else if constexpr (json_variant<T>)
-    return true;
-  else if constexpr (json_optional<T> || json_owner<T>)
-    return from.is_null() || fits<pointee<T>>(from, how);
-  else if constexpr (json_array<T> || json_tuple<T>)
-    return from.is_array() && from.size() == std::tuple_size_v<T>;
-  else
-    return from.is_array();
-}
-
-/// Reads the first alternative that accepts the value. Goes twice through
-/// them: a struct accepts any object, so one whose members match goes first.
-template <class Variant>
-Variant read_variant(const json& from, const json_path& at) {
-  std::optional<Variant> result;
-  std::optional<status_error> only; // the error of the only one that fitted
-  auto tried = 0;
-  const auto attempt = [&]<std::size_t I>(fit how) {
-    using type = std::variant_alternative_t<I, Variant>;
-    if (result || !fits<type>(from, how))
-      return;
-    try {
-      result.emplace(std::in_place_index<I>, read_value<type>(from, at));
-    } catch (const status_error& e) {
-      ++tried;
-      only = e;
-    }
-  };
-  const auto go = [&]<std::size_t... Is>(fit how, std::index_sequence<Is...>) {
-    (attempt.template operator()<Is>(how), ...);
-  };
-  constexpr std::make_index_sequence<std::variant_size_v<Variant>> all{};
-  go(fit::exact, all);
-  if (!result) {
-    tried = 0;
-    go(fit::loose, all);
-  }
-  if (result)
-    return std::move(*result);
-  if (tried == 1)
-    throw std::move(*only);
-  raise_mismatch(at, "one of the alternatives of a variant", from);
-}
-
 // -- everything ---------------------------------------------------------------
 
 template <class T>
@@ -260,7 +177,7 @@ T read_value(const json& from, const json_path& at) {
   } else if constexpr (json_tuple<T>) {
     return read_tuple<T>(from, at);
   } else if constexpr (json_variant<T>) {
-    return read_variant<T>(from, at);
+    return variant_reader<T>{from, at}.read();
   } else { // std::optional or a smart pointer
     using value = pointee<T>;
     if (from.is_null())

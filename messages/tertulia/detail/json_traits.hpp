@@ -53,11 +53,14 @@ concept has_codec = requires(std::string& out, const T& x, const json& from,
   { json_codec<T>::schema() } -> std::convertible_to<json>;
 };
 
+/// The types for characters, and `bool`: integral, but no numbers.
 template <class T>
-concept json_integer
-  = std::integral<T> && !std::same_as<
-      T,
-      bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
+inline constexpr bool is_character = boost::mp11::mp_contains<
+  boost::mp11::mp_list<bool, char, wchar_t, char8_t, char16_t, char32_t>,
+  T>::value;
+
+template <class T>
+concept json_integer = std::integral<T> && !is_character<T>;
 
 template <class T>
 concept json_float = std::same_as<T, float> || std::same_as<T, double>;

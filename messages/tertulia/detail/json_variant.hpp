@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/json_traits.hpp>
+#include <tertulia/status.hpp>
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <typeindex>
+#include <utility>
+#include <variant>
+
+// Nothing on the wire names the alternative of a variant: how it is found.
+
+namespace tertulia::detail {
+
+template <class T>
+T read_value(const json& from, const json_path& at); // <…/json_read.hpp>
+
+/// How well the outside of a value must fit an alternative.
+enum class fit {
+  /// An object has all required members of the struct and no others.
+  exact,
+  /// The kind of value is right.
+  loose,
+};
+
+template <described_struct T>
+bool fits_struct(const json& from) {
+  std::size_t known = 0;
+  auto complete = true;
+  for_each_member<T>([&](auto d) {
+    if (from.contains(wire_name<decltype(d)>::plain))
+      ++known;
+    else if (!json_optional<member_of<T, decltype(d)>>)
+      complete = false;
+  });
+  return complete && known == from.size();
+}
+
+template <class T>
+bool fits(const json& from, fit how) {
+  if constexpr (has_codec<T> || std::same_as<T, json>)
+    return true;
+  else if constexpr (std::same_as<T, std::monostate>)
+    return from.is_null();
+  else if constexpr (std::same_as<T, bool>)
+    return from.is_boolean();
+  else if constexpr (json_integer<T>)
+    return from.is_number_integer()
+           || (how == fit::loose && from.is_number_float());
+  else if constexpr (json_float<T>)
+    return from.is_number();
+  else if constexpr (std::same_as<T, std::string> || described_enum<T>)
+    return from.is_string();
+  else if constexpr (described_struct<T>)
+    return from.is_object() && (how == fit::loose || fits_struct<T>(from));
+  else if constexpr (json_map<T>)
+    return from.is_object();
+  else if constexpr (json_variant<T>)
+    return true;
+  else if constexpr (json_optional<T> || json_owner<T>)
+    return from.is_null() || fits<pointee<T>>(from, how);
+  else if constexpr (json_array<T> || json_tuple<T>)
+    return from.is_array() && from.size() == std::tuple_size_v<T>;
+  else
+    return from.is_array();
+}
+
+/// Which alternatives did not accept which value, and why. Without it the
+/// variants inside a variant would be read anew for each alternative outside,
+/// so that a stranger could buy 2^n readings for n levels.
+///
+/// @lifetime the document must not change meanwhile.
+class failed_reads {
+public:
+  const status_error* find(const json& from, std::type_index type) const {
+    const auto i = errors_.find({&from, type});
+    return i != errors_.end() ? &i->second : nullptr;
+  }
+
+  void add(const json& from, std::type_index type, const status_error& error) {
+    errors_.emplace(std::pair{&from, type}, error);
+  }
+
+private:
+  std::map<std::pair<const json*, std::type_index>, status_error> errors_;
+};
+
+/// Reads one variant.
+template <class Variant>
+class variant_reader {
+public:
+  variant_reader(const json& from, const json_path& at)
+    : from_(from), at_(at), failed_(at.failed() ? *at.failed() : own_) {}
+
+  /// Goes twice through the alternatives: a struct accepts any object, so one
+  /// whose members match goes first.
+  Variant read() {
+    constexpr auto size = std::variant_size_v<Variant>;
+    try_all(fit::exact, std::make_index_sequence<size>{});
+    fitting_ = 0;
+    try_all(fit::loose, std::make_index_sequence<size>{});
+    if (result_)
+      return std::move(*result_);
+    if (fitting_ == 1)
+      throw status_error{*last_error_};
+    raise_mismatch(at_, "one of the alternatives of a variant", from_);
+  }
+
+private:
+  template <std::size_t... Is>
+  void try_all(fit how, std::index_sequence<Is...>) {
+    (try_one<Is>(how), ...);
+  }
+
+  template <std::size_t I>
+  void try_one(fit how) {
+    using type = std::variant_alternative_t<I, Variant>;
+    if (result_ || !fits<type>(from_, how))
+      return;
+    ++fitting_;
+    if (const auto error = failed_.find(from_, typeid(type))) {
+      last_error_ = error;
+      return;
+    }
+    try {
+      result_.emplace(std::in_place_index<I>, read_value<type>(from_, at_));
+    } catch (const status_error& error) {
+      failed_.add(from_, typeid(type), error);
+      last_error_ = failed_.find(from_, typeid(type));
+    }
+  }
+
+  const json& from_;
+  const json_path& at_;
+  failed_reads own_; // for a root without a memory
+  failed_reads& failed_;
+  std::optional<Variant> result_;
+  const status_error* last_error_ = nullptr;
+  int fitting_ = 0;
+};
+
+} // namespace tertulia::detail
