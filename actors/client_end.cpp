@@ -102,4 +102,11 @@ caf::error client_end::refusal() const {
   return caf::none;
 }
 
+caf::error lost_connection(const caf::error& exit_reason) {
+  const auto code = code_of(exit_reason);
+  return fail(
+    code == errc::unavailable || code == errc::internal ? code : errc::aborted,
+    "the connection was lost: " + caf::to_string(exit_reason));
+}
+
 } // namespace tertulia::detail

@@ -8,7 +8,7 @@
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 namespace tertulia::detail {
@@ -56,19 +56,17 @@ private:
     auto what = env_->actions.find(x.key);
     if (!what)
       return fail(errc::not_found, "there is no action " + x.key);
-    const auto connection
-      = self_->spawn<caf::hidden>(run_connection, env_, std::move(what));
+    const auto connection = self_->spawn(run_connection, env_, std::move(what));
     self_->monitor(connection);
-    live_.insert(connection.address());
+    live_.emplace(connection.address(), connection);
     // The connection answers, so that its answer comes before its first chunk.
     return self_->delegate(connection, std::move(x));
   }
 
   void stop() {
     stopping_ = true;
-    for (const auto& x : live_)
-      if (auto connection = caf::actor_cast<caf::actor>(x))
-        caf::anon_send_exit(connection, caf::exit_reason::user_shutdown);
+    for (const auto& [address, connection] : live_)
+      caf::anon_send_exit(connection, caf::exit_reason::user_shutdown);
     if (live_.empty())
       self_->quit();
   }
@@ -82,7 +80,9 @@ private:
 
   front_desk_actor::pointer self_;
   std::shared_ptr<environment> env_;
-  std::unordered_set<caf::actor_addr> live_;
+  // Strong handles: an actor that nobody holds is destroyed where it lies, and
+  // could not say its last word.
+  std::unordered_map<caf::actor_addr, connection_actor> live_;
   bool stopping_ = false;
 };
 

@@ -123,7 +123,7 @@ void host::flush() {
     auto items = out.take_batch();
     if (remote_) {
       try {
-        items = payload::encoded(items.text());
+        items = items.sealed();
       } catch (const status_error& x) {
         return root.cancel(to_error(x));
       }
@@ -230,8 +230,7 @@ void host::on_down(const caf::down_msg& x) {
     return abort(fail(errc::cancelled, "the client is gone"));
   for (auto* candidate : nested_)
     if (candidate->peer().address() == x.source)
-      candidate->lost(fail(errc::unavailable, "the connection was lost: "
-                                                + caf::to_string(x.reason)));
+      candidate->lost(lost_connection(x.reason));
   settle();
 }
 
@@ -256,7 +255,7 @@ void host::conclude() {
       try {
         output = body_->result();
         if (remote_)
-          output = payload::encoded(output.text());
+          output = output.sealed();
       } catch (...) {
         reason = current_exception_to_error();
       }

@@ -9,6 +9,8 @@ open_nested(context ctx, front_desk_actor desk, open what_to,
             caf::timespan within) {
   auto& at = ctx.owner();
   const auto window = what_to.options.chunk_window;
+  if (desk.node() != at.self()->node())
+    what_to.init = what_to.init.sealed();
   what_to.client = chunk_sink{at.self()};
   if (const auto* parent = ctx.trace().context();
       parent != nullptr && what_to.options.trace_parent.empty())

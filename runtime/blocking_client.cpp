@@ -19,13 +19,19 @@ public:
 
   explicit inbox_state(chunk_sink::pointer self) : self_(self) {}
 
+  /// However it ends, nobody waits for what can no longer come.
+  ~inbox_state() {
+    if (client_)
+      client_->on_lost(
+        fail(errc::unavailable, "the connection can no longer be heard"));
+  }
+
   chunk_sink::behavior_type run(std::shared_ptr<blocking_client> client,
                                 const front_desk_actor& desk, open what_to,
                                 caf::timespan within) {
     client_ = std::move(client);
     self_->set_down_handler([this](caf::down_msg& x) {
-      client_->on_lost(fail(errc::unavailable, "the connection was lost: "
-                                                 + caf::to_string(x.reason)));
+      client_->on_lost(lost_connection(x.reason));
       self_->quit();
     });
     what_to.client = self_;
@@ -73,6 +79,8 @@ blocking_client::connect(caf::actor_system& system,
                          const front_desk_actor& desk, open what_to,
                          caf::timespan within,
                          std::shared_ptr<const action> what) {
+  if (desk.node() != system.node())
+    what_to.init = what_to.init.sealed();
   auto client = std::make_shared<blocking_client>(what_to.options.chunk_window,
                                                   std::move(what));
   system.spawn<caf::hidden>(
@@ -129,7 +137,7 @@ void blocking_client::send(payload value, limit until) {
   if (what_)
     value = what_->check_input(std::move(value));
   else if (remote_)
-    value = payload::encoded(value.text());
+    value = value.sealed();
   std::unique_lock guard{mutex_};
   const auto in_time = wait(guard, until, [this] {
     return end_.refusal() || end_.has_input_credit();

@@ -2,6 +2,7 @@
 
 #include <tertulia/runtime.hpp>
 
+#include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
@@ -29,6 +30,20 @@ std::optional<descriptor> runtime::find_action(const std::string& key) const {
   if (const auto found = env_->actions.find(key))
     return found->info;
   return std::nullopt;
+}
+
+std::uint16_t runtime::publish(std::uint16_t port, const std::string& address) {
+  if (!env_->system.has_middleman())
+    throw status_error{errc::failed_precondition,
+                       "the actor system has no network module"};
+  auto bound
+    = env_->system.middleman().publish(env_->desk, port, address.c_str(), true);
+  if (!bound)
+    throw status_error{errc::unavailable,
+                       "cannot listen on " + address + ':'
+                         + std::to_string(port) + ": "
+                         + env_->system.render(bound.error())};
+  return *bound;
 }
 
 void runtime::stop() {

@@ -21,7 +21,8 @@ class nested_send final : public nested_wait {
 public:
   template <class... Ts>
   explicit nested_send(nested_connection& of, Ts&&... xs)
-    : nested_wait(of), value_(build<In>(std::forward<Ts>(xs)...)) {}
+    : nested_wait(of),
+      value_(of.pack(payload::of(build<In>(std::forward<Ts>(xs)...)))) {}
 
   nested_send(nested_send&&) = default;
 
@@ -32,7 +33,7 @@ public:
     }
     if (!of().end.has_input_credit())
       return false;
-    of().send(payload::of(std::move(value_)));
+    of().send(std::move(value_));
     return true;
   }
 
@@ -41,7 +42,7 @@ public:
   }
 
 private:
-  In value_;
+  payload value_;
 };
 
 template <class Stream>

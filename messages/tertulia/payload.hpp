@@ -128,6 +128,13 @@ public:
     return of(std::move(*this).template take<T>());
   }
 
+  /// Returns the payload in the form in which it leaves the process: for
+  /// whoever wants to hear of an error rather than have the message fail.
+  /// @errors `invalid_argument` when not encodable (a NaN, say).
+  [[nodiscard]] payload sealed() const {
+    return content_ ? encoded(text()) : payload{};
+  }
+
   /// Returns the value as a JSON document.
   /// @errors `invalid_argument` when empty, not JSON, or not encodable.
   [[nodiscard]] json to_json() const;

@@ -17,7 +17,7 @@
 //
 //   actor       spawned by       held by                 ends when
 //   front desk  the runtime      the runtime             the runtime stops
-//   connection  the front desk   its client              its last word is said
+//   connection  the front desk   the front desk, client  its last word is said
 //   chunk sink  the client       its connections         the client says so
 //   body actor  the connection   its connection          with its connection
 //

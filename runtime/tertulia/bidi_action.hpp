@@ -6,7 +6,6 @@
 #include <tertulia/client_options.hpp>
 #include <tertulia/connection.hpp>
 #include <tertulia/context.hpp>
-#include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/open_nested.hpp>
 #include <tertulia/detail/typed_action.hpp>
 
@@ -16,13 +15,29 @@
 
 namespace tertulia {
 
+namespace detail {
+
+/// Where an action is and what is known of it.
+struct action_ref {
+  caf::actor_system* system;
+  front_desk_actor desk;
+  std::string key;
+  descriptor info;
+  /// The action itself if it is of this process.
+  std::shared_ptr<const action> local;
+};
+
+} // namespace detail
+
 /// A defined action that takes inputs and streams chunks at the same time.
 ///
-/// What `define_bidi_flow` and its siblings return; from it connections are
+/// What `define_bidi_flow` and its siblings return, and
+/// `remote_runtime::action` for one of another node; from it connections are
 /// opened in whichever of three ways suits the client.
 ///
 /// @threads  all members; cheap to copy.
-/// @lifetime must not outlive its runtime, except to be destroyed.
+/// @lifetime within that of the actor system; its runtime may be gone, and what
+///           is opened then is refused with `unavailable`.
 /// @design   README §5.4 "Clients"; seed 001 §1.1, §2.4.
 template <class Init, class In, class Out, class Stream>
 class bidi_action {
@@ -33,13 +48,11 @@ public:
   using stream_type = Stream;
 
   /// Private to this library.
-  bidi_action(std::shared_ptr<detail::environment> env,
-              std::shared_ptr<const detail::action> what)
-    : env_(std::move(env)), what_(std::move(what)) {}
+  explicit bidi_action(detail::action_ref what) : what_(std::move(what)) {}
 
   /// What it is called, and the schemas of what goes in and out.
   const descriptor& info() const noexcept {
-    return what_->info;
+    return what_.info;
   }
 
   /// Opens a connection for threads; waits until it is open.
@@ -55,8 +68,8 @@ public:
   stream_bidi(const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
     return connection<In, Out, Stream>{detail::blocking_client::connect(
-      env_->system, env_->desk, opening(chosen, {}), chosen.open_within,
-      what_)};
+      *what_.system, what_.desk, opening(chosen, {}), chosen.open_within,
+      what_.local)};
   }
 
   /// Opens a connection to which a body is the client, without blocking; see
@@ -66,7 +79,7 @@ public:
   open(context ctx, const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
     auto message = opening(chosen, {});
-    return open_as_task(ctx, env_->desk, std::move(message),
+    return open_as_task(ctx, what_.desk, std::move(message),
                         chosen.open_within);
   }
 
@@ -86,7 +99,7 @@ private:
     payload init;
     if (chosen.init)
       init = payload::of(std::move(*chosen.init));
-    return tertulia::open{what_->key(), std::move(init),
+    return tertulia::open{what_.key, std::move(init),
                           std::move(chosen.connection), std::move(client)};
   }
 
@@ -98,8 +111,7 @@ private:
     co_return async_connection<In, Out, Stream>{std::move(impl)};
   }
 
-  std::shared_ptr<detail::environment> env_;
-  std::shared_ptr<const detail::action> what_;
+  detail::action_ref what_;
 };
 
 /// A bidi action whose connections are traced: seed 001 §1.3.

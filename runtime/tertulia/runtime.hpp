@@ -4,12 +4,14 @@
 
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/config.hpp>
+#include <tertulia/detail/actor_action.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/typed_action.hpp>
 #include <tertulia/runtime_options.hpp>
 
 #include <caf/actor_system.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -74,10 +76,10 @@ public:
     auto info
       = describe<types>("bidi-action", std::move(name), std::move(description));
     info.key.clear();
-    auto what = std::make_shared<detail::coroutine_action<Body>>(
-      std::move(info), std::move(body));
+    auto what = std::make_shared<detail::action_of<Body>>(std::move(info),
+                                                          std::move(body));
     env_->actions.keep(what);
-    return handle<types>(std::move(what));
+    return handle<types>(what);
   }
 
   /// Defines a bidi flow, which is a bidi action with a trace span per
@@ -143,6 +145,19 @@ public:
     return env_->system;
   }
 
+  /// Lets other processes open connections: publishes the front desk on a port.
+  ///
+  /// CAF's network protocol has no authentication: whoever reaches the port can
+  /// open whatever is registered. Keep to loopback or a private network.
+  ///
+  /// @param port    0 picks a free one.
+  /// @param address where to listen: one address of this machine.
+  /// @returns the port.
+  /// @errors `failed_precondition` if the actor system has no network module
+  ///         (see `add_network_to`); `unavailable` if the port cannot be had.
+  std::uint16_t publish(std::uint16_t port = 0,
+                        const std::string& address = "127.0.0.1");
+
   /// Refuses new connections from now on and tells the open ones to stop. Does
   /// not wait; the destructor does. Idempotent.
   void stop();
@@ -158,21 +173,22 @@ private:
   }
 
   template <class Types>
-  auto handle(std::shared_ptr<const detail::action> what) const {
+  auto handle(const std::shared_ptr<const detail::action>& what) const {
     return bidi_action<typename Types::init_type, typename Types::in_type,
                        typename Types::out_type, typename Types::stream_type>{
-      env_, std::move(what)};
+      detail::action_ref{&env_->system, env_->desk, what->key(), what->info,
+                         what}};
   }
 
   template <class Body>
   auto define(std::string kind, std::string name, Body body,
               std::string description) {
     using types = detail::types_of_body<Body>;
-    auto what = std::make_shared<detail::coroutine_action<Body>>(
+    auto what = std::make_shared<detail::action_of<Body>>(
       describe<types>(std::move(kind), std::move(name), std::move(description)),
       std::move(body));
     env_->actions.add(what);
-    return handle<types>(std::move(what));
+    return handle<types>(what);
   }
 
   json_connection connect(const std::string& key,

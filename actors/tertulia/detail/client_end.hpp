@@ -136,4 +136,10 @@ private:
   caf::error failure_;
 };
 
+/// Says for a client why its connection actor is gone without a last word.
+///
+/// `unavailable` for a node that cannot be reached, `internal` for an unhandled
+/// exception, `aborted` for a kill and everything else.
+caf::error lost_connection(const caf::error& exit_reason);
+
 } // namespace tertulia::detail

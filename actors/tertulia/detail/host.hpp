@@ -73,6 +73,10 @@ public:
     return *env_;
   }
 
+  const std::shared_ptr<const action>& what() const noexcept {
+    return action_;
+  }
+
   /// Has the coroutine resumed by the next `settle`.
   void schedule(std::coroutine_handle<> waiting) {
     ready_.push_back(waiting);

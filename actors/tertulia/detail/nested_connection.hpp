@@ -75,6 +75,13 @@ public:
     notify();
   }
 
+  /// Prepares an input for `send`.
+  /// @errors throws `invalid_argument` if it cannot travel to where the
+  ///         connection is.
+  payload pack(payload value) const {
+    return peer_.node() == owner_.self()->node() ? value : value.sealed();
+  }
+
   /// Sends an input with all credit that can ride along.
   /// @pre `end.has_input_credit()`
   void send(payload value);

@@ -71,51 +71,60 @@ concept bidi_body = requires {
   typename types_of_body<std::decay_t<Body>>::in_type;
 };
 
-/// An action whose body is a coroutine.
-template <class Body, class Types = types_of_body<Body>>
-class coroutine_action final : public action {
+/// What all actions with known types have in common.
+template <class Types>
+class typed_action : public action {
 public:
   using init_type = typename Types::init_type;
   using in_type = typename Types::in_type;
-  using out_type = typename Types::out_type;
-  using stream_type = typename Types::stream_type;
 
   static_assert(
     json_value<
-      init_type> && json_value<in_type> && json_value<out_type> && json_value<stream_type>,
+      init_type> && json_value<in_type> && json_value<typename Types::out_type> && json_value<typename Types::stream_type>,
     "what goes in and out of an action needs a JSON form: describe "
     "the struct with BOOST_DESCRIBE_STRUCT");
 
-  coroutine_action(descriptor info, Body body)
-    : action(std::move(info)), body_(std::move(body)) {}
+  using action::action;
 
-  payload check_init(payload init) const override {
+  payload check_init(payload init) const final {
     return init ? std::move(init).template as<init_type>()
                 : payload::of(init_type{});
   }
 
-  payload check_input(payload value) const override {
+  payload check_input(payload value) const final {
     return std::move(value).template as<in_type>();
   }
+};
+
+/// An action whose body is a coroutine.
+template <class Body>
+class coroutine_action final : public typed_action<types_of_body<Body>> {
+public:
+  using types = types_of_body<Body>;
+
+  coroutine_action(descriptor info, Body body)
+    : typed_action<types>(std::move(info)), body_(std::move(body)) {}
 
   task<payload> run(context ctx, payload init) const override {
-    auto& at = ctx.owner();
-    if constexpr (Types::returns_void) {
-      co_await start(ctx, std::move(init), at);
+    if constexpr (types::returns_void) {
+      co_await start(ctx, std::move(init));
       co_return payload::of(nothing{});
     } else {
-      auto result = co_await start(ctx, std::move(init), at);
+      auto result = co_await start(ctx, std::move(init));
       co_return payload::of(std::move(result));
     }
   }
 
 private:
-  auto start(context ctx, payload init, host& at) const {
-    if constexpr (Types::takes_init)
-      return body_(ctx, std::move(init).template take<init_type>(),
-                   input<in_type>{at}, output<stream_type>{at});
+  auto start(context ctx, payload init) const {
+    const input<typename types::in_type> in{ctx.owner()};
+    const output<typename types::stream_type> out{ctx.owner()};
+    if constexpr (types::takes_init)
+      return body_(ctx,
+                   std::move(init).template take<typename types::init_type>(),
+                   in, out);
     else
-      return body_(ctx, input<in_type>{at}, output<stream_type>{at});
+      return body_(ctx, in, out);
   }
 
   Body body_;

@@ -32,7 +32,7 @@ bool fits_struct(const json& from) {
   std::size_t known = 0;
   auto complete = true;
   for_each_member<T>([&](auto d) {
-    if (from.contains(wire_name<decltype(d)>::plain))
+    if (from.contains(std::string{wire_name<decltype(d)>::plain}))
       ++known;
     else if (!json_optional<member_of<T, decltype(d)>>)
       complete = false;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/async_connection.hpp>
+#include <tertulia/client_port.hpp>
+#include <tertulia/detail/body_guard.hpp>
+#include <tertulia/detail/typed_action.hpp>
+#include <tertulia/when.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace tertulia::detail {
+
+template <class Self, class In, class Out, class Stream, class Init>
+struct body_signature<connection_actor::behavior_type(
+  Self*, client_port<In, Out, Stream>, Init)>
+  : body_types<std::remove_cvref_t<Init>, In, Out, Stream, true> {
+  using self_type = Self;
+};
+
+/// A function that can be the body of a bidi action as a plain CAF actor.
+template <class Body>
+concept actor_body = bidi_body<Body> && requires {
+  typename types_of_body<std::decay_t<Body>>::self_type;
+};
+
+/// An action whose body is a plain CAF actor. Its connection relays: to the
+/// actor it is the client, so everything that holds for connections holds for
+/// such bodies too.
+template <class Body>
+class actor_action final : public typed_action<types_of_body<Body>> {
+public:
+  using types = types_of_body<Body>;
+  using init_type = typename types::init_type;
+  using in_type = typename types::in_type;
+  using out_type = typename types::out_type;
+  using stream_type = typename types::stream_type;
+
+  actor_action(descriptor info, Body body)
+    : typed_action<types>(std::move(info)), body_(std::move(body)) {}
+
+  task<payload> run(context ctx, payload init) const override {
+    auto& at = ctx.owner();
+    const body_guard body{
+      at, at.self()->spawn(start, at.what(), chunk_sink{at.self()},
+                           std::move(init).template take<init_type>())};
+    nested_connection inner{at, body.actor(), opened{body.actor(), 1},
+                            chunk_window};
+    co_await when_any(pass_chunks(inner, output<stream_type>{at}),
+                      pass_inputs(inner, input<in_type>{at}));
+    if (const auto& failure = inner.end.failure())
+      raise(failure);
+    co_return inner.end.output();
+  }
+
+private:
+  static constexpr std::uint32_t chunk_window = 64;
+
+  static connection_actor::behavior_type
+  start(typename types::self_type* self,
+        const std::shared_ptr<const action>& what, chunk_sink client,
+        init_type init) {
+    const auto& body = static_cast<const actor_action&>(*what).body_;
+    return body(self,
+                client_port<in_type, out_type, stream_type>{
+                  self, std::move(client), chunk_window},
+                std::move(init));
+  }
+
+  static task<> pass_chunks(nested_connection& from, output<stream_type> to) {
+    chunk_cursor<stream_type> at;
+    for (;;) {
+      auto chunk = co_await nested_next<stream_type>{from, at};
+      if (chunk)
+        co_await to.send(std::move(*chunk));
+      else if (from.end.next() == client_end::arrival::over)
+        co_return;
+      else
+        co_await to.end_turn();
+    }
+  }
+
+  /// Ends only by a cancel: it is the chunks that say when all is over.
+  static task<> pass_inputs(nested_connection& to, input<in_type> from) {
+    while (auto value = co_await from.next())
+      // The body may end without reading all there is.
+      if (!co_await as_expected(nested_send<in_type>{to, std::move(*value)}))
+        break;
+    to.close();
+    co_await cancel_wait{};
+  }
+
+  Body body_;
+};
+
+/// The action that such a body makes.
+template <bidi_body Body>
+using action_of = std::conditional_t<actor_body<Body>, actor_action<Body>,
+                                     coroutine_action<Body>>;
+
+} // namespace tertulia::detail
