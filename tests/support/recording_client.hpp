@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/bidi_action.hpp>
+#include <tertulia/protocol.hpp>
+
+#include <caf/all.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tertulia::test {
+
+/// A client that is an actor and does nothing by itself: it writes down what it
+/// hears and says what the test tells it to say. For deterministic tests; look
+/// at it only while no actor runs.
+template <class In, class Out, class Stream>
+class recording_client {
+public:
+  struct log {
+    std::optional<opened> open;
+    caf::error refused; ///< why it did not open
+    std::vector<Stream> chunks;
+    std::vector<std::uint32_t> batches; ///< sizes, in order
+    std::uint32_t input_credit = 0;     ///< what is left to spend
+    std::uint32_t credit_messages = 0;  ///< credit that did not ride along
+    std::uint64_t turns = 0;
+    std::optional<finished> end;
+    std::uint32_t ends = 0; ///< last words heard: never more than one
+    caf::error refused_input;
+  };
+
+  template <class Init, class... Options>
+  recording_client(caf::actor_system& system, const front_desk_actor& desk,
+                   const bidi_action<Init, In, Out, Stream>& what,
+                   const Options&... options)
+    : recording_client(system, desk,
+                       what.opening_for(chunk_sink{}, options...)) {}
+
+  recording_client(caf::actor_system& system, const front_desk_actor& desk,
+                   open what) {
+    sink_ = system.spawn(run, log_, desk, std::move(what));
+  }
+
+  recording_client(const recording_client&) = delete;
+  recording_client& operator=(const recording_client&) = delete;
+
+  ~recording_client() {
+    caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
+  }
+
+  const log& heard() const noexcept {
+    return *log_;
+  }
+
+  /// The last word's error code; `errc::ok` if the body returned.
+  errc code() const {
+    return code_of(log_->end.value().reason);
+  }
+
+  Out output() const {
+    auto value = log_->end.value().output;
+    return std::move(value).template take<Out>();
+  }
+
+  const chunk_sink& sink() const noexcept {
+    return sink_;
+  }
+
+  connection_actor connection() const {
+    return log_->open.value().connection;
+  }
+
+  void send(In value, std::uint32_t credit = 0) {
+    --log_->input_credit;
+    caf::anon_send(connection(),
+                   turn_input{payload::of(std::move(value)), credit});
+  }
+
+  void grant(std::uint32_t chunks) {
+    caf::anon_send(connection(), chunk_credit{chunks});
+  }
+
+  void close() {
+    caf::anon_send(connection(), caf::close_atom_v);
+  }
+
+  void cancel() {
+    caf::anon_send(connection(), cancel_atom_v);
+  }
+
+  /// Kills the client as if its process had died.
+  void die() {
+    caf::anon_send_exit(sink_, caf::exit_reason::kill);
+  }
+
+private:
+  static chunk_sink::behavior_type run(chunk_sink::pointer self,
+                                       std::shared_ptr<log> heard,
+                                       front_desk_actor desk, open what) {
+    what.client = self;
+    self->request(desk, std::chrono::seconds{1}, std::move(what))
+      .then(
+        [=](const opened& x) {
+          heard->open = x;
+          heard->input_credit += x.input_credit;
+        },
+        [=](const caf::error& reason) { heard->refused = reason; });
+    return {
+      [=](chunk_batch& x) {
+        heard->batches.push_back(x.size);
+        heard->input_credit += x.input_credit;
+        for (auto& chunk : std::move(x.items).template take<chunks<Stream>>())
+          heard->chunks.push_back(std::move(chunk));
+      },
+      [=](input_credit x) {
+        heard->input_credit += x.inputs;
+        ++heard->credit_messages;
+      },
+      [=](turn_end x) {
+        heard->input_credit += x.input_credit;
+        ++heard->turns;
+      },
+      [=](finished& x) {
+        heard->end = std::move(x);
+        ++heard->ends;
+      },
+    };
+  }
+
+  std::shared_ptr<log> log_ = std::make_shared<log>();
+  chunk_sink sink_;
+};
+
+template <class Init, class In, class Out, class Stream, class... Options>
+recording_client(caf::actor_system&, const front_desk_actor&,
+                 const bidi_action<Init, In, Out, Stream>&, const Options&...)
+  -> recording_client<In, Out, Stream>;
+
+} // namespace tertulia::test
