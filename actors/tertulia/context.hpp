@@ -25,12 +25,6 @@ class context;
 
 namespace detail {
 
-template <class T>
-inline constexpr bool is_task = false;
-
-template <class T>
-inline constexpr bool is_task<task<T>> = true;
-
 /// Calls a step's function with its context if it wants one.
 template <class Fn>
 decltype(auto) call_step(Fn& fn, const context& ctx) {
@@ -44,18 +38,19 @@ template <class Fn>
 using step_result_t
   = decltype(call_step(std::declval<Fn&>(), std::declval<const context&>()));
 
-template <class R>
+template <class Fn>
 struct step_value {
-  using type = R;
-};
-
-template <class T>
-struct step_value<task<T>> {
-  using type = T;
+  using type = step_result_t<Fn>;
 };
 
 template <class Fn>
-using step_value_t = typename step_value<step_result_t<Fn>>::type;
+requires awaitable<step_result_t<Fn>>
+struct step_value<Fn> {
+  using type = awaited_t<step_result_t<Fn>>;
+};
+
+template <class Fn>
+using step_value_t = typename step_value<Fn>::type;
 
 } // namespace detail
 
@@ -138,9 +133,11 @@ public:
   /// Runs one step of the body under a span of its own and yields its value.
   ///
   /// @param name what is done, e.g. `loadProfile`.
-  /// @param fn   a function or a coroutine; may take a `context` whose steps
-  ///             then become children of this one. A lambda may capture: it
-  ///             lives as long as the step.
+  /// @param fn   a function or a coroutine, or a function that returns
+  /// something
+  ///             to await; may take a `context` whose steps then become
+  ///             children of this one. A lambda may capture: it lives as long
+  ///             as the step.
   /// @errors what `fn` throws.
   template <class Fn>
   [[nodiscard]] task<detail::step_value_t<Fn>>
@@ -173,7 +170,7 @@ private:
     auto trace = outer.start_span(name);
     const context inner{*outer.owner_, trace};
     try {
-      if constexpr (detail::is_task<detail::step_result_t<Fn>>)
+      if constexpr (detail::awaitable<detail::step_result_t<Fn>>)
         co_return co_await detail::call_step(fn, inner);
       else
         co_return detail::call_step(fn, inner);

@@ -6,6 +6,7 @@
 
 #include <caf/expected.hpp>
 
+#include <concepts>
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -240,6 +241,19 @@ auto awaiter_of(Awaitable&& x) {
   else
     return std::forward<Awaitable>(x);
 }
+
+/// What a body can `co_await`.
+template <class A>
+concept awaitable = requires(A& x) {
+  { x.await_ready() } -> std::convertible_to<bool>;
+}
+|| requires(A&& x) {
+  std::move(x).operator co_await();
+};
+
+/// What awaiting an `A` yields.
+template <awaitable A>
+using awaited_t = decltype(awaiter_of(std::declval<A>()).await_resume());
 
 /// Forwards a wait and hands its error out as a value.
 template <class Awaitable>

@@ -21,9 +21,6 @@ namespace detail {
 
 /// What awaiting an `A` yields, with `nothing` for void.
 template <class A>
-using awaited_t = decltype(awaiter_of(std::declval<A>()).await_resume());
-
-template <class A>
 using awaited_value_t
   = std::conditional_t<std::is_void_v<awaited_t<A>>, nothing, awaited_t<A>>;
 
