@@ -116,6 +116,20 @@ wait* host::claim(std::uint64_t id) noexcept {
   return result;
 }
 
+void host::watch_for(std::uint64_t id, const caf::actor_addr& other) {
+  // What was answered is forgotten now: few are open at a time.
+  std::erase_if(asked_, [this](const auto& x) {
+    const auto answered
+      = std::none_of(enlisted_.begin(), enlisted_.end(),
+                     [&](const auto& y) { return y.first == x.second; });
+    if (answered)
+      self_->demonitor(x.first);
+    return answered;
+  });
+  asked_.emplace_back(other, id);
+  self_->monitor(caf::actor_cast<caf::strong_actor_ptr>(other));
+}
+
 void host::flush() {
   if (out.size() > 0) {
     const auto first = out.sent();
@@ -228,6 +242,11 @@ void host::abort(const caf::error& reason) {
 void host::on_down(const caf::down_msg& x) {
   if (client_ && x.source == client_.address())
     return abort(fail(errc::cancelled, "the client is gone"));
+  for (const auto& [other, id] : asked_)
+    if (other == x.source)
+      if (auto* waiting = claim(id))
+        waiting->abort(lost_connection(x.reason));
+  std::erase_if(asked_, [&](const auto& y) { return y.first == x.source; });
   for (auto* candidate : nested_)
     if (candidate->peer().address() == x.source)
       candidate->lost(lost_connection(x.reason));

@@ -34,6 +34,9 @@ public:
       client_->on_lost(lost_connection(x.reason));
       self_->quit();
     });
+    // CAF does not answer a request to a node that is lost.
+    if (desk.node() != self_->node())
+      self_->monitor(desk);
     what_to.client = self_;
     self_->request(desk, caf::duration{within}, std::move(what_to))
       .then(

@@ -10,6 +10,10 @@
 
 #include <caf/io/middleman.hpp>
 
+#include <chrono>
+
+using namespace std::chrono_literals;
+
 namespace tertulia {
 
 void add_messages_to(caf::actor_system_config& cfg) {
@@ -26,8 +30,8 @@ void add_messages_to(caf::actor_system_config& cfg) {
 
 void add_network_to(caf::actor_system_config& cfg) {
   // Several seconds: CAF gives a handshake no longer than one interval.
-  cfg.set("middleman.heartbeat-interval", std::size_t{5'000});
-  cfg.set("middleman.connection-timeout", std::size_t{20'000});
+  cfg.set("middleman.heartbeat-interval", caf::timespan{5s});
+  cfg.set("middleman.connection-timeout", caf::timespan{20s});
   cfg.load<caf::io::middleman>();
 }
 

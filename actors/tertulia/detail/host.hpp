@@ -92,6 +92,10 @@ public:
   /// Returns the wait of that number and forgets it; null if it ended before.
   wait* claim(std::uint64_t id) noexcept;
 
+  /// Aborts the wait of that number if `other` is lost before it answers: CAF
+  /// leaves a request to a lost node without an answer.
+  void watch_for(std::uint64_t id, const caf::actor_addr& other);
+
   /// Sends what has gathered to the client.
   void flush();
 
@@ -146,6 +150,7 @@ private:
   std::vector<std::coroutine_handle<>> ready_;
   std::uint64_t last_id_ = deadline_id;
   std::vector<std::pair<std::uint64_t, wait*>> enlisted_;
+  std::vector<std::pair<caf::actor_addr, std::uint64_t>> asked_;
   std::vector<nested_connection*> nested_;
 
   // Destroyed first: the frames refer to everything above.

@@ -70,6 +70,8 @@ public:
     }
     id_ = owner().enlist(*this);
     suspend();
+    if (other_.node() != owner().self()->node())
+      owner().watch_for(id_, other_.address());
     std::apply([this](Ts&... xs) { ask(std::move(xs)...); }, words_);
     return true;
   }

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Two processes, joined by CAF's network module.
+
+#include <tertulia/remote_runtime.hpp>
+
+#include <future>
+#include <limits>
+
+#include "support/child_process.hpp"
+#include "support/node_flows.hpp"
+#include "support/recording_client.hpp"
+#include <gtest/gtest.h>
+
+using namespace std::chrono_literals;
+
+namespace tertulia::test {
+
+namespace {
+
+/// A hang guard, not a measure: nothing here takes as long.
+constexpr auto patience = 30s;
+
+class network_config : public config {
+public:
+  network_config() {
+    with_network();
+  }
+};
+
+/// This process is the client of another one.
+struct node_client : ::testing::Test {
+  node_client()
+    : server("node_server", {}), system(cfg),
+      there(system, "127.0.0.1",
+            static_cast<std::uint16_t>(std::stoi(server.read_line()))) {}
+
+  template <class Init, class In, class Out, class Stream>
+  auto action(const std::string& key) {
+    return there.action<Init, In, Out, Stream>(key);
+  }
+
+  child_process server;
+  network_config cfg;
+  caf::actor_system system;
+  remote_runtime there;
+};
+
+template <class F>
+status_error error_of(F f) {
+  try {
+    f();
+  } catch (const status_error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {errc::unknown, "nothing was thrown"};
+}
+
+template <class Talk>
+void read_all(Talk& talk) {
+  do {
+    for ([[maybe_unused]] const auto& x : talk.responses(patience))
+      ;
+  } while (!talk.finished());
+}
+
+} // namespace
+
+TEST_F(node_client, a_conversation_with_another_process_is_like_any_other) {
+  auto greet = action<std::string, greeting, int, greeting>("/bidi-flow/greet");
+  auto talk = greet.stream_bidi(with_init(std::string{"dear "}));
+  for (const auto* word : {"you", "me"}) {
+    talk.send(word, 0.25);
+    std::vector<greeting> heard;
+    for (auto& x : talk.responses(patience))
+      heard.push_back(x);
+    EXPECT_EQ(heard, (std::vector{greeting{"dear " + std::string{word}, 0.5}}));
+  }
+  talk.close();
+  EXPECT_EQ(talk.output(patience), 2);
+}
+
+TEST_F(node_client, many_chunks_cross_in_order_within_their_window) {
+  auto count = action<nothing, int, int, int>("/bidi-flow/countUp");
+  auto talk = count.stream_bidi(with_chunk_window(100));
+  talk.send(20'000);
+  talk.close();
+  int expected = 0;
+  for (auto x : talk.responses(patience))
+    ASSERT_EQ(x, expected++);
+  EXPECT_EQ(expected, 20'000);
+  EXPECT_EQ(talk.output(patience), 0);
+}
+
+TEST_F(node_client, what_another_process_offers_can_be_listed) {
+  std::vector<std::string> keys;
+  for (const auto& x : there.actions())
+    keys.push_back(x.key);
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"/bidi-flow/countUp", "/bidi-flow/goMad",
+                                      "/bidi-flow/greet"}));
+}
+
+TEST_F(node_client, an_unknown_action_of_another_process_is_not_found) {
+  const auto error = error_of(
+    [&] { (void)action<nothing, int, int, int>("/bidi-flow/none"); });
+  EXPECT_EQ(error.code(), errc::not_found);
+}
+
+TEST_F(node_client, a_flow_can_be_the_client_of_another_process) {
+  runtime here{system};
+  auto greet = action<std::string, greeting, int, greeting>("/bidi-flow/greet");
+  auto relay = here.define_bidi_flow(
+    "relay",
+    [greet](context ctx, input<std::string> in,
+            output<std::string> out) -> task<int> {
+      auto talk = co_await greet.open(ctx, with_init(std::string{"my "}));
+      while (auto word = co_await in.next()) {
+        co_await talk.send(*word, 1.0);
+        while (auto answer = co_await talk.next())
+          co_await out.send(answer->word);
+      }
+      talk.close();
+      co_return co_await talk.output();
+    });
+  auto talk = relay.stream_bidi();
+  talk.send("word");
+  talk.close();
+  std::vector<std::string> heard;
+  for (auto& x : talk.responses(patience))
+    heard.push_back(x);
+  EXPECT_EQ(heard, std::vector<std::string>{"my word"});
+  EXPECT_EQ(talk.output(patience), 1);
+}
+
+TEST_F(node_client, an_actor_can_be_the_client_of_another_process) {
+  auto greet = action<std::string, greeting, int, greeting>("/bidi-flow/greet");
+  struct heard {
+    std::promise<std::string> word;
+    std::promise<int> output;
+  };
+  auto log = std::make_shared<heard>();
+  auto what = greet.opening_for({}, with_init(std::string{"hey "}));
+  system.spawn([=, desk = there.front_desk()](
+                 chunk_sink::pointer self) -> chunk_sink::behavior_type {
+    auto message = what;
+    message.client = self;
+    self->request(desk, patience, std::move(message))
+      .then([=](const opened& x) {
+        self->send(x.connection, turn_input{payload::of(greeting{"you", 1})});
+        self->send(x.connection, caf::close_atom_v);
+      });
+    return {
+      [=](chunk_batch& x) {
+        log->word.set_value(
+          std::move(x.items).take<chunks<greeting>>().at(0).word);
+      },
+      [](input_credit) {},
+      [](turn_end) {},
+      [=](finished& x) {
+        log->output.set_value(std::move(x.output).take<int>());
+        self->quit();
+      },
+    };
+  });
+  EXPECT_EQ(log->word.get_future().get(), "hey you");
+  EXPECT_EQ(log->output.get_future().get(), 1);
+}
+
+TEST_F(node_client, a_killed_server_is_unavailable_to_all_its_clients) {
+  auto greet = action<std::string, greeting, int, greeting>("/bidi-flow/greet");
+  auto one = greet.stream_bidi();
+  auto two = greet.stream_bidi();
+  one.send("you", 1.0);
+  for (auto& x : one.responses(patience))
+    EXPECT_EQ(x.word, "you");
+  server.kill();
+  for (auto* talk : {&one, &two}) {
+    const auto at_reader = error_of([&] { read_all(*talk); });
+    const auto at_output = error_of([&] { (void)talk->output(patience); });
+    EXPECT_EQ(at_reader.code(), errc::unavailable);
+    EXPECT_EQ(at_output.code(), errc::unavailable);
+    EXPECT_EQ(at_reader.message(), at_output.message());
+  }
+  const auto later = error_of([&] { (void)greet.stream_bidi(); });
+  EXPECT_EQ(later.code(), errc::unavailable);
+}
+
+TEST_F(node_client, a_number_that_json_cannot_say_ends_the_connection) {
+  auto mad = action<nothing, int, int, double>("/bidi-flow/goMad");
+  auto talk = mad.stream_bidi();
+  for (auto x : talk.responses(patience))
+    EXPECT_EQ(x, 1.5);
+  talk.send(0);
+  const auto error = error_of([&] { read_all(talk); });
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+}
+
+TEST_F(node_client, an_input_that_json_cannot_say_is_not_sent) {
+  auto greet = action<std::string, greeting, int, greeting>("/bidi-flow/greet");
+  auto talk = greet.stream_bidi();
+  const auto error = error_of(
+    [&] { talk.send("you", std::numeric_limits<double>::infinity()); });
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+  talk.send("you", 1.0);
+  talk.close();
+  EXPECT_EQ(talk.output(patience), 1);
+}
+
+TEST_F(node_client, types_that_do_not_fit_are_refused_with_their_path) {
+  auto wrong = action<std::string, int, int, greeting>("/bidi-flow/greet");
+  auto talk = wrong.stream_bidi();
+  talk.send(1);
+  const auto error = error_of([&] { (void)talk.output(patience); });
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+  EXPECT_EQ(error.message(), "$: expected an object, found 1");
+}
+
+TEST_F(node_client, an_init_of_another_shape_is_refused_at_once) {
+  auto wrong = action<int, greeting, int, greeting>("/bidi-flow/greet");
+  const auto error = error_of([&] { (void)wrong.stream_bidi(with_init(1)); });
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+}
+
+TEST(nodes, where_nobody_listens_is_unavailable) {
+  network_config cfg;
+  caf::actor_system system{cfg};
+  const auto error
+    = error_of([&] { remote_runtime there(system, "127.0.0.1", 1); });
+  EXPECT_EQ(error.code(), errc::unavailable);
+}
+
+TEST(nodes, without_the_network_module_there_is_no_other_process) {
+  config cfg;
+  caf::actor_system system{cfg};
+  const auto error
+    = error_of([&] { remote_runtime there(system, "127.0.0.1", 1); });
+  EXPECT_EQ(error.code(), errc::failed_precondition);
+  runtime rt{system};
+  EXPECT_EQ(error_of([&] { (void)rt.publish(); }).code(),
+            errc::failed_precondition);
+}
+
+TEST(nodes, a_client_killed_with_its_process_leaves_nothing_behind) {
+  network_config cfg;
+  caf::actor_system system{cfg};
+  runtime rt{system};
+  std::promise<errc> seen;
+  rt.define_bidi_flow("greet",
+                      [&](context, std::string prefix, input<greeting> in,
+                          output<greeting> out) -> task<int> {
+                        try {
+                          while (auto x = co_await in.next()) {
+                            co_await out.send(prefix + x->word, x->warmth);
+                            co_await out.end_turn();
+                          }
+                        } catch (const status_error& error) {
+                          seen.set_value(error.code());
+                          throw;
+                        }
+                        co_return 0;
+                      });
+  const auto port = rt.publish();
+  const auto before = system.registry().running();
+  child_process client{"node_client", {std::to_string(port)}};
+  EXPECT_EQ(client.read_line(), "dear you");
+  EXPECT_EQ(system.registry().running(), before + 1);
+  client.kill();
+  auto outcome = seen.get_future();
+  ASSERT_EQ(outcome.wait_for(patience), std::future_status::ready);
+  EXPECT_EQ(outcome.get(), errc::cancelled);
+  const auto give_up = std::chrono::steady_clock::now() + patience;
+  while (system.registry().running() > before
+         && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::yield();
+  EXPECT_EQ(system.registry().running(), before);
+}
+
+} // namespace tertulia::test
