@@ -203,7 +203,7 @@ caf::result<opened> host::start(open& x) {
   auto answer = self_->make_response_promise<opened>();
   answer.deliver(opened{connection_actor{self_}, x.options.input_window});
   body_.emplace(action_->run(context{*this, trace}, std::move(init)));
-  schedule(body_->start_for(*this, root));
+  schedule(body_->start_for(body_end_, root));
   settle();
   return answer;
 }

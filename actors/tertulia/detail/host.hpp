@@ -47,7 +47,7 @@ using host_actor
 ///
 /// @threads only on its actor.
 /// @design  README §5.3 "The connection".
-class host : private task_listener {
+class host {
 public:
   static inline const char* name = "tertulia.connection";
 
@@ -123,9 +123,18 @@ public:
 private:
   static constexpr std::uint64_t deadline_id = 0;
 
-  void on_task_end() noexcept override {
-    ended_ = true;
-  }
+  /// Hears that the body has ended.
+  class body_end final : public task_listener {
+  public:
+    explicit body_end(host& of) noexcept : of_(of) {}
+
+    void on_task_end() noexcept override {
+      of_.ended_ = true;
+    }
+
+  private:
+    host& of_;
+  };
 
   // -- handlers ---------------------------------------------------------------
 
@@ -152,6 +161,8 @@ private:
   std::vector<std::pair<std::uint64_t, wait*>> enlisted_;
   std::vector<std::pair<caf::actor_addr, std::uint64_t>> asked_;
   std::vector<nested_connection*> nested_;
+
+  body_end body_end_{*this};
 
   // Destroyed first: the frames refer to everything above.
   std::optional<task<payload>> body_;

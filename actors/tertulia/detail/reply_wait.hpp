@@ -88,56 +88,57 @@ public:
   }
 
 private:
-  // An answer that comes late finds no wait of its number and is dropped.
-  void ask(Ts&&... xs) {
-    auto pending = owner().self()->request(other_, caf::duration{within_},
-                                           std::move(xs)...);
-    auto& at = owner();
-    const auto on_error = [&at, id = id_](const caf::error& reason) {
+  /// What CAF's handlers hold of a question: its wait may be gone by the time
+  /// of the answer, which is then dropped.
+  struct question {
+    host& at;
+    std::uint64_t id;
+    caf::message_id request;
+
+    template <class... Us>
+    void answered(Us&&... values) const {
+      // CAF would keep the time-out until it fires.
+      at.self()->clock().cancel_request_timeout(at.self(), request);
+      if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
+        x->reply_.emplace(std::forward<Us>(values)...);
+        x->wake();
+      }
+      at.settle();
+    }
+
+    void failed(const caf::error& reason) const {
       if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
         x->fail_with(reason);
         x->wake();
       }
       at.settle();
-    };
-    then(pending, on_error, static_cast<std::type_identity<Reply>*>(nullptr));
-  }
-
-  template <class Pending, class OnError, class T>
-  void then(Pending& pending, OnError on_error, std::type_identity<T>*) {
-    pending.then([&at = owner(),
-                  id = id_](T& value) { deliver(at, id, std::move(value)); },
-                 on_error);
-  }
-
-  template <class Pending, class OnError>
-  void then(Pending& pending, OnError on_error, std::type_identity<void>*) {
-    pending.then(
-      [&at = owner(), id = id_] {
-        if (auto* x = at.claim(id))
-          x->wake();
-        at.settle();
-      },
-      on_error);
-  }
-
-  template <class Pending, class OnError, class... Us>
-  void then(Pending& pending, OnError on_error,
-            std::type_identity<std::tuple<Us...>>*) {
-    pending.then(
-      [&at = owner(), id = id_](Us&... values) {
-        deliver(at, id, Reply{std::move(values)...});
-      },
-      on_error);
-  }
-
-  template <class T>
-  static void deliver(host& at, std::uint64_t id, T&& value) {
-    if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
-      x->reply_.emplace(std::forward<T>(value));
-      x->wake();
     }
-    at.settle();
+  };
+
+  void ask(Ts&&... xs) {
+    auto pending = owner().self()->request(other_, caf::duration{within_},
+                                           std::move(xs)...);
+    then(pending, question{owner(), id_, pending.id()},
+         std::type_identity<Reply>{});
+  }
+
+  template <class Pending, class T>
+  static void then(Pending& pending, question of, std::type_identity<T>) {
+    pending.then([of](T& value) { of.answered(std::move(value)); },
+                 [of](const caf::error& reason) { of.failed(reason); });
+  }
+
+  template <class Pending>
+  static void then(Pending& pending, question of, std::type_identity<void>) {
+    pending.then([of] { of.answered(); },
+                 [of](const caf::error& reason) { of.failed(reason); });
+  }
+
+  template <class Pending, class... Us>
+  static void
+  then(Pending& pending, question of, std::type_identity<std::tuple<Us...>>) {
+    pending.then([of](Us&... values) { of.answered(std::move(values)...); },
+                 [of](const caf::error& reason) { of.failed(reason); });
   }
 
   Handle other_;
