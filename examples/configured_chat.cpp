@@ -9,7 +9,7 @@
 #include <iostream>
 #include <string>
 
-// --(configured-begin)--
+// --(chat-init-begin)--
 struct chat_init {
   std::string system_prompt;
   double temperature = 1.0;
@@ -17,6 +17,7 @@ struct chat_init {
 
 // From this line follow JSON both ways, a JSON Schema and CAF inspection.
 BOOST_DESCRIBE_STRUCT(chat_init, (), (system_prompt, temperature))
+// --(chat-init-end)--
 
 std::string generate(const chat_init& how, const std::string& prompt) {
   return "(" + how.system_prompt + ", at "
@@ -56,4 +57,3 @@ int main() {
   talk.close();
   std::cout << talk.output() << '\n';
 }
-// --(configured-end)--

@@ -7,9 +7,11 @@
 #include <iostream>
 
 int main() {
+  // --(runtime-begin)--
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
+  // --(runtime-end)--
 
   // --(echo-begin)--
   auto echo = rt.define_bidi_flow(

@@ -87,7 +87,7 @@ namespace caf {
 ///         of a `caf::message` when it sends one to another node: what may hold
 ///         a NaN is better encoded before it is sent.
 /// @threads as the inspector.
-/// @design  README §5 "Registry and schemas".
+/// @design  README §5.11 "Registry and schemas".
 template <class Inspector, class T>
 requires tertulia::described<T> && tertulia::json_value<T>
 typename Inspector::result_type inspect(Inspector& f, T& x) {

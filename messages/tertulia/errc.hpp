@@ -17,7 +17,7 @@ namespace tertulia {
 /// may succeed later.
 ///
 /// @threads a value.
-/// @design  README §7 "Errors".
+/// @design  README §6 "Errors".
 enum class errc : std::uint8_t {
   /// No error; never carried by a `caf::error`.
   ok = 0,

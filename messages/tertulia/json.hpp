@@ -59,7 +59,7 @@ concept json_writable = detail::supports<T, false>;
 ///          string that is not UTF-8, of an enum without a name for its value,
 ///          or of what is nested deeper than `max_json_depth`.
 /// @threads from any thread.
-/// @design  README §5 "Canonical JSON".
+/// @design  README §5.10 "Canonical JSON".
 template <json_writable T>
 void append_json_text(std::string& out, const T& x) {
   const auto size = out.size();

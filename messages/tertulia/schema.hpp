@@ -17,7 +17,7 @@ namespace tertulia {
 /// ones a minimum of 0. A `json` is `{}`: anything.
 ///
 /// @threads from any thread.
-/// @design  README §5 "Registry and schemas".
+/// @design  README §5.11 "Registry and schemas".
 template <json_value T>
 [[nodiscard]] json schema_of() {
   return detail::schema_builder{}.document<T>();

@@ -20,7 +20,7 @@ namespace tertulia {
 /// between the two worlds.
 ///
 /// @threads a value.
-/// @design  README §7 "Errors".
+/// @design  README §6 "Errors".
 class status_error : public std::runtime_error {
 public:
   /// @param code    what went wrong; not `errc::ok`.

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What the README shows must be what is compiled, and what the code cites must
+// be in the README.
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tertulia::test {
+
+namespace {
+
+const std::filesystem::path root = TERTULIA_SOURCE_DIR;
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  std::vector<std::string> result;
+  for (std::string line; std::getline(in, line);)
+    result.push_back(line);
+  EXPECT_FALSE(result.empty()) << file;
+  return result;
+}
+
+/// The lines between `// --(name-begin)--` and `// --(name-end)--`, without the
+/// indentation of the first.
+std::string region(const std::string& file, const std::string& name) {
+  std::string result;
+  auto inside = false;
+  for (const auto& line : lines_of(root / file)) {
+    if (line.ends_with("// --(" + name + "-end)--"))
+      return result;
+    if (inside)
+      result += line + '\n';
+    if (line.ends_with("// --(" + name + "-begin)--"))
+      inside = true;
+  }
+  ADD_FAILURE() << file << " has no region " << name;
+  return result;
+}
+
+std::string without_indentation(const std::string& text) {
+  const auto depth = text.find_first_not_of(' ');
+  std::istringstream in{text};
+  std::string result;
+  for (std::string line; std::getline(in, line);)
+    result += (line.size() > depth ? line.substr(depth) : "") + '\n';
+  return result;
+}
+
+} // namespace
+
+TEST(readme, every_quoted_snippet_is_a_region_of_a_compiled_example) {
+  static const std::regex marker{"<!-- (.*): (.*) -->"};
+  const auto lines = lines_of(root / "README.md");
+  auto quoted = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::smatch match;
+    if (!std::regex_match(lines[i], match, marker))
+      continue;
+    ++quoted;
+    ASSERT_EQ(lines.at(i + 1), "```cpp") << lines[i];
+    std::string shown;
+    for (i += 2; lines.at(i) != "```"; ++i)
+      shown += lines[i] + '\n';
+    EXPECT_EQ(shown, without_indentation(region(match[1], match[2])));
+  }
+  EXPECT_GE(quoted, 3);
+}
+
+TEST(readme, every_section_that_the_code_cites_exists) {
+  static const std::regex heading{"##+ ([0-9.]*[0-9])\\.? .*"};
+  std::set<std::string> sections;
+  for (const auto& line : lines_of(root / "README.md"))
+    if (std::smatch match; std::regex_match(line, match, heading))
+      sections.insert(match[1]);
+  EXPECT_GE(sections.size(), 9u);
+
+  static const std::regex citation{"README §([0-9.]*[0-9])"};
+  auto cited = 0;
+  for (const auto* room : {"messages", "stores", "actors", "runtime"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator{root / room}) {
+      if (entry.path().extension() != ".hpp"
+          && entry.path().extension() != ".cpp")
+        continue;
+      for (const auto& line : lines_of(entry.path()))
+        for (std::sregex_iterator at{line.begin(), line.end(), citation}, end;
+             at != end; ++at) {
+          ++cited;
+          EXPECT_TRUE(sections.contains((*at)[1]))
+            << entry.path() << " cites " << at->str();
+        }
+    }
+  EXPECT_GE(cited, 5);
+}
+
+} // namespace tertulia::test
