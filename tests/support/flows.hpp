@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "deterministic.hpp"
+#include "recording_client.hpp"
+
+namespace tertulia::test {
+
+/// A deterministic runtime whose tests write bodies where they need them.
+class flows : public deterministic {
+protected:
+  template <class Body>
+  auto define(Body body) {
+    return rt->define_bidi_flow("flow" + std::to_string(++defined_),
+                                std::move(body));
+  }
+
+  /// Opens a connection of a client that is an actor.
+  template <class Flow, class... Options>
+  auto open(const Flow& flow, const Options&... options) {
+    return recording_client<typename Flow::in_type, typename Flow::out_type,
+                            typename Flow::stream_type>{
+      system, rt->front_desk(), flow, options...};
+  }
+
+  /// Opens a connection to such a body.
+  template <class Body, class... Options>
+  auto open_to(Body body, const Options&... options) {
+    return open(define(std::move(body)), options...);
+  }
+
+private:
+  int defined_ = 0;
+};
+
+/// Notes that a scope was left, in whichever way.
+class witness {
+public:
+  explicit witness(int& left) noexcept : left_(&left) {}
+
+  witness(witness&& other) noexcept
+    : left_(std::exchange(other.left_, nullptr)) {}
+
+  witness& operator=(witness&&) = delete;
+
+  ~witness() {
+    if (left_ != nullptr)
+      ++*left_;
+  }
+
+private:
+  int* left_;
+};
+
+} // namespace tertulia::test
