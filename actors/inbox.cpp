@@ -14,8 +14,7 @@ caf::error inbox::accept(payload value) {
                 "an input was sent without credit for it");
   --granted_;
   queue_.push_back(std::move(value));
-  if (reader_ != nullptr)
-    std::exchange(reader_, nullptr)->wake();
+  wake_reader();
   return caf::none;
 }
 

@@ -295,6 +295,31 @@ TEST_F(coroutines, a_second_part_that_waits_for_an_input_is_refused) {
   EXPECT_EQ(client.output(), 5);
 }
 
+// The credit wakes the second part and the input the first, in this order.
+TEST_F(coroutines, an_input_reaches_the_part_that_waited_for_it) {
+  const auto first = [](input<int> in) -> task<int> {
+    const auto x = co_await in.next();
+    co_return x ? *x : -1;
+  };
+  const auto second = [](input<int> in, output<int> out) -> task<errc> {
+    co_await out.send(0);
+    const auto x = co_await as_expected(in.next());
+    co_return x ? errc::ok : code_of(x.error());
+  };
+  auto client = open_to(
+    [=](context, input<int> in, output<int> out) -> task<int> {
+      const auto [x, refused] = co_await when_all(first(in), second(in, out));
+      co_return refused == errc::failed_precondition ? x : -2;
+    },
+    with_chunk_window(0));
+  run();
+  client.send(5, 1);
+  run();
+  client.close();
+  run();
+  EXPECT_EQ(client.output(), 5);
+}
+
 TEST_F(coroutines, parts_that_wait_for_credit_get_it_in_order_of_arrival) {
   const auto part = [](int id, output<int> out) -> task<> {
     for (int i = 0; i < 3; ++i)

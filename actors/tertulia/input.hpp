@@ -25,13 +25,15 @@ public:
 
   template <scoped_promise Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
-    if (!begin(waiting) || from_->ready())
+    if (!begin(waiting))
       return false;
     if (from_->has_reader()) {
       fail_with(fail(errc::failed_precondition,
                      "another part of the body waits for an input already"));
       return false;
     }
+    if (from_->ready())
+      return false;
     from_->wait_for_input(*this);
     suspend();
     return true;
@@ -43,6 +45,7 @@ public:
   }
 
   std::optional<T> await_resume() {
+    from_->forget(*this);
     check();
     auto value = from_->take();
     if (!value)

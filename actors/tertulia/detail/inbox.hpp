@@ -38,8 +38,7 @@ public:
   /// No input comes after those that were accepted; idempotent.
   void close() {
     closed_ = true;
-    if (reader_ != nullptr)
-      std::exchange(reader_, nullptr)->wake();
+    wake_reader();
   }
 
   bool closed() const noexcept {
@@ -66,7 +65,8 @@ public:
     return head_ < queue_.size() || closed_;
   }
 
-  /// Whether somebody waits until `ready`; a second one may not.
+  /// Whether somebody waits until `ready`, or was woken and has not taken yet
+  /// what it waited for; a second one may not.
   bool has_reader() const noexcept {
     return reader_ != nullptr;
   }
@@ -79,7 +79,7 @@ public:
       owed_ = 1;
   }
 
-  /// Notes that the body no longer waits.
+  /// Notes that the body no longer waits, or is about to take.
   void forget(const wait& reader) noexcept {
     if (reader_ == &reader)
       reader_ = nullptr;
@@ -95,6 +95,12 @@ public:
   }
 
 private:
+  /// The reader stays ours until it runs, so that nobody takes its input.
+  void wake_reader() {
+    if (reader_ != nullptr && reader_->is_linked())
+      reader_->wake();
+  }
+
   std::uint32_t window_ = 0;
   std::uint32_t granted_ = 0; // what the client may still send, as it knows
   std::uint32_t owed_ = 0;    // what it may send besides, and does not know
