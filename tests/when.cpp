@@ -435,4 +435,23 @@ TEST_F(when, a_body_killed_amid_races_frees_all_its_parts) {
   EXPECT_EQ(client.code(), errc::aborted);
 }
 
+// A timer left behind would have the clock tick once more.
+TEST_F(when, a_body_killed_amid_races_leaves_no_timer_armed) {
+  auto brief = open_to([](context ctx, input<int>, output<int>) -> task<> {
+    co_await ctx.sleep(1s);
+  });
+  auto client = open_to([](context ctx, input<int> in, output<int>) -> task<> {
+    std::vector<task<int>> many;
+    many.push_back(later(ctx, 3h, 1));
+    co_await when_all(when_any(ctx.sleep(2h), in.next()),
+                      when_all(std::move(many)));
+  });
+  run();
+  caf::anon_send_exit(client.connection(), caf::exit_reason::kill);
+  run();
+  advance(1s);
+  EXPECT_EQ(brief.code(), errc::ok);
+  EXPECT_FALSE(sched.clock().has_pending_timeout());
+}
+
 } // namespace tertulia::test

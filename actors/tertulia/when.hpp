@@ -128,7 +128,11 @@ public:
     return true;
   }
 
+private:
+  std::tuple<std::optional<entrant<Ts>>...> entrants_;
+
 protected:
+  // Destroyed first: what still waits in a part tells its scope.
   std::tuple<task<Ts>...> parts_;
 
 private:
@@ -141,8 +145,6 @@ private:
   void cancel_parts(const caf::error& reason) override {
     std::apply([&](auto&... xs) { (xs->cancel(reason), ...); }, entrants_);
   }
-
-  std::tuple<std::optional<entrant<Ts>>...> entrants_;
 };
 
 template <class... Ts>
@@ -234,8 +236,8 @@ private:
       x.cancel(reason);
   }
 
-  std::vector<task<T>> parts_;
   std::deque<entrant<T>> entrants_;
+  std::vector<task<T>> parts_; // destroyed first, as in tuple_race
 };
 
 } // namespace detail
