@@ -12,7 +12,7 @@
 
 namespace tertulia::detail {
 
-host::host(host_actor::pointer self) : root(*this), self_(self) {}
+host::host(host_actor::pointer self) : root(*this, next_), self_(self) {}
 
 host::~host() {
   if (!client_)
@@ -88,8 +88,11 @@ host_actor::behavior_type host::run(std::shared_ptr<environment> env,
 
 void host::settle() {
   do {
-    for (std::size_t i = 0; i < ready_.size(); ++i) // it grows while we walk
-      ready_[i].resume();
+    for (std::size_t i = 0; i < ready_.size(); ++i) { // it grows while we walk
+      next_ = ready_[i];
+      while (next_)
+        std::exchange(next_, {}).resume();
+    }
     ready_.clear();
     if (ended_)
       return conclude();

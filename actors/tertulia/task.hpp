@@ -45,12 +45,11 @@ public:
         return false;
       }
 
-      std::coroutine_handle<>
-      await_suspend(std::coroutine_handle<>) const noexcept {
+      void await_suspend(std::coroutine_handle<>) const noexcept {
         if (promise.listener_ != nullptr)
           promise.listener_->on_task_end();
-        return promise.continuation_ ? promise.continuation_
-                                     : std::noop_coroutine();
+        if (promise.continuation_)
+          promise.scope_->go_on_with(promise.continuation_);
       }
 
       void await_resume() const noexcept {}
@@ -200,10 +199,10 @@ private:
     }
 
     template <detail::scoped_promise Promise>
-    std::coroutine_handle<>
-    await_suspend(std::coroutine_handle<Promise> waiting) const noexcept {
-      frame.promise().continue_with(waiting, waiting.promise().scope());
-      return frame;
+    void await_suspend(std::coroutine_handle<Promise> waiting) const noexcept {
+      auto& within = waiting.promise().scope();
+      frame.promise().continue_with(waiting, within);
+      within.go_on_with(frame);
     }
 
     T await_resume() const {

@@ -157,6 +157,7 @@ private:
   bool ended_ = false;     // the body has ended
   bool concluded_ = false; // the last word was said
   std::vector<std::coroutine_handle<>> ready_;
+  std::coroutine_handle<> next_; // who goes on when the present one waits
   std::uint64_t last_id_ = deadline_id;
   std::vector<std::pair<std::uint64_t, wait*>> enlisted_;
   std::vector<std::pair<caf::actor_addr, std::uint64_t>> asked_;

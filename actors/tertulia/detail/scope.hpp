@@ -106,10 +106,12 @@ private:
 class scope : public hook {
 public:
   /// Makes the root scope of a body.
-  explicit scope(host& owner) noexcept : owner_(owner) {}
+  /// @param next where the host looks for the coroutine to go on with.
+  scope(host& owner, std::coroutine_handle<>& next) noexcept
+    : owner_(owner), next_(next) {}
 
   /// Makes a scope below `parent`, cancelled from the start if that is.
-  explicit scope(scope& parent) : owner_(parent.owner_) {
+  explicit scope(scope& parent) : owner_(parent.owner_), next_(parent.next_) {
     reason_ = parent.reason_;
     parent.children_.push_back(*this);
   }
@@ -119,6 +121,14 @@ public:
 
   host& owner() const noexcept {
     return owner_;
+  }
+
+  /// Has the host go on with another coroutine when the present one has
+  /// suspended. It returns to the host for this rather than transfer control by
+  /// itself: g++ makes that a call unless it optimises, and a loop over tasks
+  /// would use up the stack.
+  void go_on_with(std::coroutine_handle<> next) noexcept {
+    next_ = next;
   }
 
   bool cancelled() const noexcept {
@@ -149,6 +159,7 @@ private:
   friend class wait;
 
   host& owner_;
+  std::coroutine_handle<>& next_;
   caf::error reason_;
   intrusive_list<wait> waits_;
   intrusive_list<scope> children_;
