@@ -195,7 +195,7 @@ caf::result<opened> host::start(open& x) {
   in.start(x.options.input_window);
   out.start(x.options.chunk_window);
   if (x.options.deadline.count() > 0) {
-    deadline = self_->clock().now() + x.options.deadline;
+    deadline = later(self_->clock().now(), x.options.deadline);
     arm(deadline_id, x.options.deadline);
   }
   if (env_->traces.enabled()) {

@@ -27,7 +27,7 @@ public:
       [this](arm_atom, std::uint64_t id, caf::timespan delay) {
         arm(client{caf::actor_cast<caf::actor_addr>(self_->current_sender()),
                    id},
-            self_->clock().now() + delay);
+            later(self_->clock().now(), delay));
       },
       [this](disarm_atom, std::uint64_t id) {
         disarm(client{caf::actor_cast<caf::actor_addr>(self_->current_sender()),

@@ -74,7 +74,10 @@ blocking_client::limit
 blocking_client::limit_of(std::optional<caf::timespan> within) {
   if (!within)
     return std::nullopt;
-  return std::chrono::steady_clock::now() + *within;
+  const auto now = std::chrono::steady_clock::now();
+  if (*within > time_point::max() - now) // what never comes
+    return std::nullopt;
+  return now + *within;
 }
 
 std::shared_ptr<blocking_client>

@@ -85,12 +85,15 @@ struct with_deadline {
   caf::timespan after;
 };
 
-/// Longest wait for the connection to open; 30 s if not given.
+/// Longest wait for the connection to open; 30 s if not given. Not negative.
 struct with_open_timeout {
   explicit with_open_timeout(caf::timespan within) : within(within) {}
 
   template <class Init>
   void apply(client_options<Init>& to) const {
+    if (within.count() < 0)
+      throw status_error{errc::invalid_argument,
+                         "a time to wait must not be negative"};
     to.open_within = within;
   }
 

@@ -4,12 +4,20 @@
 
 #include <tertulia/protocol.hpp>
 
+#include <caf/actor_clock.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/timespan.hpp>
 
 #include <cstdint>
 
 namespace tertulia::detail {
+
+/// Returns the time `by` after `now`, or the last time there is.
+inline caf::actor_clock::time_point later(caf::actor_clock::time_point now,
+                                          caf::timespan by) noexcept {
+  constexpr auto last = caf::actor_clock::time_point::max();
+  return by < last - now ? now + by : last;
+}
 
 /// Wakes actors at a time, and can be told not to. CAF's own delayed messages
 /// cannot be taken back and keep their receiver in memory until they fire; this
