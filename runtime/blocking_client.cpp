@@ -171,10 +171,9 @@ void blocking_client::cancel() {
   changed_.notify_all();
 }
 
-blocking_client::found blocking_client::read(std::uint32_t consumed,
-                                             chunk_batch& into, limit until) {
+blocking_client::found blocking_client::read(chunk_batch& into, limit until) {
   std::unique_lock guard{mutex_};
-  end_.consumed(consumed);
+  end_.consumed(std::exchange(in_hand_, 0));
   grant(end_.next() == client_end::arrival::none);
   if (!wait(guard, until,
             [this] { return end_.next() != client_end::arrival::none; }))
@@ -182,6 +181,7 @@ blocking_client::found blocking_client::read(std::uint32_t consumed,
   switch (end_.next()) {
     case client_end::arrival::chunks:
       into = end_.take_chunks();
+      in_hand_ = into.size;
       return found::chunks;
     case client_end::arrival::turn_end:
       end_.take_turn_end();
@@ -209,8 +209,10 @@ payload blocking_client::output(limit until) {
   std::unique_lock guard{mutex_};
   const auto me = std::this_thread::get_id();
   const auto in_time = wait(guard, until, [&] {
-    // Nobody else will read what is there: it must not hold up the end.
+    // Nobody else will read what is there, nor the rest of a batch that was
+    // begun: it must not hold up the end.
     if (!reader_ || *reader_ == me) {
+      end_.consumed(std::exchange(in_hand_, 0));
       end_.drop_unread();
       grant(true);
     }

@@ -157,6 +157,7 @@ public:
   /// @errors what ended the action.
   [[nodiscard]] auto output() {
     at_->drop();
+    impl_->end.consumed(at_->release());
     return detail::nested_output<Out>{*impl_};
   }
 

@@ -233,8 +233,8 @@ private:
     current_.reset();
     while (at_.empty()) {
       chunk_batch batch;
-      const auto what = from_.read(at_.release(), batch,
-                                   detail::blocking_client::limit_of(within_));
+      const auto what
+        = from_.read(batch, detail::blocking_client::limit_of(within_));
       if (what != found::chunks)
         return;
       at_.load(std::move(batch));

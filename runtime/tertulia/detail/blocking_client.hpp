@@ -77,10 +77,10 @@ public:
   /// What a reader found.
   enum class found { chunks, turn_end, end };
 
-  /// Waits for what comes next in the stream.
-  /// @param consumed chunks that the reader has dealt with since the last call.
+  /// Waits for what comes next in the stream. The reader has dealt with what it
+  /// was given the last time.
   /// @errors throws what ended the connection; `deadline_exceeded`.
-  found read(std::uint32_t consumed, chunk_batch& into, limit until);
+  found read(chunk_batch& into, limit until);
 
   /// Marks the calling thread as the reader until `stop_reading`: `output` then
   /// leaves the stream to it.
@@ -111,6 +111,7 @@ private:
   std::shared_ptr<const action> what_;
   connection_actor connection_;
   bool remote_ = false;
+  std::uint32_t in_hand_ = 0; // chunks that the reader was given last
   std::optional<std::thread::id> reader_;
 };
 
