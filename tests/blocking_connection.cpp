@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <numeric>
+#include <ranges>
+
+#include "support/threaded.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test {
+
+namespace {
+
+struct question {
+  std::string text;
+  int weight = 0;
+
+  friend bool operator==(const question&, const question&) = default;
+};
+BOOST_DESCRIBE_STRUCT(question, (), (text, weight))
+
+struct manner {
+  std::string prompt = "default";
+  double temperature = 0.5;
+};
+BOOST_DESCRIBE_STRUCT(manner, (), (prompt, temperature))
+
+using int_connection = connection<int, int, int>;
+static_assert(std::is_nothrow_move_constructible_v<int_connection>);
+static_assert(std::is_nothrow_move_assignable_v<int_connection>);
+static_assert(!std::is_copy_constructible_v<int_connection>);
+static_assert(!std::is_copy_assignable_v<int_connection>);
+static_assert(std::ranges::input_range<response_range<int>>);
+
+struct blocking_connection : threaded {
+  /// Adds up its inputs once the gate is open.
+  auto define_gated_sum(std::shared_ptr<gate> open) {
+    return rt->define_bidi_flow(
+      "gated_sum",
+      [open](context ctx, input<int> in, output<int>) -> task<int> {
+        const witness here;
+        co_await ctx.run_blocking([&open] { open->wait(); });
+        int sum = 0;
+        while (auto x = co_await in.next())
+          sum += *x;
+        co_return sum;
+      });
+  }
+
+  /// Says two words and then fails.
+  auto define_failing() {
+    return rt->define_bidi_flow(
+      "failing", [](context, input<int>, output<int> out) -> task<int> {
+        const witness here;
+        co_await out.send(1);
+        co_await out.send(2);
+        throw status_error{errc::out_of_range, "too far", R"({"by":3})"};
+      });
+  }
+};
+
+std::vector<int> numbers(int first, int last) {
+  std::vector<int> result(static_cast<std::size_t>(last - first));
+  std::iota(result.begin(), result.end(), first);
+  return result;
+}
+
+} // namespace
+
+// -- turns
+// ----------------------------------------------------------------------
+
+TEST_F(blocking_connection, an_echo_answers_each_input_and_counts_them) {
+  auto talk = define_echo().stream_bidi();
+  talk.send("hello");
+  talk.send("world");
+  talk.close();
+  EXPECT_EQ(read_turn(talk),
+            (std::vector<std::string>{"echo: hello", "echo: world"}));
+  EXPECT_EQ(talk.output(patience), "processed 2 messages");
+  EXPECT_TRUE(talk.finished());
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(blocking_connection, responses_end_with_the_turn_and_begin_again) {
+  auto talk = define_counter().stream_bidi();
+  for (int turn = 0; turn < 200; ++turn) {
+    talk.send(7);
+    ASSERT_EQ(read_turn(talk), numbers(7 * turn, 7 * turn + 7));
+    ASSERT_FALSE(talk.finished());
+  }
+  talk.close();
+  EXPECT_EQ(read_turn(talk), std::vector<int>{});
+  EXPECT_TRUE(talk.finished());
+  EXPECT_EQ(read_turn(talk), std::vector<int>{}) << "it has ended for good";
+  EXPECT_EQ(talk.output(patience), 1'400);
+}
+
+TEST_F(blocking_connection, a_turn_without_chunks_is_a_turn) {
+  auto talk = define_counter().stream_bidi();
+  talk.send(0);
+  EXPECT_EQ(read_turn(talk), std::vector<int>{});
+  EXPECT_FALSE(talk.finished());
+  talk.send(1);
+  EXPECT_EQ(read_turn(talk), std::vector{0});
+}
+
+TEST_F(blocking_connection, leaving_the_loop_loses_and_cancels_nothing) {
+  for (const auto window : {0u, 1u, 2u, 3u, 64u}) {
+    auto flow = rt->new_bidi_action(
+      "counter", [](context, input<int> in, output<int> out) -> task<int> {
+        int total = 0;
+        while (auto count = co_await in.next()) {
+          for (int i = 0; i < *count; ++i)
+            co_await out.send(total++);
+          co_await out.end_turn();
+        }
+        co_return total;
+      });
+    auto talk = flow.stream_bidi(with_chunk_window(window));
+    talk.send(200);
+    std::vector<int> seen;
+    for (int leave_after : {1, 2, 30, 40})
+      for (auto chunk : talk.responses(patience)) {
+        seen.push_back(chunk);
+        if (--leave_after == 0)
+          break;
+      }
+    EXPECT_EQ(seen, numbers(0, 73));
+    EXPECT_EQ(read_turn(talk), numbers(73, 200));
+    talk.send(2);
+    EXPECT_EQ(read_turn(talk), numbers(200, 202));
+    talk.close();
+    EXPECT_EQ(talk.output(patience), 202);
+  }
+}
+
+TEST_F(blocking_connection, a_moved_connection_goes_on_where_it_was) {
+  auto first = define_counter().stream_bidi();
+  first.send(10);
+  for (auto chunk : first.responses(patience))
+    if (chunk == 3)
+      break;
+  auto second = std::move(first);
+  EXPECT_EQ(read_turn(second), numbers(4, 10));
+}
+
+TEST_F(blocking_connection, a_slow_reader_times_out_and_goes_on) {
+  const auto open = std::make_shared<gate>();
+  auto flow = rt->define_bidi_flow(
+    "late", [open](context ctx, input<int>, output<int> out) -> task<int> {
+      co_await out.send(1);
+      co_await ctx.run_blocking([&open] { open->wait(); });
+      co_await out.send(2);
+      co_return 3;
+    });
+  auto talk = flow.stream_bidi();
+  std::vector<int> seen;
+  EXPECT_EQ(code_from([&] {
+              for (auto chunk : talk.responses(1ms))
+                seen.push_back(chunk);
+            }),
+            errc::deadline_exceeded);
+  EXPECT_EQ(code_from([&] { static_cast<void>(talk.responses(0s).begin()); }),
+            errc::deadline_exceeded);
+  EXPECT_FALSE(talk.wait_until_done(0s));
+  open->open();
+  for (auto chunk : talk.responses(patience))
+    seen.push_back(chunk);
+  EXPECT_EQ(seen, (std::vector{1, 2}));
+  EXPECT_EQ(talk.output(patience), 3);
+}
+
+TEST_F(blocking_connection, a_wait_for_the_output_times_out_and_goes_on) {
+  const auto open = std::make_shared<gate>();
+  auto talk = define_gated_sum(open).stream_bidi();
+  talk.send(5);
+  talk.close();
+  EXPECT_EQ(code_from([&] { talk.output(0s); }), errc::deadline_exceeded);
+  EXPECT_EQ(code_from([&] { talk.output(1ms); }), errc::deadline_exceeded);
+  open->open();
+  EXPECT_EQ(talk.output(patience), 5);
+  EXPECT_EQ(talk.output(0s), 5) << "again";
+  EXPECT_TRUE(talk.wait_until_done(0s));
+}
+
+TEST_F(blocking_connection, the_longest_wait_does_not_end_at_once) {
+  auto talk = define_counter().stream_bidi();
+  talk.send_within(caf::timespan::max(), 3);
+  std::vector<int> seen;
+  for (auto chunk : talk.responses(caf::timespan::max()))
+    seen.push_back(chunk);
+  EXPECT_EQ(seen, numbers(0, 3));
+  talk.close();
+  EXPECT_EQ(talk.output(caf::timespan::max()), 3);
+}
+
+// -- the output
+// -----------------------------------------------------------------
+
+TEST_F(blocking_connection, output_needs_no_reader) {
+  auto flow = define_counter();
+  for (const auto window : {0u, 1u, 2u, 3u, 64u}) {
+    SCOPED_TRACE(window);
+    auto talk = flow.stream_bidi(with_chunk_window(window));
+    talk.send(10'000);
+    talk.close();
+    EXPECT_EQ(talk.output(patience), 10'000);
+    EXPECT_EQ(read_turn(talk), std::vector<int>{}) << "it was dropped";
+  }
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(blocking_connection, output_after_an_unfinished_loop_does_not_hang) {
+  auto flow = define_counter();
+  for (const auto window : {0u, 1u, 2u, 3u, 64u}) {
+    SCOPED_TRACE(window);
+    auto talk = flow.stream_bidi(with_chunk_window(window));
+    talk.send(1'000);
+    talk.close();
+    for ([[maybe_unused]] auto chunk : talk.responses(patience))
+      break;
+    EXPECT_EQ(talk.output(patience), 1'000);
+  }
+}
+
+TEST_F(blocking_connection, output_elsewhere_leaves_the_chunks_to_the_reader) {
+  auto flow = define_counter();
+  for (const auto window : {0u, 1u, 64u}) {
+    SCOPED_TRACE(window);
+    auto talk = flow.stream_bidi(with_chunk_window(window));
+    talk.send(5'000);
+    talk.close();
+    std::future<int> result;
+    std::vector<int> seen;
+    for (auto chunk : talk.responses(patience)) {
+      if (seen.empty())
+        result = std::async(std::launch::async,
+                            [&] { return talk.output(patience); });
+      seen.push_back(chunk);
+    }
+    EXPECT_EQ(seen, numbers(0, 5'000));
+    EXPECT_EQ(result.get(), 5'000);
+  }
+}
+
+TEST_F(blocking_connection, output_goes_on_when_the_reader_has_left) {
+  auto flow = define_counter();
+  for (const auto window : {0u, 1u, 2u, 64u}) {
+    SCOPED_TRACE(window);
+    auto talk = flow.stream_bidi(with_chunk_window(window));
+    talk.send(5'000);
+    talk.close();
+    std::future<int> result;
+    for ([[maybe_unused]] auto chunk : talk.responses(patience)) {
+      result
+        = std::async(std::launch::async, [&] { return talk.output(patience); });
+      break;
+    }
+    EXPECT_EQ(result.get(), 5'000);
+  }
+}
+
+TEST_F(blocking_connection, what_was_sent_before_an_error_comes_before_it) {
+  auto talk = define_failing().stream_bidi();
+  std::vector<int> seen;
+  const auto error = error_of([&] {
+    for (auto chunk : talk.responses(patience))
+      seen.push_back(chunk);
+  });
+  EXPECT_EQ(seen, (std::vector{1, 2}));
+  EXPECT_EQ(error.code(), errc::out_of_range);
+  EXPECT_EQ(error.message(), "too far");
+  EXPECT_EQ(error.details(), R"({"by":3})");
+}
+
+TEST_F(blocking_connection, everybody_hears_the_same_error_every_time) {
+  auto talk = define_failing().stream_bidi();
+  const auto check = [](const status_error& error) {
+    EXPECT_EQ(error.code(), errc::out_of_range);
+    EXPECT_EQ(error.message(), "too far");
+    EXPECT_EQ(error.details(), R"({"by":3})");
+  };
+  for (int i = 0; i < 3; ++i) {
+    check(error_of([&] { talk.output(patience); }));
+    check(error_of([&] { read_turn(talk); }));
+  }
+  EXPECT_TRUE(talk.finished());
+  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
+}
+
+// -- sending
+// --------------------------------------------------------------------
+
+TEST_F(blocking_connection, nothing_can_be_sent_after_a_close) {
+  auto talk = define_counter().stream_bidi();
+  talk.close();
+  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
+  EXPECT_EQ(talk.output(patience), 0);
+  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
+}
+
+TEST_F(blocking_connection, nothing_can_be_sent_after_completion) {
+  auto flow = rt->define_bidi_flow(
+    "brief",
+    [](context, input<int>, output<int>) -> task<int> { co_return 1; });
+  auto talk = flow.stream_bidi();
+  EXPECT_TRUE(talk.wait_until_done(patience));
+  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
+  talk.close();
+  talk.cancel(); // too late
+  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
+  EXPECT_EQ(talk.output(patience), 1);
+}
+
+TEST_F(blocking_connection, nothing_can_be_sent_after_a_cancel) {
+  auto talk = define_counter().stream_bidi();
+  talk.cancel();
+  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::cancelled);
+  talk.cancel();
+  talk.close();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+  EXPECT_EQ(code_from([&] { read_turn(talk); }), errc::cancelled);
+  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::cancelled);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(blocking_connection, send_waits_for_credit) {
+  const auto open = std::make_shared<gate>();
+  auto talk = define_gated_sum(open).stream_bidi(with_input_window(2));
+  talk.send(1);
+  talk.send(2);
+  EXPECT_EQ(code_from([&] { talk.send_within(0s, 4); }),
+            errc::deadline_exceeded);
+  EXPECT_EQ(code_from([&] { talk.send_within(1ms, 8); }),
+            errc::deadline_exceeded);
+  auto sender = std::async(std::launch::async, [&] { talk.send(16); });
+  open->open();
+  sender.get();
+  talk.send_within(patience, 32);
+  talk.close();
+  EXPECT_EQ(talk.output(patience), 1 + 2 + 16 + 32)
+    << "what timed out was not sent";
+}
+
+TEST_F(blocking_connection, inputs_before_a_close_are_delivered) {
+  const auto open = std::make_shared<gate>();
+  auto talk = define_gated_sum(open).stream_bidi(with_input_window(3));
+  talk.send(1);
+  talk.send(2);
+  talk.send(4);
+  talk.close();
+  talk.close();
+  open->open();
+  EXPECT_EQ(talk.output(patience), 7);
+}
+
+TEST_F(blocking_connection, a_close_frees_those_who_wait_to_send) {
+  const auto open = std::make_shared<gate>();
+  auto talk = define_gated_sum(open).stream_bidi();
+  talk.send(1);
+  auto sender = std::async(std::launch::async, [&] {
+    return code_from([&] { talk.send_within(patience, 2); });
+  });
+  talk.close();
+  EXPECT_EQ(sender.get(), errc::failed_precondition);
+  open->open();
+  EXPECT_EQ(talk.output(patience), 1);
+}
+
+TEST_F(blocking_connection, aggregates_are_built_where_they_are_sent) {
+  auto flow = rt->define_bidi_flow(
+    "heavy",
+    [](context, manner how, input<question> in,
+       output<question> out) -> task<question> {
+      question sum{how.prompt, static_cast<int>(how.temperature * 10)};
+      while (auto x = co_await in.next()) {
+        sum.weight += x->weight;
+        co_await out.send(x->text + "!", x->weight + 1);
+      }
+      co_return sum;
+    });
+  auto talk = flow.stream_bidi(with_init(manner{"briefly", 0.7}));
+  talk.send("x", 1);
+  talk.send(question{"y", 2});
+  talk.send_within(patience, "z", 4);
+  talk.close();
+  EXPECT_EQ(read_turn(talk),
+            (std::vector<question>{{"x!", 2}, {"y!", 3}, {"z!", 5}}));
+  EXPECT_EQ(talk.output(patience), (question{"briefly", 14}));
+  auto without = flow.stream_bidi();
+  without.close();
+  EXPECT_EQ(without.output(patience), (question{"default", 5}));
+}
+
+// -- the end
+// --------------------------------------------------------------------
+
+TEST_F(blocking_connection, dropping_an_unfinished_connection_cancels_it) {
+  std::promise<errc> seen;
+  auto flow = rt->define_bidi_flow(
+    "patient", [&](context, input<int> in, output<int>) -> task<int> {
+      const witness here;
+      try {
+        while (co_await in.next())
+          ;
+      } catch (const status_error& error) {
+        seen.set_value(error.code());
+        throw;
+      }
+      co_return 0;
+    });
+  {
+    auto talk = flow.stream_bidi();
+    EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+  }
+  EXPECT_EQ(seen.get_future().get(), errc::cancelled);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(blocking_connection, dropping_a_closed_one_cancels_it_too) {
+  auto flow = rt->define_bidi_flow(
+    "endless", [](context ctx, input<int>, output<int>) -> task<int> {
+      const witness here;
+      co_await ctx.sleep(1h);
+      co_return 0;
+    });
+  {
+    auto talk = flow.stream_bidi();
+    talk.close();
+  }
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(blocking_connection, assigning_to_a_connection_drops_the_old_one) {
+  auto flow = define_echo();
+  auto talk = flow.stream_bidi();
+  talk.send("old");
+  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+  auto other = flow.stream_bidi();
+  other.send("new");
+  talk = std::move(other);
+  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+  talk.close();
+  EXPECT_EQ(read_turn(talk), std::vector{"echo: new"s});
+  EXPECT_EQ(talk.output(patience), "processed 1 messages");
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(blocking_connection, a_deadline_is_the_end_for_everybody) {
+  auto talk = define_echo().stream_bidi(with_deadline(20ms));
+  EXPECT_EQ(code_from([&] { read_turn(talk); }), errc::deadline_exceeded);
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::deadline_exceeded);
+  EXPECT_EQ(code_from([&] { talk.send("x"); }), errc::failed_precondition);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(blocking_connection, a_deadline_in_time_changes_nothing) {
+  auto flow = define_counter();
+  for (const auto deadline : {caf::timespan{1h}, caf::timespan::max()}) {
+    auto talk = flow.stream_bidi(with_deadline(deadline));
+    for (int i = 0; i < 100; ++i) {
+      talk.send(1);
+      read_turn(talk);
+    }
+    talk.close();
+    EXPECT_EQ(talk.output(patience), 100);
+  }
+}
+
+// -- options
+// --------------------------------------------------------------------
+
+TEST_F(blocking_connection, options_that_make_no_sense_are_refused) {
+  auto flow = define_echo();
+  const auto refused = [&](auto... options) {
+    return code_from([&] { static_cast<void>(flow.stream_bidi(options...)); });
+  };
+  EXPECT_EQ(refused(with_input_window(max_window + 1)), errc::invalid_argument);
+  EXPECT_EQ(refused(with_chunk_window(max_window + 1)), errc::invalid_argument);
+  EXPECT_EQ(refused(with_deadline(0s)), errc::invalid_argument);
+  EXPECT_EQ(refused(with_deadline(-1s)), errc::invalid_argument);
+  EXPECT_EQ(refused(with_init(nothing{}), with_init(nothing{})),
+            errc::invalid_argument);
+  EXPECT_EQ(refused(with_open_timeout(-1s)), errc::invalid_argument);
+  EXPECT_EQ(refused(with_input_window(max_window),
+                    with_chunk_window(max_window)),
+            errc::ok);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(blocking_connection, a_refusal_names_what_was_wrong) {
+  auto flow = define_echo();
+  const auto error = error_of([&] {
+    static_cast<void>(flow.stream_bidi(with_chunk_window(max_window + 1)));
+  });
+  EXPECT_EQ(error.message(), "$.options.chunkWindow: at most 65536");
+}
+
+} // namespace tertulia::test

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/runtime.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace tertulia::test {
+
+/// Ends a test that would otherwise hang; no test comes near it.
+inline constexpr auto patience = std::chrono::seconds{30};
+
+/// Waits until the condition holds.
+/// @returns false if it never did.
+template <class Condition>
+bool eventually(Condition holds) {
+  const auto limit = std::chrono::steady_clock::now() + patience;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > limit)
+      return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+/// What the function throws; `errc::ok` if nothing.
+template <class Fn>
+status_error error_of(Fn fn) {
+  try {
+    fn();
+    return {errc::ok, "nothing was thrown"};
+  } catch (const status_error& error) {
+    return error;
+  }
+}
+
+template <class Fn>
+errc code_from(Fn fn) {
+  return error_of(std::move(fn)).code();
+}
+
+/// Stands in a body's frame: counts the frames that were not destroyed.
+class witness {
+public:
+  witness() {
+    ++alive_;
+  }
+
+  witness(const witness&) = delete;
+  witness& operator=(const witness&) = delete;
+
+  ~witness() {
+    --alive_;
+  }
+
+  static int alive() noexcept {
+    return alive_;
+  }
+
+private:
+  static inline std::atomic<int> alive_ = 0;
+};
+
+/// Something that happens once, for which threads and bodies wait.
+class gate {
+public:
+  void open() {
+    opened_.set_value();
+  }
+
+  void wait() const {
+    ASSERT_EQ(open_.wait_for(patience), std::future_status::ready);
+  }
+
+private:
+  std::promise<void> opened_;
+  std::shared_future<void> open_{opened_.get_future()};
+};
+
+/// A runtime on CAF's own scheduler, for clients that are threads.
+class threaded : public ::testing::Test {
+protected:
+  threaded() : system(cfg), rt(std::in_place, system) {
+    baseline_ = system.registry().running();
+  }
+
+  void restart(const runtime_options& options) {
+    rt.reset();
+    rt.emplace(system, options);
+  }
+
+  /// Whether every connection and the frame of its body come to their ends.
+  bool nothing_is_left() {
+    return eventually([this] {
+      return system.registry().running() == baseline_ && witness::alive() == 0;
+    });
+  }
+
+  /// Echoes each input and counts them.
+  auto define_echo() {
+    return rt->define_bidi_flow(
+      "echo",
+      [](context, input<std::string> in,
+         output<std::string> out) -> task<std::string> {
+        const witness here;
+        int count = 0;
+        while (auto text = co_await in.next()) {
+          ++count;
+          co_await out.send("echo: " + *text);
+        }
+        co_return "processed " + std::to_string(count) + " messages";
+      });
+  }
+
+  /// Answers each input with so many numbers, one turn each.
+  auto define_counter() {
+    return rt->define_bidi_flow(
+      "counter", [](context, input<int> in, output<int> out) -> task<int> {
+        const witness here;
+        int total = 0;
+        while (auto count = co_await in.next()) {
+          for (int i = 0; i < *count; ++i)
+            co_await out.send(total++);
+          co_await out.end_turn();
+        }
+        co_return total;
+      });
+  }
+
+  config cfg;
+  caf::actor_system system;
+  std::optional<runtime> rt;
+
+private:
+  std::size_t baseline_ = 0;
+};
+
+/// Reads one turn.
+template <class In, class Out, class Stream>
+std::vector<Stream> read_turn(connection<In, Out, Stream>& talk) {
+  std::vector<Stream> result;
+  for (auto& chunk : talk.responses(patience))
+    result.push_back(std::move(chunk));
+  return result;
+}
+
+} // namespace tertulia::test
