@@ -198,7 +198,7 @@ caf::result<opened> host::start(open& x) {
     deadline = later(self_->clock().now(), x.options.deadline);
     arm(deadline_id, x.options.deadline);
   }
-  if (env_->traces.enabled()) {
+  if (env_->traces.enabled() && action_->traced()) {
     const auto parent = parse_traceparent(x.options.trace_parent);
     trace = env_->traces.start(action_->info.key, parent ? &*parent : nullptr);
   }

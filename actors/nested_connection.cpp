@@ -28,8 +28,10 @@ bool nested_wait::enter() {
 
 nested_connection::nested_connection(host& owner, connection_actor peer,
                                      const opened& first,
-                                     std::uint32_t chunk_window)
-  : end(chunk_window), owner_(owner), peer_(std::move(peer)) {
+                                     std::uint32_t chunk_window,
+                                     std::shared_ptr<const action> what)
+  : end(chunk_window), owner_(owner), peer_(std::move(peer)),
+    what_(std::move(what)) {
   end.on(first);
   owner_.attach(*this);
 }
@@ -37,6 +39,12 @@ nested_connection::nested_connection(host& owner, connection_actor peer,
 nested_connection::~nested_connection() {
   cancel();
   owner_.detach(*this);
+}
+
+payload nested_connection::pack(payload value) const {
+  if (what_)
+    return what_->check_input(std::move(value));
+  return peer_.node() == owner_.self()->node() ? value : value.sealed();
 }
 
 void nested_connection::send(payload value) {

@@ -6,7 +6,7 @@ namespace tertulia::detail {
 
 task<std::unique_ptr<nested_connection>>
 open_nested(context ctx, front_desk_actor desk, open what_to,
-            caf::timespan within) {
+            caf::timespan within, std::shared_ptr<const action> what) {
   auto& at = ctx.owner();
   const auto window = what_to.options.chunk_window;
   if (desk.node() != at.self()->node())
@@ -17,7 +17,7 @@ open_nested(context ctx, front_desk_actor desk, open what_to,
     what_to.options.trace_parent = parent->to_traceparent();
   const auto first = co_await ctx.ask(desk, within, std::move(what_to));
   co_return std::make_unique<nested_connection>(at, first.connection, first,
-                                                window);
+                                                window, std::move(what));
 }
 
 } // namespace tertulia::detail

@@ -79,8 +79,7 @@ public:
   open(context ctx, const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
     auto message = opening(chosen, {});
-    return open_as_task(ctx, what_.desk, std::move(message),
-                        chosen.open_within);
+    return open_as_task(ctx, what_, std::move(message), chosen.open_within);
   }
 
   /// Returns the message with which an actor opens a connection: send it as a
@@ -104,10 +103,10 @@ private:
   }
 
   static task<async_connection<In, Out, Stream>>
-  open_as_task(context ctx, front_desk_actor desk, tertulia::open message,
+  open_as_task(context ctx, detail::action_ref what, tertulia::open message,
                caf::timespan within) {
-    auto impl = co_await detail::open_nested(ctx, std::move(desk),
-                                             std::move(message), within);
+    auto impl = co_await detail::open_nested(ctx, what.desk, std::move(message),
+                                             within, what.local);
     co_return async_connection<In, Out, Stream>{std::move(impl)};
   }
 
@@ -117,5 +116,8 @@ private:
 /// A bidi action whose connections are traced: seed 001 §1.3.
 template <class Init, class In, class Out, class Stream>
 using bidi_flow = bidi_action<Init, In, Out, Stream>;
+
+/// An action whose types are not known here; what goes in and out is JSON.
+using json_action = bidi_action<json, json, json, json>;
 
 } // namespace tertulia

@@ -6,13 +6,13 @@
 #include <tertulia/config.hpp>
 #include <tertulia/detail/actor_action.hpp>
 #include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/run_once.hpp>
 #include <tertulia/detail/typed_action.hpp>
 #include <tertulia/runtime_options.hpp>
 
 #include <caf/actor_system.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -102,14 +102,19 @@ public:
   [[nodiscard]] std::optional<descriptor>
   find_action(const std::string& key) const;
 
-  /// Opens a connection to the action of that key that speaks JSON, whatever
-  /// the types of the action are; see `bidi_action::stream_bidi`.
-  /// @errors also `not_found`, and `invalid_argument` with the JSON path if the
-  ///         initialization data has another shape.
+  /// Returns a handle on the action of that key that speaks JSON, whatever the
+  /// types of the action are. Inputs and initialization data of another shape
+  /// are refused with `invalid_argument` and the JSON path.
+  /// @errors `not_found`.
+  [[nodiscard]] json_action action(const std::string& key) const;
+
+  /// Opens a connection to the action of that key; see
+  /// `bidi_action::stream_bidi`.
+  /// @errors also `not_found`.
   template <client_option<json>... Options>
   [[nodiscard]] json_connection
   stream_bidi(const std::string& key, const Options&... options) const {
-    return connect(key, detail::gather<json>(options...));
+    return action(key).stream_bidi(options...);
   }
 
   /// Runs an action once: sends the inputs, closes, and waits for the output.
@@ -123,10 +128,19 @@ public:
   ///         `on_chunk` cancels the action.
   template <client_option<json>... Options>
   json run(const std::string& key, const std::vector<json>& inputs,
-           const std::function<void(const json&)>& on_chunk = {},
+           const chunk_listener& on_chunk = {},
            const Options&... options) const {
-    return run_once(connect(key, detail::gather<json>(options...)), inputs,
-                    on_chunk);
+    return detail::run_once(stream_bidi(key, options...), inputs, on_chunk);
+  }
+
+  /// As `run`, for a body that is the client: waits without blocking.
+  /// @lifetime `on_chunk` is called on the actor of the body.
+  template <client_option<json>... Options>
+  [[nodiscard]] task<json>
+  run(context ctx, const std::string& key, std::vector<json> inputs,
+      chunk_listener on_chunk = {}, const Options&... options) const {
+    return detail::run_once(action(key).open(ctx, options...),
+                            std::move(inputs), std::move(on_chunk));
   }
 
   // -- for actors and tools ---------------------------------------------------
@@ -190,12 +204,6 @@ private:
     env_->actions.add(what);
     return handle<types>(what);
   }
-
-  json_connection connect(const std::string& key,
-                          client_options<json> options) const;
-
-  static json run_once(json_connection talk, const std::vector<json>& inputs,
-                       const std::function<void(const json&)>& on_chunk);
 
   std::shared_ptr<detail::environment> env_;
 };

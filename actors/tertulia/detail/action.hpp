@@ -50,6 +50,11 @@ public:
     return key_;
   }
 
+  /// Whether its connections are spans: a flow's are, a bare action's not.
+  bool traced() const noexcept {
+    return info.kind != "bidi-action";
+  }
+
   const descriptor info;
 
 private:

@@ -5,6 +5,7 @@
 #include <tertulia/detail/client_end.hpp>
 #include <tertulia/detail/host.hpp>
 
+#include <memory>
 #include <vector>
 
 namespace tertulia::detail {
@@ -47,8 +48,11 @@ private:
 /// @lifetime lives in the body; its end cancels what has not finished.
 class nested_connection {
 public:
+  /// @param what the action if it is of this process: inputs are then checked
+  ///             before they are sent.
   nested_connection(host& owner, connection_actor peer, const opened& first,
-                    std::uint32_t chunk_window);
+                    std::uint32_t chunk_window,
+                    std::shared_ptr<const action> what = nullptr);
 
   nested_connection(const nested_connection&) = delete;
   nested_connection& operator=(const nested_connection&) = delete;
@@ -76,11 +80,9 @@ public:
   }
 
   /// Prepares an input for `send`.
-  /// @errors throws `invalid_argument` if it cannot travel to where the
-  ///         connection is.
-  payload pack(payload value) const {
-    return peer_.node() == owner_.self()->node() ? value : value.sealed();
-  }
+  /// @errors throws `invalid_argument` if the action does not accept it, or it
+  ///         cannot travel to where the connection is.
+  payload pack(payload value) const;
 
   /// Sends an input with all credit that can ride along.
   /// @pre `end.has_input_credit()`
@@ -107,6 +109,7 @@ private:
 
   host& owner_;
   connection_actor peer_;
+  std::shared_ptr<const action> what_;
   std::vector<nested_wait*> watchers_;
 };
 

@@ -13,9 +13,10 @@
 namespace tertulia::detail {
 
 /// Opens a connection to which the body is the client.
+/// @param what the action if it is of this process.
 /// @errors what the front desk or the connection answers; `deadline_exceeded`.
 task<std::unique_ptr<nested_connection>>
 open_nested(context ctx, front_desk_actor desk, open what_to,
-            caf::timespan within);
+            caf::timespan within, std::shared_ptr<const action> what);
 
 } // namespace tertulia::detail

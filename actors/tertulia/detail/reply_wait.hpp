@@ -103,7 +103,8 @@ private:
         x->reply_.emplace(std::forward<Us>(values)...);
         x->wake();
       } else if constexpr (std::is_same_v<Reply, opened>) {
-        // Nobody wants it any more, and its client is the actor, which lives on.
+        // Nobody wants it any more, and its client is the actor, which lives
+        // on.
         (at.self()->send(values.connection, cancel_atom_v), ...);
       }
       at.settle();
