@@ -196,7 +196,7 @@ struct span::recording {
   recording(span_data data, std::shared_ptr<const span_listeners> listeners)
     : data(std::move(data)), listeners(std::move(listeners)) {}
 
-  caf::timestamp now() const {
+  [[nodiscard]] caf::timestamp now() const {
     return data.start
            + std::chrono::duration_cast<caf::timespan>(clock::now() - begin);
   }

@@ -24,7 +24,7 @@ public:
     : nested_wait(of),
       value_(of.pack(payload::of(build<In>(std::forward<Ts>(xs)...)))) {}
 
-  nested_send(nested_send&&) = default;
+  nested_send(nested_send&&) noexcept = default;
 
   bool settled() override {
     if (auto refusal = of().end.refusal()) {
@@ -51,7 +51,7 @@ public:
   nested_next(nested_connection& of, chunk_cursor<Stream>& at) noexcept
     : nested_wait(of), at_(&at) {}
 
-  nested_next(nested_next&&) = default;
+  nested_next(nested_next&&) noexcept = default;
 
   bool settled() override {
     if (!at_->empty())
@@ -162,7 +162,7 @@ public:
   }
 
   /// Whether the action has ended and everything it said was read.
-  bool finished() const noexcept {
+  [[nodiscard]] bool finished() const noexcept {
     return at_->empty()
            && impl_->end.next() == detail::client_end::arrival::over;
   }

@@ -34,7 +34,7 @@ public:
   void end_turn();
   void finish(payload output, caf::error reason);
 
-  std::size_t lag() const noexcept {
+  [[nodiscard]] std::size_t lag() const noexcept {
     return waiting_.size();
   }
 
@@ -119,7 +119,7 @@ public:
   }
 
   /// How many chunks and ends of turns wait for credit.
-  std::size_t lag() const noexcept {
+  [[nodiscard]] std::size_t lag() const noexcept {
     return state_->lag();
   }
 

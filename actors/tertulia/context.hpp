@@ -71,13 +71,14 @@ public:
 
   /// Whether the connection is being cancelled. Every wait throws from then on;
   /// only code that does not wait needs to ask.
-  bool cancelled() const noexcept {
+  [[nodiscard]] bool cancelled() const noexcept {
     return owner_->root.cancelled();
   }
 
   /// When the connection will be cancelled with `deadline_exceeded`; empty for
   /// never. By the clock of the actor system.
-  std::optional<caf::actor_clock::time_point> deadline() const noexcept {
+  [[nodiscard]] std::optional<caf::actor_clock::time_point>
+  deadline() const noexcept {
     return owner_->deadline;
   }
 
@@ -147,19 +148,19 @@ public:
 
   /// The span that is open here: for attributes and events. Empty, and cheap,
   /// when nobody records.
-  span& trace() const noexcept {
+  [[nodiscard]] span& trace() const noexcept {
     return *trace_;
   }
 
   // -- the actor system -------------------------------------------------------
 
   /// The actor system that the body runs in.
-  caf::actor_system& system() const noexcept {
+  [[nodiscard]] caf::actor_system& system() const noexcept {
     return owner_->self()->system();
   }
 
   /// Private to this library.
-  detail::host& owner() const noexcept {
+  [[nodiscard]] detail::host& owner() const noexcept {
     return *owner_;
   }
 
@@ -181,7 +182,7 @@ private:
     }
   }
 
-  span start_span(const std::string& name) const;
+  [[nodiscard]] span start_span(const std::string& name) const;
 
   detail::host* owner_;
   span* trace_;

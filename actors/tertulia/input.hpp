@@ -17,7 +17,7 @@ public:
 
   explicit next_input(inbox& from) noexcept : from_(&from) {}
 
-  next_input(next_input&&) = default;
+  next_input(next_input&&) noexcept = default;
 
   ~next_input() {
     from_->forget(*this);
@@ -86,7 +86,7 @@ public:
 
   /// Whether the client has said that no further input comes; some may still
   /// be unread.
-  bool closed() const noexcept {
+  [[nodiscard]] bool closed() const noexcept {
     return from_->closed();
   }
 

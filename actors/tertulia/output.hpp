@@ -17,7 +17,7 @@ class credit_wait : public wait {
 public:
   explicit credit_wait(host& owner) noexcept : owner_(&owner) {}
 
-  credit_wait(credit_wait&&) = default;
+  credit_wait(credit_wait&&) noexcept = default;
 
   template <scoped_promise Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
@@ -57,7 +57,7 @@ public:
   explicit send_chunk(host& owner, Ts&&... xs)
     : credit_wait(owner), chunk_(build<T>(std::forward<Ts>(xs)...)) {}
 
-  send_chunk(send_chunk&&) = default;
+  send_chunk(send_chunk&&) noexcept = default;
 
   void await_resume() {
     claim();

@@ -33,15 +33,15 @@ protected:
 
 class task_promise_base {
 public:
-  std::suspend_always initial_suspend() const noexcept {
+  [[nodiscard]] std::suspend_always initial_suspend() const noexcept {
     return {};
   }
 
-  auto final_suspend() const noexcept {
+  [[nodiscard]] auto final_suspend() const noexcept {
     struct handover {
       const task_promise_base& promise;
 
-      bool await_ready() const noexcept {
+      [[nodiscard]] bool await_ready() const noexcept {
         return false;
       }
 
@@ -61,7 +61,7 @@ public:
     failure_ = std::current_exception();
   }
 
-  detail::scope& scope() const noexcept {
+  [[nodiscard]] detail::scope& scope() const noexcept {
     return *scope_;
   }
 
@@ -70,7 +70,7 @@ public:
     scope_ = &scope;
   }
 
-  bool failed() const noexcept {
+  [[nodiscard]] bool failed() const noexcept {
     return failure_ != nullptr;
   }
 
@@ -179,12 +179,12 @@ public:
   }
 
   /// Private to this library: whether an ended task ended with an exception.
-  bool failed() const noexcept {
+  [[nodiscard]] bool failed() const noexcept {
     return frame_.promise().failed();
   }
 
   /// Private to this library: the value of an ended task, or its exception.
-  T result() const {
+  [[nodiscard]] T result() const {
     return frame_.promise().result();
   }
 
@@ -194,7 +194,7 @@ private:
   struct awaiter {
     std::coroutine_handle<promise_type> frame;
 
-    bool await_ready() const noexcept {
+    [[nodiscard]] bool await_ready() const noexcept {
       return false;
     }
 
@@ -205,7 +205,7 @@ private:
       within.go_on_with(frame);
     }
 
-    T await_resume() const {
+    [[nodiscard]] T await_resume() const {
       return frame.promise().result();
     }
   };
@@ -306,7 +306,8 @@ private:
 template <class Awaitable>
 requires(!std::is_lvalue_reference_v<Awaitable>)
   [[nodiscard]] auto as_expected(Awaitable&& x) {
-  return detail::expected_wait<std::remove_cvref_t<Awaitable>>{std::move(x)};
+  return detail::expected_wait<std::remove_cvref_t<Awaitable>>{
+    std::forward<Awaitable>(x)};
 }
 
 } // namespace tertulia

@@ -39,7 +39,7 @@ public:
   [[nodiscard]] static std::optional<hex_id> parse(std::string_view hex);
 
   /// Most significant byte first.
-  const std::array<std::uint8_t, Size>& bytes() const noexcept {
+  [[nodiscard]] const std::array<std::uint8_t, Size>& bytes() const noexcept {
     return bytes_;
   }
 
@@ -151,10 +151,11 @@ struct span_data {
     : name(std::move(name)), context(context), parent(parent), start(start) {}
 
   /// Returns how long it was open, by a steady clock; zero while it still is.
-  caf::timespan duration() const noexcept;
+  [[nodiscard]] caf::timespan duration() const noexcept;
 
   /// Returns the value of the attribute, null if the record has none.
-  const attribute_value* find(std::string_view key) const noexcept;
+  [[nodiscard]] const attribute_value*
+  find(std::string_view key) const noexcept;
 
   std::string name;
   span_context context;
@@ -215,7 +216,7 @@ public:
 
   /// Returns what children and other nodes need, null if not recording.
   /// @lifetime until the end of the span, moved or not.
-  const span_context* context() const noexcept;
+  [[nodiscard]] const span_context* context() const noexcept;
 
   /// Sets an attribute; one with the same key is replaced in its place.
   template <attribute_like T>
@@ -268,7 +269,7 @@ public:
   tracer();
 
   /// Returns whether somebody listens. Ask before you compute a name.
-  bool enabled() const noexcept {
+  [[nodiscard]] bool enabled() const noexcept {
     // Relaxed, since the sinks are behind a mutex: who was told that somebody
     // listens sees it here, everybody else may come a bit late.
     return enabled_.load(std::memory_order_relaxed);

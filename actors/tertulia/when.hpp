@@ -46,7 +46,7 @@ public:
 
   explicit race(policy how) noexcept : how_(how) {}
 
-  race(race&&) = default;
+  race(race&&) noexcept = default;
 
   /// A cancel from above reaches the parts through their scopes; the wait ends
   /// when they have.
@@ -60,7 +60,7 @@ protected:
   class entrant final : public task_listener {
   public:
     entrant(race& of, std::size_t index, task<T>& part, scope& parent)
-      : of_(of), index_(index), part_(part), within_(parent) {
+      : of_(of), index_(index), part_(part), within_(&parent) {
       within_.owner().schedule(part_.start_for(*this, within_));
     }
 
@@ -86,7 +86,7 @@ protected:
   }
 
   /// The part that ended first: with `all`, the first that failed.
-  std::optional<std::size_t> decided_by() const noexcept {
+  [[nodiscard]] std::optional<std::size_t> decided_by() const noexcept {
     return decided_by_;
   }
 
@@ -115,7 +115,7 @@ public:
   tuple_race(policy how, task<Ts>&&... parts)
     : race(how), parts_(std::move(parts)...) {}
 
-  tuple_race(tuple_race&& other)
+  tuple_race(tuple_race&& other) noexcept
     : race(std::move(other)), parts_(std::move(other.parts_)) {}
 
   template <scoped_promise Promise>
@@ -202,7 +202,7 @@ public:
   explicit all_of_many(std::vector<task<T>> parts)
     : race(policy::all), parts_(std::move(parts)) {}
 
-  all_of_many(all_of_many&& other)
+  all_of_many(all_of_many&& other) noexcept
     : race(std::move(other)), parts_(std::move(other.parts_)) {}
 
   template <scoped_promise Promise>

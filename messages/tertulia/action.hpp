@@ -17,7 +17,7 @@ namespace tertulia {
 /// in and comes out. The JSON member names are the seeds' (001 §4.2).
 ///
 /// @threads a value.
-struct descriptor {
+struct descriptor { // NOLINT(bugprone-exception-escape): moving JSON asserts
   /// Address of the action in its registry, e.g. `/bidi-flow/echo`; empty for
   /// an action that is not registered.
   std::string key;

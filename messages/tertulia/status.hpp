@@ -29,18 +29,18 @@ public:
   status_error(errc code, const std::string& message, std::string details = {})
     : std::runtime_error(message), code_(code), details_(std::move(details)) {}
 
-  errc code() const noexcept {
+  [[nodiscard]] errc code() const noexcept {
     return code_;
   }
 
   /// The message for people; the same text as `what()`.
-  std::string message() const {
+  [[nodiscard]] std::string message() const {
     return what();
   }
 
   /// JSON object as text that names the session, snapshot, field …; may be
   /// empty.
-  const std::string& details() const noexcept {
+  [[nodiscard]] const std::string& details() const noexcept {
     return details_;
   }
 

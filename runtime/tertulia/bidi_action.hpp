@@ -51,7 +51,7 @@ public:
   explicit bidi_action(detail::action_ref what) : what_(std::move(what)) {}
 
   /// What it is called, and the schemas of what goes in and out.
-  const descriptor& info() const noexcept {
+  [[nodiscard]] const descriptor& info() const noexcept {
     return what_.info;
   }
 

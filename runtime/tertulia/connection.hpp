@@ -132,7 +132,7 @@ public:
 
   /// Whether the action has finished and its last chunk was read; on the thread
   /// that reads.
-  bool finished() const {
+  [[nodiscard]] bool finished() const {
     return at_->empty() && impl_->finished();
   }
 
@@ -223,7 +223,7 @@ public:
     return iterator{*this};
   }
 
-  std::default_sentinel_t end() const noexcept {
+  [[nodiscard]] std::default_sentinel_t end() const noexcept {
     return std::default_sentinel;
   }
 

@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  detail::action_ref find(const std::string& key) const;
+  [[nodiscard]] detail::action_ref find(const std::string& key) const;
 
   caf::actor_system& system_;
   caf::timespan within_;

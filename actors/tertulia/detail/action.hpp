@@ -34,24 +34,24 @@ public:
 
   /// Returns `init` as the action's own type.
   /// @errors throws `invalid_argument` that names the JSON path.
-  virtual payload check_init(payload init) const = 0;
+  [[nodiscard]] virtual payload check_init(payload init) const = 0;
 
   /// Returns one input as the action's own type.
   /// @errors throws `invalid_argument` that names the JSON path.
-  virtual payload check_input(payload value) const = 0;
+  [[nodiscard]] virtual payload check_input(payload value) const = 0;
 
   /// Starts a body.
   /// @param init what `check_init` returned.
-  virtual task<payload> run(context ctx, payload init) const = 0;
+  [[nodiscard]] virtual task<payload> run(context ctx, payload init) const = 0;
 
   /// What to say to the front desk: the key, or for an action that has none
   /// something that nobody can guess.
-  const std::string& key() const noexcept {
+  [[nodiscard]] const std::string& key() const noexcept {
     return key_;
   }
 
   /// Whether its connections are spans: a flow's are, a bare action's not.
-  bool traced() const noexcept {
+  [[nodiscard]] bool traced() const noexcept {
     return info.kind != "bidi-action";
   }
 

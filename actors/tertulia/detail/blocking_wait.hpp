@@ -67,7 +67,7 @@ protected:
   explicit blocking_wait_base(std::shared_ptr<blocking_job> job) noexcept
     : job_(std::move(job)) {}
 
-  blocking_wait_base(blocking_wait_base&&) = default;
+  blocking_wait_base(blocking_wait_base&&) noexcept = default;
 
   /// Blocks if the work still runs: the actor was killed rather than cancelled,
   /// and the frame must not go before the work that refers to it.
@@ -87,7 +87,7 @@ public:
   explicit blocking_wait(Fn fn)
     : blocking_wait(std::make_shared<blocking_call<Fn>>(std::move(fn))) {}
 
-  blocking_wait(blocking_wait&&) = default;
+  blocking_wait(blocking_wait&&) noexcept = default;
 
   template <scoped_promise Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {

@@ -21,7 +21,7 @@ public:
   /// Kills the body behind what was said to it, so that it sees its cancel.
   ~body_guard();
 
-  const connection_actor& actor() const noexcept {
+  [[nodiscard]] const connection_actor& actor() const noexcept {
     return body_;
   }
 
@@ -34,7 +34,7 @@ private:
 class cancel_wait final : public wait {
 public:
   cancel_wait() = default;
-  cancel_wait(cancel_wait&&) = default;
+  cancel_wait(cancel_wait&&) noexcept = default;
 
   template <scoped_promise Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {

@@ -17,7 +17,7 @@ namespace tertulia::detail {
 template <class T>
 class chunk_cursor {
 public:
-  bool empty() const noexcept {
+  [[nodiscard]] bool empty() const noexcept {
     return at_ == batch_.size();
   }
 

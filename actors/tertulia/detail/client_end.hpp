@@ -52,7 +52,7 @@ public:
 
   // -- reading ----------------------------------------------------------------
 
-  arrival next() const noexcept;
+  [[nodiscard]] arrival next() const noexcept;
 
   /// @pre `next() == arrival::chunks`
   chunk_batch take_chunks();
@@ -64,19 +64,19 @@ public:
   void drop_unread();
 
   /// Whether the last word was said, read up to there or not.
-  bool over() const noexcept {
+  [[nodiscard]] bool over() const noexcept {
     return over_;
   }
 
   /// Why there is no output; none if there is one.
   /// @pre `over()`
-  const caf::error& failure() const noexcept {
+  [[nodiscard]] const caf::error& failure() const noexcept {
     return failure_;
   }
 
   /// What the body returned.
   /// @pre `over()` and no `failure()`
-  const payload& output() const noexcept {
+  [[nodiscard]] const payload& output() const noexcept {
     return output_;
   }
 
@@ -97,9 +97,9 @@ public:
   // -- sending ----------------------------------------------------------------
 
   /// Why nothing can be sent any more; none while it can.
-  caf::error refusal() const;
+  [[nodiscard]] caf::error refusal() const;
 
-  bool has_input_credit() const noexcept {
+  [[nodiscard]] bool has_input_credit() const noexcept {
     return input_credit_ > 0;
   }
 

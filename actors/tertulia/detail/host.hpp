@@ -65,15 +65,15 @@ public:
   // -- for waits --------------------------------------------------------------
 
   /// The actor: for sending and asking.
-  host_actor::pointer self() const noexcept {
+  [[nodiscard]] host_actor::pointer self() const noexcept {
     return self_;
   }
 
-  environment& env() const noexcept {
+  [[nodiscard]] environment& env() const noexcept {
     return *env_;
   }
 
-  const std::shared_ptr<const action>& what() const noexcept {
+  [[nodiscard]] const std::shared_ptr<const action>& what() const noexcept {
     return action_;
   }
 
@@ -142,7 +142,7 @@ private:
   caf::result<void> take_input(turn_input& x);
   void abort(const caf::error& reason);
   void on_down(const caf::down_msg& x);
-  nested_connection* nested() const noexcept;
+  [[nodiscard]] nested_connection* nested() const noexcept;
 
   // -- the end ----------------------------------------------------------------
 

@@ -41,7 +41,7 @@ public:
     wake_reader();
   }
 
-  bool closed() const noexcept {
+  [[nodiscard]] bool closed() const noexcept {
     return closed_;
   }
 
@@ -61,13 +61,13 @@ public:
   // -- the body's side --------------------------------------------------------
 
   /// Whether `take` has an answer: an input, or that none will come.
-  bool ready() const noexcept {
+  [[nodiscard]] bool ready() const noexcept {
     return head_ < queue_.size() || closed_;
   }
 
   /// Whether somebody waits until `ready`, or was woken and has not taken yet
   /// what it waited for; a second one may not.
-  bool has_reader() const noexcept {
+  [[nodiscard]] bool has_reader() const noexcept {
     return reader_ != nullptr;
   }
 
@@ -90,7 +90,7 @@ public:
   std::optional<payload> take();
 
   /// How many inputs the body took.
-  std::uint64_t taken() const noexcept {
+  [[nodiscard]] std::uint64_t taken() const noexcept {
     return taken_;
   }
 

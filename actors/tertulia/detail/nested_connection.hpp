@@ -15,7 +15,7 @@ class nested_wait : public wait {
 public:
   explicit nested_wait(class nested_connection& of) noexcept : of_(&of) {}
 
-  nested_wait(nested_wait&&) = default;
+  nested_wait(nested_wait&&) noexcept = default;
 
   ~nested_wait();
 
@@ -31,7 +31,7 @@ public:
   virtual bool settled() = 0;
 
 protected:
-  nested_connection& of() const noexcept {
+  [[nodiscard]] nested_connection& of() const noexcept {
     return *of_;
   }
 
@@ -59,11 +59,11 @@ public:
 
   ~nested_connection();
 
-  const connection_actor& peer() const noexcept {
+  [[nodiscard]] const connection_actor& peer() const noexcept {
     return peer_;
   }
 
-  host& owner() const noexcept {
+  [[nodiscard]] host& owner() const noexcept {
     return owner_;
   }
 
@@ -82,7 +82,7 @@ public:
   /// Prepares an input for `send`.
   /// @errors throws `invalid_argument` if the action does not accept it, or it
   ///         cannot travel to where the connection is.
-  payload pack(payload value) const;
+  [[nodiscard]] payload pack(payload value) const;
 
   /// Sends an input with all credit that can ride along.
   /// @pre `end.has_input_credit()`

@@ -91,7 +91,7 @@ public:
 
   // -- departure --------------------------------------------------------------
 
-  std::uint32_t size() const noexcept {
+  [[nodiscard]] std::uint32_t size() const noexcept {
     return size_;
   }
 
@@ -102,7 +102,7 @@ public:
   }
 
   /// How many chunks have left: the number of the next one to leave.
-  std::uint64_t sent() const noexcept {
+  [[nodiscard]] std::uint64_t sent() const noexcept {
     return sent_;
   }
 

@@ -53,7 +53,7 @@ public:
   reply_wait(Handle other, caf::timespan within, Ts... xs)
     : other_(std::move(other)), within_(within), words_(std::move(xs)...) {}
 
-  reply_wait(reply_wait&&) = default;
+  reply_wait(reply_wait&&) noexcept = default;
 
   ~reply_wait() {
     if (is_linked())

@@ -84,14 +84,14 @@ protected:
   /// a race takes nothing with it.
   void check() const;
 
-  bool failed() const noexcept {
+  [[nodiscard]] bool failed() const noexcept {
     return static_cast<bool>(failure_);
   }
 
   /// Whether the scope was cancelled, be it after the wait had succeeded.
-  bool cancelled() const noexcept;
+  [[nodiscard]] bool cancelled() const noexcept;
 
-  host& owner() const noexcept;
+  [[nodiscard]] host& owner() const noexcept;
 
 private:
   std::coroutine_handle<> waiting_;
@@ -110,16 +110,17 @@ public:
   scope(host& owner, std::coroutine_handle<>& next) noexcept
     : owner_(owner), next_(next) {}
 
-  /// Makes a scope below `parent`, cancelled from the start if that is.
-  explicit scope(scope& parent) : owner_(parent.owner_), next_(parent.next_) {
-    reason_ = parent.reason_;
-    parent.children_.push_back(*this);
+  /// Makes a scope below `parent`, which is not null; cancelled from the start
+  /// if that is.
+  explicit scope(scope* parent)
+    : owner_(parent->owner_), next_(parent->next_), reason_(parent->reason_) {
+    parent->children_.push_back(*this);
   }
 
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  host& owner() const noexcept {
+  [[nodiscard]] host& owner() const noexcept {
     return owner_;
   }
 
@@ -131,12 +132,12 @@ public:
     next_ = next;
   }
 
-  bool cancelled() const noexcept {
+  [[nodiscard]] bool cancelled() const noexcept {
     return static_cast<bool>(reason_);
   }
 
   /// Why the scope was cancelled; none if it was not.
-  const caf::error& reason() const noexcept {
+  [[nodiscard]] const caf::error& reason() const noexcept {
     return reason_;
   }
 

@@ -15,7 +15,7 @@ class sleep_wait final : public wait {
 public:
   explicit sleep_wait(caf::timespan delay) noexcept : delay_(delay) {}
 
-  sleep_wait(sleep_wait&&) = default;
+  sleep_wait(sleep_wait&&) noexcept = default;
 
   ~sleep_wait() {
     if (is_linked())

@@ -86,12 +86,12 @@ public:
 
   using action::action;
 
-  payload check_init(payload init) const final {
+  [[nodiscard]] payload check_init(payload init) const final {
     return init ? std::move(init).template as<init_type>()
                 : payload::of(init_type{});
   }
 
-  payload check_input(payload value) const final {
+  [[nodiscard]] payload check_input(payload value) const final {
     return std::move(value).template as<in_type>();
   }
 };

@@ -53,12 +53,12 @@ public:
   json_path& operator=(const json_path&) = delete;
 
   /// Number of arrays and objects around this place.
-  constexpr std::size_t depth() const noexcept {
+  [[nodiscard]] constexpr std::size_t depth() const noexcept {
     return depth_;
   }
 
   /// Returns the memory of the root, null if it has none.
-  constexpr detail::failed_reads* failed() const noexcept {
+  [[nodiscard]] constexpr detail::failed_reads* failed() const noexcept {
     auto root = this;
     while (root->parent_ != nullptr)
       root = root->parent_;
@@ -66,7 +66,7 @@ public:
   }
 
   /// Returns the path as text: always valid UTF-8, long keys are cut.
-  std::string to_string() const;
+  [[nodiscard]] std::string to_string() const;
 
 private:
   static constexpr auto no_index = static_cast<std::size_t>(-1);

@@ -76,7 +76,8 @@ bool fits(const json& from, fit how) {
 /// @lifetime the document must not change meanwhile.
 class failed_reads {
 public:
-  const status_error* find(const json& from, std::type_index type) const {
+  [[nodiscard]] const status_error* find(const json& from,
+                                         std::type_index type) const {
     const auto i = errors_.find({&from, type});
     return i != errors_.end() ? &i->second : nullptr;
   }
