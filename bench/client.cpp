@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "client.hpp"
+
+#include <string>
+
+namespace tertulia::bench {
+
+client_actor::behavior_type client_state::run(stage& at, opener opening) {
+  line_ = &at.line;
+  desk_ = at.rt.front_desk();
+  opening_ = std::move(opening);
+  return {
+    [this](chunk_batch& x) {
+      if (x.first != next_chunk_)
+        return line_->fail("a chunk is missing");
+      next_chunk_ += x.size;
+      read_ += x.size;
+      input_credit_ += x.input_credit;
+      on_chunks(x);
+      gain(0);
+    },
+    [this](input_credit x) { gain(x.inputs); },
+    [this](turn_end x) {
+      ++read_;
+      gain(x.input_credit);
+    },
+    [this](finished& x) {
+      connection_ = nullptr;
+      if (x.reason)
+        return line_->fail(self_->system().render(x.reason));
+      if (x.chunks != next_chunk_)
+        return line_->fail("the last chunks are missing");
+      on_finished();
+    },
+    [this](caf::ping_atom, std::uint64_t operations) { on_start(operations); },
+  };
+}
+
+void client_state::connect() {
+  auto message = opening_(chunk_sink{self_});
+  window_ = message.options.chunk_window;
+  read_ = 0;
+  next_chunk_ = 0;
+  input_credit_ = 0;
+  // CAF's clock would keep a finite timeout, and this actor with it, until the
+  // time is up. The finish line has a timeout of its own.
+  self_->request(desk_, caf::infinite, std::move(message))
+    .then(
+      [this](opened& x) {
+        connection_ = std::move(x.connection);
+        input_credit_ = x.input_credit;
+        on_opened();
+      },
+      [this](const caf::error& x) { line_->fail(self_->system().render(x)); });
+}
+
+void client_state::say(payload value) {
+  if (input_credit_ == 0) {
+    unsent_ = std::move(value);
+    return;
+  }
+  --input_credit_;
+  self_->send(connection_,
+              turn_input{std::move(value), std::exchange(read_, 0)});
+}
+
+void client_state::grant() {
+  if (read_ * 2 >= window_)
+    self_->send(connection_, chunk_credit{std::exchange(read_, 0)});
+}
+
+void client_state::close() {
+  self_->send(connection_, caf::close_atom_v);
+}
+
+void client_state::gain(std::uint32_t inputs) {
+  input_credit_ += inputs;
+  if (unsent_ && input_credit_ > 0)
+    say(std::exchange(unsent_, {}));
+}
+
+} // namespace tertulia::bench

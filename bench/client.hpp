@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/open.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/turn.hpp>
+
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "stage.hpp"
+
+namespace tertulia::bench {
+
+/// An actor client that is told how many operations to do.
+using client_actor = chunk_sink::extend<
+  caf::replies_to<caf::ping_atom, std::uint64_t>::with<void>>;
+
+/// Makes the message that opens a connection for a sink.
+using opener = std::function<open(chunk_sink)>;
+
+template <class Flow>
+opener opener_of(const Flow& flow) {
+  return
+    [flow](chunk_sink client) { return flow.opening_for(std::move(client)); };
+}
+
+/// What actor clients have in common: one connection at a time, its credit in
+/// both directions, and a check that no chunk is missing.
+///
+/// It is written as an application would write it that speaks the protocol
+/// without our facades.
+class client_state {
+public:
+  static inline const char* name = "bench.client";
+
+  explicit client_state(client_actor::pointer self) : self_(self) {}
+
+  client_state(const client_state&) = delete;
+  client_state& operator=(const client_state&) = delete;
+  virtual ~client_state() = default;
+
+  client_actor::behavior_type run(stage& at, opener opening);
+
+protected:
+  // -- what a question does with it -------------------------------------------
+
+  /// Told by the main thread to do so many operations.
+  virtual void on_start(std::uint64_t operations) = 0;
+
+  virtual void on_opened() = 0;
+
+  virtual void on_chunks(chunk_batch& x) = 0;
+
+  virtual void on_finished() {
+    line_->fail("a conversation ended too early");
+  }
+
+  // -- what it can say --------------------------------------------------------
+
+  void connect();
+
+  /// Sends one input, together with the credit for what was read; waits for
+  /// credit if there is none.
+  void say(payload value);
+
+  /// Grants credit for what was read, once that is half a window.
+  void grant();
+
+  void close();
+
+  void arrive() {
+    line_->arrive();
+  }
+
+  void fail(std::string why) {
+    line_->fail(std::move(why));
+  }
+
+private:
+  void gain(std::uint32_t inputs);
+
+  client_actor::pointer self_;
+  finish_line* line_ = nullptr;
+  front_desk_actor desk_;
+  opener opening_;
+  connection_actor connection_;
+  std::uint32_t window_ = 0;
+  std::uint32_t read_ = 0; // chunks that were not granted again yet
+  std::uint32_t input_credit_ = 0;
+  std::uint64_t next_chunk_ = 0;
+  payload unsent_; // waits for credit
+};
+
+/// Spawns a client of that state.
+/// @lifetime within that of the stage.
+template <class State>
+client_actor spawn_client(stage& at, opener opening) {
+  return at.system.spawn(
+    [&at](client_actor::stateful_pointer<State> self, opener opening) {
+      return self->state.run(at, std::move(opening));
+    },
+    std::move(opening));
+}
+
+/// Spawns the raw counterpart of a client, which is told in the same way.
+/// @lifetime within that of the stage.
+template <class State>
+caf::actor spawn_raw_client(stage& at) {
+  return at.system.spawn([&at](caf::stateful_actor<State>* self) {
+    return self->state.run(at.line);
+  });
+}
+
+} // namespace tertulia::bench

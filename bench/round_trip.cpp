@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How long is the way of one input to the body and of its chunk back?
+
+#include <tertulia/chunks.hpp>
+
+#include <caf/event_based_actor.hpp>
+
+#include <string>
+#include <vector>
+
+#include "client.hpp"
+#include "row.hpp"
+#include "sample.hpp"
+
+namespace tertulia::bench {
+
+namespace {
+
+template <class T>
+class echo_client : public client_state {
+public:
+  using client_state::client_state;
+
+private:
+  void on_start(std::uint64_t operations) override {
+    left_ = operations;
+    if (left_ == 0)
+      connect();
+    else
+      say(payload::of(value_));
+  }
+
+  void on_opened() override {
+    arrive();
+  }
+
+  void on_chunks(chunk_batch& x) override {
+    const auto heard = std::move(x.items).template take<chunks<T>>();
+    if (heard.size() != 1 || heard.front() != value_)
+      return fail("an echo is wrong");
+    if (--left_ == 0)
+      arrive();
+    else
+      say(payload::of(value_));
+  }
+
+  const T value_ = sample<T>();
+  std::uint64_t left_ = 0;
+};
+
+template <class T>
+caf::behavior raw_echo(caf::event_based_actor*) {
+  return {[](T& x) { return std::move(x); }};
+}
+
+template <class T>
+class raw_client_state {
+public:
+  explicit raw_client_state(caf::event_based_actor* self) : self_(self) {}
+
+  caf::behavior run(finish_line& line) {
+    line_ = &line;
+    peer_ = self_->spawn(raw_echo<T>);
+    return {[this](caf::ping_atom, std::uint64_t operations) {
+      left_ = operations;
+      ask();
+    }};
+  }
+
+private:
+  void ask() {
+    self_->request(peer_, caf::infinite, value_).then([this](T& heard) {
+      if (heard != value_)
+        return line_->fail("a raw echo is wrong");
+      if (--left_ == 0)
+        line_->arrive();
+      else
+        ask();
+    });
+  }
+
+  caf::event_based_actor* self_;
+  finish_line* line_ = nullptr;
+  caf::actor peer_;
+  const T value_ = sample<T>();
+  std::uint64_t left_ = 0;
+};
+
+template <class T>
+class round_trip final : public question {
+public:
+  explicit round_trip(int conversations) {
+    auto flow = at_.rt.define_bidi_flow("echo", echo<T>);
+    for (int i = 0; i < conversations; ++i) {
+      clients_.push_back(spawn_client<echo_client<T>>(at_, opener_of(flow)));
+      raw_clients_.push_back(spawn_raw_client<raw_client_state<T>>(at_));
+    }
+    time_each(at_, clients_, 0); // opens them
+  }
+
+  double ours(std::size_t operations) override {
+    return time_each(at_, clients_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(at_, raw_clients_, operations);
+  }
+
+private:
+  stage at_;
+  std::vector<client_actor> clients_;
+  std::vector<caf::actor> raw_clients_;
+};
+
+const enrol rows[] = {
+  enrol{{.name = "round_trip",
+         .unit = "us",
+         .promise = target::at_most_times_baseline(1.5),
+         .operations = 50'000,
+         .make = make_question<round_trip<std::string>, 1>}},
+  enrol{{.name = "round_trip_64",
+         .unit = "us",
+         .promise = target::at_most_times_baseline(1.5),
+         .operations = 100'000,
+         .smoke_operations = 640,
+         .make = make_question<round_trip<std::string>, 64>}},
+  enrol{{.name = "round_trip_int",
+         .unit = "us",
+         .operations = 50'000,
+         .make = make_question<round_trip<int>, 1>}},
+};
+
+} // namespace
+
+} // namespace tertulia::bench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/context.hpp>
+#include <tertulia/input.hpp>
+#include <tertulia/output.hpp>
+#include <tertulia/task.hpp>
+
+#include <string>
+#include <utility>
+
+namespace tertulia::bench {
+
+/// What is sent, by type. Text is what applications send: the rows of the table
+/// use it.
+template <class T>
+T sample();
+
+template <>
+inline std::string sample<std::string>() {
+  return "hello";
+}
+
+template <>
+inline int sample<int>() {
+  return 42;
+}
+
+/// Answers every input with itself.
+template <class T>
+task<> echo(context, input<T> in, output<T> out) {
+  while (auto x = co_await in.next())
+    co_await out.send(std::move(*x));
+}
+
+} // namespace tertulia::bench

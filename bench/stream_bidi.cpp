@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How long does a chunk take when one input is answered by a thousand? The
+// window is the default one; raw CAF sends a message per chunk and knows no
+// credit.
+
+#include <tertulia/chunks.hpp>
+
+#include <caf/event_based_actor.hpp>
+
+#include <string>
+#include <vector>
+
+#include "client.hpp"
+#include "row.hpp"
+#include "sample.hpp"
+
+namespace tertulia::bench {
+
+namespace {
+
+constexpr std::uint64_t chunks_per_input = 1'000;
+
+/// Answers every number with so many chunks.
+template <class T>
+task<> pour(context, input<std::uint64_t> in, output<T> out) {
+  const auto value = sample<T>();
+  while (auto count = co_await in.next())
+    for (std::uint64_t i = 0; i < *count; ++i)
+      co_await out.send(value);
+}
+
+template <class T>
+class pour_client : public client_state {
+public:
+  using client_state::client_state;
+
+private:
+  void on_start(std::uint64_t operations) override {
+    inputs_left_ = operations / chunks_per_input;
+    if (inputs_left_ == 0)
+      connect();
+    else
+      next();
+  }
+
+  void on_opened() override {
+    arrive();
+  }
+
+  void on_chunks(chunk_batch& x) override {
+    const auto heard = std::move(x.items).template take<chunks<T>>();
+    for (const auto& chunk : heard)
+      if (chunk != value_)
+        return fail("a chunk is wrong");
+    chunks_left_ -= heard.size();
+    if (chunks_left_ > 0)
+      grant();
+    else if (--inputs_left_ > 0)
+      next();
+    else
+      arrive();
+  }
+
+  void next() {
+    chunks_left_ = chunks_per_input;
+    say(payload::of(chunks_per_input));
+  }
+
+  const T value_ = sample<T>();
+  std::uint64_t inputs_left_ = 0;
+  std::uint64_t chunks_left_ = 0;
+};
+
+template <class T>
+caf::behavior raw_pour(caf::event_based_actor* self) {
+  return {[self](caf::get_atom, std::uint64_t count) {
+    const auto value = sample<T>();
+    const auto client = caf::actor_cast<caf::actor>(self->current_sender());
+    for (std::uint64_t i = 0; i < count; ++i)
+      self->send(client, value);
+  }};
+}
+
+template <class T>
+class raw_client_state {
+public:
+  explicit raw_client_state(caf::event_based_actor* self) : self_(self) {}
+
+  caf::behavior run(finish_line& line) {
+    line_ = &line;
+    peer_ = self_->spawn(raw_pour<T>);
+    return {
+      [this](const T& chunk) {
+        if (chunk != value_)
+          return line_->fail("a raw chunk is wrong");
+        if (--chunks_left_ > 0)
+          return;
+        if (--inputs_left_ > 0)
+          next();
+        else
+          line_->arrive();
+      },
+      [this](caf::ping_atom, std::uint64_t operations) {
+        inputs_left_ = operations / chunks_per_input;
+        next();
+      },
+    };
+  }
+
+private:
+  void next() {
+    chunks_left_ = chunks_per_input;
+    self_->send(peer_, caf::get_atom_v, chunks_per_input);
+  }
+
+  caf::event_based_actor* self_;
+  finish_line* line_ = nullptr;
+  caf::actor peer_;
+  const T value_ = sample<T>();
+  std::uint64_t inputs_left_ = 0;
+  std::uint64_t chunks_left_ = 0;
+};
+
+template <class T>
+class stream_bidi final : public question {
+public:
+  stream_bidi() {
+    auto flow = at_.rt.define_bidi_flow("pour", pour<T>);
+    client_.push_back(spawn_client<pour_client<T>>(at_, opener_of(flow)));
+    raw_client_.push_back(spawn_raw_client<raw_client_state<T>>(at_));
+    time_each(at_, client_, 0); // opens it
+  }
+
+  double ours(std::size_t operations) override {
+    return time_each(at_, client_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(at_, raw_client_, operations);
+  }
+
+private:
+  stage at_;
+  std::vector<client_actor> client_;
+  std::vector<caf::actor> raw_client_;
+};
+
+const enrol rows[] = {
+  enrol{{.name = "stream_bidi",
+         .unit = "us",
+         .promise = target::at_most(0.06),
+         .operations = 500'000,
+         .smoke_operations = 10'000,
+         .make = make_question<stream_bidi<std::string>>}},
+  enrol{{.name = "stream_bidi_int",
+         .unit = "us",
+         .operations = 500'000,
+         .smoke_operations = 10'000,
+         .make = make_question<stream_bidi<int>>}},
+};
+
+} // namespace
+
+} // namespace tertulia::bench
