@@ -25,12 +25,12 @@ task<> count_up(int& counter) {
   co_return;
 }
 
-task<> hold(witness) {
+task<> hold(departure) {
   co_return;
 }
 
 task<int> fail_below(int levels, int& left) {
-  const witness here{left};
+  const departure here{left};
   if (levels == 0)
     throw status_error{errc::out_of_range, "too deep", R"({"by":1})"};
   co_return co_await fail_below(levels - 1, left);
@@ -105,9 +105,9 @@ TEST_F(coroutines, a_task_does_nothing_before_it_is_awaited) {
 TEST_F(coroutines, a_task_that_nobody_awaits_frees_what_it_was_given) {
   int left = 0;
   auto client = open_to([&](context, input<int>, output<int>) -> task<int> {
-    { const auto never = hold(witness{left}); }
-    auto replaced = hold(witness{left});
-    replaced = hold(witness{left});
+    { const auto never = hold(departure{left}); }
+    auto replaced = hold(departure{left});
+    replaced = hold(departure{left});
     co_return left;
   });
   run();

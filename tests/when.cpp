@@ -13,7 +13,7 @@ struct when : flows {};
 task<int> later(context ctx, caf::timespan delay, int value,
                 int* left = nullptr) {
   int unused = 0;
-  const witness here{left != nullptr ? *left : unused};
+  const departure here{left != nullptr ? *left : unused};
   co_await ctx.sleep(delay);
   co_return value;
 }
@@ -420,7 +420,7 @@ TEST_F(when, a_body_killed_amid_races_frees_all_its_parts) {
   int left = 0;
   auto client = open_to([&](context ctx, input<int> in, output<int> out) //
                         -> task<> {
-    const witness here{left};
+    const departure here{left};
     std::vector<task<int>> many;
     many.push_back(later(ctx, 1h, 1, &left));
     many.push_back(later(ctx, 1h, 2, &left));

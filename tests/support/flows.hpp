@@ -38,16 +38,16 @@ private:
 };
 
 /// Notes that a scope was left, in whichever way.
-class witness {
+class departure {
 public:
-  explicit witness(int& left) noexcept : left_(&left) {}
+  explicit departure(int& left) noexcept : left_(&left) {}
 
-  witness(witness&& other) noexcept
+  departure(departure&& other) noexcept
     : left_(std::exchange(other.left_, nullptr)) {}
 
-  witness& operator=(witness&&) = delete;
+  departure& operator=(departure&&) = delete;
 
-  ~witness() {
+  ~departure() {
     if (left_ != nullptr)
       ++*left_;
   }
