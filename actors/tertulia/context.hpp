@@ -97,6 +97,10 @@ public:
   /// has returned: `fn` may refer to what the body holds. A call that has not
   /// begun is dropped at once.
   ///
+  /// So let a lambda capture by reference. One that holds a string, or anything
+  /// else with a destructor, is miscompiled by g++ 12 when it is written inside
+  /// a `co_await`; give it a name before and move it here.
+  ///
   /// @errors  `cancelled` and what else ends the connection;
   ///          `resource_exhausted` if too many calls wait for a thread; what
   ///          `fn` throws.
@@ -138,7 +142,7 @@ public:
   /// something
   ///             to await; may take a `context` whose steps then become
   ///             children of this one. A lambda may capture: it lives as long
-  ///             as the step.
+  ///             as the step. Capture by reference, see `run_blocking`.
   /// @errors what `fn` throws.
   template <class Fn>
   [[nodiscard]] task<detail::step_value_t<Fn>>
