@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <caf/all.hpp>
+
+#include "threaded.hpp"
+
+namespace tertulia::test {
+
+/// The failure table: each test is a row of it. Whatever goes wrong, the client
+/// hears one error, the body unwinds and nobody is left behind.
+struct faults : threaded {
+  using talk_type = connection<int, int, int>;
+
+  /// Defines a flow whose body does just this, where others can see it.
+  template <class Body>
+  auto define(Body body) {
+    return rt->define_bidi_flow(
+      "faulty",
+      [this, body](context ctx, input<int> in, output<int> out) -> task<int> {
+        const witness here;
+        host_ = caf::actor_cast<caf::actor>(ctx.owner().self());
+        try {
+          co_await body(ctx, in, out);
+        } catch (const status_error& error) {
+          seen_ = error.code();
+          throw;
+        }
+        co_return 7;
+      });
+  }
+
+  /// Defines a flow whose body is a plain actor that does as its input says.
+  auto define_actor_body() {
+    return rt->define_bidi_flow(
+      "actor_body",
+      [this](connection_actor::pointer self, client_port<int, int, int> client,
+             nothing) -> connection_actor::behavior_type {
+        host_ = caf::actor_cast<caf::actor>(self);
+        reach();
+        return {
+          [=](turn_input& x) {
+            switch (client.read(x)) {
+              case 0: throw std::runtime_error{"on purpose"};
+              case 1: self->quit(); break;
+              case 2: client.fail(errc::data_loss, "torn"); break;
+              default: client.send(1);
+            }
+          },
+          [=](chunk_credit x) { client.on(x); },
+          [=](caf::close_atom) { client.finish(0); },
+          [=](cancel_atom) { self->quit(); },
+        };
+      });
+  }
+
+  /// Called by a body that is about to wait.
+  void reach() {
+    reached_ = true;
+  }
+
+  bool reached() {
+    return eventually([this] { return reached_.load(); });
+  }
+
+  /// The actor that hosts the body.
+  /// @pre reached()
+  void kill_host(caf::exit_reason reason = caf::exit_reason::kill) {
+    caf::anon_send_exit(host_, reason);
+  }
+
+  /// Opens a connection that `kill_client` makes deaf.
+  template <class Init, class In, class Out, class Stream>
+  auto open_mortal(const bidi_action<Init, In, Out, Stream>& flow) {
+    const auto listener = system.spawn<caf::hidden>(
+      [this](
+        front_desk_actor::pointer self) -> front_desk_actor::behavior_type {
+        return {
+          [=, this](open& x) {
+            client_ = x.client;
+            return self->delegate(rt->front_desk(), std::move(x));
+          },
+          [](list_atom) { return action_list{}; },
+        };
+      });
+    return bidi_action<Init, In, Out, Stream>{
+      detail::action_ref{&system, listener, flow.info().key, flow.info(),
+                         nullptr}}
+      .stream_bidi();
+  }
+
+  /// Kills the actor that hears the connection for its client.
+  void kill_client() {
+    caf::anon_send_exit(std::exchange(client_, nullptr),
+                        caf::exit_reason::kill);
+  }
+
+  template <class In, class Out, class Stream>
+  static status_error end_of(connection<In, Out, Stream>& talk) {
+    const auto first = error_of([&] {
+      while (!talk.finished())
+        read_turn(talk);
+      talk.output(patience);
+    });
+    for (int i = 0; i < 2; ++i) {
+      const auto read = error_of([&] { read_turn(talk); });
+      const auto result = error_of([&] { talk.output(patience); });
+      EXPECT_EQ(read.code(), first.code());
+      EXPECT_EQ(result.code(), first.code());
+      EXPECT_STREQ(read.what(), first.what());
+      EXPECT_STREQ(result.what(), first.what());
+    }
+    return first;
+  }
+
+  /// Checks that the connection has ended with this error, for everybody and
+  /// for good, and took everything with it.
+  template <class In, class Out, class Stream>
+  void expect_end(connection<In, Out, Stream>& talk, errc code,
+                  const std::string& message) {
+    const auto error = end_of(talk);
+    EXPECT_EQ(error.code(), code);
+    EXPECT_EQ(error.message(), message);
+    const auto refusal = code_from([&] { talk.send(In{}); });
+    EXPECT_TRUE(refusal == errc::failed_precondition
+                || refusal == errc::cancelled);
+    EXPECT_TRUE(nothing_is_left());
+  }
+
+  /// What the body saw of its end; call it when nothing is left.
+  errc seen() const {
+    return seen_;
+  }
+
+  caf::actor host_;
+  chunk_sink client_;
+
+private:
+  std::atomic<bool> reached_ = false;
+  std::atomic<errc> seen_ = errc::ok;
+};
+
+} // namespace tertulia::test
