@@ -279,6 +279,7 @@ void host::conclude() {
         if (remote_)
           output = output.sealed();
       } catch (...) {
+        output = {}; // it would take the error with it
         reason = current_exception_to_error();
       }
     }
