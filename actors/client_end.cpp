@@ -43,6 +43,13 @@ void client_end::lost(caf::error reason) {
   failure_ = std::move(reason);
 }
 
+void client_end::reject(caf::error reason) {
+  over_ = true;
+  unread_.clear();
+  if (!failure_)
+    failure_ = std::move(reason);
+}
+
 client_end::arrival client_end::next() const noexcept {
   if (unread_.empty())
     return over_ ? arrival::over : arrival::none;

@@ -225,6 +225,15 @@ payload blocking_client::output(limit until) {
   return end_.output();
 }
 
+void blocking_client::reject(caf::error reason) {
+  const std::lock_guard guard{mutex_};
+  if (!end_.over())
+    caf::anon_send(connection_, cancel_atom_v);
+  end_.reject(std::move(reason));
+  changed_.notify_all();
+  raise(end_.failure());
+}
+
 bool blocking_client::wait_until_done(limit until) {
   std::unique_lock guard{mutex_};
   return wait(guard, until, [this] { return end_.over(); });

@@ -126,8 +126,12 @@ public:
   /// @errors what ended the action; `deadline_exceeded` when the wait was too
   ///         long: call again.
   Out output(std::optional<caf::timespan> within = std::nullopt) {
-    return impl_->output(detail::blocking_client::limit_of(within))
-      .template take<Out>();
+    auto value = impl_->output(detail::blocking_client::limit_of(within));
+    try {
+      return std::move(value).template take<Out>();
+    } catch (const status_error& error) {
+      impl_->reject(to_error(error));
+    }
   }
 
   /// Whether the action has finished and its last chunk was read; on the thread
@@ -237,7 +241,11 @@ private:
         = from_.read(batch, detail::blocking_client::limit_of(within_));
       if (what != found::chunks)
         return;
-      at_.load(std::move(batch));
+      try {
+        at_.load(std::move(batch));
+      } catch (const status_error& error) {
+        from_.reject(to_error(error));
+      }
     }
     current_.emplace(at_.take());
   }

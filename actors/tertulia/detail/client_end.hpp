@@ -50,6 +50,10 @@ public:
   /// Whatever ended it first stays the reason.
   void lost(caf::error reason);
 
+  /// What was said cannot be read: that is the end, even if the last word was
+  /// an output.
+  void reject(caf::error reason);
+
   // -- reading ----------------------------------------------------------------
 
   [[nodiscard]] arrival next() const noexcept;

@@ -92,6 +92,11 @@ public:
   /// @errors throws what ended the connection; `deadline_exceeded`.
   payload output(limit until);
 
+  /// Ends the connection because what it said cannot be read as the types of
+  /// the client: everybody hears of it.
+  /// @errors always throws what ended the connection.
+  [[noreturn]] void reject(caf::error reason);
+
   /// Waits until the connection has ended.
   /// @returns whether it has.
   bool wait_until_done(limit until);
