@@ -122,9 +122,9 @@ struct faults : threaded {
     const auto error = end_of(talk);
     EXPECT_EQ(error.code(), code);
     EXPECT_EQ(error.message(), message);
-    const auto refusal = code_from([&] { talk.send(In{}); });
-    EXPECT_TRUE(refusal == errc::failed_precondition
-                || refusal == errc::cancelled);
+    if constexpr (std::is_same_v<In, int>) {
+      EXPECT_NE(code_from([&] { talk.send(1); }), errc::ok);
+    }
     EXPECT_TRUE(nothing_is_left());
   }
 
