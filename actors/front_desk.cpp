@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <spdlog/logger.h>
+
 namespace tertulia::detail {
 
 namespace {
@@ -37,6 +39,23 @@ public:
 
 private:
   caf::result<opened> admit(open& x) {
+    auto what = env_->actions.find(x.key);
+    if (auto reason = objection(x, what.get())) {
+      // A key that is not ours may hold anything: it stays out of the log.
+      env_->log->info("{} refused: {}",
+                      what ? what->info.key : "an unknown action",
+                      to_string(code_of(reason)));
+      return reason;
+    }
+    const auto connection = self_->spawn(run_connection, env_, std::move(what));
+    self_->monitor(connection);
+    live_.emplace(connection.address(), connection);
+    // The connection answers, so that its answer comes before its first chunk.
+    return self_->delegate(connection, std::move(x));
+  }
+
+  /// Why such a connection cannot be opened; none if it can.
+  caf::error objection(const open& x, const action* what) const {
     if (stopping_)
       return fail(errc::unavailable, "the runtime is stopping");
     if (!x.client)
@@ -53,14 +72,9 @@ private:
       return fail(errc::resource_exhausted,
                   "there are " + std::to_string(live_.size())
                     + " connections, no more are allowed");
-    auto what = env_->actions.find(x.key);
-    if (!what)
+    if (what == nullptr)
       return fail(errc::not_found, "there is no action " + x.key);
-    const auto connection = self_->spawn(run_connection, env_, std::move(what));
-    self_->monitor(connection);
-    live_.emplace(connection.address(), connection);
-    // The connection answers, so that its answer comes before its first chunk.
-    return self_->delegate(connection, std::move(x));
+    return caf::none;
   }
 
   void stop() {

@@ -10,7 +10,19 @@
 #include <algorithm>
 #include <utility>
 
+#include <spdlog/logger.h>
+
 namespace tertulia::detail {
+
+namespace {
+
+/// Whether an operator should look at it: not what a client or a body chose.
+bool is_fault(errc code) noexcept {
+  return code == errc::internal || code == errc::aborted
+         || code == errc::data_loss;
+}
+
+} // namespace
 
 host::host(host_actor::pointer self) : root(*this, next_), self_(self) {}
 
@@ -202,6 +214,7 @@ caf::result<opened> host::start(open& x) {
     const auto parent = parse_traceparent(x.options.trace_parent);
     trace = env_->traces.start(action_->info.key, parent ? &*parent : nullptr);
   }
+  env_->log->debug("{} opened", action_->info.key);
   // The answer goes out before the body says its first word.
   auto answer = self_->make_response_promise<opened>();
   answer.deliver(opened{connection_actor{self_}, x.options.input_window});
@@ -293,6 +306,9 @@ void host::say_last_word(payload output, caf::error reason) {
   if (reason) {
     const auto status = to_status(reason);
     trace.set_error(status.code(), status.message());
+    if (is_fault(status.code()))
+      env_->log->warn("{} failed: {}", action_->info.key,
+                      to_string(status.code()));
   }
   trace.end();
   self_->send(client_, finished{std::move(output), std::move(reason),

@@ -3,10 +3,17 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+
+namespace spdlog {
+
+class logger;
+
+} // namespace spdlog
 
 namespace tertulia {
 
-/// The limits of one runtime.
+/// The limits of one runtime, and where it logs.
 ///
 /// @threads a value; read when the runtime starts.
 struct runtime_options {
@@ -21,6 +28,11 @@ struct runtime_options {
   /// Blocking calls that may wait for a thread; one more is refused with
   /// `resource_exhausted`.
   std::size_t max_blocking_queue = 10'000;
+
+  /// Hears what operators want to know: connections that open (debug), are
+  /// refused (info) or fail by a fault (warn). Lines hold keys and codes, never
+  /// what a client or a body said. Null is silence.
+  std::shared_ptr<spdlog::logger> log;
 };
 
 } // namespace tertulia

@@ -22,12 +22,12 @@ namespace tertulia::detail {
 /// @lifetime held by the runtime and by each of its actors while it lives.
 class environment {
 public:
-  environment(caf::actor_system& system, const runtime_options& options)
-    : system(system), options(options),
-      blocking(options.blocking_threads, options.max_blocking_queue) {}
+  environment(caf::actor_system& system, const runtime_options& options);
 
   caf::actor_system& system;
   const runtime_options options;
+  /// Never null.
+  const std::shared_ptr<spdlog::logger> log;
   registry actions;
   tracer traces;
   blocking_pool blocking;
