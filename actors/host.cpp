@@ -4,6 +4,7 @@
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/host.hpp>
 #include <tertulia/detail/nested_connection.hpp>
+#include <tertulia/detail/timer.hpp>
 
 #include <caf/actor_cast.hpp>
 
@@ -33,6 +34,8 @@ host::~host() {
     say_last_word({}, fail(errc::aborted, "the connection was killed"));
   if (deadline)
     disarm(deadline_id);
+  if (next_expiry_ != time_point::max())
+    disarm(expiry_id);
   // A sink may outlive many connections and must not remember them all.
   self_->demonitor(client_.address());
 }
@@ -83,7 +86,9 @@ host_actor::behavior_type host::run(std::shared_ptr<environment> env,
       if (id == deadline_id)
         return abort(fail(errc::deadline_exceeded,
                           "the connection's deadline has passed"));
-      if (auto* x = claim(id))
+      if (id == expiry_id)
+        expire();
+      else if (auto* x = claim(id))
         x->wake();
       settle();
     },
@@ -117,16 +122,30 @@ void host::settle() {
 }
 
 std::uint64_t host::enlist(wait& x) {
-  enlisted_.emplace_back(++last_id_, &x);
+  enlisted_.push_back(enlisted{++last_id_, &x, time_point::max()});
+  return last_id_;
+}
+
+std::uint64_t host::enlist(wait& x, caf::timespan within) {
+  const auto due = later(self_->clock().now(), within);
+  enlisted_.push_back(enlisted{++last_id_, &x, due});
+  // One tick is under way, for the earliest of all. It stays when its wait ends
+  // in time and serves the next one then: most waits cost the timer nothing.
+  if (due < next_expiry_) {
+    if (next_expiry_ != time_point::max())
+      disarm(expiry_id);
+    next_expiry_ = due;
+    arm(expiry_id, within);
+  }
   return last_id_;
 }
 
 wait* host::claim(std::uint64_t id) noexcept {
   const auto found = std::find_if(enlisted_.begin(), enlisted_.end(),
-                                  [=](const auto& x) { return x.first == id; });
+                                  [=](const auto& x) { return x.id == id; });
   if (found == enlisted_.end())
     return nullptr;
-  auto* result = found->second;
+  auto* result = found->who;
   enlisted_.erase(found);
   return result;
 }
@@ -136,7 +155,7 @@ void host::watch_for(std::uint64_t id, const caf::actor_addr& other) {
   std::erase_if(asked_, [this](const auto& x) {
     const auto answered
       = std::none_of(enlisted_.begin(), enlisted_.end(),
-                     [&](const auto& y) { return y.first == x.second; });
+                     [&](const auto& y) { return y.id == x.second; });
     if (answered)
       self_->demonitor(x.first);
     return answered;
@@ -253,6 +272,24 @@ void host::abort(const caf::error& reason) {
     settle();
   else
     self_->quit(); // nobody opened it
+}
+
+void host::expire() {
+  const auto now = self_->clock().now();
+  // A tick that comes before `next_expiry_` is one that was overtaken.
+  if (now < next_expiry_)
+    return;
+  next_expiry_ = time_point::max();
+  std::vector<wait*> late;
+  for (const auto& x : enlisted_)
+    if (x.due <= now)
+      late.push_back(x.who);
+    else
+      next_expiry_ = std::min(next_expiry_, x.due);
+  if (next_expiry_ != time_point::max())
+    arm(expiry_id, next_expiry_ - now);
+  for (auto* x : late)
+    x->abort(fail(errc::deadline_exceeded, "no answer came in time"));
 }
 
 void host::on_down(const caf::down_msg& x) {

@@ -89,6 +89,10 @@ public:
   /// Gives the wait a number under which an answer can find it.
   std::uint64_t enlist(wait& x);
 
+  /// The same for a wait that is aborted with `deadline_exceeded` if nobody has
+  /// claimed it `within` that time.
+  std::uint64_t enlist(wait& x, caf::timespan within);
+
   /// Returns the wait of that number and forgets it; null if it ended before.
   wait* claim(std::uint64_t id) noexcept;
 
@@ -121,7 +125,16 @@ public:
   std::optional<caf::actor_clock::time_point> deadline;
 
 private:
+  using time_point = caf::actor_clock::time_point;
+
+  struct enlisted {
+    std::uint64_t id;
+    wait* who;
+    time_point due;
+  };
+
   static constexpr std::uint64_t deadline_id = 0;
+  static constexpr std::uint64_t expiry_id = 1;
 
   /// Hears that the body has ended.
   class body_end final : public task_listener {
@@ -141,6 +154,7 @@ private:
   caf::result<opened> start(open& x);
   caf::result<void> take_input(turn_input& x);
   void abort(const caf::error& reason);
+  void expire();
   void on_down(const caf::down_msg& x);
   [[nodiscard]] nested_connection* nested() const noexcept;
 
@@ -158,8 +172,9 @@ private:
   bool concluded_ = false; // the last word was said
   std::vector<std::coroutine_handle<>> ready_;
   std::coroutine_handle<> next_; // who goes on when the present one waits
-  std::uint64_t last_id_ = deadline_id;
-  std::vector<std::pair<std::uint64_t, wait*>> enlisted_;
+  std::uint64_t last_id_ = expiry_id;
+  std::vector<enlisted> enlisted_;
+  time_point next_expiry_ = time_point::max();
   std::vector<std::pair<caf::actor_addr, std::uint64_t>> asked_;
   std::vector<nested_connection*> nested_;
 

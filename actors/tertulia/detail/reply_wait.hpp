@@ -68,9 +68,9 @@ public:
       fail_with(fail(errc::invalid_argument, "there is no actor to ask"));
       return false;
     }
-    id_ = owner().enlist(*this);
+    id_ = owner().enlist(*this, within_);
     suspend();
-    if (other_.node() != owner().self()->node())
+    if (is_remote())
       owner().watch_for(id_, other_.address());
     std::apply([this](Ts&... xs) { ask(std::move(xs)...); }, words_);
     return true;
@@ -94,11 +94,13 @@ private:
     host& at;
     std::uint64_t id;
     caf::message_id request;
+    bool timed; // by CAF, too
 
     template <class... Us>
     void answered(Us&&... values) const {
       // CAF would keep the time-out until it fires.
-      at.self()->clock().cancel_request_timeout(at.self(), request);
+      if (timed)
+        at.self()->clock().cancel_request_timeout(at.self(), request);
       if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
         x->reply_.emplace(std::forward<Us>(values)...);
         x->wake();
@@ -119,10 +121,19 @@ private:
     }
   };
 
+  bool is_remote() const {
+    return other_.node() != owner().self()->node();
+  }
+
   void ask(Ts&&... xs) {
-    auto pending = owner().self()->request(other_, caf::duration{within_},
-                                           std::move(xs)...);
-    then(pending, question{owner(), id_, pending.id()},
+    // The host keeps the time: a time-out in CAF's clock, taken back again,
+    // costs more than the question. Only a lost node leaves a request without
+    // an answer, and CAF with a handler that it would never drop.
+    const auto timed = is_remote();
+    const auto limit
+      = timed ? caf::duration{within_} : caf::duration{caf::infinite};
+    auto pending = owner().self()->request(other_, limit, std::move(xs)...);
+    then(pending, question{owner(), id_, pending.id(), timed},
          std::type_identity<Reply>{});
   }
 
