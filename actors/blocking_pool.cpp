@@ -23,10 +23,14 @@ bool blocking_job::run() {
 
 bool blocking_job::abandon() {
   stop_.request_stop();
-  std::unique_lock guard{mutex_};
-  if (stage_ == stage::queued)
+  {
+    std::unique_lock guard{mutex_};
+    if (stage_ != stage::queued)
+      return stage_ == stage::abandoned;
     stage_ = stage::abandoned;
-  return stage_ == stage::abandoned;
+  }
+  drop();
+  return true;
 }
 
 void blocking_job::join() {

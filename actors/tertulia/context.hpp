@@ -138,8 +138,7 @@ public:
   /// Runs one step of the body under a span of its own and yields its value.
   ///
   /// @param name what is done, e.g. `loadProfile`.
-  /// @param fn   a function or a coroutine, or a function that returns
-  /// something
+  /// @param fn   a function, a coroutine, or a function that returns something
   ///             to await; may take a `context` whose steps then become
   ///             children of this one. A lambda may capture: it lives as long
   ///             as the step. Capture by reference, see `run_blocking`.

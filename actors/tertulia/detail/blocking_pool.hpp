@@ -35,8 +35,13 @@ public:
   void join();
 
 protected:
-  /// Calls the user's function and keeps what came of it.
+  /// Calls the user's function, keeps what came of it and destroys the
+  /// function.
   virtual void work(std::stop_token stop) noexcept = 0;
+
+  /// Destroys the user's function uncalled: what it holds may refer to the
+  /// frame, and this job stays in the queue until a thread finds it.
+  virtual void drop() noexcept = 0;
 
 private:
   enum class stage { queued, running, done, abandoned };

@@ -41,15 +41,20 @@ private:
   void work(std::stop_token stop) noexcept override {
     try {
       if constexpr (std::is_void_v<result_type>)
-        call_blocking(fn_, std::move(stop));
+        call_blocking(*fn_, std::move(stop));
       else
-        value_.emplace(call_blocking(fn_, std::move(stop)));
+        value_.emplace(call_blocking(*fn_, std::move(stop)));
     } catch (...) {
       failure_ = std::current_exception();
     }
+    drop();
   }
 
-  Fn fn_;
+  void drop() noexcept override {
+    fn_.reset();
+  }
+
+  std::optional<Fn> fn_;
   std::optional<
     std::conditional_t<std::is_void_v<result_type>, bool, result_type>>
     value_;

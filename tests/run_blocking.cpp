@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <barrier>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+
+#include "support/threaded.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test {
+
+namespace {
+
+struct run_blocking : threaded {
+  template <class Body>
+  auto define(Body body) {
+    return rt->define_bidi_flow("flow" + std::to_string(++defined_),
+                                std::move(body));
+  }
+
+  /// Opens a connection as an actor does, to have a handle on it.
+  template <class Flow>
+  connection_actor open(const Flow& flow) {
+    auto said = std::make_shared<std::promise<caf::error>>();
+    last_word = said->get_future();
+    const auto sink = system.spawn([said](chunk_sink::pointer self) //
+                                   -> chunk_sink::behavior_type {
+      return {
+        [](const chunk_batch&) {},
+        [](input_credit) {},
+        [](turn_end) {},
+        [=](finished& x) {
+          said->set_value(std::move(x.reason));
+          self->quit();
+        },
+      };
+    });
+    connection_actor result;
+    caf::scoped_actor self{system};
+    self
+      ->request(rt->front_desk(), caf::duration{patience},
+                flow.opening_for(sink))
+      .receive([&](const opened& x) { result = x.connection; },
+               [](const caf::error& reason) {
+                 ADD_FAILURE() << to_status(reason).message();
+               });
+    return result;
+  }
+
+  std::future<caf::error> last_word;
+
+private:
+  int defined_ = 0;
+};
+
+} // namespace
+
+// -- outcomes
+// -------------------------------------------------------------------
+
+TEST_F(run_blocking, it_yields_what_the_function_returns) {
+  const auto flow = define([](context ctx, input<int>, output<int>) //
+                           -> task<std::string> {
+    const witness here;
+    const auto text = co_await ctx.run_blocking([] { return "text"s; });
+    auto box
+      = co_await ctx.run_blocking([] { return std::make_unique<int>(7); });
+    int counter = 0;
+    co_await ctx.run_blocking([&] { ++counter; });
+    co_await ctx.run_blocking(
+      [&](std::stop_token stop) { counter += stop.stop_requested() ? 10 : 1; });
+    co_return text + std::to_string(*box + counter);
+  });
+  auto talk = flow.stream_bidi();
+  EXPECT_EQ(talk.output(patience), "text9");
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(run_blocking, it_throws_what_the_function_throws) {
+  const auto flow = define([](context ctx, input<int>, output<int>) //
+                           -> task<std::string> {
+    std::string seen;
+    try {
+      co_await ctx.run_blocking([] { throw std::out_of_range{"foreign"}; });
+    } catch (const std::out_of_range& x) {
+      seen = x.what();
+    }
+    co_await ctx.run_blocking([] {
+      throw status_error{errc::data_loss, "the disk", R"({"at":1})"};
+    });
+    co_return seen;
+  });
+  auto talk = flow.stream_bidi();
+  const auto error = error_of([&] { talk.output(patience); });
+  EXPECT_EQ(error.code(), errc::data_loss);
+  EXPECT_EQ(error.details(), R"({"at":1})");
+}
+
+TEST_F(run_blocking, calls_of_one_body_block_at_the_same_time) {
+  std::barrier meeting{3};
+  const auto flow = define([&](context ctx, input<int>, output<int>) //
+                           -> task<int> {
+    const auto meet = [&] {
+      meeting.arrive_and_wait();
+      return 1;
+    };
+    const auto [x, y]
+      = co_await when_all(ctx.run_blocking(meet), ctx.run_blocking(meet));
+    co_return x + y;
+  });
+  auto talk = flow.stream_bidi();
+  meeting.arrive_and_wait();
+  EXPECT_EQ(talk.output(patience), 2);
+}
+
+TEST_F(run_blocking, the_body_goes_on_with_its_other_parts_meanwhile) {
+  gate started;
+  gate release;
+  const auto echo = [](input<int> in, output<int> out) -> task<> {
+    while (auto x = co_await in.next())
+      co_await out.send(*x);
+  };
+  const auto flow = define([&](context ctx, input<int> in, output<int> out) //
+                           -> task<> {
+    co_await when_all(ctx.run_blocking([&] {
+      started.open();
+      release.wait();
+    }),
+                      echo(in, out));
+  });
+  auto talk = flow.stream_bidi();
+  started.wait();
+  talk.send(5);
+  EXPECT_EQ(*talk.responses(patience).begin(), 5);
+  release.open();
+  talk.close();
+  EXPECT_EQ(talk.output(patience), nothing{});
+}
+
+// -- cancel
+// ---------------------------------------------------------------------
+
+TEST_F(run_blocking, a_cancel_asks_the_function_to_stop) {
+  gate started;
+  const auto flow = define([&](context ctx, input<int>, output<int>) //
+                           -> task<> {
+    const witness here;
+    co_await ctx.run_blocking([&](std::stop_token stop) {
+      std::mutex mutex;
+      std::condition_variable_any stopped;
+      started.open();
+      std::unique_lock guard{mutex};
+      stopped.wait(guard, stop, [] { return false; });
+    });
+  });
+  auto talk = flow.stream_bidi();
+  started.wait();
+  talk.cancel();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+// The client hears of the cancel at once, the body only when the function no
+// longer refers to it.
+TEST_F(run_blocking, a_body_outlives_the_function_that_refers_to_it) {
+  gate started;
+  gate release;
+  bool returned = false;
+  bool returned_before = false;
+  const auto flow = define([&](context ctx, input<int>, output<int>) //
+                           -> task<> {
+    const witness here;
+    std::vector<int> ours(1'000);
+    try {
+      co_await ctx.run_blocking([&] {
+        started.open();
+        release.wait();
+        std::fill(ours.begin(), ours.end(), 1);
+        returned = true;
+      });
+    } catch (const status_error&) {
+      returned_before = returned;
+      throw;
+    }
+  });
+  auto talk = flow.stream_bidi();
+  started.wait();
+  talk.cancel();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+  EXPECT_EQ(witness::alive(), 1);
+  release.open();
+  EXPECT_TRUE(nothing_is_left());
+  EXPECT_TRUE(returned_before);
+}
+
+TEST_F(run_blocking, who_lost_a_race_has_returned_when_it_is_over) {
+  gate started;
+  gate release;
+  std::atomic<bool> returned = false;
+  const auto flow = define([&](context ctx, input<int> in, output<int>) //
+                           -> task<bool> {
+    co_await when_any(in.next(), ctx.run_blocking([&](std::stop_token stop) {
+      started.open();
+      while (!stop.stop_requested())
+        std::this_thread::yield();
+      returned = true;
+      return 1;
+    }));
+    co_return returned.load();
+  });
+  auto talk = flow.stream_bidi();
+  started.wait();
+  talk.send(1);
+  EXPECT_TRUE(talk.output(patience));
+}
+
+TEST_F(run_blocking, a_killed_body_waits_for_the_function_too) {
+  gate started;
+  gate release;
+  std::atomic<int> filled = 0;
+  const auto flow = define([&](context ctx, input<int>, output<int>) //
+                           -> task<> {
+    const witness here;
+    std::vector<int> ours(1'000);
+    co_await ctx.run_blocking([&] {
+      started.open();
+      release.wait();
+      std::fill(ours.begin(), ours.end(), 1);
+      filled = static_cast<int>(std::count(ours.begin(), ours.end(), 1));
+    });
+  });
+  const auto connection = open(flow);
+  started.wait();
+  caf::anon_send_exit(connection, caf::exit_reason::kill);
+  ASSERT_EQ(last_word.wait_for(patience), std::future_status::ready);
+  EXPECT_EQ(code_of(last_word.get()), errc::aborted);
+  EXPECT_EQ(witness::alive(), 1);
+  release.open();
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+  EXPECT_EQ(filled, 1'000);
+}
+
+TEST_F(run_blocking, a_runtime_that_stops_waits_for_the_function) {
+  gate started;
+  gate release;
+  std::atomic<bool> returned = false;
+  const auto flow = define([&](context ctx, input<int>, output<int>) //
+                           -> task<> {
+    co_await ctx.run_blocking([&] {
+      started.open();
+      release.wait();
+      returned = true;
+    });
+  });
+  auto talk = flow.stream_bidi();
+  started.wait();
+  auto stopped = std::async(std::launch::async, [&] { rt.reset(); });
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::unavailable);
+  EXPECT_EQ(stopped.wait_for(0s), std::future_status::timeout);
+  release.open();
+  stopped.get();
+  EXPECT_TRUE(returned);
+}
+
+// -- the queue
+// ------------------------------------------------------------------
+
+namespace {
+
+/// Blocks the only thread of a runtime.
+struct run_blocking_queue : run_blocking {
+  run_blocking_queue() {
+    restart(runtime_options{.blocking_threads = 1, .max_blocking_queue = 1});
+    const auto flow = define([this](context ctx, input<int>, output<int>) //
+                             -> task<> {
+      co_await ctx.run_blocking([this] {
+        started.open();
+        release.wait();
+      });
+    });
+    busy.emplace(flow.stream_bidi());
+    started.wait();
+  }
+
+  gate started;
+  gate release;
+  std::optional<connection<int, nothing, int>> busy;
+};
+
+/// Says when what a function holds is destroyed.
+class held {
+public:
+  explicit held(std::vector<std::string>& log) noexcept : log_(&log) {}
+
+  held(held&& other) noexcept : log_(std::exchange(other.log_, nullptr)) {}
+
+  ~held() {
+    if (log_ != nullptr)
+      log_->push_back("function");
+  }
+
+private:
+  std::vector<std::string>* log_;
+};
+
+} // namespace
+
+TEST_F(run_blocking_queue, a_call_for_which_there_is_no_room_is_refused) {
+  const auto flow = define([](context ctx, input<int>, output<int> out) //
+                           -> task<int> {
+    const auto call = [] { return 7; };
+    const auto first = [](context ctx, output<int> out, auto call) //
+      -> task<int> {
+      auto waiting = ctx.run_blocking(call);
+      co_await out.send(1);
+      co_return co_await std::move(waiting);
+    };
+    const auto second = [](context ctx, output<int> out, auto call) //
+      -> task<int> {
+      const auto refused = co_await as_expected(ctx.run_blocking(call));
+      co_await out.send(refused ? 0
+                                : static_cast<int>(code_of(refused.error())));
+      co_return 0;
+    };
+    const auto [x, y]
+      = co_await when_all(first(ctx, out, call), second(ctx, out, call));
+    co_return x + y;
+  });
+  auto talk = flow.stream_bidi();
+  auto seen = talk.responses(patience);
+  auto at = seen.begin();
+  EXPECT_EQ(*at, 1);
+  EXPECT_EQ(*++at, static_cast<int>(errc::resource_exhausted));
+  release.open();
+  EXPECT_EQ(talk.output(patience), 7);
+}
+
+TEST_F(run_blocking_queue, a_call_that_has_not_begun_is_dropped_at_once) {
+  std::vector<std::string> log;
+  std::atomic<bool> called = false;
+  gate ended;
+  const auto flow = define([&](context ctx, input<int> in, output<int>) //
+                           -> task<> {
+    try {
+      auto call = [&called, holds = held{log}] { called = true; };
+      co_await when_any(in.next(), ctx.run_blocking(std::move(call)));
+      log.push_back("body");
+    } catch (...) {
+      log.push_back("failed");
+    }
+    ended.open();
+  });
+  auto talk = flow.stream_bidi();
+  talk.send(1);
+  talk.output(patience);
+  ended.wait();
+  EXPECT_EQ(log, (std::vector{"function"s, "body"s}));
+  release.open();
+  busy->output(patience);
+  rt.reset();
+  EXPECT_FALSE(called);
+}
+
+TEST_F(run_blocking_queue, what_a_function_holds_is_gone_when_it_has_returned) {
+  release.open();
+  for (int i = 0; i < 100; ++i) {
+    std::vector<std::string> log;
+    const auto flow = define([&](context ctx, input<int>, output<int>) //
+                             -> task<> {
+      auto call = [holds = held{log}] {};
+      co_await ctx.run_blocking(std::move(call));
+      log.push_back("body");
+    });
+    auto talk = flow.stream_bidi();
+    talk.output(patience);
+    ASSERT_EQ(log, (std::vector{"function"s, "body"s}));
+  }
+}
+
+} // namespace tertulia::test
