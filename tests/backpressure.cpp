@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <caf/all.hpp>
+
+#include <fstream>
+
+#include "support/threaded.hpp"
+#include <unistd.h>
+
+using namespace std::literals;
+
+namespace tertulia::test {
+
+namespace {
+
+/// The memory of this process, in bytes.
+std::size_t resident_size() {
+  std::ifstream from{"/proc/self/statm"};
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  from >> all >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Checks at every step of a consumer that the producer is ahead by a window at
+/// most, and that memory does not grow with what has passed.
+class observer {
+public:
+  observer(std::uint32_t window, std::uint64_t offer)
+    : offer(offer), window_(window) {}
+
+  /// What the producer offers in all.
+  const std::uint64_t offer;
+
+  /// Counted by the producer, one before each chunk.
+  std::atomic<std::uint64_t> produced = 0;
+
+  /// Called by the consumer for each chunk, before it asks for the next.
+  void consume(std::uint64_t chunk) {
+    if (chunk != consumed_++)
+      ++out_of_order;
+    ahead = std::max(ahead, produced.load() - consumed_);
+    if (consumed_ == offer / 10)
+      early_ = resident_size();
+  }
+
+  /// Called when all is consumed.
+  void check() const {
+    EXPECT_EQ(consumed_, offer);
+    EXPECT_EQ(produced, offer);
+    EXPECT_EQ(out_of_order, 0u);
+    EXPECT_LE(ahead, window_ + 1);
+    EXPECT_LT(resident_size(), early_ + (std::size_t{8} << 20));
+  }
+
+private:
+  std::uint32_t window_;
+  std::uint64_t consumed_ = 0;
+  std::uint64_t out_of_order = 0;
+  std::uint64_t ahead = 0;
+  std::size_t early_ = 0;
+};
+
+/// An actor client that takes one chunk per message to itself, and grants one
+/// for each.
+class slow_client {
+public:
+  explicit slow_client(chunk_sink::pointer self) : self_(self) {}
+
+  chunk_sink::behavior_type run(const front_desk_actor& desk, open what,
+                                observer& watch, std::promise<finished>& end) {
+    watch_ = &watch;
+    end_ = &end;
+    what.client = self_;
+    self_->request(desk, caf::duration{patience}, std::move(what))
+      .then([this](const opened& x) { connection_ = x.connection; });
+    return {
+      [this](chunk_batch& x) {
+        auto values = std::move(x.items).template take<chunks<std::uint64_t>>();
+        const auto idle = waiting_.empty();
+        waiting_.insert(waiting_.end(), values.begin(), values.end());
+        if (idle)
+          step();
+      },
+      [this](input_credit) { step(); },
+      [](turn_end) {},
+      [this](finished& x) {
+        end_->set_value(std::move(x));
+        self_->quit();
+      },
+    };
+  }
+
+private:
+  /// Deals with one chunk, and with the next one after all that has arrived
+  /// meanwhile: a note to itself stands behind it in the mailbox.
+  void step() {
+    if (waiting_.empty())
+      return;
+    watch_->consume(waiting_.front());
+    waiting_.pop_front();
+    self_->send(connection_, chunk_credit{1});
+    if (!waiting_.empty())
+      self_->send(self_, input_credit{0});
+  }
+
+  chunk_sink::pointer self_;
+  observer* watch_ = nullptr;
+  std::promise<finished>* end_ = nullptr;
+  connection_actor connection_;
+  std::deque<std::uint64_t> waiting_;
+};
+
+struct backpressure : threaded {
+  auto define_producer(observer& watch) {
+    return rt->new_bidi_action(
+      "producer",
+      [&watch](context, input<int>,
+               output<std::uint64_t> out) -> task<std::uint64_t> {
+        const witness here;
+        for (std::uint64_t i = 0; i < watch.offer; ++i) {
+          ++watch.produced;
+          co_await out.send(i);
+        }
+        co_return watch.offer;
+      });
+  }
+
+  void read_slowly(std::uint32_t window, std::uint64_t offer) {
+    observer watch{window, offer};
+    auto talk = define_producer(watch).stream_bidi(with_chunk_window(window));
+    for (auto chunk : talk.responses(patience))
+      watch.consume(chunk);
+    EXPECT_EQ(talk.output(patience), offer);
+    watch.check();
+    EXPECT_TRUE(nothing_is_left());
+  }
+
+  void hear_slowly(std::uint32_t window, std::uint64_t offer) {
+    observer watch{window, offer};
+    std::promise<finished> end;
+    auto flow = define_producer(watch);
+    system.spawn<caf::hidden>(
+      [&](chunk_sink::stateful_pointer<slow_client> self, open what) {
+        return self->state.run(rt->front_desk(), std::move(what), watch, end);
+      },
+      flow.opening_for(chunk_sink{}, with_chunk_window(window)));
+    auto last = end.get_future().get();
+    EXPECT_FALSE(last.reason);
+    watch.check();
+    EXPECT_TRUE(nothing_is_left());
+  }
+};
+
+} // namespace
+
+TEST_F(backpressure, a_slow_reader_holds_a_producer_of_a_million) {
+  read_slowly(64, 1'000'000);
+}
+
+TEST_F(backpressure, a_slow_reader_holds_it_with_a_window_of_one) {
+  read_slowly(1, 20'000);
+}
+
+TEST_F(backpressure, a_slow_reader_holds_it_with_a_large_window) {
+  read_slowly(4'096, 1'000'000);
+}
+
+TEST_F(backpressure, a_slow_actor_holds_a_producer_of_a_million) {
+  hear_slowly(64, 1'000'000);
+}
+
+} // namespace tertulia::test
