@@ -44,11 +44,16 @@ json run_once(json_connection talk, const std::vector<json>& inputs,
         talk.send(x);
       talk.close();
     } catch (const status_error& error) {
-      // An action may end before it has read everything.
-      if (error.code() != errc::failed_precondition) {
+      // An action may end before it has read everything, and what we cancel has
+      // another reason.
+      if (error.code() != errc::failed_precondition
+          && error.code() != errc::cancelled) {
         refused = std::current_exception();
         talk.cancel();
       }
+    } catch (...) {
+      refused = std::current_exception();
+      talk.cancel();
     }
   }};
   json result;
