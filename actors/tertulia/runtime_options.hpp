@@ -32,7 +32,7 @@ struct runtime_options {
   /// Hears what operators want to know: connections that open (debug), are
   /// refused (info) or fail by a fault (warn). Lines hold keys and codes, never
   /// what a client or a body said. Null is silence.
-  std::shared_ptr<spdlog::logger> log;
+  std::shared_ptr<spdlog::logger> log = nullptr;
 };
 
 } // namespace tertulia

@@ -7,6 +7,7 @@
 #include <caf/actor.hpp>
 #include <caf/duration.hpp>
 #include <caf/response_type.hpp>
+#include <caf/sec.hpp>
 #include <caf/timespan.hpp>
 
 #include <cstdint>
@@ -70,7 +71,7 @@ public:
     }
     id_ = owner().enlist(*this, within_);
     suspend();
-    if (is_remote())
+    if (other_.node() != owner().self()->node())
       owner().watch_for(id_, other_.address());
     std::apply([this](Ts&... xs) { ask(std::move(xs)...); }, words_);
     return true;
@@ -78,6 +79,7 @@ public:
 
   void abort(const caf::error& reason) override {
     owner().claim(id_);
+    forget_question();
     wait::abort(reason);
   }
 
@@ -93,14 +95,9 @@ private:
   struct question {
     host& at;
     std::uint64_t id;
-    caf::message_id request;
-    bool timed; // by CAF, too
 
     template <class... Us>
     void answered(Us&&... values) const {
-      // CAF would keep the time-out until it fires.
-      if (timed)
-        at.self()->clock().cancel_request_timeout(at.self(), request);
       if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
         x->reply_.emplace(std::forward<Us>(values)...);
         x->wake();
@@ -121,20 +118,24 @@ private:
     }
   };
 
-  bool is_remote() const {
-    return other_.node() != owner().self()->node();
-  }
-
   void ask(Ts&&... xs) {
     // The host keeps the time: a time-out in CAF's clock, taken back again,
-    // costs more than the question. Only a lost node leaves a request without
-    // an answer, and CAF with a handler that it would never drop.
-    const auto timed = is_remote();
-    const auto limit
-      = timed ? caf::duration{within_} : caf::duration{caf::infinite};
-    auto pending = owner().self()->request(other_, limit, std::move(xs)...);
-    then(pending, question{owner(), id_, pending.id(), timed},
-         std::type_identity<Reply>{});
+    // costs more than the question.
+    auto pending
+      = owner().self()->request(other_, caf::infinite, std::move(xs)...);
+    request_ = pending.id();
+    then(pending, question{owner(), id_}, std::type_identity<Reply>{});
+  }
+
+  /// Has CAF drop the handlers of a question that may never be answered, in the
+  /// way of its own time-outs.
+  void forget_question() {
+    // A connection that opens too late must be told that nobody wants it.
+    if constexpr (!std::is_same_v<Reply, opened>) {
+      const auto self = owner().self();
+      self->eq_impl(request_, self->ctrl(), self->context(),
+                    caf::make_error(caf::sec::request_timeout));
+    }
   }
 
   template <class Pending, class T>
@@ -160,6 +161,7 @@ private:
   caf::timespan within_;
   std::tuple<Ts...> words_;
   std::uint64_t id_ = 0;
+  caf::message_id request_;
   std::optional<std::conditional_t<std::is_void_v<Reply>, bool, Reply>> reply_;
 };
 
