@@ -146,6 +146,52 @@ TEST_F(ask, no_answer_in_time_is_deadline_exceeded) {
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
 }
 
+TEST_F(ask, every_question_has_a_time_of_its_own) {
+  auto client = open_to([this](context ctx, input<int>, output<int> out) //
+                        -> task<> {
+    const auto late = [&](int seconds) -> task<> {
+      const auto answer = co_await as_expected(ctx.ask(it, seconds * 1s, "?"s));
+      co_await out.send(answer ? 0 : seconds);
+    };
+    co_await when_all(late(3), late(1), late(2));
+  });
+  run();
+  const auto& chunks = client.heard().chunks;
+  advance(999ms);
+  EXPECT_EQ(chunks, std::vector<int>{});
+  advance(1ms);
+  EXPECT_EQ(chunks, std::vector{1});
+  advance(1s);
+  EXPECT_EQ(chunks, (std::vector{1, 2}));
+  advance(1s);
+  EXPECT_EQ(chunks, (std::vector{1, 2, 3}));
+  EXPECT_EQ(client.heard().ends, 1u);
+}
+
+TEST_F(ask, the_time_of_an_answered_question_is_not_that_of_the_next) {
+  auto client = open_to([this](context ctx, input<int> in, output<int> out) //
+                        -> task<> {
+    while (auto seconds = co_await in.next()) {
+      co_await ctx.ask(it, 2s, 6, 3);
+      const auto answer
+        = co_await as_expected(ctx.ask(it, *seconds * 1s, "?"s));
+      co_await out.send(answer ? 0 : *seconds);
+    }
+  });
+  run();
+  const auto& chunks = client.heard().chunks;
+  client.send(1);
+  run();
+  advance(1s);
+  EXPECT_EQ(chunks, std::vector{1});
+  client.send(3);
+  run();
+  advance(2999ms);
+  EXPECT_EQ(chunks, std::vector{1});
+  advance(1ms);
+  EXPECT_EQ(chunks, (std::vector{1, 3}));
+}
+
 TEST_F(ask, to_wait_for_no_time_at_all_is_deadline_exceeded) {
   auto client = open_to(
     [this](context ctx, input<int>, output<int>) //
