@@ -48,7 +48,6 @@ payload nested_connection::pack(payload value) const {
 }
 
 void nested_connection::send(payload value) {
-  end.spend_input_credit();
   owner_.self()->send(peer_, turn_input{std::move(value), end.take_credit()});
 }
 

@@ -33,16 +33,24 @@ public:
     }
     if (!of().end.has_input_credit())
       return false;
-    of().send(std::move(value_));
+    of().end.spend_input_credit();
+    has_credit_ = true;
     return true;
   }
 
-  void await_resume() const {
+  void await_resume() {
+    // Woken with a credit, and cancelled before we ran: others may use it.
+    if (has_credit_ && cancelled())
+      of().on(input_credit{1});
     check();
+    if (const auto refusal = of().end.refusal())
+      raise(refusal);
+    of().send(std::move(value_));
   }
 
 private:
   payload value_;
+  bool has_credit_ = false;
 };
 
 template <class Stream>
@@ -54,6 +62,11 @@ public:
   nested_next(nested_next&&) noexcept = default;
 
   bool settled() override {
+    if (!of().read_by(*this)) {
+      fail_with(fail(errc::failed_precondition,
+                     "another part of the body waits for a chunk already"));
+      return true;
+    }
     if (!at_->empty())
       return true;
     of().end.consumed(at_->release());
@@ -65,6 +78,7 @@ public:
   }
 
   std::optional<Stream> await_resume() {
+    of().forget(*this);
     check();
     if (at_->empty())
       switch (of().end.next()) {
@@ -145,10 +159,11 @@ public:
     return detail::nested_send<In>{*impl_, std::forward<Ts>(xs)...};
   }
 
-  /// Waits for the next chunk.
+  /// Waits for the next chunk. One part of a body may wait at a time.
   /// @returns the chunk; empty at the end of a turn and at the end for good,
   ///          which `finished` tells apart.
-  /// @errors  what ended the action, after all chunks that it sent.
+  /// @errors  what ended the action, after all chunks that it sent;
+  ///          `failed_precondition` if another part of the body waits already.
   [[nodiscard]] auto next() {
     return detail::nested_next<Stream>{*impl_, *at_};
   }

@@ -27,7 +27,8 @@ public:
   void abort(const caf::error& reason) override;
 
   /// Whether the wait is over. Asked when it begins and whenever the connection
-  /// said something; saying yes may take what was waited for.
+  /// said something; saying yes may reserve what was waited for, but the wait
+  /// may still be cancelled before its coroutine runs.
   virtual bool settled() = 0;
 
 protected:
@@ -85,7 +86,7 @@ public:
   [[nodiscard]] payload pack(payload value) const;
 
   /// Sends an input with all credit that can ride along.
-  /// @pre `end.has_input_credit()`
+  /// @pre a credit was spent for it.
   void send(payload value);
 
   void close();
@@ -98,8 +99,19 @@ public:
     watchers_.push_back(&x);
   }
 
+  /// Notes who reads the chunks, until it is forgotten.
+  /// @returns false if somebody else does.
+  bool read_by(const nested_wait& x) noexcept {
+    if (reader_ != nullptr && reader_ != &x)
+      return false;
+    reader_ = &x;
+    return true;
+  }
+
   void forget(const nested_wait& x) noexcept {
     std::erase(watchers_, &x);
+    if (reader_ == &x)
+      reader_ = nullptr;
   }
 
   client_end end;
@@ -111,6 +123,7 @@ private:
   connection_actor peer_;
   std::shared_ptr<const action> what_;
   std::vector<nested_wait*> watchers_;
+  const nested_wait* reader_ = nullptr;
 };
 
 } // namespace tertulia::detail
