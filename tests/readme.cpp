@@ -74,6 +74,26 @@ TEST(readme, every_quoted_snippet_is_a_region_of_a_compiled_example) {
   EXPECT_GE(quoted, 3);
 }
 
+TEST(readme, every_row_of_the_failure_table_names_its_test) {
+  static const std::regex row{R"(\| .* \| `([a-z_0-9]+)\.([a-z_0-9]+)` \|)"};
+  std::string tests;
+  for (const auto& entry : std::filesystem::directory_iterator{root / "tests"})
+    if (entry.path().extension() == ".cpp")
+      for (const auto& line : lines_of(entry.path()))
+        tests += line + ' ';
+  auto rows = 0;
+  for (const auto& line : lines_of(root / "README.md")) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row))
+      continue;
+    ++rows;
+    const std::regex test{"TEST(_F)?\\(" + match[1].str() + ",\\s*"
+                          + match[2].str() + "\\)"};
+    EXPECT_TRUE(std::regex_search(tests, test)) << line;
+  }
+  EXPECT_GE(rows, 20);
+}
+
 TEST(readme, every_section_that_the_code_cites_exists) {
   static const std::regex heading{"##+ ([0-9.]*[0-9])\\.? .*"};
   std::set<std::string> sections;
