@@ -71,10 +71,10 @@ private:
 /// }
 /// ```
 ///
-/// An actor cannot wait, so `send` keeps what the client has no room for. No
-/// further input comes while something is kept: a body keeps at most what it
-/// says to one input. One that says much looks at `lag` and goes on when credit
-/// comes.
+/// An actor cannot wait, so `send` keeps what the client has no room for.
+/// `read` asks for the next input only if nothing is kept by then: a body keeps
+/// at most what it says to two inputs. One that says much looks at `lag` and
+/// goes on when credit comes.
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle, cheap to copy; valid while the actor runs.
