@@ -127,6 +127,27 @@ TEST_F(context_time, a_sleep_that_lost_a_race_leaves_no_timer_armed) {
   EXPECT_EQ(client.heard().ends, 0u);
 }
 
+TEST_F(context_time, a_question_that_was_given_up_leaves_no_timer_armed) {
+  auto silent = system.spawn([](caf::event_based_actor* self) //
+                             -> caf::behavior {
+    auto owed = std::make_shared<caf::response_promise>();
+    return {[=](int) -> caf::result<int> {
+      *owed = self->make_response_promise();
+      return caf::delegated<int>{};
+    }};
+  });
+  arm_brief();
+  auto client = open_to(
+    [=](context ctx, input<int> in, output<int>) //
+    -> task<> { co_await when_any(ctx.ask<int>(silent, 1h, 1), in.next()); });
+  run();
+  client.send(1);
+  run();
+  EXPECT_EQ(client.code(), errc::ok);
+  EXPECT_FALSE(ticks_on());
+  caf::anon_send_exit(silent, caf::exit_reason::kill);
+}
+
 TEST_F(context_time, a_killed_body_leaves_no_timer_armed) {
   arm_brief();
   auto client = open_to([](context ctx, input<int>,
@@ -291,6 +312,22 @@ TEST_F(context_trace, steps_yield_what_their_functions_yield) {
   EXPECT_EQ(
     children("/bidi-flow/flow1"),
     (std::vector{"plain"s, "void"s, "coroutine"s, "void coroutine"s, "box"s}));
+}
+
+TEST_F(context_trace, a_step_may_be_a_single_wait) {
+  auto client = open_to([](context ctx, input<int> in, output<int>) //
+                        -> task<int> {
+    co_await ctx.run("nap", [](context inner) { return inner.sleep(1s); });
+    const auto x = co_await ctx.run("input", [=] { return in.next(); });
+    co_return *x;
+  });
+  run();
+  client.send(4);
+  run();
+  EXPECT_EQ(client.heard().ends, 0u);
+  advance(1s);
+  EXPECT_EQ(client.output(), 4);
+  EXPECT_EQ(children("/bidi-flow/flow1"), (std::vector{"nap"s, "input"s}));
 }
 
 TEST_F(context_trace, steps_in_steps_are_children) {
