@@ -172,8 +172,8 @@ void host::flush() {
     if (remote_) {
       try {
         items = items.sealed();
-      } catch (const status_error& x) {
-        return root.cancel(to_error(x));
+      } catch (...) {
+        return root.cancel(current_exception_to_error());
       }
     }
     self_->send(client_,
@@ -215,10 +215,10 @@ caf::result<opened> host::start(open& x) {
   payload init;
   try {
     init = action_->check_init(std::move(x.init));
-  } catch (const status_error& error) {
+  } catch (...) {
     concluded_ = true;
     self_->quit();
-    return to_error(error);
+    return current_exception_to_error();
   }
   client_ = std::move(x.client);
   remote_ = client_.node() != self_->node();
@@ -252,8 +252,8 @@ caf::result<void> host::take_input(turn_input& x) {
   } else {
     try {
       refused = in.accept(action_->check_input(std::move(x.value)));
-    } catch (const status_error& error) {
-      refused = to_error(error);
+    } catch (...) {
+      refused = current_exception_to_error();
     }
     // After a close the client was just late; everything else is a client that
     // cannot be served.

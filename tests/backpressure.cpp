@@ -2,6 +2,8 @@
 
 #include <caf/all.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <fstream>
 
 #include "support/threaded.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <memory>
 #include <numeric>
 #include <ranges>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <numeric>
+#include <future>
+#include <memory>
+#include <thread>
 
 #include "support/threaded.hpp"
 

@@ -2,7 +2,10 @@
 
 #include <tertulia/remote_runtime.hpp>
 
+#include <cmath>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 
 #include "support/faults.hpp"
 
@@ -20,10 +23,11 @@ constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
 struct order {
   std::string article;
   int pieces = 0;
-
-  friend bool operator==(const order&, const order&) = default;
 };
 BOOST_DESCRIBE_STRUCT(order, (), (article, pieces))
+
+/// Can be neither read nor written, and says so in a way of its own.
+struct moody {};
 
 /// What an actor client hears, for a test that waits for it.
 struct hearing {
@@ -94,6 +98,25 @@ struct faults_of_nodes : ::testing::Test {
 };
 
 } // namespace
+
+} // namespace tertulia::test
+
+template <>
+struct tertulia::json_codec<tertulia::test::moody> {
+  static void write(std::string&, const test::moody&, const json_path&) {
+    throw std::runtime_error{"not today"};
+  }
+
+  static test::moody read(const json&, const json_path&) {
+    throw std::runtime_error{"not today"};
+  }
+
+  static json schema() {
+    return json::object();
+  }
+};
+
+namespace tertulia::test {
 
 // -- shapes
 // ---------------------------------------------------------------------
@@ -183,6 +206,45 @@ TEST_F(faults_of_limits, output_that_has_no_json_to_a_json_client) {
              "$: expected a finite number, found NaN");
 }
 
+TEST_F(faults_of_limits, codec_throws_while_reading_init) {
+  auto flow = rt->define_bidi_flow(
+    "moody",
+    [](context, moody, int_input, int_output) -> task<int> { co_return 0; });
+  const auto error = error_of([&] {
+    static_cast<void>(rt->stream_bidi("/bidi-flow/moody", with_init(json(1))));
+  });
+  EXPECT_EQ(error.code(), errc::internal);
+  EXPECT_EQ(error.message(), "not today");
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(faults_of_limits, codec_throws_while_reading_input) {
+  auto flow = rt->define_bidi_flow(
+    "moody", [this](context ctx, input<moody> in, int_output) -> task<int> {
+      const witness here;
+      host_ = caf::actor_cast<caf::actor>(ctx.owner().self());
+      reach();
+      co_await in.next();
+      co_return 0;
+    });
+  auto talk = rt->stream_bidi("/bidi-flow/moody");
+  ASSERT_TRUE(reached());
+  caf::anon_send(host_, turn_input{payload::encoded("1")});
+  expect_end(talk, errc::internal, "not today");
+}
+
+TEST_F(faults_of_limits, codec_throws_while_writing_chunk) {
+  auto flow = rt->define_bidi_flow(
+    "moody", [](context, int_input in, output<moody> out) -> task<int> {
+      const witness here;
+      co_await out.send();
+      co_await in.next();
+      co_return 0;
+    });
+  auto talk = rt->stream_bidi("/bidi-flow/moody");
+  expect_end(talk, errc::internal, "not today");
+}
+
 TEST_F(faults_of_limits, chunk_without_json_to_a_typed_client) {
   auto talk = define_orders(*rt).stream_bidi();
   talk.send("tea", -1);
@@ -196,7 +258,7 @@ TEST_F(faults_of_limits, chunk_without_json_to_a_typed_client) {
 // ------------------------------------------------------------
 
 TEST_F(faults_of_nodes, frozen_node_would_be_noticed) {
-  const auto set = [&](const char* name) {
+  const auto set = [&](caf::string_view name) {
     return caf::get_or(here.config(), name, caf::timespan{0});
   };
   EXPECT_EQ(set("middleman.heartbeat-interval"), 5s);

@@ -7,6 +7,7 @@
 #include <caf/all.hpp>
 
 #include <array>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <caf/scoped_actor.hpp>
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "support/threaded.hpp"
 
 using namespace std::literals;
@@ -11,8 +20,6 @@ namespace {
 struct order {
   std::string article;
   std::optional<std::uint8_t> pieces;
-
-  friend bool operator==(const order&, const order&) = default;
 };
 BOOST_DESCRIBE_STRUCT(order, (), (article, pieces))
 

@@ -129,8 +129,8 @@ public:
     auto value = impl_->output(detail::blocking_client::limit_of(within));
     try {
       return std::move(value).template take<Out>();
-    } catch (const status_error& error) {
-      impl_->reject(to_error(error));
+    } catch (...) {
+      impl_->reject(current_exception_to_error());
     }
   }
 
@@ -243,8 +243,8 @@ private:
         return;
       try {
         at_.load(std::move(batch));
-      } catch (const status_error& error) {
-        from_.reject(to_error(error));
+      } catch (...) {
+        from_.reject(current_exception_to_error());
       }
     }
     current_.emplace(at_.take());

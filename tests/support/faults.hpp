@@ -4,6 +4,11 @@
 
 #include <caf/all.hpp>
 
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
 #include "threaded.hpp"
 
 namespace tertulia::test {
