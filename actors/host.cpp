@@ -100,8 +100,7 @@ host_actor::behavior_type host::run(std::shared_ptr<environment> env,
   };
 }
 
-// -- for waits
-// ------------------------------------------------------------------
+// -- for waits ----------------------------------------------------------------
 
 void host::settle() {
   do {
@@ -165,6 +164,8 @@ void host::watch_for(std::uint64_t id, const caf::actor_addr& other) {
 }
 
 void host::flush() {
+  if (concluded_)
+    return; // nothing comes after the last word
   if (out.size() > 0) {
     const auto first = out.sent();
     const auto size = out.size();
@@ -206,8 +207,7 @@ void host::detach(nested_connection& x) noexcept {
   self_->demonitor(x.peer().address());
 }
 
-// -- handlers
-// -------------------------------------------------------------------
+// -- handlers -----------------------------------------------------------------
 
 caf::result<opened> host::start(open& x) {
   if (client_)
@@ -315,8 +315,7 @@ nested_connection* host::nested() const noexcept {
   return nullptr; // its body has dropped it: a late word
 }
 
-// -- the end
-// --------------------------------------------------------------------
+// -- the end ------------------------------------------------------------------
 
 void host::conclude() {
   if (!concluded_) {

@@ -4,8 +4,7 @@
 
 namespace tertulia::detail {
 
-// -- nested_wait
-// ----------------------------------------------------------------
+// -- nested_wait --------------------------------------------------------------
 
 nested_wait::~nested_wait() {
   if (is_linked())
@@ -23,8 +22,7 @@ bool nested_wait::enter() {
   return true;
 }
 
-// -- nested_connection
-// ----------------------------------------------------------
+// -- nested_connection --------------------------------------------------------
 
 nested_connection::nested_connection(host& owner, connection_actor peer,
                                      const opened& first,

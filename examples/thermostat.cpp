@@ -15,8 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// -- the application's own actor
-// ------------------------------------------------
+// -- the application's own actor ----------------------------------------------
 
 struct thermostat_state {
   explicit thermostat_state(caf::event_based_actor*) {}

@@ -110,8 +110,7 @@ blocking_client::blocking_client(std::uint32_t chunk_window,
                                  std::shared_ptr<const action> what)
   : end_(chunk_window), what_(std::move(what)) {}
 
-// -- for the sink
-// ---------------------------------------------------------------
+// -- for the sink -------------------------------------------------------------
 
 void blocking_client::on_opened(const opened& x, bool remote) {
   const std::lock_guard guard{mutex_};
@@ -127,8 +126,7 @@ void blocking_client::on_lost(caf::error reason) {
   changed_.notify_all();
 }
 
-// -- for threads
-// ----------------------------------------------------------------
+// -- for threads --------------------------------------------------------------
 
 template <class Predicate>
 bool blocking_client::wait(std::unique_lock<std::mutex>& guard, limit until,

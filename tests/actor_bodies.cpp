@@ -84,8 +84,7 @@ std::vector<int> numbers(int count) {
 
 } // namespace
 
-// -- one conversation
-// -----------------------------------------------------------
+// -- one conversation ---------------------------------------------------------
 
 TEST_F(actor_bodies, an_echo_answers_each_input_until_its_client_closes) {
   auto client = open(define_echo());
@@ -204,8 +203,7 @@ TEST_F(actor_bodies, a_body_is_described_as_a_coroutine_would_be) {
   EXPECT_EQ(flow.info().input_schema, schema_of<int>());
 }
 
-// -- backpressure
-// ---------------------------------------------------------------
+// -- backpressure -------------------------------------------------------------
 
 TEST_F(actor_bodies, what_the_client_has_no_room_for_is_kept) {
   auto client = open(define_counter(), with_chunk_window(10));
@@ -341,8 +339,7 @@ TEST_F(actor_bodies, inputs_accepted_before_a_close_are_delivered) {
   EXPECT_EQ(client.heard().chunks, numbers(8));
 }
 
-// -- other ends
-// -----------------------------------------------------------------
+// -- other ends ---------------------------------------------------------------
 
 TEST_F(actor_bodies, a_body_that_is_killed_is_aborted) {
   auto client = open(define_one([](self_pointer self, int_port port, int) {
@@ -405,8 +402,7 @@ TEST_F(actor_bodies, an_input_of_another_shape_does_not_reach_the_body) {
   EXPECT_EQ(extra_actors(), 1u);
 }
 
-// -- cancel
-// ---------------------------------------------------------------------
+// -- cancel -------------------------------------------------------------------
 
 TEST_F(actor_bodies, a_cancel_reaches_the_body) {
   auto client = open(define_echo());

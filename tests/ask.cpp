@@ -63,8 +63,7 @@ struct ask : flows {
 
 } // namespace
 
-// -- answers
-// --------------------------------------------------------------------
+// -- answers ------------------------------------------------------------------
 
 TEST_F(ask, a_typed_actors_answer_has_its_type) {
   auto client = open_to([this](context ctx, input<int>, output<int>) //
@@ -121,8 +120,7 @@ TEST_F(ask, a_question_that_nobody_understands_is_unimplemented) {
   EXPECT_EQ(client.code(), errc::unimplemented);
 }
 
-// -- errors
-// ---------------------------------------------------------------------
+// -- errors -------------------------------------------------------------------
 
 TEST_F(ask, an_error_keeps_code_message_and_details) {
   auto client
@@ -230,8 +228,7 @@ TEST_F(ask, no_actor_at_all_is_an_invalid_argument) {
   EXPECT_EQ(client.code(), errc::invalid_argument);
 }
 
-// -- answers that come late
-// -----------------------------------------------------
+// -- answers that come late ---------------------------------------------------
 
 TEST_F(ask, an_answer_after_the_time_is_up_is_dropped) {
   auto client = open_to([this](context ctx, input<int> in, output<int>) //

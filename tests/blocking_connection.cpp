@@ -68,8 +68,7 @@ std::vector<int> numbers(int first, int last) {
 
 } // namespace
 
-// -- turns
-// ----------------------------------------------------------------------
+// -- turns --------------------------------------------------------------------
 
 TEST_F(blocking_connection, an_echo_answers_each_input_and_counts_them) {
   auto talk = define_echo().stream_bidi();
@@ -196,8 +195,7 @@ TEST_F(blocking_connection, the_longest_wait_does_not_end_at_once) {
   EXPECT_EQ(talk.output(caf::timespan::max()), 3);
 }
 
-// -- the output
-// -----------------------------------------------------------------
+// -- the output ---------------------------------------------------------------
 
 TEST_F(blocking_connection, output_needs_no_reader) {
   auto flow = define_counter();
@@ -290,8 +288,7 @@ TEST_F(blocking_connection, everybody_hears_the_same_error_every_time) {
   EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
 }
 
-// -- sending
-// --------------------------------------------------------------------
+// -- sending ------------------------------------------------------------------
 
 TEST_F(blocking_connection, nothing_can_be_sent_after_a_close) {
   auto talk = define_counter().stream_bidi();
@@ -394,8 +391,7 @@ TEST_F(blocking_connection, aggregates_are_built_where_they_are_sent) {
   EXPECT_EQ(without.output(patience), (question{"default", 5}));
 }
 
-// -- the end
-// --------------------------------------------------------------------
+// -- the end ------------------------------------------------------------------
 
 TEST_F(blocking_connection, dropping_an_unfinished_connection_cancels_it) {
   std::promise<errc> seen;
@@ -469,8 +465,7 @@ TEST_F(blocking_connection, a_deadline_in_time_changes_nothing) {
   }
 }
 
-// -- options
-// --------------------------------------------------------------------
+// -- options ------------------------------------------------------------------
 
 TEST_F(blocking_connection, options_that_make_no_sense_are_refused) {
   auto flow = define_echo();

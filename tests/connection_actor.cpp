@@ -56,8 +56,7 @@ std::vector<int> numbers(int count) {
 
 } // namespace
 
-// -- one whole conversation
-// -----------------------------------------------------
+// -- one whole conversation ---------------------------------------------------
 
 TEST_F(connection_actor, an_echo_answers_each_input_and_counts_them) {
   auto client = open(define_echo());
@@ -118,8 +117,7 @@ TEST_F(connection_actor, closing_twice_is_closing_once) {
   EXPECT_EQ(client.output(), "processed 0 messages");
 }
 
-// -- backpressure
-// ---------------------------------------------------------------
+// -- backpressure -------------------------------------------------------------
 
 TEST_F(connection_actor, a_body_stops_exactly_when_its_credit_is_spent) {
   auto client = open(define_counter(), with_chunk_window(10));
@@ -222,8 +220,7 @@ TEST_F(connection_actor, a_window_gives_credit_back_in_halves) {
   EXPECT_EQ(client.output(), 99 * 100 / 2);
 }
 
-// -- refusals
-// -------------------------------------------------------------------
+// -- refusals -----------------------------------------------------------------
 
 TEST_F(connection_actor, a_window_above_the_largest_is_refused) {
   auto client = open(define_echo(), with_chunk_window(max_window + 1));
@@ -288,8 +285,7 @@ TEST_F(connection_actor, an_input_after_the_close_is_refused_alone) {
   EXPECT_EQ(client.output(), 7);
 }
 
-// -- the end
-// --------------------------------------------------------------------
+// -- the end ------------------------------------------------------------------
 
 TEST_F(connection_actor, what_was_sent_before_an_error_comes_before_it) {
   auto flow = rt->define_bidi_flow(

@@ -56,8 +56,7 @@ struct connection_threads : threaded {
 
 } // namespace
 
-// -- many at once
-// ---------------------------------------------------------------
+// -- many at once -------------------------------------------------------------
 
 TEST_F(connection_threads, eight_threads_send_and_each_input_comes_once) {
   constexpr int senders = 8;
@@ -190,8 +189,7 @@ TEST_F(connection_threads, connections_come_and_go_on_many_threads) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// -- lifetimes
-// ------------------------------------------------------------------
+// -- lifetimes ----------------------------------------------------------------
 
 TEST_F(connection_threads, a_stopping_runtime_ends_what_is_open) {
   auto talk = define_mirror().stream_bidi();
@@ -274,8 +272,7 @@ TEST_F(connection_threads, connections_open_while_the_runtime_stops) {
   EXPECT_EQ(witness::alive(), 0);
 }
 
-// -- a body as a client
-// ---------------------------------------------------------
+// -- a body as a client -------------------------------------------------------
 
 TEST_F(connection_threads, a_body_leaves_a_stream_and_waits_for_the_output) {
   auto counter = define_counter();

@@ -49,8 +49,7 @@ struct context_trace : flows {
 
 } // namespace
 
-// -- sleep
-// ----------------------------------------------------------------------
+// -- sleep --------------------------------------------------------------------
 
 TEST_F(context_time, a_sleep_lasts_as_long_as_was_said) {
   auto client = open_to([](context ctx, input<int>, output<int>) -> task<> {
@@ -160,8 +159,7 @@ TEST_F(context_time, a_killed_body_leaves_no_timer_armed) {
   EXPECT_FALSE(ticks_on());
 }
 
-// -- deadline
-// -------------------------------------------------------------------
+// -- deadline -----------------------------------------------------------------
 
 TEST_F(context_time, without_a_deadline_there_is_none) {
   auto client = open_to(
@@ -215,8 +213,7 @@ TEST_F(context_time, a_body_that_ends_in_time_takes_its_deadline_with_it) {
   EXPECT_FALSE(ticks_on());
 }
 
-// -- spans of connections
-// -------------------------------------------------------
+// -- spans of connections -----------------------------------------------------
 
 TEST_F(context_trace, a_connection_is_a_span_that_bears_the_actions_key) {
   auto client = open_to([](context ctx, input<int> in, output<int>) -> task<> {
@@ -285,8 +282,7 @@ TEST_F(context_trace, a_cancel_and_a_kill_end_the_span_with_an_error) {
   EXPECT_EQ(spans[1]->status, errc::aborted);
 }
 
-// -- run
-// ------------------------------------------------------------------------
+// -- run ----------------------------------------------------------------------
 
 TEST_F(context_trace, steps_yield_what_their_functions_yield) {
   auto client = open_to([](context ctx, input<int>, output<int>) //

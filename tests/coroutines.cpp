@@ -54,8 +54,7 @@ task<int> same(int value) {
 
 } // namespace
 
-// -- task
-// -----------------------------------------------------------------------
+// -- task ---------------------------------------------------------------------
 
 TEST_F(coroutines, a_task_hands_out_its_value) {
   auto client
@@ -207,8 +206,7 @@ TEST_F(coroutines, a_loop_over_inputs_that_are_there_uses_no_stack) {
   EXPECT_EQ(client.output(), static_cast<int>(max_window));
 }
 
-// -- as_expected
-// ----------------------------------------------------------------
+// -- as_expected --------------------------------------------------------------
 
 TEST_F(coroutines, as_expected_yields_the_value_of_a_task) {
   auto client = open_to([](context, input<int>, output<int>) //
@@ -278,8 +276,7 @@ TEST_F(coroutines, as_expected_yields_a_cancel_and_the_next_wait_still_fails) {
   EXPECT_TRUE(client.heard().chunks.empty());
 }
 
-// -- parts of a body that send or read at once
-// ----------------------------------
+// -- parts of a body that send or read at once --------------------------------
 
 TEST_F(coroutines, a_second_part_that_waits_for_an_input_is_refused) {
   auto client = open_to([](context, input<int> in, output<int>) -> task<int> {

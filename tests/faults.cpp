@@ -13,8 +13,7 @@ using int_output = output<int>;
 
 } // namespace
 
-// -- the body
-// -------------------------------------------------------------------
+// -- the body -----------------------------------------------------------------
 
 TEST_F(faults, body_throws_status_error) {
   auto talk = define([](context, int_input, int_output) -> task<> {
@@ -130,8 +129,7 @@ TEST_F(faults, body_actor_is_left_by_its_client) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// -- the connection
-// -------------------------------------------------------------
+// -- the connection -----------------------------------------------------------
 
 TEST_F(faults, connection_killed_while_body_waits_on_input) {
   auto talk = define([this](context, int_input in, int_output) -> task<> {
@@ -252,8 +250,7 @@ TEST_F(faults, nested_body_throws) {
   expect_end(talk, errc::out_of_range, "too deep");
 }
 
-// -- the client
-// -----------------------------------------------------------------
+// -- the client ---------------------------------------------------------------
 
 TEST_F(faults, client_sink_killed_while_body_waits_on_input) {
   auto talk

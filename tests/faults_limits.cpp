@@ -118,8 +118,7 @@ struct tertulia::json_codec<tertulia::test::moody> {
 
 namespace tertulia::test {
 
-// -- shapes
-// ---------------------------------------------------------------------
+// -- shapes -------------------------------------------------------------------
 
 TEST_F(faults_of_limits, json_input_of_the_wrong_shape) {
   auto flow = define_orders(*rt);
@@ -254,8 +253,7 @@ TEST_F(faults_of_limits, chunk_without_json_to_a_typed_client) {
   EXPECT_TRUE(std::isnan(talk.output(patience)));
 }
 
-// -- another process
-// ------------------------------------------------------------
+// -- another process ----------------------------------------------------------
 
 TEST_F(faults_of_nodes, frozen_node_would_be_noticed) {
   const auto set = [&](caf::string_view name) {
@@ -310,8 +308,7 @@ TEST_F(faults_of_nodes, chunk_of_the_wrong_shape_from_a_remote_flow) {
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
 }
 
-// -- limits
-// ---------------------------------------------------------------------
+// -- limits -------------------------------------------------------------------
 
 TEST_F(faults_of_limits, consumer_never_reads) {
   std::atomic<int> produced = 0;

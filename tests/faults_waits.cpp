@@ -125,8 +125,7 @@ struct faults_of_waits : faults {
 
 } // namespace
 
-// -- the client cancels
-// ---------------------------------------------------------
+// -- the client cancels -------------------------------------------------------
 
 TEST_F(faults_of_waits, client_cancels_while_body_waits_on_input) {
   client_cancels(waiting.on_input());
@@ -160,8 +159,7 @@ TEST_F(faults_of_waits, client_cancels_while_body_waits_on_several) {
   client_cancels(waiting.on_several());
 }
 
-// -- the client is dropped
-// ------------------------------------------------------
+// -- the client is dropped ----------------------------------------------------
 
 TEST_F(faults_of_waits, client_dropped_while_body_waits_on_input) {
   client_drops(waiting.on_input());
@@ -187,8 +185,7 @@ TEST_F(faults_of_waits, client_dropped_while_body_waits_on_nested_flow) {
   client_drops(waiting.on_nested_flow(define_echo()));
 }
 
-// -- the deadline passes
-// --------------------------------------------------------
+// -- the deadline passes ------------------------------------------------------
 
 TEST_F(faults_of_waits, deadline_while_body_waits_on_input) {
   deadline(waiting.on_input());

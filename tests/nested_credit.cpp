@@ -20,8 +20,7 @@ std::vector<int> numbers(int count) {
 
 } // namespace
 
-// -- races
-// ----------------------------------------------------------------------
+// -- races --------------------------------------------------------------------
 
 TEST_F(nested_credit, a_next_that_lost_a_race_has_taken_nothing) {
   const auto inner = define_counter();
@@ -92,8 +91,7 @@ TEST_F(nested_credit, two_parts_that_read_at_once_get_different_chunks) {
   EXPECT_EQ(client.output(), 11);
 }
 
-// -- backpressure
-// ---------------------------------------------------------------
+// -- backpressure -------------------------------------------------------------
 
 TEST_F(nested_credit, a_client_that_lags_holds_up_the_innermost_producer) {
   const auto inner = define_counter();

@@ -21,8 +21,7 @@ std::string told(const caf::error& reason) {
 
 } // namespace
 
-// -- one conversation
-// -----------------------------------------------------------
+// -- one conversation ---------------------------------------------------------
 
 TEST_F(nested_flows, a_body_can_be_the_client_of_another) {
   const auto inner = define_counter();
@@ -90,8 +89,7 @@ TEST_F(nested_flows, init_data_reaches_the_inner_body) {
   EXPECT_EQ(client.output(), "init data");
 }
 
-// -- unread chunks
-// --------------------------------------------------------------
+// -- unread chunks ------------------------------------------------------------
 
 TEST_F(nested_flows, the_output_comes_even_if_chunks_are_unread) {
   const auto inner = define_counter();
@@ -128,8 +126,7 @@ TEST_F(nested_flows, after_the_output_there_is_nothing_to_read) {
   EXPECT_TRUE(client.output());
 }
 
-// -- errors
-// ---------------------------------------------------------------------
+// -- errors -------------------------------------------------------------------
 
 TEST_F(nested_flows, an_error_comes_after_the_chunks_and_to_all_who_ask) {
   const auto inner = define_failing();
@@ -243,8 +240,7 @@ TEST_F(nested_flows, options_that_make_no_sense_are_refused) {
   EXPECT_EQ(extra_actors(), 1u);
 }
 
-// -- cancel
-// ---------------------------------------------------------------------
+// -- cancel -------------------------------------------------------------------
 
 TEST_F(nested_flows, who_drops_a_connection_cancels_it) {
   const auto inner = define_silent();
@@ -348,8 +344,7 @@ TEST_F(nested_flows, a_connection_that_opens_when_nobody_waits_is_cancelled) {
   EXPECT_EQ(client.output(), 1u);
 }
 
-// -- traces
-// ---------------------------------------------------------------------
+// -- traces -------------------------------------------------------------------
 
 TEST_F(nested_flows, the_inner_span_is_a_child_of_the_step_that_opened_it) {
   const auto recorder = std::make_shared<span_recorder>();

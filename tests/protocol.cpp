@@ -20,8 +20,7 @@ namespace tertulia::test {
 
 namespace {
 
-// -- the block of type IDs
-// ------------------------------------------------------
+// -- the block of type IDs ----------------------------------------------------
 
 using block = caf::id_block::tertulia_messages;
 
@@ -133,8 +132,7 @@ std::string text_of(const caf::error& x) {
 
 } // namespace
 
-// -- nouns
-// ----------------------------------------------------------------------
+// -- nouns --------------------------------------------------------------------
 
 TEST_F(protocol, no_noun_is_an_aggregate) {
   int count = 0;
@@ -178,8 +176,7 @@ TEST_F(protocol, half_a_noun_is_an_error) {
   });
 }
 
-// -- verbs
-// ----------------------------------------------------------------------
+// -- verbs --------------------------------------------------------------------
 
 TEST_F(protocol, verbs_are_legal_and_pairwise_distinct) {
   const caf::atom_value ours[]
@@ -205,8 +202,7 @@ TEST_F(protocol, verbs_are_legal_and_pairwise_distinct) {
     EXPECT_FALSE(seen.contains(theirs)) << caf::to_string(theirs);
 }
 
-// -- payloads
-// -------------------------------------------------------------------
+// -- payloads -----------------------------------------------------------------
 
 TEST_F(protocol, a_payload_is_moved_out_when_nobody_shares_it) {
   auto x = payload::of(std::string(100, 'x'));
@@ -289,8 +285,7 @@ TEST_F(protocol, a_payload_without_json_fails_where_it_is_encoded) {
   EXPECT_EQ(payload{x}.take<double>(), std::numeric_limits<double>::infinity());
 }
 
-// -- errors
-// ---------------------------------------------------------------------
+// -- errors -------------------------------------------------------------------
 
 TEST_F(protocol, the_numbers_of_errors_are_fixed_for_ever) {
   const std::array names{"ok",

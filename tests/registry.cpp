@@ -58,8 +58,7 @@ std::vector<json> numbers(int count) {
 
 } // namespace
 
-// -- keys and descriptors
-// -------------------------------------------------------
+// -- keys and descriptors -----------------------------------------------------
 
 TEST_F(registry, a_key_is_the_kind_and_the_name) {
   EXPECT_EQ(rt->define_bidi_flow("a", nobody).info().key, "/bidi-flow/a");
@@ -173,8 +172,7 @@ TEST_F(registry, definitions_may_race) {
   EXPECT_EQ(rt->actions().size(), 50u);
 }
 
-// -- actions without a key
-// ------------------------------------------------------
+// -- actions without a key ----------------------------------------------------
 
 TEST_F(registry, an_action_without_a_key_opens_and_is_not_listed) {
   auto action = rt->new_bidi_action("quiet", nobody);
@@ -210,8 +208,7 @@ TEST_F(registry, an_action_without_a_key_goes_with_its_last_handle) {
             errc::not_found);
 }
 
-// -- by key
-// ---------------------------------------------------------------------
+// -- by key -------------------------------------------------------------------
 
 TEST_F(registry, any_action_speaks_json) {
   define_shop();

@@ -57,8 +57,7 @@ private:
 
 } // namespace
 
-// -- outcomes
-// -------------------------------------------------------------------
+// -- outcomes -----------------------------------------------------------------
 
 TEST_F(run_blocking, it_yields_what_the_function_returns) {
   const auto flow = define([](context ctx, input<int>, output<int>) //
@@ -139,8 +138,7 @@ TEST_F(run_blocking, the_body_goes_on_with_its_other_parts_meanwhile) {
   EXPECT_EQ(talk.output(patience), nothing{});
 }
 
-// -- cancel
-// ---------------------------------------------------------------------
+// -- cancel -------------------------------------------------------------------
 
 TEST_F(run_blocking, a_cancel_asks_the_function_to_stop) {
   gate started;
@@ -264,8 +262,7 @@ TEST_F(run_blocking, a_runtime_that_stops_waits_for_the_function) {
   EXPECT_TRUE(returned);
 }
 
-// -- the queue
-// ------------------------------------------------------------------
+// -- the queue ----------------------------------------------------------------
 
 namespace {
 

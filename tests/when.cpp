@@ -45,8 +45,7 @@ task<int> last_wish(context ctx, bool& heard) {
 
 } // namespace
 
-// -- when_all
-// -------------------------------------------------------------------
+// -- when_all -----------------------------------------------------------------
 
 TEST_F(when, when_all_yields_every_value_and_nothing_for_none) {
   auto client = open_to([](context ctx, input<int> in, output<int> out) //
@@ -159,8 +158,7 @@ TEST_F(when,
   EXPECT_EQ(client.output(), 1);
 }
 
-// -- when_any
-// -------------------------------------------------------------------
+// -- when_any -----------------------------------------------------------------
 
 TEST_F(when, when_any_says_who_was_first) {
   auto client = open_to([](context ctx, input<int> in, output<int>) //
@@ -327,8 +325,7 @@ TEST_F(when, a_part_that_fails_after_it_has_lost_is_not_heard) {
   EXPECT_EQ(client.output(), 4);
 }
 
-// -- nested, and cancelled from outside
-// -----------------------------------------
+// -- nested, and cancelled from outside ---------------------------------------
 
 TEST_F(when, races_can_be_parts_of_others) {
   int left = 0;

@@ -137,9 +137,8 @@ public:
 /// ```
 ///
 /// @threads  only on the actor of its body.
-/// @lifetime move-only, not while a wait of it is pending; dropping it while
-/// the
-///           action runs cancels the action.
+/// @lifetime move-only, not while a wait of it is pending; dropping it before
+///           the action has finished cancels the action.
 /// @design   README §5.5 "Coroutines".
 template <class In, class Out, class Stream>
 class async_connection {

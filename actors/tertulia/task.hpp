@@ -205,7 +205,9 @@ private:
       within.go_on_with(frame);
     }
 
-    [[nodiscard]] T await_resume() const {
+    // Not const: clang-tidy would have it nodiscard then, and a value that was
+    // waited for may be ignored.
+    T await_resume() {
       return frame.promise().result();
     }
   };

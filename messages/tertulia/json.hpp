@@ -14,23 +14,21 @@ namespace tertulia {
 
 /// A type with a JSON form that can be written and read:
 ///
-/// | C++                                   | JSON                          |
-/// | ------------------------------------- | ----------------------------- |
-/// | `bool`, integers, `float`, `double`   | boolean, number               |
-/// | `std::string`                         | string                        |
-/// | described enum                        | string: the enumerator's name |
-/// | described struct, its described bases | object                        |
-/// | `std::optional`                       | the value, or `null`          |
-/// | `std::vector`, `array`, `set`         | array                         |
-/// | `std::pair`, `std::tuple`             | array of that length          |
-/// | `std::map`, `std::unordered_map` (1)  | object                        |
-/// | `std::variant`                        | the value of the alternative  |
-/// | `std::monostate`                      | `null`                        |
-/// | `std::shared_ptr`, `std::unique_ptr`  | the value, or `null`          |
-/// | `json`                                | itself                        |
-/// | a type with a `json_codec`            | what that says                |
-///
-/// (1) Keys are strings or described enums.
+/// | C++                                   | JSON                            |
+/// | ------------------------------------- | ------------------------------- |
+/// | `bool`, integers, `float`, `double`   | boolean, number                 |
+/// | `std::string`                         | string                          |
+/// | described enum                        | string: the enumerator's name   |
+/// | described struct, its bases too       | object                          |
+/// | `std::optional`                       | the value, or `null`            |
+/// | `std::vector`, `array`, `set`         | array                           |
+/// | `std::pair`, `std::tuple`             | array of that length            |
+/// | `std::map`, `std::unordered_map`      | object; keys: strings or enums  |
+/// | `std::variant`                        | the value of the alternative    |
+/// | `std::monostate`                      | `null`                          |
+/// | `std::shared_ptr`, `std::unique_ptr`  | the value, or `null`            |
+/// | `json`                                | itself                          |
+/// | a type with a `json_codec`            | what that says                  |
 ///
 /// Members are named in camelCase on the wire: `unit_price` is `unitPrice`, and
 /// `default_` is `default`. To be read a struct needs a default constructor. A

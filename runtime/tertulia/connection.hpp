@@ -32,8 +32,8 @@ class response_range;
 /// @threads  `send`, `close`, `cancel`, `output` and `wait_until_done` from any
 ///           thread at any time; `responses` from one thread at a time.
 /// @lifetime move-only, not while another thread uses it; dropping it before
-/// the
-///           action has finished cancels the action. May outlive the runtime.
+///           the action has finished cancels the action. May outlive the
+///           runtime.
 /// @design   README §5.4 "Clients"; seed 001 §1.2.
 template <class In, class Out, class Stream>
 class connection {

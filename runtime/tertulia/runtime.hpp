@@ -121,9 +121,8 @@ public:
   ///
   /// @param key      which action.
   /// @param inputs   its inputs, in order.
-  /// @param on_chunk hears each chunk as it comes, on the calling thread; may
-  /// be
-  ///                 empty.
+  /// @param on_chunk hears each chunk as it comes, on the calling thread; can
+  ///                 be empty.
   /// @errors what `stream_bidi`, `send` and `output` throw; an exception of
   ///         `on_chunk` cancels the action.
   template <client_option<json>... Options>
