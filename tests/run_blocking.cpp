@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <caf/scoped_actor.hpp>
+
 #include <barrier>
 #include <condition_variable>
 #include <mutex>
