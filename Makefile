@@ -75,6 +75,7 @@ asan: deps ## run all tests under AddressSanitizer and UBSan
 	  -DTERTULIA_BENCH=OFF)
 	@$(call compile,build-asan,all)
 	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp \
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  $(call ctest,build-asan)
 

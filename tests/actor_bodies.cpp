@@ -18,6 +18,12 @@ using int_port = client_port<int, int, int>;
 using body_behavior = connection_actor::behavior_type;
 
 struct actor_bodies : flows {
+  // The bodies refer to the members below.
+  ~actor_bodies() override {
+    if (rt)
+      stop_runtime();
+  }
+
   auto define_echo() {
     return define([this](self_pointer self, text_port client, nothing) //
                   -> body_behavior {

@@ -21,6 +21,9 @@ std::size_t resident_size() {
 #if defined(__SANITIZE_ADDRESS__)
   return bytes_in_use(); // the sanitizer keeps freed memory resident
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+  return bytes_in_use(); // the sanitizer keeps freed memory resident
+#endif
   std::ifstream from{"/proc/self/statm"};
   std::size_t all = 0;
   std::size_t resident = 0;
