@@ -100,12 +100,14 @@ std::uint32_t client_end::take_credit() noexcept {
 }
 
 caf::error client_end::refusal() const {
+  // What the client did itself comes first: it knows of that, while the end of
+  // the action may come sooner or later.
   if (cancelled_)
     return fail(errc::cancelled, "the connection was cancelled");
-  if (over_)
-    return fail(errc::failed_precondition, "the connection has finished");
   if (closed_)
     return fail(errc::failed_precondition, "the input is closed");
+  if (over_)
+    return fail(errc::failed_precondition, "the connection has finished");
   return caf::none;
 }
 
