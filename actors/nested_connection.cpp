@@ -59,6 +59,14 @@ void nested_connection::cancel() {
     owner_.self()->send(peer_, cancel_atom_v);
 }
 
+void nested_connection::reject(caf::error reason) {
+  if (!end.over())
+    owner_.self()->send(peer_, cancel_atom_v);
+  end.reject(std::move(reason));
+  notify();
+  raise(end.failure());
+}
+
 void nested_connection::grant(bool waiting) {
   if (const auto due = end.credit_due(waiting); due > 0)
     owner_.self()->send(peer_, chunk_credit{due});

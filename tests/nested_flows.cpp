@@ -215,6 +215,31 @@ TEST_F(nested_flows, an_action_that_nobody_knows_is_not_found) {
   EXPECT_EQ(client.code(), errc::not_found);
 }
 
+TEST_F(nested_flows, what_cannot_be_read_is_an_error_to_all_who_ask) {
+  const auto info = define_counter().info();
+  const bidi_action<nothing, int, int, std::string> mistaken{
+    detail::action_ref{&system, rt->front_desk(), info.key, info, nullptr}};
+  std::vector<std::string> heard;
+  auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
+    auto talk = co_await mistaken.open(ctx);
+    co_await talk.send(1);
+    for (int i = 0; i < 2; ++i) {
+      const auto chunk = co_await as_expected(talk.next());
+      heard.push_back(told(chunk.error()));
+      const auto result = co_await as_expected(talk.output());
+      heard.push_back(told(result.error()));
+    }
+    co_await talk.send(1);
+  });
+  run();
+  EXPECT_EQ(heard,
+            std::vector(4, "invalid_argument $[0]: expected a string, found 0 "
+                           R"({"expected":"a string","path":"$[0]"})"s));
+  EXPECT_EQ(client.code(), errc::failed_precondition);
+  EXPECT_EQ(inner_left, 1) << "the inner body was cancelled";
+  EXPECT_EQ(extra_actors(), 1u) << "the client";
+}
+
 TEST_F(nested_flows, an_action_of_a_runtime_that_is_gone_is_unavailable) {
   auto other = std::make_optional<runtime>(system);
   const auto inner = other->define_bidi_flow(

@@ -83,7 +83,11 @@ public:
     if (at_->empty())
       switch (of().end.next()) {
         case client_end::arrival::chunks:
-          at_->load(of().end.take_chunks());
+          try {
+            at_->load(of().end.take_chunks());
+          } catch (...) {
+            of().reject(current_exception_to_error());
+          }
           break;
         case client_end::arrival::turn_end:
           of().end.take_turn_end();
@@ -118,7 +122,11 @@ public:
     if (const auto& failure = of().end.failure())
       raise(failure);
     auto output = of().end.output();
-    return std::move(output).template take<Out>();
+    try {
+      return std::move(output).template take<Out>();
+    } catch (...) {
+      of().reject(current_exception_to_error());
+    }
   }
 };
 

@@ -92,6 +92,10 @@ public:
   void close();
   void cancel();
 
+  /// Ends it because what it said cannot be read: this and every later wait
+  /// throws the reason.
+  [[noreturn]] void reject(caf::error reason);
+
   /// Sends credit for chunks if some is due.
   void grant(bool waiting);
 
