@@ -28,6 +28,11 @@
 // The line stands in the namespace of the type; the first list names described
 // bases. Then <tertulia/json.hpp> reads and writes it, <tertulia/schema.hpp>
 // knows its JSON Schema, and with this header CAF can send and print it.
+// omitted_when_empty names members that are left out while they are empty.
+//
+// In a class template another line stands inside the class:
+//
+//   BOOST_DESCRIBE_CLASS(page, (), (items, next), (), ())
 
 namespace tertulia::detail {
 

@@ -47,7 +47,8 @@ concept json_writable = detail::supports<T, false>;
 /// The canonical form is the one text by which a value is compared, hashed and
 /// sent: compact UTF-8; members in the order of their description, those of
 /// bases first; maps sorted by the bytes of their keys; members that are an
-/// empty `std::optional` left out; only `"`, `\` and control characters
+/// empty `std::optional`, or that are empty and in the struct's
+/// `omitted_when_empty`, left out; only `"`, `\` and control characters
 /// escaped; integers in full. Floating-point numbers have the fewest digits
 /// that give the same value back, are written out from 1e-6 up to 1e21, and
 /// without a point if they are integral, all as in Go; negative zero is `-0.0`.

@@ -10,7 +10,8 @@ namespace tertulia {
 /// Returns the JSON Schema (draft 2020-12) of what `to_json_text` writes for a
 /// `T`, with `$schema` at the root.
 ///
-/// Every member that is no `std::optional` is required: a program that follows
+/// Every member that is no `std::optional` and never left out, as
+/// `omitted_when_empty` has it, is required: a program that follows
 /// the schema leaves nothing to defaults, though `from_json` would allow it.
 /// Structs are described in place; a struct that contains itself stands once
 /// under `$defs`. Integers narrower than 64 bits carry their limits, unsigned

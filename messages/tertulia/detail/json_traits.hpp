@@ -153,6 +153,31 @@ inline constexpr bool is_view<char[N]> = true;
 template <class T>
 concept json_view = is_view<T>;
 
+// -- what may be left out -----------------------------------------------------
+
+/// A type with a value that counts as empty: see `omitted_when_empty`.
+template <class T>
+inline constexpr bool can_be_empty = [] {
+  if constexpr (has_codec<T>)
+    return requires(const T& x) {
+      { x.empty() } -> std::convertible_to<bool>;
+    };
+  else if constexpr (described_struct<T>)
+    return std::is_empty_v<T>;
+  else
+    return !described_enum<T> && !json_array<T> && !json_tuple<T>;
+}();
+
+/// Says whether a `Struct` may come without this member.
+template <class Struct, class Descriptor>
+inline constexpr bool is_optional_member = [] {
+  using member = std::remove_const_t<member_of<Struct, Descriptor>>;
+  if constexpr (json_optional<member> && !has_codec<member>)
+    return true;
+  else
+    return is_omitted<Struct, Descriptor> && can_be_empty<member>;
+}();
+
 // -- the closure: is a type made of nothing but these? ------------------------
 
 /// Says whether `T` can be written, and read if `Read`. `Seen` are the structs

@@ -34,7 +34,7 @@ bool fits_struct(const json& from) {
   for_each_member<T>([&](auto d) {
     if (from.contains(std::string{wire_name<decltype(d)>::plain}))
       ++known;
-    else if (!json_optional<member_of<T, decltype(d)>>)
+    else if (!is_optional_member<T, decltype(d)>)
       complete = false;
   });
   return complete && known == from.size();

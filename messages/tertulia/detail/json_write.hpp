@@ -5,6 +5,8 @@
 #include <tertulia/detail/json_traits.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <iterator>
 #include <string>
@@ -56,6 +58,35 @@ bool is_null(const T& x) {
     return false;
 }
 
+/// Says whether `x` is what `omitted_when_empty` leaves out.
+template <class T>
+bool is_empty(const T& x) {
+  if constexpr (!can_be_empty<T> || (described_struct<T> && !has_codec<T>))
+    return can_be_empty<T>;
+  else if constexpr (std::same_as<T, json>) // an empty array is a value, too
+    return x.is_null();
+  else if constexpr (json_float<T>) // a reader would lose the sign of -0.0
+    return std::bit_cast<std::array<char, sizeof(T)>>(x)
+           == std::array<char, sizeof(T)>{};
+  else if constexpr (std::is_arithmetic_v<T>)
+    return x == T{};
+  else if constexpr (requires { x.empty(); })
+    return x.empty();
+  else
+    return is_null(x);
+}
+
+/// Says whether this member is left out of the text of a `Struct`.
+template <class Struct, class Descriptor, class Member>
+bool is_left_out(const Member& x) {
+  if constexpr (!is_optional_member<Struct, Descriptor>)
+    return false;
+  else if constexpr (json_optional<Member> && !has_codec<Member>)
+    return is_null(x);
+  else
+    return is_empty(x);
+}
+
 template <class T>
 void write_value(std::string& out, const T& x, const json_path& at);
 
@@ -74,9 +105,8 @@ void write_struct(std::string& out, const T& x, const json_path& at) {
     using name = wire_name<decltype(d)>;
     using member = std::remove_const_t<member_of<T, decltype(d)>>;
     const auto& y = x.*d.pointer;
-    if constexpr (json_optional<member> && !has_codec<member>)
-      if (is_null(y))
-        return;
+    if (is_left_out<T, decltype(d)>(y))
+      return;
     if (out.back() != '{')
       out += ',';
     out += name::key;

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <typeindex>
+#include <utility>
 
 #include <boost/describe.hpp>
 #include <boost/mp11/algorithm.hpp>
@@ -161,5 +163,63 @@ namespace tertulia {
 /// `BOOST_DESCRIBE_CLASS`. See <tertulia/describe.hpp>.
 template <class T>
 concept described = detail::described_struct<T>;
+
+/// The members of a described struct that are left out of its JSON while they
+/// are empty, as Go's `omitempty` does: specialise it with a tuple of pointers
+/// to members, before the first use of the struct.
+///
+/// ```
+/// template <>
+/// inline constexpr auto tertulia::omitted_when_empty<order>
+///   = std::tuple{&order::notes, &order::items};
+/// ```
+///
+/// Empty are: a string, list, set or map without elements, a type with a codec
+/// that says so by `empty()`, a null `json`, optional or smart pointer,
+/// `false`, zero, and a struct without members. Other structs, enumerators and
+/// arrays never are, so that a class template can name a member of any type. As
+/// in Go a reader gives a missing member what the default constructor gives it,
+/// which should be empty, too. What is listed for a base holds for what derives
+/// from it.
+///
+/// @design README §5.10 "Canonical JSON"; seeds 003 §1.1 and 004 §1.1.
+template <class T>
+inline constexpr std::tuple<> omitted_when_empty{};
+
+namespace detail {
+
+/// Says whether `Struct` lists this member to be left out.
+template <class Struct, class Descriptor>
+inline constexpr bool is_listed = std::apply(
+  [](auto... listed) {
+    [[maybe_unused]] const auto is_it = [](auto x) {
+      if constexpr (std::is_same_v<
+                      decltype(x),
+                      std::remove_cv_t<decltype(Descriptor::pointer)>>)
+        return x == Descriptor::pointer;
+      else
+        return false;
+    };
+    return (is_it(listed) || ...);
+  },
+  omitted_when_empty<Struct>);
+
+/// The struct that declares a member.
+template <class Pointer>
+struct declarer;
+
+template <class Member, class Struct>
+struct declarer<Member Struct::*> {
+  using type = Struct;
+};
+
+/// Says whether this member of `Struct`, or of a base, may be left out.
+template <class Struct, class Descriptor>
+inline constexpr bool is_omitted
+  = is_listed<
+      Struct,
+      Descriptor> || is_listed<typename declarer<std::remove_cv_t<decltype(Descriptor::pointer)>>::type, Descriptor>;
+
+} // namespace detail
 
 } // namespace tertulia

@@ -127,12 +127,12 @@ private:
     for_each_member<Struct>([&](auto d) {
       using member = std::remove_const_t<member_of<Struct, decltype(d)>>;
       const std::string name{wire_name<decltype(d)>::plain};
-      if constexpr (json_optional<member> && !has_codec<member>) {
+      if constexpr (json_optional<member> && !has_codec<member>)
         properties[name] = schema<typename member::value_type>();
-      } else {
+      else
         properties[name] = schema<member>();
+      if constexpr (!is_optional_member<Struct, decltype(d)>)
         result["required"].push_back(name);
-      }
     });
     return end(type, std::move(result));
   }
