@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/part.hpp>
+#include <tertulia/describe.hpp>
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace tertulia::ai {
+
+/// What a conversation produced beside its messages: a file, a picture, a
+/// diagram.
+///
+/// `{"name":"…","parts":[…],"metadata":{…}}` in JSON; an empty name and empty
+/// metadata are left out.
+///
+/// @threads a value.
+/// @design  seeds 003 §1.1 and 004 §1.1: `AgentArtifact` and
+///          `SessionFlowArtifact`.
+struct artifact {
+  artifact() = default;
+
+  artifact(std::string name, std::vector<part> parts,
+           metadata_map metadata = {})
+    : name(std::move(name)), parts(std::move(parts)),
+      metadata(std::move(metadata)) {}
+
+  /// Identifies it within the session, such as `generated_code.go`.
+  std::string name;
+
+  std::vector<part> parts;
+  metadata_map metadata;
+
+  friend bool operator==(const artifact&, const artifact&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(artifact, (), (name, parts, metadata))
+
+} // namespace tertulia::ai
+
+namespace tertulia {
+
+template <>
+inline constexpr auto omitted_when_empty<ai::artifact> = std::tuple{
+  &ai::artifact::name, &ai::artifact::metadata};
+
+} // namespace tertulia
