@@ -156,13 +156,16 @@ TEST_F(blocking_connection, a_slow_reader_times_out_and_goes_on) {
     });
   auto talk = flow.stream_bidi();
   std::vector<int> seen;
-  EXPECT_EQ(code_from([&] {
-              for (auto chunk : talk.responses(1ms))
-                seen.push_back(chunk);
-            }),
-            errc::deadline_exceeded);
-  EXPECT_EQ(code_from([&] { static_cast<void>(talk.responses(0s).begin()); }),
-            errc::deadline_exceeded);
+  for (auto chunk : talk.responses(patience)) {
+    seen.push_back(chunk);
+    break;
+  }
+  for (const auto within : {caf::timespan{1ms}, caf::timespan{0s}})
+    EXPECT_EQ(code_from([&] {
+                for (auto chunk : talk.responses(within))
+                  seen.push_back(chunk);
+              }),
+              errc::deadline_exceeded);
   EXPECT_FALSE(talk.wait_until_done(0s));
   open->open();
   for (auto chunk : talk.responses(patience))
