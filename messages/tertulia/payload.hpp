@@ -143,6 +143,12 @@ public:
   /// @errors `invalid_argument` when not encodable (a NaN, say).
   [[nodiscard]] std::string text() const;
 
+  /// Whether both share one value, or are both empty: O(1), and false is no
+  /// proof that they differ.
+  [[nodiscard]] bool same_as(const payload& x) const noexcept {
+    return content_ == x.content_;
+  }
+
   friend bool operator==(const payload& x, const payload& y) {
     return x.content_ == y.content_ || x.text() == y.text();
   }

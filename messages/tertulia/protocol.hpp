@@ -20,6 +20,9 @@
 //   connection  the front desk   the front desk, client  its last word is said
 //   chunk sink  the client       its connections         the client says so
 //   body actor  the connection   its connection          with its connection
+//   session     the connection   the connection          with its connection
+//   responder   the connection   the connection          the last word is said
+//   store       the user         its agents, sessions    nobody holds it
 //
 // Clients monitor their connections, connections monitor their clients; nobody
 // links. What a side may send is counted: it starts with the credit that was
@@ -73,6 +76,47 @@ using chunk_sink = protocol<
   caf::result<void>(input_credit),        // room for n more inputs
   caf::result<void>(turn_end),            // free; after every chunk of its turn
   caf::result<void>(finished)>;           // free; the last word: an output or an error
+
+// -- connection -> responder ----------------------------------------------------
+
+/// Stands between the connection of a conversation and its client: hands on
+/// what the body says, and ends turns.
+using responder_actor = chunk_sink::extend<
+  caf::replies_to<snapshot_trigger>::with<snapshot_outcome>>;
+                                          // turn_end: the client is told after the snapshot
+
+// -- connection, responder, tools -> session ------------------------------------
+
+/// The working state of one conversation. Nobody else can change it.
+using session_actor = protocol<
+  caf::result<session_view>(caf::open_atom),   // once, first: load or create; not_found, data_loss,
+                                          // failed_precondition when another invocation is live
+  caf::result<session_view>(caf::get_atom),
+  caf::result<std::uint64_t>(session_edit),         // the new version; aborted
+  caf::result<snapshot_outcome>(snapshot_trigger),  // unavailable or the store's own code
+  caf::result<session_summary>(done_atom)>;         // what the invocation came to
+
+// -- session -> store -----------------------------------------------------------
+
+/// Keeps states and records. Every change is one verb, decided by the store.
+/// Where one id can mean several snapshots: failed_precondition.
+using snapshot_store = protocol<
+  caf::result<saved_snapshot>(save_snapshot),       // not_found: the parent; aborted: the head
+                                                    // moved; no-op if the parent has this state
+  caf::result<stored_snapshot>(get_snapshot),       // not_found; data_loss
+  caf::result<stored_snapshot>(restore_snapshot),   // moves the head; not_found; data_loss
+  caf::result<snapshot_page>(list_snapshots),       // empty for an unknown session
+  caf::result<stored_session>(get_session),         // not_found; data_loss
+  caf::result<session_info>(save_session)>;
+
+// -- people and programs -> store -----------------------------------------------
+
+/// A store that can be looked after. Converts to a `snapshot_store`.
+using managed_store = snapshot_store::extend<
+  caf::replies_to<list_sessions>::with<session_page>,
+  caf::replies_to<label_snapshot>::with<snapshot_record>, // not_found
+  caf::replies_to<delete_session>::with<erased>,          // not_found
+  caf::replies_to<prune_snapshots>::with<erased>>;
 
 // clang-format on
 

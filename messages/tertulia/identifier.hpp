@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/describe.hpp>
+
+#include <compare>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tertulia {
+
+/// The name of one thing of a certain kind, so that a snapshot is never taken
+/// for a session. A string in JSON.
+///
+/// @threads a value.
+template <class Kind>
+class identifier {
+public:
+  /// Makes an identifier that names nothing.
+  identifier() = default;
+
+  explicit identifier(std::string text) noexcept : text_(std::move(text)) {}
+
+  [[nodiscard]] const std::string& str() const noexcept {
+    return text_;
+  }
+
+  [[nodiscard]] bool empty() const noexcept {
+    return text_.empty();
+  }
+
+  /// Whether it names something.
+  explicit operator bool() const noexcept {
+    return !text_.empty();
+  }
+
+  friend auto operator<=>(const identifier&, const identifier&) = default;
+
+  friend std::string to_string(const identifier& x) {
+    return x.text_;
+  }
+
+private:
+  std::string text_;
+};
+
+template <class Inspector, class Kind>
+typename Inspector::result_type inspect(Inspector& f, identifier<Kind>& x) {
+  auto text = x.str();
+  auto load = [&]() -> caf::error {
+    x = identifier<Kind>{std::move(text)};
+    return caf::none;
+  };
+  return f(text, caf::meta::load_callback(load));
+}
+
+template <class Kind>
+struct json_codec<identifier<Kind>> {
+  static void write(std::string& out, const identifier<Kind>& x,
+                    const json_path& at) {
+    detail::write_text(out, x.str(), at);
+  }
+
+  static identifier<Kind> read(const json& from, const json_path& at) {
+    return identifier<Kind>{detail::require_string(from, at)};
+  }
+
+  static json schema() {
+    return {{"type", "string"}};
+  }
+};
+
+/// Names a session: chosen by the client, or a UUID.
+using session_id = identifier<struct session_kind>;
+
+/// Names a snapshot: the hash of its state, or a UUID, as the system says.
+using snapshot_id = identifier<struct snapshot_kind>;
+
+/// Names a state by its content: the lower-case hex SHA-256 of its canonical
+/// JSON.
+using state_id = identifier<struct state_kind>;
+
+} // namespace tertulia
+
+template <class Kind>
+struct std::hash<tertulia::identifier<Kind>> {
+  std::size_t operator()(const tertulia::identifier<Kind>& x) const noexcept {
+    return std::hash<std::string_view>{}(x.str());
+  }
+};

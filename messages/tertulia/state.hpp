@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/artifact.hpp>
+#include <tertulia/ai/message_log.hpp>
+#include <tertulia/identifier.hpp>
+#include <tertulia/payload.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tertulia {
+
+/// What a state consists of. Stored; append only.
+enum class state_form : std::uint8_t {
+  /// One value of the agent's own type, and nothing else.
+  plain = 0,
+  /// Messages, custom value and artifacts: `ai::conversation_state`.
+  conversation = 1,
+};
+
+BOOST_DESCRIBE_ENUM(state_form, plain, conversation)
+
+/// The artifacts of a state, shared by all states that have the same.
+using artifact_list = std::shared_ptr<const std::vector<ai::artifact>>;
+
+/// The state of a session at one moment, whatever its types: what sessions work
+/// on and stores keep.
+///
+/// Nothing in it is ever changed. A state shares with the one before whatever
+/// they have in common, so a copy costs a few pointers.
+///
+/// @threads a value; the shared parts can be read by many threads at once.
+/// @design  README §5.8 "Records and states"; seeds 000 §1.1, 003 §1.1.
+class state {
+public:
+  /// Makes a plain state without a value.
+  state() = default;
+
+  /// Makes the state of an agent: a value of its own type.
+  [[nodiscard]] static state plain(payload value);
+
+  /// Makes the state of a conversation.
+  /// @param custom may be empty; it is then left out of the canonical JSON.
+  [[nodiscard]] static state conversation(ai::message_log messages,
+                                          payload custom,
+                                          artifact_list artifacts);
+
+  [[nodiscard]] state_form form() const noexcept {
+    return form_;
+  }
+
+  /// The conversation so far; empty in a plain state.
+  [[nodiscard]] const ai::message_log& messages() const noexcept {
+    return messages_;
+  }
+
+  /// The custom value of a conversation, or all there is of a plain state.
+  [[nodiscard]] const payload& custom() const noexcept {
+    return custom_;
+  }
+
+  [[nodiscard]] const std::vector<ai::artifact>& artifacts() const noexcept;
+
+  /// The artifacts to share; null for none.
+  [[nodiscard]] const artifact_list& shared_artifacts() const noexcept {
+    return artifacts_;
+  }
+
+  // -- changed copies ---------------------------------------------------------
+
+  [[nodiscard]] state with_messages(ai::message_log x) const;
+  [[nodiscard]] state with_custom(payload x) const;
+  [[nodiscard]] state with_artifacts(artifact_list x) const;
+
+  /// Adds an artifact; one of the same name is replaced in its place. An
+  /// artifact without a name is always added.
+  [[nodiscard]] state with_artifact(ai::artifact x) const;
+
+  // -- canonical JSON ---------------------------------------------------------
+
+  /// Appends the canonical JSON: `{"messages":[…],"custom":…,"artifacts":[…]}`
+  /// without what is empty, or the value of a plain state. `sha256sum` of it is
+  /// the id.
+  /// @errors `invalid_argument` for what has no JSON, such as a NaN.
+  void append_text(std::string& to) const;
+
+  [[nodiscard]] std::string text() const;
+
+  /// Hashes the canonical JSON. Messages that were hashed before, in this state
+  /// or one that it grew from, are not hashed again.
+  /// @errors `invalid_argument` for what has no JSON, such as a NaN.
+  [[nodiscard]] state_id id() const;
+
+  /// Whether both are the very same parts: O(1), and false is no proof that
+  /// they differ.
+  [[nodiscard]] bool same_as(const state& x) const noexcept;
+
+  /// By content: compares the canonical JSON unless it is the same parts.
+  friend bool operator==(const state& x, const state& y) {
+    return x.form_ == y.form_ && (x.same_as(y) || x.text() == y.text());
+  }
+
+private:
+  /// Appends what follows the messages: the custom value and the artifacts.
+  void append_rest(std::string& to) const;
+
+  state_form form_ = state_form::plain;
+  ai::message_log messages_;
+  payload custom_;
+  artifact_list artifacts_;
+};
+
+/// A state on its way between processes: the text of each of its parts, empty
+/// for what it has not.
+struct encoded_state {
+  encoded_state() = default;
+
+  /// @errors throws `invalid_argument` for what has no JSON.
+  explicit encoded_state(const state& x);
+
+  /// Reads the state back; the custom value stays as it is until it is taken,
+  /// so the id remains what it was.
+  /// @errors throws `invalid_argument` that names the JSON path.
+  [[nodiscard]] state decode() const;
+
+  std::uint8_t form = 0;
+  std::string messages;
+  std::string custom;
+  std::string artifacts;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, encoded_state& x) {
+  return f(caf::meta::type_name("tertulia::encoded_state"), x.form, x.messages,
+           x.custom, x.artifacts);
+}
+
+/// A state that has no canonical JSON fails the message that carries it.
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, state& x) {
+  encoded_state text;
+  if constexpr (Inspector::reads_state) {
+    try {
+      text = encoded_state{x};
+    } catch (const status_error& error) {
+      if constexpr (std::is_same_v<typename Inspector::result_type, caf::error>)
+        return to_error(error);
+      else
+        text.custom = error.message();
+    }
+  }
+  auto load = [&]() -> caf::error {
+    try {
+      x = text.decode();
+      return caf::none;
+    } catch (...) {
+      return current_exception_to_error();
+    }
+  };
+  return f(caf::meta::type_name("tertulia::state"), text,
+           caf::meta::load_callback(load));
+}
+
+} // namespace tertulia

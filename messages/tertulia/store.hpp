@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/snapshot.hpp>
+#include <tertulia/state.hpp>
+
+#include <caf/meta/type_name.hpp>
+#include <caf/optional.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+// What is said to a snapshot store, and what it answers. Sessions are told
+// apart by the agent they belong to and their own id: a store may serve many
+// agents. Every change is one verb that the store decides.
+
+namespace tertulia {
+
+/// Which session is meant.
+struct session_ref {
+  session_ref() = default;
+  session_ref(std::string agent, session_id id)
+    : agent(std::move(agent)), id(std::move(id)) {}
+
+  /// Key of the agent or flow, e.g. `/agent/chat`.
+  std::string agent;
+  session_id id;
+
+  friend auto operator<=>(const session_ref&, const session_ref&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(session_ref, (), (agent, id))
+
+/// Which snapshot is meant. An id that occurs in one session needs no more; one
+/// that occurs in several is ambiguous without the session. If a session has
+/// come to a state more than once its last active record is meant, or its last
+/// one if none is active.
+struct snapshot_ref {
+  snapshot_ref() = default;
+  snapshot_ref(std::string agent, session_id session, snapshot_id id)
+    : agent(std::move(agent)), session(std::move(session)), id(std::move(id)) {}
+
+  std::string agent;
+  /// Empty if the id says it all.
+  session_id session;
+  snapshot_id id;
+  /// One certain record of the session; 0 for whichever has the id. With it
+  /// the id may be empty.
+  std::uint64_t sequence = 0;
+
+  friend bool operator==(const snapshot_ref&, const snapshot_ref&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(snapshot_ref, (), (agent, session, id, sequence))
+
+/// How much of a snapshot is wanted.
+enum class detail_level : std::uint8_t {
+  record, ///< Its record; stores do not touch the state for it.
+  state,  ///< Its state, too, and verified.
+};
+
+/// Where a record may be added to a session.
+enum class append_rule : std::uint8_t {
+  /// Behind any record of the session: a branch.
+  anywhere,
+  /// Behind the session's head only; `aborted` if it has moved.
+  at_head,
+};
+
+// -- session -> store ---------------------------------------------------------
+
+/// Keep this as the next snapshot of its session, which becomes its head. A
+/// session that is not there yet is created.
+struct save_snapshot {
+  save_snapshot() = default;
+  save_snapshot(snapshot_record record, state content, append_rule where)
+    : record(std::move(record)), content(std::move(content)), where(where) {}
+
+  /// Without sequence, parent_id and index: those follow from the parent.
+  snapshot_record record;
+  state content;
+  append_rule where = append_rule::anywhere;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, save_snapshot& x) {
+  return f(caf::meta::type_name("tertulia::save_snapshot"), x.record, x.content,
+           x.where);
+}
+
+/// Find a snapshot.
+struct get_snapshot {
+  get_snapshot() = default;
+  explicit get_snapshot(snapshot_ref which,
+                        detail_level wanted = detail_level::state)
+    : which(std::move(which)), wanted(wanted) {}
+
+  snapshot_ref which;
+  detail_level wanted = detail_level::state;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, get_snapshot& x) {
+  return f(caf::meta::type_name("tertulia::get_snapshot"), x.which, x.wanted);
+}
+
+/// Make this snapshot the head of its session: what came after it is orphaned
+/// by that, and an orphan is recovered. The seeds' `InvalidateSnapshotsAfter`.
+struct restore_snapshot {
+  restore_snapshot() = default;
+  explicit restore_snapshot(snapshot_ref which) : which(std::move(which)) {}
+
+  snapshot_ref which;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, restore_snapshot& x) {
+  return f(caf::meta::type_name("tertulia::restore_snapshot"), x.which);
+}
+
+/// List the snapshots of a session, oldest first, a page at a time.
+struct list_snapshots {
+  list_snapshots() = default;
+  explicit list_snapshots(session_ref of) : of(std::move(of)) {}
+
+  session_ref of;
+  /// Whether orphaned records are listed, too.
+  bool with_orphans = false;
+  detail_level wanted = detail_level::record;
+  /// Sequence number after which the page begins.
+  std::uint64_t after = 0;
+  /// Longest page; at most `max_page`.
+  std::uint32_t limit = 100;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, list_snapshots& x) {
+  return f(caf::meta::type_name("tertulia::list_snapshots"), x.of,
+           x.with_orphans, x.wanted, x.after, x.limit);
+}
+
+/// Find a session.
+struct get_session {
+  get_session() = default;
+  explicit get_session(session_ref which,
+                       detail_level wanted = detail_level::state)
+    : which(std::move(which)), wanted(wanted) {}
+
+  session_ref which;
+  detail_level wanted = detail_level::state;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, get_session& x) {
+  return f(caf::meta::type_name("tertulia::get_session"), x.which, x.wanted);
+}
+
+/// Keep this as what the session works on, apart from its snapshots. A session
+/// that is not there yet is created.
+struct save_session {
+  save_session() = default;
+  save_session(session_ref which, state content, std::uint64_t next_turn)
+    : which(std::move(which)), content(std::move(content)),
+      next_turn(next_turn) {}
+
+  session_ref which;
+  state content;
+  std::uint64_t next_turn = 0;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, save_session& x) {
+  return f(caf::meta::type_name("tertulia::save_session"), x.which, x.content,
+           x.next_turn);
+}
+
+// -- people and programs -> store ---------------------------------------------
+
+/// List sessions, ordered by agent and id, a page at a time.
+struct list_sessions {
+  list_sessions() = default;
+
+  /// Key of an agent whose sessions are meant; empty for all agents.
+  std::string agent;
+  /// Only those with a snapshot of this label; empty for all.
+  std::string label;
+  /// Only those that changed at or after this time.
+  caf::timestamp updated_since;
+  /// After which session the page begins; empty for the first page.
+  session_ref after;
+  /// Longest page; at most `max_page`.
+  std::uint32_t limit = 100;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, list_sessions& x) {
+  return f(caf::meta::type_name("tertulia::list_sessions"), x.agent, x.label,
+           x.updated_since, x.after, x.limit);
+}
+
+/// Change the labels of a snapshot.
+struct label_snapshot {
+  label_snapshot() = default;
+  explicit label_snapshot(snapshot_ref which) : which(std::move(which)) {}
+
+  snapshot_ref which;
+  /// Those that it has already are no error.
+  std::vector<std::string> add;
+  /// Those that it has not are no error.
+  std::vector<std::string> remove;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, label_snapshot& x) {
+  return f(caf::meta::type_name("tertulia::label_snapshot"), x.which, x.add,
+           x.remove);
+}
+
+/// Erase a session with all its records, and what no other session shares.
+struct delete_session {
+  delete_session() = default;
+  explicit delete_session(session_ref which) : which(std::move(which)) {}
+
+  session_ref which;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
+  return f(caf::meta::type_name("tertulia::delete_session"), x.which);
+}
+
+/// Drop records that nobody is likely to want. Heads and labelled records stay;
+/// the children of a dropped record hang on its nearest ancestor that stays, so
+/// that what was active stays active.
+struct prune_snapshots {
+  prune_snapshots() = default;
+
+  /// Key of an agent whose sessions are meant; empty for all agents.
+  std::string agent;
+  /// One session of the agent; empty for all.
+  session_id session;
+  /// Drop what was made before this time.
+  caf::timestamp created_before = caf::timestamp::max();
+  /// Of each session, keep this many of the newest records whatever their age.
+  std::uint64_t keep_newest = 0;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, prune_snapshots& x) {
+  return f(caf::meta::type_name("tertulia::prune_snapshots"), x.agent,
+           x.session, x.created_before, x.keep_newest);
+}
+
+// -- store -> whoever asked ---------------------------------------------------
+
+/// The longest page that a store gives.
+inline constexpr std::uint32_t max_page = 1'000;
+
+/// A snapshot as a store has it.
+struct stored_snapshot {
+  stored_snapshot() = default;
+  explicit stored_snapshot(snapshot_record record, state content = {})
+    : record(std::move(record)), content(std::move(content)) {}
+
+  snapshot_record record;
+  /// Plain and without a value if only the record was wanted.
+  state content;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stored_snapshot& x) {
+  return f(caf::meta::type_name("tertulia::stored_snapshot"), x.record,
+           x.content);
+}
+
+/// What became of `save_snapshot`.
+struct saved_snapshot {
+  saved_snapshot() = default;
+  saved_snapshot(snapshot_record record, bool created)
+    : record(std::move(record)), created(created) {}
+
+  /// The new record, or the parent if that has this state already.
+  snapshot_record record;
+  bool created = false;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, saved_snapshot& x) {
+  return f(caf::meta::type_name("tertulia::saved_snapshot"), x.record,
+           x.created);
+}
+
+/// One page of snapshots.
+struct snapshot_page {
+  snapshot_page() = default;
+
+  std::vector<stored_snapshot> snapshots;
+  /// Whether there are more behind the last one.
+  bool more = false;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, snapshot_page& x) {
+  return f(caf::meta::type_name("tertulia::snapshot_page"), x.snapshots,
+           x.more);
+}
+
+/// A session as a store has it.
+struct stored_session {
+  stored_session() = default;
+
+  session_info info;
+  /// What it works on: as it was saved or restored last, or its head's state.
+  /// Plain and without a value if only the record was wanted.
+  state content;
+  /// Its head; empty without records.
+  caf::optional<stored_snapshot> head;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stored_session& x) {
+  return f(caf::meta::type_name("tertulia::stored_session"), x.info, x.content,
+           x.head);
+}
+
+/// One page of sessions.
+struct session_page {
+  session_page() = default;
+
+  std::vector<session_info> sessions;
+  /// Whether there are more behind the last one.
+  bool more = false;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, session_page& x) {
+  return f(caf::meta::type_name("tertulia::session_page"), x.sessions, x.more);
+}
+
+/// What `delete_session` and `prune_snapshots` took away.
+struct erased {
+  erased() = default;
+  erased(std::uint64_t records, std::uint64_t states)
+    : records(records), states(states) {}
+
+  std::uint64_t records = 0;
+  /// States that nothing refers to any more.
+  std::uint64_t states = 0;
+
+  friend bool operator==(const erased&, const erased&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, erased& x) {
+  return f(caf::meta::type_name("tertulia::erased"), x.records, x.states);
+}
+
+} // namespace tertulia

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+#include <tertulia/timestamp.hpp>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+namespace tertulia {
+
+namespace {
+
+using namespace std::chrono;
+
+/// Takes numbers and marks off the front of a text.
+class scanner {
+public:
+  explicit scanner(std::string_view text) noexcept : rest_(text) {}
+
+  /// Takes exactly so many digits.
+  int digits(std::size_t count) {
+    int result = 0;
+    if (rest_.size() < count)
+      return fail();
+    const auto* end = rest_.data() + count;
+    const auto [at, error] = std::from_chars(rest_.data(), end, result);
+    if (error != std::errc{} || at != end || rest_.front() == '-')
+      return fail();
+    rest_.remove_prefix(count);
+    return result;
+  }
+
+  bool take(std::string_view any_of) {
+    if (rest_.empty() || any_of.find(rest_.front()) == std::string_view::npos)
+      return false;
+    last_ = rest_.front();
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  void require(std::string_view any_of) {
+    if (!take(any_of))
+      fail();
+  }
+
+  [[nodiscard]] char last() const noexcept {
+    return last_;
+  }
+
+  /// Takes the digits of a fraction; what is finer than a nanosecond is cut.
+  nanoseconds fraction() {
+    std::int64_t result = 0;
+    std::size_t count = 0;
+    for (; take("0123456789"); ++count)
+      if (count < 9)
+        result = result * 10 + (last_ - '0');
+    if (count == 0)
+      fail();
+    for (; count < 9; ++count)
+      result *= 10;
+    return nanoseconds{result};
+  }
+
+  [[nodiscard]] bool ok() const noexcept {
+    return ok_ && rest_.empty();
+  }
+
+private:
+  int fail() noexcept {
+    ok_ = false;
+    return 0;
+  }
+
+  std::string_view rest_;
+  char last_ = 0;
+  bool ok_ = true;
+};
+
+std::optional<caf::timestamp> parse(std::string_view text) {
+  scanner in{text};
+  const auto y = in.digits(4);
+  in.require("-");
+  const auto m = in.digits(2);
+  in.require("-");
+  const auto d = in.digits(2);
+  in.require("Tt ");
+  const auto hour = in.digits(2);
+  in.require(":");
+  const auto minute = in.digits(2);
+  in.require(":");
+  const auto second = in.digits(2);
+  const auto part = in.take(".") ? in.fraction() : nanoseconds{0};
+  minutes offset{0};
+  if (!in.take("Zz")) {
+    in.require("+-");
+    const auto sign = in.last() == '-' ? -1 : 1;
+    const auto hours_off = in.digits(2);
+    in.require(":");
+    const auto minutes_off = in.digits(2);
+    if (hours_off > 23 || minutes_off > 59)
+      return std::nullopt;
+    offset = minutes{sign * (hours_off * 60 + minutes_off)};
+  }
+  const year_month_day date{year{y}, month{static_cast<unsigned>(m)},
+                            day{static_cast<unsigned>(d)}};
+  // Beyond these years nanoseconds since 1970 no longer fit into 64 bits.
+  if (!in.ok() || !date.ok() || y < 1678 || y > 2261 || hour > 23 || minute > 59
+      || second > 60)
+    return std::nullopt;
+  return caf::timestamp{sys_days{date}.time_since_epoch() + hours{hour}
+                        + minutes{minute} + seconds{second} + part - offset};
+}
+
+} // namespace
+
+std::string to_rfc3339(caf::timestamp x) {
+  const auto whole = floor<days>(x);
+  const year_month_day date{sys_days{whole.time_since_epoch()}};
+  const hh_mm_ss time{x - whole};
+  std::array<char, 48> text{};
+  auto size = static_cast<std::size_t>(std::snprintf(
+    text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%09d",
+    static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+    static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+    static_cast<int>(time.minutes().count()),
+    static_cast<int>(time.seconds().count()),
+    static_cast<int>(time.subseconds().count())));
+  while (text[size - 1] == '0')
+    --size;
+  if (text[size - 1] == '.')
+    --size;
+  return std::string{text.data(), size} + 'Z';
+}
+
+caf::timestamp parse_rfc3339(std::string_view text) {
+  if (const auto result = parse(text))
+    return *result;
+  throw status_error{errc::invalid_argument,
+                     "expected a time as 2026-11-21T10:54:21.5Z"};
+}
+
+void json_codec<caf::timestamp>::write(std::string& out, caf::timestamp x,
+                                       const json_path& at) {
+  detail::write_text(out, to_rfc3339(x), at);
+}
+
+caf::timestamp json_codec<caf::timestamp>::read(const json& from,
+                                                const json_path& at) {
+  const auto& text = detail::require_string(from, at);
+  if (const auto result = parse(text))
+    return *result;
+  raise_mismatch(at, "a time as 2026-11-21T10:54:21.5Z",
+                 detail::in_quotes(text));
+}
+
+json json_codec<caf::timestamp>::schema() {
+  return {{"type", "string"}, {"format", "date-time"}};
+}
+
+} // namespace tertulia
