@@ -27,6 +27,7 @@ std::shared_ptr<environment> make_environment(caf::actor_system& system,
                                               const runtime_options& options) {
   auto result = std::make_shared<environment>(system, options);
   result->timer = spawn_timer(system);
+  result->leases = spawn_leases(system);
   result->desk = spawn_front_desk(result);
   return result;
 }

@@ -74,6 +74,10 @@ private:
                     + " connections, no more are allowed");
     if (what == nullptr)
       return fail(errc::not_found, "there is no action " + x.key);
+    if (what->conversation() == nullptr
+        && (x.options.session || x.options.snapshot))
+      return fail(errc::invalid_argument,
+                  what->info.key + " has no sessions and no snapshots");
     return caf::none;
   }
 

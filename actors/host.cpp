@@ -11,11 +11,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "session_actor.hpp"
 #include <spdlog/logger.h>
 
 namespace tertulia::detail {
 
 namespace {
+
+/// Why a conversation ends that has lost one of its actors.
+caf::error lost_part(const char* what, const caf::error& exit_reason) {
+  return fail(errc::aborted, "the " + std::string{what}
+                               + " was lost: " + caf::to_string(exit_reason));
+}
 
 /// Whether an operator should look at it: not what a client or a body chose.
 bool is_fault(errc code) noexcept {
@@ -30,8 +37,14 @@ host::host(host_actor::pointer self) : root(*this, next_), self_(self) {}
 host::~host() {
   if (!client_)
     return;
-  if (!concluded_)
-    say_last_word({}, fail(errc::aborted, "the connection was killed"));
+  if (!concluded_) {
+    concluded_ = true;
+    reason_ = fail(errc::aborted, "the connection was killed");
+  }
+  if (session_)
+    self_->send_exit(session_, caf::exit_reason::kill);
+  if (!told_)
+    deliver_last_word();
   if (deadline)
     disarm(deadline_id);
   if (next_expiry_ != time_point::max())
@@ -97,6 +110,8 @@ host_actor::behavior_type host::run(std::shared_ptr<environment> env,
         x->wake();
       settle();
     },
+    [this](spend_atom, std::uint32_t chunks) { out.spend(chunks); },
+    [this](cancel_atom, const caf::error& reason) { abort(reason); },
   };
 }
 
@@ -177,16 +192,16 @@ void host::flush() {
         return root.cancel(current_exception_to_error());
       }
     }
-    self_->send(client_,
+    self_->send(sink_,
                 chunk_batch{first, size, std::move(items), in.take_credit()});
   } else if (const auto due = in.credit_due(); due > 0) {
-    self_->send(client_, input_credit{due});
+    self_->send(sink_, input_credit{due});
   }
 }
 
 void host::end_turn() {
   flush();
-  self_->send(client_, turn_end{out.end_turn(), in.take_credit()});
+  self_->send(sink_, turn_end{out.end_turn(), in.take_credit()});
 }
 
 void host::arm(std::uint64_t id, caf::timespan delay) {
@@ -212,15 +227,24 @@ void host::detach(nested_connection& x) noexcept {
 caf::result<opened> host::start(open& x) {
   if (client_)
     return fail(errc::failed_precondition, "the connection is open already");
+  const auto* conversation = action_->conversation();
   payload init;
+  session_opening how;
   try {
-    init = action_->check_init(std::move(x.init));
+    if (conversation != nullptr) {
+      if (x.init)
+        init_ = action_->check_init(std::move(x.init));
+      how = conversation->opening(init_, x.options);
+    } else {
+      init = action_->check_init(std::move(x.init));
+    }
   } catch (...) {
-    concluded_ = true;
+    concluded_ = told_ = true;
     self_->quit();
     return current_exception_to_error();
   }
   client_ = std::move(x.client);
+  sink_ = client_;
   remote_ = client_.node() != self_->node();
   self_->monitor(client_);
   in.start(x.options.input_window);
@@ -233,14 +257,59 @@ caf::result<opened> host::start(open& x) {
     const auto parent = parse_traceparent(x.options.trace_parent);
     trace = env_->traces.start(action_->info.key, parent ? &*parent : nullptr);
   }
+  opening_ = self_->make_response_promise<opened>();
+  link_ = std::move(x.session);
+  auto answer = opening_;
+  if (conversation != nullptr)
+    open_session(std::move(how));
+  else
+    start_body(std::move(init));
+  return answer;
+}
+
+void host::open_session(session_opening how) {
+  auto what = std::static_pointer_cast<const conversation_action>(action_);
+  session_
+    = spawn_session(*self_, env_, what, std::move(how), lease_holder{self_});
+  self_->monitor(session_);
+  self_->request(session_, caf::infinite, caf::open_atom_v)
+    .then(
+      [this, what](session_view& x) {
+        if (concluded_)
+          return;
+        first_view_ = std::move(x);
+        responder_
+          = spawn_responder(*self_, what, self_->ctrl(), client_, session_);
+        self_->monitor(responder_);
+        sink_ = responder_;
+        link_ = session_link{what->state_type(), first_view_.id, session_,
+                             responder_};
+        link_.span_key = what->policy.span_key;
+        link_.agent = what->info.name;
+        start_body({});
+      },
+      [this](caf::error& reason) { refuse(std::move(reason)); });
+}
+
+void host::start_body(payload init) {
   env_->log->debug("{} opened", action_->info.key);
   // The answer goes out before the body says its first word.
-  auto answer = self_->make_response_promise<opened>();
-  answer.deliver(opened{connection_actor{self_}, x.options.input_window});
+  opening_.deliver(opened{connection_actor{self_}, in.window()});
   body_.emplace(action_->run(context{*this, trace}, std::move(init)));
   schedule(body_->start_for(body_end_, root));
   settle();
-  return answer;
+}
+
+void host::refuse(caf::error reason) {
+  if (concluded_)
+    return;
+  concluded_ = told_ = true; // nobody listens yet: the answer is the last word
+  trace.set_error(code_of(reason), to_status(reason).message());
+  trace.end();
+  opening_.deliver(std::move(reason));
+  if (session_)
+    self_->send_exit(session_, caf::exit_reason::kill);
+  self_->quit();
 }
 
 caf::result<void> host::take_input(turn_input& x) {
@@ -270,6 +339,8 @@ void host::abort(const caf::error& reason) {
   root.cancel(reason);
   if (body_)
     settle();
+  else if (client_)
+    refuse(reason);
   else
     self_->quit(); // nobody opened it
 }
@@ -295,6 +366,20 @@ void host::expire() {
 void host::on_down(const caf::down_msg& x) {
   if (client_ && x.source == client_.address())
     return abort(fail(errc::cancelled, "the client is gone"));
+  if (session_ && x.source == session_.address()) {
+    session_ = nullptr;
+    self_->send(env_->leases, release_atom_v, x.source);
+    if (concluded_)
+      return deliver_last_word();
+    return abort(lost_part("session", x.reason));
+  }
+  if (responder_ && x.source == responder_.address()) {
+    if (told_)
+      return; // it has said our last word
+    responder_ = nullptr;
+    sink_ = client_;
+    return abort(lost_part("responder", x.reason));
+  }
   for (const auto& [other, id] : asked_)
     if (other == x.source)
       if (auto* waiting = claim(id))
@@ -334,21 +419,36 @@ void host::conclude() {
     }
     say_last_word(std::move(output), std::move(reason));
   }
-  self_->quit();
+  if (told_)
+    self_->quit();
 }
 
 void host::say_last_word(payload output, caf::error reason) {
   concluded_ = true;
-  if (reason) {
-    const auto status = to_status(reason);
+  output_ = std::move(output);
+  reason_ = std::move(reason);
+  // Who has heard the last word can open the session again: it has ended then,
+  // and nothing that it began comes later.
+  if (session_)
+    self_->send_exit(session_, caf::exit_reason::kill);
+  else
+    deliver_last_word();
+}
+
+void host::deliver_last_word() {
+  told_ = true;
+  if (reason_) {
+    const auto status = to_status(reason_);
     trace.set_error(status.code(), status.message());
     if (is_fault(status.code()))
       env_->log->warn("{} failed: {}", action_->info.key,
                       to_string(status.code()));
   }
   trace.end();
-  self_->send(client_, finished{std::move(output), std::move(reason),
-                                out.sent(), in.taken()});
+  self_->send(sink_, finished{std::move(output_), std::move(reason_),
+                              out.sent(), in.taken()});
+  if (ended_)
+    self_->quit();
 }
 
 } // namespace tertulia::detail

@@ -12,6 +12,7 @@ open_nested(context ctx, front_desk_actor desk, open what_to,
   if (desk.node() != at.self()->node())
     what_to.init = what_to.init.sealed();
   what_to.client = chunk_sink{at.self()};
+  what_to.session = at.link();
   if (const auto* parent = ctx.trace().context();
       parent != nullptr && what_to.options.trace_parent.empty())
     what_to.options.trace_parent = parent->to_traceparent();

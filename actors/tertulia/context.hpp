@@ -155,6 +155,27 @@ public:
     return *trace_;
   }
 
+  // -- the session ------------------------------------------------------------
+
+  /// Finds the session in which this code runs: that of the body's own
+  /// connection, or that of the conversation that has called this flow.
+  ///
+  /// ```
+  /// if (auto chat = ctx.session<tertulia::session<words>>())
+  ///   co_await chat->update([](words& w) { w.seen += 1; });
+  /// ```
+  ///
+  /// @tparam Session `session<State>` or `ai::session<Custom>`.
+  /// @returns empty if there is none, or it is one of another type.
+  /// @design README §5.9 "Sessions"; seeds 003 §1.4, 004 §1.4.
+  template <class Session>
+  [[nodiscard]] std::optional<Session> session() const {
+    const auto& link = owner_->link();
+    if (!link.session || link.type != Session::type())
+      return std::nullopt;
+    return Session{*owner_};
+  }
+
   // -- the actor system -------------------------------------------------------
 
   /// The actor system that the body runs in.

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/identifier.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/protocol.hpp>
 
@@ -20,6 +21,42 @@ namespace tertulia {
 /// what one connection can make a node hold.
 inline constexpr std::uint32_t max_window = 65'536;
 
+/// The session in which a body runs, for the flows that it calls: they find it
+/// through their context and work on the same state.
+struct session_link {
+  session_link() = default;
+  session_link(std::string type, session_id id, session_actor session,
+               responder_actor responder)
+    : type(std::move(type)), id(std::move(id)), session(std::move(session)),
+      responder(std::move(responder)) {}
+
+  /// Which type the state has: who asks for another finds nothing.
+  std::string type;
+  session_id id;
+  session_actor session;
+  responder_actor responder;
+  /// What a span says of a snapshot: the name of its agent, under this key.
+  std::string span_key;
+  std::string agent;
+
+  friend bool operator==(const session_link&, const session_link&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, session_link& x) {
+  return f(caf::meta::type_name("tertulia::session_link"), x.type, x.id,
+           x.session, x.responder, x.span_key, x.agent);
+}
+
+/// What to do if the session that is opened has a live invocation. Goes over
+/// the wire; append only.
+enum class if_live : std::uint8_t {
+  /// The opening is refused with `failed_precondition`.
+  refuse = 0,
+  /// The live one is cancelled; the opening goes on when it has ended.
+  take_over = 1,
+};
+
 /// What a client may choose when it opens a connection.
 struct open_options {
   open_options() = default;
@@ -36,6 +73,13 @@ struct open_options {
   caf::timespan deadline{0};
   /// W3C `traceparent` of the caller's span; may be empty.
   std::string trace_parent;
+  /// Conversations only: which session goes on, created if there is none of
+  /// that id; empty for a new one.
+  session_id session;
+  /// Conversations only: which snapshot to go on from; may be empty.
+  snapshot_id snapshot;
+  /// Conversations only.
+  if_live live = if_live::refuse;
 
   friend bool operator==(const open_options&, const open_options&) = default;
 };
@@ -43,7 +87,8 @@ struct open_options {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, open_options& x) {
   return f(caf::meta::type_name("tertulia::open_options"), x.input_window,
-           x.chunk_window, x.deadline, x.trace_parent);
+           x.chunk_window, x.deadline, x.trace_parent, x.session, x.snapshot,
+           x.live);
 }
 
 /// Client to front desk: open a connection to an action.
@@ -60,6 +105,8 @@ struct open {
   open_options options;
   /// Who hears the connection; the connection monitors it.
   chunk_sink client;
+  /// The session of the body that is the client; empty for none.
+  session_link session;
 
   friend bool operator==(const open&, const open&) = default;
 };
@@ -67,7 +114,7 @@ struct open {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, open& x) {
   return f(caf::meta::type_name("tertulia::open"), x.key, x.init, x.options,
-           x.client);
+           x.client, x.session);
 }
 
 /// The connection's answer to `open`. Nothing else of this connection reaches

@@ -52,8 +52,11 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
 
   CAF_ADD_ATOM(tertulia_messages, tertulia, arm_atom, "arm")
   CAF_ADD_ATOM(tertulia_messages, tertulia, cancel_atom, "cancel")
+  CAF_ADD_ATOM(tertulia_messages, tertulia, claim_atom, "claim")
   CAF_ADD_ATOM(tertulia_messages, tertulia, disarm_atom, "disarm")
   CAF_ADD_ATOM(tertulia_messages, tertulia, done_atom, "done")
   CAF_ADD_ATOM(tertulia_messages, tertulia, list_atom, "list")
+  CAF_ADD_ATOM(tertulia_messages, tertulia, release_atom, "release")
+  CAF_ADD_ATOM(tertulia_messages, tertulia, spend_atom, "spend")
 
 CAF_END_TYPE_ID_BLOCK(tertulia_messages)

@@ -16,6 +16,8 @@ class context;
 
 namespace detail {
 
+class conversation_action;
+
 /// What the engine knows of a defined action, whatever its types.
 ///
 /// @threads immutable; shared by the registry and every connection to it, so
@@ -43,6 +45,12 @@ public:
   /// Starts a body.
   /// @param init what `check_init` returned.
   [[nodiscard]] virtual task<payload> run(context ctx, payload init) const = 0;
+
+  /// The action as one with sessions; null if it has none.
+  [[nodiscard]] virtual const conversation_action*
+  conversation() const noexcept {
+    return nullptr;
+  }
 
   /// What to say to the front desk: the key, or for an action that has none
   /// something that nobody can guess.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/blocking_pool.hpp>
+#include <tertulia/detail/leases.hpp>
 #include <tertulia/detail/registry.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/protocol.hpp>
@@ -32,6 +33,7 @@ public:
   tracer traces;
   blocking_pool blocking;
   timer_actor timer;
+  lease_actor leases;
   front_desk_actor desk;
 };
 

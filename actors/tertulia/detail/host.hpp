@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/action.hpp>
+#include <tertulia/detail/conversation.hpp>
 #include <tertulia/detail/inbox.hpp>
 #include <tertulia/detail/outbox.hpp>
 #include <tertulia/detail/scope.hpp>
@@ -15,6 +16,7 @@
 #include <caf/actor_clock.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +29,8 @@ class environment;
 class nested_connection;
 
 /// Everything that a connection hears: a client's words, those of connections
-/// to which its body is the client, and the ends of its own waits.
+/// to which its body is the client, the ends of its own waits, and what others
+/// of its conversation did to it.
 using host_actor
   = protocol<caf::result<opened>(open), caf::result<void>(turn_input),
              caf::result<void>(chunk_credit),
@@ -35,7 +38,9 @@ using host_actor
              caf::result<void>(chunk_batch), caf::result<void>(input_credit),
              caf::result<void>(turn_end), caf::result<void>(finished),
              caf::result<void>(caf::tick_atom, std::uint64_t),
-             caf::result<void>(done_atom, std::uint64_t)>;
+             caf::result<void>(done_atom, std::uint64_t),
+             caf::result<void>(spend_atom, std::uint32_t),
+             caf::result<void>(cancel_atom, caf::error)>;
 
 /// The state of a connection actor: hosts the body and moves its inputs and
 /// chunks.
@@ -111,6 +116,23 @@ public:
   void arm(std::uint64_t id, caf::timespan delay);
   void disarm(std::uint64_t id);
 
+  /// The session in which the body runs, its own or that of its caller; without
+  /// actors if there is none.
+  [[nodiscard]] const session_link& link() const noexcept {
+    return link_;
+  }
+
+  /// What the session was when the body began; only for conversations.
+  [[nodiscard]] const session_view& first_view() const noexcept {
+    return first_view_;
+  }
+
+  /// What the client gave, as the action's own type; empty if it gave nothing.
+  /// Only for conversations.
+  [[nodiscard]] const payload& given_init() const noexcept {
+    return init_;
+  }
+
   void attach(nested_connection& x);
   void detach(nested_connection& x) noexcept;
 
@@ -152,6 +174,9 @@ private:
   // -- handlers ---------------------------------------------------------------
 
   caf::result<opened> start(open& x);
+  void open_session(session_opening how);
+  void start_body(payload init);
+  void refuse(caf::error reason);
   caf::result<void> take_input(turn_input& x);
   void abort(const caf::error& reason);
   void expire();
@@ -162,14 +187,28 @@ private:
 
   void conclude();
   void say_last_word(payload output, caf::error reason);
+  void deliver_last_word();
 
   host_actor::pointer self_;
   std::shared_ptr<environment> env_;
   std::shared_ptr<const action> action_;
   chunk_sink client_;
+  chunk_sink sink_;        // the client, or the responder before it
   bool remote_ = false;    // encode here, where an error can still be told
   bool ended_ = false;     // the body has ended
-  bool concluded_ = false; // the last word was said
+  bool concluded_ = false; // the last word is known
+  bool told_ = false;      // and was said
+
+  // Conversations only.
+  session_actor session_; // null once it has ended
+  responder_actor responder_;
+  session_link link_;
+  session_view first_view_;
+  payload init_;
+  caf::typed_response_promise<opened> opening_; // until the session is open
+  payload output_;                              // the last word, until told
+  caf::error reason_;
+
   std::vector<std::coroutine_handle<>> ready_;
   std::coroutine_handle<> next_; // who goes on when the present one waits
   std::uint64_t last_id_ = expiry_id;

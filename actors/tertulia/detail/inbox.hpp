@@ -28,6 +28,10 @@ public:
     granted_ = window;
   }
 
+  [[nodiscard]] std::uint32_t window() const noexcept {
+    return window_;
+  }
+
   // -- the client's side ------------------------------------------------------
 
   /// Queues an input.

@@ -34,9 +34,21 @@ public:
   /// Adds credit. What a client may have outstanding ends at `max_window`:
   /// beyond that it would ask this node to queue without a bound.
   void grant(std::uint32_t chunks) {
+    const auto paid = std::min(owed_, chunks);
+    owed_ -= paid;
+    chunks -= paid;
     credit_ = std::min(credit_, max_window) + std::min(chunks, max_window);
     credit_ = std::min(credit_, max_window);
     wake_writers();
+  }
+
+  /// Pays for chunks that were sent beside the body: now, or out of the next
+  /// grant. So the window can be overdrawn, by one chunk for each end of a
+  /// turn.
+  void spend(std::uint32_t chunks) noexcept {
+    const auto paid = std::min(credit_, chunks);
+    credit_ -= paid;
+    owed_ += chunks - paid;
   }
 
   // -- the body's side --------------------------------------------------------
@@ -119,6 +131,7 @@ private:
   }
 
   std::uint32_t credit_ = 0;
+  std::uint32_t owed_ = 0; // credit that was spent before it was granted
   std::uint32_t batch_limit_ = 1;
   std::uint32_t size_ = 0; // chunks in pending_
   std::uint64_t sent_ = 0;

@@ -94,14 +94,11 @@ struct snapshot_outcome {
   /// changed since; empty if none was wanted.
   snapshot_id id;
   bool created = false;
-  /// Whether the client was told on the stream, at the price of one chunk.
-  bool announced = false;
 };
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, snapshot_outcome& x) {
-  return f(caf::meta::type_name("tertulia::snapshot_outcome"), x.id, x.created,
-           x.announced);
+  return f(caf::meta::type_name("tertulia::snapshot_outcome"), x.id, x.created);
 }
 
 /// Session to connection: how the invocation ended for it.

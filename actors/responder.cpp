@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/responder.hpp>
+
+namespace tertulia {
+
+task<snapshot_id> trigger_snapshot(context ctx, snapshot_event event) {
+  if (event != snapshot_event::tool_iteration_end)
+    throw status_error{errc::invalid_argument,
+                       "the end of a turn or of an invocation is no event to "
+                       "be triggered"};
+  if (!ctx.owner().link().responder)
+    co_return snapshot_id{};
+  co_return co_await detail::take_snapshot(ctx, event);
+}
+
+} // namespace tertulia

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/host.hpp>
+#include <tertulia/turn.hpp>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <utility>
+
+#include "session_actor.hpp"
+
+namespace tertulia::detail {
+
+namespace {
+
+class responder_state {
+public:
+  static inline const char* name = "tertulia.responder";
+
+  explicit responder_state(responder_actor::pointer self) : self_(self) {}
+
+  responder_actor::behavior_type
+  run(std::shared_ptr<const conversation_action> what,
+      caf::strong_actor_ptr connection, chunk_sink client,
+      session_actor session) {
+    what_ = std::move(what);
+    connection_ = std::move(connection);
+    client_ = std::move(client);
+    session_ = std::move(session);
+    return {
+      [this](chunk_batch& x) {
+        x.first += notices_;
+        next_ = x.first + x.size;
+        tell_client(std::move(x));
+      },
+      [this](input_credit x) { tell_client(x); },
+      [this](turn_end x) {
+        ++turns_;
+        tell_client(x);
+      },
+      [this](finished& x) {
+        x.chunks += notices_;
+        tell_client(std::move(x));
+        self_->quit();
+      },
+      [this](snapshot_trigger x) { return trigger(x); },
+    };
+  }
+
+private:
+  caf::result<snapshot_outcome> trigger(snapshot_trigger what) {
+    auto promise = self_->make_response_promise<snapshot_outcome>();
+    self_->request(session_, caf::infinite, what)
+      .then(
+        [=, this](snapshot_outcome& x) mutable {
+          if (x.created && what_->policy.notice)
+            announce(x.id);
+          if (what.event == snapshot_event::turn_end)
+            tell_client(turn_end{turns_++});
+          promise.deliver(std::move(x));
+        },
+        [=](caf::error& reason) mutable {
+          promise.deliver(std::move(reason));
+        });
+    return promise;
+  }
+
+  /// Tells the client of a snapshot, with a chunk that the body did not pay
+  /// for: its connection does, when the client grants the next credit.
+  void announce(const snapshot_id& id) {
+    auto items = what_->policy.notice(id);
+    if (client_.node() != self_->node())
+      items = items.sealed();
+    ++notices_;
+    self_->send(caf::actor_cast<host_actor>(connection_), spend_atom_v,
+                std::uint32_t{1});
+    tell_client(chunk_batch{next_++, 1, std::move(items)});
+  }
+
+  /// Under the name of the connection: a client that hears many tells them
+  /// apart by the sender.
+  template <class T>
+  void tell_client(T x) {
+    client_->eq_impl(caf::make_message_id(), connection_, self_->context(),
+                     std::move(x));
+  }
+
+  responder_actor::pointer self_;
+  std::shared_ptr<const conversation_action> what_;
+  caf::strong_actor_ptr connection_;
+  chunk_sink client_;
+  session_actor session_;
+  std::uint64_t notices_ = 0; // sent so far
+  std::uint64_t next_ = 0;    // number of the next chunk
+  std::uint64_t turns_ = 0;
+};
+
+} // namespace
+
+responder_actor
+spawn_responder(caf::local_actor& parent,
+                const std::shared_ptr<const conversation_action>& what,
+                caf::strong_actor_ptr connection, chunk_sink client,
+                session_actor session) {
+  return parent.spawn<caf::hidden>(
+    [](responder_actor::stateful_pointer<responder_state> self,
+       std::shared_ptr<const conversation_action> what,
+       caf::strong_actor_ptr connection, chunk_sink client,
+       session_actor session) {
+      return self->state.run(std::move(what), std::move(connection),
+                             std::move(client), std::move(session));
+    },
+    what, std::move(connection), std::move(client), std::move(session));
+}
+
+} // namespace tertulia::detail

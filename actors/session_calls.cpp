@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/session_calls.hpp>
+#include <tertulia/output.hpp>
+
+#include <caf/send.hpp>
+
+namespace tertulia::detail {
+
+namespace {
+
+/// Waits for a credit and leaves it to who awaits it.
+class turn_credit final : public credit_wait {
+public:
+  using credit_wait::credit_wait;
+
+  void await_resume() {
+    claim();
+  }
+};
+
+using trigger_wait
+  = reply_wait<snapshot_outcome, responder_actor, snapshot_trigger>;
+
+/// Says on the span which snapshot came of the work.
+void note(const context& ctx, const session_link& link,
+          const snapshot_outcome& x) {
+  if (!x.created)
+    return;
+  ctx.trace().set_attribute("genkit:metadata:snapshotId", x.id.str());
+  ctx.trace().set_attribute(link.span_key, link.agent);
+}
+
+} // namespace
+
+task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
+  auto& owner = ctx.owner();
+  const auto& link = owner.link();
+  owner.flush(); // what was said before comes before
+  trigger_wait pending{link.responder, session_wait(owner),
+                       snapshot_trigger{event}};
+  auto outcome = co_await std::move(pending);
+  note(ctx, link, outcome);
+  co_return std::move(outcome.id);
+}
+
+task<snapshot_id> end_conversation_turn(context ctx) {
+  auto& owner = ctx.owner();
+  const auto& link = owner.link();
+  if (!owner.what()->conversation()->policy.makes_snapshots()) {
+    co_await end_turn{owner};
+    caf::anon_send(link.session, snapshot_trigger{snapshot_event::turn_end});
+    co_return snapshot_id{};
+  }
+  co_await turn_credit{owner};
+  owner.flush();
+  snapshot_outcome outcome;
+  try {
+    trigger_wait pending{link.responder, session_wait(owner),
+                         snapshot_trigger{snapshot_event::turn_end}};
+    outcome = co_await std::move(pending);
+  } catch (...) {
+    owner.out.release(); // the client was told nothing
+    throw;
+  }
+  note(ctx, link, outcome);
+  co_return std::move(outcome.id);
+}
+
+task<session_summary> conclude_session(context ctx) {
+  auto& owner = ctx.owner();
+  if (owner.what()->conversation()->policy.makes_snapshots())
+    co_await take_snapshot(ctx, snapshot_event::invocation_end);
+  reply_wait<session_summary, session_actor, done_atom> pending{
+    owner.link().session, session_wait(owner), done_atom_v};
+  co_return co_await std::move(pending);
+}
+
+} // namespace tertulia::detail

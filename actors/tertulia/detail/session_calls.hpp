@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/context.hpp>
+#include <tertulia/detail/build.hpp>
+#include <tertulia/detail/conversation.hpp>
+#include <tertulia/detail/reply_wait.hpp>
+#include <tertulia/session_protocol.hpp>
+#include <tertulia/task.hpp>
+
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+// How bodies talk to the session that they run in.
+
+namespace tertulia::detail {
+
+/// Forwards a wait and changes what it yields.
+template <class Wait, class Fn>
+class mapped_wait {
+public:
+  mapped_wait(Wait wait, Fn fn) : wait_(std::move(wait)), fn_(std::move(fn)) {}
+
+  bool await_ready() {
+    return wait_.await_ready();
+  }
+
+  template <scoped_promise Promise>
+  auto await_suspend(std::coroutine_handle<Promise> waiting) {
+    return wait_.await_suspend(waiting);
+  }
+
+  auto await_resume() {
+    return fn_(wait_.await_resume());
+  }
+
+private:
+  Wait wait_;
+  Fn fn_;
+};
+
+/// Longest wait for an answer of a session: the store's, if it has one.
+inline caf::timespan session_wait(const host& of) {
+  const auto* own = of.what()->conversation();
+  return own != nullptr ? own->policy.store_within
+                        : caf::timespan{std::chrono::seconds{30}};
+}
+
+/// Asks the session for what it is.
+/// @param fn makes of the `session_view` what the body gets.
+template <class Fn>
+[[nodiscard]] auto ask_session(const host& of, Fn fn) {
+  using wait_type = reply_wait<session_view, session_actor, caf::get_atom>;
+  return mapped_wait<wait_type, Fn>{
+    wait_type{of.link().session, session_wait(of), caf::get_atom_v},
+    std::move(fn)};
+}
+
+/// Has the session changed; yields nothing.
+[[nodiscard]] inline auto edit_session(const host& of, session_verb what,
+                                       payload value) {
+  using wait_type = reply_wait<std::uint64_t, session_actor, session_edit>;
+  constexpr auto no_version = [](std::uint64_t) {};
+  return mapped_wait<wait_type, decltype(no_version)>{
+    wait_type{of.link().session, session_wait(of),
+              session_edit{what, std::move(value)}},
+    no_version};
+}
+
+/// Changes the custom value by a function of what it is, atomically: begins
+/// anew if somebody else was faster.
+/// @param fn takes a `T&` to change, or a `T` and returns the new one.
+template <class T, class Fn>
+task<> patch_session(host& of, Fn fn) {
+  using get = reply_wait<session_view, session_actor, caf::get_atom>;
+  using set = reply_wait<std::uint64_t, session_actor, session_edit>;
+  const auto within = session_wait(of);
+  for (;;) {
+    auto now = co_await get{of.link().session, within, caf::get_atom_v};
+    auto old = now.content.custom();
+    auto value = std::move(old).template take<T>();
+    if constexpr (std::is_void_v<std::invoke_result_t<Fn&, T&>>)
+      fn(value);
+    else
+      value = fn(std::move(value));
+    session_edit change{session_verb::set_custom, payload::of(std::move(value)),
+                        now.version};
+    set pending{of.link().session, within, std::move(change)};
+    const auto done = co_await as_expected(std::move(pending));
+    if (done)
+      co_return;
+    if (code_of(done.error()) != errc::aborted)
+      raise(done.error());
+  }
+}
+
+/// Asks for a snapshot because of something that happened.
+/// @returns its id; empty if none was wanted.
+task<snapshot_id> take_snapshot(context ctx, snapshot_event event);
+
+/// Ends the turn of a conversation: snapshot, notice, end of turn.
+task<snapshot_id> end_conversation_turn(context ctx);
+
+/// Asks the session what the invocation came to, after the snapshot of its end.
+task<session_summary> conclude_session(context ctx);
+
+/// Names a type across the processes of one build.
+template <class T>
+const std::string& type_name() {
+  static const std::string name = typeid(T).name();
+  return name;
+}
+
+} // namespace tertulia::detail

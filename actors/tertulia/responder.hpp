@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/session_calls.hpp>
+#include <tertulia/output.hpp>
+
+#include <utility>
+
+namespace tertulia {
+
+/// What the body of an agent says to its client. Seed 001 §1.4.
+///
+/// @threads  only on the actor of its body.
+/// @lifetime a light handle; valid while the body runs.
+/// @design   README §5.9 "Sessions".
+template <class Stream>
+class responder {
+public:
+  using value_type = Stream;
+
+  /// Private to this library.
+  explicit responder(context ctx) noexcept : ctx_(ctx) {}
+
+  /// Sends one chunk; waits while the client lags by a whole window. Takes a
+  /// chunk or the arguments to build one: see `output::send`.
+  /// @errors `cancelled` and what else ends the connection.
+  template <class... Ts>
+  requires detail::buildable_from<Stream, Ts...>
+  [[nodiscard]] auto send(Ts&&... xs) const {
+    return detail::send_chunk<Stream>{ctx_.owner(), std::forward<Ts>(xs)...};
+  }
+
+  /// Ends the turn: has a snapshot made if one is wanted, then tells the
+  /// client, whose `responses()` ends here. So a client that sees the end of a
+  /// turn can rely on its snapshot.
+  ///
+  /// @returns the id of the snapshot that has the state: that of an earlier one
+  ///          if nothing has changed since; empty if none was wanted.
+  /// @errors  what the callback throws; what the store says; `invalid_argument`
+  ///          for a state without JSON; `deadline_exceeded`; `aborted` if
+  ///          another invocation has gone on. The turn is then not over: it can
+  ///          be ended again.
+  [[nodiscard]] task<snapshot_id> end_turn() const {
+    return detail::end_conversation_turn(ctx_);
+  }
+
+  /// Sends what has gathered now. Never waits.
+  void flush() const {
+    ctx_.owner().flush();
+  }
+
+private:
+  context ctx_;
+};
+
+/// Says that something has happened after which the session of this body may be
+/// worth a snapshot. For layers that know nothing of the session's type, such
+/// as one that calls a model and its tools: finds the session through the
+/// context, also in a flow that an agent's body has called. Seed 000 §12.
+///
+/// @returns the id of the snapshot that has the state; empty if none was wanted
+///          or there is no session.
+/// @errors  as `responder::end_turn`; `invalid_argument` for an event that only
+///          the body's own responder or its end can bring about.
+/// @threads only on the actor of its body.
+/// @design  README §5.9 "Sessions".
+[[nodiscard]] task<snapshot_id> trigger_snapshot(context ctx,
+                                                 snapshot_event event);
+
+} // namespace tertulia

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/session_calls.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace tertulia {
+
+/// The session of an agent as a body sees it: state that outlives the
+/// connection.
+///
+/// What it yields are copies; nothing but the session's own actor can change
+/// what it holds.
+///
+/// ```
+/// co_await chat.update([&](words& w) { w.seen += 1; });
+/// ```
+///
+/// @threads  only on the actor of its body.
+/// @lifetime a light handle; valid while the body runs.
+/// @design   README §5.9 "Sessions"; seed 001 §1.5, §3.2.
+template <class State>
+class session {
+public:
+  using state_type = State;
+
+  /// Private to this library.
+  explicit session(detail::host& owner) noexcept : owner_(&owner) {}
+
+  [[nodiscard]] const session_id& id() const noexcept {
+    return owner_->link().id;
+  }
+
+  /// Yields a copy of the state.
+  /// @errors `unavailable` if the session has ended; `cancelled` and what else
+  ///         ends the connection.
+  [[nodiscard]] auto state() const {
+    return detail::ask_session(*owner_, [](session_view x) {
+      auto value = x.content.custom();
+      return std::move(value).template take<State>();
+    });
+  }
+
+  /// Replaces the state, and resumes when the store has it, if there is one.
+  /// Takes a state or the arguments to build one.
+  /// @errors `invalid_argument` for what has no JSON; what the store says. The
+  ///         state is then as before.
+  template <class... Ts>
+  requires detail::buildable_from<State, Ts...>
+  [[nodiscard]] auto update_state(Ts&&... xs) const {
+    return detail::edit_session(
+      *owner_, session_verb::set_custom,
+      payload::of(detail::build<State>(std::forward<Ts>(xs)...)));
+  }
+
+  /// Changes the state by a function, atomically, also when tools and nested
+  /// flows change it at the same time.
+  /// @param fn takes a `State&` to change, or a `State` and returns the new
+  ///           one; called again if somebody else was faster.
+  /// @errors as `update_state`; what `fn` throws.
+  template <class Fn>
+  [[nodiscard]] task<> update(Fn fn) const {
+    return detail::patch_session<State>(*owner_, std::move(fn));
+  }
+
+  /// Yields the index of the turn that is under way, 0 for the first of the
+  /// session.
+  [[nodiscard]] auto turn_index() const {
+    return detail::ask_session(*owner_,
+                               [](const session_view& x) { return x.turn; });
+  }
+
+  /// Yields the id of the snapshot on which the session stands; empty for none.
+  [[nodiscard]] auto last_snapshot() const {
+    return detail::ask_session(*owner_, [](const session_view& x) {
+      return x.last_snapshot;
+    });
+  }
+
+  /// What sessions of such a state are called; private to this library.
+  static const std::string& type() {
+    return detail::type_name<session>();
+  }
+
+private:
+  detail::host* owner_;
+};
+
+} // namespace tertulia

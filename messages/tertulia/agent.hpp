@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/artifact.hpp>
+#include <tertulia/snapshot.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+// What an agent gives away, with the members that the seeds give them.
+
+namespace tertulia {
+
+/// What the body of an agent returns. Seed 001 §1.5.
+template <class Out>
+struct agent_result {
+  agent_result() = default;
+
+  explicit agent_result(Out output, std::vector<ai::artifact> artifacts = {})
+    : output(std::move(output)), artifacts(std::move(artifacts)) {}
+
+  Out output{};
+  std::vector<ai::artifact> artifacts;
+};
+
+/// What the client of an agent gets when it has finished. Seeds 001 §1.5 and
+/// 000 §5.
+template <class State, class Out>
+struct agent_output {
+  /// For `with_session_id`, to go on later.
+  tertulia::session_id session_id;
+  Out output{};
+  State state{};
+  std::vector<ai::artifact> artifacts;
+  /// The snapshots of this invocation, oldest first.
+  std::vector<snapshot_id> snapshot_ids;
+
+  friend bool operator==(const agent_output&, const agent_output&) = default;
+
+  BOOST_DESCRIBE_CLASS(agent_output, (),
+                       (session_id, output, state, artifacts, snapshot_ids), (),
+                       ())
+};
+
+template <class State, class Out>
+inline constexpr auto omitted_when_empty<agent_output<State, Out>> = std::tuple{
+  &agent_output<State, Out>::artifacts,
+  &agent_output<State, Out>::snapshot_ids};
+
+/// A snapshot of an agent, state included. Seed 000 §1.1.
+template <class State>
+struct snapshot {
+  snapshot() = default;
+
+  snapshot(const snapshot_record& of, State state)
+    : id(of.id), parent_id(of.parent_id), session_id(of.session),
+      created_at(of.created_at), state(std::move(state)), index(of.index),
+      turn_index(of.turn_index), event(of.event), orphaned(of.orphaned) {}
+
+  snapshot_id id;
+  snapshot_id parent_id;
+  tertulia::session_id session_id;
+  caf::timestamp created_at;
+  State state{};
+  std::uint64_t index = 0;
+  std::uint64_t turn_index = 0;
+  snapshot_event event = snapshot_event::turn_end;
+  bool orphaned = false;
+
+  friend bool operator==(const snapshot&, const snapshot&) = default;
+
+  BOOST_DESCRIBE_CLASS(snapshot, (),
+                       (id, parent_id, session_id, created_at, state, index,
+                        turn_index, event, orphaned),
+                       (), ())
+};
+
+template <class State>
+inline constexpr auto omitted_when_empty<snapshot<State>> = std::tuple{
+  &snapshot<State>::parent_id, &snapshot<State>::orphaned};
+
+/// What a store has of a session of an agent. Seed 000 §11.
+template <class State>
+struct session_data {
+  session_id id;
+  State state{};
+  std::optional<snapshot<State>> last_snapshot;
+  /// Index of its next turn.
+  std::uint64_t turn_index = 0;
+
+  friend bool operator==(const session_data&, const session_data&) = default;
+
+  BOOST_DESCRIBE_CLASS(session_data, (), (id, state, last_snapshot, turn_index),
+                       (), ())
+};
+
+// -- the inputs of the actions on a store: seeds 000 §10.1, 003 §9.1 ----------
+
+/// Which snapshot an action is asked for.
+struct snapshot_query {
+  tertulia::snapshot_id snapshot_id;
+  /// Needed only if the id occurs in several sessions.
+  tertulia::session_id session_id;
+};
+
+BOOST_DESCRIBE_STRUCT(snapshot_query, (), (snapshot_id, session_id))
+
+template <>
+inline constexpr auto omitted_when_empty<snapshot_query> = std::tuple{
+  &snapshot_query::session_id};
+
+/// Which session an action is asked for.
+struct session_query {
+  tertulia::session_id session_id;
+  /// Of snapshots: whether the orphaned ones are wanted, too.
+  bool include_orphaned = false;
+};
+
+BOOST_DESCRIBE_STRUCT(session_query, (), (session_id, include_orphaned))
+
+template <>
+inline constexpr auto omitted_when_empty<session_query> = std::tuple{
+  &session_query::include_orphaned};
+
+} // namespace tertulia

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/artifact.hpp>
+#include <tertulia/ai/message_log.hpp>
+#include <tertulia/ai/model.hpp>
+#include <tertulia/nothing.hpp>
+#include <tertulia/snapshot.hpp>
+#include <tertulia/state.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+// What goes in and out of chat agents and session flows: the members and their
+// order are those of seeds 003 §1 and 004 §1.
+
+namespace tertulia::ai {
+
+/// The portable state of a conversation: flows between client and program, and
+/// is what a snapshot captures. Seeds 003 §1.1, 004 §1.1.
+///
+/// @threads a value.
+template <class Custom>
+struct conversation_state {
+  conversation_state() = default;
+
+  explicit conversation_state(message_log messages, Custom custom = {},
+                              std::vector<artifact> artifacts = {})
+    : messages(std::move(messages)), custom(std::move(custom)),
+      artifacts(std::move(artifacts)) {}
+
+  message_log messages;
+  Custom custom{};
+  std::vector<artifact> artifacts;
+
+  friend bool operator==(const conversation_state&, const conversation_state&)
+    = default;
+
+  BOOST_DESCRIBE_CLASS(conversation_state, (), (messages, custom, artifacts),
+                       (), ())
+};
+
+/// Returns the same without its types, sharing the messages.
+template <class Custom>
+[[nodiscard]] state to_state(conversation_state<Custom> x) {
+  artifact_list artifacts;
+  if (!x.artifacts.empty())
+    artifacts
+      = std::make_shared<const std::vector<artifact>>(std::move(x.artifacts));
+  return state::conversation(std::move(x.messages),
+                             payload::of(std::move(x.custom)),
+                             std::move(artifacts));
+}
+
+/// Returns the same with its types, sharing the messages.
+/// @errors `invalid_argument` if the custom value is of another shape.
+template <class Custom>
+[[nodiscard]] conversation_state<Custom> from_state(const state& x) {
+  auto custom = x.custom();
+  return conversation_state<Custom>{
+    x.messages(), custom ? std::move(custom).template take<Custom>() : Custom{},
+    x.artifacts()};
+}
+
+/// What a client says in one turn. Seeds 003 §1.2, 004 §1.2.
+struct conversation_input {
+  conversation_input() = default;
+
+  explicit conversation_input(std::vector<message> messages)
+    : messages(std::move(messages)) {}
+
+  std::vector<message> messages;
+
+  friend bool operator==(const conversation_input&, const conversation_input&)
+    = default;
+};
+
+BOOST_DESCRIBE_STRUCT(conversation_input, (), (messages))
+
+/// How a conversation begins: from a snapshot, from a state, or from nothing.
+/// Seeds 003 §1.2, 004 §1.2.
+template <class Custom>
+struct conversation_init {
+  tertulia::snapshot_id snapshot_id;
+  std::optional<conversation_state<Custom>> state;
+
+  friend bool operator==(const conversation_init&, const conversation_init&)
+    = default;
+
+  BOOST_DESCRIBE_CLASS(conversation_init, (), (snapshot_id, state), (), ())
+};
+
+/// One item of a conversation's stream; any of its members can be set. Seeds
+/// 003 §1.3, 004 §1.3.
+template <class Status>
+struct stream_chunk {
+  stream_chunk() = default;
+
+  /// A piece of a model's answer.
+  explicit stream_chunk(model_response_chunk chunk) : chunk(std::move(chunk)) {}
+
+  /// A new artifact.
+  explicit stream_chunk(ai::artifact artifact)
+    : artifact(std::move(artifact)) {}
+
+  /// A piece of a model's answer.
+  std::optional<model_response_chunk> chunk;
+  /// What the program says of its work.
+  std::optional<Status> status;
+  /// A new artifact.
+  std::optional<ai::artifact> artifact;
+  /// The snapshot that was just stored; empty for none.
+  snapshot_id snapshot_created;
+  /// Whether the turn is over: the client may send the next input.
+  bool end_turn = false;
+
+  friend bool operator==(const stream_chunk&, const stream_chunk&) = default;
+
+  BOOST_DESCRIBE_CLASS(stream_chunk, (),
+                       (chunk, status, artifact, snapshot_created, end_turn),
+                       (), ())
+};
+
+// -- chat agents --------------------------------------------------------------
+
+/// What the client of a chat agent gets when it has finished. Seed 003 §1.2.
+template <class Custom>
+struct agent_response {
+  tertulia::session_id session_id;
+  conversation_state<Custom> state;
+  /// The snapshots of this invocation, oldest first.
+  std::vector<snapshot_id> snapshot_ids;
+
+  friend bool operator==(const agent_response&, const agent_response&)
+    = default;
+
+  BOOST_DESCRIBE_CLASS(agent_response, (), (session_id, state, snapshot_ids),
+                       (), ())
+};
+
+/// A snapshot of a chat agent. Seed 003 §1.1.
+template <class Custom>
+struct agent_snapshot {
+  agent_snapshot() = default;
+
+  agent_snapshot(const snapshot_record& of, const tertulia::state& content)
+    : snapshot_id(of.id), session_id(of.session), parent_id(of.parent_id),
+      created_at(of.created_at), turn_index(of.turn_index), event(of.event),
+      state(from_state<Custom>(content)) {}
+
+  tertulia::snapshot_id snapshot_id;
+  tertulia::session_id session_id;
+  tertulia::snapshot_id parent_id;
+  caf::timestamp created_at;
+  std::uint64_t turn_index = 0;
+  snapshot_event event = snapshot_event::turn_end;
+  conversation_state<Custom> state;
+
+  friend bool operator==(const agent_snapshot&, const agent_snapshot&)
+    = default;
+
+  BOOST_DESCRIBE_CLASS(agent_snapshot, (),
+                       (snapshot_id, session_id, parent_id, created_at,
+                        turn_index, event, state),
+                       (), ())
+};
+
+// -- session flows ------------------------------------------------------------
+
+/// What the client of a session flow gets when it has finished. Seed 004 §1.2.
+template <class Custom>
+struct session_flow_response {
+  conversation_state<Custom> state;
+  /// The snapshot that has this state; empty without one.
+  tertulia::snapshot_id snapshot_id;
+
+  friend bool
+  operator==(const session_flow_response&, const session_flow_response&)
+    = default;
+
+  BOOST_DESCRIBE_CLASS(session_flow_response, (), (state, snapshot_id), (), ())
+};
+
+/// A snapshot of a session flow. Seed 004 §1.1.
+template <class Custom>
+struct session_flow_snapshot {
+  session_flow_snapshot() = default;
+
+  session_flow_snapshot(const snapshot_record& of,
+                        const tertulia::state& content)
+    : snapshot_id(of.id), parent_id(of.parent_id), created_at(of.created_at),
+      turn_index(of.turn_index), state(from_state<Custom>(content)) {}
+
+  tertulia::snapshot_id snapshot_id;
+  tertulia::snapshot_id parent_id;
+  caf::timestamp created_at;
+  std::uint64_t turn_index = 0;
+  conversation_state<Custom> state;
+
+  friend bool
+  operator==(const session_flow_snapshot&, const session_flow_snapshot&)
+    = default;
+
+  BOOST_DESCRIBE_CLASS(session_flow_snapshot, (),
+                       (snapshot_id, parent_id, created_at, turn_index, state),
+                       (), ())
+};
+
+} // namespace tertulia::ai
+
+namespace tertulia {
+
+template <class Custom>
+inline constexpr auto
+  omitted_when_empty<ai::conversation_state<Custom>> = std::tuple{
+    &ai::conversation_state<Custom>::messages,
+    &ai::conversation_state<Custom>::artifacts};
+
+template <>
+inline constexpr auto omitted_when_empty<ai::conversation_input> = std::tuple{
+  &ai::conversation_input::messages};
+
+template <class Custom>
+inline constexpr auto
+  omitted_when_empty<ai::conversation_init<Custom>> = std::tuple{
+    &ai::conversation_init<Custom>::snapshot_id};
+
+template <class Status>
+inline constexpr auto omitted_when_empty<ai::stream_chunk<Status>> = std::tuple{
+  &ai::stream_chunk<Status>::snapshot_created,
+  &ai::stream_chunk<Status>::end_turn};
+
+template <class Custom>
+inline constexpr auto
+  omitted_when_empty<ai::agent_response<Custom>> = std::tuple{
+    &ai::agent_response<Custom>::snapshot_ids};
+
+template <class Custom>
+inline constexpr auto
+  omitted_when_empty<ai::agent_snapshot<Custom>> = std::tuple{
+    &ai::agent_snapshot<Custom>::parent_id};
+
+template <class Custom>
+inline constexpr auto
+  omitted_when_empty<ai::session_flow_response<Custom>> = std::tuple{
+    &ai::session_flow_response<Custom>::snapshot_id};
+
+template <class Custom>
+inline constexpr auto
+  omitted_when_empty<ai::session_flow_snapshot<Custom>> = std::tuple{
+    &ai::session_flow_snapshot<Custom>::parent_id};
+
+} // namespace tertulia
