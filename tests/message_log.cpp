@@ -380,7 +380,7 @@ TEST(message_log, many_threads_can_use_one_log_at_once) {
     std::atomic<int> wrong{0};
     std::vector<std::thread> pool;
     for (std::size_t t = 0; t < threads; ++t)
-      pool.emplace_back([&, mine = shared]() mutable {
+      pool.emplace_back([&, t, mine = shared]() mutable {
         start.arrive_and_wait();
         if (mine.digest().hex() != expected)
           ++wrong;
