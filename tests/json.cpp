@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "support/refusal.hpp"
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -80,6 +81,10 @@ struct tertulia::json_codec<user::code> {
 namespace tertulia {
 
 namespace {
+
+using test::refusal;
+using test::refusal_to_read;
+using test::refusal_to_write;
 
 // Local on purpose: descriptions must work in an anonymous namespace.
 
@@ -197,28 +202,6 @@ BOOST_DESCRIBE_STRUCT(names_wire, (),
 /// Parses without a type and writes again.
 std::string untyped(const std::string& text) {
   return to_json_text(parse_json<json>(text));
-}
-
-/// Returns the message of the `invalid_argument` that `f` must throw.
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const status_error& e) {
-    EXPECT_EQ(e.code(), errc::invalid_argument);
-    return e.message();
-  }
-  return "nothing was refused";
-}
-
-template <class T>
-std::string refusal_to_read(const std::string& text) {
-  return refusal([&] { (void)parse_json<T>(text); });
-}
-
-template <class T>
-std::string refusal_to_write(const T& x) {
-  return refusal([&] { (void)to_json_text(x); });
 }
 
 std::string nested(std::size_t levels) {

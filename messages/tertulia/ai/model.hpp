@@ -21,6 +21,7 @@ namespace tertulia::ai {
 /// @threads a value.
 /// @design  seeds 003 §1.3 and 004 §1.3: `ai.ModelResponseChunk`.
 struct model_response_chunk {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   model_response_chunk() = default;
 
   explicit model_response_chunk(std::vector<part> content,
@@ -98,6 +99,7 @@ BOOST_DESCRIBE_STRUCT(generation_usage, (),
 /// @threads a value.
 /// @design  seeds 003 §1.3 and 004 §1.3: `ai.ModelResponse`.
 struct model_response {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   model_response() = default;
 
   explicit model_response(ai::message message,

@@ -54,6 +54,7 @@ BOOST_DESCRIBE_STRUCT(media_part, (), (content_type, url))
 
 /// The model asks for a tool to be run.
 struct tool_request {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   tool_request() = default;
 
   explicit tool_request(std::string name, json input = {}, std::string ref = {})
@@ -73,6 +74,7 @@ BOOST_DESCRIBE_STRUCT(tool_request, (), (name, ref, input))
 
 /// What a tool gave back.
 struct tool_response {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   tool_response() = default;
 
   explicit tool_response(std::string name, json output = {},
@@ -93,6 +95,7 @@ BOOST_DESCRIBE_STRUCT(tool_response, (), (name, ref, output))
 
 /// A value of any shape, `null` too.
 struct data_part {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   data_part() = default;
 
   explicit data_part(json data) : data(std::move(data)) {}

@@ -204,21 +204,20 @@ inline constexpr bool is_listed = std::apply(
   },
   omitted_when_empty<Struct>);
 
-/// The struct that declares a member.
-template <class Pointer>
-struct declarer;
-
 template <class Member, class Struct>
-struct declarer<Member Struct::*> {
-  using type = Struct;
-};
+std::type_identity<Struct> declarer(Member Struct::*);
+
+/// The struct that declares a member: the described one, or a base of it.
+template <class Descriptor>
+using declarer_of = typename decltype(declarer(Descriptor::pointer))::type;
 
 /// Says whether this member of `Struct`, or of a base, may be left out.
 template <class Struct, class Descriptor>
-inline constexpr bool is_omitted
-  = is_listed<
-      Struct,
-      Descriptor> || is_listed<typename declarer<std::remove_cv_t<decltype(Descriptor::pointer)>>::type, Descriptor>;
+inline constexpr bool is_omitted = [] {
+  return is_listed<
+           Struct,
+           Descriptor> || is_listed<declarer_of<Descriptor>, Descriptor>;
+}();
 
 } // namespace detail
 
