@@ -8,6 +8,7 @@
 #include <caf/meta/type_name.hpp>
 #include <caf/optional.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -18,6 +19,15 @@
 // agents. Every change is one verb that the store decides.
 
 namespace tertulia {
+
+/// The longest page that a store gives.
+inline constexpr std::uint32_t max_page = 1'000;
+
+/// The longest label, in bytes.
+inline constexpr std::size_t max_label_size = 256;
+
+/// How many labels a snapshot may have.
+inline constexpr std::size_t max_labels = 64;
 
 /// Which session is meant.
 struct session_ref {
@@ -43,12 +53,18 @@ struct snapshot_ref {
   snapshot_ref(std::string agent, session_id session, snapshot_id id)
     : agent(std::move(agent)), session(std::move(session)), id(std::move(id)) {}
 
+  /// Means one certain record.
+  snapshot_ref(session_ref of, std::uint64_t sequence)
+    : agent(std::move(of.agent)), session(std::move(of.id)),
+      sequence(sequence) {}
+
   std::string agent;
   /// Empty if the id says it all.
   session_id session;
   snapshot_id id;
-  /// One certain record of the session; 0 for whichever has the id. With it
-  /// the id may be empty.
+  /// One certain record of the session, which must be named then; 0 for
+  /// whichever has the id. With it the id may be empty; if it is not, both must
+  /// fit.
   std::uint64_t sequence = 0;
 
   friend bool operator==(const snapshot_ref&, const snapshot_ref&) = default;
@@ -72,8 +88,17 @@ enum class append_rule : std::uint8_t {
 
 // -- session -> store ---------------------------------------------------------
 
-/// Keep this as the next snapshot of its session, which becomes its head. A
-/// session that is not there yet is created.
+/// Keep this as the next snapshot of its session, which becomes its head: what
+/// the session works on and its next turn follow from it. A session that is not
+/// there yet is created.
+///
+/// If the parent has the same state, nothing is changed at all, and the parent
+/// is the answer. A state that occurred anywhere else in the session is
+/// recorded again.
+///
+/// `invalid_argument` if agent, session or snapshot id are empty, if the
+/// content has no JSON, or if `record.state` is not its id. `not_found` if
+/// there is no such parent. `aborted` as `append_rule` says.
 struct save_snapshot {
   save_snapshot() = default;
   save_snapshot(snapshot_record record, state content, append_rule where)
@@ -91,7 +116,8 @@ typename Inspector::result_type inspect(Inspector& f, save_snapshot& x) {
            x.where);
 }
 
-/// Find a snapshot.
+/// Find a snapshot. `data_loss` if its state is damaged, and another message if
+/// it is missing.
 struct get_snapshot {
   get_snapshot() = default;
   explicit get_snapshot(snapshot_ref which,
@@ -108,7 +134,9 @@ typename Inspector::result_type inspect(Inspector& f, get_snapshot& x) {
 }
 
 /// Make this snapshot the head of its session: what came after it is orphaned
-/// by that, and an orphan is recovered. The seeds' `InvalidateSnapshotsAfter`.
+/// by that, and an orphan is recovered. The session works on its state from
+/// then on, and continues with the turn that follows it. A damaged state moves
+/// nothing. The seeds' `InvalidateSnapshotsAfter`.
 struct restore_snapshot {
   restore_snapshot() = default;
   explicit restore_snapshot(snapshot_ref which) : which(std::move(which)) {}
@@ -121,7 +149,8 @@ typename Inspector::result_type inspect(Inspector& f, restore_snapshot& x) {
   return f(caf::meta::type_name("tertulia::restore_snapshot"), x.which);
 }
 
-/// List the snapshots of a session, oldest first, a page at a time.
+/// List the snapshots of a session, oldest first, a page at a time. A session
+/// that is not there has none.
 struct list_snapshots {
   list_snapshots() = default;
   explicit list_snapshots(session_ref of) : of(std::move(of)) {}
@@ -132,7 +161,7 @@ struct list_snapshots {
   detail_level wanted = detail_level::record;
   /// Sequence number after which the page begins.
   std::uint64_t after = 0;
-  /// Longest page; at most `max_page`.
+  /// Longest page: 1 to `max_page`, whatever is said.
   std::uint32_t limit = 100;
 };
 
@@ -142,7 +171,7 @@ typename Inspector::result_type inspect(Inspector& f, list_snapshots& x) {
            x.with_orphans, x.wanted, x.after, x.limit);
 }
 
-/// Find a session.
+/// Find a session; `not_found`.
 struct get_session {
   get_session() = default;
   explicit get_session(session_ref which,
@@ -191,7 +220,7 @@ struct list_sessions {
   caf::timestamp updated_since;
   /// After which session the page begins; empty for the first page.
   session_ref after;
-  /// Longest page; at most `max_page`.
+  /// Longest page: 1 to `max_page`, whatever is said.
   std::uint32_t limit = 100;
 };
 
@@ -201,7 +230,9 @@ typename Inspector::result_type inspect(Inspector& f, list_sessions& x) {
            x.updated_since, x.after, x.limit);
 }
 
-/// Change the labels of a snapshot.
+/// Change the labels of a snapshot: first some are removed, then some are
+/// added. `invalid_argument` for a label that is empty or longer than
+/// `max_label_size`, `resource_exhausted` beyond `max_labels`.
 struct label_snapshot {
   label_snapshot() = default;
   explicit label_snapshot(snapshot_ref which) : which(std::move(which)) {}
@@ -219,7 +250,8 @@ typename Inspector::result_type inspect(Inspector& f, label_snapshot& x) {
            x.remove);
 }
 
-/// Erase a session with all its records, and what no other session shares.
+/// Erase a session with all its records, and what no other session shares;
+/// `not_found`.
 struct delete_session {
   delete_session() = default;
   explicit delete_session(session_ref which) : which(std::move(which)) {}
@@ -234,7 +266,7 @@ typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
 
 /// Drop records that nobody is likely to want. Heads and labelled records stay;
 /// the children of a dropped record hang on its nearest ancestor that stays, so
-/// that what was active stays active.
+/// that what was active stays active. Indexes and numbers stay as they were.
 struct prune_snapshots {
   prune_snapshots() = default;
 
@@ -255,9 +287,6 @@ typename Inspector::result_type inspect(Inspector& f, prune_snapshots& x) {
 }
 
 // -- store -> whoever asked ---------------------------------------------------
-
-/// The longest page that a store gives.
-inline constexpr std::uint32_t max_page = 1'000;
 
 /// A snapshot as a store has it.
 struct stored_snapshot {

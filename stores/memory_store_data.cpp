@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "memory_store_data.hpp"
+
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/timestamp.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace tertulia {
+
+namespace {
+
+constexpr auto last = std::numeric_limits<std::uint64_t>::max();
+
+/// How many sessions an error names.
+constexpr std::size_t named_sessions = 3;
+
+std::uint64_t hash_of(std::string_view agent, std::string_view id) {
+  const std::hash<std::string_view> hash;
+  return hash(id) ^ (hash(agent) * 0x9e3779b97f4a7c15u);
+}
+
+std::string quoted(const std::string& x) {
+  return '"' + x + '"';
+}
+
+std::string name_of(const session_ref& x) {
+  return "session " + quoted(x.id.str()) + " of " + x.agent;
+}
+
+json details_of(const session_ref& x) {
+  return json::object({{"agent", x.agent}, {"session", x.id.str()}});
+}
+
+[[noreturn]] void reject(errc code, const std::string& message,
+                         const json& details) {
+  // What it names may not even be UTF-8; that must not hide the reason.
+  throw status_error{code, message,
+                     details.dump(-1, ' ', false,
+                                  json::error_handler_t::replace)};
+}
+
+json at(const char* path) {
+  return json::object({{"path", path}});
+}
+
+void require(const session_ref& x) {
+  if (x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
+  if (x.id.empty())
+    reject(errc::invalid_argument, "$.session: is empty", at("$.session"));
+}
+
+[[noreturn]] void reject_unknown(const session_ref& x) {
+  reject(errc::not_found, "there is no " + name_of(x), details_of(x));
+}
+
+[[noreturn]] void reject_unknown(const snapshot_ref& x) {
+  auto details = json::object({{"agent", x.agent}});
+  std::string text = "there is no snapshot";
+  if (x.sequence != 0) {
+    details["sequence"] = x.sequence;
+    text += ' ' + std::to_string(x.sequence);
+  }
+  if (!x.id.empty()) {
+    details["snapshot"] = x.id.str();
+    text += ' ' + quoted(x.id.str());
+  }
+  if (x.session.empty()) {
+    text += " of " + x.agent;
+  } else {
+    details["session"] = x.session.str();
+    text += " in " + name_of({x.agent, x.session});
+  }
+  reject(errc::not_found, text, details);
+}
+
+/// Hands out a state only if it still is what its id says.
+const state& verified(const state_id& id, const state& content) {
+  state_id actual;
+  try {
+    actual = content.id();
+  } catch (const status_error&) {
+    // what has no JSON any more has no id either
+  }
+  if (actual != id)
+    reject(errc::data_loss,
+           "state " + id.str() + " is corrupt: it does not match its id",
+           {{"state", id.str()}, {"damage", "corrupt"}});
+  return content;
+}
+
+/// Removes and adds labels, which stay ordered and distinct.
+void relabel(std::vector<std::string>& labels,
+             const std::vector<std::string>& add,
+             const std::vector<std::string>& remove) {
+  for (const auto& x : remove)
+    std::erase(labels, x);
+  for (const auto& x : add) {
+    if (x.empty() || x.size() > max_label_size)
+      reject(errc::invalid_argument,
+             "a label has 1 to " + std::to_string(max_label_size)
+               + " bytes, this one " + std::to_string(x.size()),
+             json::object({{"sizeBytes", x.size()}}));
+    const auto i = std::lower_bound(labels.begin(), labels.end(), x);
+    if (i == labels.end() || *i != x)
+      labels.insert(i, x);
+  }
+  if (labels.size() > max_labels)
+    reject(errc::resource_exhausted,
+           "a snapshot has at most " + std::to_string(max_labels) + " labels",
+           json::object({{"labels", labels.size()}}));
+}
+
+std::size_t page_size(std::uint32_t limit) {
+  return std::clamp(limit, 1u, max_page);
+}
+
+} // namespace
+
+// -- records ------------------------------------------------------------------
+
+const std::string& memory_store_data::entry::id() const noexcept {
+  return own_id.empty() ? kept->first.str() : own_id.str();
+}
+
+const memory_store_data::entry*
+memory_store_data::timeline::find(std::uint64_t sequence) const noexcept {
+  // Nobody has pruned most sessions: there is no need to search.
+  if (sequence - 1 < records.size()
+      && records[sequence - 1].sequence == sequence)
+    return &records[sequence - 1];
+  const auto i
+    = std::lower_bound(records.begin(), records.end(), sequence,
+                       [](const entry& x, auto y) { return x.sequence < y; });
+  return i != records.end() && i->sequence == sequence ? &*i : nullptr;
+}
+
+memory_store_data::entry*
+memory_store_data::timeline::find(std::uint64_t sequence) noexcept {
+  return const_cast<entry*>(std::as_const(*this).find(sequence));
+}
+
+snapshot_record memory_store_data::timeline::record_of(const entry& x) const {
+  snapshot_record result;
+  result.agent = info.agent;
+  result.session = info.id;
+  result.sequence = x.sequence;
+  result.id = snapshot_id{x.id()};
+  result.state = x.kept->first;
+  result.parent = x.parent;
+  if (const auto parent = find(x.parent))
+    result.parent_id = snapshot_id{parent->id()};
+  result.index = x.index;
+  result.turn_index = x.turn_index;
+  result.event = x.event;
+  result.created_at = x.created_at;
+  result.labels = x.labels;
+  result.orphaned = !x.active;
+  return result;
+}
+
+void memory_store_data::timeline::move_head(entry& to) {
+  auto x = &to;
+  for (; x != nullptr && !x->active; x = find(x->parent))
+    x->active = true;
+  const auto common = x != nullptr ? x->sequence : 0;
+  for (x = find(info.head); x != nullptr && x->sequence != common;
+       x = find(x->parent))
+    x->active = false;
+  info.head = to.sequence;
+}
+
+void memory_store_data::timeline::count_labels(const entry& x) {
+  for (const auto& label : x.labels)
+    ++labels[label];
+}
+
+void memory_store_data::timeline::discount_labels(const entry& x) noexcept {
+  for (const auto& label : x.labels)
+    if (const auto i = labels.find(label);
+        i != labels.end() && --i->second == 0)
+      labels.erase(i);
+}
+
+// -- finding ------------------------------------------------------------------
+
+const memory_store_data::timeline*
+memory_store_data::find(const session_ref& x) const {
+  const auto i = sessions_.find(x);
+  return i != sessions_.end() ? &i->second : nullptr;
+}
+
+const memory_store_data::entry*
+memory_store_data::find(const timeline& in, std::string_view id,
+                        std::uint64_t hash) const {
+  const entry* result = nullptr;
+  const auto first = index_.lower_bound({hash, in.number, 0});
+  auto i = index_.upper_bound({hash, in.number, last});
+  while (i != first) {
+    const auto x = in.find((--i)->first.sequence);
+    if (x == nullptr || x->id() != id)
+      continue; // another id with this hash
+    if (x->active)
+      return x;
+    if (result == nullptr)
+      result = x;
+  }
+  return result;
+}
+
+memory_store_data::found memory_store_data::find(const snapshot_ref& x) const {
+  if (x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
+  if (x.sequence != 0 && x.session.empty())
+    reject(errc::invalid_argument, "$.session: a number needs its session",
+           at("$.session"));
+  if (x.sequence == 0 && x.id.empty())
+    reject(errc::invalid_argument, "$.id: is empty", at("$.id"));
+
+  const auto hash = hash_of(x.agent, x.id.str());
+  if (!x.session.empty()) {
+    const auto session = find(session_ref{x.agent, x.session});
+    if (session == nullptr)
+      reject_unknown(x);
+    const auto record = x.sequence != 0 ? session->find(x.sequence)
+                                        : find(*session, x.id.str(), hash);
+    if (record == nullptr || (!x.id.empty() && record->id() != x.id.str()))
+      reject_unknown(x);
+    return {session, record};
+  }
+
+  found result;
+  std::vector<std::string> others;
+  for (auto i = index_.lower_bound({hash, 0, 0});
+       i != index_.end() && i->first.hash == hash
+       && others.size() < named_sessions;
+       i = index_.upper_bound({hash, i->first.session, last})) {
+    const auto& session = *i->second;
+    if (session.info.agent != x.agent)
+      continue;
+    const auto record = find(session, x.id.str(), hash);
+    if (record == nullptr)
+      continue;
+    if (result.record == nullptr)
+      result = {&session, record};
+    else
+      others.push_back(session.info.id.str());
+  }
+  if (result.record == nullptr)
+    reject_unknown(x);
+  if (!others.empty()) {
+    const auto more = others.size() == named_sessions;
+    if (more)
+      others.pop_back();
+    others.insert(others.begin(), result.session->info.id.str());
+    auto text = "snapshot " + quoted(x.id.str()) + " of " + x.agent
+                + " is in several sessions: ";
+    for (const auto& name : others)
+      text += (&name == &others.front() ? "" : ", ") + quoted(name);
+    if (more)
+      text += ", …";
+    reject(errc::failed_precondition, text + "; say which is meant",
+           {{"agent", x.agent},
+            {"snapshot", x.id.str()},
+            {"sessions", others},
+            {"more", more}});
+  }
+  return result;
+}
+
+memory_store_data::timeline&
+memory_store_data::find_or_make(const session_ref& x, caf::timestamp now) {
+  const auto [i, is_new] = sessions_.try_emplace(x);
+  auto& result = i->second;
+  if (is_new) {
+    result.info.agent = x.agent;
+    result.info.id = x.id;
+    result.info.created_at = now;
+    result.info.updated_at = now;
+    result.number = ++last_number_;
+  }
+  return result;
+}
+
+// -- verbs of sessions --------------------------------------------------------
+
+saved_snapshot memory_store_data::save(save_snapshot x) {
+  auto& made = x.record;
+  const session_ref where{made.agent, made.session};
+  require(where);
+  if (made.id.empty())
+    reject(errc::invalid_argument, "$.record.id: is empty", at("$.record.id"));
+  if (x.content.id() != made.state)
+    reject(errc::invalid_argument,
+           "$.record.state: does not match the content of the state",
+           {{"path", "$.record.state"}, {"state", made.state.str()}});
+  std::vector<std::string> labels;
+  relabel(labels, made.labels, {});
+
+  const auto known = find(where);
+  const auto parent
+    = known != nullptr && made.parent != 0 ? known->find(made.parent) : nullptr;
+  if (made.parent != 0 && parent == nullptr)
+    reject_unknown(snapshot_ref{where, made.parent});
+  const auto head = known != nullptr ? known->info.head : 0;
+  if (x.where == append_rule::at_head && made.parent != head) {
+    auto details = details_of(where);
+    details["head"] = head;
+    details["parent"] = made.parent;
+    reject(errc::aborted,
+           name_of(where) + " has moved on: its head is " + std::to_string(head)
+             + ", not " + std::to_string(made.parent),
+           details);
+  }
+  if (parent != nullptr && parent->kept->first == made.state)
+    return {known->record_of(*parent), false};
+
+  // From here on only memory can run out. What is found through the index is
+  // compared, and a state that no record has is in nobody's way: so the record
+  // itself comes last.
+  const auto now = caf::make_timestamp();
+  auto& session = find_or_make(where, now);
+  entry next;
+  next.sequence = session.last_sequence + 1;
+  next.parent = made.parent;
+  next.index = parent != nullptr ? parent->index + 1 : 0;
+  next.turn_index = made.turn_index;
+  next.created_at = made.created_at;
+  next.event = made.event;
+  next.labels = std::move(labels);
+  if (made.id.str() != made.state.str())
+    next.own_id = made.id;
+  next.kept = &*states_.try_emplace(made.state, content{x.content}).first;
+  index_.emplace(place{hash_of(made.agent, made.id.str()), session.number,
+                       next.sequence},
+                 &session);
+  session.count_labels(next);
+  session.records.push_back(std::move(next));
+
+  auto& added = session.records.back();
+  ++added.kept->second.records;
+  ++session.last_sequence;
+  ++session.info.records;
+  session.move_head(added);
+  session.content = std::move(x.content);
+  session.info.next_turn = added.event == snapshot_event::turn_end
+                             ? added.turn_index + 1
+                             : added.turn_index;
+  session.info.updated_at = now;
+  return {session.record_of(added), true};
+}
+
+stored_snapshot memory_store_data::get(const get_snapshot& x) const {
+  const auto [session, record] = find(x.which);
+  if (x.wanted == detail_level::record)
+    return stored_snapshot{session->record_of(*record)};
+  const auto& [id, kept] = *record->kept;
+  return stored_snapshot{session->record_of(*record), verified(id, kept.value)};
+}
+
+stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
+  const auto [known, record] = find(x.which);
+  auto content = verified(record->kept->first, record->kept->second.value);
+  auto& session = writable(*known);
+  session.move_head(*session.find(record->sequence));
+  session.content = content;
+  auto result = session.record_of(*record);
+  session.info.next_turn = next_turn_after(result);
+  session.info.updated_at = caf::make_timestamp();
+  return stored_snapshot{std::move(result), std::move(content)};
+}
+
+snapshot_page memory_store_data::list(const list_snapshots& x) const {
+  require(x.of);
+  snapshot_page result;
+  const auto session = find(x.of);
+  if (session == nullptr)
+    return result;
+  const auto& records = session->records;
+  auto i
+    = std::upper_bound(records.begin(), records.end(), x.after,
+                       [](auto y, const entry& z) { return y < z.sequence; });
+  for (const auto size = page_size(x.limit); i != records.end(); ++i) {
+    if (!i->active && !x.with_orphans)
+      continue;
+    if (result.snapshots.size() == size) {
+      result.more = true;
+      break;
+    }
+    auto& next = result.snapshots.emplace_back(session->record_of(*i));
+    if (x.wanted == detail_level::state)
+      next.content = verified(i->kept->first, i->kept->second.value);
+  }
+  return result;
+}
+
+stored_session memory_store_data::get(const get_session& x) const {
+  require(x.which);
+  const auto session = find(x.which);
+  if (session == nullptr)
+    reject_unknown(x.which);
+  stored_session result;
+  result.info = session->info;
+  const auto head = session->find(session->info.head);
+  if (head != nullptr)
+    result.head = stored_snapshot{session->record_of(*head)};
+  if (x.wanted == detail_level::state) {
+    if (head != nullptr)
+      result.head->content
+        = verified(head->kept->first, head->kept->second.value);
+    result.content = session->content;
+  }
+  return result;
+}
+
+session_info memory_store_data::save(save_session x) {
+  require(x.which);
+  (void)x.content.id(); // what has no JSON cannot be kept by any store
+  const auto now = caf::make_timestamp();
+  auto& session = find_or_make(x.which, now);
+  session.content = std::move(x.content);
+  session.info.next_turn = x.next_turn;
+  session.info.updated_at = now;
+  return session.info;
+}
+
+// -- verbs of people and programs ---------------------------------------------
+
+session_page memory_store_data::list(const list_sessions& x) const {
+  session_page result;
+  const auto size = page_size(x.limit);
+  auto i = sessions_.upper_bound(x.after);
+  if (!x.agent.empty() && x.after.agent < x.agent)
+    i = sessions_.lower_bound(session_ref{x.agent, {}});
+  for (; i != sessions_.end(); ++i) {
+    const auto& session = i->second;
+    if (!x.agent.empty() && session.info.agent != x.agent)
+      break;
+    if (session.info.updated_at < x.updated_since
+        || (!x.label.empty() && !session.labels.contains(x.label)))
+      continue;
+    if (result.sessions.size() == size) {
+      result.more = true;
+      break;
+    }
+    result.sessions.push_back(session.info);
+  }
+  return result;
+}
+
+snapshot_record memory_store_data::label(const label_snapshot& x) {
+  const auto [known, record] = find(x.which);
+  auto labels = record->labels;
+  relabel(labels, x.add, x.remove);
+  auto& session = writable(*known);
+  auto& changed = *session.find(record->sequence);
+  session.discount_labels(changed);
+  changed.labels = std::move(labels);
+  session.count_labels(changed);
+  return session.record_of(changed);
+}
+
+erased memory_store_data::erase(const delete_session& x) {
+  require(x.which);
+  const auto i = sessions_.find(x.which);
+  if (i == sessions_.end())
+    reject_unknown(x.which);
+  auto& session = i->second;
+  erased result{session.records.size(), 0};
+  for (const auto& record : session.records)
+    result.states += drop(session, record);
+  sessions_.erase(i);
+  return result;
+}
+
+erased memory_store_data::prune(const prune_snapshots& x) {
+  if (!x.session.empty() && x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: a session needs its agent",
+           at("$.agent"));
+  erased result;
+  for (auto i = sessions_.lower_bound(session_ref{x.agent, x.session});
+       i != sessions_.end(); ++i) {
+    auto& session = i->second;
+    if ((!x.agent.empty() && session.info.agent != x.agent)
+        || (!x.session.empty() && session.info.id != x.session))
+      break;
+    const auto here = prune(session, x);
+    result.records += here.records;
+    result.states += here.states;
+  }
+  return result;
+}
+
+erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
+  auto& records = session.records;
+  const auto old
+    = records.size() - std::min<std::uint64_t>(records.size(), how.keep_newest);
+  erased result;
+  // Where a child of a dropped record goes. A parent is older than its
+  // children, so it has been decided on when its children are looked at.
+  std::unordered_map<std::uint64_t, std::uint64_t> heirs;
+  std::vector<bool> dropped(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    auto& record = records[i];
+    if (const auto heir = heirs.find(record.parent); heir != heirs.end())
+      record.parent = heir->second;
+    if (i >= old || record.sequence == session.info.head
+        || !record.labels.empty() || record.created_at >= how.created_before)
+      continue;
+    heirs.emplace(record.sequence, record.parent);
+    dropped[i] = true;
+  }
+  if (heirs.empty())
+    return result;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (dropped[i]) {
+      result.states += drop(session, records[i]);
+      ++result.records;
+    } else {
+      if (kept != i)
+        records[kept] = std::move(records[i]);
+      ++kept;
+    }
+  }
+  records.resize(kept);
+  records.shrink_to_fit();
+  session.info.records = kept;
+  return result;
+}
+
+std::uint64_t memory_store_data::drop(timeline& from, const entry& x) {
+  from.discount_labels(x);
+  index_.erase(
+    place{hash_of(from.info.agent, x.id()), from.number, x.sequence});
+  if (--x.kept->second.records != 0)
+    return 0;
+  states_.erase(states_.find(x.kept->first));
+  return 1;
+}
+
+} // namespace tertulia

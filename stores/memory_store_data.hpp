@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/store.hpp>
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tertulia {
+
+/// What a memory store knows. It outlives the actor that guards it, so that
+/// whatever ends that actor ends nothing else.
+///
+/// Each verb of the protocol is one function, which throws `status_error` and
+/// has changed nothing then.
+///
+/// @threads one at a time: those of the actor that guards it.
+class memory_store_data {
+public:
+  saved_snapshot save(save_snapshot x);
+  [[nodiscard]] stored_snapshot get(const get_snapshot& x) const;
+  stored_snapshot restore(const restore_snapshot& x);
+  [[nodiscard]] snapshot_page list(const list_snapshots& x) const;
+  [[nodiscard]] stored_session get(const get_session& x) const;
+  session_info save(save_session x);
+
+  [[nodiscard]] session_page list(const list_sessions& x) const;
+  snapshot_record label(const label_snapshot& x);
+  erased erase(const delete_session& x);
+  erased prune(const prune_snapshots& x);
+
+private:
+  /// A state and how many records have it.
+  struct content {
+    state value;
+    std::uint64_t records = 0;
+  };
+
+  using content_map = std::unordered_map<state_id, content>;
+
+  /// A record without what its session or its neighbours know, for there are
+  /// many of them.
+  struct entry {
+    [[nodiscard]] const std::string& id() const noexcept;
+
+    std::uint64_t sequence = 0;
+    std::uint64_t parent = 0;
+    std::uint64_t index = 0;
+    std::uint64_t turn_index = 0;
+    caf::timestamp created_at;
+    content_map::value_type* kept = nullptr;
+    /// Empty if the state's id is the snapshot's, too.
+    snapshot_id own_id;
+    std::vector<std::string> labels;
+    snapshot_event event = snapshot_event::turn_end;
+    /// Whether it is the head or an ancestor of it.
+    bool active = false;
+  };
+
+  /// One session.
+  struct timeline {
+    [[nodiscard]] const entry* find(std::uint64_t sequence) const noexcept;
+    [[nodiscard]] entry* find(std::uint64_t sequence) noexcept;
+    [[nodiscard]] snapshot_record record_of(const entry& x) const;
+
+    /// Marks what becomes active or orphaned on the way from the old head to
+    /// the new one and touches nothing else.
+    void move_head(entry& to);
+
+    void count_labels(const entry& x);
+    void discount_labels(const entry& x) noexcept;
+
+    session_info info;
+    /// In the order in which sessions were made, for the index.
+    std::uint64_t number = 0;
+    std::uint64_t last_sequence = 0;
+    /// What the session works on.
+    state content;
+    /// Ordered by sequence number.
+    std::vector<entry> records;
+    /// How many records have a label.
+    std::map<std::string, std::uint64_t> labels;
+  };
+
+  /// Where an id occurs: ordered so that the occurrences in one session are
+  /// neighbours, the last one at the end.
+  struct place {
+    /// Of agent and id: whoever finds a place has to compare the id itself.
+    std::uint64_t hash = 0;
+    std::uint64_t session = 0;
+    std::uint64_t sequence = 0;
+
+    friend auto operator<=>(const place&, const place&) = default;
+  };
+
+  /// What a `snapshot_ref` stands for.
+  struct found {
+    const timeline* session = nullptr;
+    const entry* record = nullptr;
+  };
+
+  [[nodiscard]] const timeline* find(const session_ref& x) const;
+  [[nodiscard]] found find(const snapshot_ref& x) const;
+  [[nodiscard]] const entry* find(const timeline& in, std::string_view id,
+                                  std::uint64_t hash) const;
+  timeline& find_or_make(const session_ref& x, caf::timestamp now);
+
+  /// Forgets what points to a record.
+  /// @returns how many states went with it: none or one.
+  std::uint64_t drop(timeline& from, const entry& x);
+
+  erased prune(timeline& x, const prune_snapshots& how);
+
+  /// The data itself is not const; a caller who may change it casts here.
+  [[nodiscard]] static timeline& writable(const timeline& x) noexcept {
+    return const_cast<timeline&>(x);
+  }
+
+  std::map<session_ref, timeline> sessions_;
+  content_map states_;
+  std::map<place, const timeline*> index_;
+  std::uint64_t last_number_ = 0;
+};
+
+} // namespace tertulia
