@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+#include <tertulia/store_supervisor.hpp>
+
+#include <caf/actor_clock.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/response_promise.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+namespace tertulia {
+
+namespace {
+
+/// What the supervisor says to itself, beside what it hears from others.
+using supervisor_actor = managed_store::extend<caf::reacts_to<caf::tick_atom>>;
+
+class supervisor_state {
+public:
+  static inline const char* name = "tertulia.store_supervisor";
+
+  explicit supervisor_state(supervisor_actor::pointer self) : self_(self) {}
+
+  supervisor_actor::behavior_type
+  run(store_factory factory, restart_options options, managed_store store) {
+    factory_ = std::move(factory);
+    options_ = options;
+    self_->set_down_handler([this](caf::down_msg& x) {
+      if (store_ && x.source == store_.address())
+        mourn(caf::to_string(x.reason));
+    });
+    self_->set_exit_handler([this](caf::exit_msg& x) {
+      if (store_)
+        self_->send_exit(store_, x.reason);
+      fail_pending(fail(errc::unavailable, "the store is being stopped"));
+      self_->quit(x.reason);
+    });
+    adopt(std::move(store));
+    return {
+      hand_on<save_snapshot, saved_snapshot>(),
+      hand_on<get_snapshot, stored_snapshot>(),
+      hand_on<restore_snapshot, stored_snapshot>(),
+      hand_on<list_snapshots, snapshot_page>(),
+      hand_on<get_session, stored_session>(),
+      hand_on<save_session, session_info>(),
+      hand_on<list_sessions, session_page>(),
+      hand_on<label_snapshot, snapshot_record>(),
+      hand_on<delete_session, erased>(),
+      hand_on<prune_snapshots, erased>(),
+      [this](caf::tick_atom) { restart(); },
+    };
+  }
+
+private:
+  using time_point = caf::actor_clock::time_point;
+
+  // -- requests ---------------------------------------------------------------
+
+  /// Merely delegating would not do: a store that dies while it holds a promise
+  /// leaves whoever asked without an answer.
+  template <class Verb, class Answer>
+  std::function<caf::result<Answer>(Verb&)> hand_on() {
+    return [this](Verb& x) -> caf::result<Answer> {
+      if (!store_)
+        return fail(errc::unavailable, why_down_);
+      auto promise = self_->make_response_promise<Answer>();
+      const auto number = ++last_request_;
+      pending_.emplace(number, promise);
+      // Infinite, because a time-out of CAF costs more than the save. No death
+      // goes unnoticed: the store is on this node, and is monitored.
+      self_->request(store_, caf::infinite, std::move(x))
+        .then([=, this](Answer& answer) { settle(number, std::move(answer)); },
+              [=, this](caf::error& reason) {
+                settle(number, translate(std::move(reason)));
+              });
+      return promise;
+    };
+  }
+
+  /// Answers a request, unless the death of the store has.
+  template <class T>
+  void settle(std::uint64_t number, T answer) {
+    if (const auto i = pending_.find(number); i != pending_.end()) {
+      i->second.deliver(std::move(answer));
+      pending_.erase(i);
+    }
+  }
+
+  /// An answer that CAF gives in place of a dead store arrives before the news
+  /// of its death.
+  static caf::error translate(caf::error x) {
+    if (x == caf::sec::request_receiver_down)
+      return fail(errc::unavailable, "the store has died");
+    return x;
+  }
+
+  void fail_pending(const caf::error& reason) {
+    for (auto& [number, promise] : std::exchange(pending_, {}))
+      promise.deliver(reason);
+  }
+
+  // -- death and restart ------------------------------------------------------
+
+  void adopt(managed_store store) {
+    store_ = std::move(store);
+    self_->monitor(store_);
+  }
+
+  void mourn(const std::string& reason) {
+    store_ = nullptr;
+    fail_pending(fail(errc::unavailable, "the store has died: " + reason));
+    plan_restart(reason);
+  }
+
+  void plan_restart(const std::string& reason) {
+    why_down_ = "the store is down: " + reason;
+    const auto now = self_->clock().now();
+    while (!restarts_.empty() && now - restarts_.front() >= options_.period)
+      restarts_.pop_front();
+    const auto pause = pause_at(now);
+    if (pause.count() == 0)
+      restart();
+    else
+      self_->delayed_send(self_, pause, caf::tick_atom_v);
+  }
+
+  [[nodiscard]] caf::timespan pause_at(time_point now) const {
+    if (restarts_.empty())
+      return caf::timespan{0};
+    if (restarts_.size() >= options_.max_restarts)
+      return restarts_.front() + options_.period - now;
+    auto result = options_.first_pause;
+    for (auto n = restarts_.size(); n > 1 && result < options_.longest_pause;
+         --n)
+      result *= 2;
+    return std::min(result, options_.longest_pause);
+  }
+
+  void restart() {
+    restarts_.push_back(self_->clock().now());
+    try {
+      adopt(factory_(self_->system()));
+    } catch (...) {
+      // a pause at least, so this does not call itself for long
+      plan_restart(to_status(current_exception_to_error()).message());
+    }
+  }
+
+  supervisor_actor::pointer self_;
+  store_factory factory_;
+  restart_options options_;
+
+  managed_store store_;
+  /// Says that the store is down, and why; only while it is.
+  std::string why_down_;
+  /// When it was restarted within the last period, oldest first.
+  std::deque<time_point> restarts_;
+
+  std::uint64_t last_request_ = 0;
+  std::unordered_map<std::uint64_t, caf::response_promise> pending_;
+};
+
+void check(const restart_options& x) {
+  auto require = [](bool holds, const char* what) {
+    if (!holds)
+      throw status_error{errc::invalid_argument, what};
+  };
+  require(x.first_pause.count() > 0, "$.firstPause: must be longer than zero");
+  require(x.longest_pause >= x.first_pause,
+          "$.longestPause: is shorter than the first one");
+  require(x.max_restarts > 0, "$.maxRestarts: must be 1 or more");
+  require(x.period.count() > 0, "$.period: must be longer than zero");
+}
+
+} // namespace
+
+managed_store supervise_store(caf::actor_system& system, store_factory factory,
+                              restart_options options) {
+  check(options);
+  auto first = factory(system);
+  return system.spawn<caf::hidden>(
+    [](supervisor_actor::stateful_pointer<supervisor_state> self,
+       store_factory factory, restart_options options, managed_store first) {
+      return self->state.run(std::move(factory), options, std::move(first));
+    },
+    std::move(factory), options, std::move(first));
+}
+
+} // namespace tertulia

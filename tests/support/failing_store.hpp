@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/memory_store.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/status.hpp>
+#include <tertulia/store.hpp>
+
+#include <caf/all.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <typeindex>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+namespace tertulia::test {
+
+/// A store that does what the test says, and otherwise what the store behind it
+/// does. What is said holds for the next requests, or for the next ones of one
+/// verb: `fail_next<save_snapshot>(2, errc::unavailable)`.
+///
+/// @threads any.
+class failing_store {
+public:
+  /// In front of a memory store.
+  explicit failing_store(caf::actor_system& system)
+    : failing_store(system, spawn_memory_store(system)) {}
+
+  failing_store(caf::actor_system& system, managed_store behind)
+    : script_(std::make_shared<script>()) {
+    script_->behind = std::move(behind);
+    (void)start(system, script_);
+  }
+
+  failing_store(const failing_store&) = delete;
+  failing_store& operator=(const failing_store&) = delete;
+
+  /// Ends it, whatever it holds back.
+  ~failing_store() {
+    const std::lock_guard guard{script_->mutex};
+    caf::anon_send_exit(script_->front, caf::exit_reason::user_shutdown);
+    script_->front = nullptr;
+  }
+
+  /// The store; the one that was started last if there were several.
+  [[nodiscard]] managed_store store() const {
+    const std::lock_guard guard{script_->mutex};
+    return script_->front;
+  }
+
+  /// Starts it again, with the same store behind it and what is left of the
+  /// script: for a supervisor.
+  [[nodiscard]] std::function<managed_store(caf::actor_system&)>
+  factory() const {
+    return [script = script_](caf::actor_system& system) -> managed_store {
+      {
+        const std::lock_guard guard{script->mutex};
+        if (script->failed_starts > 0) {
+          --script->failed_starts;
+          throw status_error{errc::internal, "the store does not start"};
+        }
+      }
+      return start(system, script);
+    };
+  }
+
+  /// The next so many requests have no effect and this answer.
+  template <class Verb = void>
+  void fail_next(std::uint32_t n, errc code) {
+    plan<Verb>(n, {what::fail, code});
+  }
+
+  /// The next so many requests have their effect, but this answer.
+  template <class Verb = void>
+  void lose_next(std::uint32_t n, errc code) {
+    plan<Verb>(n, {what::lose, code});
+  }
+
+  /// The next so many requests have no effect and no answer before
+  /// `answer_hung`.
+  template <class Verb = void>
+  void hang_next(std::uint32_t n) {
+    plan<Verb>(n, {what::hang});
+  }
+
+  /// The store dies of the next request, which has no answer, nor has what
+  /// hangs.
+  template <class Verb = void>
+  void die_next() {
+    plan<Verb>(1, {what::die});
+  }
+
+  /// The next so many starts through `factory` throw.
+  void fail_start(std::uint32_t n) {
+    const std::lock_guard guard{script_->mutex};
+    script_->failed_starts = n;
+  }
+
+  /// Lets what hangs have its effect and its answer.
+  void answer_hung() {
+    caf::anon_send(caf::actor_cast<scripted>(store()), done_atom_v);
+  }
+
+  /// How many requests there were.
+  [[nodiscard]] std::uint64_t requests() const {
+    const std::lock_guard guard{script_->mutex};
+    return script_->requests;
+  }
+
+  /// How many times it was started.
+  [[nodiscard]] std::uint32_t starts() const {
+    const std::lock_guard guard{script_->mutex};
+    return script_->starts;
+  }
+
+private:
+  using scripted = managed_store::extend<caf::reacts_to<done_atom>>;
+
+  enum class what { fail, lose, hang, die };
+
+  struct fault {
+    fault(what kind, errc code = errc::ok) : kind(kind), code(code) {}
+
+    what kind;
+    errc code;
+  };
+
+  struct step {
+    std::type_index verb;
+    fault next;
+  };
+
+  /// What actors and test share; the actors hold no handle of themselves.
+  struct script {
+    template <class Verb>
+    std::optional<fault> take() {
+      const std::lock_guard guard{mutex};
+      ++requests;
+      for (auto i = steps.begin(); i != steps.end(); ++i)
+        if (i->verb == typeid(void) || i->verb == typeid(Verb)) {
+          const auto result = i->next;
+          steps.erase(i);
+          return result;
+        }
+      return std::nullopt;
+    }
+
+    std::mutex mutex;
+    std::deque<step> steps;
+    std::uint64_t requests = 0;
+    std::uint32_t starts = 0;
+    std::uint32_t failed_starts = 0;
+    managed_store behind;
+    managed_store front;
+  };
+
+  class scripted_state {
+  public:
+    static inline const char* name = "test.failing_store";
+
+    explicit scripted_state(scripted::pointer self) : self_(self) {}
+
+    scripted::behavior_type run(std::shared_ptr<script> with) {
+      script_ = std::move(with);
+      return {
+        obey<save_snapshot, saved_snapshot>(),
+        obey<get_snapshot, stored_snapshot>(),
+        obey<restore_snapshot, stored_snapshot>(),
+        obey<list_snapshots, snapshot_page>(),
+        obey<get_session, stored_session>(),
+        obey<save_session, session_info>(),
+        obey<list_sessions, session_page>(),
+        obey<label_snapshot, snapshot_record>(),
+        obey<delete_session, erased>(),
+        obey<prune_snapshots, erased>(),
+        [this](done_atom) {
+          for (auto& answer : std::exchange(hung_, {}))
+            answer();
+        },
+      };
+    }
+
+  private:
+    template <class Verb, class Answer>
+    std::function<caf::result<Answer>(Verb&)> obey() {
+      return [this](Verb& x) -> caf::result<Answer> {
+        const auto next = script_->template take<Verb>();
+        if (!next)
+          return self_->delegate(script_->behind, std::move(x));
+        switch (next->kind) {
+          case what::fail: return fail(next->code, "as the script says");
+          case what::lose: {
+            auto promise = self_->template make_response_promise<Answer>();
+            auto deliver = [=]() mutable {
+              promise.deliver(fail(next->code, "as the script says"));
+            };
+            self_->request(script_->behind, caf::infinite, std::move(x))
+              .then([=](Answer&) mutable { deliver(); },
+                    [=](caf::error&) mutable { deliver(); });
+            return promise;
+          }
+          case what::hang: break;
+          case what::die: self_->quit(caf::exit_reason::kill);
+        }
+        auto promise = self_->template make_response_promise<Answer>();
+        hung_.emplace_back([this, promise, x = std::move(x)]() mutable {
+          promise.delegate(script_->behind, std::move(x));
+        });
+        return promise;
+      };
+    }
+
+    scripted::pointer self_;
+    std::shared_ptr<script> script_;
+    std::vector<std::function<void()>> hung_;
+  };
+
+  static managed_store start(caf::actor_system& system,
+                             const std::shared_ptr<script>& with) {
+    managed_store result = system.spawn<caf::hidden>(
+      [](scripted::stateful_pointer<scripted_state> self,
+         std::shared_ptr<script> with) {
+        return self->state.run(std::move(with));
+      },
+      with);
+    const std::lock_guard guard{with->mutex};
+    ++with->starts;
+    with->front = result;
+    return result;
+  }
+
+  template <class Verb>
+  void plan(std::uint32_t n, fault next) {
+    const std::lock_guard guard{script_->mutex};
+    script_->steps.insert(script_->steps.end(), n, {typeid(Verb), next});
+  }
+
+  std::shared_ptr<script> script_;
+};
+
+} // namespace tertulia::test
