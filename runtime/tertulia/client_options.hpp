@@ -114,6 +114,47 @@ struct with_trace_parent {
   std::string traceparent;
 };
 
+/// Which session goes on; if the store knows none of that id, one is created.
+/// Conversations only: agents, chat agents and session flows.
+struct with_session_id {
+  explicit with_session_id(session_id id) : id(std::move(id)) {}
+  explicit with_session_id(std::string id) : id(std::move(id)) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    if (id.empty())
+      throw status_error{errc::invalid_argument, "a session id is not empty"};
+    to.connection.session = id;
+  }
+
+  session_id id;
+};
+
+/// Which snapshot to go on from. Conversations only; not together with an
+/// initial state.
+struct with_snapshot_id {
+  explicit with_snapshot_id(snapshot_id id) : id(std::move(id)) {}
+  explicit with_snapshot_id(std::string id) : id(std::move(id)) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    if (id.empty())
+      throw status_error{errc::invalid_argument, "a snapshot id is not empty"};
+    to.connection.snapshot = id;
+  }
+
+  snapshot_id id;
+};
+
+/// If the session has a live invocation, cancel that and go on when it has
+/// ended, instead of being refused. Conversations only.
+struct with_take_over {
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.connection.live = if_live::take_over;
+  }
+};
+
 /// An option for connections to an action with such initialization data.
 template <class T, class Init>
 concept client_option = requires(const T& x, client_options<Init>& to) {

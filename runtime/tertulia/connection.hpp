@@ -231,6 +231,11 @@ public:
     return std::default_sentinel;
   }
 
+  /// Whether the range has ended because the turn has, and not the action.
+  [[nodiscard]] bool turn_ended() const noexcept {
+    return turn_ended_;
+  }
+
 private:
   void advance() {
     using found = detail::blocking_client::found;
@@ -239,8 +244,10 @@ private:
       chunk_batch batch;
       const auto what
         = from_.read(batch, detail::blocking_client::limit_of(within_));
-      if (what != found::chunks)
+      if (what != found::chunks) {
+        turn_ended_ = what == found::turn_end;
         return;
+      }
       try {
         at_.load(std::move(batch));
       } catch (...) {
@@ -254,6 +261,7 @@ private:
   detail::chunk_cursor<Stream>& at_;
   std::optional<caf::timespan> within_;
   std::optional<Stream> current_;
+  bool turn_ended_ = false;
 };
 
 } // namespace tertulia

@@ -2,9 +2,11 @@
 
 #pragma once
 
+#include <tertulia/agent_options.hpp>
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/detail/actor_action.hpp>
+#include <tertulia/detail/agent_action.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/run_once.hpp>
 #include <tertulia/detail/typed_action.hpp>
@@ -20,6 +22,16 @@
 #include <vector>
 
 namespace tertulia {
+
+class runtime;
+
+namespace detail {
+
+/// Registers the actions on the store of an agent. Seed 000 §10.1.
+template <class State>
+void define_session_store(runtime& rt, const conversation_action& of);
+
+} // namespace detail
 
 /// The front door: defines actions and opens connections to them, inside an
 /// actor system of the application's.
@@ -91,6 +103,42 @@ public:
   define_bidi_flow(std::string name, Body body, std::string description = {}) {
     return define("bidi-flow", std::move(name), std::move(body),
                   std::move(description));
+  }
+
+  /// Defines an agent: a flow whose connections have a session with a state of
+  /// its own type, which is kept, snapshotted and restored. Registers it as
+  /// `/agent/<name>`, and if it has a store the actions
+  /// `/session-store/<name>/getSnapshot`, `…/listSnapshots` and
+  /// `…/getSession`.
+  ///
+  /// @param name    as for `define_bidi_action`.
+  /// @param body    a coroutine `task<agent_result<Out>>(context,
+  ///                session<State>, input<In>, responder<Stream>)`, or one that
+  ///                returns `task<Out>` or `task<>`; otherwise as there.
+  /// @param options any of `with_session_store`, `with_snapshot_callback`,
+  ///                `with_save_failure`, `with_store_timeout`,
+  ///                `with_description`.
+  /// @errors `already_exists`; `invalid_argument` for a bad name or options
+  ///         that make no sense.
+  /// @design README §5.9 "Sessions"; seeds 001 §2.3, 000 §3.
+  template <detail::agent_body Body,
+            agent_option<snapshot_context<typename detail::types_of_agent<
+              std::decay_t<Body>>::state_type>>... Options>
+  auto define_agent(std::string name, Body body, const Options&... options) {
+    using types = detail::types_of_agent<Body>;
+    using state_type = typename types::state_type;
+    auto chosen
+      = detail::gather_agent<snapshot_context<state_type>>(options...);
+    auto info = describe<types>("agent", std::move(name),
+                                std::move(chosen.description));
+    auto policy = detail::policy_of(std::move(chosen));
+    policy.saves_changes = true;
+    auto what = std::make_shared<detail::agent_action<Body>>(
+      std::move(info), std::move(policy), std::move(body));
+    add(what);
+    if (what->policy.store)
+      detail::define_session_store<state_type>(*this, *what);
+    return handle<types>(what);
   }
 
   // -- by key -----------------------------------------------------------------
@@ -175,7 +223,7 @@ public:
   /// not wait; the destructor does. Idempotent.
   void stop();
 
-private:
+  /// Describes an action of such types; private to this library.
   template <class Types>
   static descriptor
   describe(std::string kind, std::string name, std::string description) {
@@ -185,6 +233,12 @@ private:
       std::move(kind), std::move(name), std::move(description));
   }
 
+  /// Registers an action under its key; private to this library.
+  void add(std::shared_ptr<const detail::action> what) {
+    env_->actions.add(std::move(what));
+  }
+
+  /// Makes a handle on an action; private to this library.
   template <class Types>
   auto handle(const std::shared_ptr<const detail::action>& what) const {
     return bidi_action<typename Types::init_type, typename Types::in_type,
@@ -193,6 +247,7 @@ private:
                          what}};
   }
 
+  /// Defines an action of any kind; private to this library.
   template <class Body>
   auto define(std::string kind, std::string name, Body body,
               std::string description) {
@@ -200,11 +255,14 @@ private:
     auto what = std::make_shared<detail::action_of<Body>>(
       describe<types>(std::move(kind), std::move(name), std::move(description)),
       std::move(body));
-    env_->actions.add(what);
+    add(what);
     return handle<types>(what);
   }
 
+private:
   std::shared_ptr<detail::environment> env_;
 };
 
 } // namespace tertulia
+
+#include <tertulia/detail/store_actions.hpp> // needs the runtime

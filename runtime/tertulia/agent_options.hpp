@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/snapshot_callback.hpp>
+#include <tertulia/status.hpp>
+
+#include <concepts>
+#include <functional>
+#include <string>
+#include <utility>
+
+// What can be said when an agent, a chat agent or a session flow is defined:
+//
+//   rt.define_agent("chat", body, with_session_store(store),
+//                   with_snapshot_callback(snapshot_always{}));
+//
+// Design: README §5.9 "Sessions"; seeds 001 §2.3, 000 §3.1, 003 §4.1, 004 §4.1.
+
+namespace tertulia {
+
+using detail::save_failure;
+
+/// Everything that can be chosen, with its defaults.
+/// @tparam Context what a callback is told.
+template <class Context>
+struct agent_options {
+  snapshot_store store;
+  std::function<bool(const detail::snapshot_moment&)> wanted;
+  save_failure on_failure = save_failure::fails_turn;
+  caf::timespan store_within = std::chrono::seconds{30};
+  std::string description;
+};
+
+/// Where sessions and snapshots are kept; without one they last as long as the
+/// connection.
+struct with_session_store {
+  explicit with_session_store(snapshot_store store) : store(std::move(store)) {}
+
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    if (!store)
+      throw status_error{errc::invalid_argument, "the store is no actor"};
+    to.store = store;
+  }
+
+  snapshot_store store;
+};
+
+/// The same under the name that chat agents and session flows give it.
+using with_snapshot_store = with_session_store;
+
+/// When to make a snapshot; needs a store. The callback is called on the
+/// session's actor, of many sessions at once: what it captures must stand that.
+/// An exception of it fails the turn.
+template <class Callback>
+struct with_snapshot_callback {
+  explicit with_snapshot_callback(Callback callback)
+    : callback(std::move(callback)) {}
+
+  template <class Context>
+  requires std::predicate<const Callback&, const Context&>
+  void apply(agent_options<Context>& to) const {
+    to.wanted = [fn = callback](const detail::snapshot_moment& at) {
+      return static_cast<bool>(fn(Context{at}));
+    };
+  }
+
+  Callback callback;
+};
+
+/// What a snapshot that cannot be stored does: fails the turn, if not given.
+struct with_save_failure {
+  explicit with_save_failure(save_failure what) : what(what) {}
+
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    to.on_failure = what;
+  }
+
+  save_failure what;
+};
+
+/// Longest wait for the store; 30 s if not given. Must be positive.
+struct with_store_timeout {
+  explicit with_store_timeout(caf::timespan within) : within(within) {}
+
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    if (within.count() <= 0)
+      throw status_error{errc::invalid_argument,
+                         "a wait for the store must be positive"};
+    to.store_within = within;
+  }
+
+  caf::timespan within;
+};
+
+/// For people; part of the descriptor.
+struct with_description {
+  explicit with_description(std::string text) : text(std::move(text)) {}
+
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    to.description = text;
+  }
+
+  std::string text;
+};
+
+/// An option for agents whose callbacks are told a `Context`.
+template <class T, class Context>
+concept agent_option = requires(const T& x, agent_options<Context>& to) {
+  x.apply(to);
+};
+
+namespace detail {
+
+template <class Context, class... Options>
+agent_options<Context> gather_agent(const Options&... options) {
+  agent_options<Context> result;
+  (options.apply(result), ...);
+  if (result.wanted && !result.store)
+    throw status_error{errc::invalid_argument,
+                       "a snapshot callback needs a store"};
+  return result;
+}
+
+/// The part of the options that the engine needs.
+template <class Context>
+session_policy policy_of(agent_options<Context> x) {
+  session_policy result;
+  result.store = std::move(x.store);
+  result.wanted = std::move(x.wanted);
+  result.on_failure = x.on_failure;
+  result.store_within = x.store_within;
+  return result;
+}
+
+} // namespace detail
+
+} // namespace tertulia

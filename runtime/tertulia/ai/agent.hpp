@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/conversation_handle.hpp>
+#include <tertulia/detail/conversation_action.hpp>
+#include <tertulia/runtime.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tertulia::ai {
+
+/// A chat agent: seed 003 §1.7.
+template <class Status, class Custom>
+using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
+
+/// Defines a chat agent: a conversation of messages, a custom value and
+/// artifacts, whose body reads the inputs and ends the turns itself. Registers
+/// it as `/agent/<name>`, and if it has a store the actions
+/// `/snapshot-store/<name>/getSnapshot` and `…/listSnapshots`.
+///
+/// Snapshots are made if a callback asks for them, and named by the hash of
+/// their state. Going on from one makes a branch.
+///
+/// @param name    as for `runtime::define_bidi_action`.
+/// @param body    a coroutine `task<>(context, ai::session<Custom>,
+///                input<conversation_input>, ai::responder<Status>)`; otherwise
+///                as there.
+/// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
+///                `with_save_failure`, `with_store_timeout`,
+///                `with_description`.
+/// @errors `already_exists`; `invalid_argument` for a bad name or options that
+///         make no sense.
+/// @design README §5.9 "Sessions"; seed 003 §4.1.
+template <detail::chat_agent_body Body,
+          agent_option<snapshot_context<typename detail::types_of_conversation<
+            Body>::custom_type>>... Options>
+auto define_agent(runtime& rt, std::string name, Body body,
+                  const Options&... options) {
+  using types = detail::types_of_conversation<Body>;
+  using custom = typename types::custom_type;
+  using status = typename types::status_type;
+  auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
+  auto info
+    = runtime::describe<types>("agent", std::move(name), chosen.description);
+  auto policy = detail::policy_of(std::move(chosen));
+  policy.restore = detail::restore_rule::branch;
+  policy.notice = detail::make_notice<status>;
+  auto what = std::make_shared<detail::typed_conversation<Body>>(
+    std::move(info), std::move(policy), std::move(body));
+  rt.add(what);
+  if (what->policy.store) {
+    constexpr auto make = [](const stored_snapshot& x) {
+      return agent_snapshot<custom>{x.record, x.content};
+    };
+    detail::define_get_snapshot<agent_snapshot<custom>>(rt, "snapshot-store",
+                                                        *what, make);
+    detail::define_list_snapshots<agent_snapshot<custom>>(rt, "snapshot-store",
+                                                          *what, make);
+  }
+  return agent<status, custom>{rt.handle<types>(what)};
+}
+
+} // namespace tertulia::ai

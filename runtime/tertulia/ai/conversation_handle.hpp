@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/conversation_connection.hpp>
+#include <tertulia/bidi_action.hpp>
+
+#include <utility>
+
+namespace tertulia::ai {
+
+/// The state to go on from, for clients that keep it themselves. Not together
+/// with `with_snapshot_id`. Seeds 003 §4.2, 004 §4.2.
+template <class Custom>
+struct with_state {
+  explicit with_state(conversation_state<Custom> state)
+    : state(std::move(state)) {}
+
+  void apply(client_options<conversation_init<Custom>>& to) const {
+    if (to.init)
+      throw status_error{errc::invalid_argument,
+                         "an initial state is given twice"};
+    to.init.emplace().state = state;
+  }
+
+  conversation_state<Custom> state;
+};
+
+/// A defined chat agent or session flow: what `define_agent` and
+/// `define_session_flow` return.
+///
+/// @threads  all members; cheap to copy.
+/// @lifetime as `bidi_action`.
+/// @design   README §5.9 "Sessions"; seeds 003 §4.2, 004 §4.2.
+template <class Status, class Custom, class Response>
+class conversation_handle
+  : public bidi_action<conversation_init<Custom>, conversation_input, Response,
+                       stream_chunk<Status>> {
+public:
+  using status_type = Status;
+  using custom_type = Custom;
+  using action_type = bidi_action<conversation_init<Custom>, conversation_input,
+                                  Response, stream_chunk<Status>>;
+  using state_type = conversation_state<Custom>;
+
+  /// Private to this library.
+  explicit conversation_handle(action_type what)
+    : action_type(std::move(what)) {}
+
+  /// Opens a connection for threads; waits until the session is there.
+  ///
+  /// @param options any of `with_state`, `with_snapshot_id`, `with_session_id`,
+  ///                `with_take_over`, and those of `bidi_action::stream_bidi`.
+  /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for one
+  ///         that is damaged; `failed_precondition` without a store to restore
+  ///         from, for an id that occurs in several sessions, or if the session
+  ///         has a live invocation; what the store says.
+  template <client_option<conversation_init<Custom>>... Options>
+  [[nodiscard]] conversation_connection<Status, Response>
+  stream_bidi(const Options&... options) const {
+    return conversation_connection<Status, Response>{
+      action_type::stream_bidi(options...)};
+  }
+};
+
+} // namespace tertulia::ai

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/conversation_handle.hpp>
+#include <tertulia/detail/conversation_action.hpp>
+#include <tertulia/runtime.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tertulia::ai {
+
+/// A session flow: seed 004 §1.7.
+template <class Status, class Custom>
+using session_flow
+  = conversation_handle<Status, Custom, session_flow_response<Custom>>;
+
+/// Defines a session flow: a conversation whose session owns the loop over the
+/// turns. Registers it as `/session-flow/<name>`, and if it has a store the
+/// action `/snapshot-store/<name>/getSnapshot`.
+///
+/// With a store, snapshots are made at the end of each turn and of the
+/// invocation unless a callback says no. They are named by UUIDs, which are
+/// also noted in the last message as `snapshotId`, so that a client knows which
+/// snapshot goes with which message. Going on from one makes a branch.
+///
+/// @param body    a coroutine `task<>(context, ai::flow_session<Custom>,
+///                ai::flow_responder<Status>)`; otherwise as for
+///                `define_agent`.
+/// @param options as for `define_agent`.
+/// @errors as `define_agent`.
+/// @design README §5.9 "Sessions"; seed 004 §4.1.
+template <detail::session_flow_body Body,
+          agent_option<snapshot_context<typename detail::types_of_conversation<
+            Body>::custom_type>>... Options>
+auto define_session_flow(runtime& rt, std::string name, Body body,
+                         const Options&... options) {
+  using types = detail::types_of_conversation<Body>;
+  using custom = typename types::custom_type;
+  using status = typename types::status_type;
+  auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
+  auto info = runtime::describe<types>("session-flow", std::move(name),
+                                       chosen.description);
+  auto policy = detail::policy_of(std::move(chosen));
+  policy.ids = detail::id_scheme::unique;
+  policy.restore = detail::restore_rule::branch;
+  policy.notice = detail::make_notice<status>;
+  policy.span_key = "genkit:metadata:sessionFlow";
+  if (policy.store && !policy.wanted)
+    policy.wanted = [](const detail::snapshot_moment&) { return true; };
+  auto what = std::make_shared<detail::typed_conversation<Body>>(
+    std::move(info), std::move(policy), std::move(body));
+  rt.add(what);
+  if (what->policy.store) {
+    constexpr auto make = [](const stored_snapshot& x) {
+      return session_flow_snapshot<custom>{x.record, x.content};
+    };
+    detail::define_get_snapshot<session_flow_snapshot<custom>>(
+      rt, "snapshot-store", *what, make);
+  }
+  return session_flow<status, custom>{rt.handle<types>(what)};
+}
+
+} // namespace tertulia::ai

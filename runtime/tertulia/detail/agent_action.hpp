@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/agent.hpp>
+#include <tertulia/detail/conversation.hpp>
+#include <tertulia/detail/typed_action.hpp>
+#include <tertulia/responder.hpp>
+#include <tertulia/session.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace tertulia::detail {
+
+// -- the types of an agent, read off its body ---------------------------------
+
+template <class Result>
+struct agent_out {
+  using type = Result;
+};
+
+template <>
+struct agent_out<void> {
+  using type = nothing;
+};
+
+template <class Out>
+struct agent_out<agent_result<Out>> {
+  using type = Out;
+};
+
+template <class Signature>
+struct agent_signature;
+
+template <class Result, class State, class In, class Stream>
+struct agent_signature<task<Result>(context, session<State>, input<In>,
+                                    responder<Stream>)> {
+  using result_type = Result;
+  using state_type = State;
+  using init_type = State;
+  using in_type = In;
+  using value_type = typename agent_out<Result>::type;
+  using out_type = agent_output<State, value_type>;
+  using stream_type = Stream;
+};
+
+template <class Body>
+using types_of_agent = agent_signature<typename callable_signature<Body>::type>;
+
+/// A function that can be the body of an agent: a coroutine
+/// `task<agent_result<Out>>(context, session<State>, input<In>,
+/// responder<Stream>)`, or one that returns `task<Out>` or `task<>`.
+template <class Body>
+concept agent_body = requires {
+  typename types_of_agent<std::decay_t<Body>>::state_type;
+};
+
+// -- the action ---------------------------------------------------------------
+
+/// Takes apart the options that all conversations have in common.
+/// @errors throws `invalid_argument` if there is a snapshot and an initial
+///         state, too.
+session_opening opening_of(const open_options& options, bool has_initial_state);
+
+/// An action with sessions of a plain state: seeds 001 §7, 000.
+template <class Body>
+class agent_action final : public conversation_action {
+public:
+  using types = types_of_agent<Body>;
+  using state_type_t = typename types::state_type;
+
+  static_assert(
+    json_value<
+      state_type_t> && json_value<typename types::in_type> && json_value<typename types::out_type> && json_value<typename types::stream_type>,
+    "what goes in and out of an agent, and its state, needs a JSON "
+    "form: describe the struct with BOOST_DESCRIBE_STRUCT");
+
+  agent_action(descriptor info, session_policy policy, Body body)
+    : conversation_action(std::move(info), std::move(policy)),
+      body_(std::move(body)) {}
+
+  [[nodiscard]] payload check_init(payload init) const override {
+    return std::move(init).template as<state_type_t>();
+  }
+
+  [[nodiscard]] payload check_input(payload value) const override {
+    return std::move(value).template as<typename types::in_type>();
+  }
+
+  [[nodiscard]] session_opening
+  opening(payload init, const open_options& options) const override {
+    auto result = opening_of(options, static_cast<bool>(init));
+    if (init)
+      result.initial = state::plain(std::move(init));
+    return result;
+  }
+
+  [[nodiscard]] state first_state() const override {
+    return state::plain(payload::of(state_type_t{}));
+  }
+
+  [[nodiscard]] payload check_custom(payload value) const override {
+    return std::move(value).template as<state_type_t>();
+  }
+
+  [[nodiscard]] const std::string& state_type() const noexcept override {
+    return session<state_type_t>::type();
+  }
+
+  task<payload> run(context ctx, payload) const override {
+    typename types::out_type result;
+    const session<state_type_t> chat{ctx.owner()};
+    const input<typename types::in_type> in{ctx.owner()};
+    const responder<typename types::stream_type> out{ctx};
+    using body_result = typename types::result_type;
+    if constexpr (std::is_void_v<body_result>) {
+      co_await body_(ctx, chat, in, out);
+    } else {
+      auto said = co_await body_(ctx, chat, in, out);
+      if constexpr (is_a<body_result, agent_result>) {
+        result.output = std::move(said.output);
+        result.artifacts = std::move(said.artifacts);
+      } else {
+        result.output = std::move(said);
+      }
+    }
+    auto summary = co_await conclude_session(ctx);
+    auto last = summary.last.content.custom();
+    result.session_id = std::move(summary.last.id);
+    result.state = std::move(last).template take<state_type_t>();
+    result.snapshot_ids = std::move(summary.snapshots);
+    co_return payload::of(std::move(result));
+  }
+
+private:
+  Body body_;
+};
+
+} // namespace tertulia::detail

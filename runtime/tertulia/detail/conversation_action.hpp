@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/flow_session.hpp>
+#include <tertulia/ai/responder.hpp>
+#include <tertulia/detail/agent_action.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace tertulia::detail {
+
+// -- the types, read off the body ---------------------------------------------
+
+template <class Signature>
+struct conversation_signature;
+
+/// The body of a chat agent.
+template <class Custom, class Status>
+struct conversation_signature<task<>(context, ai::session<Custom>,
+                                     input<ai::conversation_input>,
+                                     ai::responder<Status>)> {
+  using custom_type = Custom;
+  using status_type = Status;
+  using init_type = ai::conversation_init<Custom>;
+  using in_type = ai::conversation_input;
+  using out_type = ai::agent_response<Custom>;
+  using stream_type = ai::stream_chunk<Status>;
+
+  static constexpr bool is_flow = false;
+};
+
+/// The body of a session flow.
+template <class Custom, class Status>
+struct conversation_signature<task<>(context, ai::flow_session<Custom>,
+                                     ai::flow_responder<Status>)> {
+  using custom_type = Custom;
+  using status_type = Status;
+  using init_type = ai::conversation_init<Custom>;
+  using in_type = ai::conversation_input;
+  using out_type = ai::session_flow_response<Custom>;
+  using stream_type = ai::stream_chunk<Status>;
+
+  static constexpr bool is_flow = true;
+};
+
+template <class Body>
+using types_of_conversation = conversation_signature<
+  typename callable_signature<std::decay_t<Body>>::type>;
+
+/// A function that can be the body of a chat agent: a coroutine
+/// `task<>(context, ai::session<Custom>, input<ai::conversation_input>,
+/// ai::responder<Status>)`.
+template <class Body>
+concept chat_agent_body = requires {
+  requires !types_of_conversation<Body>::is_flow;
+};
+
+/// A function that can be the body of a session flow: a coroutine
+/// `task<>(context, ai::flow_session<Custom>, ai::flow_responder<Status>)`.
+template <class Body>
+concept session_flow_body = requires {
+  requires types_of_conversation<Body>::is_flow;
+};
+
+// -- the action ---------------------------------------------------------------
+
+/// An action with sessions of messages, a custom value and artifacts: seeds 003
+/// and 004.
+template <class Body>
+class typed_conversation final : public conversation_action {
+public:
+  using types = types_of_conversation<Body>;
+  using custom_type = typename types::custom_type;
+  using init_type = typename types::init_type;
+
+  static_assert(
+    json_value<custom_type> && json_value<typename types::status_type>,
+    "the custom value and the status of a conversation need a JSON form: "
+    "describe the struct with BOOST_DESCRIBE_STRUCT");
+
+  typed_conversation(descriptor info, session_policy policy, Body body)
+    : conversation_action(std::move(info), std::move(policy)),
+      body_(std::move(body)) {}
+
+  [[nodiscard]] payload check_init(payload init) const override {
+    return std::move(init).template as<init_type>();
+  }
+
+  [[nodiscard]] payload check_input(payload value) const override {
+    return std::move(value).template as<ai::conversation_input>();
+  }
+
+  [[nodiscard]] session_opening
+  opening(payload init, const open_options& options) const override {
+    const auto* given = init.template get_if<init_type>();
+    const auto has_state = given != nullptr && given->state.has_value();
+    auto chosen = options;
+    if (given != nullptr && given->snapshot_id) {
+      if (chosen.snapshot && chosen.snapshot != given->snapshot_id)
+        throw status_error{errc::invalid_argument,
+                           "$.snapshotId: another snapshot was chosen already"};
+      chosen.snapshot = given->snapshot_id;
+    }
+    auto result = opening_of(chosen, has_state);
+    if (has_state)
+      result.initial = ai::to_state(*given->state);
+    return result;
+  }
+
+  [[nodiscard]] state first_state() const override {
+    return state::conversation({}, payload::of(custom_type{}), nullptr);
+  }
+
+  [[nodiscard]] payload check_custom(payload value) const override {
+    return std::move(value).template as<custom_type>();
+  }
+
+  [[nodiscard]] const std::string& state_type() const noexcept override {
+    return ai::session<custom_type>::type();
+  }
+
+  task<payload> run(context ctx, payload) const override {
+    typename types::out_type result;
+    if constexpr (types::is_flow) {
+      const ai::flow_session<custom_type> chat{ctx.owner()};
+      const ai::flow_responder<typename types::status_type> out{ctx};
+      co_await body_(ctx, chat, out);
+      auto summary = co_await conclude_session(ctx);
+      result.state = ai::from_state<custom_type>(summary.last.content);
+      if (!summary.snapshots.empty())
+        result.snapshot_id = summary.snapshots.back();
+    } else {
+      const ai::session<custom_type> chat{ctx.owner()};
+      const input<ai::conversation_input> in{ctx.owner()};
+      const ai::responder<typename types::status_type> out{ctx};
+      co_await body_(ctx, chat, in, out);
+      auto summary = co_await conclude_session(ctx);
+      result.session_id = std::move(summary.last.id);
+      result.state = ai::from_state<custom_type>(summary.last.content);
+      result.snapshot_ids = std::move(summary.snapshots);
+    }
+    co_return payload::of(std::move(result));
+  }
+
+private:
+  Body body_;
+};
+
+/// Makes the chunk that tells a client of a snapshot.
+template <class Status>
+payload make_notice(const snapshot_id& id) {
+  ai::stream_chunk<Status> notice;
+  notice.snapshot_created = id;
+  chunks<ai::stream_chunk<Status>> batch;
+  batch.push_back(std::move(notice));
+  return payload::of(std::move(batch));
+}
+
+} // namespace tertulia::detail

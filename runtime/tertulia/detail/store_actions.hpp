@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/runtime.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+// What can be asked of a store by key, for tools that know no types: each
+// action answers one input with its output.
+
+namespace tertulia::detail {
+
+/// Asks a store for one snapshot.
+task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
+                                    snapshot_ref which);
+
+/// Asks a store for all snapshots of a session, page by page.
+task<std::vector<stored_snapshot>>
+find_snapshots(context ctx, const session_policy& policy, session_ref of,
+               session_query query);
+
+/// Returns the plain state as what it is.
+template <class State>
+State state_as(const state& x) {
+  auto value = x.custom();
+  return value ? std::move(value).template take<State>() : State{};
+}
+
+/// The state of a snapshot, of which nothing may be wanted.
+template <class State>
+snapshot<State> snapshot_as(const stored_snapshot& x) {
+  return snapshot<State>{x.record, state_as<State>(x.content)};
+}
+
+/// Waits for the one input of such an action.
+template <class T>
+task<T> the_input(input<T> in) {
+  auto result = co_await in.next();
+  if (!result)
+    throw status_error{errc::invalid_argument, "the action needs an input"};
+  co_return std::move(*result);
+}
+
+/// Registers `/<kind>/<name>/getSnapshot`.
+/// @tparam Snapshot what it answers, made by `make` of a `stored_snapshot`.
+template <class Snapshot, class Make>
+void define_get_snapshot(runtime& rt, const std::string& kind,
+                         const conversation_action& of, Make make) {
+  rt.define(
+    kind, of.info.name + "/getSnapshot",
+    [key = of.info.key, policy = of.policy,
+     make](context ctx, input<snapshot_query> in,
+           output<nothing>) -> task<Snapshot> {
+      const auto query = co_await the_input(in);
+      snapshot_ref which{key, query.session_id, query.snapshot_id};
+      const auto found = co_await find_snapshot(ctx, policy, std::move(which));
+      co_return make(found);
+    },
+    "Returns a snapshot of " + of.info.key + '.');
+}
+
+/// Registers `/<kind>/<name>/listSnapshots`.
+template <class Snapshot, class Make>
+void define_list_snapshots(runtime& rt, const std::string& kind,
+                           const conversation_action& of, Make make) {
+  rt.define(
+    kind, of.info.name + "/listSnapshots",
+    [key = of.info.key, policy = of.policy, restore = of.policy.restore,
+     make](context ctx, input<session_query> in,
+           output<nothing>) -> task<std::vector<Snapshot>> {
+      auto query = co_await the_input(in);
+      // Where restoring makes a branch nothing is out of date.
+      if (restore == restore_rule::branch)
+        query.include_orphaned = true;
+      session_ref which{key, query.session_id};
+      const auto found
+        = co_await find_snapshots(ctx, policy, std::move(which), query);
+      std::vector<Snapshot> result;
+      result.reserve(found.size());
+      for (const auto& x : found)
+        result.push_back(make(x));
+      co_return result;
+    },
+    "Lists the snapshots of a session of " + of.info.key + ", oldest first.");
+}
+
+template <class State>
+void define_session_store(runtime& rt, const conversation_action& of) {
+  define_get_snapshot<snapshot<State>>(rt, "session-store", of,
+                                       snapshot_as<State>);
+  define_list_snapshots<snapshot<State>>(rt, "session-store", of,
+                                         snapshot_as<State>);
+  rt.define(
+    "session-store", of.info.name + "/getSession",
+    [key = of.info.key,
+     policy = of.policy](context ctx, input<session_query> in,
+                         output<nothing>) -> task<session_data<State>> {
+      const auto query = co_await the_input(in);
+      session_ref which{key, query.session_id};
+      const auto found = co_await ctx.ask(policy.store, policy.store_within,
+                                          get_session{std::move(which)});
+      session_data<State> result;
+      result.id = found.info.id;
+      result.state = state_as<State>(found.content);
+      result.turn_index = found.info.next_turn;
+      if (found.head)
+        result.last_snapshot = snapshot_as<State>(*found.head);
+      co_return result;
+    },
+    "Returns a session of " + of.info.key + '.');
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/conversation.hpp>
+#include <tertulia/detail/conversation.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+// When snapshots are made. A callback is asked at every event and says whether
+// this one is worth it:
+//
+//   with_snapshot_callback(snapshot_on{snapshot_event::turn_end})
+//   with_snapshot_callback([](const snapshot_context<words>& x) {
+//     return x.index() % 3 == 0;
+//   })
+//
+// Design: README §5.9 "Sessions"; seeds 000 §1.3, §1.4, §3; 003 §3; 004 §3.
+
+namespace tertulia {
+
+/// What a snapshot callback can know, whatever the type of the state.
+///
+/// @lifetime valid during the call only.
+class snapshot_context_base {
+public:
+  /// Private to this library.
+  explicit snapshot_context_base(const detail::snapshot_moment& at) noexcept
+    : at_(&at) {}
+
+  [[nodiscard]] snapshot_event event() const noexcept {
+    return at_->event;
+  }
+
+  /// The index that the snapshot would have in its timeline.
+  [[nodiscard]] std::uint64_t index() const noexcept {
+    return at_->index;
+  }
+
+  [[nodiscard]] std::uint64_t turn_index() const noexcept {
+    return at_->turn_index;
+  }
+
+  /// Whether the state differs from that of the last snapshot, or there is
+  /// none. Compares their hashes; messages that were hashed before are not
+  /// hashed again.
+  /// @errors `invalid_argument` for a state without JSON.
+  [[nodiscard]] bool changed() const {
+    return at_->previous == nullptr || at_->present.id() != at_->previous->id();
+  }
+
+protected:
+  [[nodiscard]] const detail::snapshot_moment& at() const noexcept {
+    return *at_;
+  }
+
+private:
+  const detail::snapshot_moment* at_;
+};
+
+/// What the snapshot callback of an agent is told. Seed 000 §1.3.
+template <class State>
+class snapshot_context : public snapshot_context_base {
+public:
+  using snapshot_context_base::snapshot_context_base;
+
+  [[nodiscard]] const State& state() const noexcept {
+    return *at().present.custom().template get_if<State>();
+  }
+
+  /// The state at the last snapshot of the session; null for none.
+  [[nodiscard]] const State* prev_state() const noexcept {
+    return at().previous == nullptr
+             ? nullptr
+             : at().previous->custom().template get_if<State>();
+  }
+};
+
+/// A snapshot always, at every event.
+struct snapshot_always {
+  bool operator()(const snapshot_context_base&) const noexcept {
+    return true;
+  }
+};
+
+/// Never a snapshot. What agents and chat agents do without a callback.
+struct snapshot_never {
+  bool operator()(const snapshot_context_base&) const noexcept {
+    return false;
+  }
+};
+
+/// A snapshot at these events.
+class snapshot_on {
+public:
+  snapshot_on(std::initializer_list<snapshot_event> events) : events_(events) {}
+
+  bool operator()(const snapshot_context_base& x) const noexcept {
+    for (const auto event : events_)
+      if (event == x.event())
+        return true;
+    return false;
+  }
+
+private:
+  std::vector<snapshot_event> events_;
+};
+
+/// A snapshot at these events if the state has changed since the last one.
+class snapshot_on_change {
+public:
+  snapshot_on_change(std::initializer_list<snapshot_event> events)
+    : when_(events) {}
+
+  bool operator()(const snapshot_context_base& x) const {
+    return when_(x) && x.changed();
+  }
+
+private:
+  snapshot_on when_;
+};
+
+namespace ai {
+
+/// The state of a conversation where it lies; nothing is copied.
+/// @lifetime valid during the call of a snapshot callback only.
+template <class Custom>
+class state_view {
+public:
+  /// Private to this library.
+  explicit state_view(const state& of) noexcept : of_(&of) {}
+
+  [[nodiscard]] const message_log& messages() const noexcept {
+    return of_->messages();
+  }
+
+  [[nodiscard]] const Custom& custom() const noexcept {
+    return *of_->custom().template get_if<Custom>();
+  }
+
+  [[nodiscard]] const std::vector<artifact>& artifacts() const noexcept {
+    return of_->artifacts();
+  }
+
+private:
+  const state* of_;
+};
+
+/// What the snapshot callback of a chat agent or a session flow is told. Seeds
+/// 003 §3.1, 004 §3.
+template <class Custom>
+class snapshot_context : public snapshot_context_base {
+public:
+  using snapshot_context_base::snapshot_context_base;
+
+  [[nodiscard]] state_view<Custom> state() const noexcept {
+    return state_view<Custom>{at().present};
+  }
+
+  /// The state at the last snapshot; empty for none.
+  [[nodiscard]] std::optional<state_view<Custom>> prev_state() const noexcept {
+    if (at().previous == nullptr)
+      return std::nullopt;
+    return state_view<Custom>{*at().previous};
+  }
+};
+
+} // namespace ai
+
+} // namespace tertulia
