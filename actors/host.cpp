@@ -374,11 +374,9 @@ void host::on_down(const caf::down_msg& x) {
     return abort(lost_part("session", x.reason));
   }
   if (responder_ && x.source == responder_.address()) {
-    if (told_)
-      return; // it has said our last word
     responder_ = nullptr;
     sink_ = client_;
-    return abort(lost_part("responder", x.reason));
+    return told_ ? quit_if_done() : abort(lost_part("responder", x.reason));
   }
   for (const auto& [other, id] : asked_)
     if (other == x.source)
@@ -419,8 +417,7 @@ void host::conclude() {
     }
     say_last_word(std::move(output), std::move(reason));
   }
-  if (told_)
-    self_->quit();
+  quit_if_done();
 }
 
 void host::say_last_word(payload output, caf::error reason) {
@@ -447,7 +444,13 @@ void host::deliver_last_word() {
   trace.end();
   self_->send(sink_, finished{std::move(output_), std::move(reason_),
                               out.sent(), in.taken()});
-  if (ended_)
+  quit_if_done();
+}
+
+void host::quit_if_done() {
+  // A client must not hear of our end before the last word, which the responder
+  // hands on: that one goes first.
+  if (told_ && ended_ && !responder_)
     self_->quit();
 }
 

@@ -4,7 +4,9 @@
 #include <tertulia/config.hpp>
 #include <tertulia/errc.hpp>
 #include <tertulia/open.hpp>
+#include <tertulia/session_protocol.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/store.hpp>
 #include <tertulia/turn.hpp>
 #include <tertulia/type_ids.hpp>
 

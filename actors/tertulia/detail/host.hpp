@@ -188,6 +188,7 @@ private:
   void conclude();
   void say_last_word(payload output, caf::error reason);
   void deliver_last_word();
+  void quit_if_done();
 
   host_actor::pointer self_;
   std::shared_ptr<environment> env_;
