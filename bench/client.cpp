@@ -24,6 +24,7 @@ client_actor::behavior_type client_state::run(stage& at, opener opening) {
     [this](turn_end x) {
       ++read_;
       gain(x.input_credit);
+      on_turn_end();
     },
     [this](finished& x) {
       connection_ = nullptr;

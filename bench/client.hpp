@@ -58,6 +58,8 @@ protected:
 
   virtual void on_chunks(chunk_batch& x) = 0;
 
+  virtual void on_turn_end() {}
+
   virtual void on_finished() {
     line_->fail("a conversation ended too early");
   }

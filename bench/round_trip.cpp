@@ -4,12 +4,11 @@
 
 #include <tertulia/chunks.hpp>
 
-#include <caf/event_based_actor.hpp>
-
 #include <string>
 #include <vector>
 
 #include "client.hpp"
+#include "raw_echo.hpp"
 #include "row.hpp"
 #include "sample.hpp"
 
@@ -50,51 +49,13 @@ private:
 };
 
 template <class T>
-caf::behavior raw_echo(caf::event_based_actor*) {
-  return {[](T& x) { return std::move(x); }};
-}
-
-template <class T>
-class raw_client_state {
-public:
-  explicit raw_client_state(caf::event_based_actor* self) : self_(self) {}
-
-  caf::behavior run(finish_line& line) {
-    line_ = &line;
-    peer_ = self_->spawn(raw_echo<T>);
-    return {[this](caf::ping_atom, std::uint64_t operations) {
-      left_ = operations;
-      ask();
-    }};
-  }
-
-private:
-  void ask() {
-    self_->request(peer_, caf::infinite, value_).then([this](T& heard) {
-      if (heard != value_)
-        return line_->fail("a raw echo is wrong");
-      if (--left_ == 0)
-        line_->arrive();
-      else
-        ask();
-    });
-  }
-
-  caf::event_based_actor* self_;
-  finish_line* line_ = nullptr;
-  caf::actor peer_;
-  const T value_ = sample<T>();
-  std::uint64_t left_ = 0;
-};
-
-template <class T>
 class round_trip final : public question {
 public:
   explicit round_trip(int conversations) {
     auto flow = at_.rt.define_bidi_flow("echo", echo<T>);
     for (int i = 0; i < conversations; ++i) {
       clients_.push_back(spawn_client<echo_client<T>>(at_, opener_of(flow)));
-      raw_clients_.push_back(spawn_raw_client<raw_client_state<T>>(at_));
+      raw_clients_.push_back(spawn_raw_client<raw_echo_client<T>>(at_));
     }
     time_each(at_, clients_, 0); // opens them
   }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How much memory does an open conversation take that waits for its next input?
+// How much memory does an open connection take that waits for its next input:
+// one to a bidi flow, and one to a session flow?
 // All of them have one sink, which keeps a handle to each; a second row gives
 // each a blocking client of its own. Raw CAF: an actor that has heard one
 // message.
+
+#include <tertulia/memory_store.hpp>
 
 #include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>
@@ -13,13 +16,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "client.hpp"
+#include "conversation.hpp"
 #include "memory.hpp"
 #include "row.hpp"
 #include "sample.hpp"
@@ -50,10 +54,11 @@ public:
 
   explicit crowd_state(crowd_actor::pointer self) : self_(self) {}
 
-  crowd_actor::behavior_type run(stage& at, echo_flow flow) {
+  crowd_actor::behavior_type run(stage& at, opener opening, payload first) {
     line_ = &at.line;
     desk_ = at.rt.front_desk();
-    flow_.emplace(std::move(flow));
+    opening_ = std::move(opening);
+    first_ = std::move(first);
     return {
       [this](chunk_batch&) {
         line_->arrive();
@@ -85,10 +90,10 @@ private:
     if (to_open_ == 0)
       return;
     --to_open_;
-    self_->request(desk_, caf::infinite, flow_->opening_for(chunk_sink{self_}))
+    self_->request(desk_, caf::infinite, opening_(chunk_sink{self_}))
       .then(
         [this](opened& x) {
-          self_->send(x.connection, turn_input{payload::of(sample<text>())});
+          self_->send(x.connection, turn_input{first_});
           connections_.push_back(std::move(x.connection));
         },
         [this](const caf::error& x) {
@@ -99,7 +104,8 @@ private:
   crowd_actor::pointer self_;
   finish_line* line_ = nullptr;
   front_desk_actor desk_;
-  std::optional<echo_flow> flow_;
+  opener opening_;
+  payload first_; // the input of each
   std::vector<connection_actor> connections_;
   std::uint64_t to_open_ = 0;
 };
@@ -150,13 +156,12 @@ public:
   }
 
 protected:
-  idle_question() : flow_(at_.rt.define_bidi_flow("echo", echo<text>)) {}
+  idle_question() = default;
 
   virtual void open_all(std::size_t count) = 0;
   virtual void close_all(std::size_t count) = 0;
 
   stage at_;
-  const echo_flow flow_;
 
 private:
   template <class Predicate>
@@ -169,12 +174,12 @@ private:
   double left_ = 0;
 };
 
-class with_one_sink final : public idle_question {
-public:
-  with_one_sink() {
+class with_one_sink : public idle_question {
+protected:
+  void begin(opener opening, payload first) {
     crowd_ = at_.system.spawn(
-      [this](crowd_actor::stateful_pointer<crowd_state> self) {
-        return self->state.run(at_, flow_);
+      [=, this](crowd_actor::stateful_pointer<crowd_state> self) {
+        return self->state.run(at_, opening, first);
       });
   }
 
@@ -192,6 +197,24 @@ private:
   }
 
   crowd_actor crowd_;
+};
+
+class idle_bidi final : public with_one_sink {
+public:
+  idle_bidi() {
+    begin(opener_of(at_.rt.define_bidi_flow("echo", echo<text>)),
+          payload::of(sample<text>()));
+  }
+};
+
+class idle_flow final : public with_one_sink {
+public:
+  idle_flow() {
+    begin(opener_of(ai::define_session_flow(
+            at_.rt, "chat", chat_flow,
+            with_snapshot_store(spawn_memory_store(at_.system)))),
+          one_message());
+  }
 };
 
 class with_blocking_clients final : public idle_question {
@@ -214,6 +237,7 @@ private:
     talks_.clear();
   }
 
+  const echo_flow flow_ = at_.rt.define_bidi_flow("echo", echo<text>);
   std::vector<connection<text, nothing, text>> talks_;
 };
 
@@ -223,7 +247,13 @@ const enrol rows[] = {
          .promise = target::at_most(4096),
          .operations = 20'000,
          .samples = 5,
-         .make = make_question<with_one_sink>}},
+         .make = make_question<idle_bidi>}},
+  enrol{{.name = "idle_flow",
+         .unit = "bytes",
+         .promise = target::at_most(8192),
+         .operations = 5'000,
+         .samples = 5,
+         .make = make_question<idle_flow>}},
   enrol{{.name = "idle_bidi_blocking",
          .unit = "bytes",
          .operations = 5'000,

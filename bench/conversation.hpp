@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/session_flow.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client.hpp"
+
+// What the questions about conversations have in common: two bodies that do the
+// same, and a client that takes turns.
+
+namespace tertulia::bench {
+
+/// What people and models say in one message.
+inline std::string utterance() {
+  return std::string(200, 'x');
+}
+
+/// Input of one turn.
+inline payload one_message() {
+  std::vector<ai::message> messages;
+  messages.push_back(ai::user_text(utterance()));
+  return payload::of(ai::conversation_input{std::move(messages)});
+}
+
+/// A history of so many messages.
+inline ai::conversation_state<nothing> history(std::size_t messages) {
+  ai::conversation_state<nothing> result;
+  for (std::size_t i = 0; i < messages; ++i)
+    result.messages = result.messages.with(
+      i % 2 == 0 ? ai::user_text(utterance()) : ai::model_text(utterance()));
+  return result;
+}
+
+/// Adds an answer to each input and streams a piece of it.
+inline task<> chat_agent(context, ai::session<nothing> chat,
+                         input<ai::conversation_input> in,
+                         ai::responder<nothing> out) {
+  while (auto said = co_await in.next()) {
+    said->messages.push_back(ai::model_text(utterance()));
+    co_await chat.add_messages(std::move(said->messages));
+    co_await out.send_text("hello");
+    co_await out.end_turn();
+  }
+}
+
+inline task<> chat_flow(context ctx, ai::flow_session<nothing> chat,
+                        ai::flow_responder<nothing> out) {
+  co_await chat.run(ctx, [&](context, const ai::conversation_input&) -> task<> {
+    co_await chat.add_messages(ai::model_text(utterance()));
+    co_await out.send_text("hello");
+  });
+}
+
+/// Answers without a session's help: what the engine itself costs.
+inline task<> trivial_agent(context, ai::session<nothing>,
+                            input<ai::conversation_input> in,
+                            ai::responder<nothing> out) {
+  while (const auto said = co_await in.next()) {
+    co_await out.send_text("hello");
+    co_await out.end_turn();
+  }
+}
+
+inline task<> trivial_flow(context ctx, ai::flow_session<nothing> chat,
+                           ai::flow_responder<nothing> out) {
+  co_await chat.run(ctx, [&](context, const ai::conversation_input&) -> task<> {
+    co_await out.send_text("hello");
+  });
+}
+
+/// Takes turns on one connection.
+class turn_client : public client_state {
+public:
+  using client_state::client_state;
+
+private:
+  void on_start(std::uint64_t operations) override {
+    left_ = operations;
+    if (left_ == 0)
+      connect();
+    else
+      say(one_message());
+  }
+
+  void on_opened() override {
+    arrive();
+  }
+
+  void on_chunks(chunk_batch&) override {}
+
+  void on_turn_end() override {
+    if (--left_ == 0)
+      arrive();
+    else
+      say(one_message());
+  }
+
+  std::uint64_t left_ = 0;
+};
+
+/// Opens a connection, takes all its turns on it and closes it.
+class visiting_client : public client_state {
+public:
+  using client_state::client_state;
+
+private:
+  void on_start(std::uint64_t operations) override {
+    left_ = operations;
+    connect();
+  }
+
+  void on_opened() override {
+    next();
+  }
+
+  void on_chunks(chunk_batch&) override {}
+
+  void on_turn_end() override {
+    --left_;
+    next();
+  }
+
+  void on_finished() override {
+    arrive();
+  }
+
+  void next() {
+    if (left_ > 0)
+      say(one_message());
+    else
+      close();
+  }
+
+  std::uint64_t left_ = 0;
+};
+
+/// Opens a connection for each turn.
+class brief_client : public client_state {
+public:
+  using client_state::client_state;
+
+private:
+  void on_start(std::uint64_t operations) override {
+    left_ = operations;
+    connect();
+  }
+
+  void on_opened() override {
+    say(one_message());
+  }
+
+  void on_chunks(chunk_batch&) override {}
+
+  void on_turn_end() override {
+    close();
+  }
+
+  void on_finished() override {
+    if (--left_ == 0)
+      arrive();
+    else
+      connect();
+  }
+
+  std::uint64_t left_ = 0;
+};
+
+} // namespace tertulia::bench

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <caf/event_based_actor.hpp>
+
+#include <cstdint>
+#include <utility>
+
+#include "sample.hpp"
+#include "stage.hpp"
+
+// One request and its response between two actors: what raw CAF needs for a
+// turn.
+
+namespace tertulia::bench {
+
+/// Answers every message with itself.
+template <class T>
+caf::behavior raw_echo(caf::event_based_actor*) {
+  return {[](T& x) { return std::move(x); }};
+}
+
+/// Has so many round trips with an echo of its own.
+template <class T>
+class raw_echo_client {
+public:
+  explicit raw_echo_client(caf::event_based_actor* self) : self_(self) {}
+
+  caf::behavior run(finish_line& line) {
+    line_ = &line;
+    peer_ = self_->spawn(raw_echo<T>);
+    return {[this](caf::ping_atom, std::uint64_t operations) {
+      left_ = operations;
+      ask();
+    }};
+  }
+
+private:
+  void ask() {
+    self_->request(peer_, caf::infinite, value_).then([this](T& heard) {
+      if (heard != value_)
+        return line_->fail("a raw echo is wrong");
+      if (--left_ == 0)
+        line_->arrive();
+      else
+        ask();
+    });
+  }
+
+  caf::event_based_actor* self_;
+  finish_line* line_ = nullptr;
+  caf::actor peer_;
+  const T value_ = sample<T>();
+  std::uint64_t left_ = 0;
+};
+
+} // namespace tertulia::bench

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How long does it take to go on from a snapshot of 10 000 messages in the
+// memory store: open, and close without a turn? And how much does a store keep
+// for each further snapshot of such a conversation, the two messages of 200
+// bytes that each turn adds included? Raw CAF: a round trip, and an actor.
+
+#include <tertulia/memory_store.hpp>
+
+#include "conversation.hpp"
+#include "memory.hpp"
+#include "raw_echo.hpp"
+#include "row.hpp"
+
+namespace tertulia::bench {
+
+namespace {
+
+constexpr std::size_t long_history = 10'000;
+
+/// Opens and closes.
+class resuming_client : public client_state {
+public:
+  using client_state::client_state;
+
+private:
+  void on_start(std::uint64_t operations) override {
+    left_ = operations;
+    connect();
+  }
+
+  void on_opened() override {
+    close();
+  }
+
+  void on_chunks(chunk_batch&) override {}
+
+  void on_finished() override {
+    if (--left_ == 0)
+      arrive();
+    else
+      connect();
+  }
+
+  std::uint64_t left_ = 0;
+};
+
+/// A session flow with a store, which has one conversation with a history.
+class with_history : public question {
+protected:
+  with_history() {
+    auto talk = flow_.stream_bidi(ai::with_state{history(long_history)});
+    talk.send_text(utterance());
+    for ([[maybe_unused]] const auto& x : talk.receive())
+      ;
+    talk.close();
+    last_ = talk.output().snapshot_id;
+    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+  }
+
+  opener opening() const {
+    return [flow = flow_, last = last_](chunk_sink client) {
+      return flow.opening_for(std::move(client), with_snapshot_id{last});
+    };
+  }
+
+  stage at_;
+  managed_store store_ = spawn_memory_store(at_.system);
+  ai::session_flow<nothing, nothing> flow_ = ai::define_session_flow(
+    at_.rt, "chat", chat_flow, with_snapshot_store(store_));
+  snapshot_id last_;
+  std::vector<caf::actor> raw_client_;
+};
+
+class resume final : public with_history {
+public:
+  resume() {
+    client_.push_back(spawn_client<resuming_client>(at_, opening()));
+  }
+
+  double ours(std::size_t operations) override {
+    return time_each(at_, client_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(at_, raw_client_, operations);
+  }
+
+private:
+  std::vector<client_actor> client_;
+};
+
+class kept final : public with_history {
+public:
+  kept() {
+    client_.push_back(spawn_client<visiting_client>(at_, opening()));
+  }
+
+  double ours(std::size_t operations) override {
+    trim_memory();
+    const auto before = allocated_bytes();
+    time_each(at_, client_, operations);
+    return (allocated_bytes() - before) / static_cast<double>(operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    const auto before = allocated_bytes();
+    std::vector<caf::actor> actors;
+    for (std::size_t i = 0; i < operations; ++i)
+      actors.push_back(at_.system.spawn(raw_echo<std::string>));
+    return (allocated_bytes() - before) / static_cast<double>(operations);
+  }
+
+private:
+  std::vector<client_actor> client_;
+};
+
+const enrol rows[] = {
+  enrol{{.name = "resume_10000",
+         .unit = "us",
+         .promise = target::at_most(1'000),
+         .operations = 500,
+         .smoke_operations = 10,
+         .make = make_question<resume>}},
+  enrol{{.name = "kept_per_snapshot",
+         .unit = "bytes",
+         .promise = target::at_most(2'048),
+         .operations = 2'000,
+         .samples = 5,
+         .make = make_question<kept>}},
+};
+
+} // namespace
+
+} // namespace tertulia::bench

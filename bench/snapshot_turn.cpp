@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How long does a turn take that ends with a snapshot in the memory store, and
+// does it matter how long the conversation is? Each turn adds two messages of
+// 200 bytes. Raw CAF: a request and its response; in the rows `_growth` the
+// same turn after ten messages.
+
+#include <tertulia/memory_store.hpp>
+
+#include "conversation.hpp"
+#include "raw_echo.hpp"
+#include "row.hpp"
+
+namespace tertulia::bench {
+
+namespace {
+
+enum class kind { agent, flow };
+
+/// Takes turns on conversations that begin with a history.
+template <kind Kind>
+class snapshot_turns {
+public:
+  explicit snapshot_turns(stage& at) : at_(at) {
+    const auto store = spawn_memory_store(at.system);
+    if constexpr (Kind == kind::agent)
+      flow_ = opener_with(ai::define_agent(
+        at.rt, "chat", chat_agent, with_snapshot_store(store),
+        with_snapshot_callback(snapshot_on{snapshot_event::turn_end})));
+    else
+      flow_ = opener_with(ai::define_session_flow(at.rt, "chat", chat_flow,
+                                                  with_snapshot_store(store)));
+  }
+
+  std::vector<client_actor> client_with(std::size_t messages) {
+    std::vector<client_actor> result;
+    result.push_back(spawn_client<visiting_client>(
+      at_, [open = flow_, state = history(messages)](chunk_sink client) {
+        return open(std::move(client), state);
+      }));
+    return result;
+  }
+
+private:
+  using opener_type
+    = std::function<open(chunk_sink, const ai::conversation_state<nothing>&)>;
+
+  template <class Flow>
+  static opener_type opener_with(Flow flow) {
+    return
+      [flow](chunk_sink client, const ai::conversation_state<nothing>& state) {
+        return flow.opening_for(std::move(client), ai::with_state{state});
+      };
+  }
+
+  stage& at_;
+  opener_type flow_;
+};
+
+template <kind Kind, std::size_t Messages>
+class snapshot_turn final : public question {
+public:
+  snapshot_turn() {
+    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+  }
+
+  double ours(std::size_t operations) override {
+    return time_each(at_, client_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(at_, raw_client_, operations);
+  }
+
+private:
+  stage at_;
+  snapshot_turns<Kind> turns_{at_};
+  std::vector<client_actor> client_ = turns_.client_with(Messages);
+  std::vector<caf::actor> raw_client_;
+};
+
+template <kind Kind>
+class snapshot_growth final : public question {
+public:
+  double ours(std::size_t operations) override {
+    return time_each(at_, long_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(at_, short_, operations);
+  }
+
+private:
+  stage at_;
+  snapshot_turns<Kind> turns_{at_};
+  std::vector<client_actor> long_ = turns_.client_with(10'000);
+  std::vector<client_actor> short_ = turns_.client_with(10);
+};
+
+template <kind Kind, std::size_t Messages>
+enrol turn_row(std::string name) {
+  return enrol{{.name = std::move(name),
+                .unit = "us",
+                .promise = target::at_most(20),
+                .operations = 500,
+                .smoke_operations = 20,
+                .make = make_question<snapshot_turn<Kind, Messages>>}};
+}
+
+template <kind Kind>
+enrol growth_row(std::string name) {
+  return enrol{{.name = std::move(name),
+                .unit = "us",
+                .promise = target::at_most_times_baseline(1.3),
+                .operations = 500,
+                .smoke_operations = 20,
+                .samples = 41,
+                .make = make_question<snapshot_growth<Kind>>}};
+}
+
+const enrol rows[] = {
+  turn_row<kind::agent, 10>("snapshot_agent_10"),
+  turn_row<kind::agent, 100>("snapshot_agent_100"),
+  turn_row<kind::agent, 1'000>("snapshot_agent_1000"),
+  turn_row<kind::agent, 10'000>("snapshot_agent_10000"),
+  turn_row<kind::flow, 10>("snapshot_flow_10"),
+  turn_row<kind::flow, 100>("snapshot_flow_100"),
+  turn_row<kind::flow, 1'000>("snapshot_flow_1000"),
+  turn_row<kind::flow, 10'000>("snapshot_flow_10000"),
+  growth_row<kind::agent>("snapshot_agent_growth"),
+  growth_row<kind::flow>("snapshot_flow_growth"),
+};
+
+} // namespace
+
+} // namespace tertulia::bench

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How long does a chunk take when a turn of a session flow has a thousand, at
+// the default window? They are pieces of a model's answer and pass through the
+// responder. Raw CAF: a round trip.
+
+#include "conversation.hpp"
+#include "raw_echo.hpp"
+#include "row.hpp"
+
+namespace tertulia::bench {
+
+namespace {
+
+constexpr std::uint64_t chunks_per_turn = 1'000;
+
+task<> pour_flow(context ctx, ai::flow_session<nothing> chat,
+                 ai::flow_responder<nothing> out) {
+  co_await chat.run(ctx, [&](context, const ai::conversation_input&) -> task<> {
+    for (std::uint64_t i = 0; i < chunks_per_turn; ++i)
+      co_await out.send_text("hello");
+  });
+}
+
+class pour_client : public client_state {
+public:
+  using client_state::client_state;
+
+private:
+  using chunk = ai::stream_chunk<nothing>;
+
+  void on_start(std::uint64_t operations) override {
+    turns_left_ = operations / chunks_per_turn;
+    if (turns_left_ == 0)
+      connect();
+    else
+      next();
+  }
+
+  void on_opened() override {
+    arrive();
+  }
+
+  void on_chunks(chunk_batch& x) override {
+    const auto* heard = x.items.get_if<chunks<chunk>>();
+    for (const auto& item : *heard)
+      if (!item.chunk || item.chunk->content.size() != 1)
+        return fail("a chunk is wrong");
+    chunks_left_ -= heard->size();
+    grant();
+  }
+
+  void on_turn_end() override {
+    if (chunks_left_ != 0)
+      return fail("chunks are missing");
+    if (--turns_left_ > 0)
+      next();
+    else
+      arrive();
+  }
+
+  void next() {
+    chunks_left_ = chunks_per_turn;
+    say(one_message());
+  }
+
+  std::uint64_t turns_left_ = 0;
+  std::uint64_t chunks_left_ = 0;
+};
+
+class stream_flow final : public question {
+public:
+  stream_flow() {
+    client_.push_back(spawn_client<pour_client>(
+      at_, opener_of(ai::define_session_flow(at_.rt, "pour", pour_flow))));
+    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+    time_each(at_, client_, 0); // opens it
+  }
+
+  double ours(std::size_t operations) override {
+    return time_each(at_, client_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(at_, raw_client_, operations / 10);
+  }
+
+private:
+  stage at_;
+  std::vector<client_actor> client_;
+  std::vector<caf::actor> raw_client_;
+};
+
+const enrol stream_flow_row{{.name = "stream_flow",
+                             .unit = "us",
+                             .promise = target::at_most(0.12),
+                             .operations = 200'000,
+                             .smoke_operations = 10'000,
+                             .make = make_question<stream_flow>}};
+
+} // namespace
+
+} // namespace tertulia::bench

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How long does a turn take that keeps nothing: one input, one chunk, its end?
+// And how long a whole conversation of one turn? Raw CAF: a request and its
+// response.
+
+#include "conversation.hpp"
+#include "raw_echo.hpp"
+#include "row.hpp"
+
+namespace tertulia::bench {
+
+namespace {
+
+enum class kind { agent, flow };
+
+template <class Client, kind Kind>
+class trivial_turn final : public question {
+public:
+  trivial_turn() {
+    client_.push_back(spawn_client<Client>(at_, opening()));
+    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+    if constexpr (std::is_same_v<Client, turn_client>)
+      time_each(at_, client_, 0); // opens it
+  }
+
+  double ours(std::size_t operations) override {
+    return time_each(at_, client_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(at_, raw_client_, operations);
+  }
+
+private:
+  opener opening() {
+    if constexpr (Kind == kind::agent)
+      return opener_of(ai::define_agent(at_.rt, "chat", trivial_agent));
+    else
+      return opener_of(ai::define_session_flow(at_.rt, "chat", trivial_flow));
+  }
+
+  stage at_;
+  std::vector<client_actor> client_;
+  std::vector<caf::actor> raw_client_;
+};
+
+const enrol rows[] = {
+  enrol{{.name = "turn_agent",
+         .unit = "us",
+         .promise = target::at_most(6),
+         .operations = 20'000,
+         .make = make_question<trivial_turn<turn_client, kind::agent>>}},
+  enrol{{.name = "turn_flow",
+         .unit = "us",
+         .promise = target::at_most(6),
+         .operations = 20'000,
+         .make = make_question<trivial_turn<turn_client, kind::flow>>}},
+  enrol{{.name = "open_turn_close_agent",
+         .unit = "us",
+         .promise = target::at_most(26),
+         .operations = 3'000,
+         .make = make_question<trivial_turn<brief_client, kind::agent>>}},
+  enrol{{.name = "open_turn_close_flow",
+         .unit = "us",
+         .promise = target::at_most(26),
+         .operations = 3'000,
+         .make = make_question<trivial_turn<brief_client, kind::flow>>}},
+};
+
+} // namespace
+
+} // namespace tertulia::bench
