@@ -13,7 +13,7 @@ namespace tertulia {
 /// conversations that need not outlive their process.
 ///
 /// It keeps states as they are, with all that they share with each other, and
-/// writes none of them down: a snapshot costs about 400 bytes and what is new
+/// writes none of them down: a snapshot costs about 500 bytes and what is new
 /// in it. A state is kept once, however many records and sessions have it.
 ///
 /// The store is supervised: should its actor die, another one goes on with what
