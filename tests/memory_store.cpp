@@ -3,6 +3,9 @@
 #include <tertulia/memory_store.hpp>
 #include <tertulia/store_contract.hpp>
 
+#include <caf/all.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -75,6 +78,52 @@ TEST_F(memory_store, a_value_that_was_changed_behind_its_back_is_data_loss) {
   EXPECT_EQ(code(all), errc::ok);
   all.wanted = detail_level::state;
   EXPECT_EQ(code(all), errc::data_loss);
+}
+
+TEST(memory_store_actor, what_it_knew_survives_it) {
+  caf::actor_system_config cfg;
+  cfg.set("scheduler.policy", caf::atom("testing"));
+  caf::actor_system system{cfg};
+  auto& sched
+    = dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+  const auto store = spawn_memory_store(system);
+  sched.run();
+  caf::scoped_actor self{system};
+  auto ask = [&](const auto& x, auto at_work) {
+    auto result = errc::unknown;
+    auto answer = self->request(store, caf::infinite, x);
+    at_work();
+    sched.run();
+    answer.receive([&](session_info&) { result = errc::ok; },
+                   [&](caf::error& reason) { result = code_of(reason); });
+    return result;
+  };
+  auto save = [](const char* name) {
+    return save_session{
+      {"/agent/a", session_id{name}}, state::plain(payload::of(1)), 0};
+  };
+  caf::actor_addr killed;
+  EXPECT_EQ(ask(save("first"),
+                [&] {
+                  ASSERT_TRUE(sched.try_run_once()); // it is handed on
+                  ASSERT_EQ(sched.jobs.size(), 1u);
+                  killed = sched.next_job<caf::scheduled_actor>().address();
+                }),
+            errc::ok);
+  caf::anon_send_exit(killed, caf::exit_reason::kill);
+  sched.run();
+  EXPECT_EQ(caf::actor_cast<caf::strong_actor_ptr>(killed), nullptr);
+  EXPECT_EQ(ask(save("second"), [] {}), errc::ok);
+
+  auto all = self->request(store, caf::infinite, list_sessions{});
+  sched.run();
+  all.receive(
+    [](session_page& x) {
+      ASSERT_EQ(x.sessions.size(), 2u);
+      EXPECT_EQ(x.sessions[0].id, session_id{"first"});
+      EXPECT_EQ(x.sessions[1].id, session_id{"second"});
+    },
+    [](caf::error& reason) { FAIL() << to_status(reason).what(); });
 }
 
 } // namespace tertulia

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/store_model.hpp>
+#include <tertulia/json.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store.hpp>
@@ -10,19 +11,23 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/deep_to_string.hpp>
+#include <caf/exit_reason.hpp>
 #include <caf/scoped_actor.hpp>
-#include <caf/send.hpp>
+#include <caf/timestamp.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -6,6 +6,7 @@
 #include <tertulia/store.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
