@@ -11,6 +11,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/deep_to_string.hpp>
+#include <caf/detail/type_list.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/timestamp.hpp>
@@ -18,7 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -47,8 +47,9 @@
 //   }
 //
 // linked with tertulia::store_contract, GoogleTest and rapidcheck. A factory is
-// made for each test and gives an empty store when it is first asked. What a
-// store can do beyond that the factory says:
+// made for each test and gives an empty store when it is first asked; it
+// outlives the actor system, so it holds files rather than actors. What a store
+// can do beyond that the factory says:
 //
 //   - `open` returns a managed_store: sessions are listed, labelled, deleted
 //     and pruned;
@@ -59,11 +60,17 @@
 
 namespace tertulia {
 
-/// A factory whose stores can be looked after.
+/// The handle of the stores that a factory opens.
+template <class Factory>
+using store_of
+  = decltype(std::declval<Factory&>().open(std::declval<caf::actor_system&>()));
+
+/// A factory whose stores can be looked after. In CAF 0.17 each typed handle
+/// claims to convert to each other one, so what they understand is compared.
 template <class T>
-concept makes_managed_stores = requires(T& x, caf::actor_system& system) {
-  { x.open(system) } -> std::convertible_to<managed_store>;
-};
+concept makes_managed_stores
+  = caf::detail::tl_subset_of<typename managed_store::signatures,
+                              typename store_of<T>::signatures>::value;
 
 /// A factory whose stores outlive their actors.
 template <class T>
@@ -154,7 +161,7 @@ public:
     Factory factory_;
     caf::actor_system system_{cfg_};
     caf::scoped_actor self_{system_};
-    decltype(std::declval<Factory&>().open(system_)) store_;
+    store_of<Factory> store_;
     status_error error_{errc::ok, ""};
   };
 
