@@ -2,6 +2,7 @@
 
 #include <tertulia/memory_store.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/store_supervisor.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -75,12 +76,15 @@ private:
 } // namespace
 
 managed_store spawn_memory_store(caf::actor_system& system) {
-  return system.spawn<caf::hidden>(
-    [](managed_store::stateful_pointer<memory_store_state> self,
-       std::shared_ptr<memory_store_data> data) {
-      return self->state.run(std::move(data));
-    },
-    std::make_shared<memory_store_data>());
+  auto data = std::make_shared<memory_store_data>();
+  return supervise_store(system, [data](caf::actor_system& where) {
+    return where.spawn<caf::hidden>(
+      [](managed_store::stateful_pointer<memory_store_state> self,
+         std::shared_ptr<memory_store_data> data) {
+        return self->state.run(std::move(data));
+      },
+      data);
+  });
 }
 
 } // namespace tertulia

@@ -13,10 +13,13 @@ namespace tertulia {
 /// conversations that need not outlive their process.
 ///
 /// It keeps states as they are, with all that they share with each other, and
-/// writes none of them down: a snapshot costs about 400 bytes and what is new
+/// writes none of them down: a snapshot costs about 500 bytes and what is new
 /// in it. A state is kept once, however many records and sessions have it.
 ///
-/// @errors   as the protocol says; none of its own.
+/// The store is supervised: should its actor die, another one goes on with what
+/// it knew. That costs a save about one microsecond.
+///
+/// @errors   as the protocol says, and `unavailable` if the actor dies.
 /// @threads  any.
 /// @lifetime the store and what it knows end with the last handle. A value that
 ///           is changed behind the back of its state, through a pointer in it,

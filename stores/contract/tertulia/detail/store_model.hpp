@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/errc.hpp>
+#include <tertulia/store.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tertulia::detail {
+
+/// What the verb of the protocol is answered with.
+template <class Verb>
+struct answer_of;
+
+template <>
+struct answer_of<save_snapshot> {
+  using type = saved_snapshot;
+};
+
+template <>
+struct answer_of<get_snapshot> {
+  using type = stored_snapshot;
+};
+
+template <>
+struct answer_of<restore_snapshot> {
+  using type = stored_snapshot;
+};
+
+template <>
+struct answer_of<list_snapshots> {
+  using type = snapshot_page;
+};
+
+template <>
+struct answer_of<get_session> {
+  using type = stored_session;
+};
+
+template <>
+struct answer_of<save_session> {
+  using type = session_info;
+};
+
+template <>
+struct answer_of<list_sessions> {
+  using type = session_page;
+};
+
+template <>
+struct answer_of<label_snapshot> {
+  using type = snapshot_record;
+};
+
+template <>
+struct answer_of<delete_session> {
+  using type = erased;
+};
+
+template <>
+struct answer_of<prune_snapshots> {
+  using type = erased;
+};
+
+template <class Verb>
+using answer_to = typename answer_of<Verb>::type;
+
+/// The answer, or the code of the error.
+template <class Verb>
+using outcome = std::variant<answer_to<Verb>, errc>;
+
+/// A store as the protocol describes it, written for nothing but to be read:
+/// every question is answered by looking at everything.
+///
+/// Knows no time: the times of sessions stay what they are by default.
+///
+/// @threads a value.
+class store_model {
+public:
+  outcome<save_snapshot> operator()(const save_snapshot& x) {
+    const session_ref key{x.record.agent, x.record.session};
+    if (key.agent.empty() || key.id.empty() || x.record.id.empty()
+        || x.content.id() != x.record.state)
+      return errc::invalid_argument;
+    const auto known = sessions_.find(key);
+    auto record = x.record;
+    record.labels.clear();
+    if (record.parent != 0) {
+      if (known == sessions_.end() || !known->second.has(record.parent))
+        return errc::not_found;
+      const auto& parent = known->second.at(record.parent);
+      record.parent_id = parent.id;
+      record.index = parent.index + 1;
+    }
+    const auto head = known == sessions_.end() ? 0 : known->second.info.head;
+    if (x.where == append_rule::at_head && record.parent != head)
+      return errc::aborted;
+    if (record.parent != 0
+        && known->second.at(record.parent).state == record.state)
+      return saved_snapshot{known->second.read(record.parent), false};
+    auto& session = make(key);
+    record.sequence = ++session.last_sequence;
+    session.records.emplace(record.sequence, record);
+    session.info.head = record.sequence;
+    session.info.next_turn = next_turn_after(record);
+    session.content = x.content;
+    states_[record.state] = x.content;
+    return saved_snapshot{session.read(record.sequence), true};
+  }
+
+  outcome<get_snapshot> operator()(const get_snapshot& x) {
+    const auto found = find(x.which);
+    if (found.reason != errc::ok)
+      return found.reason;
+    return read(*found.in, found.sequence, x.wanted);
+  }
+
+  outcome<restore_snapshot> operator()(const restore_snapshot& x) {
+    const auto found = find(x.which);
+    if (found.reason != errc::ok)
+      return found.reason;
+    auto& in = *found.in;
+    in.info.head = found.sequence;
+    in.info.next_turn = next_turn_after(in.at(found.sequence));
+    in.content = states_.at(in.at(found.sequence).state);
+    return read(in, found.sequence, detail_level::state);
+  }
+
+  outcome<list_snapshots> operator()(const list_snapshots& x) {
+    if (x.of.agent.empty() || x.of.id.empty())
+      return errc::invalid_argument;
+    std::vector<stored_snapshot> all;
+    if (const auto i = sessions_.find(x.of); i != sessions_.end())
+      for (const auto& [sequence, record] : i->second.records)
+        if (sequence > x.after
+            && (x.with_orphans || i->second.active().contains(sequence)))
+          all.push_back(read(i->second, sequence, x.wanted));
+    snapshot_page result;
+    result.more = cut(all, x.limit);
+    result.snapshots = std::move(all);
+    return result;
+  }
+
+  outcome<get_session> operator()(const get_session& x) {
+    if (x.which.agent.empty() || x.which.id.empty())
+      return errc::invalid_argument;
+    const auto i = sessions_.find(x.which);
+    if (i == sessions_.end())
+      return errc::not_found;
+    stored_session result;
+    result.info = i->second.summary();
+    if (result.info.head != 0)
+      result.head = read(i->second, result.info.head, x.wanted);
+    if (x.wanted == detail_level::state)
+      result.content = i->second.content;
+    return result;
+  }
+
+  outcome<save_session> operator()(const save_session& x) {
+    if (x.which.agent.empty() || x.which.id.empty())
+      return errc::invalid_argument;
+    auto& session = make(x.which);
+    session.content = x.content;
+    session.info.next_turn = x.next_turn;
+    return session.summary();
+  }
+
+  outcome<list_sessions> operator()(const list_sessions& x) {
+    std::vector<session_info> all;
+    for (const auto& [key, session] : sessions_) {
+      const auto labelled = std::any_of(
+        session.records.begin(), session.records.end(), [&](const auto& y) {
+          const auto& labels = y.second.labels;
+          return std::find(labels.begin(), labels.end(), x.label)
+                 != labels.end();
+        });
+      if ((x.agent.empty() || key.agent == x.agent) && x.after < key
+          && (x.label.empty() || labelled))
+        all.push_back(session.summary());
+    }
+    session_page result;
+    result.more = cut(all, x.limit);
+    result.sessions = std::move(all);
+    return result;
+  }
+
+  outcome<label_snapshot> operator()(const label_snapshot& x) {
+    const auto found = find(x.which);
+    if (found.reason != errc::ok)
+      return found.reason;
+    auto& record = found.in->records.at(found.sequence);
+    std::set<std::string> labels{record.labels.begin(), record.labels.end()};
+    for (const auto& label : x.remove)
+      labels.erase(label);
+    for (const auto& label : x.add) {
+      if (label.empty() || label.size() > max_label_size)
+        return errc::invalid_argument;
+      labels.insert(label);
+    }
+    if (labels.size() > max_labels)
+      return errc::resource_exhausted;
+    record.labels.assign(labels.begin(), labels.end());
+    return found.in->read(found.sequence);
+  }
+
+  outcome<delete_session> operator()(const delete_session& x) {
+    if (x.which.agent.empty() || x.which.id.empty())
+      return errc::invalid_argument;
+    const auto i = sessions_.find(x.which);
+    if (i == sessions_.end())
+      return errc::not_found;
+    const auto before = kept_states();
+    erased result{i->second.records.size(), 0};
+    sessions_.erase(i);
+    result.states = before - kept_states();
+    return result;
+  }
+
+  outcome<prune_snapshots> operator()(const prune_snapshots& x) {
+    if (x.agent.empty() && !x.session.empty())
+      return errc::invalid_argument;
+    const auto before = kept_states();
+    erased result;
+    for (auto& [key, session] : sessions_) {
+      if ((!x.agent.empty() && key.agent != x.agent)
+          || (!x.session.empty() && key.id != x.session))
+        continue;
+      std::set<std::uint64_t> doomed;
+      auto newer = session.records.size();
+      for (const auto& [sequence, record] : session.records) {
+        --newer;
+        if (newer >= x.keep_newest && sequence != session.info.head
+            && record.labels.empty() && record.created_at < x.created_before)
+          doomed.insert(sequence);
+      }
+      const auto old = session.records;
+      std::erase_if(session.records,
+                    [&](const auto& y) { return doomed.contains(y.first); });
+      for (auto& [sequence, record] : session.records) {
+        while (doomed.contains(record.parent))
+          record.parent = old.at(record.parent).parent;
+        record.parent_id
+          = record.parent != 0 ? old.at(record.parent).id : snapshot_id{};
+      }
+      result.records += doomed.size();
+    }
+    result.states = before - kept_states();
+    return result;
+  }
+
+  /// All sessions that there are.
+  [[nodiscard]] std::vector<session_ref> sessions() const {
+    std::vector<session_ref> result;
+    for (const auto& [key, session] : sessions_)
+      result.push_back(key);
+    return result;
+  }
+
+private:
+  struct timeline {
+    [[nodiscard]] bool has(std::uint64_t sequence) const {
+      return records.contains(sequence);
+    }
+
+    [[nodiscard]] const snapshot_record& at(std::uint64_t sequence) const {
+      return records.at(sequence);
+    }
+
+    [[nodiscard]] std::set<std::uint64_t> active() const {
+      std::set<std::uint64_t> result;
+      for (auto i = info.head; i != 0; i = at(i).parent)
+        result.insert(i);
+      return result;
+    }
+
+    [[nodiscard]] snapshot_record read(std::uint64_t sequence) const {
+      auto result = at(sequence);
+      result.orphaned = !active().contains(sequence);
+      return result;
+    }
+
+    [[nodiscard]] session_info summary() const {
+      auto result = info;
+      result.records = records.size();
+      return result;
+    }
+
+    session_info info;
+    state content;
+    std::uint64_t last_sequence = 0;
+    std::map<std::uint64_t, snapshot_record> records;
+  };
+
+  struct found {
+    errc reason = errc::ok;
+    timeline* in = nullptr;
+    std::uint64_t sequence = 0;
+  };
+
+  found find(const snapshot_ref& x) {
+    if (x.agent.empty() || (x.sequence == 0 && x.id.empty())
+        || (x.sequence != 0 && x.session.empty()))
+      return {errc::invalid_argument};
+    std::vector<found> all;
+    for (auto& [key, session] : sessions_) {
+      if (key.agent != x.agent || (!x.session.empty() && key.id != x.session))
+        continue;
+      std::uint64_t best = 0;
+      for (const auto& [sequence, record] : session.records) {
+        const auto fits = (x.sequence == 0 || sequence == x.sequence)
+                          && (x.id.empty() || record.id == x.id);
+        const auto active = session.active();
+        if (fits && (active.contains(sequence) || !active.contains(best)))
+          best = sequence;
+      }
+      if (best != 0)
+        all.push_back({errc::ok, &session, best});
+    }
+    if (all.empty())
+      return {errc::not_found};
+    if (all.size() > 1)
+      return {errc::failed_precondition};
+    return all.front();
+  }
+
+  timeline& make(const session_ref& key) {
+    auto& result = sessions_[key];
+    result.info.agent = key.agent;
+    result.info.id = key.id;
+    return result;
+  }
+
+  [[nodiscard]] stored_snapshot read(const timeline& in, std::uint64_t sequence,
+                                     detail_level wanted) const {
+    stored_snapshot result{in.read(sequence)};
+    if (wanted == detail_level::state)
+      result.content = states_.at(result.record.state);
+    return result;
+  }
+
+  [[nodiscard]] std::size_t kept_states() const {
+    std::set<state_id> result;
+    for (const auto& [key, session] : sessions_)
+      for (const auto& [sequence, record] : session.records)
+        result.insert(record.state);
+    return result.size();
+  }
+
+  /// @returns whether something was cut off.
+  template <class T>
+  static bool cut(std::vector<T>& all, std::uint32_t limit) {
+    const std::size_t size = std::clamp(limit, 1u, max_page);
+    const auto result = all.size() > size;
+    all.resize(std::min(all.size(), size));
+    return result;
+  }
+
+  std::map<session_ref, timeline> sessions_;
+  /// All states that were ever saved.
+  std::map<state_id, state> states_;
+};
+
+} // namespace tertulia::detail
