@@ -39,11 +39,10 @@ public:
       [this](caf::get_atom) { return view(); },
       [this](session_edit& x) { return edit(x); },
       [this](snapshot_trigger x) { return trigger(x.event); },
+      [this](list_atom) { return summary(); },
       [this](done_atom) {
-        session_summary result;
-        result.last = view();
-        result.snapshots = made_;
-        return result;
+        self_->quit();
+        return summary();
       },
     };
   }
@@ -65,6 +64,13 @@ private:
     session_view result{id_, content_, version_};
     result.turn = turn_;
     result.last_snapshot = last_.id;
+    return result;
+  }
+
+  [[nodiscard]] session_summary summary() const {
+    session_summary result;
+    result.last = view();
+    result.snapshots = made_;
     return result;
   }
 
@@ -310,20 +316,21 @@ private:
         return done({});
       if (saved_version_ == version_) // no change since the last one
         return done({last_.id, false});
-      const auto plain_id = content_.id();
-      if (plain_id == last_.state)
-        return done({last_.id, false});
       auto content = content_;
       snapshot_record record;
-      record.id = snapshot_id{plain_id.str()};
-      record.state = plain_id;
       if (policy().ids == id_scheme::unique) {
+        if (previous_ && content == *previous_)
+          return done({last_.id, false});
         record.id = snapshot_id{make_uuid()};
-        if (!content.messages().empty()) {
+        if (!content.messages().empty())
           content
             = content.with_messages(tagged(content.messages(), record.id));
-          record.state = content.id();
-        }
+        record.state = content.id();
+      } else {
+        record.state = content.id();
+        if (record.state == last_.state)
+          return done({last_.id, false});
+        record.id = snapshot_id{record.state.str()};
       }
       record.agent = what_->info.key;
       record.session = id_;

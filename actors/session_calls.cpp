@@ -3,8 +3,6 @@
 #include <tertulia/detail/session_calls.hpp>
 #include <tertulia/output.hpp>
 
-#include <caf/send.hpp>
-
 namespace tertulia::detail {
 
 namespace {
@@ -49,7 +47,7 @@ task<snapshot_id> end_conversation_turn(context ctx) {
   const auto& link = owner.link();
   if (!owner.what()->conversation()->policy.makes_snapshots()) {
     co_await end_turn{owner};
-    caf::anon_send(link.session, snapshot_trigger{snapshot_event::turn_end});
+    tell_session(owner, snapshot_trigger{snapshot_event::turn_end});
     co_return snapshot_id{};
   }
   co_await turn_credit{owner};

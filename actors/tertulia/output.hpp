@@ -69,6 +69,25 @@ private:
   T chunk_;
 };
 
+/// Sends a chunk that is made in its batch: for chunks that are large to move.
+template <class T, class Fill>
+class send_made final : public credit_wait {
+public:
+  send_made(host& owner, Fill fill)
+    : credit_wait(owner), fill_(std::move(fill)) {}
+
+  send_made(send_made&&) noexcept = default;
+
+  void await_resume() {
+    claim();
+    if (owner_->out.template push_made<T>(fill_))
+      owner_->flush();
+  }
+
+private:
+  Fill fill_; // what the chunk is made of
+};
+
 class end_turn final : public credit_wait {
 public:
   using credit_wait::credit_wait;

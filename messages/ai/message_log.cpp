@@ -25,10 +25,22 @@ struct message_log::node {
     delete hash.load(std::memory_order_relaxed);
   }
 
+  /// Keeps the hash up to here. Several threads may get here at once, and all
+  /// have the same; the first one's stays, so that nobody's pointer to it ever
+  /// dangles.
+  void keep(const sha256& x) const {
+    auto mine = std::make_unique<const sha256>(x);
+    const sha256* none = nullptr;
+    if (hash.compare_exchange_strong(none, mine.get(),
+                                     std::memory_order_release,
+                                     std::memory_order_relaxed))
+      (void)mine.release();
+  }
+
   std::atomic<std::size_t> references{1};
 
   /// Set at most once, by whoever comes first; owned.
-  std::atomic<const sha256*> hash{nullptr};
+  mutable std::atomic<const sha256*> hash{nullptr};
 
   node* const parent;
   const std::size_t size;
@@ -161,7 +173,7 @@ sha256 message_log::digest() const {
   std::vector<const node*> missing;
   const sha256* known = nullptr;
   for (auto x = tip_; x != nullptr; x = x->parent) {
-    // pairs with the release below: its content is complete
+    // pairs with the release in `keep`: its content is complete
     known = x->hash.load(std::memory_order_acquire);
     if (known != nullptr)
       break;
@@ -183,15 +195,10 @@ sha256 message_log::digest() const {
     text.assign(x.size > 1 ? 1 : 0, ',');
     detail::write_value(text, x.value, {list, x.size - 1});
     result.update(text);
+    // Logs that grow from somewhere in between have a place to go on from.
+    if (x.size % 32 == 0 || &x == tip_)
+      x.keep(result);
   }
-
-  // Several threads may get here at once. All have the same result; the first
-  // one's stays, so that nobody's pointer to it ever dangles.
-  auto mine = std::make_unique<const sha256>(result);
-  const sha256* none = nullptr;
-  if (tip_->hash.compare_exchange_strong(
-        none, mine.get(), std::memory_order_release, std::memory_order_relaxed))
-    (void)mine.release();
   return result;
 }
 

@@ -94,7 +94,8 @@ using session_actor = protocol<
   caf::result<session_view>(caf::get_atom),
   caf::result<std::uint64_t>(session_edit),         // the new version; aborted
   caf::result<snapshot_outcome>(snapshot_trigger),  // unavailable or the store's own code
-  caf::result<session_summary>(done_atom)>;         // what the invocation came to
+  caf::result<session_summary>(list_atom),          // what the invocation came to so far
+  caf::result<session_summary>(done_atom)>;         // the same; then it ends
 
 // -- session -> store -----------------------------------------------------------
 

@@ -100,9 +100,11 @@ public:
   /// they differ.
   [[nodiscard]] bool same_as(const state& x) const noexcept;
 
-  /// By content: compares the canonical JSON unless it is the same parts.
+  /// By content; what both share is not looked at.
   friend bool operator==(const state& x, const state& y) {
-    return x.form_ == y.form_ && (x.same_as(y) || x.text() == y.text());
+    return x.form_ == y.form_ && x.messages_ == y.messages_
+           && x.custom_ == y.custom_
+           && (x.artifacts_ == y.artifacts_ || x.artifacts() == y.artifacts());
   }
 
 private:

@@ -4,6 +4,7 @@
 
 #include <tertulia/ai/session.hpp>
 #include <tertulia/context.hpp>
+#include <tertulia/detail/environment.hpp>
 
 #include <string>
 #include <utility>
@@ -39,23 +40,30 @@ public:
   ///         `responder::end_turn`. The turn is then not over, and the loop is.
   template <class Turn>
   [[nodiscard]] task<> run(context ctx, Turn turn) const {
-    return loop(*this, ctx, std::move(turn));
+    return loop(ctx, std::move(turn));
   }
 
 private:
   template <class Turn>
-  static task<> loop(flow_session self, context ctx, Turn turn) {
+  static task<> loop(context ctx, Turn turn) {
     const input<conversation_input> in{ctx.owner()};
     auto index = ctx.owner().first_view().turn;
     while (auto said = co_await in.next()) {
       auto one = [&](context here) -> task<> {
         if (here.trace().context() != nullptr)
           here.trace().set_attribute("genkit:input", to_json_text(*said));
-        co_await self.add_messages(said->messages);
+        // Nobody need wait for this: what the turn asks of the session comes
+        // later, and a session that has ended takes the connection with it.
+        detail::tell_session(here.owner(),
+                             session_edit{session_verb::add_messages,
+                                          payload::of(said->messages)});
         co_await turn(here, std::as_const(*said));
         co_await detail::end_conversation_turn(here);
       };
-      co_await ctx.run("sessionFlow/turn/" + std::to_string(index), one);
+      std::string name;
+      if (ctx.owner().env().traces.enabled())
+        name = "sessionFlow/turn/" + std::to_string(index);
+      co_await ctx.run(std::move(name), one);
       ++index;
     }
   }

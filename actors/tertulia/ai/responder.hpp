@@ -41,25 +41,26 @@ public:
 
   /// Sends a piece of a model's answer.
   [[nodiscard]] auto send_chunk(model_response_chunk chunk) const {
-    return detail::send_chunk<stream_chunk<Status>>{ctx_.owner(),
-                                                    std::move(chunk)};
+    return made([chunk = std::move(chunk)](stream_chunk<Status>& x) mutable {
+      x.chunk.emplace(std::move(chunk));
+    });
   }
 
   /// Sends a piece of a model's answer that is text.
   [[nodiscard]] auto send_text(std::string text) const {
-    std::vector<part> content;
-    content.push_back(part::text(std::move(text)));
-    return send_chunk(model_response_chunk{std::move(content)});
+    return made([text = std::move(text)](stream_chunk<Status>& x) mutable {
+      x.chunk.emplace().content.emplace_back(text_part{std::move(text)});
+    });
   }
 
   /// Says how the work goes. Takes a status or the arguments to build one.
   template <class... Ts>
   requires detail::buildable_from<Status, Ts...>
   [[nodiscard]] auto send_status(Ts&&... xs) const {
-    stream_chunk<Status> chunk;
-    chunk.status.emplace(detail::build<Status>(std::forward<Ts>(xs)...));
-    return detail::send_chunk<stream_chunk<Status>>{ctx_.owner(),
-                                                    std::move(chunk)};
+    return made([status = detail::build<Status>(std::forward<Ts>(xs)...)](
+                  stream_chunk<Status>& x) mutable {
+      x.status.emplace(std::move(status));
+    });
   }
 
   /// Adds an artifact to the session, where one of the same name is replaced,
@@ -91,6 +92,12 @@ protected:
   }
 
 private:
+  template <class Fill>
+  auto made(Fill fill) const {
+    return detail::send_made<stream_chunk<Status>, Fill>{ctx_.owner(),
+                                                         std::move(fill)};
+  }
+
   static task<> add_and_send(context ctx, artifact x) {
     co_await detail::edit_session(ctx.owner(), session_verb::add_artifact,
                                   payload::of(x));

@@ -85,12 +85,12 @@ public:
   /// Yields the snapshots of this invocation so far, oldest first.
   [[nodiscard]] auto new_snapshot_ids() const {
     using wait_type
-      = detail::reply_wait<session_summary, session_actor, done_atom>;
+      = detail::reply_wait<session_summary, session_actor, list_atom>;
     constexpr auto ids
       = [](session_summary x) { return std::move(x.snapshots); };
     return detail::mapped_wait<wait_type, decltype(ids)>{
       wait_type{owner_->link().session, detail::session_wait(*owner_),
-                done_atom_v},
+                list_atom_v},
       ids};
   }
 

@@ -85,13 +85,18 @@ public:
   /// @pre a credit was reserved for it.
   template <class T>
   bool push(T&& chunk) {
-    using values = box<chunks<std::remove_cvref_t<T>>>;
-    if (size_ == 0)
-      pending_ = caf::make_counted<values>();
-    auto& batch = static_cast<values&>(*pending_).value;
-    if (size_ == 1)
-      batch.reserve(std::min(credit_ + 1, batch_limit_));
-    batch.push_back(std::forward<T>(chunk));
+    batch_of<std::remove_cvref_t<T>>().push_back(std::forward<T>(chunk));
+    return ++size_ >= batch_limit_;
+  }
+
+  /// Adds a chunk that is made where it will lie.
+  /// @param fill takes a `T&` that was default-constructed.
+  /// @returns whether the batch is full and should leave now.
+  /// @pre a credit was reserved for it.
+  template <class T, class Fill>
+  bool push_made(Fill&& fill) {
+    auto& batch = batch_of<T>();
+    fill(batch.emplace_back());
     return ++size_ >= batch_limit_;
   }
 
@@ -121,6 +126,18 @@ public:
 private:
   /// Bounds the latency and the size of one message, whatever the window is.
   static constexpr std::uint32_t max_batch = 512;
+
+  /// Where the next chunk goes.
+  template <class T>
+  chunks<T>& batch_of() {
+    using values = box<chunks<T>>;
+    if (size_ == 0)
+      pending_ = caf::make_counted<values>();
+    auto& batch = static_cast<values&>(*pending_).value;
+    if (size_ == 1)
+      batch.reserve(std::min(credit_ + 1, batch_limit_));
+    return batch;
+  }
 
   void wake_writers() {
     while (credit_ > 0 && !writers_.empty()) {

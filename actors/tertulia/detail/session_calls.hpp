@@ -49,6 +49,15 @@ inline caf::timespan session_wait(const host& of) {
                         : caf::timespan{std::chrono::seconds{30}};
 }
 
+/// Tells the session something without waiting for its answer. Whatever the
+/// body says to it later comes later.
+template <class T>
+void tell_session(const host& of, T x) {
+  const auto& session = of.link().session;
+  session->eq_impl(caf::make_message_id(), nullptr, of.self()->context(),
+                   std::move(x));
+}
+
 /// Asks the session for what it is.
 /// @param fn makes of the `session_view` what the body gets.
 template <class Fn>

@@ -129,9 +129,10 @@ public:
   /// canonical JSON of the messages with commas in between: what the canonical
   /// JSON of a conversation's state begins with, so it can go on from there.
   ///
-  /// The state is kept with the last message, and the next one continues from
-  /// the nearest message that has one: after k messages were appended to a log
-  /// that has it, k messages are written and hashed.
+  /// The state is kept with the last message, and with every 32nd before it,
+  /// and the next one continues from the nearest message that has one: after k
+  /// messages were appended to a log that has it, k messages are written and
+  /// hashed.
   ///
   /// @pre     it is not empty.
   /// @errors  `invalid_argument` for what has no JSON; nothing is kept then.
