@@ -91,19 +91,45 @@ private:
       return;
     }
     snapshot_ref which{what_->info.key, opening_.session, opening_.snapshot};
-    ask(promise, get_snapshot{which, detail_level::record},
-        [this, which](view_promise& to, stored_snapshot& x) mutable {
-          id_ = x.record.session;
-          which.session = id_;
-          auto go_on = [this, which = std::move(which)](view_promise& y) {
-            load(y, which);
-          };
-          // A branch disturbs nobody, so it needs no lease.
-          if (policy().restore == restore_rule::move_head)
-            claim(to, std::move(go_on));
-          else
-            go_on(to);
-        });
+    auto go_on = [this, which](view_promise& to, stored_snapshot& x) mutable {
+      id_ = x.record.session;
+      which.session = id_;
+      auto go_on
+        = [this, which = std::move(which)](view_promise& y) { load(y, which); };
+      // A branch disturbs nobody, so it needs no lease.
+      if (policy().restore == restore_rule::move_head)
+        claim(to, std::move(go_on));
+      else
+        go_on(to);
+    };
+    self_
+      ->request(policy().store, caf::infinite,
+                get_snapshot{which, detail_level::record})
+      .then([promise, go_on](stored_snapshot& x) mutable { go_on(promise, x); },
+            [this, promise](caf::error& reason) mutable {
+              if (opening_.session && code_of(reason) == errc::not_found)
+                explain_missing(promise, reason);
+              else
+                promise.deliver(std::move(reason));
+            });
+  }
+
+  /// Tells a snapshot of another session from one that is unknown.
+  void explain_missing(view_promise promise, const caf::error& reason) {
+    auto mismatch
+      = fail(errc::invalid_argument, "snapshot " + opening_.snapshot.str()
+                                       + " is not one of session "
+                                       + opening_.session.str());
+    get_snapshot anywhere{snapshot_ref{what_->info.key, session_id{},
+                                       opening_.snapshot},
+                          detail_level::record};
+    self_->request(policy().store, caf::infinite, std::move(anywhere))
+      .then([=](const stored_snapshot&) mutable { promise.deliver(mismatch); },
+            [=](const caf::error& other) mutable {
+              const auto in_several
+                = code_of(other) == errc::failed_precondition;
+              promise.deliver(in_several ? mismatch : reason);
+            });
   }
 
   void load(view_promise promise, snapshot_ref which) {
