@@ -328,6 +328,9 @@ private:
 
   void make_snapshot(outcome_promise promise, snapshot_event event) {
     const auto done = [&](snapshot_outcome outcome) {
+      if (event == snapshot_event::turn_end && policy().store
+          && policy().saves_changes)
+        return save_turn(promise, std::move(outcome));
       end_of(event);
       promise.deliver(std::move(outcome));
     };
@@ -402,16 +405,39 @@ private:
           go_on();
         },
         [=, this](caf::error& reason) mutable {
-          if (policy().on_failure == save_failure::is_reported) {
-            env_->log->warn("{} saved no snapshot: {}", what_->info.key,
-                            to_string(code_of(reason)));
-            end_of(event);
-            promise.deliver(snapshot_outcome{});
-          } else {
-            promise.deliver(std::move(reason));
-          }
-          go_on();
+          not_saved(promise, event, std::move(reason));
         });
+  }
+
+  /// Lets the store know of the end of a turn of which it got no snapshot: the
+  /// session goes on with the next turn, whoever opens it.
+  void save_turn(outcome_promise promise, snapshot_outcome outcome) {
+    busy_ = true;
+    self_
+      ->request(policy().store, caf::infinite,
+                save_session{ref(), content_, turn_ + 1})
+      .then(
+        [=, this](const session_info&) mutable {
+          end_of(snapshot_event::turn_end);
+          promise.deliver(std::move(outcome));
+          go_on();
+        },
+        [=, this](caf::error& reason) mutable {
+          not_saved(promise, snapshot_event::turn_end, std::move(reason));
+        });
+  }
+
+  void not_saved(outcome_promise promise, snapshot_event event,
+                 caf::error reason) {
+    if (policy().on_failure == save_failure::is_reported) {
+      env_->log->warn("{} saved no snapshot: {}", what_->info.key,
+                      to_string(code_of(reason)));
+      end_of(event);
+      promise.deliver(snapshot_outcome{});
+    } else {
+      promise.deliver(std::move(reason));
+    }
+    go_on();
   }
 
   /// Gives the working state the messages as they were stored, and what was

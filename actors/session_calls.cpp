@@ -47,7 +47,7 @@ task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
 task<snapshot_id> end_conversation_turn(context ctx) {
   auto& owner = ctx.owner();
   const auto& link = owner.link();
-  if (!owner.what()->conversation()->policy.makes_snapshots()) {
+  if (!owner.what()->conversation()->policy.stores_turns()) {
     co_await end_turn{owner};
     caf::anon_send(link.session, snapshot_trigger{snapshot_event::turn_end});
     co_return snapshot_id{};

@@ -406,6 +406,29 @@ TEST_F(agent, index_and_turn_index_go_on_from_the_restored_snapshot) {
                    R"(1/1 turnEnd {"count":2,"words":"ad"})"}));
 }
 
+TEST_F(agent, the_turn_index_goes_on_without_snapshots_too) {
+  const auto turns = rt->define_agent(
+    "turns",
+    [](context, session<notebook> sess, input<std::string> in,
+       responder<std::uint64_t> out) -> task<std::uint64_t> {
+      while (const auto word = co_await in.next()) {
+        co_await sess.update([&](notebook& x) { x.words += *word; });
+        co_await out.send(co_await sess.turn_index());
+        co_await out.end_turn();
+      }
+      co_return co_await sess.turn_index();
+    },
+    with_session_store(store));
+  EXPECT_EQ(
+    finish(turns.stream_bidi(with_session_id("mine")), words{"a", "b"}).output,
+    2u);
+  auto again = turns.stream_bidi(with_session_id("mine"));
+  again.send("c");
+  EXPECT_EQ(read_turn(again), std::vector<std::uint64_t>{2});
+  again.close();
+  EXPECT_EQ(again.output(patience).output, 3u);
+}
+
 // -- by key -------------------------------------------------------------------
 
 TEST_F(agent, a_tool_gets_a_snapshot_by_key) {
