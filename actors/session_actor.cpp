@@ -335,8 +335,14 @@ private:
       promise.deliver(std::move(outcome));
     };
     try {
-      if (!policy().makes_snapshots() || !is_wanted(event))
+      if (!policy().makes_snapshots())
         return done({});
+      if (!is_wanted(event)) {
+        // The end is told what there is, wanted or not.
+        const auto is_kept = event == snapshot_event::invocation_end
+                             && saved_version_ == version_;
+        return done({is_kept ? last_.id : snapshot_id{}, false});
+      }
       if (saved_version_ == version_) // no change since the last one
         return done({last_.id, false});
       const auto plain_id = content_.id();
