@@ -145,6 +145,39 @@ TEST_F(session_flow, steps_of_a_turn_are_children_of_its_span) {
   EXPECT_EQ(recorder->find("step")->parent, turn->context.span);
 }
 
+TEST_F(session_flow, turns_are_counted_on_in_a_second_loop) {
+  const auto recorder = listen();
+  const auto flow
+    = define([](context ctx, flow_session sess, flow_responder) -> task<> {
+        for (auto again = true; again;) {
+          again = false;
+          try {
+            co_await sess.run(
+              ctx, [](context, const ai::conversation_input& said) -> task<> {
+                if (said.messages.at(0).text() == "leave")
+                  throw status_error{errc::aborted, "this loop"};
+                co_return;
+              });
+          } catch (const status_error&) {
+            again = true;
+          }
+        }
+      });
+  auto talk = flow.stream_bidi();
+  for (const auto* text : {"a", "leave", "b", "c"})
+    talk.send_text(text);
+  talk.close();
+  talk.output(patience);
+  ASSERT_TRUE(nothing_is_left());
+  const auto whole = recorder->find("/session-flow/chat");
+  texts names;
+  for (const auto& x : recorder->children_of(whole->context.span))
+    names.push_back(x->name);
+  EXPECT_EQ(names, (texts{"sessionFlow/turn/0", "sessionFlow/turn/1",
+                          "sessionFlow/turn/1", "sessionFlow/turn/2"}))
+    << "the turn that failed was none";
+}
+
 // -- changes from many sides --------------------------------------------------
 
 TEST_F(session_flow, parts_of_a_body_patch_without_losing_a_change) {
