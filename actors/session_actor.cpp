@@ -97,19 +97,45 @@ private:
       return;
     }
     snapshot_ref which{what_->info.key, opening_.session, opening_.snapshot};
-    ask(promise, get_snapshot{which, detail_level::record},
-        [this, which](view_promise& to, stored_snapshot& x) mutable {
-          id_ = x.record.session;
-          which.session = id_;
-          auto go_on = [this, which = std::move(which)](view_promise& y) {
-            load(y, which);
-          };
-          // A branch disturbs nobody, so it needs no lease.
-          if (policy().restore == restore_rule::move_head)
-            claim(to, std::move(go_on));
-          else
-            go_on(to);
-        });
+    auto go_on = [this, which](view_promise& to, stored_snapshot& x) mutable {
+      id_ = x.record.session;
+      which.session = id_;
+      auto go_on
+        = [this, which = std::move(which)](view_promise& y) { load(y, which); };
+      // A branch disturbs nobody, so it needs no lease.
+      if (policy().restore == restore_rule::move_head)
+        claim(to, std::move(go_on));
+      else
+        go_on(to);
+    };
+    self_
+      ->request(policy().store, caf::infinite,
+                get_snapshot{which, detail_level::record})
+      .then([promise, go_on](stored_snapshot& x) mutable { go_on(promise, x); },
+            [this, promise](caf::error& reason) mutable {
+              if (opening_.session && code_of(reason) == errc::not_found)
+                explain_missing(promise, reason);
+              else
+                promise.deliver(std::move(reason));
+            });
+  }
+
+  /// Tells a snapshot of another session from one that is unknown.
+  void explain_missing(view_promise promise, const caf::error& reason) {
+    auto mismatch
+      = fail(errc::invalid_argument, "snapshot " + opening_.snapshot.str()
+                                       + " is not one of session "
+                                       + opening_.session.str());
+    get_snapshot anywhere{snapshot_ref{what_->info.key, session_id{},
+                                       opening_.snapshot},
+                          detail_level::record};
+    self_->request(policy().store, caf::infinite, std::move(anywhere))
+      .then([=](const stored_snapshot&) mutable { promise.deliver(mismatch); },
+            [=](const caf::error& other) mutable {
+              const auto in_several
+                = code_of(other) == errc::failed_precondition;
+              promise.deliver(in_several ? mismatch : reason);
+            });
   }
 
   void load(view_promise promise, snapshot_ref which) {
@@ -308,12 +334,21 @@ private:
 
   void make_snapshot(outcome_promise promise, snapshot_event event) {
     const auto done = [&](snapshot_outcome outcome) {
+      if (event == snapshot_event::turn_end && policy().store
+          && policy().saves_changes)
+        return save_turn(promise, std::move(outcome));
       end_of(event);
       promise.deliver(std::move(outcome));
     };
     try {
-      if (!policy().makes_snapshots() || !is_wanted(event))
+      if (!policy().makes_snapshots())
         return done({});
+      if (!is_wanted(event)) {
+        // The end is told what there is, wanted or not.
+        const auto is_kept = event == snapshot_event::invocation_end
+                             && saved_version_ == version_;
+        return done({is_kept ? last_.id : snapshot_id{}, false});
+      }
       if (saved_version_ == version_) // no change since the last one
         return done({last_.id, false});
       auto content = content_;
@@ -383,16 +418,39 @@ private:
           go_on();
         },
         [=, this](caf::error& reason) mutable {
-          if (policy().on_failure == save_failure::is_reported) {
-            env_->log->warn("{} saved no snapshot: {}", what_->info.key,
-                            to_string(code_of(reason)));
-            end_of(event);
-            promise.deliver(snapshot_outcome{});
-          } else {
-            promise.deliver(std::move(reason));
-          }
-          go_on();
+          not_saved(promise, event, std::move(reason));
         });
+  }
+
+  /// Lets the store know of the end of a turn of which it got no snapshot: the
+  /// session goes on with the next turn, whoever opens it.
+  void save_turn(outcome_promise promise, snapshot_outcome outcome) {
+    busy_ = true;
+    self_
+      ->request(policy().store, caf::infinite,
+                save_session{ref(), content_, turn_ + 1})
+      .then(
+        [=, this](const session_info&) mutable {
+          end_of(snapshot_event::turn_end);
+          promise.deliver(std::move(outcome));
+          go_on();
+        },
+        [=, this](caf::error& reason) mutable {
+          not_saved(promise, snapshot_event::turn_end, std::move(reason));
+        });
+  }
+
+  void not_saved(outcome_promise promise, snapshot_event event,
+                 caf::error reason) {
+    if (policy().on_failure == save_failure::is_reported) {
+      env_->log->warn("{} saved no snapshot: {}", what_->info.key,
+                      to_string(code_of(reason)));
+      end_of(event);
+      promise.deliver(snapshot_outcome{});
+    } else {
+      promise.deliver(std::move(reason));
+    }
+    go_on();
   }
 
   /// Gives the working state the messages as they were stored, and what was

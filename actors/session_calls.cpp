@@ -45,7 +45,7 @@ task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
 task<snapshot_id> end_conversation_turn(context ctx) {
   auto& owner = ctx.owner();
   const auto& link = owner.link();
-  if (!owner.what()->conversation()->policy.makes_snapshots()) {
+  if (!owner.what()->conversation()->policy.stores_turns()) {
     co_await end_turn{owner};
     tell_session(owner, snapshot_trigger{snapshot_event::turn_end});
     co_return snapshot_id{};
@@ -65,13 +65,16 @@ task<snapshot_id> end_conversation_turn(context ctx) {
   co_return std::move(outcome.id);
 }
 
-task<session_summary> conclude_session(context ctx) {
+task<conclusion> conclude_session(context ctx) {
   auto& owner = ctx.owner();
+  conclusion result;
   if (owner.what()->conversation()->policy.makes_snapshots())
-    co_await take_snapshot(ctx, snapshot_event::invocation_end);
+    result.snapshot
+      = co_await take_snapshot(ctx, snapshot_event::invocation_end);
   reply_wait<session_summary, session_actor, done_atom> pending{
     owner.link().session, session_wait(owner), done_atom_v};
-  co_return co_await std::move(pending);
+  result.summary = co_await std::move(pending);
+  co_return result;
 }
 
 } // namespace tertulia::detail

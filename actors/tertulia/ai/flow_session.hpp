@@ -6,6 +6,7 @@
 #include <tertulia/context.hpp>
 #include <tertulia/detail/environment.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -47,7 +48,9 @@ private:
   template <class Turn>
   static task<> loop(context ctx, Turn turn) {
     const input<conversation_input> in{ctx.owner()};
-    auto index = ctx.owner().first_view().turn;
+    std::uint64_t index = 0;
+    if (ctx.trace().context() != nullptr) // else nobody sees the name
+      index = co_await self.turn_index();
     while (auto said = co_await in.next()) {
       auto one = [&](context here) -> task<> {
         if (here.trace().context() != nullptr)

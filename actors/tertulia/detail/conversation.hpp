@@ -69,6 +69,11 @@ struct session_policy {
   [[nodiscard]] bool makes_snapshots() const noexcept {
     return store && wanted;
   }
+
+  /// Whether the end of a turn is the store's business.
+  [[nodiscard]] bool stores_turns() const noexcept {
+    return store && (wanted || saves_changes);
+  }
 };
 
 /// How a client wants a conversation to begin.

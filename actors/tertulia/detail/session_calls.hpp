@@ -113,8 +113,15 @@ task<snapshot_id> take_snapshot(context ctx, snapshot_event event);
 /// Ends the turn of a conversation: snapshot, notice, end of turn.
 task<snapshot_id> end_conversation_turn(context ctx);
 
+/// What an invocation came to.
+struct conclusion {
+  session_summary summary;
+  /// The snapshot that has the last state; empty if none has.
+  snapshot_id snapshot;
+};
+
 /// Asks the session what the invocation came to, after the snapshot of its end.
-task<session_summary> conclude_session(context ctx);
+task<conclusion> conclude_session(context ctx);
 
 /// Names a type across the processes of one build.
 template <class T>

@@ -126,7 +126,8 @@ public:
         result.output = std::move(said);
       }
     }
-    auto summary = co_await conclude_session(ctx);
+    auto end = co_await conclude_session(ctx);
+    auto& summary = end.summary;
     auto last = summary.last.content.custom();
     result.session_id = std::move(summary.last.id);
     result.state = std::move(last).template take<state_type_t>();

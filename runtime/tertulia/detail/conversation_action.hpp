@@ -128,16 +128,16 @@ public:
       const ai::flow_session<custom_type> chat{ctx.owner()};
       const ai::flow_responder<typename types::status_type> out{ctx};
       co_await body_(ctx, chat, out);
-      auto summary = co_await conclude_session(ctx);
-      result.state = ai::from_state<custom_type>(summary.last.content);
-      if (!summary.snapshots.empty())
-        result.snapshot_id = summary.snapshots.back();
+      auto end = co_await conclude_session(ctx);
+      result.state = ai::from_state<custom_type>(end.summary.last.content);
+      result.snapshot_id = std::move(end.snapshot);
     } else {
       const ai::session<custom_type> chat{ctx.owner()};
       const input<ai::conversation_input> in{ctx.owner()};
       const ai::responder<typename types::status_type> out{ctx};
       co_await body_(ctx, chat, in, out);
-      auto summary = co_await conclude_session(ctx);
+      auto end = co_await conclude_session(ctx);
+      auto& summary = end.summary;
       result.session_id = std::move(summary.last.id);
       result.state = ai::from_state<custom_type>(summary.last.content);
       result.snapshot_ids = std::move(summary.snapshots);

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/conversations.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test {
+
+namespace {
+
+struct notebook {
+  int count = 0;
+  std::string words;
+
+  friend bool operator==(const notebook&, const notebook&) = default;
+};
+BOOST_DESCRIBE_STRUCT(notebook, (), (count, words))
+
+using words = std::vector<std::string>;
+
+/// Notes each word and says all that it has noted, one turn each.
+task<int> take_notes(context, session<notebook> sess, input<std::string> in,
+                     responder<std::string> out) {
+  const witness here;
+  while (const auto word = co_await in.next()) {
+    co_await sess.update([&](notebook& x) {
+      ++x.count;
+      x.words += *word;
+    });
+    const auto now = co_await sess.state();
+    co_await out.send(now.words);
+    co_await out.end_turn();
+  }
+  const auto last = co_await sess.state();
+  co_return last.count;
+}
+
+struct agent : conversations {
+  /// Without snapshots.
+  auto define_notes(const std::string& name = "notes") {
+    return rt->define_agent(name, take_notes, with_session_store(store));
+  }
+
+  /// A snapshot at the end of each turn.
+  auto define_kept_notes(const std::string& name = "notes") {
+    return rt->define_agent(
+      name, take_notes, with_session_store(store),
+      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  }
+
+  json session_of(const std::string& id, const std::string& name = "notes") {
+    return ask_store("/session-store/" + name + "/getSession",
+                     json::object({{"sessionId", id}}));
+  }
+
+  json snapshots_of(const std::string& id) {
+    return ask_store("/session-store/notes/listSnapshots",
+                     json::object({{"sessionId", id}}));
+  }
+
+  json all_snapshots_of(const std::string& id) {
+    return ask_store(
+      "/session-store/notes/listSnapshots",
+      json::object({{"sessionId", id}, {"includeOrphaned", true}}));
+  }
+};
+
+} // namespace
+
+// -- which session ------------------------------------------------------------
+
+TEST_F(agent, without_a_session_id_each_connection_has_its_own_session) {
+  const auto notes = define_notes();
+  const auto first = finish(notes.stream_bidi(), words{"a"});
+  const auto second = finish(notes.stream_bidi(), words{"b"});
+  EXPECT_TRUE(is_uuid(first.session_id.str())) << first.session_id.str();
+  EXPECT_TRUE(is_uuid(second.session_id.str()));
+  EXPECT_NE(first.session_id, second.session_id);
+  EXPECT_EQ(first.state, (notebook{1, "a"}));
+  EXPECT_EQ(second.state, (notebook{1, "b"}));
+}
+
+TEST_F(agent, a_new_session_begins_with_the_init_or_a_default_state) {
+  const auto notes = define_notes();
+  const notebook given{7, "x"};
+  EXPECT_EQ(finish(notes.stream_bidi(with_init(given)), words{}).state, given);
+  EXPECT_EQ(finish(notes.stream_bidi(), words{}).state, notebook{});
+  const auto named
+    = notes.stream_bidi(with_session_id("mine"), with_init(given));
+  EXPECT_EQ(given, (notebook{7, "x"})) << "the caller's is the caller's";
+}
+
+TEST_F(agent, an_unknown_session_id_makes_a_session_of_that_id) {
+  const auto notes = define_notes();
+  const auto first = finish(notes.stream_bidi(with_session_id("mine"),
+                                              with_init(notebook{7, "x"})),
+                            words{"a"});
+  EXPECT_EQ(first.session_id.str(), "mine");
+  EXPECT_EQ(first.state, (notebook{8, "xa"}));
+  EXPECT_EQ(first.output, 8);
+}
+
+TEST_F(agent, a_known_session_id_goes_on_and_ignores_the_init) {
+  const auto notes = define_notes();
+  finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  const auto second = finish(notes.stream_bidi(with_session_id("mine"),
+                                               with_init(notebook{7, "x"})),
+                             words{"c"});
+  EXPECT_EQ(second.session_id.str(), "mine");
+  EXPECT_EQ(second.state, (notebook{3, "abc"}));
+}
+
+TEST_F(agent, a_generated_session_id_can_be_gone_on_with) {
+  const auto notes = define_notes();
+  const auto first = finish(notes.stream_bidi(), words{"a"});
+  const auto second
+    = finish(notes.stream_bidi(with_session_id(first.session_id)), words{"b"});
+  EXPECT_EQ(second.session_id, first.session_id);
+  EXPECT_EQ(second.state, (notebook{2, "ab"}));
+}
+
+TEST_F(agent, two_agents_with_one_store_do_not_share_sessions) {
+  const auto one = define_notes("one");
+  const auto two = define_notes("two");
+  finish(one.stream_bidi(with_session_id("mine")), words{"a"});
+  const auto other
+    = finish(two.stream_bidi(with_session_id("mine")), words{"b"});
+  EXPECT_EQ(other.state, (notebook{1, "b"}));
+  EXPECT_EQ(session_of("mine", "one").at("state").at("words"), "a");
+  EXPECT_EQ(session_of("mine", "two").at("state").at("words"), "b");
+}
+
+TEST_F(agent, without_a_store_a_session_lives_as_long_as_its_connection) {
+  const auto notes = rt->define_agent("notes", take_notes);
+  const auto first
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a"});
+  EXPECT_EQ(first.session_id.str(), "mine");
+  const auto second
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"b"});
+  EXPECT_EQ(second.state, (notebook{1, "b"}));
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(agent, an_empty_session_or_snapshot_id_is_refused) {
+  const auto notes = define_notes();
+  EXPECT_EQ(code_from([&] { (void)notes.stream_bidi(with_session_id("")); }),
+            errc::invalid_argument);
+  EXPECT_EQ(code_from([&] { (void)notes.stream_bidi(with_snapshot_id("")); }),
+            errc::invalid_argument);
+}
+
+// -- which snapshot -----------------------------------------------------------
+
+TEST_F(agent, a_snapshot_says_which_session_goes_on) {
+  const auto notes = define_kept_notes();
+  const auto first
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  ASSERT_EQ(first.snapshot_ids.size(), 2u);
+  const auto second = finish(
+    notes.stream_bidi(with_snapshot_id(first.snapshot_ids[0])), words{"c"});
+  EXPECT_EQ(second.session_id.str(), "mine");
+  EXPECT_EQ(second.state, (notebook{2, "ac"}));
+}
+
+TEST_F(agent, a_snapshot_and_its_own_session_are_fine_together) {
+  const auto notes = define_kept_notes();
+  const auto first
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  const auto second
+    = finish(notes.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0)),
+                               with_session_id("mine")),
+             words{"c"});
+  EXPECT_EQ(second.state, (notebook{2, "ac"}));
+}
+
+TEST_F(agent, a_snapshot_and_another_session_are_refused) {
+  const auto notes = define_kept_notes();
+  const auto first
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a"});
+  finish(notes.stream_bidi(with_session_id("other")), words{"b"});
+  for (const auto* session : {"other", "nobody's"}) {
+    const auto error = error_of([&] {
+      (void)notes.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0)),
+                              with_session_id(session));
+    });
+    EXPECT_EQ(error.code(), errc::invalid_argument) << session;
+    EXPECT_NE(error.message().find(session), std::string::npos)
+      << error.message();
+  }
+  EXPECT_EQ(session_of("other").at("state").at("words"), "b");
+  EXPECT_EQ(
+    code_from([&] { session_of("nobody's"); }), // it was not created either
+    errc::not_found);
+}
+
+TEST_F(agent, a_snapshot_in_several_other_sessions_is_refused_likewise) {
+  const auto notes = define_kept_notes();
+  const auto first
+    = finish(notes.stream_bidi(with_session_id("one")), words{"a"});
+  finish(notes.stream_bidi(with_session_id("two")), words{"a"});
+  EXPECT_EQ(code_from([&] {
+              (void)notes.stream_bidi(
+                with_snapshot_id(first.snapshot_ids.at(0)),
+                with_session_id("three"));
+            }),
+            errc::invalid_argument);
+}
+
+TEST_F(agent, a_snapshot_and_an_init_are_refused) {
+  const auto notes = define_kept_notes();
+  const auto first = finish(notes.stream_bidi(), words{"a"});
+  for (const auto& id : {first.snapshot_ids.at(0), snapshot_id{"unknown"}})
+    EXPECT_EQ(code_from([&] {
+                (void)notes.stream_bidi(with_snapshot_id(id),
+                                        with_init(notebook{}));
+              }),
+              errc::invalid_argument);
+  EXPECT_EQ(code_from([&] {
+              (void)rt->stream_bidi("/agent/notes",
+                                    with_snapshot_id(first.snapshot_ids.at(0)),
+                                    with_init(json{{"count", 1}}));
+            }),
+            errc::invalid_argument);
+}
+
+TEST_F(agent, an_unknown_snapshot_fails_when_the_connection_is_opened) {
+  const auto notes = define_kept_notes();
+  const auto error = error_of(
+    [&] { (void)notes.stream_bidi(with_snapshot_id("no such thing")); });
+  EXPECT_EQ(error.code(), errc::not_found);
+  EXPECT_NE(error.message().find("no such thing"), std::string::npos);
+  EXPECT_EQ(code_from([&] {
+              (void)notes.stream_bidi(with_snapshot_id("no such thing"),
+                                      with_session_id("mine"));
+            }),
+            errc::not_found);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(agent, without_a_store_nothing_can_be_restored) {
+  const auto notes = rt->define_agent("notes", take_notes);
+  EXPECT_EQ(code_from([&] { (void)notes.stream_bidi(with_snapshot_id("x")); }),
+            errc::failed_precondition);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(agent, a_snapshot_of_another_agent_is_not_found) {
+  const auto one = define_kept_notes("one");
+  const auto two = define_kept_notes("two");
+  const auto first = finish(one.stream_bidi(), words{"a"});
+  EXPECT_EQ(code_from([&] {
+              (void)two.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0)));
+            }),
+            errc::not_found);
+}
+
+// -- changes ------------------------------------------------------------------
+
+TEST_F(agent, a_change_is_stored_at_once) {
+  const auto slow = rt->define_agent(
+    "slow",
+    [](context ctx, session<notebook> sess, input<int>,
+       responder<std::string> out) -> task<> {
+      const witness here;
+      const auto before = co_await sess.state();
+      co_await sess.update_state(before.count + 1, before.words + "!");
+      co_await out.send(before.words);
+      co_await ctx.sleep(1h);
+    },
+    with_session_store(store));
+  for (const auto* before : {"", "!", "!!"}) {
+    auto talk = slow.stream_bidi(with_session_id("mine"));
+    for (const auto& chunk : talk.responses(patience)) {
+      EXPECT_EQ(chunk, before);
+      break;
+    }
+    EXPECT_EQ(session_of("mine", "slow").at("state").at("words"),
+              before + "!"s);
+    talk.cancel();
+    EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+  }
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(agent, what_a_body_holds_is_a_copy) {
+  const auto copying = rt->define_agent(
+    "copying",
+    [](context, session<notebook> sess, input<int>,
+       responder<int>) -> task<std::string> {
+      auto mine = co_await sess.state();
+      mine.words += "mine";
+      const auto theirs = co_await sess.state();
+      co_return theirs.words;
+    },
+    with_session_store(store));
+  const auto result = finish(copying.stream_bidi(with_init(notebook{1, "x"})),
+                             std::vector<int>{});
+  EXPECT_EQ(result.output, "x");
+  EXPECT_EQ(result.state, (notebook{1, "x"}));
+}
+
+TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
+  const auto failing = rt->define_agent(
+    "failing",
+    [](context, session<notebook> sess, input<std::string> in,
+       responder<std::string> out) -> task<> {
+      while (const auto word = co_await in.next()) {
+        co_await sess.update([&](notebook& x) { x.words += *word; });
+        co_await out.send("noted");
+        if (*word == "b")
+          throw status_error{errc::out_of_range, "no b, please"};
+        co_await out.end_turn();
+      }
+    },
+    with_session_store(store));
+  auto talk = failing.stream_bidi(with_session_id("mine"));
+  talk.send("a");
+  read_turn(talk);
+  talk.send("b");
+  words seen;
+  EXPECT_EQ(error_of([&] {
+              for (const auto& x : talk.responses(patience))
+                seen.push_back(x);
+            }).message(),
+            "no b, please");
+  EXPECT_EQ(seen, words{"noted"}) << "before the error";
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::out_of_range);
+  auto again = failing.stream_bidi(with_session_id("mine"));
+  again.close();
+  EXPECT_EQ(again.output(patience).state.words, "ab");
+}
+
+// -- what comes out -----------------------------------------------------------
+
+TEST_F(agent, the_output_has_all_members_of_the_seed) {
+  const auto maker = rt->define_agent(
+    "maker",
+    [](context, session<notebook> sess, input<std::string>,
+       responder<std::string>) -> task<agent_result<std::string>> {
+      co_await sess.update_state(1, "x");
+      agent_result<std::string> result{"done"};
+      result.artifacts.emplace_back(
+        "summary", std::vector<ai::part>{ai::part::text("short")});
+      co_return result;
+    },
+    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+  auto talk = maker.stream_bidi(with_session_id("mine"));
+  const auto result = talk.output(patience);
+  const auto id = hash_of(R"({"count":1,"words":"x"})");
+  EXPECT_EQ(to_json_text(result),
+            R"({"sessionId":"mine","output":"done","state":{"count":1,)"
+            R"("words":"x"},"artifacts":[{"name":"summary","parts":)"
+            R"([{"text":"short"}]}],"snapshotIds":[")"
+              + id + R"("]})");
+  EXPECT_EQ(result.artifacts.at(0).parts.at(0), ai::part::text("short"));
+}
+
+TEST_F(agent, a_body_may_return_a_value_or_nothing) {
+  const auto value
+    = rt->define_agent("value",
+                       [](context, session<int>, input<int>,
+                          responder<int>) -> task<double> { co_return 0.5; });
+  const auto none = rt->define_agent(
+    "none", [](context, session<int>, input<int>, responder<int>) -> task<> {
+      co_return;
+    });
+  EXPECT_EQ(
+    to_json_text(
+      value.stream_bidi(with_session_id("s"), with_init(4)).output(patience)),
+    R"({"sessionId":"s","output":0.5,"state":4})");
+  EXPECT_EQ(
+    to_json_text(
+      none.stream_bidi(with_session_id("s"), with_init(4)).output(patience)),
+    R"({"sessionId":"s","output":{},"state":4})");
+}
+
+// -- indices ------------------------------------------------------------------
+
+TEST_F(agent, index_and_turn_index_go_on_in_the_next_invocation) {
+  const auto notes = define_kept_notes();
+  finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  finish(notes.stream_bidi(with_session_id("mine")), words{"c"});
+  EXPECT_EQ(told(snapshots_of("mine")),
+            (words{R"(0/0 turnEnd {"count":1,"words":"a"})",
+                   R"(1/1 turnEnd {"count":2,"words":"ab"})",
+                   R"(2/2 turnEnd {"count":3,"words":"abc"})"}));
+}
+
+TEST_F(agent, index_and_turn_index_go_on_from_the_restored_snapshot) {
+  const auto notes = define_kept_notes();
+  const auto first
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b", "c"});
+  finish(notes.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0))),
+         words{"d"});
+  EXPECT_EQ(told(all_snapshots_of("mine")),
+            (words{R"(0/0 turnEnd {"count":1,"words":"a"})",
+                   R"(1/1 turnEnd {"count":2,"words":"ab"} orphaned)",
+                   R"(2/2 turnEnd {"count":3,"words":"abc"} orphaned)",
+                   R"(1/1 turnEnd {"count":2,"words":"ad"})"}));
+  EXPECT_EQ(told(snapshots_of("mine")),
+            (words{R"(0/0 turnEnd {"count":1,"words":"a"})",
+                   R"(1/1 turnEnd {"count":2,"words":"ad"})"}));
+}
+
+TEST_F(agent, the_turn_index_goes_on_without_snapshots_too) {
+  const auto turns = rt->define_agent(
+    "turns",
+    [](context, session<notebook> sess, input<std::string> in,
+       responder<std::uint64_t> out) -> task<std::uint64_t> {
+      while (const auto word = co_await in.next()) {
+        co_await sess.update([&](notebook& x) { x.words += *word; });
+        co_await out.send(co_await sess.turn_index());
+        co_await out.end_turn();
+      }
+      co_return co_await sess.turn_index();
+    },
+    with_session_store(store));
+  EXPECT_EQ(
+    finish(turns.stream_bidi(with_session_id("mine")), words{"a", "b"}).output,
+    2u);
+  auto again = turns.stream_bidi(with_session_id("mine"));
+  again.send("c");
+  EXPECT_EQ(read_turn(again), std::vector<std::uint64_t>{2});
+  again.close();
+  EXPECT_EQ(again.output(patience).output, 3u);
+}
+
+// -- by key -------------------------------------------------------------------
+
+TEST_F(agent, a_tool_gets_a_snapshot_by_key) {
+  const auto notes = define_kept_notes();
+  const auto made
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  const auto found = ask_store("/session-store/notes/getSnapshot",
+                               {{"snapshotId", made.snapshot_ids.at(1).str()}});
+  EXPECT_EQ(found.at("id"), made.snapshot_ids.at(1).str());
+  EXPECT_EQ(found.at("parentId"), made.snapshot_ids.at(0).str());
+  EXPECT_EQ(found.at("sessionId"), "mine");
+  EXPECT_EQ(found.at("state"), json::parse(R"({"count":2,"words":"ab"})"));
+  EXPECT_EQ(found.at("index"), 1);
+  EXPECT_EQ(found.at("turnIndex"), 1);
+  EXPECT_EQ(found.at("event"), "turnEnd");
+  const auto made_at = parse_rfc3339(found.at("createdAt").get<std::string>());
+  EXPECT_LT(caf::make_timestamp() - made_at, patience);
+  EXPECT_FALSE(found.contains("orphaned"));
+  EXPECT_EQ(code_from([&] {
+              ask_store("/session-store/notes/getSnapshot",
+                        {{"snapshotId", "unknown"}});
+            }),
+            errc::not_found);
+}
+
+TEST_F(agent, a_tool_gets_a_session_by_key) {
+  const auto notes = define_kept_notes();
+  const auto made
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a"});
+  const auto found = session_of("mine");
+  EXPECT_EQ(found.at("id"), "mine");
+  EXPECT_EQ(found.at("state"), json::parse(R"({"count":1,"words":"a"})"));
+  EXPECT_EQ(found.at("turnIndex"), 1);
+  EXPECT_EQ(found.at("lastSnapshot").at("id"), made.snapshot_ids.at(0).str());
+  EXPECT_EQ(code_from([&] { session_of("unknown"); }), errc::not_found);
+  EXPECT_TRUE(snapshots_of("unknown").empty());
+}
+
+TEST_F(agent, a_session_that_is_ahead_of_its_snapshot_shows_both) {
+  const auto notes = rt->define_agent(
+    "notes", take_notes, with_session_store(store),
+    with_snapshot_callback(
+      [](const snapshot_context<notebook>& x) { return x.turn_index() == 0; }));
+  finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  const auto found = session_of("mine");
+  EXPECT_EQ(found.at("state").at("words"), "ab");
+  EXPECT_EQ(found.at("lastSnapshot").at("state").at("words"), "a");
+  const auto again
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"c"});
+  EXPECT_EQ(again.state.words, "abc");
+}
+
+TEST_F(agent, a_session_list_of_many_pages_comes_whole) {
+  const auto notes = define_kept_notes();
+  finish(notes.stream_bidi(with_session_id("mine")), words(1'100, "x"));
+  const auto found = snapshots_of("mine");
+  ASSERT_EQ(found.size(), 1'100u);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    ASSERT_EQ(found[i].at("index"), i);
+}
+
+TEST_F(agent, only_an_agent_with_a_store_has_actions_on_it) {
+  define_notes("kept");
+  rt->define_agent("loose", take_notes);
+  words keys;
+  for (const auto& x : rt->actions())
+    keys.push_back(x.key);
+  EXPECT_EQ(keys, (words{"/agent/kept", "/agent/loose",
+                         "/session-store/kept/getSession",
+                         "/session-store/kept/getSnapshot",
+                         "/session-store/kept/listSnapshots"}));
+}
+
+TEST_F(agent, a_descriptor_says_what_goes_in_and_out) {
+  const auto notes
+    = rt->define_agent("notes", take_notes, with_session_store(store),
+                       with_description("Takes notes."));
+  const auto found = rt->find_action("/agent/notes");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->key, notes.info().key);
+  const auto info = to_json(*found);
+  EXPECT_EQ(info.at("description"), "Takes notes.");
+  EXPECT_EQ(info.at("inputSchema").at("type"), "string");
+  EXPECT_EQ(info.at("streamSchema").at("type"), "string");
+  EXPECT_TRUE(info.at("initSchema").at("properties").contains("words"));
+  const auto out = info.at("outputSchema").at("properties");
+  for (const auto* member :
+       {"sessionId", "output", "state", "artifacts", "snapshotIds"})
+    EXPECT_TRUE(out.contains(member)) << member;
+}
+
+TEST_F(agent, a_json_client_talks_to_an_agent) {
+  define_kept_notes();
+  words chunks;
+  const auto result = rt->run(
+    "/agent/notes", {json("a"), json("b")},
+    [&](const json& x) { chunks.push_back(x.get<std::string>()); },
+    with_session_id("mine"),
+    with_init(json::parse(R"({"count":4,"words":"x"})")));
+  EXPECT_EQ(chunks, (words{"xa", "xab"}));
+  EXPECT_EQ(result.at("sessionId"), "mine");
+  EXPECT_EQ(result.at("output"), 6);
+  EXPECT_EQ(result.at("state").at("words"), "xab");
+  EXPECT_EQ(result.at("snapshotIds").size(), 2u);
+  const auto error = error_of([&] {
+    (void)rt->stream_bidi("/agent/notes",
+                          with_init(json::parse(R"({"count":"four"})")));
+  });
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+  EXPECT_NE(error.message().find("$.count"), std::string::npos);
+}
+
+} // namespace tertulia::test

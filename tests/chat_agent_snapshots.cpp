@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/span_recorder.hpp>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/chat.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test {
+
+namespace {
+
+/// Repeats the last thing that was said, one turn each.
+task<> repeat(context, ai::session<mood> sess, input<ai::conversation_input> in,
+              ai::responder<phase> out) {
+  const witness here;
+  while (const auto said = co_await in.next()) {
+    co_await sess.add_messages(said->messages);
+    const auto log = co_await sess.messages();
+    const auto answer = "re: " + log.back().text();
+    co_await out.send_text(answer);
+    co_await sess.add_messages(ai::model_text(answer));
+    co_await out.end_turn();
+  }
+}
+
+struct chat_agent_snapshots : conversations {
+  /// With a snapshot at the end of each turn.
+  auto define_chat(const std::string& name = "chat") {
+    return ai::define_agent(
+      *rt, name, repeat, with_snapshot_store(store),
+      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  }
+
+  json snapshot_of(const snapshot_id& id) {
+    return ask_store("/snapshot-store/chat/getSnapshot",
+                     {{"snapshotId", id.str()}});
+  }
+
+  json snapshots_of(const session_id& id) {
+    return ask_store("/snapshot-store/chat/listSnapshots",
+                     json::object({{"sessionId", id.str()}}));
+  }
+};
+
+/// What may be lost on the way through JSON.
+ai::message delicate() {
+  ai::message result = ai::user_text("plain");
+  result.content.push_back(ai::part::text("<b>", "text/html"));
+  result.content.push_back(
+    ai::part::data(std::numeric_limits<std::int64_t>::max()));
+  result.content.push_back(
+    ai::part::data(std::numeric_limits<std::int64_t>::min()));
+  result.content.push_back(ai::part::request(
+    "tool", json{{"big", (1ll << 53) + 1}, {"tenth", 0.1}}, "ref"));
+  result.metadata["max"] = std::numeric_limits<std::uint64_t>::max();
+  return result;
+}
+
+} // namespace
+
+// -- when they are made -------------------------------------------------------
+
+TEST_F(chat_agent_snapshots, without_a_callback_none_is_made) {
+  const auto chat
+    = ai::define_agent(*rt, "chat", repeat, with_snapshot_store(store));
+  const auto result = say(chat.stream_bidi(), {"a", "b"});
+  EXPECT_TRUE(result.snapshot_ids.empty());
+  EXPECT_TRUE(snapshots_of(result.session_id).empty());
+}
+
+TEST_F(chat_agent_snapshots, a_callback_without_a_store_is_refused) {
+  EXPECT_EQ(code_from([&] {
+              ai::define_agent(*rt, "chat", repeat,
+                               with_snapshot_callback(snapshot_always{}));
+            }),
+            errc::invalid_argument);
+}
+
+TEST_F(chat_agent_snapshots, a_callback_sees_both_states_where_they_lie) {
+  const auto chat = ai::define_agent(
+    *rt, "chat", repeat, with_snapshot_store(store),
+    with_snapshot_callback([](const ai::snapshot_context<mood>& x) {
+      const auto before = x.prev_state();
+      return !before
+             || x.state().messages().size() >= before->messages().size() + 4;
+    }));
+  const auto result = say(chat.stream_bidi(), {"a", "b", "c", "d", "e"});
+  texts turns;
+  for (const auto& x : snapshots_of(result.session_id))
+    turns.push_back(x.at("turnIndex").dump());
+  EXPECT_EQ(turns, (texts{"0", "2", "4"}));
+}
+
+TEST_F(chat_agent_snapshots, an_id_is_the_hash_of_the_canonical_json) {
+  const auto chat = define_chat();
+  const auto result = say(chat.stream_bidi(), {"a"});
+  const auto text = R"({"messages":[{"content":[{"text":"a"}],"role":"user"},)"
+                    R"({"content":[{"text":"re: a"}],"role":"model"}],)"
+                    R"("custom":{"number":0,"name":""}})"s;
+  EXPECT_EQ(to_json_text(result.state), text);
+  EXPECT_EQ(result.snapshot_ids, std::vector{snapshot_id{hash_of(text)}});
+}
+
+TEST_F(chat_agent_snapshots, the_response_has_all_members_of_the_seed) {
+  const auto chat = define_chat();
+  const auto result = say(chat.stream_bidi(with_session_id("mine")), {"a"});
+  EXPECT_EQ(to_json_text(result),
+            R"({"sessionId":"mine","state":)" + to_json_text(result.state)
+              + R"(,"snapshotIds":[")" + result.snapshot_ids.at(0).str()
+              + R"("]})");
+  const auto none = say(define_chat("other").stream_bidi(), {});
+  EXPECT_TRUE(is_uuid(none.session_id.str()));
+  EXPECT_FALSE(to_json(none).contains("snapshotIds"));
+}
+
+// -- states that the client keeps ---------------------------------------------
+
+TEST_F(chat_agent_snapshots, a_client_can_keep_the_state_itself) {
+  const auto chat = ai::define_agent(*rt, "chat", repeat);
+  const auto first = say(chat.stream_bidi(), {"a"});
+  const auto kept = to_json_text(first.state);
+  const auto second = say(chat.stream_bidi(ai::with_state(first.state)), {"b"});
+  EXPECT_EQ(told_of(second.state.messages),
+            (texts{"user: a", "model: re: a", "user: b", "model: re: b"}));
+  EXPECT_EQ(to_json_text(first.state), kept) << "the caller's is the caller's";
+  EXPECT_NE(first.session_id, second.session_id);
+}
+
+TEST_F(chat_agent_snapshots, two_conversations_from_one_state_are_apart) {
+  const auto chat = ai::define_agent(*rt, "chat", repeat);
+  const mood_state given{ai::message_log{std::vector{ai::user_text("before")}},
+                         mood{1, "x"}, std::vector{text_artifact("a", "b")}};
+  const auto kept = to_json_text(given);
+  auto one = chat.stream_bidi(ai::with_state(given));
+  auto two = chat.stream_bidi(ai::with_state(given));
+  for (const auto* text : {"1", "2", "3"}) {
+    one.send_text("one "s + text);
+    two.send_text("two "s + text);
+    hear(one);
+    hear(two);
+  }
+  one.close();
+  two.close();
+  EXPECT_EQ(told_of(one.output(patience).state.messages),
+            (texts{"user: before", "user: one 1", "model: re: one 1",
+                   "user: one 2", "model: re: one 2", "user: one 3",
+                   "model: re: one 3"}));
+  EXPECT_EQ(told_of(two.output(patience).state.messages),
+            (texts{"user: before", "user: two 1", "model: re: two 1",
+                   "user: two 2", "model: re: two 2", "user: two 3",
+                   "model: re: two 3"}));
+  EXPECT_EQ(to_json_text(given), kept) << "the caller's is the caller's";
+}
+
+TEST_F(chat_agent_snapshots, a_given_state_has_no_parent) {
+  const auto chat = define_chat();
+  const auto first = say(chat.stream_bidi(), {"a"});
+  const auto second = say(chat.stream_bidi(ai::with_state(first.state)), {"b"});
+  const auto found = snapshot_of(second.snapshot_ids.at(0));
+  EXPECT_FALSE(found.contains("parentId"));
+  EXPECT_EQ(found.at("turnIndex"), 0);
+  EXPECT_EQ(found.at("sessionId"), second.session_id.str());
+}
+
+// -- states that the store keeps ----------------------------------------------
+
+TEST_F(chat_agent_snapshots, a_conversation_goes_on_from_a_snapshot) {
+  const auto chat = define_chat();
+  const auto first = say(chat.stream_bidi(), {"a", "b"});
+  const auto second
+    = say(chat.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0))), {"c"});
+  EXPECT_EQ(second.session_id, first.session_id);
+  EXPECT_EQ(told_of(second.state.messages),
+            (texts{"user: a", "model: re: a", "user: c", "model: re: c"}));
+  const auto found = snapshot_of(second.snapshot_ids.at(0));
+  EXPECT_EQ(found.at("parentId"), first.snapshot_ids.at(0).str());
+  EXPECT_EQ(found.at("turnIndex"), 1);
+}
+
+TEST_F(chat_agent_snapshots, branches_never_see_each_other) {
+  const auto chat = define_chat();
+  const auto root = say(chat.stream_bidi(), {"root"});
+  const auto from = with_snapshot_id(root.snapshot_ids.at(0));
+  auto one = chat.stream_bidi(from);
+  auto two = chat.stream_bidi(from);
+  for (const auto* text : {"1", "2"}) {
+    one.send_text("one "s + text);
+    two.send_text("two "s + text);
+    hear(two);
+    hear(one);
+  }
+  one.close();
+  two.close();
+  const auto left = one.output(patience);
+  const auto right = two.output(patience);
+  EXPECT_EQ(told_of(left.state.messages),
+            (texts{"user: root", "model: re: root", "user: one 1",
+                   "model: re: one 1", "user: one 2", "model: re: one 2"}));
+  EXPECT_EQ(told_of(right.state.messages),
+            (texts{"user: root", "model: re: root", "user: two 1",
+                   "model: re: two 1", "user: two 2", "model: re: two 2"}));
+  for (const auto* branch : {&left, &right}) {
+    ASSERT_EQ(branch->snapshot_ids.size(), 2u);
+    EXPECT_EQ(snapshot_of(branch->snapshot_ids[0]).at("parentId"),
+              root.snapshot_ids[0].str());
+    EXPECT_EQ(snapshot_of(branch->snapshot_ids[1]).at("parentId"),
+              branch->snapshot_ids[0].str());
+    EXPECT_EQ(
+      to_json_text(branch->state),
+      to_json_text(
+        say(chat.stream_bidi(with_snapshot_id(branch->snapshot_ids[1])), {})
+          .state));
+  }
+}
+
+TEST_F(chat_agent_snapshots, a_list_has_all_branches_oldest_first) {
+  const auto chat = define_chat();
+  const auto first = say(chat.stream_bidi(), {"a", "b"});
+  const auto second
+    = say(chat.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0))), {"c"});
+  texts ids;
+  for (const auto& x : snapshots_of(first.session_id))
+    ids.push_back(x.at("snapshotId").get<std::string>());
+  EXPECT_EQ(ids,
+            (texts{first.snapshot_ids[0].str(), first.snapshot_ids[1].str(),
+                   second.snapshot_ids.at(0).str()}));
+}
+
+TEST_F(chat_agent_snapshots, a_snapshot_has_all_members_of_the_seed) {
+  const auto chat = define_chat();
+  const auto made = say(chat.stream_bidi(with_session_id("mine")), {"a", "b"});
+  const auto& ids = made.snapshot_ids;
+  auto found = snapshot_of(ids.at(1));
+  EXPECT_LT(caf::make_timestamp()
+              - parse_rfc3339(found.at("createdAt").get<std::string>()),
+            patience);
+  found["createdAt"] = "";
+  json wanted;
+  wanted["snapshotId"] = ids.at(1).str();
+  wanted["sessionId"] = "mine";
+  wanted["parentId"] = ids.at(0).str();
+  wanted["createdAt"] = "";
+  wanted["turnIndex"] = 1;
+  wanted["event"] = "turnEnd";
+  wanted["state"] = to_json(made.state);
+  EXPECT_EQ(found, wanted);
+}
+
+TEST_F(chat_agent_snapshots, what_is_delicate_survives_store_and_resume) {
+  const auto chat = define_chat();
+  auto talk = chat.stream_bidi(ai::with_state(mood_state{
+    {}, mood{std::numeric_limits<std::int64_t>::max(), "\u00fc\n\0x"s}}));
+  const std::vector<ai::message> sent(1, delicate());
+  talk.send_messages(sent);
+  const auto made = snapshots_in(hear(talk));
+  talk.close();
+  talk.output(patience);
+  EXPECT_EQ(sent.at(0), delicate()) << "the caller's is the caller's";
+  auto again = chat.stream_bidi(with_snapshot_id(made.at(0)));
+  again.close();
+  const auto state = again.output(patience).state;
+  EXPECT_EQ(*state.messages.begin(), delicate());
+  EXPECT_EQ(state.custom.number, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(state.custom.name, "\u00fc\n\0x"s);
+  const auto found = snapshot_of(made.at(0)).at("state");
+  EXPECT_EQ(from_json<mood_state>(found), state) << "as JSON, too";
+  EXPECT_EQ(found.at("messages")[0].at("content")[1].at("contentType"),
+            "text/html");
+}
+
+// -- how it begins ------------------------------------------------------------
+
+TEST_F(chat_agent_snapshots, a_snapshot_and_a_state_are_refused) {
+  const auto chat = define_chat();
+  const auto made = say(chat.stream_bidi(), {"a"});
+  const auto id = made.snapshot_ids.at(0);
+  EXPECT_EQ(code_from([&] {
+              (void)chat.stream_bidi(with_snapshot_id(id),
+                                     ai::with_state(made.state));
+            }),
+            errc::invalid_argument);
+  EXPECT_EQ(code_from([&] {
+              (void)rt->stream_bidi(
+                "/agent/chat", with_init(json{{"snapshotId", id.str()},
+                                              {"state", to_json(made.state)}}));
+            }),
+            errc::invalid_argument);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(chat_agent_snapshots, a_bad_snapshot_id_fails_at_the_opening) {
+  const auto chat = define_chat();
+  EXPECT_EQ(
+    code_from([&] { (void)chat.stream_bidi(with_snapshot_id("unknown")); }),
+    errc::not_found);
+  EXPECT_EQ(code_from([&] {
+              (void)rt->stream_bidi("/agent/chat",
+                                    with_init(json{{"snapshotId", "unknown"}}));
+            }),
+            errc::not_found);
+  const auto made = say(chat.stream_bidi(), {"a"});
+  EXPECT_EQ(code_from([&] {
+              (void)chat.stream_bidi(with_snapshot_id(made.snapshot_ids.at(0)),
+                                     with_session_id("another"));
+            }),
+            errc::invalid_argument);
+  EXPECT_EQ(code_from([&] {
+              (void)rt->stream_bidi("/agent/chat", with_snapshot_id("another"),
+                                    with_init(json{{"snapshotId", "one"}}));
+            }),
+            errc::invalid_argument);
+  const auto loose = ai::define_agent(*rt, "loose", repeat);
+  EXPECT_EQ(code_from([&] { (void)loose.stream_bidi(with_snapshot_id("x")); }),
+            errc::failed_precondition);
+}
+
+TEST_F(chat_agent_snapshots, a_json_client_begins_with_a_snapshot_or_a_state) {
+  const auto chat = define_chat();
+  const auto made = say(chat.stream_bidi(), {"a"});
+  const auto input
+    = to_json(ai::conversation_input{std::vector{ai::user_text("b")}});
+  texts heard;
+  const auto by_id = rt->run(
+    "/agent/chat", {input},
+    [&](const json& x) { heard.push_back(x.begin().key()); },
+    with_init(json{{"snapshotId", made.snapshot_ids.at(0).str()}}));
+  const auto by_state
+    = rt->run("/agent/chat", {input}, {},
+              with_init(json{{"state", to_json(made.state)}}));
+  EXPECT_EQ(by_id.at("state"), by_state.at("state"));
+  EXPECT_EQ(by_id.at("state").at("messages").size(), 4u);
+  EXPECT_EQ(by_id.at("sessionId"), made.session_id.str());
+  EXPECT_EQ(heard, (texts{"chunk", "snapshotCreated"}));
+}
+
+TEST_F(chat_agent_snapshots, a_state_of_another_shape_is_refused) {
+  define_chat();
+  const auto error = error_of([&] {
+    (void)rt->stream_bidi(
+      "/agent/chat",
+      with_init(json::parse(R"({"state":{"custom":{"number":"one"}}})")));
+  });
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+  EXPECT_NE(error.message().find("$.state.custom.number"), std::string::npos)
+    << error.message();
+}
+
+TEST_F(chat_agent_snapshots, a_session_goes_on_by_its_id) {
+  const auto chat = define_chat();
+  say(chat.stream_bidi(with_session_id("mine")), {"a"});
+  const auto again = say(chat.stream_bidi(with_session_id("mine"),
+                                          ai::with_state(mood_state{})),
+                         {"b"});
+  EXPECT_EQ(again.state.messages.size(), 4u) << "the state was ignored";
+}
+
+TEST_F(chat_agent_snapshots, only_an_agent_with_a_store_has_actions_on_it) {
+  define_chat();
+  ai::define_agent(*rt, "loose", repeat);
+  texts keys;
+  for (const auto& x : rt->actions())
+    keys.push_back(x.key);
+  EXPECT_EQ(keys, (texts{"/agent/chat", "/agent/loose",
+                         "/snapshot-store/chat/getSnapshot",
+                         "/snapshot-store/chat/listSnapshots"}));
+}
+
+TEST_F(chat_agent_snapshots, a_snapshot_notes_its_agent_on_the_span) {
+  const auto recorder = std::make_shared<span_recorder>();
+  rt->traces().listen(recorder);
+  const auto chat = define_chat();
+  const auto made = say(chat.stream_bidi(), {"a"});
+  ASSERT_TRUE(nothing_is_left());
+  const auto span = recorder->find("/agent/chat");
+  ASSERT_TRUE(span);
+  ASSERT_NE(span->find("genkit:metadata:snapshotId"), nullptr);
+  EXPECT_EQ(*span->find("genkit:metadata:snapshotId"),
+            attribute_value{made.snapshot_ids.at(0).str()});
+  EXPECT_EQ(*span->find("genkit:metadata:agent"), attribute_value{"chat"s});
+}
+
+} // namespace tertulia::test

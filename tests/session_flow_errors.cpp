@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/span_recorder.hpp>
+
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/chat.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test {
+
+namespace {
+
+/// Repeats what was said, but fails when it is told to.
+task<> repeat_or_fail(context ctx, ai::flow_session<mood> sess,
+                      ai::flow_responder<phase> out) {
+  const witness here;
+  co_await sess.run(ctx,
+                    [&](context, const ai::conversation_input& said) -> task<> {
+                      const auto text = said.messages.back().text();
+                      co_await out.send_text("re: " + text);
+                      if (text == "fail")
+                        throw status_error{errc::out_of_range, "as you say"};
+                      if (text == "throw")
+                        throw std::runtime_error("as you say");
+                      co_await sess.add_messages(ai::model_text("re: " + text));
+                    });
+}
+
+constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Takes each text as how much is done; `nan` has no JSON. Repairs that, and
+/// goes on.
+task<> repair(context ctx, ai::flow_session<phase> sess,
+              ai::flow_responder<phase> out) {
+  const witness here;
+  for (auto again = true; again;) {
+    again = false;
+    try {
+      co_await sess.run(
+        ctx, [&](context, const ai::conversation_input& said) -> task<> {
+          const auto text = said.messages.back().text();
+          const auto done = text == "nan" ? nan : std::stod(text);
+          co_await sess.patch_custom([&](phase& x) { x.done = done; });
+        });
+    } catch (const status_error& error) {
+      again = error.code() == errc::invalid_argument;
+      if (!again)
+        throw;
+    }
+    if (again) {
+      co_await sess.set_custom("repaired", 0);
+      co_await out.send_status("repaired", 0);
+    }
+  }
+}
+
+struct session_flow_errors : conversations {
+  template <class Body, class... Options>
+  auto define(Body body, const Options&... options) {
+    return ai::define_session_flow(*rt, "chat", std::move(body),
+                                   with_snapshot_store(store), options...);
+  }
+};
+
+/// Reads to the error that must come, and returns it.
+template <class Talk>
+status_error error_in(Talk& talk, texts& heard) {
+  return error_of([&] {
+    for (const auto& x : talk.receive(patience))
+      heard.push_back(x.chunk ? x.chunk->text() : "other");
+  });
+}
+
+} // namespace
+
+TEST_F(session_flow_errors, an_error_in_a_turn_reaches_iterator_and_output) {
+  const auto flow = define(repeat_or_fail);
+  auto talk = flow.stream_bidi();
+  talk.send_text("a");
+  hear(talk);
+  talk.send_text("fail");
+  texts heard;
+  const auto error = error_in(talk, heard);
+  EXPECT_EQ(error.code(), errc::out_of_range);
+  EXPECT_EQ(error.message(), "as you say");
+  EXPECT_EQ(heard, texts{"re: fail"}) << "what came before is before it";
+  EXPECT_EQ(error_of([&] { talk.output(patience); }).message(), "as you say");
+  EXPECT_EQ(code_from([&] { talk.send_text("more"); }),
+            errc::failed_precondition);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(session_flow_errors, any_exception_is_an_error_of_the_turn) {
+  const auto flow = define(repeat_or_fail);
+  auto talk = flow.stream_bidi();
+  talk.send_text("throw");
+  texts heard;
+  EXPECT_NE(error_in(talk, heard).message().find("as you say"),
+            std::string::npos);
+  EXPECT_NE(code_from([&] { talk.output(patience); }), errc::ok);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(session_flow_errors, the_last_good_state_can_still_be_had) {
+  const auto flow = define(repeat_or_fail);
+  auto talk = flow.stream_bidi(with_session_id("mine"));
+  talk.send_text("a");
+  const auto good = snapshots_in(hear(talk)).at(0);
+  talk.send_text("fail");
+  texts heard;
+  error_in(talk, heard);
+  const texts wanted{"user: a", "model: re: a", "user: b", "model: re: b"};
+  const auto by_snapshot = say(flow.stream_bidi(with_snapshot_id(good)), {"b"});
+  EXPECT_EQ(told_of(by_snapshot.state.messages), wanted);
+  auto other = flow.stream_bidi(with_session_id("other"));
+  other.send_text("a");
+  hear(other);
+  other.send_text("fail");
+  error_in(other, heard);
+  const auto by_session
+    = say(flow.stream_bidi(with_session_id("other")), {"b"});
+  EXPECT_EQ(told_of(by_session.state.messages), wanted);
+}
+
+TEST_F(session_flow_errors, a_turn_that_fails_marks_its_span) {
+  const auto recorder = std::make_shared<span_recorder>();
+  rt->traces().listen(recorder);
+  const auto flow = define(repeat_or_fail);
+  auto talk = flow.stream_bidi();
+  talk.send_text("a");
+  hear(talk);
+  talk.send_text("fail");
+  texts heard;
+  error_in(talk, heard);
+  ASSERT_TRUE(nothing_is_left());
+  EXPECT_EQ(recorder->find("sessionFlow/turn/0")->status, errc::ok);
+  const auto failed = recorder->find("sessionFlow/turn/1");
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->status, errc::out_of_range);
+  EXPECT_EQ(failed->find("genkit:metadata:snapshotId"), nullptr);
+}
+
+TEST_F(session_flow_errors, a_state_without_json_fails_its_turn) {
+  const auto flow = define([](context ctx, ai::flow_session<phase> sess,
+                              ai::flow_responder<phase>) -> task<> {
+    co_await sess.run(
+      ctx, [&](context, const ai::conversation_input& said) -> task<> {
+        const auto text = said.messages.back().text();
+        const auto done = text == "nan" ? nan : std::stod(text);
+        co_await sess.set_custom(text, done);
+      });
+  });
+  auto talk = flow.stream_bidi();
+  talk.send_text("0.5");
+  const auto good = snapshots_in(hear(talk)).at(0);
+  auto other = flow.stream_bidi();
+  other.send_text("0.25");
+  hear(other);
+  talk.send_text("nan");
+  texts heard;
+  EXPECT_EQ(error_in(talk, heard).code(), errc::invalid_argument);
+  EXPECT_EQ(heard, texts{});
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::invalid_argument);
+  const auto again = say(flow.stream_bidi(with_snapshot_id(good)), {"0.75"});
+  EXPECT_EQ(again.state.custom.done, 0.75);
+  EXPECT_EQ(say(std::move(other), {"1"}).state.custom.done, 1)
+    << "another session is another session";
+}
+
+TEST_F(session_flow_errors, a_body_can_repair_its_state_and_go_on) {
+  const auto flow = define(repair);
+  auto talk = flow.stream_bidi();
+  talk.send_text("0.5");
+  EXPECT_EQ(snapshots_in(hear(talk)).size(), 1u);
+  talk.send_text("nan");
+  talk.send_text("0.75");
+  EXPECT_EQ(told_of(hear(talk)),
+            (texts{R"({"status":{"name":"repaired","done":0}})",
+                   R"({"snapshotCreated":"<id>"})", R"({"endTurn":true})"}));
+  talk.close();
+  const auto result = talk.output(patience);
+  EXPECT_EQ(result.state.custom, (phase{"repaired", 0.75}));
+  EXPECT_EQ(told_of(result.state.messages),
+            (texts{"user: 0.5", "user: nan", "user: 0.75"}));
+  EXPECT_EQ(ask_store("/snapshot-store/chat/getSnapshot",
+                      {{"snapshotId", result.snapshot_id.str()}})
+              .at("turnIndex"),
+            1)
+    << "the turn that failed was none";
+}
+
+TEST_F(session_flow_errors, a_state_without_json_fails_the_end_of_a_flow) {
+  const auto flow = define([](context, ai::flow_session<phase> sess,
+                              ai::flow_responder<phase>) -> task<> {
+    co_await sess.set_custom("x", nan);
+  });
+  EXPECT_EQ(code_from([&] { say(flow.stream_bidi(), {}); }),
+            errc::invalid_argument);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(session_flow_errors, an_exception_of_a_callback_is_one_of_its_turn) {
+  const auto flow
+    = define(repeat_or_fail,
+             with_snapshot_callback([](const ai::snapshot_context<mood>& x) {
+               if (x.state().messages().back().text() == "re: b")
+                 throw std::runtime_error("not b");
+               return true;
+             }));
+  auto talk = flow.stream_bidi();
+  auto other = flow.stream_bidi();
+  talk.send_text("a");
+  const auto good = snapshots_in(hear(talk)).at(0);
+  talk.send_text("b");
+  texts heard;
+  EXPECT_NE(error_in(talk, heard).message().find("not b"), std::string::npos);
+  EXPECT_EQ(heard, texts{"re: b"});
+  EXPECT_NE(code_from([&] { talk.output(patience); }), errc::ok);
+  EXPECT_EQ(say(std::move(other), {"c"}).state.messages.size(), 2u);
+  EXPECT_EQ(
+    say(flow.stream_bidi(with_snapshot_id(good)), {"c"}).state.messages.size(),
+    4u);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
+  const auto chat = ai::define_agent(
+    *rt, "chat",
+    [](context, ai::session<phase> sess, input<ai::conversation_input> in,
+       ai::responder<phase> out) -> task<> {
+      while (const auto said = co_await in.next()) {
+        co_await sess.set_custom("broken", nan);
+        const auto failed = co_await as_expected(out.end_turn());
+        EXPECT_FALSE(failed);
+        if (!failed) {
+          EXPECT_EQ(code_of(failed.error()), errc::invalid_argument);
+        }
+        co_await sess.set_custom("whole", 1);
+        const auto made = co_await out.end_turn();
+        EXPECT_FALSE(made.empty());
+        const auto index = co_await sess.turn_index();
+        co_await out.send_status("turn", static_cast<double>(index));
+      }
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto talk = chat.stream_bidi(with_chunk_window(1));
+  for (int turn = 0; turn < 3; ++turn) {
+    talk.send_text("x");
+    const auto chunks = hear(talk);
+    EXPECT_EQ(snapshots_in(chunks).size(), turn == 0 ? 1u : 0u);
+    EXPECT_TRUE(chunks.back().end_turn);
+  }
+  talk.close();
+  EXPECT_EQ(told_of(hear(talk)),
+            texts{R"({"status":{"name":"turn","done":3}})"});
+  EXPECT_EQ(talk.output(patience).snapshot_ids.size(), 1u);
+}
+
+} // namespace tertulia::test

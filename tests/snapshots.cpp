@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/when.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/conversations.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test {
+
+namespace {
+
+using numbers = std::vector<int>;
+using strings = std::vector<std::string>;
+using sum_context = snapshot_context<int>;
+
+/// Adds up its inputs, one turn each, and returns what the ends of the turns
+/// yielded.
+task<strings> add_up(context, session<int> sess, input<int> in,
+                     responder<std::string> out) {
+  const witness here;
+  strings ids;
+  while (const auto x = co_await in.next()) {
+    co_await sess.update([&](int& sum) { sum += *x; });
+    const auto id = co_await out.end_turn();
+    ids.push_back(id.str());
+  }
+  co_return ids;
+}
+
+/// The same, and doubles the sum behind the last turn.
+task<> add_up_and_double(context, session<int> sess, input<int> in,
+                         responder<std::string> out) {
+  while (const auto x = co_await in.next()) {
+    co_await sess.update([&](int& sum) { sum += *x; });
+    co_await out.end_turn();
+  }
+  co_await sess.update([](int& sum) { sum *= 2; });
+}
+
+struct snapshots : conversations {
+  template <class... Options>
+  auto define_sum(const Options&... options) {
+    return rt->define_agent("sum", add_up, with_session_store(store),
+                            options...);
+  }
+
+  /// With a snapshot whenever one can be made.
+  auto define_kept_sum() {
+    return define_sum(with_snapshot_callback(snapshot_always{}));
+  }
+
+  json timeline(const std::string& id = "mine") {
+    return ask_store("/session-store/sum/listSnapshots",
+                     json::object({{"sessionId", id}}));
+  }
+
+  json whole_timeline(const std::string& id = "mine") {
+    return ask_store(
+      "/session-store/sum/listSnapshots",
+      json::object({{"sessionId", id}, {"includeOrphaned", true}}));
+  }
+
+  /// What an invocation of session `mine` leaves behind.
+  template <class Agent>
+  strings run_mine(const Agent& what, const numbers& inputs) {
+    finish(what.stream_bidi(with_session_id("mine")), inputs);
+    return told(timeline());
+  }
+
+  /// The index of the record that each one went on from, -1 for none.
+  static numbers parents(const json& all) {
+    numbers result;
+    for (const auto& x : all)
+      result.push_back(x.contains("parentId")
+                         ? index_of(all, x.at("parentId").get<std::string>())
+                         : -1);
+    return result;
+  }
+
+  static int index_of(const json& all, const std::string& id) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].at("id") == id)
+        return static_cast<int>(i);
+    return -2;
+  }
+
+  /// A scripted model: asks for two tools, waits for their ends, and answers
+  /// with what the session has become. Knows its session only by type.
+  static task<std::string> generate(context ctx, input<std::string> in,
+                                    output<std::string>) {
+    const auto question = co_await in.next();
+    co_await when_all(run_tool(ctx, "add", 1), run_tool(ctx, "times", 10));
+    const auto kept
+      = co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+    const auto sess = ctx.session<session<int>>();
+    if (!sess)
+      co_return "no session, snapshot '" + kept.str() + "'";
+    const auto sum = co_await sess->state();
+    co_return question.value_or("?") + ' ' + std::to_string(sum) + ' '
+      + kept.str();
+  }
+
+  static task<> run_tool(context ctx, std::string name, int by) {
+    const auto sess = ctx.session<session<int>>();
+    if (!sess)
+      co_return;
+    if (name == "add")
+      co_await sess->update([&](int& x) { x += 100 * by; });
+    else
+      co_await sess->update([&](int& x) { x += by; });
+  }
+
+  std::string define_model() {
+    return rt->define_bidi_flow("model", generate).info().key;
+  }
+
+  /// An agent that has the model answer, one turn per input.
+  template <class... Options>
+  auto define_asking(const Options&... options) {
+    const auto model = define_model();
+    return rt->define_agent(
+      "sum",
+      [this, model](context ctx, session<int> sess, input<int> in,
+                    responder<std::string> out) -> task<> {
+        while (const auto x = co_await in.next()) {
+          co_await sess.update([&](int& sum) { sum += *x; });
+          const std::vector<json> question(1, json("sum?"));
+          const json answer = co_await rt->run(ctx, model, question);
+          co_await out.send(answer.get<std::string>());
+          co_await sess.update([](int& sum) { ++sum; });
+          co_await out.end_turn();
+        }
+      },
+      with_session_store(store), options...);
+  }
+};
+
+/// The id of a sum.
+std::string id_of(int sum) {
+  return hash_of(std::to_string(sum));
+}
+
+} // namespace
+
+// -- callbacks: seeds 000 §3.2, §9 --------------------------------------------
+
+TEST_F(snapshots, without_a_callback_none_is_made) {
+  EXPECT_EQ(run_mine(define_sum(), {1, 2}), strings{});
+}
+
+TEST_F(snapshots, never_makes_none) {
+  const auto sum = define_sum(with_snapshot_callback(snapshot_never{}));
+  const auto result = finish(sum.stream_bidi(), numbers{1, 2});
+  EXPECT_EQ(result.output, (strings{"", ""}));
+  EXPECT_TRUE(result.snapshot_ids.empty());
+}
+
+TEST_F(snapshots, always_makes_one_per_turn_and_one_of_a_changed_end) {
+  const auto sum
+    = rt->define_agent("sum", add_up_and_double, with_session_store(store),
+                       with_snapshot_callback(snapshot_always{}));
+  EXPECT_EQ(run_mine(sum, {1, 2}),
+            (strings{"0/0 turnEnd 1", "1/1 turnEnd 3", "2/2 invocationEnd 6"}));
+}
+
+TEST_F(snapshots, an_unchanged_end_makes_no_record) {
+  const auto sum = define_kept_sum();
+  const auto result
+    = finish(sum.stream_bidi(with_session_id("mine")), numbers{1, 2});
+  EXPECT_EQ(told(timeline()), (strings{"0/0 turnEnd 1", "1/1 turnEnd 3"}));
+  EXPECT_EQ(result.snapshot_ids,
+            (std::vector{snapshot_id{id_of(1)}, snapshot_id{id_of(3)}}));
+}
+
+TEST_F(snapshots, a_turn_that_changes_nothing_yields_the_last_id_again) {
+  const auto sum = define_kept_sum();
+  const auto result
+    = finish(sum.stream_bidi(with_session_id("mine")), numbers{1, 0, 2});
+  EXPECT_EQ(result.output, (strings{id_of(1), id_of(1), id_of(3)}));
+  EXPECT_EQ(told(timeline()), (strings{"0/0 turnEnd 1", "1/2 turnEnd 3"}));
+  EXPECT_EQ(result.snapshot_ids.size(), 2u);
+}
+
+TEST_F(snapshots, an_invocation_that_changes_nothing_makes_no_record) {
+  const auto sum = define_kept_sum();
+  const auto first
+    = finish(sum.stream_bidi(with_session_id("mine")), numbers{1, 2});
+  const auto by_session
+    = finish(sum.stream_bidi(with_session_id("mine")), numbers{0});
+  EXPECT_EQ(by_session.output, strings{id_of(3)});
+  EXPECT_TRUE(by_session.snapshot_ids.empty());
+  const auto restored = finish(
+    sum.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0))), numbers{});
+  EXPECT_TRUE(restored.snapshot_ids.empty());
+  EXPECT_EQ(restored.state, 1);
+  EXPECT_EQ(whole_timeline().size(), 2u);
+}
+
+TEST_F(snapshots, on_makes_them_at_its_events_only) {
+  const auto at_turns = rt->define_agent(
+    "sum", add_up_and_double, with_session_store(store),
+    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  EXPECT_EQ(run_mine(at_turns, {1, 2}),
+            (strings{"0/0 turnEnd 1", "1/1 turnEnd 3"}));
+  const auto at_ends = rt->define_agent(
+    "ends", add_up_and_double, with_session_store(store),
+    with_snapshot_callback(snapshot_on{snapshot_event::invocation_end}));
+  finish(at_ends.stream_bidi(with_session_id("mine")), numbers{1, 2});
+  EXPECT_EQ(told(ask_store("/session-store/ends/listSnapshots",
+                           json::object({{"sessionId", "mine"}}))),
+            strings{"0/2 invocationEnd 6"});
+}
+
+TEST_F(snapshots, on_change_makes_them_of_changes_only) {
+  const auto sum = define_sum(
+    with_snapshot_callback(snapshot_on_change{snapshot_event::turn_end}));
+  const auto result
+    = finish(sum.stream_bidi(with_session_id("mine")), numbers{0, 1, 0, 2});
+  EXPECT_EQ(result.output, (strings{id_of(0), id_of(1), "", id_of(3)}))
+    << "the first is one without a change";
+  EXPECT_EQ(told(timeline()),
+            (strings{"0/0 turnEnd 0", "1/1 turnEnd 1", "2/3 turnEnd 3"}));
+}
+
+TEST_F(snapshots, a_callback_compares_with_the_state_before) {
+  const auto sum = define_sum(with_snapshot_callback([](const sum_context& x) {
+    return x.event() == snapshot_event::turn_end
+           && (x.prev_state() == nullptr || x.state() > *x.prev_state() + 4);
+  }));
+  EXPECT_EQ(run_mine(sum, {1, 2, 2, 1, 6}),
+            (strings{"0/0 turnEnd 1", "1/3 turnEnd 6", "2/4 turnEnd 12"}));
+}
+
+TEST_F(snapshots, the_state_before_is_known_in_the_next_invocation_too) {
+  const auto sum = define_sum(with_snapshot_callback([](const sum_context& x) {
+    return x.prev_state() == nullptr || x.state() > *x.prev_state() + 4;
+  }));
+  run_mine(sum, {1});
+  run_mine(sum, {2});
+  EXPECT_EQ(run_mine(sum, {3, 1}), (strings{"0/0 turnEnd 1", "1/2 turnEnd 6"}));
+}
+
+TEST_F(snapshots, an_index_counts_snapshots_and_not_chances) {
+  // Seed 000 §9.5 asks for every third chance by the index; by its §11 that
+  // stays where it is until a snapshot is made.
+  const auto seen = std::make_shared<numbers>();
+  const auto sum
+    = define_sum(with_snapshot_callback([seen](const sum_context& x) {
+        seen->push_back(static_cast<int>(x.index()));
+        return x.index() % 3 == 0;
+      }));
+  EXPECT_EQ(run_mine(sum, {1, 1, 1, 1, 1}), strings{"0/0 turnEnd 1"});
+  EXPECT_EQ(*seen, (numbers{0, 1, 1, 1, 1, 1}));
+}
+
+TEST_F(snapshots, a_callback_chooses_by_event_and_state) {
+  const auto sum
+    = rt->define_agent("sum", add_up_and_double, with_session_store(store),
+                       with_snapshot_callback([](const sum_context& x) {
+                         switch (x.event()) {
+                           case snapshot_event::turn_end:
+                             return x.state() % 5 == 0;
+                           case snapshot_event::invocation_end: return true;
+                           default: return false;
+                         }
+                       }));
+  EXPECT_EQ(
+    run_mine(sum, {1, 4, 1, 4, 1}),
+    (strings{"0/1 turnEnd 5", "1/3 turnEnd 10", "2/5 invocationEnd 22"}));
+}
+
+TEST_F(snapshots, a_callback_is_told_event_turn_and_state) {
+  const auto seen = std::make_shared<strings>();
+  const auto sum
+    = define_sum(with_snapshot_callback([seen](const sum_context& x) {
+        seen->push_back(
+          to_json_text(x.event()) + ' ' + std::to_string(x.turn_index()) + ' '
+          + std::to_string(x.state()) + (x.changed() ? " changed" : ""));
+        return true;
+      }));
+  run_mine(sum, {1, 0});
+  EXPECT_EQ(*seen, (strings{R"("turnEnd" 0 1 changed)", R"("turnEnd" 1 1)",
+                            R"("invocationEnd" 2 1)"}));
+}
+
+TEST_F(snapshots, a_callback_without_a_store_is_refused) {
+  EXPECT_EQ(code_from([&] {
+              rt->define_agent("sum", add_up,
+                               with_snapshot_callback(snapshot_always{}));
+            }),
+            errc::invalid_argument);
+  EXPECT_FALSE(rt->find_action("/agent/sum"));
+}
+
+TEST_F(snapshots, an_exception_of_a_callback_fails_that_turn_only) {
+  const auto sum = define_sum(with_snapshot_callback([](const sum_context& x) {
+    if (x.state() == 3)
+      throw status_error{errc::out_of_range, "not three"};
+    return true;
+  }));
+  auto talk = sum.stream_bidi(with_session_id("mine"));
+  talk.send(1);
+  read_turn(talk);
+  talk.send(2);
+  EXPECT_EQ(error_of([&] { read_turn(talk); }).message(), "not three");
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::out_of_range);
+  EXPECT_EQ(told(timeline()), strings{"0/0 turnEnd 1"});
+  const auto again
+    = finish(sum.stream_bidi(with_snapshot_id(id_of(1))), numbers{4});
+  EXPECT_EQ(again.state, 5);
+}
+
+// -- ids ----------------------------------------------------------------------
+
+TEST_F(snapshots, an_id_is_the_hash_of_the_canonical_json) {
+  const auto sum = define_kept_sum();
+  const auto result = finish(sum.stream_bidi(), numbers{1, 41});
+  EXPECT_EQ(result.snapshot_ids.at(1).str(),
+            "73475cb40a568e8da8a045ced110137e159f890ac4da883b6b17dc651b3a8049")
+    << "printf 42 | sha256sum";
+  for (const auto& x : timeline(result.session_id.str()))
+    EXPECT_EQ(x.at("id"), hash_of(x.at("state").dump()));
+}
+
+TEST_F(snapshots, a_state_that_comes_back_gets_a_record_of_its_own) {
+  const auto sum = define_kept_sum();
+  EXPECT_EQ(run_mine(sum, {1, 1, -1}),
+            (strings{"0/0 turnEnd 1", "1/1 turnEnd 2", "2/2 turnEnd 1"}));
+  const auto all = timeline();
+  EXPECT_EQ(all[0].at("id"), all[2].at("id"));
+  EXPECT_EQ(parents(all), (numbers{-1, 0, 1}));
+  // The id alone means the latest of them.
+  finish(sum.stream_bidi(with_snapshot_id(id_of(1))), numbers{7});
+  EXPECT_EQ(told(timeline()), (strings{"0/0 turnEnd 1", "1/1 turnEnd 2",
+                                       "2/2 turnEnd 1", "3/3 turnEnd 8"}));
+}
+
+TEST_F(snapshots, equal_states_of_two_sessions_share_nothing_but_the_id) {
+  const auto sum = define_kept_sum();
+  const auto one
+    = finish(sum.stream_bidi(with_session_id("one")), numbers{1, 2});
+  const auto two
+    = finish(sum.stream_bidi(with_session_id("two")), numbers{1, 3});
+  EXPECT_EQ(one.snapshot_ids.at(0), two.snapshot_ids.at(0));
+  EXPECT_EQ(told(timeline("one")), (strings{"0/0 turnEnd 1", "1/1 turnEnd 3"}));
+  EXPECT_EQ(told(timeline("two")), (strings{"0/0 turnEnd 1", "1/1 turnEnd 4"}));
+  finish(sum.stream_bidi(with_snapshot_id(id_of(1)), with_session_id("two")),
+         numbers{5});
+  EXPECT_EQ(told(timeline("one")), (strings{"0/0 turnEnd 1", "1/1 turnEnd 3"}));
+  EXPECT_EQ(told(timeline("two")), (strings{"0/0 turnEnd 1", "1/1 turnEnd 6"}));
+}
+
+TEST_F(snapshots, an_id_in_several_sessions_needs_a_session) {
+  const auto sum = define_kept_sum();
+  finish(sum.stream_bidi(with_session_id("one")), numbers{1});
+  finish(sum.stream_bidi(with_session_id("two")), numbers{1});
+  const auto error
+    = error_of([&] { (void)sum.stream_bidi(with_snapshot_id(id_of(1))); });
+  EXPECT_EQ(error.code(), errc::failed_precondition);
+  EXPECT_NE(error.message().find("one"), std::string::npos);
+  EXPECT_NE(error.message().find("two"), std::string::npos);
+  const auto key = "/session-store/sum/getSnapshot";
+  EXPECT_EQ(code_from([&] {
+              ask_store(key, {{"snapshotId", id_of(1)}});
+            }),
+            errc::failed_precondition);
+  EXPECT_EQ(ask_store(key, {{"snapshotId", id_of(1)}, {"sessionId", "two"}})
+              .at("sessionId"),
+            "two");
+}
+
+// -- restoring ----------------------------------------------------------------
+
+TEST_F(snapshots, restoring_and_arriving_at_the_same_state_is_a_new_record) {
+  const auto sum = define_kept_sum();
+  run_mine(sum, {1, 1});
+  finish(sum.stream_bidi(with_snapshot_id(id_of(1))), numbers{1});
+  EXPECT_EQ(
+    told(whole_timeline()),
+    (strings{"0/0 turnEnd 1", "1/1 turnEnd 2 orphaned", "1/1 turnEnd 2"}));
+  EXPECT_EQ(parents(whole_timeline()), (numbers{-1, 0, 0}));
+  EXPECT_EQ(told(timeline()), (strings{"0/0 turnEnd 1", "1/1 turnEnd 2"}));
+}
+
+TEST_F(snapshots, restoring_orphans_at_once_what_came_after) {
+  const auto sum = define_kept_sum();
+  run_mine(sum, {1, 1, 1});
+  auto talk = sum.stream_bidi(with_snapshot_id(id_of(2)));
+  EXPECT_EQ(told(whole_timeline()), (strings{"0/0 turnEnd 1", "1/1 turnEnd 2",
+                                             "2/2 turnEnd 3 orphaned"}));
+}
+
+TEST_F(snapshots, an_orphan_is_recovered_by_restoring_it) {
+  const auto sum = define_kept_sum();
+  run_mine(sum, {1, 1, 1});
+  finish(sum.stream_bidi(with_snapshot_id(id_of(1))), numbers{9});
+  finish(sum.stream_bidi(with_snapshot_id(id_of(3))), numbers{});
+  EXPECT_EQ(told(timeline()),
+            (strings{"0/0 turnEnd 1", "1/1 turnEnd 2", "2/2 turnEnd 3"}));
+  EXPECT_EQ(told(whole_timeline()),
+            (strings{"0/0 turnEnd 1", "1/1 turnEnd 2", "2/2 turnEnd 3",
+                     "1/1 turnEnd 10 orphaned"}))
+    << "nothing was rewritten";
+  finish(sum.stream_bidi(with_session_id("mine")), numbers{2});
+  EXPECT_EQ(told(timeline()), (strings{"0/0 turnEnd 1", "1/1 turnEnd 2",
+                                       "2/2 turnEnd 3", "3/3 turnEnd 5"}));
+}
+
+TEST_F(snapshots, of_two_restores_in_a_row_the_last_one_counts) {
+  const auto sum = define_kept_sum();
+  run_mine(sum, {1, 1, 1});
+  finish(sum.stream_bidi(with_snapshot_id(id_of(1))), numbers{});
+  finish(sum.stream_bidi(with_snapshot_id(id_of(2))), numbers{});
+  EXPECT_EQ(told(timeline()), (strings{"0/0 turnEnd 1", "1/1 turnEnd 2"}));
+  finish(sum.stream_bidi(with_snapshot_id(id_of(1))), numbers{});
+  finish(sum.stream_bidi(with_session_id("mine")), numbers{4});
+  EXPECT_EQ(told(whole_timeline()),
+            (strings{"0/0 turnEnd 1", "1/1 turnEnd 2 orphaned",
+                     "2/2 turnEnd 3 orphaned", "1/1 turnEnd 5"}));
+}
+
+TEST_F(snapshots, a_refused_restore_orphans_nothing) {
+  const auto sum = define_kept_sum();
+  run_mine(sum, {1, 1});
+  auto live = sum.stream_bidi(with_session_id("mine"));
+  EXPECT_EQ(
+    code_from([&] { (void)sum.stream_bidi(with_snapshot_id(id_of(1))); }),
+    errc::failed_precondition);
+  EXPECT_EQ(told(whole_timeline()),
+            (strings{"0/0 turnEnd 1", "1/1 turnEnd 2"}));
+}
+
+// -- the end of an iteration of tools: seed 000 §12 ---------------------------
+
+TEST_F(snapshots, a_nested_model_has_a_snapshot_made_before_it_answers) {
+  const auto asking = define_asking(with_snapshot_callback(snapshot_always{}));
+  auto talk = asking.stream_bidi(with_session_id("mine"));
+  talk.send(1);
+  EXPECT_EQ(read_turn(talk), strings{"sum? 111 " + id_of(111)});
+  talk.close();
+  EXPECT_EQ(talk.output(patience).snapshot_ids.size(), 2u);
+  EXPECT_EQ(told(timeline()),
+            (strings{"0/0 toolIterationEnd 111", "1/0 turnEnd 112"}));
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(snapshots, the_callback_hears_of_the_end_of_an_iteration) {
+  const auto asking = define_asking(
+    with_snapshot_callback(snapshot_on{snapshot_event::tool_iteration_end}));
+  EXPECT_EQ(run_mine(asking, {1, 2}),
+            (strings{"0/0 toolIterationEnd 111", "1/1 toolIterationEnd 224"}));
+}
+
+TEST_F(snapshots, an_iteration_that_nobody_wants_a_snapshot_of_yields_none) {
+  const auto asking = define_asking(
+    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  auto talk = asking.stream_bidi();
+  talk.send(1);
+  EXPECT_EQ(read_turn(talk), strings{"sum? 111 "});
+}
+
+TEST_F(snapshots, without_a_session_there_is_no_snapshot) {
+  EXPECT_EQ(rt->run(define_model(), {json("sum?")}), "no session, snapshot ''");
+}
+
+TEST_F(snapshots, a_turn_goes_on_from_the_snapshot_of_an_iteration) {
+  const auto asking = define_asking(
+    with_snapshot_callback(snapshot_on{snapshot_event::tool_iteration_end}));
+  run_mine(asking, {1, 1});
+  finish(asking.stream_bidi(with_snapshot_id(id_of(111))), numbers{5});
+  EXPECT_EQ(told(timeline()),
+            (strings{"0/0 toolIterationEnd 111", "1/0 toolIterationEnd 226"}))
+    << "turn 0 had not ended";
+}
+
+TEST_F(snapshots, a_session_of_another_type_is_not_found) {
+  const auto model = define_model();
+  const auto other = rt->define_agent(
+    "other",
+    [this, model](context ctx, session<double>, input<int>,
+                  responder<int>) -> task<std::string> {
+      EXPECT_TRUE(ctx.session<session<double>>());
+      EXPECT_FALSE(ctx.session<session<int>>());
+      const std::vector<json> question(1, json("sum?"));
+      const auto answer = co_await rt->run(ctx, model, question);
+      co_return answer.get<std::string>();
+    },
+    with_session_store(store));
+  auto talk = other.stream_bidi();
+  EXPECT_EQ(talk.output(patience).output, "no session, snapshot ''");
+}
+
+TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
+  const auto wrong = rt->define_agent(
+    "wrong",
+    [](context ctx, session<int>, input<int>, responder<int>) -> task<strings> {
+      strings codes;
+      for (const auto event :
+           {snapshot_event::turn_end, snapshot_event::invocation_end}) {
+        const auto made = co_await as_expected(trigger_snapshot(ctx, event));
+        EXPECT_FALSE(made);
+        codes.push_back(std::string{to_string(code_of(made.error()))});
+      }
+      co_return codes;
+    },
+    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+  auto talk = wrong.stream_bidi();
+  const auto result = talk.output(patience);
+  EXPECT_EQ(result.output, strings(2, "invalid_argument"));
+  EXPECT_EQ(result.snapshot_ids.size(), 1u) << "of the end of the invocation";
+}
+
+} // namespace tertulia::test
