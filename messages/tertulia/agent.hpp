@@ -105,7 +105,7 @@ struct session_data {
 struct snapshot_query {
   tertulia::snapshot_id snapshot_id;
   /// Needed only if the id occurs in several sessions.
-  tertulia::session_id session_id;
+  tertulia::session_id session_id{};
 };
 
 BOOST_DESCRIBE_STRUCT(snapshot_query, (), (snapshot_id, session_id))
