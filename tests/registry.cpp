@@ -240,6 +240,18 @@ TEST_F(registry, an_action_runs_once_by_key) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+TEST_F(registry, one_input_of_known_types_is_answered_with_the_output) {
+  define_shop();
+  const auto output
+    = rt->run<std::vector<order>>("/bidi-flow/shop", order{"tea", 2});
+  ASSERT_EQ(output.size(), 2u);
+  EXPECT_EQ(output[1].article, "tea");
+  EXPECT_EQ(output[1].pieces, 2);
+  EXPECT_EQ(code_from([&] { rt->run<order>("/bidi-flow/shop", order{}); }),
+            errc::invalid_argument);
+  EXPECT_TRUE(nothing_is_left());
+}
+
 TEST_F(registry, a_run_may_exceed_both_windows) {
   define_counter();
   for (const auto window : {0u, 1u, 64u}) {

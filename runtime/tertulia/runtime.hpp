@@ -180,6 +180,20 @@ public:
     return detail::run_once(stream_bidi(key, options...), inputs, on_chunk);
   }
 
+  /// As `run`, for an action of known types that answers one input.
+  ///
+  /// ```
+  /// auto now = rt.run<snapshot<words>>("/session-store/chat/getSnapshot",
+  ///                                    snapshot_query{id});
+  /// ```
+  ///
+  /// @errors also `invalid_argument` if the input has no JSON or the output is
+  ///         no `Out`.
+  template <class Out, class In>
+  Out run(const std::string& key, const In& input) const {
+    return from_json<Out>(run(key, {to_json(input)}));
+  }
+
   /// As `run`, for a body that is the client: waits without blocking.
   /// @lifetime `on_chunk` is called on the actor of the body.
   template <client_option<json>... Options>
