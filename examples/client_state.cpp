@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A client that keeps the state itself, such as a web page with a storage of
+// its own: it gives the state when it opens, and gets it back at the end. The
+// agent needs no store.
+
+#include <tertulia/ai/agent.hpp>
+#include <tertulia/describe.hpp>
+
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "scripted_model.hpp"
+
+namespace ai = tertulia::ai;
+
+struct chat_state {
+  std::map<std::string, std::string> user_preferences;
+};
+
+BOOST_DESCRIBE_STRUCT(chat_state, (), (user_preferences))
+
+tertulia::task<> chat(tertulia::context ctx, ai::session<chat_state> sess,
+                      tertulia::input<ai::conversation_input> in,
+                      ai::responder<tertulia::nothing> out) {
+  while (auto said = co_await in.next()) {
+    co_await sess.add_messages(said->messages);
+    auto answer = co_await example::model.generate(
+      ctx, co_await sess.messages(),
+      [&](auto chunk) { return out.send_chunk(std::move(chunk)); });
+    co_await sess.add_messages(*answer.message);
+    co_await out.end_turn();
+  }
+}
+
+int main() {
+  tertulia::config cfg;
+  caf::actor_system system{cfg};
+  tertulia::runtime rt{system};
+  auto agent = ai::define_agent(rt, "chatAgent", chat);
+
+  // --(client-state-begin)--
+  ai::conversation_state<chat_state> state;
+  state.custom.user_preferences["language"] = "English";
+
+  for (auto* line : {"Hello! Tell me about C++.", "And coroutines?"}) {
+    auto talk = agent.stream_bidi(ai::with_state(state));
+    talk.send_text(line);
+    talk.close();
+    for (const auto& item : talk.receive())
+      if (item.chunk)
+        std::cout << item.chunk->text();
+    std::cout << '\n';
+    state = talk.output().state; // for the next time
+  }
+  // --(client-state-end)--
+
+  std::cout << state.messages.size() << " messages, and the preferences are "
+            << tertulia::to_json(state.custom.user_preferences) << '\n';
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A chat agent goes on from any snapshot that it made. Nothing is lost by that:
+// the session has two branches then.
+
+#include <tertulia/ai/agent.hpp>
+#include <tertulia/memory_store.hpp>
+
+#include <iostream>
+#include <string>
+
+#include "scripted_model.hpp"
+
+namespace ai = tertulia::ai;
+
+tertulia::task<> chat(tertulia::context ctx,
+                      ai::session<tertulia::nothing> sess,
+                      tertulia::input<ai::conversation_input> in,
+                      ai::responder<tertulia::nothing> out) {
+  while (auto said = co_await in.next()) {
+    co_await sess.add_messages(said->messages);
+    auto answer = co_await example::model.generate(
+      ctx, co_await sess.messages(),
+      [&](auto chunk) { return out.send_chunk(std::move(chunk)); });
+    co_await sess.add_messages(*answer.message);
+    co_await out.end_turn();
+  }
+}
+
+int main() {
+  tertulia::config cfg;
+  caf::actor_system system{cfg};
+  tertulia::runtime rt{system};
+  auto agent = ai::define_agent(
+    rt, "chatAgent", chat,
+    tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)),
+    tertulia::with_snapshot_callback(tertulia::snapshot_always{}));
+
+  // --(remember-begin)--
+  tertulia::snapshot_id remembered;
+  auto talk = agent.stream_bidi();
+  talk.send_text("Hello! Tell me about C++.");
+  for (const auto& item : talk.receive())
+    if (item.snapshot_created)
+      remembered = item.snapshot_created;
+  // --(remember-end)--
+  talk.send_text("What are coroutines used for?");
+  talk.close();
+  talk.output();
+
+  // --(resume-begin)--
+  auto again = agent.stream_bidi(tertulia::with_snapshot_id(remembered));
+  again.send_text("Let us go on with actors.");
+  for (const auto& item : again.receive())
+    if (item.chunk)
+      std::cout << item.chunk->text();
+  again.close();
+  // --(resume-end)--
+
+  std::cout << "\n\nWhat was said on this branch:\n";
+  const auto response = again.output();
+  for (const auto& message : response.state.messages)
+    std::cout << "- " << message.text() << '\n';
+  const auto snapshots
+    = rt.run<std::vector<ai::agent_snapshot<tertulia::nothing>>>(
+      "/snapshot-store/chatAgent/listSnapshots",
+      tertulia::session_query{response.session_id});
+  std::cout << "Snapshots on all branches:\n";
+  for (const auto& x : snapshots) {
+    std::cout << "- " << x.snapshot_id.str().substr(0, 8);
+    if (x.parent_id)
+      std::cout << " after " << x.parent_id.str().substr(0, 8);
+    std::cout << '\n';
+  }
+}

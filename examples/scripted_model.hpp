@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/message_log.hpp>
+#include <tertulia/ai/model.hpp>
+#include <tertulia/context.hpp>
+
+#include <algorithm>
+#include <coroutine>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace example {
+
+/// Stands in for a hosted model: it says what its script says.
+///
+/// A real one would be an actor that the body asks, or a library that it calls
+/// through `ctx.run_blocking`.
+class scripted_model {
+public:
+  /// When the last message has this in it, the model answers that.
+  struct cue {
+    std::string heard;
+    tertulia::ai::message answer;
+  };
+
+  explicit scripted_model(std::vector<cue> script)
+    : script_(std::move(script)) {}
+
+  /// Answers a conversation, as a step of the body, and hands on each word as
+  /// it comes.
+  /// @param hear takes a `model_response_chunk` and returns what is to be
+  ///             awaited before the next one comes.
+  template <class Hear>
+  [[nodiscard]] tertulia::task<tertulia::ai::model_response>
+  generate(tertulia::context ctx, tertulia::ai::message_log history,
+           Hear hear) const {
+    return ctx.run("generate", [answer = answer_to(history.back()),
+                                hear = std::move(hear)]() mutable {
+      return say(std::move(answer), std::move(hear));
+    });
+  }
+
+  /// Answers a conversation at once.
+  [[nodiscard]] tertulia::task<tertulia::ai::model_response>
+  generate(tertulia::context ctx, tertulia::ai::message_log history) const {
+    return generate(ctx, std::move(history),
+                    [](auto) { return std::suspend_never{}; });
+  }
+
+private:
+  [[nodiscard]] tertulia::ai::message
+  answer_to(const tertulia::ai::message& last) const {
+    auto heard = last.text();
+    for (const auto& part : last.content)
+      if (const auto* tool = part.as_response())
+        heard += tool->name;
+    for (const auto& [cue, answer] : script_)
+      if (heard.find(cue) != std::string::npos)
+        return answer;
+    return tertulia::ai::model_text("Tell me more.");
+  }
+
+  template <class Hear>
+  static tertulia::task<tertulia::ai::model_response>
+  say(tertulia::ai::message answer, Hear hear) {
+    const auto text = answer.text();
+    for (std::size_t from = 0; from < text.size();) {
+      const auto to = std::min(text.find(' ', from), text.size() - 1) + 1;
+      std::vector<tertulia::ai::part> word;
+      word.push_back(tertulia::ai::part::text(text.substr(from, to - from)));
+      co_await hear(tertulia::ai::model_response_chunk{std::move(word)});
+      from = to;
+    }
+    co_return tertulia::ai::model_response{std::move(answer),
+                                           tertulia::ai::finish_reason::stop};
+  }
+
+  std::vector<cue> script_;
+};
+
+/// The model that most of the examples talk to.
+inline const scripted_model model{{
+  {"Tell me about C++", tertulia::ai::model_text("C++ builds on values.")},
+  {"coroutines", tertulia::ai::model_text("Coroutines wait without a thread.")},
+  {"actors", tertulia::ai::model_text("Actors share nothing but messages.")},
+}};
+
+/// Says what such messages are about: the last word.
+inline std::string topic_of(const std::vector<tertulia::ai::message>& said) {
+  auto text = said.back().text();
+  text.erase(text.find_last_not_of(".!?") + 1);
+  return text.substr(text.find_last_of(' ') + 1);
+}
+
+} // namespace example
