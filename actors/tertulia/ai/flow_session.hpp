@@ -41,16 +41,13 @@ public:
   ///         `responder::end_turn`. The turn is then not over, and the loop is.
   template <class Turn>
   [[nodiscard]] task<> run(context ctx, Turn turn) const {
-    return loop(ctx, std::move(turn));
+    return loop(*this, ctx, std::move(turn));
   }
 
 private:
   template <class Turn>
-  static task<> loop(context ctx, Turn turn) {
+  static task<> loop(flow_session self, context ctx, Turn turn) {
     const input<conversation_input> in{ctx.owner()};
-    std::uint64_t index = 0;
-    if (ctx.trace().context() != nullptr) // else nobody sees the name
-      index = co_await self.turn_index();
     while (auto said = co_await in.next()) {
       auto one = [&](context here) -> task<> {
         if (here.trace().context() != nullptr)
@@ -64,10 +61,11 @@ private:
         co_await detail::end_conversation_turn(here);
       };
       std::string name;
-      if (ctx.owner().env().traces.enabled())
+      if (ctx.owner().env().traces.enabled()) { // else nobody sees it
+        const auto index = co_await self.turn_index();
         name = "sessionFlow/turn/" + std::to_string(index);
+      }
       co_await ctx.run(std::move(name), one);
-      ++index;
     }
   }
 };
