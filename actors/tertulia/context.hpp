@@ -167,7 +167,7 @@ public:
   ///
   /// @tparam Session `session<State>` or `ai::session<Custom>`.
   /// @returns empty if there is none, or it is one of another type.
-  /// @design README §5.9 "Sessions"; seeds 003 §1.4, 004 §1.4.
+  /// @design README §5.14 "Sessions"; seeds 003 §1.4, 004 §1.4.
   template <class Session>
   [[nodiscard]] std::optional<Session> session() const {
     const auto& link = owner_->link();

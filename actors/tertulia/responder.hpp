@@ -13,7 +13,7 @@ namespace tertulia {
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.9 "Sessions".
+/// @design   README §5.14 "Sessions".
 template <class Stream>
 class responder {
 public:
@@ -64,7 +64,7 @@ private:
 /// @errors  as `responder::end_turn`; `invalid_argument` for an event that only
 ///          the body's own responder or its end can bring about.
 /// @threads only on the actor of its body.
-/// @design  README §5.9 "Sessions".
+/// @design  README §5.14 "Sessions".
 [[nodiscard]] task<snapshot_id> trigger_snapshot(context ctx,
                                                  snapshot_event event);
 

@@ -33,7 +33,7 @@ BOOST_DESCRIBE_ENUM(snapshot_event, turn_end, tool_iteration_end,
 /// session's head are active, all others are orphaned.
 ///
 /// @threads a value.
-/// @design  README §5.8 "Records and states"; seeds 000 §1.1, 003 §1.1.
+/// @design  README §5.15 "Records and states"; seeds 000 §1.1, 003 §1.1.
 struct snapshot_record {
   snapshot_record() = default;
 

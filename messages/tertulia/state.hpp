@@ -35,7 +35,7 @@ using artifact_list = std::shared_ptr<const std::vector<ai::artifact>>;
 /// they have in common, so a copy costs a few pointers.
 ///
 /// @threads a value; the shared parts can be read by many threads at once.
-/// @design  README §5.8 "Records and states"; seeds 000 §1.1, 003 §1.1.
+/// @design  README §5.15 "Records and states"; seeds 000 §1.1, 003 §1.1.
 class state {
 public:
   /// Makes a plain state without a value.

@@ -15,7 +15,8 @@
 //   rt.define_agent("chat", body, with_session_store(store),
 //                   with_snapshot_callback(snapshot_always{}));
 //
-// Design: README §5.9 "Sessions"; seeds 001 §2.3, 000 §3.1, 003 §4.1, 004 §4.1.
+// Design: README §5.14 "Sessions"; seeds 001 §2.3, 000 §3.1, 003 §4.1,
+// 004 §4.1.
 
 namespace tertulia {
 

@@ -120,7 +120,7 @@ public:
   ///                `with_description`.
   /// @errors `already_exists`; `invalid_argument` for a bad name or options
   ///         that make no sense.
-  /// @design README §5.9 "Sessions"; seeds 001 §2.3, 000 §3.
+  /// @design README §5.14 "Sessions"; seeds 001 §2.3, 000 §3.
   template <detail::agent_body Body,
             agent_option<snapshot_context<typename detail::types_of_agent<
               std::decay_t<Body>>::state_type>>... Options>

@@ -19,7 +19,8 @@
 //     return x.index() % 3 == 0;
 //   })
 //
-// Design: README §5.9 "Sessions"; seeds 000 §1.3, §1.4, §3; 003 §3; 004 §3.
+// Design: README §5.14 "Sessions"; seeds 000 §1.3, §1.4, §3; 003 §3;
+// 004 §3.
 
 namespace tertulia {
 

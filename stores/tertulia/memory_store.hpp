@@ -24,7 +24,7 @@ namespace tertulia {
 /// @lifetime the store and what it knows end with the last handle. A value that
 ///           is changed behind the back of its state, through a pointer in it,
 ///           is answered with `data_loss`.
-/// @design   README §5.8 "Records and states".
+/// @design   README §5.15 "Records and states".
 [[nodiscard]] managed_store spawn_memory_store(caf::actor_system& system);
 
 } // namespace tertulia

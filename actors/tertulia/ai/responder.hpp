@@ -17,7 +17,7 @@ namespace tertulia::ai {
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.9 "Sessions"; seeds 003 §1.5, 004 §1.5.
+/// @design   README §5.14 "Sessions"; seeds 003 §1.5, 004 §1.5.
 template <class Status>
 class flow_responder {
 public:

@@ -33,7 +33,7 @@ using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 ///                `with_description`.
 /// @errors `already_exists`; `invalid_argument` for a bad name or options that
 ///         make no sense.
-/// @design README §5.9 "Sessions"; seed 003 §4.1.
+/// @design README §5.14 "Sessions"; seed 003 §4.1.
 template <detail::chat_agent_body Body,
           agent_option<snapshot_context<typename detail::types_of_conversation<
             Body>::custom_type>>... Options>

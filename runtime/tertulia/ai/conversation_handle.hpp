@@ -31,7 +31,7 @@ struct with_state {
 ///
 /// @threads  all members; cheap to copy.
 /// @lifetime as `bidi_action`.
-/// @design   README §5.9 "Sessions"; seeds 003 §4.2, 004 §4.2.
+/// @design   README §5.14 "Sessions"; seeds 003 §4.2, 004 §4.2.
 template <class Status, class Custom, class Response>
 class conversation_handle
   : public bidi_action<conversation_init<Custom>, conversation_input, Response,

@@ -31,7 +31,7 @@ using session_flow
 ///                `define_agent`.
 /// @param options as for `define_agent`.
 /// @errors as `define_agent`.
-/// @design README §5.9 "Sessions"; seed 004 §4.1.
+/// @design README §5.14 "Sessions"; seed 004 §4.1.
 template <detail::session_flow_body Body,
           agent_option<snapshot_context<typename detail::types_of_conversation<
             Body>::custom_type>>... Options>

@@ -93,7 +93,7 @@ concept loses_states = requires(T& x, const state_id& id) {
 /// The suite. `Factory` is as described above.
 ///
 /// @threads each test has an actor system of its own.
-/// @design  README §5.8 "Records and states".
+/// @design  README §5.15 "Records and states".
 template <class Factory>
 class store_contract : public ::testing::Test {
 public:
