@@ -54,8 +54,8 @@ task<> repair(context ctx, ai::flow_session<phase> sess,
         throw;
     }
     if (again) {
-      co_await sess.set_custom("repaired", 0);
-      co_await out.send_status("repaired", 0);
+      co_await sess.set_custom("repaired", 0.0);
+      co_await out.send_status("repaired", 0.0);
     }
   }
 }
@@ -241,7 +241,7 @@ TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
         if (!failed) {
           EXPECT_EQ(code_of(failed.error()), errc::invalid_argument);
         }
-        co_await sess.set_custom("whole", 1);
+        co_await sess.set_custom("whole", 1.0);
         const auto made = co_await out.end_turn();
         EXPECT_FALSE(made.empty());
         const auto index = co_await sess.turn_index();
