@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the README shows must be what is compiled, and what the code cites must
-// be in the README.
+// What the README shows must be what is compiled, what the code cites must be
+// in the README, and what the pages name as a proof must exist.
 
 #include <filesystem>
 #include <fstream>
@@ -54,6 +54,22 @@ std::string without_indentation(const std::string& text) {
   return result;
 }
 
+/// The texts of all tests as one line.
+std::string all_tests() {
+  std::string result;
+  for (const auto& entry : std::filesystem::directory_iterator{root / "tests"})
+    if (entry.path().extension() == ".cpp")
+      for (const auto& line : lines_of(entry.path()))
+        result += line + ' ';
+  return result;
+}
+
+void expect_test(const std::string& tests, const std::string& suite,
+                 const std::string& name) {
+  const std::regex test{"TEST(_F|_P)?\\(" + suite + ",\\s*" + name + "\\)"};
+  EXPECT_TRUE(std::regex_search(tests, test)) << suite << '.' << name;
+}
+
 } // namespace
 
 TEST(readme, every_quoted_snippet_is_a_region_of_a_compiled_example) {
@@ -76,22 +92,43 @@ TEST(readme, every_quoted_snippet_is_a_region_of_a_compiled_example) {
 
 TEST(readme, every_row_of_the_failure_table_names_its_test) {
   static const std::regex row{R"(\| .* \| `([a-z_0-9]+)\.([a-z_0-9]+)` \|)"};
-  std::string tests;
-  for (const auto& entry : std::filesystem::directory_iterator{root / "tests"})
-    if (entry.path().extension() == ".cpp")
-      for (const auto& line : lines_of(entry.path()))
-        tests += line + ' ';
+  const auto tests = all_tests();
   auto rows = 0;
   for (const auto& line : lines_of(root / "README.md")) {
     std::smatch match;
     if (!std::regex_match(line, match, row))
       continue;
     ++rows;
-    const std::regex test{"TEST(_F)?\\(" + match[1].str() + ",\\s*"
-                          + match[2].str() + "\\)"};
-    EXPECT_TRUE(std::regex_search(tests, test)) << line;
+    expect_test(tests, match[1], match[2]);
   }
   EXPECT_GE(rows, 20);
+}
+
+TEST(readme, every_proof_of_the_seeds_exists) {
+  static const std::regex row{R"(\| ([0-9.]+|[a-z ,]+) \|.*\| (`.*`) \|)"};
+  static const std::regex proof{"`([^`]+)`"};
+  static const std::regex test_name{"([a-z_]+)\\.([a-z_0-9]+)"};
+  const auto tests = all_tests();
+  auto sections = 0;
+  for (const auto& line : lines_of(root / "tests" / "SEEDS.md")) {
+    std::smatch found;
+    if (!std::regex_match(line, found, row))
+      continue;
+    ++sections;
+    const auto proofs = found[2].str();
+    for (std::sregex_iterator at{proofs.begin(), proofs.end(), proof}, end;
+         at != end; ++at) {
+      const auto name = (*at)[1].str();
+      std::smatch parts;
+      if (name.ends_with(".cpp"))
+        EXPECT_TRUE(std::filesystem::exists(root / name)) << name;
+      else if (std::regex_match(name, parts, test_name))
+        expect_test(tests, parts[1], parts[2]);
+      else
+        ADD_FAILURE() << name << " is no proof";
+    }
+  }
+  EXPECT_EQ(sections, 27 + 19 + 32 + 31 + 4) << "a section was left out";
 }
 
 TEST(readme, every_section_that_the_code_cites_exists) {
