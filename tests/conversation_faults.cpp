@@ -715,6 +715,35 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
   EXPECT_TRUE(all_gone());
 }
 
+TEST_P(snapshot_notices, wait_for_a_client_that_does_not_read) {
+  const auto window = GetParam();
+  const auto busy = ai::define_agent(
+    *rt, "busy",
+    [this](context ctx, ai::session<no_status> mine,
+           input<ai::conversation_input>, ai::responder<no_status>) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      for (int i = 0; i < 200; ++i) {
+        co_await mine.add_messages(ai::user_text(std::to_string(i)));
+        co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+      }
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(busy, with_chunk_window(window));
+  run();
+  EXPECT_LE(client.heard().next_chunk, window + 1u);
+  for (std::uint64_t granted = window; !client.heard().end; ++granted) {
+    ASSERT_LE(granted, 300u) << "nothing comes any more";
+    ASSERT_LE(client.heard().next_chunk, granted + 1);
+    client.grant(1);
+    run();
+  }
+  EXPECT_EQ(client.code(), errc::ok);
+  EXPECT_EQ(client.heard().next_chunk, 200u);
+  EXPECT_EQ(client.heard().gaps, 0u);
+  EXPECT_TRUE(all_gone());
+}
+
 TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
   const auto chat = define_chat();
   const auto window = GetParam();
