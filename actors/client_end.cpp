@@ -2,6 +2,8 @@
 
 #include <tertulia/detail/client_end.hpp>
 
+#include <algorithm>
+
 namespace tertulia::detail {
 
 void client_end::on(chunk_batch&& x) {
@@ -12,7 +14,7 @@ void client_end::on(chunk_batch&& x) {
                                         + std::to_string(next_chunk_) + ", got "
                                         + std::to_string(x.first)));
   next_chunk_ += x.size;
-  granted_ -= std::min(granted_, x.size);
+  spent(x.size);
   input_credit_ += x.input_credit;
   unread_.emplace_back(std::move(x));
 }
@@ -20,7 +22,7 @@ void client_end::on(chunk_batch&& x) {
 void client_end::on(const turn_end& x) {
   if (over_)
     return;
-  granted_ -= std::min(granted_, 1u);
+  spent(1);
   input_credit_ += x.input_credit;
   unread_.emplace_back(x);
 }
@@ -83,8 +85,9 @@ std::uint32_t client_end::credit_due(bool waiting) noexcept {
     consumed_ = 0;
     if (!waiting || granted_ > 0)
       return 0;
-    granted_ = 1;
-    return 1;
+    // What came before we had asked for it, the connection still counts: a
+    // snapshot notice does not wait for its credit.
+    return static_cast<std::uint32_t>(1 - std::exchange(granted_, 1));
   }
   // Half a window at a time: the body never starves, and many chunks share one
   // message of credit.
@@ -93,10 +96,13 @@ std::uint32_t client_end::credit_due(bool waiting) noexcept {
 
 std::uint32_t client_end::take_credit() noexcept {
   const auto result = std::exchange(consumed_, 0);
-  if (window_ == 0)
-    return 0;
-  granted_ += result;
-  return result;
+  return window_ == 0 ? 0 : result;
+}
+
+void client_end::spent(std::uint32_t count) noexcept {
+  const auto left = std::int64_t{granted_} - count;
+  granted_ = static_cast<std::int32_t>(
+    std::max(left, -static_cast<std::int64_t>(max_window)));
 }
 
 caf::error client_end::refusal() const {

@@ -43,8 +43,12 @@ host::~host() {
   }
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
-  if (!told_)
-    deliver_last_word();
+  if (!told_) {
+    if (body_)
+      deliver_last_word();
+    else
+      deliver_refusal();
+  }
   if (deadline)
     disarm(deadline_id);
   if (next_expiry_ != time_point::max())
@@ -272,11 +276,14 @@ void host::open_session(session_opening how) {
   session_
     = spawn_session(*self_, env_, what, std::move(how), lease_holder{self_});
   self_->monitor(session_);
+  if (what->policy.store)
+    opening_id_ = enlist(opening_wait_, what->policy.store_within);
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
       [this, what](session_view& x) {
         if (concluded_)
           return;
+        claim(opening_id_);
         first_view_ = std::move(x);
         responder_
           = spawn_responder(*self_, what, self_->ctrl(), client_, session_);
@@ -303,12 +310,22 @@ void host::start_body(payload init) {
 void host::refuse(caf::error reason) {
   if (concluded_)
     return;
-  concluded_ = told_ = true; // nobody listens yet: the answer is the last word
-  trace.set_error(code_of(reason), to_status(reason).message());
-  trace.end();
-  opening_.deliver(std::move(reason));
+  concluded_ = true;
+  reason_ = std::move(reason);
+  claim(opening_id_);
+  // As with a last word: who was refused can open the session again.
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
+  else
+    deliver_refusal();
+}
+
+void host::deliver_refusal() {
+  told_ = true; // nobody listens yet: the answer is the last word
+  const auto status = to_status(reason_);
+  trace.set_error(status.code(), status.message());
+  trace.end();
+  opening_.deliver(std::move(reason_));
   self_->quit();
 }
 
@@ -370,7 +387,7 @@ void host::on_down(const caf::down_msg& x) {
     session_ = nullptr;
     self_->send(env_->leases, release_atom_v, x.source);
     if (concluded_)
-      return deliver_last_word();
+      return body_ ? deliver_last_word() : deliver_refusal();
     return abort(lost_part("session", x.reason));
   }
   if (responder_ && x.source == responder_.address()) {

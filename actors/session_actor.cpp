@@ -36,10 +36,18 @@ public:
     owner_ = std::move(owner);
     return {
       [this](caf::open_atom) { return start(); },
-      [this](caf::get_atom) { return view(); },
+      [this](caf::get_atom) -> caf::result<session_view> {
+        if (auto reason = objection_to_leaving())
+          return reason;
+        return view();
+      },
       [this](session_edit& x) { return edit(x); },
       [this](snapshot_trigger x) { return trigger(x.event); },
-      [this](list_atom) { return summary(); },
+      [this](list_atom) -> caf::result<session_summary> {
+        if (auto reason = objection_to_leaving())
+          return reason;
+        return summary();
+      },
       [this](done_atom) {
         self_->quit();
         return summary();
@@ -72,6 +80,20 @@ private:
     result.last = view();
     result.snapshots = made_;
     return result;
+  }
+
+  /// Why what the session has cannot go to whoever asks: another process needs
+  /// it as JSON, and would hear nothing if that fails on the way.
+  [[nodiscard]] caf::error objection_to_leaving() const {
+    const auto& who = self_->current_sender();
+    if (!who || who->node() == self_->node())
+      return caf::none;
+    try {
+      static_cast<void>(content_.id());
+      return caf::none;
+    } catch (...) {
+      return current_exception_to_error();
+    }
   }
 
   // -- opening ----------------------------------------------------------------

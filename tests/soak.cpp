@@ -3,6 +3,7 @@
 // Many conversations, one after the other and side by side: what they used must
 // come back.
 
+#include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <caf/all.hpp>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/memory.hpp"
 #include <gtest/gtest.h>
@@ -74,6 +76,65 @@ chunk_sink::behavior_type client(chunk_sink::pointer self,
   };
 }
 
+/// What an agent remembers.
+struct memory {
+  std::vector<std::string> said;
+};
+
+BOOST_DESCRIBE_STRUCT(memory, (), (said))
+
+task<int> remember(context, session<memory> mine, input<std::string> in,
+                   responder<std::string> out) {
+  int count = 0;
+  while (auto text = co_await in.next()) {
+    ++count;
+    co_await mine.update([&](memory& x) { x.said.push_back(*text); });
+    co_await out.send(*text);
+    co_await out.end_turn();
+  }
+  co_return count;
+}
+
+/// What the clients of one crowd of sessions share.
+struct session_crowd : crowd {
+  managed_store store;
+  std::atomic<int> named = 0;
+};
+
+/// The same with a session of its own, which it deletes when it has finished.
+chunk_sink::behavior_type
+session_client(chunk_sink::pointer self,
+               const std::shared_ptr<session_crowd>& of) {
+  auto what = of->what;
+  what.client = self;
+  what.options.session = session_id{"session" + std::to_string(++of->named)};
+  const session_ref own{what.key, what.options.session};
+  self->request(of->desk, patience, std::move(what)).then([=](const opened& x) {
+    self->send(x.connection, turn_input{payload::of(own.id.str())});
+  });
+  return {
+    [](chunk_batch&) {},
+    [](input_credit) {},
+    [=](turn_end) {
+      self->send(caf::actor_cast<connection_actor>(self->current_sender()),
+                 caf::close_atom_v);
+    },
+    [=](finished& x) {
+      const auto right = !x.reason && x.inputs == 1 && x.chunks == 1;
+      self->request(of->store, caf::infinite, delete_session{own})
+        .then([=](const erased& gone) {
+          if (right && gone == erased{1, 1})
+            ++of->right;
+          if (--of->to_open >= 0)
+            self->spawn(session_client, of);
+          else if (--of->running == 0)
+            of->done.set_value();
+          self->quit();
+        });
+    },
+  };
+}
+
 struct soak : ::testing::Test {
   soak() : system(cfg), rt(system), idle(system.registry().running()) {}
 
@@ -85,6 +146,21 @@ struct soak : ::testing::Test {
     all->running = at_once;
     for (int i = 0; i < at_once; ++i)
       system.spawn(client, all);
+    ASSERT_EQ(all->done.get_future().wait_for(patience),
+              std::future_status::ready);
+    EXPECT_EQ(all->right, total);
+    wait_until_idle();
+  }
+
+  void converse_in_sessions(int total, int at_once) {
+    auto all = std::make_shared<session_crowd>();
+    all->desk = rt.front_desk();
+    all->what = agent.opening_for({});
+    all->store = store;
+    all->to_open = total - at_once;
+    all->running = at_once;
+    for (int i = 0; i < at_once; ++i)
+      system.spawn(session_client, all);
     ASSERT_EQ(all->done.get_future().wait_for(patience),
               std::future_status::ready);
     EXPECT_EQ(all->right, total);
@@ -104,6 +180,10 @@ struct soak : ::testing::Test {
   runtime rt;
   bidi_flow<nothing, std::string, int, std::string> flow
     = rt.define_bidi_flow("echo", echo);
+  managed_store store = spawn_memory_store(system);
+  bidi_flow<memory, std::string, agent_output<memory, int>, std::string> agent
+    = rt.define_agent("memory", remember, with_session_store(store),
+                      with_snapshot_callback(snapshot_always{}));
   std::size_t idle;
 };
 
@@ -115,6 +195,15 @@ TEST_F(soak, actors_and_memory_of_100_000_conversations_come_back) {
   converse(100'000, 64);
   const auto after = bytes_in_use();
   // Less than three bytes a conversation: nothing of any of them is left.
+  EXPECT_LT(after, before + 256 * 1'024);
+}
+
+TEST_F(soak, actors_and_memory_of_100_000_deleted_sessions_come_back) {
+  converse_in_sessions(10'000, 64);
+  const auto before = bytes_in_use();
+  converse_in_sessions(100'000, 64);
+  const auto after = bytes_in_use();
+  // As above: no actor, no lease, no timer, no record and no state is left.
   EXPECT_LT(after, before + 256 * 1'024);
 }
 

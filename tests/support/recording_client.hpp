@@ -7,7 +7,6 @@
 
 #include <caf/all.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,8 +27,10 @@ public:
     caf::error refused; ///< why it did not open
     std::vector<Stream> chunks;
     std::vector<std::uint32_t> batches; ///< sizes, in order
-    std::uint32_t input_credit = 0;     ///< what is left to spend
-    std::uint32_t credit_messages = 0;  ///< credit that did not ride along
+    std::uint64_t next_chunk = 0;       ///< number that the next one must have
+    std::uint32_t gaps = 0;         ///< numbers that were not as they must be
+    std::uint32_t input_credit = 0; ///< what is left to spend
+    std::uint32_t credit_messages = 0; ///< credit that did not ride along
     std::uint64_t turns = 0;
     std::optional<finished> end;
     std::uint32_t ends = 0; ///< last words heard: never more than one
@@ -105,7 +106,7 @@ private:
                                        std::shared_ptr<log> heard,
                                        front_desk_actor desk, open what) {
     what.client = self;
-    self->request(desk, std::chrono::seconds{1}, std::move(what))
+    self->request(desk, caf::infinite, std::move(what))
       .then(
         [=](const opened& x) {
           heard->open = x;
@@ -115,6 +116,9 @@ private:
     return {
       [=](chunk_batch& x) {
         heard->batches.push_back(x.size);
+        if (x.first != heard->next_chunk)
+          ++heard->gaps;
+        heard->next_chunk = x.first + x.size;
         heard->input_credit += x.input_credit;
         for (auto& chunk : std::move(x.items).template take<chunks<Stream>>())
           heard->chunks.push_back(std::move(chunk));

@@ -27,7 +27,7 @@ public:
   };
 
   explicit client_end(std::uint32_t chunk_window) noexcept
-    : window_(chunk_window), granted_(chunk_window) {}
+    : window_(chunk_window) {}
 
   // -- what arrives -----------------------------------------------------------
 
@@ -127,9 +127,13 @@ public:
 private:
   using event = std::variant<chunk_batch, turn_end>;
 
+  /// Notes that chunks, or ends of turns, have arrived.
+  void spent(std::uint32_t count) noexcept;
+
   std::uint32_t window_;
-  std::uint32_t granted_;      // chunks that the connection may still send
-  std::uint32_t consumed_ = 0; // and those that it may send besides
+  std::int32_t granted_ = 0;   // at a rendezvous: what it may still send;
+                               // below zero if it has sent more
+  std::uint32_t consumed_ = 0; // what it may send besides
   std::uint32_t input_credit_ = 0;
   bool closed_ = false;
   bool cancelled_ = false;

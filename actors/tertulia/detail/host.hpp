@@ -171,12 +171,26 @@ private:
     host& of_;
   };
 
+  /// Keeps the time for the opening of a session, which may need its store.
+  class opening_wait final : public wait {
+  public:
+    explicit opening_wait(host& of) noexcept : of_(of) {}
+
+    void abort(const caf::error& reason) override {
+      of_.refuse(reason);
+    }
+
+  private:
+    host& of_;
+  };
+
   // -- handlers ---------------------------------------------------------------
 
   caf::result<opened> start(open& x);
   void open_session(session_opening how);
   void start_body(payload init);
   void refuse(caf::error reason);
+  void deliver_refusal();
   caf::result<void> take_input(turn_input& x);
   void abort(const caf::error& reason);
   void expire();
@@ -217,6 +231,9 @@ private:
   time_point next_expiry_ = time_point::max();
   std::vector<std::pair<caf::actor_addr, std::uint64_t>> asked_;
   std::vector<nested_connection*> nested_;
+
+  opening_wait opening_wait_{*this}; // conversations only
+  std::uint64_t opening_id_ = 0;     // of the above; 0 if nobody waits
 
   body_end body_end_{*this};
 

@@ -68,6 +68,16 @@ template <class Fn>
     std::move(fn)};
 }
 
+/// Makes a change for the session of this body. One that goes to another
+/// process is encoded here, where an error can still be told.
+/// @errors throws `invalid_argument` for what has no JSON, if it needs it.
+inline session_edit make_edit(const host& of, session_verb what, payload value,
+                              std::uint64_t only_if = 0) {
+  if (of.link().session.node() != of.self()->node())
+    value = value.sealed();
+  return {what, std::move(value), only_if};
+}
+
 /// Has the session changed; yields nothing.
 [[nodiscard]] inline auto edit_session(const host& of, session_verb what,
                                        payload value) {
@@ -75,7 +85,7 @@ template <class Fn>
   constexpr auto no_version = [](std::uint64_t) {};
   return mapped_wait<wait_type, decltype(no_version)>{
     wait_type{of.link().session, session_wait(of),
-              session_edit{what, std::move(value)}},
+              make_edit(of, what, std::move(value))},
     no_version};
 }
 
@@ -95,8 +105,8 @@ task<> patch_session(host& of, Fn fn) {
       fn(value);
     else
       value = fn(std::move(value));
-    session_edit change{session_verb::set_custom, payload::of(std::move(value)),
-                        now.version};
+    auto change = make_edit(of, session_verb::set_custom,
+                            payload::of(std::move(value)), now.version);
     set pending{of.link().session, within, std::move(change)};
     const auto done = co_await as_expected(std::move(pending));
     if (done)

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// One live invocation per session, whoever comes when.
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "support/faulty_conversations.hpp"
+#include "support/threaded.hpp"
+
+using namespace std::chrono_literals;
+
+namespace tertulia::test {
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+struct leases : faulty_conversations {
+  leases() : agent(define_keeping_memo()) {}
+
+  /// Runs one actor, whichever has something to do.
+  /// @returns false if none has.
+  bool step(std::minstd_rand& dice) {
+    if (sched.jobs.empty())
+      return false;
+    std::swap(sched.jobs.front(), sched.jobs[dice() % sched.jobs.size()]);
+    sched.run_once();
+    return true;
+  }
+
+  void run_in_any_order(std::minstd_rand& dice) {
+    while (step(dice))
+      ;
+  }
+
+  /// Whether the records of a session go on from each other and every input of
+  /// its state was added once.
+  void expect_one_chain(const std::string& session) {
+    const auto records = records_of(agent, session);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      EXPECT_EQ(records[i].sequence, i + 1);
+      EXPECT_EQ(records[i].parent, i);
+      EXPECT_FALSE(records[i].orphaned);
+    }
+  }
+
+  void expect_free(const std::string& session) {
+    memo_client last{system, rt->front_desk(), agent, with_session_id(session)};
+    run();
+    ASSERT_TRUE(last.heard().open) << to_status(last.heard().refused).message();
+    last.close();
+    run();
+    EXPECT_EQ(last.code(), errc::ok);
+  }
+
+  memo_agent agent;
+};
+
+} // namespace
+
+TEST_F(leases, a_second_invocation_is_refused_with_the_name_of_the_session) {
+  auto first = open(agent, with_session_id("s"));
+  run();
+  auto second = open(agent, with_session_id("s"));
+  run();
+  EXPECT_FALSE(second.heard().open);
+  const auto status = to_status(second.heard().refused);
+  EXPECT_EQ(status.code(), errc::failed_precondition);
+  EXPECT_EQ(status.message(), "session s has a live invocation already");
+  EXPECT_NE(status.details().find("\"id\":\"s\""), std::string::npos)
+    << status.details();
+  say(first, "undisturbed");
+}
+
+TEST_F(leases, agents_share_session_ids_without_disturbing_each_other) {
+  const auto other = define_keeping_memo();
+  auto here = open(agent, with_session_id("s"));
+  auto there = open(other, with_session_id("s"));
+  run();
+  say(here, "here");
+  say(there, "there");
+  EXPECT_EQ(said_in(agent, "s"), strings{"here"});
+  EXPECT_EQ(said_in(other, "s"), strings{"there"});
+}
+
+TEST_F(leases, a_new_session_cannot_be_opened_beside_its_first_invocation) {
+  auto first = open(agent);
+  run();
+  say(first, "one");
+  const auto page = ask<session_page>(list_sessions{});
+  ASSERT_EQ(page->sessions.size(), 1u);
+  auto second = open(agent, with_session_id(page->sessions[0].id));
+  run();
+  EXPECT_EQ(code_of(second.heard().refused), errc::failed_precondition);
+}
+
+// -- taking over --------------------------------------------------------------
+
+TEST_F(leases, a_take_over_cancels_and_goes_on_with_the_last_state) {
+  auto first = open(agent, with_session_id("s"));
+  run();
+  say(first, "one");
+  auto second = open(agent, with_session_id("s"), with_take_over{});
+  run();
+  ASSERT_EQ(first.heard().ends, 1u);
+  EXPECT_EQ(first.code(), errc::cancelled);
+  EXPECT_EQ(to_status(first.heard().end->reason).message(),
+            "another invocation took over the session");
+  ASSERT_TRUE(second.heard().open);
+  say(second, "two");
+  second.close();
+  run();
+  EXPECT_EQ(second.output().state.said, (strings{"one", "two"}));
+  expect_one_chain("s");
+}
+
+TEST_F(leases, a_take_over_of_nobody_is_an_opening) {
+  auto client = open(agent, with_session_id("s"), with_take_over{});
+  run();
+  ASSERT_TRUE(client.heard().open);
+  say(client, "one");
+}
+
+TEST_F(leases, a_take_over_can_be_taken_over) {
+  auto first = open(agent, with_session_id("s"));
+  run();
+  auto second = open(agent, with_session_id("s"), with_take_over{});
+  run();
+  auto third = open(agent, with_session_id("s"), with_take_over{});
+  run();
+  EXPECT_EQ(first.code(), errc::cancelled);
+  EXPECT_EQ(second.code(), errc::cancelled);
+  ASSERT_TRUE(third.heard().open);
+  say(third, "mine");
+  EXPECT_EQ(extra_actors(), 4u);
+}
+
+TEST_F(leases, a_take_over_of_a_hanging_save_does_not_wait_for_it) {
+  auto first = open(agent, with_session_id("s"));
+  run();
+  say(first, "one");
+  kept.hang_next<save_snapshot>(1);
+  first.send("two");
+  run();
+  auto second = open(agent, with_session_id("s"), with_take_over{});
+  run();
+  EXPECT_EQ(first.code(), errc::cancelled);
+  ASSERT_TRUE(second.heard().open);
+  say(second, "three");
+  EXPECT_TRUE((kept.answer_hung(), run(), true));
+  say(second, "four");
+  EXPECT_EQ(said_in(agent, "s"), (strings{"one", "two", "three", "four"}));
+  expect_one_chain("s");
+}
+
+TEST_F(leases, a_restore_waits_for_no_save_and_orphans_what_it_left) {
+  auto first = open(agent, with_session_id("s"));
+  run();
+  say(first, "one");
+  say(first, "two");
+  const auto records = records_of(agent, "s");
+  ASSERT_EQ(records.size(), 2u);
+  kept.hang_next<save_snapshot>(1);
+  first.send("three");
+  run();
+  auto refused = open(agent, with_snapshot_id(records[0].id));
+  run();
+  EXPECT_EQ(code_of(refused.heard().refused), errc::failed_precondition);
+  auto second = open(agent, with_snapshot_id(records[0].id), with_take_over{});
+  run();
+  EXPECT_EQ(first.code(), errc::cancelled);
+  ASSERT_TRUE(second.heard().open);
+  kept.answer_hung(); // too late: the head is elsewhere
+  run();
+  say(second, "other");
+  second.close();
+  run();
+  EXPECT_EQ(second.output().state.said, (strings{"one", "other"}));
+  const auto now = records_of(agent, "s");
+  ASSERT_EQ(now.size(), 3u);
+  EXPECT_TRUE(now[1].orphaned);
+  EXPECT_EQ(now[2].parent, 1u);
+  EXPECT_EQ(now[2].turn_index, 1u);
+}
+
+// -- in any order -------------------------------------------------------------
+
+namespace {
+
+/// How an invocation ends whose client then hears a last word.
+enum class ending { close, cancel, error, late, refused, stuck, count };
+
+} // namespace
+
+TEST_F(leases, who_has_heard_the_end_can_open_the_session_in_any_order) {
+  for (unsigned seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(seed);
+    std::minstd_rand dice{seed + 1};
+    const auto how
+      = static_cast<ending>(seed % static_cast<unsigned>(ending::count));
+    auto what = agent.opening_for(chunk_sink{}, with_session_id("s"));
+    if (how == ending::late || how == ending::stuck)
+      what.options.deadline = 10s;
+    if (how == ending::refused)
+      kept.fail_next<get_session>(1, errc::unavailable);
+    if (how == ending::stuck)
+      kept.hang_next<get_session>(1);
+    std::optional<memo_client> first{std::in_place, system, rt->front_desk(),
+                                     std::move(what)};
+    if (how == ending::stuck)
+      run_in_any_order(dice);
+    else if (how != ending::refused) {
+      run_in_any_order(dice);
+      say(*first, "one");
+    }
+    switch (how) {
+      case ending::close: first->close(); break;
+      case ending::cancel: first->cancel(); break;
+      case ending::error: first->send("throw"); break;
+      case ending::late:
+      case ending::stuck: sched.advance_time(10s); break;
+      default: break;
+    }
+    while (!first->heard().end && !first->heard().refused)
+      ASSERT_TRUE(step(dice)) << "the client hears nothing any more";
+    memo_client second{system, rt->front_desk(), agent, with_session_id("s")};
+    run_in_any_order(dice);
+    ASSERT_TRUE(second.heard().open)
+      << static_cast<int>(how) << ": "
+      << to_status(second.heard().refused).message();
+    second.close();
+    run_in_any_order(dice);
+    ASSERT_EQ(second.heard().ends, 1u);
+    kept.answer_hung();
+    first.reset();
+    run_in_any_order(dice);
+  }
+  EXPECT_TRUE(all_gone());
+  EXPECT_EQ(extra_actors(), 0u);
+  expect_one_chain("s");
+}
+
+TEST_F(leases, whoever_vanishes_during_take_overs_the_session_gets_free) {
+  for (unsigned seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(seed);
+    std::minstd_rand dice{seed + 1};
+    auto holder = open(agent, with_session_id("s"));
+    run();
+    ASSERT_TRUE(holder.heard().open);
+    std::vector<std::unique_ptr<memo_client>> others;
+    const auto start = [&] {
+      others.push_back(
+        std::make_unique<memo_client>(system, rt->front_desk(), agent,
+                                      with_session_id("s"), with_take_over{}));
+    };
+    start();
+    start();
+    start();
+    for (auto i = dice() % 80; i > 0; --i)
+      step(dice);
+    // One of them dies, or is cancelled if it can be, and all others stay.
+    auto& victim = *others[dice() % others.size()];
+    if (victim.heard().open && dice() % 2 == 0)
+      victim.cancel();
+    else
+      victim.die();
+    run_in_any_order(dice);
+    EXPECT_EQ(holder.heard().ends, 1u);
+    EXPECT_EQ(holder.code(), errc::cancelled);
+    int live = 0;
+    for (const auto& x : others) {
+      const auto& heard = x->heard();
+      if (x.get() == &victim)
+        continue;
+      ASSERT_TRUE(heard.open || heard.refused) << "it waits for ever";
+      if (heard.refused) { // while it waited, or while it opened
+        const auto code = code_of(heard.refused);
+        EXPECT_TRUE(code == errc::aborted || code == errc::cancelled);
+      }
+      if (heard.open && !heard.end)
+        ++live;
+    }
+    EXPECT_LE(live, 1);
+    others.clear();
+    run_in_any_order(dice);
+    expect_free("s");
+  }
+  run();
+  EXPECT_TRUE(all_gone());
+  EXPECT_EQ(extra_actors(), 0u);
+}
+
+TEST_F(leases, an_input_at_the_end_is_processed_or_counted_as_not) {
+  int after = 0;
+  const auto brief = rt->define_agent(
+    "brief",
+    [](context, session<memo> mine, input<std::string> in,
+       responder<std::string> out) -> task<int> {
+      int count = 0;
+      while (auto text = co_await in.next()) {
+        ++count;
+        co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+        co_await out.end_turn();
+        if (*text == "last")
+          break;
+      }
+      co_return count;
+    },
+    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    std::minstd_rand dice{seed + 1};
+    const auto name = "s" + std::to_string(seed);
+    auto client = open(brief, with_session_id(name), with_input_window(2));
+    run();
+    client.send(seed % 2 == 0 ? "last" : "first");
+    for (auto i = dice() % 40; i > 0; --i)
+      step(dice);
+    client.send("last");
+    run_in_any_order(dice);
+    ASSERT_EQ(client.heard().ends, 1u);
+    ASSERT_EQ(client.code(), errc::ok);
+    const auto& end = *client.heard().end;
+    const auto output = client.output();
+    EXPECT_EQ(end.inputs, output.state.said.size());
+    EXPECT_EQ(end.inputs, static_cast<std::uint64_t>(output.output));
+    EXPECT_EQ(end.inputs, client.heard().turns);
+    EXPECT_EQ(end.inputs, seed % 2 == 0 ? 1u : 2u);
+    after += seed % 2 == 0 ? 1 : 0;
+  }
+  EXPECT_GT(after, 0);
+}
+
+// -- branches -----------------------------------------------------------------
+
+namespace {
+
+struct mood {
+  int level = 0;
+
+  friend bool operator==(const mood&, const mood&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(mood, (), (level))
+
+task<> chat(context, ai::session<mood> mine, input<ai::conversation_input> in,
+            ai::responder<mood> out) {
+  while (auto said = co_await in.next()) {
+    co_await mine.add_messages(said->messages);
+    co_await out.end_turn();
+  }
+}
+
+ai::conversation_input saying(std::string text) {
+  std::vector<ai::message> messages;
+  messages.push_back(ai::user_text(std::move(text)));
+  return ai::conversation_input{std::move(messages)};
+}
+
+} // namespace
+
+TEST_F(leases, branches_from_one_snapshot_run_at_the_same_time) {
+  const auto talk
+    = ai::define_agent(*rt, "chat", chat, with_snapshot_store(store),
+                       with_snapshot_callback(snapshot_always{}));
+  auto root = open(talk, with_session_id("s"));
+  run();
+  root.send(saying("root"));
+  run();
+  root.close();
+  run();
+  const auto from = root.output().snapshot_ids.at(0);
+  auto one = open(talk, with_snapshot_id(from));
+  auto two = open(talk, with_snapshot_id(from));
+  run();
+  ASSERT_TRUE(one.heard().open);
+  ASSERT_TRUE(two.heard().open);
+  one.send(saying("one"));
+  two.send(saying("two"));
+  run();
+  one.close();
+  two.close();
+  run();
+  for (auto* branch : {&one, &two}) {
+    ASSERT_EQ(branch->code(), errc::ok);
+    const auto result = branch->output();
+    strings said;
+    for (const auto& x : result.state.messages)
+      said.push_back(x.text());
+    EXPECT_EQ(said, (strings{"root", branch == &one ? "one" : "two"}));
+  }
+  const auto records = records_of(talk.info().key, "s");
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[1].parent, 1u);
+  EXPECT_EQ(records[2].parent, 1u);
+}
+
+// -- threads ------------------------------------------------------------------
+
+namespace {
+
+struct lease_threads : threaded {
+  lease_threads()
+    : store(spawn_memory_store(system)),
+      agent(rt->define_agent(
+        "memo",
+        [](context, session<memo> mine, input<std::string> in,
+           responder<std::string> out) -> task<int> {
+          const witness here;
+          int count = 0;
+          while (auto text = co_await in.next()) {
+            ++count;
+            co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+            co_await out.end_turn();
+          }
+          co_return count;
+        },
+        with_session_store(store), with_snapshot_callback(snapshot_always{}))) {
+  }
+
+  /// The records of session "s", which must be one chain without a gap.
+  std::vector<stored_snapshot> chain() {
+    std::vector<stored_snapshot> result;
+    caf::scoped_actor self{system};
+    for (bool more = true; more;) {
+      list_snapshots which{
+        session_ref{agent.info().key, session_id{std::string{"s"}}}};
+      which.with_orphans = true;
+      which.wanted = detail_level::state;
+      which.limit = max_page;
+      which.after = result.size();
+      self->request(store, patience, which)
+        .receive(
+          [&](snapshot_page& page) {
+            more = page.more;
+            for (auto& x : page.snapshots) {
+              EXPECT_EQ(x.record.parent, result.size());
+              result.push_back(std::move(x));
+              EXPECT_EQ(result.back().record.sequence, result.size());
+              EXPECT_FALSE(result.back().record.orphaned);
+            }
+          },
+          [&](const caf::error& reason) {
+            more = false;
+            ADD_FAILURE() << to_status(reason).message();
+          });
+    }
+    return result;
+  }
+
+  static strings said_in(const stored_snapshot& x) {
+    auto custom = x.content.custom();
+    return std::move(custom).take<memo>().said;
+  }
+
+  managed_store store;
+  bidi_flow<memo, std::string, agent_output<memo, int>, std::string> agent;
+};
+
+} // namespace
+
+TEST_F(lease_threads, who_has_its_output_can_open_the_session_at_once) {
+  for (int i = 0; i < 1'000; ++i) {
+    auto talk = agent.stream_bidi(with_session_id("s"));
+    if (i % 4 == 0) {
+      talk.send(std::to_string(i));
+      read_turn(talk);
+    }
+    if (i % 2 == 0) {
+      talk.close();
+      ASSERT_EQ(talk.output(patience).output, i % 4 == 0 ? 1 : 0);
+    } else {
+      talk.cancel();
+      ASSERT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+    }
+  }
+  const auto records = chain();
+  ASSERT_EQ(records.size(), 250u);
+  EXPECT_EQ(said_in(records.back()).size(), 250u);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(lease_threads, of_two_that_race_for_a_session_one_gets_it) {
+  constexpr int rounds = 500;
+  strings expected;
+  for (int round = 0; round < rounds; ++round) {
+    std::atomic<int> ready = 0;
+    std::atomic<int> decided = 0;
+    std::atomic<int> won = 0;
+    std::vector<std::thread> racers;
+    std::array<std::string, 2> said;
+    for (std::size_t i = 0; i < 2; ++i)
+      racers.emplace_back([&, i] {
+        ++ready;
+        while (ready < 2)
+          ;
+        std::optional<
+          connection<std::string, agent_output<memo, int>, std::string>>
+          talk;
+        const auto code = code_from(
+          [&] { talk.emplace(agent.stream_bidi(with_session_id("s"))); });
+        ++decided;
+        if (!talk) {
+          EXPECT_EQ(code, errc::failed_precondition);
+          return;
+        }
+        ++won;
+        EXPECT_TRUE(eventually([&] { return decided == 2; }));
+        said[i] = std::to_string(round) + '/' + std::to_string(i);
+        talk->send(said[i]);
+        talk->close();
+        EXPECT_EQ(talk->output(patience).output, 1);
+      });
+    for (auto& x : racers)
+      x.join();
+    ASSERT_EQ(won, 1) << round;
+    expected.push_back(said[0].empty() ? said[1] : said[0]);
+  }
+  const auto records = chain();
+  ASSERT_EQ(records.size(), static_cast<std::size_t>(rounds));
+  EXPECT_EQ(said_in(records.back()), expected);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(lease_threads, who_takes_over_loses_no_turn_of_anybody) {
+  constexpr int rounds = 250;
+  std::array<strings, 2> heard; // turns that their clients saw the end of
+  std::vector<std::thread> rivals;
+  for (std::size_t i = 0; i < 2; ++i)
+    rivals.emplace_back([&, i] {
+      for (int round = 0; round < rounds; ++round) {
+        const auto text = std::to_string(i) + '/' + std::to_string(round);
+        const auto code = code_from([&] {
+          auto talk = agent.stream_bidi(with_session_id("s"), with_take_over{});
+          // It may be over before it has begun: the output says why.
+          if (code_from([&] { talk.send(text); }) == errc::ok) {
+            auto turn = talk.responses(patience);
+            for ([[maybe_unused]] const auto& x : turn)
+              ;
+            if (turn.turn_ended())
+              heard[i].push_back(text);
+          }
+          talk.close();
+          talk.output(patience);
+        });
+        EXPECT_TRUE(code == errc::ok || code == errc::cancelled
+                    || code == errc::aborted)
+          << static_cast<int>(code);
+      }
+    });
+  for (auto& x : rivals)
+    x.join();
+  const auto records = chain();
+  ASSERT_FALSE(records.empty());
+  // Each state goes on from the one before, and nothing is there twice.
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    const auto before = said_in(records[i - 1]);
+    const auto now = said_in(records[i]);
+    ASSERT_GT(now.size(), before.size());
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), now.begin()));
+  }
+  const auto all = said_in(records.back());
+  auto sorted = all;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
+  for (const auto& mine : heard) {
+    // What a client saw the end of is there, in its order.
+    auto at = all.begin();
+    for (const auto& text : mine) {
+      at = std::find(at, all.end(), text);
+      ASSERT_NE(at, all.end()) << text << " was lost";
+    }
+  }
+  EXPECT_TRUE(nothing_is_left());
+}
+
+} // namespace tertulia::test

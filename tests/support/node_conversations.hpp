@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/session_flow.hpp>
+#include <tertulia/describe.hpp>
+#include <tertulia/memory_store.hpp>
+#include <tertulia/runtime.hpp>
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+// The conversations that one process offers and another one uses.
+
+namespace tertulia::test {
+
+/// The state of an agent, and the custom value of the others.
+struct diary {
+  std::vector<std::string> words;
+  double mood = 0;
+
+  friend bool operator==(const diary&, const diary&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(diary, (), (words, mood))
+
+/// How far it is with an answer.
+struct progress {
+  int done = 0;
+
+  friend bool operator==(const progress&, const progress&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(progress, (), (done))
+
+inline constexpr auto not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// Remembers each input; "mad" is remembered as a mood that JSON cannot say.
+inline task<int> keep_diary(context, session<diary> mine, input<std::string> in,
+                            responder<std::string> out) {
+  int count = 0;
+  while (auto word = co_await in.next()) {
+    ++count;
+    co_await mine.update([&](diary& x) {
+      x.words.push_back(*word);
+      if (*word == "mad")
+        x.mood = not_a_number;
+    });
+    co_await out.send("noted: " + *word);
+    co_await out.end_turn();
+  }
+  co_return count;
+}
+
+/// Answers each input with a status and a text; the custom value counts them.
+inline task<> answer(context, ai::session<diary> mine,
+                     input<ai::conversation_input> in,
+                     ai::responder<progress> out) {
+  while (auto said = co_await in.next()) {
+    co_await mine.add_messages(said->messages);
+    const auto last = said->messages.back().text();
+    co_await mine.patch_custom([&](diary& x) {
+      x.words.push_back(last);
+      if (last == "mad")
+        x.mood = not_a_number;
+    });
+    co_await out.send_status(1);
+    co_await out.send_text("about " + last);
+    co_await mine.add_messages(ai::model_text("about " + last));
+    co_await out.end_turn();
+  }
+}
+
+/// The same, as a session flow.
+inline task<> answer_in_turns(context ctx, ai::flow_session<diary> mine,
+                              ai::flow_responder<progress> out) {
+  co_await mine.run(
+    ctx, [&](context, const ai::conversation_input& said) -> task<> {
+      const auto last = said.messages.back().text();
+      co_await out.send_text("about " + last);
+      co_await mine.add_messages(ai::model_text("about " + last));
+    });
+}
+
+/// Writes each input into the diary of whoever calls it, and says how many
+/// words that has then; "mad" as above.
+inline task<int> write_for_caller(context ctx, input<std::string> in,
+                                  output<int> out) {
+  auto theirs = ctx.session<session<diary>>();
+  if (!theirs)
+    throw status_error{errc::not_found, "the caller has no diary"};
+  while (auto word = co_await in.next()) {
+    co_await theirs->update([&](diary& x) {
+      x.words.push_back(*word);
+      if (*word == "mad")
+        x.mood = not_a_number;
+    });
+    const auto now = co_await theirs->state();
+    co_await out.send(static_cast<int>(now.words.size()));
+    co_await out.end_turn();
+  }
+  co_return 0;
+}
+
+/// Reads the mood in the custom value of whoever calls it.
+inline task<double> read_for_caller(context ctx, input<nothing>,
+                                    output<nothing>) {
+  auto theirs = ctx.session<ai::session<diary>>();
+  if (!theirs)
+    throw status_error{errc::not_found, "the caller has no diary"};
+  const auto now = co_await theirs->custom();
+  co_return now.mood;
+}
+
+/// Asks for a snapshot of the conversation of whoever calls it.
+inline task<std::string> snapshot_for_caller(context ctx, input<nothing>,
+                                             output<nothing>) {
+  const auto id
+    = co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+  co_return id.str();
+}
+
+inline void define_node_conversations(runtime& rt) {
+  const auto store = spawn_memory_store(rt.system());
+  rt.define_agent("diary", keep_diary, with_session_store(store),
+                  with_snapshot_callback(snapshot_always{}));
+  ai::define_agent(rt, "chat", answer, with_snapshot_store(store),
+                   with_snapshot_callback(snapshot_always{}));
+  ai::define_agent(rt, "forgetful", answer);
+  ai::define_session_flow(rt, "turns", answer_in_turns,
+                          with_snapshot_store(store));
+  rt.define_bidi_flow("writeForCaller", write_for_caller);
+  rt.define_bidi_flow("readForCaller", read_for_caller);
+  rt.define_bidi_flow("snapshotForCaller", snapshot_for_caller);
+}
+
+using diary_agent
+  = bidi_action<diary, std::string, agent_output<diary, int>, std::string>;
+
+} // namespace tertulia::test
