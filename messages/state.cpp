@@ -126,10 +126,10 @@ state_id state::id() const {
     append_text(rest);
   } else {
     if (messages_.empty()) {
-      rest = "{";
+      rest += '{';
     } else {
       hash = messages_.digest();
-      rest = "]";
+      rest += ']';
     }
     append_rest(rest);
   }

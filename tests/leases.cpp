@@ -339,8 +339,6 @@ namespace {
 
 struct mood {
   int level = 0;
-
-  friend bool operator==(const mood&, const mood&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(mood, (), (level))

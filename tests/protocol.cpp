@@ -2,6 +2,8 @@
 
 #include <tertulia/open.hpp>
 #include <tertulia/protocol.hpp>
+#include <tertulia/session_protocol.hpp>
+#include <tertulia/store.hpp>
 #include <tertulia/turn.hpp>
 
 #include <caf/all.hpp>
@@ -80,18 +82,111 @@ struct protocol : threaded {
     descriptor info;
     info.key = "/bidi-flow/shop";
     info.input_schema = schema_of<article>();
-    return std::tuple{action_list{{info, descriptor{}}},
-                      chunk_batch{1ull << 40, 2, payload::encoded("[1,2]"), 3},
-                      chunk_credit{max_window},
-                      finished{value,
-                               fail(errc::data_loss, "torn", R"({"at":3})"),
-                               1ull << 40, 5},
-                      input_credit{1},
-                      open{"/bidi-flow/shop", value, options, sink},
-                      opened{connection, 7},
-                      value,
-                      turn_end{1ull << 40, 1},
-                      turn_input{value, 9}};
+    return std::tuple_cat(
+      std::tuple{action_list{{info, descriptor{}}},
+                 chunk_batch{1ull << 40, 2, payload::encoded("[1,2]"), 3},
+                 chunk_credit{max_window},
+                 finished{value, fail(errc::data_loss, "torn", R"({"at":3})"),
+                          1ull << 40, 5},
+                 input_credit{1}, open{"/bidi-flow/shop", value, options, sink},
+                 opened{connection, 7}, value, turn_end{1ull << 40, 1},
+                 turn_input{value, 9}},
+      session_samples(), store_samples());
+  }
+
+  static std::tuple<session_edit, session_summary, session_view,
+                    snapshot_outcome, snapshot_trigger>
+  session_samples() {
+    session_view view{session_id{"s"}, talk(), 1ull << 40};
+    view.turn = 3;
+    view.last_snapshot = snapshot_id{"a"};
+    session_summary summary;
+    summary.last = view;
+    summary.snapshots = {snapshot_id{"a"}, snapshot_id{"b"}};
+    return {session_edit{session_verb::add_artifact,
+                         payload::of(ai::artifact{"plan", {}}), 7},
+            std::move(summary), std::move(view),
+            snapshot_outcome{snapshot_id{"a"}, true},
+            snapshot_trigger{snapshot_event::tool_iteration_end}};
+  }
+
+  static auto store_samples() {
+    const session_ref which{"/agent/chat", session_id{"s"}};
+    const snapshot_ref snapshot{which, 1ull << 40};
+    list_sessions sessions;
+    sessions.agent = which.agent;
+    sessions.label = "approved";
+    sessions.updated_since = caf::timestamp{1s};
+    sessions.after = which;
+    sessions.limit = max_page;
+    list_snapshots snapshots{which};
+    snapshots.with_orphans = true;
+    snapshots.wanted = detail_level::state;
+    snapshots.after = 3;
+    snapshots.limit = 1;
+    label_snapshot label{snapshot};
+    label.add = {"approved"};
+    label.remove = {"draft", "old"};
+    prune_snapshots prune;
+    prune.agent = which.agent;
+    prune.session = which.id;
+    prune.created_before = caf::timestamp{1s};
+    prune.keep_newest = 1ull << 40;
+    session_info info;
+    info.agent = which.agent;
+    info.id = which.id;
+    info.updated_at = caf::timestamp{1s};
+    info.records = 2;
+    snapshot_page snapshot_list;
+    snapshot_list.snapshots
+      = {stored_snapshot{record(), talk()}, stored_snapshot{record()}};
+    snapshot_list.more = true;
+    session_page session_list;
+    session_list.sessions = {info, info};
+    session_list.more = true;
+    stored_session session;
+    session.info = info;
+    session.content = talk();
+    session.head = stored_snapshot{record(), talk()};
+    return std::tuple{delete_session{which},
+                      erased{1ull << 40, 1},
+                      get_session{which, detail_level::record},
+                      get_snapshot{snapshot, detail_level::record},
+                      label,
+                      sessions,
+                      snapshots,
+                      prune,
+                      restore_snapshot{snapshot},
+                      save_session{which, talk(), 5},
+                      save_snapshot{record(), talk(), append_rule::at_head},
+                      saved_snapshot{record(), true},
+                      info,
+                      session_list,
+                      snapshot_list,
+                      record(),
+                      session,
+                      stored_snapshot{record(), talk()}};
+  }
+
+  static state talk() {
+    return state::conversation(
+      ai::message_log{{ai::user_text("tea?")}}, payload::of(article{"tea", 2}),
+      std::make_shared<const std::vector<ai::artifact>>(
+        std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}));
+  }
+
+  static snapshot_record record() {
+    snapshot_record result;
+    result.agent = "/agent/chat";
+    result.session = session_id{"s"};
+    result.sequence = 1ull << 40;
+    result.id = snapshot_id{"a"};
+    result.state = state_id{"b"};
+    result.event = snapshot_event::invocation_end;
+    result.created_at = caf::timestamp{1s};
+    result.labels = {"approved"};
+    result.orphaned = true;
+    return result;
   }
 
   template <class T>
@@ -143,7 +238,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 10);
+  EXPECT_EQ(count, 33);
 }
 
 TEST_F(protocol, every_noun_travels) {
@@ -156,9 +251,11 @@ TEST_F(protocol, every_noun_travels) {
 
 TEST_F(protocol, every_noun_can_be_printed) {
   for_each_noun([&]<class T>(T*) {
-    EXPECT_TRUE(caf::deep_to_string(T{}).starts_with("tertulia::"));
+    // A described struct is shown as its JSON.
+    const auto* start = described<T> ? "{\"" : "tertulia::";
+    EXPECT_TRUE(caf::deep_to_string(T{}).starts_with(start));
     const auto text = caf::deep_to_string(std::get<T>(samples()));
-    EXPECT_TRUE(text.starts_with("tertulia::")) << text;
+    EXPECT_TRUE(text.starts_with(start)) << text;
     EXPECT_NE(text, caf::deep_to_string(T{}));
   });
 }
@@ -180,8 +277,9 @@ TEST_F(protocol, half_a_noun_is_an_error) {
 
 TEST_F(protocol, verbs_are_legal_and_pairwise_distinct) {
   const caf::atom_value ours[]
-    = {arm_atom::value, cancel_atom::value, disarm_atom::value,
-       done_atom::value, list_atom::value};
+    = {arm_atom::value,     cancel_atom::value, claim_atom::value,
+       disarm_atom::value,  done_atom::value,   list_atom::value,
+       release_atom::value, spend_atom::value};
   const std::set<caf::atom_value> seen(std::begin(ours), std::end(ours));
   EXPECT_EQ(seen.size(), std::size(ours));
   for (auto verb : ours) {

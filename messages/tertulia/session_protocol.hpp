@@ -31,6 +31,8 @@ struct session_view {
   std::uint64_t turn = 0;
   /// The snapshot that it stands on; empty for none.
   snapshot_id last_snapshot;
+
+  friend bool operator==(const session_view&, const session_view&) = default;
 };
 
 template <class Inspector>
@@ -62,6 +64,8 @@ struct session_edit {
   /// Change only if the session still has this version, else `aborted`; 0 for
   /// any. How a change that depends on what was there is atomic.
   std::uint64_t only_if = 0;
+
+  friend bool operator==(const session_edit&, const session_edit&) = default;
 };
 
 template <class Inspector>
@@ -77,6 +81,9 @@ struct snapshot_trigger {
   explicit snapshot_trigger(snapshot_event event) : event(event) {}
 
   snapshot_event event = snapshot_event::turn_end;
+
+  friend bool operator==(const snapshot_trigger&, const snapshot_trigger&)
+    = default;
 };
 
 template <class Inspector>
@@ -94,6 +101,9 @@ struct snapshot_outcome {
   /// changed since; empty if none was wanted.
   snapshot_id id;
   bool created = false;
+
+  friend bool operator==(const snapshot_outcome&, const snapshot_outcome&)
+    = default;
 };
 
 template <class Inspector>
@@ -108,6 +118,9 @@ struct session_summary {
   session_view last;
   /// The snapshots of this invocation, in order.
   std::vector<snapshot_id> snapshots;
+
+  friend bool operator==(const session_summary&, const session_summary&)
+    = default;
 };
 
 template <class Inspector>

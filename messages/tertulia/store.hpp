@@ -108,6 +108,8 @@ struct save_snapshot {
   snapshot_record record;
   state content;
   append_rule where = append_rule::anywhere;
+
+  friend bool operator==(const save_snapshot&, const save_snapshot&) = default;
 };
 
 template <class Inspector>
@@ -126,6 +128,8 @@ struct get_snapshot {
 
   snapshot_ref which;
   detail_level wanted = detail_level::state;
+
+  friend bool operator==(const get_snapshot&, const get_snapshot&) = default;
 };
 
 template <class Inspector>
@@ -142,6 +146,9 @@ struct restore_snapshot {
   explicit restore_snapshot(snapshot_ref which) : which(std::move(which)) {}
 
   snapshot_ref which;
+
+  friend bool operator==(const restore_snapshot&, const restore_snapshot&)
+    = default;
 };
 
 template <class Inspector>
@@ -163,6 +170,9 @@ struct list_snapshots {
   std::uint64_t after = 0;
   /// Longest page: 1 to `max_page`, whatever is said.
   std::uint32_t limit = 100;
+
+  friend bool operator==(const list_snapshots&, const list_snapshots&)
+    = default;
 };
 
 template <class Inspector>
@@ -180,6 +190,8 @@ struct get_session {
 
   session_ref which;
   detail_level wanted = detail_level::state;
+
+  friend bool operator==(const get_session&, const get_session&) = default;
 };
 
 template <class Inspector>
@@ -198,6 +210,8 @@ struct save_session {
   session_ref which;
   state content;
   std::uint64_t next_turn = 0;
+
+  friend bool operator==(const save_session&, const save_session&) = default;
 };
 
 template <class Inspector>
@@ -222,6 +236,8 @@ struct list_sessions {
   session_ref after;
   /// Longest page: 1 to `max_page`, whatever is said.
   std::uint32_t limit = 100;
+
+  friend bool operator==(const list_sessions&, const list_sessions&) = default;
 };
 
 template <class Inspector>
@@ -242,6 +258,9 @@ struct label_snapshot {
   std::vector<std::string> add;
   /// Those that it has not are no error.
   std::vector<std::string> remove;
+
+  friend bool operator==(const label_snapshot&, const label_snapshot&)
+    = default;
 };
 
 template <class Inspector>
@@ -257,6 +276,9 @@ struct delete_session {
   explicit delete_session(session_ref which) : which(std::move(which)) {}
 
   session_ref which;
+
+  friend bool operator==(const delete_session&, const delete_session&)
+    = default;
 };
 
 template <class Inspector>
@@ -278,6 +300,9 @@ struct prune_snapshots {
   caf::timestamp created_before = caf::timestamp::max();
   /// Of each session, keep this many of the newest records whatever their age.
   std::uint64_t keep_newest = 0;
+
+  friend bool operator==(const prune_snapshots&, const prune_snapshots&)
+    = default;
 };
 
 template <class Inspector>
@@ -297,6 +322,9 @@ struct stored_snapshot {
   snapshot_record record;
   /// Plain and without a value if only the record was wanted.
   state content;
+
+  friend bool operator==(const stored_snapshot&, const stored_snapshot&)
+    = default;
 };
 
 template <class Inspector>
@@ -314,6 +342,9 @@ struct saved_snapshot {
   /// The new record, or the parent if that has this state already.
   snapshot_record record;
   bool created = false;
+
+  friend bool operator==(const saved_snapshot&, const saved_snapshot&)
+    = default;
 };
 
 template <class Inspector>
@@ -329,6 +360,8 @@ struct snapshot_page {
   std::vector<stored_snapshot> snapshots;
   /// Whether there are more behind the last one.
   bool more = false;
+
+  friend bool operator==(const snapshot_page&, const snapshot_page&) = default;
 };
 
 template <class Inspector>
@@ -347,6 +380,9 @@ struct stored_session {
   state content;
   /// Its head; empty without records.
   caf::optional<stored_snapshot> head;
+
+  friend bool operator==(const stored_session&, const stored_session&)
+    = default;
 };
 
 template <class Inspector>
@@ -362,6 +398,8 @@ struct session_page {
   std::vector<session_info> sessions;
   /// Whether there are more behind the last one.
   bool more = false;
+
+  friend bool operator==(const session_page&, const session_page&) = default;
 };
 
 template <class Inspector>
