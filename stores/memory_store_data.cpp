@@ -413,7 +413,7 @@ stored_session memory_store_data::get(const get_session& x) const {
     result.head = stored_snapshot{session->record_of(*head)};
   if (x.wanted == detail_level::state) {
     if (head != nullptr)
-      result.head->content
+      result.head.content
         = verified(head->kept->first, head->kept->second.value);
     result.content = session->content;
   }

@@ -24,7 +24,7 @@
 
 #include <gtest/gtest.h>
 
-namespace user {
+namespace gauge {
 
 /// No aggregate: what travels in a message must not be one.
 struct reading {
@@ -67,15 +67,15 @@ struct holds_a_thrower {
 };
 BOOST_DESCRIBE_STRUCT(holds_a_thrower, (), (x))
 
-} // namespace user
+} // namespace gauge
 
 template <>
-struct tertulia::json_codec<user::thrower> {
-  static void write(std::string&, const user::thrower&, const json_path&) {
+struct tertulia::json_codec<gauge::thrower> {
+  static void write(std::string&, const gauge::thrower&, const json_path&) {
     throw std::runtime_error("no luck");
   }
 
-  static user::thrower read(const json&, const json_path&) {
+  static gauge::thrower read(const json&, const json_path&) {
     throw std::runtime_error("no luck");
   }
 
@@ -87,8 +87,8 @@ struct tertulia::json_codec<user::thrower> {
 // far away from the blocks of the library and of other tests
 CAF_BEGIN_TYPE_ID_BLOCK(inspection_test, caf::first_custom_type_id + 7000)
 
-  CAF_ADD_TYPE_ID(inspection_test, (user::reading))
-  CAF_ADD_TYPE_ID(inspection_test, (std::vector<user::reading>))
+  CAF_ADD_TYPE_ID(inspection_test, (gauge::reading))
+  CAF_ADD_TYPE_ID(inspection_test, (std::vector<gauge::reading>))
 
 CAF_END_TYPE_ID_BLOCK(inspection_test)
 
@@ -128,16 +128,16 @@ std::uint64_t bits(double x) {
 }
 
 TEST(inspection, a_described_struct_survives_the_wire) {
-  user::reading x{"attic \"1\"", 21.5};
+  gauge::reading x{"attic \"1\"", 21.5};
   x.error = 0.1f;
   x.parts.emplace_back("left", -3);
   EXPECT_EQ(round_trip(x), x);
-  EXPECT_EQ(round_trip(user::empty{}), user::empty{});
+  EXPECT_EQ(round_trip(gauge::empty{}), gauge::empty{});
   EXPECT_EQ(round_trip(local{3}), local{3});
 }
 
 TEST(inspection, it_is_sent_as_its_canonical_text) {
-  const user::reading x{"attic", 21.5};
+  const gauge::reading x{"attic", 21.5};
   std::vector<char> bytes;
   std::vector<char> expected;
   ASSERT_EQ(save(x, bytes), caf::none);
@@ -146,7 +146,7 @@ TEST(inspection, it_is_sent_as_its_canonical_text) {
 }
 
 TEST(inspection, containers_of_described_structs_survive_the_wire) {
-  const std::vector<user::reading> xs{{"a", 1}, {"b", 2}};
+  const std::vector<gauge::reading> xs{{"a", 1}, {"b", 2}};
   EXPECT_EQ(round_trip(xs), xs);
   const std::map<std::string, local> ys{{"a", {1}}, {"b", {2}}};
   EXPECT_EQ(round_trip(ys), ys);
@@ -156,7 +156,7 @@ TEST(inspection, the_doubles_that_caf_damages_survive) {
   using limits = std::numeric_limits<double>;
   for (auto x : {-0.0, limits::denorm_min(), -limits::denorm_min(),
                  limits::min() / 2, limits::max(), limits::lowest(), 0.1})
-    EXPECT_EQ(bits(round_trip(user::reading{"x", x}).value), bits(x)) << x;
+    EXPECT_EQ(bits(round_trip(gauge::reading{"x", x}).value), bits(x)) << x;
 }
 
 TEST(inspection, what_is_no_number_is_refused) {
@@ -164,7 +164,7 @@ TEST(inspection, what_is_no_number_is_refused) {
   for (auto x :
        {limits::quiet_NaN(), limits::infinity(), -limits::infinity()}) {
     std::vector<char> bytes;
-    const auto err = save(user::reading{"x", x}, bytes);
+    const auto err = save(gauge::reading{"x", x}, bytes);
     EXPECT_EQ(code_of(err), errc::invalid_argument);
     EXPECT_TRUE(to_status(err).message().starts_with(
       "$.value: expected a finite number"));
@@ -176,42 +176,42 @@ TEST(inspection, bytes_that_are_no_json_are_refused) {
   for (const std::string text : {"", "{", R"({"value":"x"})", R"([])"}) {
     std::vector<char> bytes;
     ASSERT_EQ(save(text, bytes), caf::none);
-    user::reading x{"before", 1};
+    gauge::reading x{"before", 1};
     EXPECT_EQ(code_of(load(x, bytes)), errc::invalid_argument) << text;
-    EXPECT_EQ(x, (user::reading{"before", 1}));
+    EXPECT_EQ(x, (gauge::reading{"before", 1}));
   }
 }
 
 TEST(inspection, bytes_that_end_early_are_refused) {
   std::vector<char> bytes;
-  ASSERT_EQ(save(user::reading{"attic", 21.5}, bytes), caf::none);
+  ASSERT_EQ(save(gauge::reading{"attic", 21.5}, bytes), caf::none);
   bytes.resize(bytes.size() / 2);
-  user::reading x;
+  gauge::reading x;
   EXPECT_NE(load(x, bytes), caf::none);
 }
 
 TEST(inspection, no_exception_leaves_it) {
   std::vector<char> bytes;
-  EXPECT_EQ(code_of(save(user::holds_a_thrower{}, bytes)), errc::internal);
+  EXPECT_EQ(code_of(save(gauge::holds_a_thrower{}, bytes)), errc::internal);
   ASSERT_EQ(save(std::string{R"({"x":1})"}, bytes), caf::none);
-  user::holds_a_thrower x;
+  gauge::holds_a_thrower x;
   EXPECT_EQ(code_of(load(x, bytes)), errc::internal);
-  EXPECT_EQ(caf::deep_to_string(user::holds_a_thrower{}), "<no luck>");
+  EXPECT_EQ(caf::deep_to_string(gauge::holds_a_thrower{}), "<no luck>");
 }
 
 TEST(inspection, printing_shows_the_json) {
-  const user::reading x{"attic", 21.5};
+  const gauge::reading x{"attic", 21.5};
   EXPECT_EQ(caf::deep_to_string(x),
             R"({"sensorName":"attic","value":21.5,"parts":[]})");
   EXPECT_EQ(caf::deep_to_string(std::vector<local>{{1}, {2}}),
             R"([{"x":1}, {"x":2}])");
-  EXPECT_EQ(caf::deep_to_string(user::reading{"x", std::nan("")}),
+  EXPECT_EQ(caf::deep_to_string(gauge::reading{"x", std::nan("")}),
             "<$.value: expected a finite number, found NaN>");
   EXPECT_EQ(caf::to_string(caf::make_message(x)), '(' + to_json_text(x) + ')');
 }
 
 TEST(inspection, an_inspect_of_the_user_wins) {
-  user::own x;
+  gauge::own x;
   x.x = 1;
   x.y = 2;
   EXPECT_EQ(caf::deep_to_string(x), "own(1)");
@@ -238,8 +238,8 @@ struct config : caf::actor_system_config {
 TEST(inspection, a_message_with_described_structs_survives_the_wire) {
   config cfg;
   caf::actor_system sys{cfg};
-  user::reading x{"attic", -0.0};
-  const std::vector<user::reading> xs{x, x};
+  gauge::reading x{"attic", -0.0};
+  const std::vector<gauge::reading> xs{x, x};
   const auto sent = caf::make_message(x, xs, std::string{"end"});
   std::vector<char> bytes;
   caf::binary_serializer sink{sys, bytes};
@@ -248,18 +248,18 @@ TEST(inspection, a_message_with_described_structs_survives_the_wire) {
   caf::binary_deserializer source{sys, bytes};
   ASSERT_EQ(received.load(source), caf::none);
   ASSERT_TRUE(
-    (received.match_elements<user::reading, std::vector<user::reading>,
+    (received.match_elements<gauge::reading, std::vector<gauge::reading>,
                              std::string>()));
-  EXPECT_EQ(received.get_as<user::reading>(0), x);
-  EXPECT_TRUE(std::signbit(received.get_as<user::reading>(0).value));
-  EXPECT_EQ(received.get_as<std::vector<user::reading>>(1), xs);
+  EXPECT_EQ(received.get_as<gauge::reading>(0), x);
+  EXPECT_TRUE(std::signbit(received.get_as<gauge::reading>(0).value));
+  EXPECT_EQ(received.get_as<std::vector<gauge::reading>>(1), xs);
   EXPECT_EQ(received.get_as<std::string>(2), "end");
 }
 
 TEST(inspection, a_message_refuses_what_is_no_number) {
   config cfg;
   caf::actor_system sys{cfg};
-  const auto sent = caf::make_message(user::reading{"x", std::nan("")});
+  const auto sent = caf::make_message(gauge::reading{"x", std::nan("")});
   std::vector<char> bytes;
   caf::binary_serializer sink{sys, bytes};
   // sink(sent) would drop the error: CAF 0.17 ignores those of elements there

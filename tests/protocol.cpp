@@ -53,6 +53,104 @@ struct label {
 };
 BOOST_DESCRIBE_STRUCT(label, (), (name))
 
+// -- a sample of each noun
+// -----------------------------------------------------
+
+state talk() {
+  return state::conversation(
+    ai::message_log{{ai::user_text("tea?")}}, payload::of(article{"tea", 2}),
+    std::make_shared<const std::vector<ai::artifact>>(
+      std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}));
+}
+
+snapshot_record record() {
+  snapshot_record result;
+  result.agent = "/agent/chat";
+  result.session = session_id{"s"};
+  result.sequence = 1ull << 40;
+  result.id = snapshot_id{"a"};
+  result.state = state_id{"b"};
+  result.event = snapshot_event::invocation_end;
+  result.created_at = caf::timestamp{1s};
+  result.labels = {"approved"};
+  result.orphaned = true;
+  return result;
+}
+
+std::tuple<session_edit, session_summary, session_view, snapshot_outcome,
+           snapshot_trigger>
+session_samples() {
+  session_view view{session_id{"s"}, talk(), 1ull << 40};
+  view.turn = 3;
+  view.last_snapshot = snapshot_id{"a"};
+  session_summary summary;
+  summary.last = view;
+  summary.snapshots = {snapshot_id{"a"}, snapshot_id{"b"}};
+  return {session_edit{session_verb::add_artifact,
+                       payload::of(ai::artifact{"plan", {}}), 7},
+          std::move(summary), std::move(view),
+          snapshot_outcome{snapshot_id{"a"}, true},
+          snapshot_trigger{snapshot_event::tool_iteration_end}};
+}
+
+auto store_samples() {
+  const session_ref which{"/agent/chat", session_id{"s"}};
+  const snapshot_ref snapshot{which, 1ull << 40};
+  list_sessions sessions;
+  sessions.agent = which.agent;
+  sessions.label = "approved";
+  sessions.updated_since = caf::timestamp{1s};
+  sessions.after = which;
+  sessions.limit = max_page;
+  list_snapshots snapshots{which};
+  snapshots.with_orphans = true;
+  snapshots.wanted = detail_level::state;
+  snapshots.after = 3;
+  snapshots.limit = 1;
+  label_snapshot label{snapshot};
+  label.add = {"approved"};
+  label.remove = {"draft", "old"};
+  prune_snapshots prune;
+  prune.agent = which.agent;
+  prune.session = which.id;
+  prune.created_before = caf::timestamp{1s};
+  prune.keep_newest = 1ull << 40;
+  session_info info;
+  info.agent = which.agent;
+  info.id = which.id;
+  info.updated_at = caf::timestamp{1s};
+  info.records = 2;
+  snapshot_page snapshot_list;
+  snapshot_list.snapshots
+    = {stored_snapshot{record(), talk()}, stored_snapshot{record()}};
+  snapshot_list.more = true;
+  session_page session_list;
+  session_list.sessions = {info, info};
+  session_list.more = true;
+  stored_session session;
+  session.info = info;
+  session.content = talk();
+  session.head = stored_snapshot{record(), talk()};
+  return std::tuple{delete_session{which},
+                    erased{1ull << 40, 1},
+                    get_session{which, detail_level::record},
+                    get_snapshot{snapshot, detail_level::record},
+                    label,
+                    sessions,
+                    snapshots,
+                    prune,
+                    restore_snapshot{snapshot},
+                    save_session{which, talk(), 5},
+                    save_snapshot{record(), talk(), append_rule::at_head},
+                    saved_snapshot{record(), true},
+                    info,
+                    session_list,
+                    snapshot_list,
+                    record(),
+                    session,
+                    stored_snapshot{record(), talk()}};
+}
+
 struct protocol : threaded {
   protocol() {
     sink = system.spawn<caf::hidden>([]() -> chunk_sink::behavior_type {
@@ -92,101 +190,6 @@ struct protocol : threaded {
                  opened{connection, 7}, value, turn_end{1ull << 40, 1},
                  turn_input{value, 9}},
       session_samples(), store_samples());
-  }
-
-  static std::tuple<session_edit, session_summary, session_view,
-                    snapshot_outcome, snapshot_trigger>
-  session_samples() {
-    session_view view{session_id{"s"}, talk(), 1ull << 40};
-    view.turn = 3;
-    view.last_snapshot = snapshot_id{"a"};
-    session_summary summary;
-    summary.last = view;
-    summary.snapshots = {snapshot_id{"a"}, snapshot_id{"b"}};
-    return {session_edit{session_verb::add_artifact,
-                         payload::of(ai::artifact{"plan", {}}), 7},
-            std::move(summary), std::move(view),
-            snapshot_outcome{snapshot_id{"a"}, true},
-            snapshot_trigger{snapshot_event::tool_iteration_end}};
-  }
-
-  static auto store_samples() {
-    const session_ref which{"/agent/chat", session_id{"s"}};
-    const snapshot_ref snapshot{which, 1ull << 40};
-    list_sessions sessions;
-    sessions.agent = which.agent;
-    sessions.label = "approved";
-    sessions.updated_since = caf::timestamp{1s};
-    sessions.after = which;
-    sessions.limit = max_page;
-    list_snapshots snapshots{which};
-    snapshots.with_orphans = true;
-    snapshots.wanted = detail_level::state;
-    snapshots.after = 3;
-    snapshots.limit = 1;
-    label_snapshot label{snapshot};
-    label.add = {"approved"};
-    label.remove = {"draft", "old"};
-    prune_snapshots prune;
-    prune.agent = which.agent;
-    prune.session = which.id;
-    prune.created_before = caf::timestamp{1s};
-    prune.keep_newest = 1ull << 40;
-    session_info info;
-    info.agent = which.agent;
-    info.id = which.id;
-    info.updated_at = caf::timestamp{1s};
-    info.records = 2;
-    snapshot_page snapshot_list;
-    snapshot_list.snapshots
-      = {stored_snapshot{record(), talk()}, stored_snapshot{record()}};
-    snapshot_list.more = true;
-    session_page session_list;
-    session_list.sessions = {info, info};
-    session_list.more = true;
-    stored_session session;
-    session.info = info;
-    session.content = talk();
-    session.head = stored_snapshot{record(), talk()};
-    return std::tuple{delete_session{which},
-                      erased{1ull << 40, 1},
-                      get_session{which, detail_level::record},
-                      get_snapshot{snapshot, detail_level::record},
-                      label,
-                      sessions,
-                      snapshots,
-                      prune,
-                      restore_snapshot{snapshot},
-                      save_session{which, talk(), 5},
-                      save_snapshot{record(), talk(), append_rule::at_head},
-                      saved_snapshot{record(), true},
-                      info,
-                      session_list,
-                      snapshot_list,
-                      record(),
-                      session,
-                      stored_snapshot{record(), talk()}};
-  }
-
-  static state talk() {
-    return state::conversation(
-      ai::message_log{{ai::user_text("tea?")}}, payload::of(article{"tea", 2}),
-      std::make_shared<const std::vector<ai::artifact>>(
-        std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}));
-  }
-
-  static snapshot_record record() {
-    snapshot_record result;
-    result.agent = "/agent/chat";
-    result.session = session_id{"s"};
-    result.sequence = 1ull << 40;
-    result.id = snapshot_id{"a"};
-    result.state = state_id{"b"};
-    result.event = snapshot_event::invocation_end;
-    result.created_at = caf::timestamp{1s};
-    result.labels = {"approved"};
-    result.orphaned = true;
-    return result;
   }
 
   template <class T>

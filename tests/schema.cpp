@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace user {
+namespace drawn {
 
 /// Has the same short name as another struct below.
 struct node {
@@ -27,15 +27,15 @@ struct stamp {
   std::int64_t ns = 0;
 };
 
-} // namespace user
+} // namespace drawn
 
 template <>
-struct tertulia::json_codec<user::stamp> {
-  static void write(std::string& out, const user::stamp& x, const json_path&) {
+struct tertulia::json_codec<drawn::stamp> {
+  static void write(std::string& out, const drawn::stamp& x, const json_path&) {
     out += std::to_string(x.ns);
   }
 
-  static user::stamp read(const json& from, const json_path&) {
+  static drawn::stamp read(const json& from, const json_path&) {
     return {from.get<std::int64_t>()};
   }
 
@@ -91,7 +91,7 @@ BOOST_DESCRIBE_STRUCT(branch, (), (leaves))
 
 struct holder {
   node mine;
-  user::node theirs;
+  drawn::node theirs;
   node again;
   std::vector<leaf> leaves;
 };
@@ -203,7 +203,7 @@ TEST(schema, a_json_value_may_be_anything) {
 }
 
 TEST(schema, a_codec_brings_its_own) {
-  EXPECT_EQ(inner<std::vector<user::stamp>>()["items"]["description"],
+  EXPECT_EQ(inner<std::vector<drawn::stamp>>()["items"]["description"],
             "nanoseconds");
 }
 

@@ -37,7 +37,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace user {
+namespace buyer {
 
 enum class colour { red, blue };
 BOOST_DESCRIBE_ENUM(colour, red, blue)
@@ -101,31 +101,31 @@ struct page {
   BOOST_DESCRIBE_CLASS(page, (), (messages, custom, artifacts), (), ())
 };
 
-} // namespace user
+} // namespace buyer
 
 namespace tertulia {
 
 template <>
-inline constexpr auto omitted_when_empty<user::drawer> = std::tuple{
-  &user::drawer::text,  &user::drawer::list,   &user::drawer::set,
-  &user::drawer::map,   &user::drawer::coded,  &user::drawer::log,
-  &user::drawer::maybe, &user::drawer::owner,  &user::drawer::any,
-  &user::drawer::flag,  &user::drawer::choice, &user::drawer::count,
-  &user::drawer::real,  &user::drawer::none,   &user::drawer::one,
-  &user::drawer::two,   &user::drawer::shade,  &user::drawer::inner};
+inline constexpr auto omitted_when_empty<buyer::drawer> = std::tuple{
+  &buyer::drawer::text,  &buyer::drawer::list,   &buyer::drawer::set,
+  &buyer::drawer::map,   &buyer::drawer::coded,  &buyer::drawer::log,
+  &buyer::drawer::maybe, &buyer::drawer::owner,  &buyer::drawer::any,
+  &buyer::drawer::flag,  &buyer::drawer::choice, &buyer::drawer::count,
+  &buyer::drawer::real,  &buyer::drawer::none,   &buyer::drawer::one,
+  &buyer::drawer::two,   &buyer::drawer::shade,  &buyer::drawer::inner};
 
 template <>
-inline constexpr auto omitted_when_empty<user::named> = std::tuple{
-  &user::named::nick_name};
+inline constexpr auto omitted_when_empty<buyer::named> = std::tuple{
+  &buyer::named::nick_name};
 
 template <>
-inline constexpr auto omitted_when_empty<user::plant> = std::tuple{
-  &user::plant::full_name};
+inline constexpr auto omitted_when_empty<buyer::plant> = std::tuple{
+  &buyer::plant::full_name};
 
 template <class State>
-inline constexpr auto omitted_when_empty<user::page<State>> = std::tuple{
-  &user::page<State>::messages, &user::page<State>::custom,
-  &user::page<State>::artifacts};
+inline constexpr auto omitted_when_empty<buyer::page<State>> = std::tuple{
+  &buyer::page<State>::messages, &buyer::page<State>::custom,
+  &buyer::page<State>::artifacts};
 
 namespace {
 
@@ -180,19 +180,19 @@ static_assert(
 static_assert(json_value<part> && json_value<message> && json_value<artifact>);
 static_assert(json_value<model_response> && json_value<model_response_chunk>);
 static_assert(json_value<message_log>);
-static_assert(described<user::page<int>> && json_value<user::page<int>>);
-static_assert(!json_value<user::page<char>>);
+static_assert(described<buyer::page<int>> && json_value<buyer::page<int>>);
+static_assert(!json_value<buyer::page<char>>);
 
 // -- leaving out --------------------------------------------------------------
 
 TEST(values, what_is_empty_is_left_out_where_the_struct_says_so) {
-  EXPECT_EQ(to_json_text(user::drawer{}),
+  EXPECT_EQ(to_json_text(buyer::drawer{}),
             R"({"one":[0],"two":[0,0],"shade":"red","inner":{"url":""},)"
             R"("kept":""})");
 }
 
 TEST(values, what_is_not_empty_is_written) {
-  user::drawer x;
+  buyer::drawer x;
   x.text = "a";
   x.list = {0};
   x.set = {0};
@@ -212,17 +212,17 @@ TEST(values, what_is_not_empty_is_written) {
                   R"("role":"user"}],"maybe":0,"owner":0,"any":{},)"
                   R"("choice":0,"flag":true,"count":-1,"real":-0.0,"one":[0],)"
                   R"("two":[0,0],"shade":"red","inner":{"url":""},"kept":""})");
-  const auto y = expect_same_text<user::drawer>(text);
+  const auto y = expect_same_text<buyer::drawer>(text);
   EXPECT_TRUE(std::signbit(y.real));
 }
 
 TEST(values, what_was_left_out_is_read_as_the_default) {
-  const auto x = parse_json<user::drawer>("{}");
-  EXPECT_EQ(to_json_text(x), to_json_text(user::drawer{}));
+  const auto x = parse_json<buyer::drawer>("{}");
+  EXPECT_EQ(to_json_text(x), to_json_text(buyer::drawer{}));
 }
 
 TEST(values, what_may_be_left_out_is_not_required) {
-  const auto schema = schema_without_dialect<user::drawer>();
+  const auto schema = schema_without_dialect<buyer::drawer>();
   EXPECT_EQ(schema["required"],
             parsed(R"(["one","two","shade","inner","kept"])"));
   EXPECT_EQ(schema["properties"].size(), 19u);
@@ -230,23 +230,23 @@ TEST(values, what_may_be_left_out_is_not_required) {
 }
 
 TEST(values, what_a_base_leaves_out_is_left_out_of_what_derives_from_it) {
-  EXPECT_EQ(to_json_text(user::named{}), R"({"fullName":""})");
-  EXPECT_EQ(to_json_text(user::pet{}), R"({"fullName":"","age":0})");
-  EXPECT_EQ(to_json_text(user::plant{}), "{}");
-  EXPECT_EQ(schema_of<user::pet>()["required"],
+  EXPECT_EQ(to_json_text(buyer::named{}), R"({"fullName":""})");
+  EXPECT_EQ(to_json_text(buyer::pet{}), R"({"fullName":"","age":0})");
+  EXPECT_EQ(to_json_text(buyer::plant{}), "{}");
+  EXPECT_EQ(schema_of<buyer::pet>()["required"],
             parsed(R"(["fullName","age"])"));
 }
 
 TEST(values, a_variant_finds_a_struct_whose_empty_members_are_left_out) {
-  using either = std::variant<user::exact, user::pet>;
+  using either = std::variant<buyer::exact, buyer::pet>;
   const auto x = parse_json<either>(R"({"fullName":"Rex","age":1})");
-  EXPECT_TRUE(std::holds_alternative<user::pet>(x));
+  EXPECT_TRUE(std::holds_alternative<buyer::pet>(x));
 }
 
 // -- class templates ----------------------------------------------------------
 
 TEST(values, a_class_template_is_described_inside_of_it) {
-  using words = user::page<std::vector<std::string>>;
+  using words = buyer::page<std::vector<std::string>>;
   words x;
   expect_text(x, "{}");
   x.custom = {"a"};
@@ -257,18 +257,18 @@ TEST(values, a_class_template_is_described_inside_of_it) {
 }
 
 TEST(values, a_member_of_any_type_may_be_listed_by_a_class_template) {
-  EXPECT_EQ(to_json_text(user::page<int>{}), "{}");
-  EXPECT_EQ(to_json_text(user::page<json>{}), "{}");
-  EXPECT_EQ(to_json_text(user::page<nothing>{}), "{}");
-  EXPECT_EQ(to_json_text(user::page<user::exact>{}),
+  EXPECT_EQ(to_json_text(buyer::page<int>{}), "{}");
+  EXPECT_EQ(to_json_text(buyer::page<json>{}), "{}");
+  EXPECT_EQ(to_json_text(buyer::page<nothing>{}), "{}");
+  EXPECT_EQ(to_json_text(buyer::page<buyer::exact>{}),
             R"({"custom":{"name":""}})");
-  EXPECT_EQ(schema_of<user::page<user::exact>>()["required"],
+  EXPECT_EQ(schema_of<buyer::page<buyer::exact>>()["required"],
             parsed(R"(["custom"])"));
-  EXPECT_FALSE(schema_of<user::page<int>>().contains("required"));
+  EXPECT_FALSE(schema_of<buyer::page<int>>().contains("required"));
 }
 
 TEST(values, a_class_template_has_a_schema) {
-  const auto schema = schema_without_dialect<user::page<int>>();
+  const auto schema = schema_without_dialect<buyer::page<int>>();
   EXPECT_EQ(schema["properties"]["custom"]["type"], "integer");
   EXPECT_EQ(schema["properties"]["messages"]["items"],
             schema_without_dialect<message>());
@@ -287,7 +287,7 @@ T over_the_wire(T x) {
 }
 
 TEST(values, a_class_template_can_be_sent_and_printed) {
-  user::page<int> x;
+  buyer::page<int> x;
   x.custom = 7;
   x.messages = message_log{}.with(user_text("hi"));
   EXPECT_TRUE(over_the_wire(x) == x);

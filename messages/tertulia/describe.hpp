@@ -78,6 +78,20 @@ printed_text print(const T& x) {
 
 } // namespace tertulia::detail
 
+namespace tertulia {
+
+/// Returns the name of a described enumerator on the wire, `unknown` for a
+/// value without one.
+template <detail::described_enum T>
+[[nodiscard]] std::string to_string(T x) {
+  auto name = detail::quoted_name(x);
+  if (name.empty())
+    return "unknown";
+  return std::string{name.substr(1, name.size() - 2)};
+}
+
+} // namespace tertulia
+
 namespace caf {
 
 /// Lets CAF send and print every described struct: as one string, its canonical

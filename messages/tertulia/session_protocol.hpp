@@ -50,6 +50,9 @@ enum class session_verb : std::uint8_t {
   set_artifacts = 4, ///< `std::vector<ai::artifact>`
 };
 
+BOOST_DESCRIBE_ENUM(session_verb, add_messages, set_messages, set_custom,
+                    add_artifact, set_artifacts)
+
 /// Anybody to session: change the state.
 ///
 /// The session answers with its new version. If it keeps its state in a store

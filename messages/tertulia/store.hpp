@@ -6,7 +6,6 @@
 #include <tertulia/state.hpp>
 
 #include <caf/meta/type_name.hpp>
-#include <caf/optional.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +77,8 @@ enum class detail_level : std::uint8_t {
   state,  ///< Its state, too, and verified.
 };
 
+BOOST_DESCRIBE_ENUM(detail_level, record, state)
+
 /// Where a record may be added to a session.
 enum class append_rule : std::uint8_t {
   /// Behind any record of the session: a branch.
@@ -85,6 +86,8 @@ enum class append_rule : std::uint8_t {
   /// Behind the session's head only; `aborted` if it has moved.
   at_head,
 };
+
+BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head)
 
 // -- session -> store ---------------------------------------------------------
 
@@ -319,6 +322,11 @@ struct stored_snapshot {
   explicit stored_snapshot(snapshot_record record, state content = {})
     : record(std::move(record)), content(std::move(content)) {}
 
+  /// Whether it is one: a store has numbered it.
+  explicit operator bool() const noexcept {
+    return record.sequence > 0;
+  }
+
   snapshot_record record;
   /// Plain and without a value if only the record was wanted.
   state content;
@@ -378,8 +386,8 @@ struct stored_session {
   /// What it works on: as it was saved or restored last, or its head's state.
   /// Plain and without a value if only the record was wanted.
   state content;
-  /// Its head; empty without records.
-  caf::optional<stored_snapshot> head;
+  /// Its head; false without records.
+  stored_snapshot head;
 
   friend bool operator==(const stored_session&, const stored_session&)
     = default;

@@ -107,7 +107,7 @@ void define_session_store(runtime& rt, const conversation_action& of) {
       result.state = state_as<State>(found.content);
       result.turn_index = found.info.next_turn;
       if (found.head)
-        result.last_snapshot = snapshot_as<State>(*found.head);
+        result.last_snapshot = snapshot_as<State>(found.head);
       co_return result;
     },
     "Returns a session of " + of.info.key + '.');

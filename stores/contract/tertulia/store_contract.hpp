@@ -788,7 +788,7 @@ TYPED_TEST_P(store_contract, a_restore_moves_the_head_and_what_follows_it) {
   EXPECT_EQ(session.info.records, 3u);
   EXPECT_EQ(session.content, this->number(1));
   ASSERT_TRUE(session.head);
-  EXPECT_EQ(session.head->record, this->read(of, 2));
+  EXPECT_EQ(session.head.record, this->read(of, 2));
   EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 2}));
   EXPECT_EQ(this->sequences(of, true), (std::vector<std::uint64_t>{1, 2, 3}));
 }
@@ -842,8 +842,8 @@ TYPED_TEST_P(store_contract, what_a_session_works_on_is_not_its_head) {
   EXPECT_EQ(session.content, this->number(3));
   EXPECT_EQ(session.info.next_turn, 7u);
   ASSERT_TRUE(session.head);
-  EXPECT_EQ(session.head->record.sequence, 2u);
-  EXPECT_EQ(session.head->content, this->number(2));
+  EXPECT_EQ(session.head.record.sequence, 2u);
+  EXPECT_EQ(session.head.content, this->number(2));
   this->save(of, this->number(4), 2);
   EXPECT_EQ(this->get(get_session{of}).content, this->number(4));
 }
@@ -1061,7 +1061,7 @@ TYPED_TEST_P(store_contract, a_durable_store_knows_everything_again) {
     const auto after = this->get(get_session{of});
     EXPECT_EQ(after.info, before.info);
     EXPECT_EQ(after.content, this->talk(3));
-    EXPECT_EQ(after.head->record, before.head->record);
+    EXPECT_EQ(after.head.record, before.head.record);
     EXPECT_EQ(this->sequences(of, true), records);
     EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, 3}}).content,
               this->number(3));
