@@ -70,7 +70,7 @@ private:
     const auto text = answer.text();
     for (std::size_t from = 0; from < text.size();) {
       const auto to = std::min(text.find(' ', from), text.size() - 1) + 1;
-      std::vector<tertulia::ai::part> word;
+      tertulia::chunks<tertulia::ai::part> word;
       word.push_back(tertulia::ai::part::text(text.substr(from, to - from)));
       co_await hear(tertulia::ai::model_response_chunk{std::move(word)});
       from = to;

@@ -205,17 +205,18 @@ TEST_F(chat_agent, tools_find_the_session_by_its_type) {
 // -- the responder ------------------------------------------------------------
 
 TEST_F(chat_agent, the_stream_carries_text_chunks_status_and_artifacts) {
-  const auto chunks = chunks_of([](context, chat_session, chat_input,
-                                   chat_responder out) -> task<> {
-    co_await out.send_text("hi");
-    ai::model_response_chunk piece{
-      std::vector<ai::part>(1, ai::part::reasoning("hm")), ai::role::model, 2};
-    co_await out.send_chunk(piece);
-    co_await out.send_status("thinking", 0.5);
-    co_await out.send_artifact("a.txt", ai::part::text("x"));
-    co_await out.send_artifact(text_artifact("b.txt", "y"));
-    co_await out.end_turn();
-  });
+  const auto chunks = chunks_of(
+    [](context, chat_session, chat_input, chat_responder out) -> task<> {
+      co_await out.send_text("hi");
+      ai::model_response_chunk piece{
+        tertulia::chunks<ai::part>(1, ai::part::reasoning("hm")),
+        ai::role::model, 2};
+      co_await out.send_chunk(piece);
+      co_await out.send_status("thinking", 0.5);
+      co_await out.send_artifact("a.txt", ai::part::text("x"));
+      co_await out.send_artifact(text_artifact("b.txt", "y"));
+      co_await out.end_turn();
+    });
   EXPECT_EQ(
     told_of(chunks),
     (texts{

@@ -14,7 +14,7 @@ message with_text(role role, std::string text) {
 
 } // namespace
 
-std::string text_of(const std::vector<part>& parts) {
+std::string text_of(std::span<const part> parts) {
   std::string result;
   for (const auto& x : parts)
     if (const auto text = x.as_text())

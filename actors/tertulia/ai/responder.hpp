@@ -49,7 +49,9 @@ public:
   /// Sends a piece of a model's answer that is text.
   [[nodiscard]] auto send_text(std::string text) const {
     return made([text = std::move(text)](stream_chunk<Status>& x) mutable {
-      x.chunk.emplace().content.emplace_back(text_part{std::move(text)});
+      // A default part is a text: nothing is moved twice.
+      auto& made = x.chunk.emplace().content.emplace_back();
+      std::get<text_part>(made.value).text = std::move(text);
     });
   }
 

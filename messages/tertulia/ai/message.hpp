@@ -5,6 +5,7 @@
 #include <tertulia/ai/part.hpp>
 #include <tertulia/describe.hpp>
 
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -50,7 +51,7 @@ struct message {
 BOOST_DESCRIBE_STRUCT(message, (), (content, metadata, role))
 
 /// Returns the text of all text parts, one after the other.
-[[nodiscard]] std::string text_of(const std::vector<part>& parts);
+[[nodiscard]] std::string text_of(std::span<const part> parts);
 
 // -- messages of one kind -----------------------------------------------------
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/message.hpp>
+#include <tertulia/chunks.hpp>
 #include <tertulia/describe.hpp>
 
 #include <cstdint>
@@ -24,12 +25,13 @@ struct model_response_chunk {
   // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   model_response_chunk() = default;
 
-  explicit model_response_chunk(std::vector<part> content,
+  explicit model_response_chunk(chunks<part> content,
                                 ai::role role = ai::role::model,
                                 std::int64_t index = 0)
     : content(std::move(content)), role(role), index(index) {}
 
-  std::vector<part> content;
+  /// Mostly one, which then needs no memory of its own.
+  chunks<part> content;
   ai::role role = ai::role::model;
 
   /// Which message of the answer it belongs to; the first one is 0.
