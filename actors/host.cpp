@@ -5,6 +5,7 @@
 #include <tertulia/detail/host.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 #include <tertulia/detail/timer.hpp>
+#include <tertulia/uuid.hpp>
 
 #include <caf/actor_cast.hpp>
 
@@ -144,9 +145,9 @@ std::uint64_t host::enlist(wait& x) {
   return last_id_;
 }
 
-std::uint64_t host::enlist(wait& x, caf::timespan within) {
+std::uint64_t host::enlist(wait& x, caf::timespan within, bool vital) {
   const auto due = later(self_->clock().now(), within);
-  enlisted_.push_back(enlisted{++last_id_, &x, due});
+  enlisted_.push_back(enlisted{++last_id_, &x, due, vital});
   // One tick is under way, for the earliest of all. It stays when its wait ends
   // in time and serves the next one then: most waits cost the timer nothing.
   if (due < next_expiry_) {
@@ -261,9 +262,10 @@ caf::result<opened> host::start(open& x) {
     const auto parent = parse_traceparent(x.options.trace_parent);
     trace = env_->traces.start(action_->info.key, parent ? &*parent : nullptr);
   }
-  opening_ = self_->make_response_promise<opened>();
+  opening_ = std::make_unique<opening>(*this);
+  opening_->answer = self_->make_response_promise<opened>();
   link_ = std::move(x.session);
-  auto answer = opening_;
+  auto answer = opening_->answer;
   if (conversation != nullptr)
     open_session(std::move(how));
   else
@@ -272,36 +274,45 @@ caf::result<opened> host::start(open& x) {
 }
 
 void host::open_session(session_opening how) {
-  auto what = std::static_pointer_cast<const conversation_action>(action_);
-  session_
-    = spawn_session(*self_, env_, what, std::move(how), lease_holder{self_});
+  const auto what
+    = std::static_pointer_cast<const conversation_action>(action_);
+  leased_ = what->policy.store || how.session || how.snapshot;
+  if (!leased_)
+    how.session = session_id{make_uuid()};
+  const auto id = how.session;
+  session_ = spawn_session(*self_, env_, what, std::move(how),
+                           leased_ ? lease_holder{self_} : lease_holder{});
   self_->monitor(session_);
+  if (!leased_)
+    return start_conversation(id);
   if (what->policy.store)
-    opening_id_ = enlist(opening_wait_, what->policy.store_within);
+    opening_->id = enlist(*opening_, what->policy.store_within);
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
-      [this, what](session_view& x) {
+      [this](const session_view& x) {
         if (concluded_)
           return;
-        claim(opening_id_);
-        first_view_ = std::move(x);
-        responder_
-          = spawn_responder(*self_, what, self_->ctrl(), client_, session_);
-        self_->monitor(responder_);
-        sink_ = responder_;
-        link_ = session_link{what->state_type(), first_view_.id, session_,
-                             responder_};
-        link_.span_key = what->policy.span_key;
-        link_.agent = what->info.name;
-        start_body({});
+        claim(opening_->id);
+        start_conversation(x.id);
       },
       [this](caf::error& reason) { refuse(std::move(reason)); });
+}
+
+void host::start_conversation(const session_id& id) {
+  const auto what
+    = std::static_pointer_cast<const conversation_action>(action_);
+  responder_ = spawn_responder(*self_, what, self_->ctrl(), client_, session_);
+  self_->monitor(responder_);
+  sink_ = responder_;
+  link_ = session_link{id, session_, responder_, what->kind};
+  start_body({});
 }
 
 void host::start_body(payload init) {
   env_->log->debug("{} opened", action_->info.key);
   // The answer goes out before the body says its first word.
-  opening_.deliver(opened{connection_actor{self_}, in.window()});
+  std::exchange(opening_, nullptr)
+    ->answer.deliver(opened{connection_actor{self_}, in.window()});
   body_.emplace(action_->run(context{*this, trace}, std::move(init)));
   schedule(body_->start_for(body_end_, root));
   settle();
@@ -312,7 +323,7 @@ void host::refuse(caf::error reason) {
     return;
   concluded_ = true;
   reason_ = std::move(reason);
-  claim(opening_id_);
+  claim(opening_->id);
   // As with a last word: who was refused can open the session again.
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
@@ -325,7 +336,7 @@ void host::deliver_refusal() {
   const auto status = to_status(reason_);
   trace.set_error(status.code(), status.message());
   trace.end();
-  opening_.deliver(std::move(reason_));
+  opening_->answer.deliver(std::move(reason_));
   self_->quit();
 }
 
@@ -369,15 +380,22 @@ void host::expire() {
     return;
   next_expiry_ = time_point::max();
   std::vector<wait*> late;
+  auto lost = false;
   for (const auto& x : enlisted_)
-    if (x.due <= now)
+    if (x.due <= now) {
       late.push_back(x.who);
-    else
+      lost = lost || x.vital;
+    } else {
       next_expiry_ = std::min(next_expiry_, x.due);
+    }
   if (next_expiry_ != time_point::max())
     arm(expiry_id, next_expiry_ - now);
   for (auto* x : late)
     x->abort(fail(errc::deadline_exceeded, "no answer came in time"));
+  if (lost)
+    root.cancel(fail(errc::deadline_exceeded,
+                     "the session did not answer in time: what its store has "
+                     "kept is unknown"));
 }
 
 void host::on_down(const caf::down_msg& x) {
@@ -385,7 +403,10 @@ void host::on_down(const caf::down_msg& x) {
     return abort(fail(errc::cancelled, "the client is gone"));
   if (session_ && x.source == session_.address()) {
     session_ = nullptr;
-    self_->send(env_->leases, release_atom_v, x.source);
+    if (leased_)
+      self_->send(env_->leases, release_atom_v, x.source);
+    if (told_)
+      return;
     if (concluded_)
       return body_ ? deliver_last_word() : deliver_refusal();
     return abort(lost_part("session", x.reason));
@@ -393,7 +414,13 @@ void host::on_down(const caf::down_msg& x) {
   if (responder_ && x.source == responder_.address()) {
     responder_ = nullptr;
     sink_ = client_;
-    return told_ ? quit_if_done() : abort(lost_part("responder", x.reason));
+    if (!told_)
+      return abort(lost_part("responder", x.reason));
+    if (x.reason) // with the last word, which it had not handed on
+      self_->send(
+        sink_,
+        finished{{}, lost_part("responder", x.reason), out.sent(), in.taken()});
+    return quit_if_done();
   }
   for (const auto& [other, id] : asked_)
     if (other == x.source)
@@ -441,11 +468,11 @@ void host::say_last_word(payload output, caf::error reason) {
   concluded_ = true;
   output_ = std::move(output);
   reason_ = std::move(reason);
-  // Who has heard the last word can open the session again: it has ended then,
-  // and nothing that it began comes later.
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
-  else
+  // Who has heard the last word can open the session again: it has ended then,
+  // and nothing that it began comes later.
+  if (!session_ || !leased_)
     deliver_last_word();
 }
 

@@ -9,7 +9,7 @@
 #include <caf/typed_response_promise.hpp>
 
 #include <map>
-#include <optional>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -23,11 +23,18 @@ struct claimant {
   caf::actor_addr connection;
 };
 
+/// One that waits for the holder to end.
+struct successor {
+  claimant who;
+  caf::typed_response_promise<void> answer;
+};
+
 struct lease {
   claimant holder;
-  std::optional<claimant> next;             // waits for the holder to end
-  caf::typed_response_promise<void> answer; // to the next
+  std::unique_ptr<successor> next; // few have one
 };
+
+using lease_map = std::map<session_ref, lease>;
 
 class leases_state {
 public:
@@ -55,8 +62,7 @@ private:
       connection.address()};
     const auto found = leases_.find(key);
     if (found == leases_.end()) {
-      watch(key, who);
-      leases_.emplace(key, lease{who, {}, {}});
+      watch(leases_.emplace(key, lease{who, nullptr}).first, who);
       return caf::unit;
     }
     auto& held = found->second;
@@ -67,40 +73,39 @@ private:
     const auto taken
       = fail(errc::cancelled, "another invocation took over the session");
     if (held.next) {
-      held.answer.deliver(
+      held.next->answer.deliver(
         fail(errc::aborted, "a later invocation took over the session"));
-      forget(held.next->session);
+      forget(held.next->who.session);
     } else {
       tell(held.holder.connection, taken);
     }
-    watch(key, who);
-    held.next = who;
-    held.answer = self_->make_response_promise<void>();
-    return held.answer;
+    watch(found, who);
+    held.next = std::make_unique<successor>();
+    held.next->who = who;
+    held.next->answer = self_->make_response_promise<void>();
+    return held.next->answer;
   }
 
   void release(const caf::actor_addr& session) {
-    const auto known = keys_.find(session);
-    if (known == keys_.end())
+    const auto known = claims_.find(session);
+    if (known == claims_.end())
       return;
-    const auto found = leases_.find(known->second);
-    keys_.erase(known);
-    if (found == leases_.end())
-      return;
+    const auto found = known->second;
+    claims_.erase(known);
     auto& held = found->second;
-    if (held.holder.session != session) { // the next one did not wait
-      if (held.next && held.next->session == session)
-        held.next.reset();
+    if (held.holder.session != session) {
+      held.next.reset(); // it did not wait
     } else if (held.next) {
-      held.holder = *std::exchange(held.next, std::nullopt);
-      static_cast<caf::response_promise&>(held.answer).deliver(caf::unit);
+      const auto next = std::move(held.next);
+      held.holder = next->who;
+      static_cast<caf::response_promise&>(next->answer).deliver(caf::unit);
     } else {
       leases_.erase(found);
     }
   }
 
-  void watch(const session_ref& key, const claimant& who) {
-    keys_.emplace(who.session, key);
+  void watch(lease_map::iterator what, const claimant& who) {
+    claims_.emplace(who.session, what);
     if (const auto session
         = caf::actor_cast<caf::strong_actor_ptr>(who.session))
       self_->monitor(session);
@@ -111,7 +116,7 @@ private:
 
   void forget(const caf::actor_addr& session) {
     self_->demonitor(session);
-    keys_.erase(session);
+    claims_.erase(session);
   }
 
   void tell(const caf::actor_addr& connection, const caf::error& reason) {
@@ -120,8 +125,9 @@ private:
   }
 
   lease_actor::pointer self_;
-  std::map<session_ref, lease> leases_;
-  std::unordered_map<caf::actor_addr, session_ref> keys_; // by session
+  lease_map leases_;
+  // By session. Each is the holder, or the one that waits: both keep the lease.
+  std::unordered_map<caf::actor_addr, lease_map::iterator> claims_;
 };
 
 } // namespace

@@ -7,9 +7,10 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
-#include <deque>
 #include <functional>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include <spdlog/logger.h>
 
@@ -32,8 +33,14 @@ public:
       lease_holder owner) {
     env_ = std::move(env);
     what_ = std::move(what);
-    opening_ = std::move(opening);
+    opening_ = std::make_unique<session_opening>(std::move(opening));
     owner_ = std::move(owner);
+    if (!owner_) {
+      started_ = true;
+      id_ = opening_->session;
+      set_out();
+      opening_.reset();
+    }
     return {
       [this](caf::open_atom) { return start(); },
       [this](caf::get_atom) -> caf::result<session_view> {
@@ -56,6 +63,19 @@ public:
   }
 
 private:
+  /// A record, as far as what follows it needs to know.
+  struct standing {
+    standing() = default;
+    explicit standing(snapshot_record&& x)
+      : sequence(x.sequence), index(x.index), id(std::move(x.id)),
+        state(std::move(x.state)) {}
+
+    std::uint64_t sequence = 0; // none
+    std::uint64_t index = 0;
+    snapshot_id id;
+    state_id state;
+  };
+
   using view_promise = caf::typed_response_promise<session_view>;
   using version_promise = caf::typed_response_promise<std::uint64_t>;
   using outcome_promise = caf::typed_response_promise<snapshot_outcome>;
@@ -102,12 +122,12 @@ private:
     if (std::exchange(started_, true))
       return fail(errc::failed_precondition, "the session is open already");
     auto promise = self_->make_response_promise<session_view>();
-    if (opening_.snapshot)
+    if (opening_->snapshot)
       find_snapshot(promise);
-    else if (opening_.session)
+    else if (opening_->session)
       claim(promise, [this](view_promise& x) { find_session(x); });
     else
-      begin(promise);
+      claim_new(promise);
     return promise;
   }
 
@@ -118,7 +138,7 @@ private:
                            what_->info.key + " has no store to restore from"));
       return;
     }
-    snapshot_ref which{what_->info.key, opening_.session, opening_.snapshot};
+    snapshot_ref which{what_->info.key, opening_->session, opening_->snapshot};
     auto go_on = [this, which](view_promise& to, stored_snapshot& x) mutable {
       id_ = x.record.session;
       which.session = id_;
@@ -135,7 +155,7 @@ private:
                 get_snapshot{which, detail_level::record})
       .then([promise, go_on](stored_snapshot& x) mutable { go_on(promise, x); },
             [this, promise](caf::error& reason) mutable {
-              if (opening_.session && code_of(reason) == errc::not_found)
+              if (opening_->session && code_of(reason) == errc::not_found)
                 explain_missing(promise, reason);
               else
                 promise.deliver(std::move(reason));
@@ -145,11 +165,11 @@ private:
   /// Tells a snapshot of another session from one that is unknown.
   void explain_missing(view_promise promise, const caf::error& reason) {
     auto mismatch
-      = fail(errc::invalid_argument, "snapshot " + opening_.snapshot.str()
+      = fail(errc::invalid_argument, "snapshot " + opening_->snapshot.str()
                                        + " is not one of session "
-                                       + opening_.session.str());
+                                       + opening_->session.str());
     get_snapshot anywhere{snapshot_ref{what_->info.key, session_id{},
-                                       opening_.snapshot},
+                                       opening_->snapshot},
                           detail_level::record};
     self_->request(policy().store, caf::infinite, std::move(anywhere))
       .then([=](const stored_snapshot&) mutable { promise.deliver(mismatch); },
@@ -170,46 +190,46 @@ private:
       ask(promise, get_snapshot{std::move(which)}, go_on);
   }
 
+  /// Who finds the new session in the store must not open it beside us.
+  void claim_new(view_promise promise) {
+    id_ = session_id{make_uuid()};
+    claim(promise, [this](view_promise& x) {
+      set_out();
+      opened(x);
+    });
+  }
+
   void find_session(view_promise promise) {
     if (!policy().store) {
-      begin(promise);
+      set_out();
+      opened(promise);
       return;
     }
     self_->request(policy().store, caf::infinite, get_session{ref()})
       .then(
         [this, promise](stored_session& x) mutable {
-          stored_snapshot head;
-          if (x.head)
-            head = std::move(*x.head);
           turn_ = x.info.next_turn;
-          resume(promise, std::move(head), std::move(x.content));
+          resume(promise, std::move(x.head), std::move(x.content));
         },
         [this, promise](caf::error& reason) mutable {
-          if (code_of(reason) == errc::not_found)
-            begin(promise);
-          else
+          if (code_of(reason) != errc::not_found) {
             promise.deliver(std::move(reason));
+            return;
+          }
+          set_out();
+          opened(promise);
         });
   }
 
+  void opened(view_promise& promise) {
+    opening_.reset();
+    promise.deliver(view());
+  }
+
   /// Begins where nothing was before.
-  void begin(view_promise promise) {
-    auto go_on = [this](view_promise& to) {
-      content_ = opening_.initial ? std::move(*opening_.initial)
-                                  : what_->first_state();
-      to.deliver(view());
-    };
-    if (id_ || opening_.session) { // claimed already
-      id_ = opening_.session;
-      go_on(promise);
-      return;
-    }
-    id_ = session_id{make_uuid()};
-    // Who finds the new session in the store must not open it beside us.
-    if (policy().store)
-      claim(promise, go_on);
-    else
-      go_on(promise);
+  void set_out() {
+    content_ = opening_->initial ? std::move(*opening_->initial)
+                                 : what_->first_state();
   }
 
   /// Goes on from what the store has.
@@ -217,11 +237,11 @@ private:
   void resume(view_promise promise, stored_snapshot from,
               std::optional<state> working) {
     try {
-      if (from.record.sequence > 0) {
+      if (from) {
         verify(from);
         if (!working)
           turn_ = next_turn_after(from.record);
-        last_ = std::move(from.record);
+        last_ = standing{std::move(from.record)};
         previous_ = typed(std::move(from.content));
         content_ = working ? typed(std::move(*working)) : *previous_;
       } else {
@@ -231,7 +251,7 @@ private:
       promise.deliver(current_exception_to_error());
       return;
     }
-    promise.deliver(view());
+    opened(promise);
   }
 
   /// Whatever a store is worth: what it gives is what was saved, or an error.
@@ -251,10 +271,10 @@ private:
   template <class Next>
   void claim(view_promise promise, Next next) {
     if (!id_)
-      id_ = opening_.session;
+      id_ = opening_->session;
     self_
       ->request(env_->leases, caf::infinite, claim_atom_v, ref(), owner_,
-                opening_.live)
+                opening_->live)
       .then([promise, next]() mutable { next(promise); },
             [promise](caf::error& reason) mutable {
               promise.deliver(std::move(reason));
@@ -429,7 +449,7 @@ private:
                 save_snapshot{std::move(record), content, rule})
       .then(
         [=, this](saved_snapshot& x) mutable {
-          last_ = std::move(x.record);
+          last_ = standing{std::move(x.record)};
           keep_tag(before, content.messages());
           previous_ = std::move(content);
           saved_version_ = version;
@@ -510,7 +530,7 @@ private:
     busy_ = false;
     while (!busy_ && !waiting_.empty()) {
       auto next = std::move(waiting_.front());
-      waiting_.pop_front();
+      waiting_.erase(waiting_.begin());
       next();
     }
   }
@@ -518,7 +538,7 @@ private:
   session_actor::pointer self_;
   std::shared_ptr<environment> env_;
   std::shared_ptr<const conversation_action> what_;
-  session_opening opening_;
+  std::unique_ptr<session_opening> opening_; // until it is open
   lease_holder owner_;
   bool started_ = false;
 
@@ -527,13 +547,13 @@ private:
   std::uint64_t version_ = 1;
   std::uint64_t turn_ = 0;
 
-  snapshot_record last_; // sequence 0: none
+  standing last_; // where the next snapshot goes on
   std::optional<state> previous_;
   std::uint64_t saved_version_ = 0;
   std::vector<snapshot_id> made_; // in this invocation
 
   bool busy_ = false;
-  std::deque<std::function<void()>> waiting_;
+  std::vector<std::function<void()>> waiting_;
 };
 
 } // namespace

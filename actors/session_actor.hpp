@@ -17,6 +17,8 @@ namespace tertulia::detail {
 /// as it is.
 ///
 /// @param owner the connection: who is told when another invocation takes over.
+///              Null for a session that nobody else can know, for it has no
+///              store and its id is new: it needs no lease and no `open_atom`.
 session_actor spawn_session(caf::local_actor& parent,
                             std::shared_ptr<environment> env,
                             std::shared_ptr<const conversation_action> what,

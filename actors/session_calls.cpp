@@ -26,7 +26,7 @@ void note(const context& ctx, const session_link& link,
   if (!x.created)
     return;
   ctx.trace().set_attribute("genkit:metadata:snapshotId", x.id.str());
-  ctx.trace().set_attribute(link.span_key, link.agent);
+  ctx.trace().set_attribute(link.kind->span_key, link.kind->agent);
 }
 
 } // namespace

@@ -4,7 +4,8 @@
 // one to a bidi flow, and one to a session flow?
 // All of them have one sink, which keeps a handle to each; a second row gives
 // each a blocking client of its own. Raw CAF: an actor that has heard one
-// message.
+// message. What a store keeps of a conversation stays when that is closed, so
+// it is told apart: as what is left.
 
 #include <tertulia/memory_store.hpp>
 
@@ -48,24 +49,31 @@ using crowd_actor = chunk_sink::extend<
   caf::replies_to<caf::ping_atom, std::uint64_t>::with<void>,
   caf::replies_to<caf::close_atom>::with<void>>;
 
+enum class answer_end { chunk, turn };
+
 class crowd_state {
 public:
   static inline const char* name = "bench.crowd";
 
   explicit crowd_state(crowd_actor::pointer self) : self_(self) {}
 
-  crowd_actor::behavior_type run(stage& at, opener opening, payload first) {
+  /// @param end_of_trip what the answer to the first input ends with.
+  crowd_actor::behavior_type run(stage& at, opener opening, payload first,
+                                 answer_end end_of_trip) {
     line_ = &at.line;
     desk_ = at.rt.front_desk();
     opening_ = std::move(opening);
     first_ = std::move(first);
     return {
-      [this](chunk_batch&) {
-        line_->arrive();
-        open_next();
+      [=, this](chunk_batch&) {
+        if (end_of_trip == answer_end::chunk)
+          arrive();
       },
       [](input_credit) {},
-      [](turn_end) {},
+      [=, this](turn_end) {
+        if (end_of_trip == answer_end::turn)
+          arrive();
+      },
       [this](finished& x) {
         if (x.reason)
           line_->fail(self_->system().render(x.reason));
@@ -86,6 +94,11 @@ public:
   }
 
 private:
+  void arrive() {
+    line_->arrive();
+    open_next();
+  }
+
   void open_next() {
     if (to_open_ == 0)
       return;
@@ -123,14 +136,14 @@ public:
     const auto allocated = allocated_bytes();
     const auto resident = resident_bytes();
     open_all(operations);
-    const auto result = (allocated_bytes() - allocated) / count;
+    const auto open = (allocated_bytes() - allocated) / count;
     resident_ = std::max(resident_, (resident_bytes() - resident) / count);
     close_all(operations);
     // Their memory is free a moment after they have said their last word.
     const auto left = [&] { return (allocated_bytes() - allocated) / count; };
     wait_until([&] { return left() < 1 + noise_bytes / count; });
     left_ = left();
-    return result;
+    return open - left_;
   }
 
   double baseline(std::size_t operations) final {
@@ -176,10 +189,10 @@ private:
 
 class with_one_sink : public idle_question {
 protected:
-  void begin(opener opening, payload first) {
+  void begin(opener opening, payload first, answer_end end_of_trip) {
     crowd_ = at_.system.spawn(
       [=, this](crowd_actor::stateful_pointer<crowd_state> self) {
-        return self->state.run(at_, opening, first);
+        return self->state.run(at_, opening, first, end_of_trip);
       });
   }
 
@@ -203,7 +216,7 @@ class idle_bidi final : public with_one_sink {
 public:
   idle_bidi() {
     begin(opener_of(at_.rt.define_bidi_flow("echo", echo<text>)),
-          payload::of(sample<text>()));
+          payload::of(sample<text>()), answer_end::chunk);
   }
 };
 
@@ -213,7 +226,7 @@ public:
     begin(opener_of(ai::define_session_flow(
             at_.rt, "chat", chat_flow,
             with_snapshot_store(spawn_memory_store(at_.system)))),
-          one_message());
+          one_message(), answer_end::turn);
   }
 };
 

@@ -447,7 +447,7 @@ snapshot_store::behavior_type lying_store(snapshot_store::pointer) {
       stored_session result;
       result.info.head = 1;
       result.head = lie();
-      result.content = result.head->content;
+      result.content = result.head.content;
       return result;
     },
     [](const save_session&) { return session_info{}; },
@@ -604,6 +604,72 @@ TEST_F(conversation_faults,
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
   EXPECT_TRUE(all_gone());
   EXPECT_EQ(extra_actors(), 1u);
+}
+
+TEST_F(conversation_faults, a_body_cannot_go_on_when_its_store_keeps_silent) {
+  auto tries = 0;
+  const auto agent = rt->define_agent(
+    "stubborn",
+    [&](context ctx, session<memo> mine, input<std::string> in,
+        responder<std::string> out) -> task<int> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      while (auto text = co_await in.next()) {
+        co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+        for (auto done = false; !done && tries < 3;) {
+          ++tries;
+          auto ended = co_await as_expected(out.end_turn());
+          done = static_cast<bool>(ended);
+        }
+      }
+      co_return tries;
+    },
+    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  run();
+  kept.hang_next<save_snapshot>(1);
+  client.send("one");
+  run();
+  EXPECT_EQ(client.heard().ends, 0u);
+  advance(30s);
+  ASSERT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.code(), errc::deadline_exceeded);
+  kept.answer_hung(); // nobody tells the client of it
+  run();
+  EXPECT_EQ(client.heard().turns, 0u);
+  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(tries, 3);
+  EXPECT_TRUE(all_gone());
+  EXPECT_EQ(records_of(agent, "s").size(), 1u);
+}
+
+TEST_F(conversation_faults, a_responder_killed_at_any_step_takes_no_end_along) {
+  auto finished = 0;
+  auto lost = 0;
+  for (int steps = 0; finished == 0; ++steps) {
+    const auto agent = define_keeping_memo();
+    auto client = open(agent);
+    run();
+    say(client, "one");
+    const auto actors = last_actors();
+    client.close();
+    for (int i = 0; i < steps; ++i)
+      sched.try_run_once();
+    caf::anon_send_exit(actors.responder, caf::exit_reason::kill);
+    run();
+    ASSERT_EQ(client.heard().ends, 1u) << steps;
+    if (client.code() == errc::ok) {
+      EXPECT_EQ(client.output().output, 1);
+      ++finished;
+    } else {
+      // `unavailable` is what the body hears that waits for its answer.
+      EXPECT_TRUE(client.code() == errc::aborted
+                  || client.code() == errc::unavailable)
+        << steps;
+      ++lost;
+    }
+  }
+  EXPECT_GT(lost, 5);
 }
 
 TEST_F(conversation_faults, an_answer_after_the_end_changes_nothing) {

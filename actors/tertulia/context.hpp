@@ -171,7 +171,7 @@ public:
   template <class Session>
   [[nodiscard]] std::optional<Session> session() const {
     const auto& link = owner_->link();
-    if (!link.session || link.type != Session::type())
+    if (!link.session || link.kind->type != Session::type())
       return std::nullopt;
     return Session{*owner_};
   }

@@ -2,14 +2,17 @@
 
 #pragma once
 
+#include <tertulia/describe.hpp>
 #include <tertulia/identifier.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/protocol.hpp>
 
+#include <caf/meta/load_callback.hpp>
 #include <caf/meta/type_name.hpp>
 #include <caf/timespan.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,31 +24,63 @@ namespace tertulia {
 /// what one connection can make a node hold.
 inline constexpr std::uint32_t max_window = 65'536;
 
-/// The session in which a body runs, for the flows that it calls: they find it
-/// through their context and work on the same state.
-struct session_link {
-  session_link() = default;
-  session_link(std::string type, session_id id, session_actor session,
-               responder_actor responder)
-    : type(std::move(type)), id(std::move(id)), session(std::move(session)),
-      responder(std::move(responder)) {}
+/// What all sessions of one agent have in common.
+struct session_kind {
+  session_kind() = default;
+  session_kind(std::string type, std::string span_key, std::string agent)
+    : type(std::move(type)), span_key(std::move(span_key)),
+      agent(std::move(agent)) {}
 
   /// Which type the state has: who asks for another finds nothing.
   std::string type;
-  session_id id;
-  session_actor session;
-  responder_actor responder;
   /// What a span says of a snapshot: the name of its agent, under this key.
   std::string span_key;
   std::string agent;
 
-  friend bool operator==(const session_link&, const session_link&) = default;
+  friend bool operator==(const session_kind&, const session_kind&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, session_kind& x) {
+  return f(caf::meta::type_name("tertulia::session_kind"), x.type, x.span_key,
+           x.agent);
+}
+
+/// The session in which a body runs, for the flows that it calls: they find it
+/// through their context and work on the same state.
+struct session_link {
+  session_link() = default;
+  session_link(session_id id, session_actor session, responder_actor responder,
+               std::shared_ptr<const session_kind> kind)
+    : id(std::move(id)), session(std::move(session)),
+      responder(std::move(responder)), kind(std::move(kind)) {}
+
+  session_id id;
+  session_actor session;
+  responder_actor responder;
+  /// Shared by all sessions of the agent in this process; null if there is no
+  /// session.
+  std::shared_ptr<const session_kind> kind;
+
+  friend bool operator==(const session_link& x, const session_link& y) {
+    return x.id == y.id && x.session == y.session && x.responder == y.responder
+           && (x.kind == y.kind || (x.kind && y.kind && *x.kind == *y.kind));
+  }
 };
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, session_link& x) {
-  return f(caf::meta::type_name("tertulia::session_link"), x.type, x.id,
-           x.session, x.responder, x.span_key, x.agent);
+  session_kind kind;
+  if (x.kind)
+    kind = *x.kind;
+  auto load = [&]() -> caf::error {
+    x.kind.reset();
+    if (x.session)
+      x.kind = std::make_shared<const session_kind>(std::move(kind));
+    return caf::none;
+  };
+  return f(caf::meta::type_name("tertulia::session_link"), x.id, x.session,
+           x.responder, kind, caf::meta::load_callback(load));
 }
 
 /// What to do if the session that is opened has a live invocation. Goes over
@@ -56,6 +91,8 @@ enum class if_live : std::uint8_t {
   /// The live one is cancelled; the opening goes on when it has ended.
   take_over = 1,
 };
+
+BOOST_DESCRIBE_ENUM(if_live, refuse, take_over)
 
 /// What a client may choose when it opens a connection.
 struct open_options {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -89,8 +90,12 @@ struct session_opening {
 /// @threads immutable, as every action.
 class conversation_action : public action {
 public:
-  conversation_action(descriptor info, session_policy policy)
-    : action(std::move(info)), policy(std::move(policy)) {}
+  /// @param state_type for those who look for a session of it.
+  conversation_action(descriptor info, session_policy policy,
+                      std::string state_type)
+    : action(std::move(info)), policy(std::move(policy)),
+      kind(std::make_shared<const session_kind>(
+        std::move(state_type), this->policy.span_key, this->info.name)) {}
 
   [[nodiscard]] const conversation_action* conversation() const noexcept final {
     return this;
@@ -109,10 +114,8 @@ public:
   /// @errors throws `invalid_argument` that names the JSON path.
   [[nodiscard]] virtual payload check_custom(payload value) const = 0;
 
-  /// The type of the state, for those who look for a session of it.
-  [[nodiscard]] virtual const std::string& state_type() const noexcept = 0;
-
   const session_policy policy;
+  const std::shared_ptr<const session_kind> kind;
 };
 
 } // namespace tertulia::detail

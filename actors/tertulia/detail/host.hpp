@@ -96,7 +96,8 @@ public:
 
   /// The same for a wait that is aborted with `deadline_exceeded` if nobody has
   /// claimed it `within` that time.
-  std::uint64_t enlist(wait& x, caf::timespan within);
+  /// @param vital whether the connection cannot go on then, and is cancelled.
+  std::uint64_t enlist(wait& x, caf::timespan within, bool vital = false);
 
   /// Returns the wait of that number and forgets it; null if it ended before.
   wait* claim(std::uint64_t id) noexcept;
@@ -120,11 +121,6 @@ public:
   /// actors if there is none.
   [[nodiscard]] const session_link& link() const noexcept {
     return link_;
-  }
-
-  /// What the session was when the body began; only for conversations.
-  [[nodiscard]] const session_view& first_view() const noexcept {
-    return first_view_;
   }
 
   /// What the client gave, as the action's own type; empty if it gave nothing.
@@ -153,6 +149,7 @@ private:
     std::uint64_t id;
     wait* who;
     time_point due;
+    bool vital = false;
   };
 
   static constexpr std::uint64_t deadline_id = 0;
@@ -171,14 +168,18 @@ private:
     host& of_;
   };
 
-  /// Keeps the time for the opening of a session, which may need its store.
-  class opening_wait final : public wait {
+  /// What is needed until the body starts. Keeps the time for the opening of a
+  /// session, which may need its store.
+  class opening final : public wait {
   public:
-    explicit opening_wait(host& of) noexcept : of_(of) {}
+    explicit opening(host& of) noexcept : of_(of) {}
 
     void abort(const caf::error& reason) override {
       of_.refuse(reason);
     }
+
+    caf::typed_response_promise<opened> answer;
+    std::uint64_t id = 0; // as a wait; 0 if nobody waits
 
   private:
     host& of_;
@@ -188,6 +189,7 @@ private:
 
   caf::result<opened> start(open& x);
   void open_session(session_opening how);
+  void start_conversation(const session_id& id);
   void start_body(payload init);
   void refuse(caf::error reason);
   void deliver_refusal();
@@ -216,12 +218,12 @@ private:
 
   // Conversations only.
   session_actor session_; // null once it has ended
+  bool leased_ = false;   // others can know the session
   responder_actor responder_;
   session_link link_;
-  session_view first_view_;
   payload init_;
-  caf::typed_response_promise<opened> opening_; // until the session is open
-  payload output_;                              // the last word, until told
+  std::unique_ptr<opening> opening_; // until the body starts
+  payload output_;                   // the last word, until told
   caf::error reason_;
 
   std::vector<std::coroutine_handle<>> ready_;
@@ -231,9 +233,6 @@ private:
   time_point next_expiry_ = time_point::max();
   std::vector<std::pair<caf::actor_addr, std::uint64_t>> asked_;
   std::vector<nested_connection*> nested_;
-
-  opening_wait opening_wait_{*this}; // conversations only
-  std::uint64_t opening_id_ = 0;     // of the above; 0 if nobody waits
 
   body_end body_end_{*this};
 

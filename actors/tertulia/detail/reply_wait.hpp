@@ -69,7 +69,7 @@ public:
       fail_with(fail(errc::invalid_argument, "there is no actor to ask"));
       return false;
     }
-    id_ = owner().enlist(*this, within_);
+    id_ = owner().enlist(*this, within_, is_vital);
     suspend();
     if (other_.node() != owner().self()->node())
       owner().watch_for(id_, other_.address());
@@ -90,6 +90,12 @@ public:
   }
 
 private:
+  /// A body whose session keeps silent cannot go on: a change or a snapshot
+  /// that nobody waits for any more might still happen.
+  static constexpr bool is_vital
+    = std::is_same_v<Handle,
+                     session_actor> || std::is_same_v<Handle, responder_actor>;
+
   /// What CAF's handlers hold of a question: its wait may be gone by the time
   /// of the answer, which is then dropped.
   struct question {

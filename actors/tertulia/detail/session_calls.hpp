@@ -97,6 +97,7 @@ task<> patch_session(host& of, Fn fn) {
   using get = reply_wait<session_view, session_actor, caf::get_atom>;
   using set = reply_wait<std::uint64_t, session_actor, session_edit>;
   const auto within = session_wait(of);
+  std::uint64_t tried = 0;
   for (;;) {
     auto now = co_await get{of.link().session, within, caf::get_atom_v};
     auto old = now.content.custom();
@@ -111,7 +112,9 @@ task<> patch_session(host& of, Fn fn) {
     const auto done = co_await as_expected(std::move(pending));
     if (done)
       co_return;
-    if (code_of(done.error()) != errc::aborted)
+    // A store may say `aborted`, too, and nobody else was faster then.
+    if (code_of(done.error()) != errc::aborted
+        || std::exchange(tried, now.version) == now.version)
       raise(done.error());
   }
 }

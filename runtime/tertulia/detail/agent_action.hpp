@@ -78,7 +78,8 @@ public:
     "form: describe the struct with BOOST_DESCRIBE_STRUCT");
 
   agent_action(descriptor info, session_policy policy, Body body)
-    : conversation_action(std::move(info), std::move(policy)),
+    : conversation_action(std::move(info), std::move(policy),
+                          session<state_type_t>::type()),
       body_(std::move(body)) {}
 
   [[nodiscard]] payload check_init(payload init) const override {
@@ -103,10 +104,6 @@ public:
 
   [[nodiscard]] payload check_custom(payload value) const override {
     return std::move(value).template as<state_type_t>();
-  }
-
-  [[nodiscard]] const std::string& state_type() const noexcept override {
-    return session<state_type_t>::type();
   }
 
   task<payload> run(context ctx, payload) const override {

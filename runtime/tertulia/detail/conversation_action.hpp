@@ -82,7 +82,8 @@ public:
     "describe the struct with BOOST_DESCRIBE_STRUCT");
 
   typed_conversation(descriptor info, session_policy policy, Body body)
-    : conversation_action(std::move(info), std::move(policy)),
+    : conversation_action(std::move(info), std::move(policy),
+                          ai::session<custom_type>::type()),
       body_(std::move(body)) {}
 
   [[nodiscard]] payload check_init(payload init) const override {
@@ -116,10 +117,6 @@ public:
 
   [[nodiscard]] payload check_custom(payload value) const override {
     return std::move(value).template as<custom_type>();
-  }
-
-  [[nodiscard]] const std::string& state_type() const noexcept override {
-    return ai::session<custom_type>::type();
   }
 
   task<payload> run(context ctx, payload) const override {
