@@ -62,16 +62,10 @@ void sqlite_db::close::operator()(sqlite3* x) const noexcept {
   sqlite3_close_v2(x);
 }
 
-sqlite_db::sqlite_db(const std::string& file, mode how, caf::timespan busy)
+sqlite_db::sqlite_db(const std::string& file, caf::timespan busy)
   : file_(file) {
-  auto flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  switch (how) {
-    case mode::read_only: flags |= SQLITE_OPEN_READONLY; break;
-    case mode::read_write: flags |= SQLITE_OPEN_READWRITE; break;
-    case mode::create:
-      flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-      break;
-  }
+  constexpr auto flags
+    = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   sqlite3* db = nullptr;
   const auto result = sqlite3_open_v2(file.c_str(), &db, flags, nullptr);
   db_.reset(db); // it is to be closed even if it could not be opened

@@ -33,16 +33,14 @@ namespace tertulia {
 
 class sqlite_statement;
 
-/// A connection to one file.
+/// A connection to one file, which is there already.
 ///
 /// @threads   one at a time.
 /// @lifetime  its statements end before it.
 class sqlite_db {
 public:
-  enum class mode { read_only, read_write, create };
-
   /// @param busy how long to wait for others who are at work on the file.
-  sqlite_db(const std::string& file, mode how, caf::timespan busy);
+  sqlite_db(const std::string& file, caf::timespan busy);
 
   sqlite_db(sqlite_db&&) noexcept = default;
   sqlite_db& operator=(sqlite_db&&) noexcept = default;
