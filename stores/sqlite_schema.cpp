@@ -124,18 +124,12 @@ std::int64_t version_of(sqlite_db& db) {
   return 0;
 }
 
-void migrate(sqlite_db& db, std::span<const char* const> steps) {
-  const auto newest = static_cast<std::int64_t>(steps.size());
-  const auto version = version_of(db);
-  if (version > newest)
-    reject(db.file(),
-           "has version " + std::to_string(version)
-             + " of the format, and this program knows no newer one than "
-             + std::to_string(newest),
-           {{"version", version}, {"newest", newest}});
+void migrate(sqlite_db& db, std::int64_t version,
+             std::span<const char* const> steps) {
   // Durable in the file itself, and cannot be set while a transaction is open.
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal")
     reject(db.file(), "cannot have a write-ahead log, only " + mode);
+  const auto newest = static_cast<std::int64_t>(steps.size());
   if (version == newest)
     return;
   db.run("BEGIN EXCLUSIVE");
@@ -160,6 +154,14 @@ sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
                       std::span<const char* const> steps) {
   make_private_file(file);
   sqlite_db db{file, options.patience};
+  // Before anything is said that changes a file, or only reads it in its way.
+  const auto version = version_of(db);
+  if (version > static_cast<std::int64_t>(steps.size()))
+    reject(db.file(),
+           "has version " + std::to_string(version)
+             + " of the format, and this program knows no newer one than "
+             + std::to_string(steps.size()),
+           {{"version", version}, {"newest", steps.size()}});
   // A migration has to be on disk whatever is traded afterwards.
   db.run("PRAGMA synchronous = FULL;"
          "PRAGMA foreign_keys = OFF;"
@@ -167,7 +169,7 @@ sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
          "PRAGMA temp_store = MEMORY;"
          "PRAGMA cache_size = -32768;"
          "PRAGMA journal_size_limit = 67108864;");
-  migrate(db, steps);
+  migrate(db, version, steps);
   db.run("PRAGMA foreign_keys = ON");
   if (options.survives == durability::process)
     db.run("PRAGMA synchronous = NORMAL");
