@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "store_rules.hpp"
+#include "stored_message.hpp"
 
 namespace tertulia {
 
@@ -340,7 +341,7 @@ state sqlite_states::load(std::int64_t key) {
   state result;
   try {
     const auto found = for_each_text(where, [&](std::string_view text) {
-      messages.push_back(parse_json<ai::message>(text));
+      messages.push_back(read_stored_message(text));
       return true;
     });
     if (found != where.length)
