@@ -26,9 +26,10 @@ using store_actor = managed_store::extend<caf::reacts_to<caf::flush_atom>>;
 /// Puts the changes that wait in its mailbox into one transaction.
 ///
 /// The first change opens the transaction and sends word behind everything that
-/// waits by then. When that arrives, the transaction is committed and all is
-/// answered that was asked since: the changes, and what was read in between,
-/// for that may have seen changes that are not durable before.
+/// waits by then, and again as long as that brings more. When it arrives, the
+/// transaction is committed and all is answered that was asked since: the
+/// changes, and what was read in between, for that may have seen changes that
+/// are not durable before.
 class sqlite_store_state {
 public:
   static inline const char* name = "tertulia.sqlite_store";
@@ -74,7 +75,13 @@ public:
       [this](const prune_snapshots& x) {
         return change([&](auto& data) { return data.prune(x); });
       },
-      [this](caf::flush_atom) { commit(); },
+      [this](caf::flush_atom) {
+        // As long as there is more each time, it is worth a look behind it.
+        if (waiting_.size() > planned_)
+          plan_commit();
+        else
+          commit();
+      },
     };
   }
 
@@ -88,7 +95,7 @@ private:
     try {
       if (!data_->in_transaction()) {
         data_->begin();
-        self_->send(self_, caf::flush_atom_v);
+        plan_commit();
       }
     } catch (...) {
       return current_exception_to_error();
@@ -132,7 +139,14 @@ private:
     return promise;
   }
 
+  /// Sends word behind all that waits.
+  void plan_commit() {
+    planned_ = waiting_.size() + 1;
+    self_->send(self_, caf::flush_atom_v);
+  }
+
   void commit() {
+    planned_ = 0;
     if (waiting_.empty())
       return; // the batch was full, and there is no other one
     caf::error reason;
@@ -152,6 +166,8 @@ private:
   store_actor::pointer self_;
   std::shared_ptr<sqlite_store_data> data_;
   std::size_t max_batch_ = 1;
+  /// How many are to be answered if nobody was waiting when word was sent.
+  std::size_t planned_ = 0;
 
   /// Who is to be answered after the commit, or with the error if it fails.
   std::vector<std::function<void(const caf::error&)>> waiting_;
