@@ -537,9 +537,12 @@ stored_session sqlite_store_data::get(const get_session& x) {
   if (x.wanted == detail_level::state) {
     result.content = states_.load(in->state);
     states_.remember(in->key, result.content, in->state);
-    if (head)
-      result.head->content
+    if (head) {
+      auto content
         = head->state == in->state ? result.content : states_.load(head->state);
+      result.head
+        = stored_snapshot{std::move(head->record), std::move(content)};
+    }
   }
   return result;
 }

@@ -437,7 +437,7 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
     another_store after{copy};
     const auto found = after.get(get_session{at("s")});
     EXPECT_EQ(found.info.head, parent);
-    EXPECT_EQ(found.head->content.text(), content.text());
+    EXPECT_EQ(found.content.text(), content.text());
     content = longer(content, "more");
   }
 }
