@@ -2,7 +2,6 @@
 
 #include "memory_store_data.hpp"
 
-#include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
 
 #include <caf/timestamp.hpp>
@@ -12,73 +11,17 @@
 #include <limits>
 #include <utility>
 
+#include "store_rules.hpp"
+
 namespace tertulia {
 
 namespace {
 
 constexpr auto last = std::numeric_limits<std::uint64_t>::max();
 
-/// How many sessions an error names.
-constexpr std::size_t named_sessions = 3;
-
 std::uint64_t hash_of(std::string_view agent, std::string_view id) {
   const std::hash<std::string_view> hash;
   return hash(id) ^ (hash(agent) * 0x9e3779b97f4a7c15u);
-}
-
-std::string quoted(const std::string& x) {
-  return '"' + x + '"';
-}
-
-std::string name_of(const session_ref& x) {
-  return "session " + quoted(x.id.str()) + " of " + x.agent;
-}
-
-json details_of(const session_ref& x) {
-  return json::object({{"agent", x.agent}, {"session", x.id.str()}});
-}
-
-[[noreturn]] void reject(errc code, const std::string& message,
-                         const json& details) {
-  // What it names may not even be UTF-8; that must not hide the reason.
-  throw status_error{code, message,
-                     details.dump(-1, ' ', false,
-                                  json::error_handler_t::replace)};
-}
-
-json at(const char* path) {
-  return json::object({{"path", path}});
-}
-
-void require(const session_ref& x) {
-  if (x.agent.empty())
-    reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
-  if (x.id.empty())
-    reject(errc::invalid_argument, "$.session: is empty", at("$.session"));
-}
-
-[[noreturn]] void reject_unknown(const session_ref& x) {
-  reject(errc::not_found, "there is no " + name_of(x), details_of(x));
-}
-
-[[noreturn]] void reject_unknown(const snapshot_ref& x) {
-  auto details = json::object({{"agent", x.agent}});
-  std::string text = "there is no snapshot";
-  if (x.sequence != 0) {
-    details["sequence"] = x.sequence;
-    text += ' ' + std::to_string(x.sequence);
-  }
-  if (!x.id.empty()) {
-    details["snapshot"] = x.id.str();
-    text += ' ' + quoted(x.id.str());
-  }
-  if (x.session.empty()) {
-    text += " of " + x.agent;
-  } else {
-    details["session"] = x.session.str();
-    text += " in " + name_of({x.agent, x.session});
-  }
-  reject(errc::not_found, text, details);
 }
 
 /// Hands out a state only if it still is what its id says.
@@ -90,36 +33,8 @@ const state& verified(const state_id& id, const state& content) {
     // what has no JSON any more has no id either
   }
   if (actual != id)
-    reject(errc::data_loss,
-           "state " + id.str() + " is corrupt: it does not match its id",
-           {{"state", id.str()}, {"damage", "corrupt"}});
+    rules::reject_corrupt(id);
   return content;
-}
-
-/// Removes and adds labels, which stay ordered and distinct.
-void relabel(std::vector<std::string>& labels,
-             const std::vector<std::string>& add,
-             const std::vector<std::string>& remove) {
-  for (const auto& x : remove)
-    std::erase(labels, x);
-  for (const auto& x : add) {
-    if (x.empty() || x.size() > max_label_size)
-      reject(errc::invalid_argument,
-             "a label has 1 to " + std::to_string(max_label_size)
-               + " bytes, this one " + std::to_string(x.size()),
-             json::object({{"sizeBytes", x.size()}}));
-    const auto i = std::lower_bound(labels.begin(), labels.end(), x);
-    if (i == labels.end() || *i != x)
-      labels.insert(i, x);
-  }
-  if (labels.size() > max_labels)
-    reject(errc::resource_exhausted,
-           "a snapshot has at most " + std::to_string(max_labels) + " labels",
-           json::object({{"labels", labels.size()}}));
-}
-
-std::size_t page_size(std::uint32_t limit) {
-  return std::clamp(limit, 1u, max_page);
 }
 
 } // namespace
@@ -216,31 +131,24 @@ memory_store_data::find(const timeline& in, std::string_view id,
 }
 
 memory_store_data::found memory_store_data::find(const snapshot_ref& x) const {
-  if (x.agent.empty())
-    reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
-  if (x.sequence != 0 && x.session.empty())
-    reject(errc::invalid_argument, "$.session: a number needs its session",
-           at("$.session"));
-  if (x.sequence == 0 && x.id.empty())
-    reject(errc::invalid_argument, "$.id: is empty", at("$.id"));
-
+  rules::check(x);
   const auto hash = hash_of(x.agent, x.id.str());
   if (!x.session.empty()) {
     const auto session = find(session_ref{x.agent, x.session});
     if (session == nullptr)
-      reject_unknown(x);
+      rules::reject_unknown(x);
     const auto record = x.sequence != 0 ? session->find(x.sequence)
                                         : find(*session, x.id.str(), hash);
     if (record == nullptr || (!x.id.empty() && record->id() != x.id.str()))
-      reject_unknown(x);
+      rules::reject_unknown(x);
     return {session, record};
   }
 
   found result;
-  std::vector<std::string> others;
+  std::vector<std::string> sessions;
   for (auto i = index_.lower_bound({hash, 0, 0});
        i != index_.end() && i->first.hash == hash
-       && others.size() < named_sessions;
+       && sessions.size() <= rules::named_sessions;
        i = index_.upper_bound({hash, i->first.session, last})) {
     const auto& session = *i->second;
     if (session.info.agent != x.agent)
@@ -250,28 +158,12 @@ memory_store_data::found memory_store_data::find(const snapshot_ref& x) const {
       continue;
     if (result.record == nullptr)
       result = {&session, record};
-    else
-      others.push_back(session.info.id.str());
+    sessions.push_back(session.info.id.str());
   }
-  if (result.record == nullptr)
-    reject_unknown(x);
-  if (!others.empty()) {
-    const auto more = others.size() == named_sessions;
-    if (more)
-      others.pop_back();
-    others.insert(others.begin(), result.session->info.id.str());
-    auto text = "snapshot " + quoted(x.id.str()) + " of " + x.agent
-                + " is in several sessions: ";
-    for (const auto& name : others)
-      text += (&name == &others.front() ? "" : ", ") + quoted(name);
-    if (more)
-      text += ", …";
-    reject(errc::failed_precondition, text + "; say which is meant",
-           {{"agent", x.agent},
-            {"snapshot", x.id.str()},
-            {"sessions", others},
-            {"more", more}});
-  }
+  if (sessions.empty())
+    rules::reject_unknown(x);
+  if (sessions.size() > 1)
+    rules::reject_ambiguous(x, std::move(sessions));
   return result;
 }
 
@@ -292,33 +184,15 @@ memory_store_data::find_or_make(const session_ref& x, caf::timestamp now) {
 // -- verbs of sessions --------------------------------------------------------
 
 saved_snapshot memory_store_data::save(save_snapshot x) {
+  rules::check(x);
   auto& made = x.record;
   const session_ref where{made.agent, made.session};
-  require(where);
-  if (made.id.empty())
-    reject(errc::invalid_argument, "$.record.id: is empty", at("$.record.id"));
-  if (x.content.id() != made.state)
-    reject(errc::invalid_argument,
-           "$.record.state: does not match the content of the state",
-           {{"path", "$.record.state"}, {"state", made.state.str()}});
-  std::vector<std::string> labels;
-  relabel(labels, made.labels, {});
-
   const auto known = find(where);
   const auto parent
     = known != nullptr && made.parent != 0 ? known->find(made.parent) : nullptr;
   if (made.parent != 0 && parent == nullptr)
-    reject_unknown(snapshot_ref{where, made.parent});
-  const auto head = known != nullptr ? known->info.head : 0;
-  if (x.where == append_rule::at_head && made.parent != head) {
-    auto details = details_of(where);
-    details["head"] = head;
-    details["parent"] = made.parent;
-    reject(errc::aborted,
-           name_of(where) + " has moved on: its head is " + std::to_string(head)
-             + ", not " + std::to_string(made.parent),
-           details);
-  }
+    rules::reject_unknown(snapshot_ref{where, made.parent});
+  rules::check_place(x, known != nullptr ? known->info.head : 0);
   if (parent != nullptr && parent->kept->first == made.state)
     return {known->record_of(*parent), false};
 
@@ -334,7 +208,7 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
   next.turn_index = made.turn_index;
   next.created_at = made.created_at;
   next.event = made.event;
-  next.labels = std::move(labels);
+  next.labels = std::move(made.labels);
   if (made.id.str() != made.state.str())
     next.own_id = made.id;
   next.kept = &*states_.try_emplace(made.state, content{x.content}).first;
@@ -378,7 +252,7 @@ stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
 }
 
 snapshot_page memory_store_data::list(const list_snapshots& x) const {
-  require(x.of);
+  rules::check(x.of);
   snapshot_page result;
   const auto session = find(x.of);
   if (session == nullptr)
@@ -387,7 +261,7 @@ snapshot_page memory_store_data::list(const list_snapshots& x) const {
   auto i
     = std::upper_bound(records.begin(), records.end(), x.after,
                        [](auto y, const entry& z) { return y < z.sequence; });
-  for (const auto size = page_size(x.limit); i != records.end(); ++i) {
+  for (const auto size = rules::page_size(x.limit); i != records.end(); ++i) {
     if (!i->active && !x.with_orphans)
       continue;
     if (result.snapshots.size() == size) {
@@ -402,10 +276,10 @@ snapshot_page memory_store_data::list(const list_snapshots& x) const {
 }
 
 stored_session memory_store_data::get(const get_session& x) const {
-  require(x.which);
+  rules::check(x.which);
   const auto session = find(x.which);
   if (session == nullptr)
-    reject_unknown(x.which);
+    rules::reject_unknown(x.which);
   stored_session result;
   result.info = session->info;
   const auto head = session->find(session->info.head);
@@ -421,8 +295,7 @@ stored_session memory_store_data::get(const get_session& x) const {
 }
 
 session_info memory_store_data::save(save_session x) {
-  require(x.which);
-  (void)x.content.id(); // what has no JSON cannot be kept by any store
+  rules::check(x);
   const auto now = caf::make_timestamp();
   auto& session = find_or_make(x.which, now);
   session.content = std::move(x.content);
@@ -435,7 +308,7 @@ session_info memory_store_data::save(save_session x) {
 
 session_page memory_store_data::list(const list_sessions& x) const {
   session_page result;
-  const auto size = page_size(x.limit);
+  const auto size = rules::page_size(x.limit);
   auto i = sessions_.upper_bound(x.after);
   if (!x.agent.empty() && x.after.agent < x.agent)
     i = sessions_.lower_bound(session_ref{x.agent, {}});
@@ -458,7 +331,7 @@ session_page memory_store_data::list(const list_sessions& x) const {
 snapshot_record memory_store_data::label(const label_snapshot& x) {
   const auto [known, record] = find(x.which);
   auto labels = record->labels;
-  relabel(labels, x.add, x.remove);
+  rules::relabel(labels, x.add, x.remove);
   auto& session = writable(*known);
   auto& changed = *session.find(record->sequence);
   session.discount_labels(changed);
@@ -468,10 +341,10 @@ snapshot_record memory_store_data::label(const label_snapshot& x) {
 }
 
 erased memory_store_data::erase(const delete_session& x) {
-  require(x.which);
+  rules::check(x.which);
   const auto i = sessions_.find(x.which);
   if (i == sessions_.end())
-    reject_unknown(x.which);
+    rules::reject_unknown(x.which);
   auto& session = i->second;
   erased result{session.records.size(), 0};
   for (const auto& record : session.records)
@@ -481,9 +354,7 @@ erased memory_store_data::erase(const delete_session& x) {
 }
 
 erased memory_store_data::prune(const prune_snapshots& x) {
-  if (!x.session.empty() && x.agent.empty())
-    reject(errc::invalid_argument, "$.agent: a session needs its agent",
-           at("$.agent"));
+  rules::check(x);
   erased result;
   for (auto i = sessions_.lower_bound(session_ref{x.agent, x.session});
        i != sessions_.end(); ++i) {

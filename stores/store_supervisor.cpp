@@ -5,6 +5,7 @@
 
 #include <caf/actor_clock.hpp>
 #include <caf/actor_system.hpp>
+#include <caf/optional.hpp>
 #include <caf/response_promise.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -34,14 +35,22 @@ public:
     factory_ = std::move(factory);
     options_ = options;
     self_->set_down_handler([this](caf::down_msg& x) {
-      if (store_ && x.source == store_.address())
+      if (!store_ || x.source != store_.address())
+        return;
+      if (stopping_)
+        self_->quit(*stopping_);
+      else
         mourn(caf::to_string(x.reason));
     });
     self_->set_exit_handler([this](caf::exit_msg& x) {
+      stopping_ = x.reason;
+      why_down_ = "the store is being stopped";
+      fail_pending(fail(errc::unavailable, why_down_));
+      // Whoever waits for our end may want the files that the store has open.
       if (store_)
         self_->send_exit(store_, x.reason);
-      fail_pending(fail(errc::unavailable, "the store is being stopped"));
-      self_->quit(x.reason);
+      else
+        self_->quit(x.reason);
     });
     adopt(std::move(store));
     return {
@@ -69,7 +78,7 @@ private:
   template <class Verb, class Answer>
   std::function<caf::result<Answer>(Verb&)> hand_on() {
     return [this](Verb& x) -> caf::result<Answer> {
-      if (!store_)
+      if (!store_ || stopping_)
         return fail(errc::unavailable, why_down_);
       auto promise = self_->make_response_promise<Answer>();
       const auto number = ++last_request_;
@@ -161,6 +170,8 @@ private:
   managed_store store_;
   /// Says that the store is down, and why; only while it is.
   std::string why_down_;
+  /// Why we end as soon as the store has; none while we do not.
+  caf::optional<caf::error> stopping_;
   /// When it was restarted within the last period, oldest first.
   std::deque<time_point> restarts_;
 

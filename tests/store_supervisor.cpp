@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/failing_store.hpp"
 #include <gtest/gtest.h>
@@ -238,6 +239,24 @@ TEST_F(store_supervisor, told_to_exit_it_answers_and_takes_the_store_along) {
   run();
   EXPECT_EQ(slow.code(), errc::unavailable);
   EXPECT_EQ(scripted->starts(), 2u);
+}
+
+TEST_F(store_supervisor, told_to_exit_it_ends_after_its_store) {
+  const auto front = scripted->store().address();
+  const auto address = store.address();
+  std::vector<caf::actor_addr> ended;
+  const auto watcher
+    = system.spawn<caf::hidden>([&](caf::event_based_actor* self) {
+        self->monitor(front);
+        self->monitor(address);
+        self->set_down_handler(
+          [&](const caf::down_msg& x) { ended.push_back(x.source); });
+        return caf::behavior{[](caf::unit_t) {}};
+      });
+  run();
+  caf::anon_send_exit(store, caf::exit_reason::user_shutdown);
+  run();
+  EXPECT_EQ(ended, (std::vector<caf::actor_addr>{front, address}));
 }
 
 TEST_F(store_supervisor,

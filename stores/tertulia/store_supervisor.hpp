@@ -59,8 +59,9 @@ struct restart_options {
 ///           as a death.
 /// @threads  any.
 /// @lifetime the supervisor ends with its last handle or when told to exit, and
-///           the store with it. A supervisor that waits for a restart lives on
-///           until the pause is over. `factory` is kept as long as it lives.
+///           the store with it: told to exit it ends after the store. A
+///           supervisor that waits for a restart lives on until the pause is
+///           over. `factory` is kept as long as it lives.
 /// @design   README §5.15 "Records and states".
 [[nodiscard]] managed_store supervise_store(caf::actor_system& system,
                                             store_factory factory,

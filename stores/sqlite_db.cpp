@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "sqlite_db.hpp"
+
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+namespace tertulia {
+
+namespace {
+
+[[noreturn]] void raise_sqlite(sqlite3* db, const char* file, int result) {
+  const auto extended = db != nullptr ? sqlite3_extended_errcode(db) : result;
+  auto text
+    = std::string{file != nullptr ? file : ""} + ": " + sqlite3_errstr(result);
+  if (db != nullptr)
+    if (const std::string more = sqlite3_errmsg(db);
+        more != sqlite3_errstr(result))
+      text += ": " + more;
+  const auto details = json::object(
+    {{"file", file != nullptr ? file : ""}, {"sqlite", extended}});
+  throw status_error{code_of_sqlite(result), text,
+                     details.dump(-1, ' ', false,
+                                  json::error_handler_t::replace)};
+}
+
+} // namespace
+
+errc code_of_sqlite(int result) noexcept {
+  switch (result & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE: return errc::ok;
+    case SQLITE_FULL:
+    case SQLITE_TOOBIG:
+    case SQLITE_NOMEM: return errc::resource_exhausted;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN: return errc::unavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return errc::data_loss;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH: return errc::permission_denied;
+    case SQLITE_INTERRUPT:
+    case SQLITE_ABORT: return errc::cancelled;
+    default: return errc::internal;
+  }
+}
+
+// -- connection ---------------------------------------------------------------
+
+void sqlite_db::close::operator()(sqlite3* x) const noexcept {
+  // Waits for statements that are not finalized yet: there are none.
+  sqlite3_close_v2(x);
+}
+
+sqlite_db::sqlite_db(const std::string& file, caf::timespan busy)
+  : file_(file) {
+  constexpr auto flags
+    = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  sqlite3* db = nullptr;
+  const auto result = sqlite3_open_v2(file.c_str(), &db, flags, nullptr);
+  db_.reset(db); // it is to be closed even if it could not be opened
+  if (result != SQLITE_OK)
+    raise(result);
+  const auto wait
+    = std::chrono::duration_cast<std::chrono::milliseconds>(busy).count();
+  sqlite3_busy_timeout(db, static_cast<int>(std::clamp<std::int64_t>(
+                             wait, 0, std::numeric_limits<int>::max())));
+}
+
+void sqlite_db::run(const char* sql) {
+  if (const auto result = sqlite3_exec(get(), sql, nullptr, nullptr, nullptr);
+      result != SQLITE_OK)
+    raise(result);
+}
+
+std::int64_t sqlite_db::number(const char* sql) {
+  sqlite_statement x{*this, sql};
+  auto rows = x.rows();
+  return rows.next() ? rows.number(0) : 0;
+}
+
+std::string sqlite_db::text(const char* sql) {
+  sqlite_statement x{*this, sql};
+  auto rows = x.rows();
+  return rows.next() ? rows.text(0) : std::string{};
+}
+
+bool sqlite_db::in_transaction() const noexcept {
+  return sqlite3_get_autocommit(get()) == 0;
+}
+
+std::int64_t sqlite_db::changes() const noexcept {
+  return sqlite3_changes64(get());
+}
+
+std::int64_t sqlite_db::last_key() const noexcept {
+  return sqlite3_last_insert_rowid(get());
+}
+
+void sqlite_db::raise(int result) const {
+  raise_sqlite(get(), file_.c_str(), result);
+}
+
+// -- statements ---------------------------------------------------------------
+
+void sqlite_statement::finalize::operator()(sqlite3_stmt* x) const noexcept {
+  sqlite3_finalize(x);
+}
+
+sqlite_statement::sqlite_statement(const sqlite_db& db, std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const auto result
+    = sqlite3_prepare_v3(db.get(), sql.data(), static_cast<int>(sql.size()),
+                         SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  statement_.reset(statement);
+  if (result != SQLITE_OK)
+    db.raise(result);
+}
+
+sqlite_statement& sqlite_statement::bind(int index, std::int64_t x) {
+  check(sqlite3_bind_int64(statement_.get(), index, x));
+  return *this;
+}
+
+sqlite_statement& sqlite_statement::bind(int index, std::string_view text) {
+  // A null pointer would bind NULL.
+  check(sqlite3_bind_text64(statement_.get(), index,
+                            text.data() != nullptr ? text.data() : "",
+                            text.size(), SQLITE_STATIC, SQLITE_UTF8));
+  return *this;
+}
+
+sqlite_statement& sqlite_statement::bind_blob(int index,
+                                              std::string_view bytes) {
+  check(sqlite3_bind_blob64(statement_.get(), index,
+                            bytes.data() != nullptr ? bytes.data() : "",
+                            bytes.size(), SQLITE_STATIC));
+  return *this;
+}
+
+sqlite_statement& sqlite_statement::bind_null(int index) {
+  check(sqlite3_bind_null(statement_.get(), index));
+  return *this;
+}
+
+void sqlite_statement::run() {
+  auto all = rows();
+  while (all.next()) {
+  }
+}
+
+void sqlite_statement::check(int result) const {
+  if (result == SQLITE_OK)
+    return;
+  const auto db = sqlite3_db_handle(statement_.get());
+  raise_sqlite(db, sqlite3_db_filename(db, "main"), result);
+}
+
+// -- rows ---------------------------------------------------------------------
+
+sqlite_statement::cursor::~cursor() {
+  // Its result is the error that `next` has thrown already.
+  sqlite3_reset(of_->statement_.get());
+}
+
+bool sqlite_statement::cursor::next() {
+  const auto result = sqlite3_step(of_->statement_.get());
+  if (result == SQLITE_ROW)
+    return true;
+  if (result != SQLITE_DONE)
+    of_->check(result);
+  return false;
+}
+
+std::int64_t sqlite_statement::cursor::number(int column) const noexcept {
+  return sqlite3_column_int64(of_->statement_.get(), column);
+}
+
+bool sqlite_statement::cursor::is_null(int column) const noexcept {
+  return sqlite3_column_type(of_->statement_.get(), column) == SQLITE_NULL;
+}
+
+std::string_view sqlite_statement::cursor::view(int column) const {
+  const auto data = static_cast<const char*>(
+    sqlite3_column_blob(of_->statement_.get(), column));
+  const auto size = sqlite3_column_bytes(of_->statement_.get(), column);
+  return {data != nullptr ? data : "", static_cast<std::size_t>(size)};
+}
+
+} // namespace tertulia

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/errc.hpp>
+
+#include <caf/timespan.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <sqlite3.h>
+
+// SQLite as the rest of the store sees it: handles that close themselves, and
+// its errors as our codes. All that fails throws `status_error`.
+
+namespace tertulia {
+
+/// Returns our code for a result of SQLite, be it an extended one:
+///
+/// | SQLite                          | code                  |
+/// | ------------------------------- | --------------------- |
+/// | `FULL`, `TOOBIG`, `NOMEM`       | `resource_exhausted`  |
+/// | `BUSY`, `LOCKED`, `PROTOCOL`    | `unavailable`         |
+/// | `IOERR`, `CANTOPEN`             | `unavailable`         |
+/// | `CORRUPT`, `NOTADB`             | `data_loss`           |
+/// | `READONLY`, `PERM`, `AUTH`      | `permission_denied`   |
+/// | `INTERRUPT`, `ABORT`            | `cancelled`           |
+/// | all others                      | `internal`            |
+[[nodiscard]] errc code_of_sqlite(int result) noexcept;
+
+class sqlite_statement;
+
+/// A connection to one file, which is there already.
+///
+/// @threads   one at a time.
+/// @lifetime  its statements end before it.
+class sqlite_db {
+public:
+  /// @param busy how long to wait for others who are at work on the file.
+  sqlite_db(const std::string& file, caf::timespan busy);
+
+  sqlite_db(sqlite_db&&) noexcept = default;
+  sqlite_db& operator=(sqlite_db&&) noexcept = default;
+
+  /// Runs statements whose rows nobody wants.
+  void run(const char* sql);
+
+  /// Runs a statement and returns the first column of its first row; 0 without
+  /// one.
+  [[nodiscard]] std::int64_t number(const char* sql);
+
+  /// Runs a statement and returns the first column of its first row; empty
+  /// without one.
+  [[nodiscard]] std::string text(const char* sql);
+
+  /// Whether a transaction is open. Some errors end one, so it is not enough to
+  /// remember.
+  [[nodiscard]] bool in_transaction() const noexcept;
+
+  /// How many rows the last statement changed.
+  [[nodiscard]] std::int64_t changes() const noexcept;
+
+  [[nodiscard]] std::int64_t last_key() const noexcept;
+
+  [[nodiscard]] const std::string& file() const noexcept {
+    return file_;
+  }
+
+  [[nodiscard]] sqlite3* get() const noexcept {
+    return db_.get();
+  }
+
+  /// Throws what SQLite said last.
+  [[noreturn]] void raise(int result) const;
+
+private:
+  struct close {
+    void operator()(sqlite3* x) const noexcept;
+  };
+
+  std::string file_;
+  std::unique_ptr<sqlite3, close> db_;
+};
+
+/// One prepared statement, used again and again:
+///
+///   find_.bind(1, agent).bind(2, id);
+///   if (auto row = find_.rows(); row.next())
+///     key = row.number(0);
+///
+/// @threads   those of its connection.
+/// @lifetime  what is bound has to live until the rows have been read.
+class sqlite_statement {
+public:
+  sqlite_statement(const sqlite_db& db, std::string_view sql);
+
+  sqlite_statement& bind(int index, std::int64_t x);
+  sqlite_statement& bind(int index, std::uint64_t x) {
+    return bind(index, static_cast<std::int64_t>(x));
+  }
+  sqlite_statement& bind(int index, std::string_view text);
+  sqlite_statement& bind_blob(int index, std::string_view bytes);
+  sqlite_statement& bind_null(int index);
+  /// Zero is no key.
+  sqlite_statement& bind_key(int index, std::int64_t x) {
+    return x != 0 ? bind(index, x) : bind_null(index);
+  }
+
+  /// What a statement gives, one row at a time. The statement can be used again
+  /// as soon as this ends.
+  class cursor {
+  public:
+    explicit cursor(sqlite_statement& of) noexcept : of_(&of) {}
+
+    cursor(const cursor&) = delete;
+    cursor& operator=(const cursor&) = delete;
+
+    ~cursor();
+
+    /// Goes to the next row, if there is one.
+    [[nodiscard]] bool next();
+
+    // Of the current row; a NULL is 0 or empty.
+    [[nodiscard]] std::int64_t number(int column) const noexcept;
+    [[nodiscard]] std::uint64_t count(int column) const noexcept {
+      return static_cast<std::uint64_t>(number(column));
+    }
+    [[nodiscard]] bool is_null(int column) const noexcept;
+    /// Text or bytes, valid until the next row.
+    [[nodiscard]] std::string_view view(int column) const;
+    [[nodiscard]] std::string text(int column) const {
+      return std::string{view(column)};
+    }
+
+  private:
+    sqlite_statement* of_;
+  };
+
+  [[nodiscard]] cursor rows() noexcept {
+    return cursor{*this};
+  }
+
+  /// Runs a statement that gives no rows.
+  void run();
+
+private:
+  struct finalize {
+    void operator()(sqlite3_stmt* x) const noexcept;
+  };
+
+  void check(int result) const;
+
+  std::unique_ptr<sqlite3_stmt, finalize> statement_;
+};
+
+} // namespace tertulia

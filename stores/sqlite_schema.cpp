@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "sqlite_schema.hpp"
+
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <array>
+
+#include "file_hold.hpp"
+
+namespace tertulia {
+
+namespace {
+
+// What all of this means is told in sqlite_format.md.
+constexpr const char* version_1 = R"(
+CREATE TABLE branches (
+  key    INTEGER PRIMARY KEY AUTOINCREMENT,
+  parent INTEGER REFERENCES branches,
+  start  INTEGER NOT NULL,
+  CHECK ((parent IS NULL) = (start = 0))
+) STRICT;
+CREATE INDEX branches_by_parent ON branches (parent, start)
+  WHERE parent IS NOT NULL;
+
+CREATE TABLE messages (
+  key  INTEGER PRIMARY KEY,
+  text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE blobs (
+  key  INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,
+  text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE states (
+  key       INTEGER PRIMARY KEY,
+  id        BLOB NOT NULL,
+  form      INTEGER NOT NULL,
+  branch    INTEGER REFERENCES branches,
+  length    INTEGER NOT NULL,
+  custom    INTEGER REFERENCES blobs,
+  artifacts INTEGER REFERENCES blobs,
+  UNIQUE (id, form),
+  CHECK ((branch IS NULL) = (length = 0))
+) STRICT;
+CREATE INDEX states_by_branch ON states (branch, length)
+  WHERE branch IS NOT NULL;
+CREATE INDEX states_by_custom ON states (custom) WHERE custom IS NOT NULL;
+CREATE INDEX states_by_artifacts ON states (artifacts)
+  WHERE artifacts IS NOT NULL;
+
+CREATE TABLE sessions (
+  key           INTEGER PRIMARY KEY,
+  agent         TEXT NOT NULL,
+  id            TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  updated_at    INTEGER NOT NULL,
+  head          INTEGER NOT NULL,
+  next_turn     INTEGER NOT NULL,
+  last_sequence INTEGER NOT NULL,
+  records       INTEGER NOT NULL,
+  state         INTEGER NOT NULL REFERENCES states
+                DEFERRABLE INITIALLY DEFERRED,
+  UNIQUE (agent, id)
+) STRICT;
+CREATE INDEX sessions_by_state ON sessions (state);
+
+CREATE TABLE records (
+  session    INTEGER NOT NULL REFERENCES sessions,
+  sequence   INTEGER NOT NULL,
+  state      INTEGER NOT NULL REFERENCES states,
+  parent     INTEGER NOT NULL,
+  run        INTEGER NOT NULL,
+  depth      INTEGER NOT NULL,
+  turn_index INTEGER NOT NULL,
+  event      TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  own_id     TEXT,
+  PRIMARY KEY (session, sequence)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX records_by_state ON records (state);
+CREATE INDEX records_by_own_id ON records (own_id) WHERE own_id IS NOT NULL;
+
+CREATE TABLE labels (
+  session  INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  label    TEXT NOT NULL,
+  PRIMARY KEY (session, sequence, label),
+  FOREIGN KEY (session, sequence) REFERENCES records ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX labels_by_label ON labels (session, label);
+)";
+
+constexpr std::array schema{version_1};
+
+[[noreturn]] void reject(const std::string& file, const std::string& why,
+                         json details = json::object()) {
+  details["file"] = file;
+  throw status_error{errc::failed_precondition, file + ": " + why,
+                     details.dump(-1, ' ', false,
+                                  json::error_handler_t::replace)};
+}
+
+/// Returns the version of a store's file; 0 for one that is still empty.
+std::int64_t version_of(sqlite_db& db) {
+  std::int64_t application = 0;
+  std::int64_t things = 0;
+  try {
+    application = db.number("PRAGMA application_id");
+    things = db.number("SELECT count(*) FROM sqlite_schema");
+  } catch (const status_error& x) {
+    if (x.code() != errc::data_loss)
+      throw;
+    reject(db.file(), "is no file of SQLite, or its beginning is damaged");
+  }
+  const auto version = db.number("PRAGMA user_version");
+  if (application == sqlite_application_id && version > 0)
+    return version;
+  if (application != 0 || version != 0 || things != 0)
+    reject(db.file(), "belongs to another program: it is no store");
+  return 0;
+}
+
+void migrate(sqlite_db& db, std::int64_t version,
+             std::span<const char* const> steps) {
+  // Durable in the file itself, and cannot be set while a transaction is open.
+  if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal")
+    reject(db.file(), "cannot have a write-ahead log, only " + mode);
+  const auto newest = static_cast<std::int64_t>(steps.size());
+  if (version == newest)
+    return;
+  db.run("BEGIN EXCLUSIVE");
+  for (auto i = version; i < newest; ++i)
+    db.run(steps[static_cast<std::size_t>(i)]);
+  if (version > 0 && !db.text("PRAGMA foreign_key_check").empty())
+    reject(db.file(), "refers to what is not there; it stays at version "
+                        + std::to_string(version));
+  const auto set
+    = "PRAGMA application_id = " + std::to_string(sqlite_application_id)
+      + "; PRAGMA user_version = " + std::to_string(newest) + "; COMMIT";
+  db.run(set.c_str());
+}
+
+} // namespace
+
+std::span<const char* const> sqlite_schema() {
+  return schema;
+}
+
+sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
+                      std::span<const char* const> steps) {
+  make_private_file(file);
+  sqlite_db db{file, options.patience};
+  // Before anything is said that changes a file, or only reads it in its way.
+  const auto version = version_of(db);
+  if (version > static_cast<std::int64_t>(steps.size()))
+    reject(db.file(),
+           "has version " + std::to_string(version)
+             + " of the format, and this program knows no newer one than "
+             + std::to_string(steps.size()),
+           {{"version", version}, {"newest", steps.size()}});
+  // A migration has to be on disk whatever is traded afterwards.
+  db.run("PRAGMA synchronous = FULL;"
+         "PRAGMA foreign_keys = OFF;"
+         "PRAGMA secure_delete = ON;"
+         "PRAGMA temp_store = MEMORY;"
+         "PRAGMA cache_size = -32768;"
+         // 32 MiB of log: pages that are written again and again reach the
+         // database once in a while, and a restart reads it in no time.
+         "PRAGMA wal_autocheckpoint = 8192;"
+         "PRAGMA journal_size_limit = 67108864;");
+  migrate(db, version, steps);
+  db.run("PRAGMA foreign_keys = ON");
+  if (options.survives == durability::process)
+    db.run("PRAGMA synchronous = NORMAL");
+  return db;
+}
+
+} // namespace tertulia

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/sqlite_store.hpp>
+
+#include <span>
+#include <string>
+
+#include "sqlite_db.hpp"
+
+namespace tertulia {
+
+/// Marks a file as ours; "Tert" in ASCII.
+inline constexpr std::int32_t sqlite_application_id = 0x54657274;
+
+/// The statements that bring a file from one version to the next, that from
+/// nothing to version 1 first. What is here is never changed, only added to.
+[[nodiscard]] std::span<const char* const> sqlite_schema();
+
+/// Opens the file of a store, makes it if there is none, and brings it to the
+/// newest version: as many as there are steps.
+///
+/// @pre     whoever calls this holds the file.
+/// @errors  throws `failed_precondition` for a file that is no store or comes
+///          from a newer version; then nothing is changed.
+[[nodiscard]] sqlite_db
+open_sqlite(const std::string& file, const sqlite_options& options,
+            std::span<const char* const> steps = sqlite_schema());
+
+} // namespace tertulia

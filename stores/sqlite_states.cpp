@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "sqlite_states.hpp"
+
+#include <tertulia/json.hpp>
+#include <tertulia/sha256.hpp>
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "store_rules.hpp"
+#include "stored_message.hpp"
+
+namespace tertulia {
+
+namespace {
+
+/// A message's key: its branch, then its position in the log.
+constexpr int position_bits = 32;
+constexpr std::int64_t max_position = (std::int64_t{1} << position_bits) - 1;
+constexpr std::int64_t max_branch = (std::int64_t{1} << 31) - 1;
+
+std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
+  return (branch << position_bits) + static_cast<std::int64_t>(position);
+}
+
+int digit_of(char x) {
+  if (x >= '0' && x <= '9')
+    return x - '0';
+  if (x >= 'a' && x <= 'f')
+    return x - 'a' + 10;
+  return -1;
+}
+
+} // namespace
+
+std::string bytes_of_hex(std::string_view hex) {
+  std::string result;
+  if (hex.size() != 64)
+    return result;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    const auto high = digit_of(hex[i]);
+    const auto low = digit_of(hex[i + 1]);
+    if (high < 0 || low < 0)
+      return {};
+    result += static_cast<char>(high * 16 + low);
+  }
+  return result;
+}
+
+std::string hex_of_bytes(std::string_view bytes) {
+  constexpr auto digits = "0123456789abcdef";
+  std::string result;
+  result.reserve(bytes.size() * 2);
+  for (const auto x : bytes) {
+    const auto byte = static_cast<unsigned char>(x);
+    result += digits[byte / 16];
+    result += digits[byte % 16];
+  }
+  return result;
+}
+
+sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
+  : db_(db), limit_(remembered_messages),
+    find_(db, "SELECT key, branch, length FROM states"
+              " WHERE id = ?1 AND form = ?2"),
+    insert_(db, "INSERT INTO states"
+                " (id, form, branch, length, custom, artifacts)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
+    read_(db, "SELECT id, form, branch, length, custom, artifacts FROM states"
+              " WHERE key = ?1"),
+    erase_(db, "DELETE FROM states WHERE key = ?1"),
+    has_records_(db, "SELECT 1 FROM records WHERE state = ?1 LIMIT 1"),
+    has_sessions_(db, "SELECT 1 FROM sessions WHERE state = ?1 LIMIT 1"),
+    has_others_(db, "SELECT 1 FROM sessions WHERE state = ?1 AND key <> ?2"
+                    " LIMIT 1"),
+    find_branch_(db, "SELECT parent, start FROM branches WHERE key = ?1"),
+    insert_branch_(db, "INSERT INTO branches (parent, start) VALUES (?1, ?2)"),
+    erase_branch_(db, "DELETE FROM branches WHERE key = ?1"),
+    needed_of_branch_(
+      db, "SELECT max("
+          "coalesce((SELECT max(length) FROM states WHERE branch = ?1), 0),"
+          "coalesce((SELECT max(start) FROM branches WHERE parent = ?1), 0))"),
+    end_of_branch_(db, "SELECT max(key) FROM messages WHERE key BETWEEN ?1"
+                       " AND ?2"),
+    insert_message_(db, "INSERT INTO messages (key, text) VALUES (?1, ?2)"),
+    read_messages_(db, "SELECT key, text FROM messages WHERE key BETWEEN ?1"
+                       " AND ?2 ORDER BY key"),
+    erase_messages_(db, "DELETE FROM messages WHERE key BETWEEN ?1 AND ?2"),
+    find_blob_(db, "SELECT key FROM blobs WHERE hash = ?1"),
+    insert_blob_(db, "INSERT INTO blobs (hash, text) VALUES (?1, ?2)"),
+    read_blob_(db, "SELECT text FROM blobs WHERE key = ?1"),
+    erase_blob_(db,
+                "DELETE FROM blobs WHERE key = ?1"
+                " AND NOT EXISTS (SELECT 1 FROM states WHERE custom = ?1)"
+                " AND NOT EXISTS (SELECT 1 FROM states WHERE artifacts = ?1)") {
+}
+
+// -- writing ------------------------------------------------------------------
+
+sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
+                                        const origin& from) {
+  const auto bytes = bytes_of_hex(id.str());
+  const auto form = static_cast<std::int64_t>(x.form());
+  find_.bind_blob(1, bytes).bind(2, form);
+  if (auto rows = find_.rows(); rows.next())
+    return {rows.number(0), {rows.number(1), rows.count(2)}};
+
+  const auto where = write(x.messages(), from);
+  const auto custom = x.custom() ? keep_blob(x.custom().text()) : 0;
+  const auto artifacts
+    = x.artifacts().empty() ? 0 : keep_blob(to_json_text(x.artifacts()));
+  insert_.bind_blob(1, bytes)
+    .bind(2, form)
+    .bind_key(3, where.branch)
+    .bind(4, where.length)
+    .bind_key(5, custom)
+    .bind_key(6, artifacts)
+    .run();
+  return {db_.last_key(), where};
+}
+
+sqlite_states::place sqlite_states::find(const ai::message_log& log,
+                                         const origin& from) {
+  place known;
+  std::uint64_t shared = 0;
+  if (const auto i = by_session_.find(from.session); i != by_session_.end()) {
+    const auto& last = *i->second;
+    known = last.where;
+    shared = log.shared_with(last.log);
+    const auto size = std::min(log.size(), last.log.size());
+    if (shared < size) {
+      // A log that was built anew, such as one from another node, shares
+      // nothing in memory and may be the same nevertheless.
+      const auto ours = log.from(shared);
+      const auto theirs = last.log.from(shared);
+      for (auto a = ours.begin(), b = theirs.begin(); shared < size && *a == *b;
+           ++a, ++b)
+        ++shared;
+    }
+  } else if (from.base != 0) {
+    known = place_of(from.base).value_or(place{});
+    shared = common(log, known);
+  }
+  return shorter(known, shared);
+}
+
+sqlite_states::place sqlite_states::write(const ai::message_log& log,
+                                          const origin& from) {
+  if (log.empty())
+    return {};
+  if (log.size() > max_position)
+    throw status_error{errc::resource_exhausted,
+                       "a conversation has too many messages"};
+  auto where = find(log, from);
+  if (where.length == log.size())
+    return where;
+  if (where.branch != 0) {
+    const auto end = end_of(where.branch);
+    if (end < where.length)
+      where = {}; // messages are missing: what is whole must not depend on them
+    else if (end > where.length && !make_room(where, from))
+      where.branch = make_branch(where);
+  }
+  if (where.branch == 0)
+    where.branch = make_branch({});
+  std::string text;
+  for (const auto& x : log.from(where.length)) {
+    text.clear();
+    append_json_text(text, x);
+    insert_message_.bind(1, key_of(where.branch, where.length))
+      .bind(2, text)
+      .run();
+    ++where.length;
+  }
+  return where;
+}
+
+bool sqlite_states::make_room(place behind, const origin& from) {
+  const auto old = from.replaced;
+  if (old == 0 || has_records(old)
+      || has_others_.bind(1, old).bind(2, from.session).rows().next())
+    return false;
+  if (const auto at = place_of(old); !at || at->branch != behind.branch)
+    return false;
+  // Its session refers to it until the new state is there, which is no harm
+  // before the commit.
+  if (const auto x = erase_row(old)) {
+    release_blob(x->custom);
+    release_blob(x->artifacts);
+  }
+  const auto needed = needed_of(behind.branch);
+  erase_messages({behind.branch, std::max(needed, behind.length)});
+  return needed <= behind.length;
+}
+
+std::uint64_t sqlite_states::common(const ai::message_log& log, place where) {
+  where.length = std::min<std::uint64_t>(where.length, log.size());
+  std::string text;
+  auto i = log.begin();
+  std::uint64_t result = 0;
+  for_each_text(where, [&](std::string_view x) {
+    text.clear();
+    append_json_text(text, *i);
+    if (text != x)
+      return false;
+    ++i;
+    ++result;
+    return true;
+  });
+  return result;
+}
+
+sqlite_states::place sqlite_states::shorter(place x, std::uint64_t length) {
+  if (length == 0)
+    return {};
+  if (length == x.length)
+    return x;
+  while (x.branch != 0) {
+    const auto found = find_branch(x.branch);
+    if (!found)
+      return {};
+    if (length > found->start)
+      return {x.branch, length};
+    x.branch = found->parent;
+  }
+  return {};
+}
+
+std::optional<sqlite_states::place>
+sqlite_states::place_of(std::int64_t state) {
+  auto rows = read_.bind(1, state).rows();
+  if (!rows.next() || rows.number(2) == 0)
+    return std::nullopt;
+  return place{rows.number(2), rows.count(3)};
+}
+
+std::uint64_t sqlite_states::end_of(std::int64_t branch) {
+  auto rows = end_of_branch_.bind(1, key_of(branch, 0))
+                .bind(2, key_of(branch, max_position))
+                .rows();
+  if (rows.next() && !rows.is_null(0))
+    return static_cast<std::uint64_t>(rows.number(0) & max_position) + 1;
+  return 0;
+}
+
+std::int64_t sqlite_states::make_branch(place parent) {
+  insert_branch_.bind_key(1, parent.branch).bind(2, parent.length).run();
+  const auto result = db_.last_key();
+  if (result > max_branch)
+    throw status_error{errc::resource_exhausted,
+                       db_.file() + ": has too many branches"};
+  return result;
+}
+
+std::int64_t sqlite_states::keep_blob(const std::string& text) {
+  sha256 hash;
+  hash.update(text);
+  const auto digest = hash.digest();
+  const std::string_view bytes{reinterpret_cast<const char*>(digest.data()),
+                               digest.size()};
+  if (auto rows = find_blob_.bind_blob(1, bytes).rows(); rows.next())
+    return rows.number(0);
+  insert_blob_.bind_blob(1, bytes).bind(2, text).run();
+  return db_.last_key();
+}
+
+// -- reading ------------------------------------------------------------------
+
+std::optional<sqlite_states::branch>
+sqlite_states::find_branch(std::int64_t key) {
+  auto rows = find_branch_.bind(1, key).rows();
+  // A parent is older, so no damage makes a circle.
+  if (!rows.next() || rows.number(0) >= key)
+    return std::nullopt;
+  return branch{rows.number(0), rows.count(1)};
+}
+
+std::optional<std::vector<sqlite_states::piece>>
+sqlite_states::pieces_of(place x) {
+  std::vector<piece> result;
+  while (x.branch != 0) {
+    const auto found = find_branch(x.branch);
+    if (!found || found->start >= x.length)
+      return std::nullopt;
+    result.push_back({x.branch, found->start, x.length});
+    x = {found->parent, found->start};
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+template <class Fn>
+std::uint64_t sqlite_states::for_each_text(place x, Fn fn) {
+  std::uint64_t position = 0;
+  const auto pieces = pieces_of(x);
+  if (!pieces)
+    return position;
+  for (const auto& i : *pieces) {
+    auto rows = read_messages_.bind(1, key_of(i.branch, i.first))
+                  .bind(2, key_of(i.branch, i.last - 1))
+                  .rows();
+    while (rows.next()) {
+      if (rows.number(0) != key_of(i.branch, position))
+        return position;
+      ++position;
+      if (!fn(rows.view(1)))
+        return position;
+    }
+    if (position != i.last)
+      return position;
+  }
+  return position;
+}
+
+state sqlite_states::load(std::int64_t key) {
+  state_id id;
+  place where;
+  std::int64_t form = 0;
+  std::int64_t custom_key = 0;
+  std::int64_t artifacts_key = 0;
+  {
+    auto rows = read_.bind(1, key).rows();
+    if (!rows.next())
+      rules::reject_missing(id);
+    id = state_id{hex_of_bytes(rows.view(0))};
+    form = rows.number(1);
+    where = {rows.number(2), rows.count(3)};
+    custom_key = rows.number(4);
+    artifacts_key = rows.number(5);
+  }
+  std::vector<ai::message> messages;
+  messages.reserve(std::min<std::uint64_t>(where.length, 1u << 20u));
+  auto blob = [&](std::int64_t blob_key) {
+    auto rows = read_blob_.bind(1, blob_key).rows();
+    if (!rows.next())
+      rules::reject_missing(id);
+    return rows.text(0);
+  };
+  state result;
+  try {
+    const auto found = for_each_text(where, [&](std::string_view text) {
+      messages.push_back(read_stored_message(text));
+      return true;
+    });
+    if (found != where.length)
+      rules::reject_missing(id);
+    auto custom
+      = custom_key != 0 ? payload::encoded(blob(custom_key)) : payload{};
+    if (form == static_cast<std::int64_t>(state_form::plain)) {
+      result = state::plain(std::move(custom));
+    } else {
+      artifact_list artifacts;
+      if (artifacts_key != 0)
+        artifacts = std::make_shared<const std::vector<ai::artifact>>(
+          parse_json<std::vector<ai::artifact>>(blob(artifacts_key)));
+      result = state::conversation(ai::message_log{std::move(messages)},
+                                   std::move(custom), std::move(artifacts));
+    }
+    if (result.id() == id)
+      return result;
+  } catch (const status_error& x) {
+    if (x.code() != errc::invalid_argument)
+      throw;
+    // what is no JSON any more is nothing that was saved
+  }
+  rules::reject_corrupt(id);
+}
+
+// -- remembering --------------------------------------------------------------
+
+void sqlite_states::remember(std::int64_t session, const ai::message_log& log,
+                             place where) {
+  auto found = by_session_.find(session);
+  if (found != by_session_.end()) {
+    const auto i = found->second;
+    if (i->where.branch == where.branch) {
+      // the usual case: the log has grown
+      remembered_ += log.size();
+      remembered_ -= i->log.size();
+      i->log = log;
+      i->where = where;
+      memories_.splice(memories_.begin(), memories_, i);
+    } else {
+      erase(i);
+      found = by_session_.end();
+    }
+  }
+  if (found == by_session_.end()) {
+    if (where.branch == 0)
+      return;
+    memories_.push_front({session, log, where});
+    by_session_.emplace(session, memories_.begin());
+    by_branch_.emplace(where.branch, memories_.begin());
+    remembered_ += log.size();
+  }
+  while (remembered_ > limit_ && memories_.size() > 1)
+    erase(std::prev(memories_.end()));
+}
+
+void sqlite_states::remember(std::int64_t session, const state& x,
+                             std::int64_t key) {
+  remember(session, x.messages(), place_of(key).value_or(place{}));
+}
+
+void sqlite_states::forget(std::int64_t session) {
+  if (const auto i = by_session_.find(session); i != by_session_.end())
+    erase(i->second);
+}
+
+void sqlite_states::forget_all() {
+  by_branch_.clear();
+  by_session_.clear();
+  memories_.clear();
+  remembered_ = 0;
+}
+
+void sqlite_states::forget_branch(std::int64_t branch, std::uint64_t length) {
+  const auto [first, last] = by_branch_.equal_range(branch);
+  for (auto i = first; i != last;) {
+    const auto x = (i++)->second; // erasing it takes its own place along
+    if (x->where.length > length)
+      erase(x);
+  }
+}
+
+void sqlite_states::erase(memory_list::iterator x) {
+  const auto [first, last] = by_branch_.equal_range(x->where.branch);
+  by_branch_.erase(
+    std::find_if(first, last, [&](const auto& y) { return y.second == x; }));
+  by_session_.erase(x->session);
+  remembered_ -= x->log.size();
+  memories_.erase(x);
+}
+
+// -- erasing ------------------------------------------------------------------
+
+bool sqlite_states::has_records(std::int64_t key) {
+  return has_records_.bind(1, key).rows().next();
+}
+
+void sqlite_states::release(std::int64_t key) {
+  if (has_records(key) || has_sessions_.bind(1, key).rows().next())
+    return;
+  if (const auto x = erase_row(key)) {
+    release_messages(x->branch);
+    release_blob(x->custom);
+    release_blob(x->artifacts);
+  }
+}
+
+std::optional<sqlite_states::parts> sqlite_states::erase_row(std::int64_t key) {
+  parts result;
+  {
+    auto rows = read_.bind(1, key).rows();
+    if (!rows.next())
+      return std::nullopt;
+    result = {rows.number(2), rows.number(4), rows.number(5)};
+  }
+  erase_.bind(1, key).run();
+  return result;
+}
+
+void sqlite_states::release_blob(std::int64_t key) {
+  if (key != 0)
+    erase_blob_.bind(1, key).run();
+}
+
+void sqlite_states::release_messages(std::int64_t branch) {
+  while (branch != 0) {
+    const auto needed = needed_of(branch);
+    erase_messages({branch, needed});
+    if (needed != 0)
+      return;
+    const auto found = find_branch(branch);
+    erase_branch_.bind(1, branch).run();
+    branch = found ? found->parent : 0;
+  }
+}
+
+std::uint64_t sqlite_states::needed_of(std::int64_t branch) {
+  auto rows = needed_of_branch_.bind(1, branch).rows();
+  return rows.next() ? rows.count(0) : 0;
+}
+
+void sqlite_states::erase_messages(place behind) {
+  forget_branch(behind.branch, behind.length);
+  erase_messages_.bind(1, key_of(behind.branch, behind.length))
+    .bind(2, key_of(behind.branch, max_position))
+    .run();
+}
+
+} // namespace tertulia

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/state.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sqlite_db.hpp"
+
+namespace tertulia {
+
+/// The states in a file, and what they consist of: messages, which are written
+/// once, and blobs. See sqlite_format.md.
+///
+/// @pre     a transaction is open wherever something is written; what fails
+///          there leaves the rest to a rollback and `forget_all`.
+/// @threads those of the connection.
+class sqlite_states {
+public:
+  /// The first messages of a branch, those of its ancestors included.
+  struct place {
+    std::int64_t branch = 0; ///< 0 for no messages
+    std::uint64_t length = 0;
+
+    friend bool operator==(const place&, const place&) = default;
+  };
+
+  struct kept {
+    std::int64_t key = 0;
+    place messages;
+  };
+
+  explicit sqlite_states(sqlite_db& db, std::size_t remembered_messages);
+
+  /// Whose state is written, and what that says about it.
+  struct origin {
+    /// What is remembered of this session says what is new; 0 for a new one.
+    std::int64_t session = 0;
+    /// A state whose messages it is likely to have, if nothing is remembered; 0
+    /// for none.
+    std::int64_t base = 0;
+    /// What the session has worked on so far. It may be gone afterwards if
+    /// nothing else refers to it.
+    std::int64_t replaced = 0;
+  };
+
+  /// Writes what is new in a state.
+  [[nodiscard]] kept keep(const state& x, const state_id& id,
+                          const origin& from);
+
+  /// Reads a state and verifies it.
+  /// @errors `data_loss`.
+  [[nodiscard]] state load(std::int64_t key);
+
+  /// What a session works on is this from now on.
+  void remember(std::int64_t session, const ai::message_log& log, place where);
+
+  /// The same of a state that was just loaded.
+  void remember(std::int64_t session, const state& x, std::int64_t key);
+
+  void forget(std::int64_t session);
+  void forget_all();
+
+  /// Erases a state that neither record nor session refers to any more, and
+  /// whatever only it needed. Does nothing with any other state.
+  void release(std::int64_t key);
+
+  /// Whether a record has this state.
+  [[nodiscard]] bool has_records(std::int64_t key);
+
+private:
+  /// What is known of one session's log.
+  struct memory {
+    std::int64_t session = 0;
+    ai::message_log log;
+    place where;
+  };
+
+  using memory_list = std::list<memory>;
+
+  [[nodiscard]] place write(const ai::message_log& log, const origin& from);
+
+  /// Where the longest beginning of a log is that is on disk already.
+  [[nodiscard]] place find(const ai::message_log& log, const origin& from);
+
+  /// Makes room behind a place by erasing the state that is about to be
+  /// replaced, if that alone is in the way: else each change of the last
+  /// message would make a branch.
+  [[nodiscard]] bool make_room(place behind, const origin& from);
+
+  /// What a state consists of.
+  struct parts {
+    std::int64_t branch = 0;
+    std::int64_t custom = 0;
+    std::int64_t artifacts = 0;
+  };
+
+  /// Erases a state, but not what it consists of.
+  [[nodiscard]] std::optional<parts> erase_row(std::int64_t key);
+
+  [[nodiscard]] std::uint64_t needed_of(std::int64_t branch);
+  void erase_messages(place behind);
+
+  /// Returns how many messages at the beginning are on disk at this place.
+  [[nodiscard]] std::uint64_t common(const ai::message_log& log, place where);
+
+  /// Returns a shorter beginning of the same messages.
+  [[nodiscard]] place shorter(place x, std::uint64_t length);
+
+  [[nodiscard]] std::optional<place> place_of(std::int64_t state);
+
+  /// Returns the number of messages up to the last one in a branch; those of
+  /// its ancestors alone if it has none.
+  [[nodiscard]] std::uint64_t end_of(std::int64_t branch);
+
+  [[nodiscard]] std::int64_t make_branch(place parent);
+
+  struct branch {
+    std::int64_t parent = 0;
+    std::uint64_t start = 0;
+  };
+
+  [[nodiscard]] std::optional<branch> find_branch(std::int64_t key);
+
+  /// One piece of a log: messages of one branch.
+  struct piece {
+    std::int64_t branch = 0;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0; ///< behind the last one
+  };
+
+  /// Returns the pieces of a log, the first one first; nothing if a branch is
+  /// missing.
+  [[nodiscard]] std::optional<std::vector<piece>> pieces_of(place x);
+
+  /// Calls a function with the text of each message, in order, until it returns
+  /// false.
+  /// @returns how many messages there were in a row.
+  template <class Fn>
+  std::uint64_t for_each_text(place x, Fn fn);
+
+  [[nodiscard]] std::int64_t keep_blob(const std::string& text);
+  void release_blob(std::int64_t key);
+  void release_messages(std::int64_t branch);
+
+  /// What is remembered of a branch from a length on is no longer there.
+  void forget_branch(std::int64_t branch, std::uint64_t length);
+  void erase(memory_list::iterator x);
+
+  sqlite_db& db_;
+  std::size_t limit_;
+
+  /// The session that was busy last comes first.
+  memory_list memories_;
+  std::unordered_map<std::int64_t, memory_list::iterator> by_session_;
+  std::multimap<std::int64_t, memory_list::iterator> by_branch_;
+  std::size_t remembered_ = 0;
+
+  sqlite_statement find_;
+  sqlite_statement insert_;
+  sqlite_statement read_;
+  sqlite_statement erase_;
+  sqlite_statement has_records_;
+  sqlite_statement has_sessions_;
+  sqlite_statement has_others_;
+  sqlite_statement find_branch_;
+  sqlite_statement insert_branch_;
+  sqlite_statement erase_branch_;
+  sqlite_statement needed_of_branch_;
+  sqlite_statement end_of_branch_;
+  sqlite_statement insert_message_;
+  sqlite_statement read_messages_;
+  sqlite_statement erase_messages_;
+  sqlite_statement find_blob_;
+  sqlite_statement insert_blob_;
+  sqlite_statement read_blob_;
+  sqlite_statement erase_blob_;
+};
+
+/// Returns the 32 bytes of 64 hexadecimal digits; empty for anything else.
+[[nodiscard]] std::string bytes_of_hex(std::string_view hex);
+
+/// Returns two lower-case digits for each byte.
+[[nodiscard]] std::string hex_of_bytes(std::string_view bytes);
+
+} // namespace tertulia

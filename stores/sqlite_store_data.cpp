@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "sqlite_store_data.hpp"
+
+#include <tertulia/status.hpp>
+
+#include <caf/timestamp.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "sqlite_schema.hpp"
+#include "store_rules.hpp"
+
+namespace tertulia {
+
+namespace {
+
+/// The columns of a session, in the order in which they are read.
+#define TERTULIA_SESSION                                                       \
+  "SELECT s.key, s.agent, s.id, s.created_at, s.updated_at, s.head,"           \
+  " s.next_turn, s.records, s.last_sequence, s.state FROM sessions s"
+
+/// Those of a record, with the ids that its state and its parent know.
+#define TERTULIA_RECORD                                                        \
+  "SELECT r.sequence, r.parent, r.depth, r.turn_index, r.event, r.created_at," \
+  " r.own_id, r.run, r.state, t.id, p.own_id, pt.id FROM records r"            \
+  " LEFT JOIN states t ON t.key = r.state"                                     \
+  " LEFT JOIN records p ON p.session = r.session AND p.sequence = r.parent"    \
+  " LEFT JOIN states pt ON pt.key = p.state"
+
+constexpr std::array<std::string_view, 3> event_names{
+  "turn_end", "tool_iteration_end", "invocation_end"};
+
+std::int64_t to_number(caf::timestamp x) {
+  return x.time_since_epoch().count();
+}
+
+caf::timestamp to_time(std::int64_t x) {
+  return caf::timestamp{caf::timestamp::duration{x}};
+}
+
+/// A number that somebody chose, as one that can be compared with ours.
+std::uint64_t clamped(std::uint64_t x) {
+  return std::min<std::uint64_t>(x, std::numeric_limits<std::int64_t>::max());
+}
+
+[[noreturn]] void reject_damage(const session_info& x, std::uint64_t sequence,
+                                const std::string& what) {
+  throw status_error{errc::data_loss, "record " + std::to_string(sequence)
+                                        + " of session \"" + x.id.str()
+                                        + "\" of " + x.agent + " " + what};
+}
+
+snapshot_event to_event(std::string_view x, const session_info& of,
+                        std::uint64_t sequence) {
+  const auto i = std::find(event_names.begin(), event_names.end(), x);
+  if (i == event_names.end())
+    reject_damage(of, sequence, "is corrupt: it has no known event");
+  return static_cast<snapshot_event>(i - event_names.begin());
+}
+
+snapshot_id id_of(std::string_view own_id, std::string_view state) {
+  return snapshot_id{own_id.empty() ? hex_of_bytes(state)
+                                    : std::string{own_id}};
+}
+
+} // namespace
+
+sqlite_store_data::sqlite_store_data(const std::string& file,
+                                     const sqlite_options& options)
+  : hold_(file, options.patience), db_(open_sqlite(file, options)),
+    states_(db_, options.remembered_messages), begin_(db_, "BEGIN IMMEDIATE"),
+    commit_(db_, "COMMIT"), mark_(db_, "SAVEPOINT change"),
+    keep_(db_, "RELEASE change"), undo_(db_, "ROLLBACK TO change"),
+    find_session_(db_, TERTULIA_SESSION " WHERE s.agent = ?1 AND s.id = ?2"),
+    read_session_(db_, TERTULIA_SESSION " WHERE s.key = ?1"),
+    insert_session_(db_, "INSERT INTO sessions (agent, id, created_at,"
+                         " updated_at, head, next_turn, records,"
+                         " last_sequence, state)"
+                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+    update_session_(db_, "UPDATE sessions SET updated_at = ?2, head = ?3,"
+                         " next_turn = ?4, records = ?5, last_sequence = ?6,"
+                         " state = ?7 WHERE key = ?1"),
+    erase_session_(db_, "DELETE FROM sessions WHERE key = ?1"),
+    list_sessions_(db_, TERTULIA_SESSION
+                   " WHERE (s.agent, s.id) > (?1, ?2) AND s.updated_at >= ?3"
+                   " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"
+                   " WHERE l.session = s.key AND l.label = ?4))"
+                   " ORDER BY s.agent, s.id LIMIT ?5"),
+    list_sessions_of_(db_, TERTULIA_SESSION
+                      " WHERE s.agent = ?1 AND s.id > ?2"
+                      " AND s.updated_at >= ?3"
+                      " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"
+                      " WHERE l.session = s.key AND l.label = ?4))"
+                      " ORDER BY s.id LIMIT ?5"),
+    find_record_(db_,
+                 TERTULIA_RECORD " WHERE r.session = ?1 AND r.sequence = ?2"),
+    find_records_(db_, TERTULIA_RECORD
+                  " WHERE r.session = ?1 AND r.sequence BETWEEN ?2 AND ?3"
+                  " ORDER BY r.sequence LIMIT ?4"),
+    find_id_(db_, "SELECT sequence FROM records"
+                  " WHERE own_id = ?2 AND session = ?1 UNION"
+                  " SELECT r.sequence FROM states t"
+                  " JOIN records r ON r.state = t.key"
+                  " WHERE t.id = ?3 AND r.session = ?1 AND r.own_id IS NULL"
+                  " ORDER BY 1 DESC"),
+    find_sessions_with_id_(db_, "SELECT DISTINCT s.key FROM ("
+                                "SELECT session FROM records"
+                                " WHERE own_id = ?2 UNION "
+                                "SELECT r.session FROM states t"
+                                " JOIN records r ON r.state = t.key"
+                                " WHERE t.id = ?3 AND r.own_id IS NULL) x"
+                                " JOIN sessions s ON s.key = x.session"
+                                " WHERE s.agent = ?1 ORDER BY s.key LIMIT ?4"),
+    run_of_(db_, "SELECT run FROM records WHERE session = ?1"
+                 " AND sequence = ?2"),
+    parent_of_(db_, "SELECT parent FROM records WHERE session = ?1"
+                    " AND sequence >= ?2 ORDER BY sequence LIMIT 1"),
+    insert_record_(db_, "INSERT INTO records (session, sequence, state, parent,"
+                        " run, depth, turn_index, event, created_at, own_id)"
+                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
+    move_record_(db_, "UPDATE records SET parent = ?3 WHERE session = ?1"
+                      " AND sequence = ?2"),
+    erase_record_(db_, "DELETE FROM records WHERE session = ?1"
+                       " AND sequence = ?2"),
+    erase_records_(db_, "DELETE FROM records WHERE session = ?1"),
+    states_of_(db_, "SELECT DISTINCT state FROM records WHERE session = ?1"),
+    outline_(db_, "SELECT r.sequence, r.parent, r.state, r.created_at,"
+                  " EXISTS (SELECT 1 FROM labels l WHERE l.session = r.session"
+                  " AND l.sequence = r.sequence)"
+                  " FROM records r WHERE r.session = ?1 ORDER BY r.sequence"),
+    labels_of_(db_, "SELECT label FROM labels WHERE session = ?1"
+                    " AND sequence = ?2 ORDER BY label"),
+    insert_label_(db_, "INSERT INTO labels (session, sequence, label)"
+                       " VALUES (?1, ?2, ?3)"),
+    erase_labels_(db_, "DELETE FROM labels WHERE session = ?1"
+                       " AND sequence = ?2") {}
+
+#undef TERTULIA_SESSION
+#undef TERTULIA_RECORD
+
+// -- transactions -------------------------------------------------------------
+
+void sqlite_store_data::begin() {
+  begin_.run();
+}
+
+void sqlite_store_data::commit() {
+  try {
+    commit_.run();
+  } catch (...) {
+    roll_back();
+    throw;
+  }
+}
+
+void sqlite_store_data::mark() {
+  changes_before_ = sqlite3_total_changes64(db_.get());
+  mark_.run();
+}
+
+void sqlite_store_data::roll_back() noexcept {
+  states_.forget_all();
+  if (in_transaction())
+    sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void sqlite_store_data::undo() noexcept {
+  if (sqlite3_total_changes64(db_.get()) != changes_before_)
+    states_.forget_all();
+  if (!in_transaction())
+    return; // SQLite has taken back all of it
+  try {
+    undo_.run();
+    keep_.run();
+  } catch (const status_error&) {
+    // Nobody knows what is in the transaction now.
+    roll_back();
+  }
+}
+
+// -- finding ------------------------------------------------------------------
+
+sqlite_store_data::session
+sqlite_store_data::read_session(const sqlite_statement::cursor& row) {
+  session result;
+  result.key = row.number(0);
+  result.info.agent = row.text(1);
+  result.info.id = session_id{row.text(2)};
+  result.info.created_at = to_time(row.number(3));
+  result.info.updated_at = to_time(row.number(4));
+  result.info.head = row.count(5);
+  result.info.next_turn = row.count(6);
+  result.info.records = row.count(7);
+  result.last_sequence = row.count(8);
+  result.state = row.number(9);
+  return result;
+}
+
+std::optional<sqlite_store_data::session>
+sqlite_store_data::find(const session_ref& x) {
+  auto rows = find_session_.bind(1, x.agent).bind(2, x.id.str()).rows();
+  if (!rows.next())
+    return std::nullopt;
+  return read_session(rows);
+}
+
+sqlite_store_data::entry
+sqlite_store_data::read_entry(const session& in,
+                              const sqlite_statement::cursor& row) {
+  entry result;
+  auto& x = result.record;
+  x.agent = in.info.agent;
+  x.session = in.info.id;
+  x.sequence = row.count(0);
+  if (row.is_null(9))
+    reject_damage(in.info, x.sequence, "refers to a state that is missing");
+  x.state = state_id{hex_of_bytes(row.view(9))};
+  x.id = id_of(row.view(6), row.view(9));
+  x.parent = row.count(1);
+  if (x.parent != 0) {
+    if (row.is_null(11))
+      reject_damage(in.info, x.sequence, "refers to a parent that is missing");
+    x.parent_id = id_of(row.view(10), row.view(11));
+  }
+  x.index = row.count(2);
+  x.turn_index = row.count(3);
+  x.event = to_event(row.view(4), in.info, x.sequence);
+  x.created_at = to_time(row.number(5));
+  result.run = row.count(7);
+  result.state = row.number(8);
+  auto labels = labels_of_.bind(1, in.key).bind(2, x.sequence).rows();
+  while (labels.next())
+    x.labels.push_back(labels.text(0));
+  return result;
+}
+
+std::optional<sqlite_store_data::entry>
+sqlite_store_data::find(const session& in, std::uint64_t sequence) {
+  auto rows = find_record_.bind(1, in.key).bind(2, clamped(sequence)).rows();
+  if (!rows.next())
+    return std::nullopt;
+  return read_entry(in, rows);
+}
+
+std::optional<sqlite_store_data::entry>
+sqlite_store_data::find(const session& in, const snapshot_id& id) {
+  std::uint64_t newest = 0;
+  const auto state = bytes_of_hex(id.str());
+  auto rows
+    = find_id_.bind(1, in.key).bind(2, id.str()).bind_blob(3, state).rows();
+  while (rows.next()) {
+    const auto sequence = rows.count(0);
+    if (is_active(in, sequence))
+      return find(in, sequence);
+    if (newest == 0)
+      newest = sequence;
+  }
+  return newest != 0 ? find(in, newest) : std::nullopt;
+}
+
+sqlite_store_data::found sqlite_store_data::find(const snapshot_ref& x) {
+  rules::check(x);
+  if (!x.session.empty()) {
+    auto in = find(session_ref{x.agent, x.session});
+    if (!in)
+      rules::reject_unknown(x);
+    auto what = x.sequence != 0 ? find(*in, x.sequence) : find(*in, x.id);
+    if (!what || (!x.id.empty() && what->record.id != x.id))
+      rules::reject_unknown(x);
+    what->record.orphaned = !is_active(*in, what->record.sequence);
+    return {std::move(*in), std::move(*what)};
+  }
+
+  std::vector<session> sessions;
+  {
+    const auto state = bytes_of_hex(x.id.str());
+    std::vector<std::int64_t> keys;
+    {
+      auto rows = find_sessions_with_id_.bind(1, x.agent)
+                    .bind(2, x.id.str())
+                    .bind_blob(3, state)
+                    .bind(4, std::uint64_t{rules::named_sessions + 1})
+                    .rows();
+      while (rows.next())
+        keys.push_back(rows.number(0));
+    }
+    for (const auto key : keys)
+      if (auto rows = read_session_.bind(1, key).rows(); rows.next())
+        sessions.push_back(read_session(rows));
+  }
+  if (sessions.size() > 1) {
+    std::vector<std::string> names;
+    for (const auto& in : sessions)
+      names.push_back(in.info.id.str());
+    rules::reject_ambiguous(x, std::move(names));
+  }
+  auto what = sessions.empty() ? std::nullopt : find(sessions.front(), x.id);
+  if (!what)
+    rules::reject_unknown(x);
+  what->record.orphaned = !is_active(sessions.front(), what->record.sequence);
+  return {std::move(sessions.front()), std::move(*what)};
+}
+
+// -- what is active -----------------------------------------------------------
+
+std::vector<sqlite_store_data::stretch>
+sqlite_store_data::active(const session& x, std::uint64_t until) {
+  std::vector<stretch> result;
+  auto last = x.info.head;
+  while (last != 0) {
+    stretch next{0, last};
+    if (auto rows = run_of_.bind(1, x.key).bind(2, last).rows(); rows.next())
+      next.first = rows.count(0);
+    if (next.first == 0 || next.first > last)
+      reject_damage(x.info, last, "is missing");
+    result.push_back(next);
+    if (next.first <= until)
+      break;
+    // Whoever is the first of the run by now knows where it hangs.
+    auto rows = parent_of_.bind(1, x.key).bind(2, next.first).rows();
+    last = rows.next() ? rows.count(0) : 0;
+    if (last >= next.first)
+      reject_damage(x.info, next.first, "is corrupt: it is its own ancestor");
+  }
+  return result;
+}
+
+bool sqlite_store_data::is_active(const session& x, std::uint64_t sequence) {
+  if (x.info.head == 0)
+    return false;
+  const auto last = active(x, sequence).back();
+  return last.first <= sequence && sequence <= last.last;
+}
+
+// -- writing ------------------------------------------------------------------
+
+void sqlite_store_data::write(session& x) {
+  const auto& info = x.info;
+  if (x.key != 0) {
+    update_session_.bind(1, x.key)
+      .bind(2, to_number(info.updated_at))
+      .bind(3, info.head)
+      .bind(4, info.next_turn)
+      .bind(5, info.records)
+      .bind(6, x.last_sequence)
+      .bind(7, x.state)
+      .run();
+    return;
+  }
+  insert_session_.bind(1, info.agent)
+    .bind(2, info.id.str())
+    .bind(3, to_number(info.created_at))
+    .bind(4, to_number(info.updated_at))
+    .bind(5, info.head)
+    .bind(6, info.next_turn)
+    .bind(7, info.records)
+    .bind(8, x.last_sequence)
+    .bind(9, x.state)
+    .run();
+  x.key = db_.last_key();
+}
+
+void sqlite_store_data::work_on(session& x, const state& content,
+                                const state_id& id, std::int64_t base) {
+  const auto old = x.state;
+  const auto kept = states_.keep(content, id, {x.key, base, old});
+  x.state = kept.key;
+  write(x);
+  states_.remember(x.key, content.messages(), kept.messages);
+  if (old != 0 && old != kept.key)
+    states_.release(old);
+}
+
+void sqlite_store_data::write_labels(const session& in,
+                                     const snapshot_record& x) {
+  for (const auto& label : x.labels)
+    insert_label_.bind(1, in.key).bind(2, x.sequence).bind(3, label).run();
+}
+
+// -- verbs of sessions --------------------------------------------------------
+
+saved_snapshot sqlite_store_data::save(save_snapshot x) {
+  rules::check(x);
+  auto& made = x.record;
+  const session_ref where{made.agent, made.session};
+  auto known = find(where);
+  std::optional<entry> parent;
+  if (made.parent != 0) {
+    if (known)
+      parent = find(*known, made.parent);
+    if (!parent)
+      rules::reject_unknown(snapshot_ref{where, made.parent});
+  }
+  rules::check_place(x, known ? known->info.head : 0);
+  if (parent && parent->record.state == made.state) {
+    parent->record.orphaned = !is_active(*known, parent->record.sequence);
+    return {std::move(parent->record), false};
+  }
+
+  const auto now = caf::make_timestamp();
+  auto in = known ? std::move(*known) : session{};
+  auto& info = in.info;
+  if (in.key == 0) {
+    info.agent = made.agent;
+    info.id = made.session;
+    info.created_at = now;
+  }
+  made.sequence = ++in.last_sequence;
+  made.parent_id = parent ? parent->record.id : snapshot_id{};
+  made.index = parent ? parent->record.index + 1 : 0;
+  made.orphaned = false;
+  // Who branches off goes on from the messages that the parent has; everybody
+  // else from those of the session.
+  auto base = in.state;
+  if (parent && made.parent != info.head) {
+    states_.forget(in.key);
+    base = parent->state;
+  }
+  info.updated_at = now;
+  info.head = made.sequence;
+  info.next_turn = next_turn_after(made);
+  ++info.records;
+  work_on(in, x.content, made.state, base);
+
+  const auto follows = parent && made.parent + 1 == made.sequence;
+  insert_record_.bind(1, in.key)
+    .bind(2, made.sequence)
+    .bind(3, in.state)
+    .bind(4, made.parent)
+    .bind(5, follows ? parent->run : made.sequence)
+    .bind(6, made.index)
+    .bind(7, made.turn_index)
+    .bind(8, event_names.at(static_cast<std::size_t>(made.event)))
+    .bind(9, to_number(made.created_at));
+  if (made.id.str() == made.state.str())
+    insert_record_.bind_null(10);
+  else
+    insert_record_.bind(10, made.id.str());
+  insert_record_.run();
+  write_labels(in, made);
+  return {std::move(made), true};
+}
+
+stored_snapshot sqlite_store_data::get(const get_snapshot& x) {
+  auto [in, what] = find(x.which);
+  if (x.wanted == detail_level::record)
+    return stored_snapshot{std::move(what.record)};
+  auto content = states_.load(what.state);
+  if (what.state == in.state)
+    states_.remember(in.key, content, in.state);
+  return stored_snapshot{std::move(what.record), std::move(content)};
+}
+
+stored_snapshot sqlite_store_data::restore(const restore_snapshot& x) {
+  auto [in, what] = find(x.which);
+  auto content = states_.load(what.state);
+  const auto old = in.state;
+  in.state = what.state;
+  in.info.head = what.record.sequence;
+  in.info.next_turn = next_turn_after(what.record);
+  in.info.updated_at = caf::make_timestamp();
+  write(in);
+  states_.remember(in.key, content, in.state);
+  if (old != in.state)
+    states_.release(old);
+  what.record.orphaned = false;
+  return stored_snapshot{std::move(what.record), std::move(content)};
+}
+
+snapshot_page sqlite_store_data::list(const list_snapshots& x) {
+  rules::check(x.of);
+  snapshot_page result;
+  const auto in = find(x.of);
+  if (!in)
+    return result;
+  const auto size = rules::page_size(x.limit);
+  const auto after = clamped(x.after);
+  const auto way = active(*in, after + 1);
+  const auto is_on_the_way = [&](std::uint64_t sequence) {
+    return std::any_of(way.begin(), way.end(), [&](const stretch& y) {
+      return y.first <= sequence && sequence <= y.last;
+    });
+  };
+  std::vector<std::int64_t> states;
+  // One more than the page has says that there are more.
+  const auto read = [&](std::uint64_t first, std::uint64_t last) {
+    auto rows = find_records_.bind(1, in->key)
+                  .bind(2, first)
+                  .bind(3, last)
+                  .bind(4, std::uint64_t{size + 1 - result.snapshots.size()})
+                  .rows();
+    while (rows.next()) {
+      auto next = read_entry(*in, rows);
+      next.record.orphaned = !is_on_the_way(next.record.sequence);
+      states.push_back(next.state);
+      result.snapshots.emplace_back(std::move(next.record));
+    }
+  };
+  if (x.with_orphans) {
+    read(after + 1, std::numeric_limits<std::int64_t>::max());
+  } else {
+    for (auto i = way.rbegin();
+         i != way.rend() && result.snapshots.size() <= size; ++i)
+      if (i->last > after)
+        read(std::max(i->first, after + 1), i->last);
+  }
+  if (result.snapshots.size() > size) {
+    result.more = true;
+    result.snapshots.pop_back();
+  }
+  if (x.wanted == detail_level::state)
+    for (std::size_t i = 0; i < result.snapshots.size(); ++i)
+      result.snapshots[i].content = states_.load(states[i]);
+  return result;
+}
+
+stored_session sqlite_store_data::get(const get_session& x) {
+  rules::check(x.which);
+  const auto in = find(x.which);
+  if (!in)
+    rules::reject_unknown(x.which);
+  stored_session result;
+  result.info = in->info;
+  std::optional<entry> head;
+  if (in->info.head != 0) {
+    head = find(*in, in->info.head);
+    if (!head)
+      reject_damage(in->info, in->info.head, "is missing");
+    result.head = stored_snapshot{head->record};
+  }
+  if (x.wanted == detail_level::state) {
+    result.content = states_.load(in->state);
+    states_.remember(in->key, result.content, in->state);
+    if (head) {
+      auto content
+        = head->state == in->state ? result.content : states_.load(head->state);
+      result.head
+        = stored_snapshot{std::move(head->record), std::move(content)};
+    }
+  }
+  return result;
+}
+
+session_info sqlite_store_data::save(save_session x) {
+  rules::check(x);
+  const auto now = caf::make_timestamp();
+  auto in = find(x.which).value_or(session{});
+  auto& info = in.info;
+  if (in.key == 0) {
+    info.agent = x.which.agent;
+    info.id = x.which.id;
+    info.created_at = now;
+  }
+  info.updated_at = now;
+  info.next_turn = x.next_turn;
+  work_on(in, x.content, x.content.id(), in.state);
+  return info;
+}
+
+// -- verbs of people and programs ---------------------------------------------
+
+session_page sqlite_store_data::list(const list_sessions& x) {
+  session_page result;
+  const auto size = rules::page_size(x.limit);
+  auto& statement = x.agent.empty() ? list_sessions_ : list_sessions_of_;
+  std::string_view after = x.after.id.str();
+  if (x.agent.empty()) {
+    statement.bind(1, x.after.agent);
+  } else {
+    if (x.after.agent > x.agent)
+      return result;
+    if (x.after.agent < x.agent)
+      after = {};
+    statement.bind(1, x.agent);
+  }
+  auto rows = statement.bind(2, after)
+                .bind(3, to_number(x.updated_since))
+                .bind(4, x.label)
+                .bind(5, std::uint64_t{size + 1})
+                .rows();
+  while (rows.next()) {
+    if (result.sessions.size() == size) {
+      result.more = true;
+      break;
+    }
+    result.sessions.push_back(read_session(rows).info);
+  }
+  return result;
+}
+
+snapshot_record sqlite_store_data::label(const label_snapshot& x) {
+  auto [in, what] = find(x.which);
+  auto& record = what.record;
+  rules::relabel(record.labels, x.add, x.remove);
+  erase_labels_.bind(1, in.key).bind(2, record.sequence).run();
+  write_labels(in, record);
+  return std::move(record);
+}
+
+erased sqlite_store_data::erase(const delete_session& x) {
+  rules::check(x.which);
+  const auto in = find(x.which);
+  if (!in)
+    rules::reject_unknown(x.which);
+  std::vector<std::int64_t> states;
+  {
+    auto rows = states_of_.bind(1, in->key).rows();
+    while (rows.next())
+      states.push_back(rows.number(0));
+  }
+  erase_records_.bind(1, in->key).run();
+  const auto records = static_cast<std::uint64_t>(db_.changes());
+  erase_session_.bind(1, in->key).run();
+  states_.forget(in->key);
+  erased result{records, release(states)};
+  states_.release(in->state);
+  return result;
+}
+
+erased sqlite_store_data::prune(const prune_snapshots& x) {
+  rules::check(x);
+  erased result;
+  list_sessions all;
+  all.agent = x.agent;
+  all.limit = max_page;
+  all.updated_since = caf::timestamp::min();
+  const auto prune_one = [&](const session_ref& of) {
+    if (auto in = find(of)) {
+      const auto here = prune(*in, x);
+      result.records += here.records;
+      result.states += here.states;
+    }
+  };
+  if (!x.session.empty()) {
+    prune_one({x.agent, x.session});
+    return result;
+  }
+  for (auto more = true; more;) {
+    const auto page = list(all);
+    for (const auto& info : page.sessions)
+      prune_one({info.agent, info.id});
+    more = page.more;
+    if (more)
+      all.after = {page.sessions.back().agent, page.sessions.back().id};
+  }
+  return result;
+}
+
+erased sqlite_store_data::prune(session& x, const prune_snapshots& how) {
+  const auto old = x.info.records - std::min(x.info.records, how.keep_newest);
+  // Where a child of a dropped record goes. A parent is older than its
+  // children, so it has been decided on when its children are looked at.
+  std::unordered_map<std::uint64_t, std::uint64_t> heirs;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> moved;
+  std::vector<std::uint64_t> dropped;
+  std::vector<std::int64_t> states;
+  {
+    auto rows = outline_.bind(1, x.key).rows();
+    for (std::uint64_t i = 0; rows.next(); ++i) {
+      const auto sequence = rows.count(0);
+      auto parent = rows.count(1);
+      const auto heir = heirs.find(parent);
+      const auto moves = heir != heirs.end();
+      if (moves)
+        parent = heir->second;
+      if (i >= old || sequence == x.info.head || rows.number(4) != 0
+          || to_time(rows.number(3)) >= how.created_before) {
+        if (moves)
+          moved.emplace_back(sequence, parent);
+        continue;
+      }
+      heirs.emplace(sequence, parent);
+      dropped.push_back(sequence);
+      states.push_back(rows.number(2));
+    }
+  }
+  if (dropped.empty())
+    return {};
+  for (const auto& [sequence, parent] : moved)
+    move_record_.bind(1, x.key).bind(2, sequence).bind(3, parent).run();
+  for (const auto sequence : dropped)
+    erase_record_.bind(1, x.key).bind(2, sequence).run();
+  x.info.records -= dropped.size();
+  write(x);
+  std::sort(states.begin(), states.end());
+  states.erase(std::unique(states.begin(), states.end()), states.end());
+  return {dropped.size(), release(states)};
+}
+
+std::uint64_t
+sqlite_store_data::release(const std::vector<std::int64_t>& states) {
+  std::uint64_t result = 0;
+  for (const auto key : states) {
+    if (states_.has_records(key))
+      continue;
+    ++result;
+    states_.release(key);
+  }
+  return result;
+}
+
+} // namespace tertulia

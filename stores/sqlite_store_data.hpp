@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/store.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "file_hold.hpp"
+#include "sqlite_db.hpp"
+#include "sqlite_states.hpp"
+
+namespace tertulia {
+
+/// A store in a file, without its actor.
+///
+/// Each verb of the protocol is one function, which throws `status_error`. A
+/// transaction is open around the verbs that change something; a verb that
+/// throws may have changed something, which `undo` takes back.
+///
+/// @threads one at a time.
+class sqlite_store_data {
+public:
+  /// Opens the file, or makes it.
+  sqlite_store_data(const std::string& file, const sqlite_options& options);
+
+  // -- transactions -----------------------------------------------------------
+
+  [[nodiscard]] bool in_transaction() const noexcept {
+    return db_.in_transaction();
+  }
+
+  /// Opens a transaction that may write.
+  void begin();
+
+  /// Makes all since `begin` durable, or takes it back and throws.
+  void commit();
+
+  /// Takes back all since `begin`.
+  void roll_back() noexcept;
+
+  /// Does one change as a whole or not at all. If what it throws has ended the
+  /// transaction, all changes before it are gone, too.
+  template <class Fn>
+  auto change(Fn fn) {
+    mark();
+    try {
+      auto result = fn(*this);
+      keep_.run();
+      return result;
+    } catch (...) {
+      undo();
+      throw;
+    }
+  }
+
+  // -- verbs ------------------------------------------------------------------
+
+  saved_snapshot save(save_snapshot x);
+  [[nodiscard]] stored_snapshot get(const get_snapshot& x);
+  stored_snapshot restore(const restore_snapshot& x);
+  [[nodiscard]] snapshot_page list(const list_snapshots& x);
+  [[nodiscard]] stored_session get(const get_session& x);
+  session_info save(save_session x);
+
+  [[nodiscard]] session_page list(const list_sessions& x);
+  snapshot_record label(const label_snapshot& x);
+  erased erase(const delete_session& x);
+  erased prune(const prune_snapshots& x);
+
+private:
+  struct session {
+    session_info info;
+    std::int64_t key = 0;
+    std::int64_t state = 0;
+    std::uint64_t last_sequence = 0;
+  };
+
+  /// A record whose session says whether it is orphaned.
+  struct entry {
+    snapshot_record record;
+    std::int64_t state = 0;
+    std::uint64_t run = 0;
+  };
+
+  /// What a `snapshot_ref` stands for.
+  struct found {
+    session in;
+    entry what;
+  };
+
+  /// Sequence numbers that belong to the way from the root to the head, both
+  /// ends included.
+  struct stretch {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
+
+  void mark();
+
+  /// Takes back what a change has done since the mark.
+  void undo() noexcept;
+
+  [[nodiscard]] static session
+  read_session(const sqlite_statement::cursor& row);
+  [[nodiscard]] std::optional<session> find(const session_ref& x);
+  [[nodiscard]] std::optional<entry> find(const session& in,
+                                          std::uint64_t sequence);
+  [[nodiscard]] std::optional<entry> find(const session& in,
+                                          const snapshot_id& id);
+  [[nodiscard]] found find(const snapshot_ref& x);
+
+  [[nodiscard]] entry read_entry(const session& in,
+                                 const sqlite_statement::cursor& row);
+
+  /// Goes from the head to the root, the head first, down to `until` at least.
+  [[nodiscard]] std::vector<stretch> active(const session& x,
+                                            std::uint64_t until);
+  [[nodiscard]] bool is_active(const session& x, std::uint64_t sequence);
+
+  /// What a session works on, which is in `x` afterwards. A session without a
+  /// key is made.
+  void work_on(session& x, const state& content, const state_id& id,
+               std::int64_t base);
+
+  void write(session& x);
+  void write_labels(const session& in, const snapshot_record& x);
+
+  erased prune(session& x, const prune_snapshots& how);
+
+  /// Erases states and says how many of them no record has.
+  std::uint64_t release(const std::vector<std::int64_t>& states);
+
+  file_hold hold_;
+  sqlite_db db_;
+  sqlite_states states_;
+  std::int64_t changes_before_ = 0;
+
+  sqlite_statement begin_;
+  sqlite_statement commit_;
+  sqlite_statement mark_;
+  sqlite_statement keep_;
+  sqlite_statement undo_;
+  sqlite_statement find_session_;
+  sqlite_statement read_session_;
+  sqlite_statement insert_session_;
+  sqlite_statement update_session_;
+  sqlite_statement erase_session_;
+  sqlite_statement list_sessions_;
+  sqlite_statement list_sessions_of_;
+  sqlite_statement find_record_;
+  sqlite_statement find_records_;
+  sqlite_statement find_id_;
+  sqlite_statement find_sessions_with_id_;
+  sqlite_statement run_of_;
+  sqlite_statement parent_of_;
+  sqlite_statement insert_record_;
+  sqlite_statement move_record_;
+  sqlite_statement erase_record_;
+  sqlite_statement erase_records_;
+  sqlite_statement states_of_;
+  sqlite_statement outline_;
+  sqlite_statement labels_of_;
+  sqlite_statement insert_label_;
+  sqlite_statement erase_labels_;
+};
+
+} // namespace tertulia

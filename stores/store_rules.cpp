@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "store_rules.hpp"
+
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tertulia::rules {
+
+namespace {
+
+std::string quoted(const std::string& x) {
+  return '"' + x + '"';
+}
+
+std::string name_of(const session_ref& x) {
+  return "session " + quoted(x.id.str()) + " of " + x.agent;
+}
+
+json details_of(const session_ref& x) {
+  return json::object({{"agent", x.agent}, {"session", x.id.str()}});
+}
+
+[[noreturn]] void reject(errc code, const std::string& message,
+                         const json& details) {
+  // What it names may not even be UTF-8; that must not hide the reason.
+  throw status_error{code, message,
+                     details.dump(-1, ' ', false,
+                                  json::error_handler_t::replace)};
+}
+
+json at(const char* path) {
+  return json::object({{"path", path}});
+}
+
+} // namespace
+
+// -- what is said to a store --------------------------------------------------
+
+void check(const session_ref& x) {
+  if (x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
+  if (x.id.empty())
+    reject(errc::invalid_argument, "$.session: is empty", at("$.session"));
+}
+
+void check(const snapshot_ref& x) {
+  if (x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
+  if (x.sequence != 0 && x.session.empty())
+    reject(errc::invalid_argument, "$.session: a number needs its session",
+           at("$.session"));
+  if (x.sequence == 0 && x.id.empty())
+    reject(errc::invalid_argument, "$.id: is empty", at("$.id"));
+}
+
+void check(save_snapshot& x) {
+  auto& made = x.record;
+  check(session_ref{made.agent, made.session});
+  if (made.id.empty())
+    reject(errc::invalid_argument, "$.record.id: is empty", at("$.record.id"));
+  if (x.content.id() != made.state)
+    reject(errc::invalid_argument,
+           "$.record.state: does not match the content of the state",
+           {{"path", "$.record.state"}, {"state", made.state.str()}});
+  relabel(made.labels, std::exchange(made.labels, {}), {});
+}
+
+void check(const save_session& x) {
+  check(x.which);
+  (void)x.content.id(); // what has no JSON cannot be kept by any store
+}
+
+void check(const prune_snapshots& x) {
+  if (!x.session.empty() && x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: a session needs its agent",
+           at("$.agent"));
+}
+
+void check_place(const save_snapshot& x, std::uint64_t head) {
+  const auto parent = x.record.parent;
+  if (x.where != append_rule::at_head || parent == head)
+    return;
+  const session_ref where{x.record.agent, x.record.session};
+  auto details = details_of(where);
+  details["head"] = head;
+  details["parent"] = parent;
+  reject(errc::aborted,
+         name_of(where) + " has moved on: its head is " + std::to_string(head)
+           + ", not " + std::to_string(parent),
+         details);
+}
+
+void relabel(std::vector<std::string>& labels,
+             const std::vector<std::string>& add,
+             const std::vector<std::string>& remove) {
+  for (const auto& x : remove)
+    std::erase(labels, x);
+  for (const auto& x : add) {
+    if (x.empty() || x.size() > max_label_size)
+      reject(errc::invalid_argument,
+             "a label has 1 to " + std::to_string(max_label_size)
+               + " bytes, this one " + std::to_string(x.size()),
+             json::object({{"sizeBytes", x.size()}}));
+    const auto i = std::lower_bound(labels.begin(), labels.end(), x);
+    if (i == labels.end() || *i != x)
+      labels.insert(i, x);
+  }
+  if (labels.size() > max_labels)
+    reject(errc::resource_exhausted,
+           "a snapshot has at most " + std::to_string(max_labels) + " labels",
+           json::object({{"labels", labels.size()}}));
+}
+
+std::size_t page_size(std::uint32_t limit) {
+  return std::clamp(limit, 1u, max_page);
+}
+
+// -- what a store knows -------------------------------------------------------
+
+void reject_unknown(const session_ref& x) {
+  reject(errc::not_found, "there is no " + name_of(x), details_of(x));
+}
+
+void reject_unknown(const snapshot_ref& x) {
+  auto details = json::object({{"agent", x.agent}});
+  std::string text = "there is no snapshot";
+  if (x.sequence != 0) {
+    details["sequence"] = x.sequence;
+    text += ' ' + std::to_string(x.sequence);
+  }
+  if (!x.id.empty()) {
+    details["snapshot"] = x.id.str();
+    text += ' ' + quoted(x.id.str());
+  }
+  if (x.session.empty()) {
+    text += " of " + x.agent;
+  } else {
+    details["session"] = x.session.str();
+    text += " in " + name_of({x.agent, x.session});
+  }
+  reject(errc::not_found, text, details);
+}
+
+void reject_ambiguous(const snapshot_ref& x,
+                      std::vector<std::string> sessions) {
+  const auto more = sessions.size() > named_sessions;
+  if (more)
+    sessions.resize(named_sessions);
+  auto text = "snapshot " + quoted(x.id.str()) + " of " + x.agent
+              + " is in several sessions: ";
+  for (const auto& name : sessions)
+    text += (&name == &sessions.front() ? "" : ", ") + quoted(name);
+  if (more)
+    text += ", …";
+  reject(errc::failed_precondition, text + "; say which is meant",
+         {{"agent", x.agent},
+          {"snapshot", x.id.str()},
+          {"sessions", sessions},
+          {"more", more}});
+}
+
+void reject_corrupt(const state_id& x) {
+  reject(errc::data_loss,
+         "state " + x.str() + " is corrupt: it does not match its id",
+         {{"state", x.str()}, {"damage", "corrupt"}});
+}
+
+void reject_missing(const state_id& x) {
+  reject(errc::data_loss,
+         "state " + x.str() + " is missing, or a part of it is",
+         {{"state", x.str()}, {"damage", "missing"}});
+}
+
+} // namespace tertulia::rules

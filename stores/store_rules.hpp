@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/store.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// What a store decides, whatever it keeps its data in, and the words in which
+// it says no. All that reject throw `status_error`.
+
+namespace tertulia::rules {
+
+/// How many sessions the error about an ambiguous id names.
+inline constexpr std::size_t named_sessions = 3;
+
+// -- what is said to a store --------------------------------------------------
+
+/// Rejects what names no session.
+void check(const session_ref& x);
+
+/// Rejects what can mean no snapshot.
+void check(const snapshot_ref& x);
+
+/// Rejects what cannot be kept, whatever the store knows. The labels of the
+/// record are in order afterwards.
+void check(save_snapshot& x);
+
+/// Rejects what cannot be kept.
+void check(const save_session& x);
+
+/// Rejects what names a session without its agent.
+void check(const prune_snapshots& x);
+
+/// Rejects a record that does not follow the head although it has to.
+void check_place(const save_snapshot& x, std::uint64_t head);
+
+/// Removes and adds labels, which stay ordered and distinct. What is rejected
+/// leaves `labels` in whatever state.
+void relabel(std::vector<std::string>& labels,
+             const std::vector<std::string>& add,
+             const std::vector<std::string>& remove);
+
+/// The longest page that is meant by a limit.
+[[nodiscard]] std::size_t page_size(std::uint32_t limit);
+
+// -- what a store knows -------------------------------------------------------
+
+[[noreturn]] void reject_unknown(const session_ref& x);
+[[noreturn]] void reject_unknown(const snapshot_ref& x);
+
+/// An id means the first session of these just as much as the others. All but
+/// the first `named_sessions` are not looked at.
+[[noreturn]] void reject_ambiguous(const snapshot_ref& x,
+                                   std::vector<std::string> sessions);
+
+/// A state is not what its id says.
+[[noreturn]] void reject_corrupt(const state_id& x);
+
+/// A state, or a part of it, is gone.
+[[noreturn]] void reject_missing(const state_id& x);
+
+} // namespace tertulia::rules

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sqlite3.h>
+
+namespace tertulia::test {
+
+/// What SQLite takes for the disk while this lives: it fails when it is told
+/// to, and knows what would be left of its files after a power cut.
+///
+/// A call is one that changes something or promises that it has: to write, to
+/// truncate, to sync, to open or to delete. What SQLite keeps in memory, such
+/// as the index of a write-ahead log, is not among them.
+///
+/// @threads  all members; one of these at a time.
+/// @lifetime outlives all connections that were opened meanwhile.
+class faulty_vfs {
+public:
+  faulty_vfs() : real_(sqlite3_vfs_find(nullptr)) {
+    current() = this;
+    vfs_ = *real_;
+    vfs_.zName = "faulty";
+    vfs_.szOsFile = static_cast<int>(sizeof(file)) + real_->szOsFile;
+    vfs_.pNext = nullptr;
+    vfs_.xOpen = [](sqlite3_vfs*, const char* name, sqlite3_file* to, int flags,
+                    int* out) { return current()->open(name, to, flags, out); };
+    vfs_.xDelete = [](sqlite3_vfs*, const char* name, int sync) {
+      return current()->erase(name, sync);
+    };
+    sqlite3_vfs_register(&vfs_, 1);
+  }
+
+  faulty_vfs(const faulty_vfs&) = delete;
+  faulty_vfs& operator=(const faulty_vfs&) = delete;
+
+  ~faulty_vfs() {
+    sqlite3_vfs_unregister(&vfs_);
+    sqlite3_vfs_register(real_, 1);
+    current() = nullptr;
+  }
+
+  /// Lets the nth call from now on fail, and all after it if that is wanted;
+  /// 0 for none.
+  void fail_at(std::uint64_t call, bool from_then_on) {
+    const std::scoped_lock guard{mutex_};
+    calls_ = 0;
+    fail_at_ = call;
+    from_then_on_ = from_then_on;
+  }
+
+  /// Lets the files of the disk grow by so many bytes and no more.
+  void fill_after(std::int64_t bytes) {
+    const std::scoped_lock guard{mutex_};
+    room_ = bytes;
+  }
+
+  /// Calls a function before the nth call from now on; 0 for none.
+  void watch(std::uint64_t call, std::function<void()> fn) {
+    const std::scoped_lock guard{mutex_};
+    calls_ = 0;
+    watch_at_ = call;
+    watcher_ = std::move(fn);
+  }
+
+  /// How many calls there were since the last `fail_at` or `watch`.
+  [[nodiscard]] std::uint64_t calls() const {
+    const std::scoped_lock guard{mutex_};
+    return calls_;
+  }
+
+  /// Writes what a power cut would leave behind, now: all that was synced, and
+  /// of what was written since any part in any order, the last one torn.
+  ///
+  /// @pre called by a function that `watch` calls, or while nobody is at work.
+  void cut_power(const std::filesystem::path& to, std::uint32_t seed) const {
+    std::mt19937 random{seed};
+    for (const auto& [name, kept] : files_) {
+      auto content = kept.synced;
+      auto changes = kept.changes;
+      std::shuffle(changes.begin(), changes.end(), random);
+      changes.resize(changes.empty() ? 0 : random() % (changes.size() + 1));
+      for (auto& change : changes) {
+        if (&change == &changes.back() && !change.bytes.empty())
+          change.bytes.resize(1 + random() % change.bytes.size());
+        change.apply(content);
+      }
+      std::ofstream file{to / std::filesystem::path{name}.filename(),
+                         std::ios::binary};
+      file << content;
+    }
+  }
+
+private:
+  /// One write, or a truncation.
+  struct change {
+    void apply(std::string& to) const {
+      if (truncates) {
+        to.resize(at);
+        return;
+      }
+      if (to.size() < at + bytes.size())
+        to.resize(at + bytes.size());
+      std::copy(bytes.begin(), bytes.end(),
+                to.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+
+    std::size_t at = 0;
+    std::string bytes;
+    bool truncates = false;
+  };
+
+  struct image {
+    std::string synced;
+    std::vector<change> changes;
+  };
+
+  /// A file as SQLite has it, followed by the real one.
+  struct file : sqlite3_file {
+    faulty_vfs* vfs;
+    image* kept; // null for what does not outlive its connection
+
+    sqlite3_file* real() {
+      return reinterpret_cast<sqlite3_file*>(this + 1);
+    }
+  };
+
+  static faulty_vfs*& current() {
+    static faulty_vfs* result = nullptr;
+    return result;
+  }
+
+  static file& of(sqlite3_file* x) {
+    return *static_cast<file*>(x);
+  }
+
+  /// Counts a call.
+  /// @returns whether it fails.
+  bool fails() {
+    ++calls_;
+    if (watch_at_ != 0 && calls_ == watch_at_)
+      watcher_();
+    return fail_at_ != 0
+           && (from_then_on_ ? calls_ >= fail_at_ : calls_ == fail_at_);
+  }
+
+  int open(const char* name, sqlite3_file* to, int flags, int* out) {
+    const std::scoped_lock guard{mutex_};
+    auto& x = of(to);
+    to->pMethods = nullptr; // not to be closed
+    if (fails())
+      return SQLITE_CANTOPEN;
+    x.vfs = this;
+    x.kept = nullptr;
+    const auto result = real_->xOpen(real_, name, x.real(), flags, out);
+    if (result != SQLITE_OK)
+      return result;
+    if (name != nullptr && (flags & SQLITE_OPEN_DELETEONCLOSE) == 0)
+      x.kept = &image_of(name);
+    to->pMethods = &methods();
+    return result;
+  }
+
+  image& image_of(const char* name) {
+    const auto [i, is_new] = files_.try_emplace(name);
+    if (is_new) {
+      std::ifstream old{name, std::ios::binary};
+      i->second.synced.assign(std::istreambuf_iterator<char>{old}, {});
+    }
+    return i->second;
+  }
+
+  int erase(const char* name, int sync) {
+    const std::scoped_lock guard{mutex_};
+    if (fails())
+      return SQLITE_IOERR_DELETE;
+    // Those who have it open go on with what nobody will ever see.
+    if (const auto i = files_.find(name); i != files_.end())
+      i->second = image{};
+    return real_->xDelete(real_, name, sync);
+  }
+
+  int write(file& x, const void* bytes, int size, sqlite3_int64 at) {
+    const std::scoped_lock guard{mutex_};
+    if (fails())
+      return SQLITE_IOERR_WRITE;
+    sqlite3_int64 old = 0;
+    x.real()->pMethods->xFileSize(x.real(), &old);
+    const auto growth = std::max<sqlite3_int64>(at + size - old, 0);
+    if (room_ >= 0 && growth > room_)
+      return SQLITE_FULL;
+    if (room_ >= 0)
+      room_ -= growth;
+    if (x.kept != nullptr)
+      x.kept->changes.push_back({static_cast<std::size_t>(at),
+                                 std::string(static_cast<const char*>(bytes),
+                                             static_cast<std::size_t>(size)),
+                                 false});
+    return x.real()->pMethods->xWrite(x.real(), bytes, size, at);
+  }
+
+  int truncate(file& x, sqlite3_int64 size) {
+    const std::scoped_lock guard{mutex_};
+    if (fails())
+      return SQLITE_IOERR_TRUNCATE;
+    if (x.kept != nullptr)
+      x.kept->changes.push_back({static_cast<std::size_t>(size), {}, true});
+    return x.real()->pMethods->xTruncate(x.real(), size);
+  }
+
+  int sync(file& x) {
+    const std::scoped_lock guard{mutex_};
+    if (fails())
+      return SQLITE_IOERR_FSYNC;
+    if (x.kept != nullptr)
+      for (const auto& y : std::exchange(x.kept->changes, {}))
+        y.apply(x.kept->synced);
+    return SQLITE_OK; // the disk below is not what is tested
+  }
+
+  static const sqlite3_io_methods& methods() {
+    static const sqlite3_io_methods result = [] {
+      sqlite3_io_methods x{};
+      x.iVersion = 2; // no memory mapping behind our back
+      x.xClose = [](sqlite3_file* f) {
+        return of(f).real()->pMethods->xClose(of(f).real());
+      };
+      x.xRead = [](sqlite3_file* f, void* to, int size, sqlite3_int64 at) {
+        return of(f).real()->pMethods->xRead(of(f).real(), to, size, at);
+      };
+      x.xWrite
+        = [](sqlite3_file* f, const void* from, int size, sqlite3_int64 at) {
+            return of(f).vfs->write(of(f), from, size, at);
+          };
+      x.xTruncate = [](sqlite3_file* f, sqlite3_int64 size) {
+        return of(f).vfs->truncate(of(f), size);
+      };
+      x.xSync = [](sqlite3_file* f, int) { return of(f).vfs->sync(of(f)); };
+      x.xFileSize = [](sqlite3_file* f, sqlite3_int64* to) {
+        return of(f).real()->pMethods->xFileSize(of(f).real(), to);
+      };
+      x.xLock = [](sqlite3_file* f, int how) {
+        return of(f).real()->pMethods->xLock(of(f).real(), how);
+      };
+      x.xUnlock = [](sqlite3_file* f, int how) {
+        return of(f).real()->pMethods->xUnlock(of(f).real(), how);
+      };
+      x.xCheckReservedLock = [](sqlite3_file* f, int* to) {
+        return of(f).real()->pMethods->xCheckReservedLock(of(f).real(), to);
+      };
+      x.xFileControl = [](sqlite3_file* f, int what, void* with) {
+        return of(f).real()->pMethods->xFileControl(of(f).real(), what, with);
+      };
+      x.xSectorSize = [](sqlite3_file* f) {
+        return of(f).real()->pMethods->xSectorSize(of(f).real());
+      };
+      // Nothing that a real disk may promise.
+      x.xDeviceCharacteristics = [](sqlite3_file*) { return 0; };
+      x.xShmMap = [](sqlite3_file* f, int page, int size, int extend,
+                     void volatile** to) {
+        return of(f).real()->pMethods->xShmMap(of(f).real(), page, size, extend,
+                                               to);
+      };
+      x.xShmLock = [](sqlite3_file* f, int at, int n, int flags) {
+        return of(f).real()->pMethods->xShmLock(of(f).real(), at, n, flags);
+      };
+      x.xShmBarrier = [](sqlite3_file* f) {
+        of(f).real()->pMethods->xShmBarrier(of(f).real());
+      };
+      x.xShmUnmap = [](sqlite3_file* f, int erase) {
+        return of(f).real()->pMethods->xShmUnmap(of(f).real(), erase);
+      };
+      return x;
+    }();
+    return result;
+  }
+
+  sqlite3_vfs* real_;
+  sqlite3_vfs vfs_{};
+
+  mutable std::mutex mutex_;
+  std::map<std::string, image> files_;
+  std::uint64_t calls_ = 0;
+  std::uint64_t fail_at_ = 0;
+  bool from_then_on_ = false;
+  std::int64_t room_ = -1;
+  std::uint64_t watch_at_ = 0;
+  std::function<void()> watcher_;
+};
+
+} // namespace tertulia::test

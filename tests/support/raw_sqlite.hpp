@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <sqlite3.h>
+
+namespace tertulia::test {
+
+/// A look into a file past the store that has it.
+class raw_sqlite {
+public:
+  explicit raw_sqlite(const std::filesystem::path& file) {
+    sqlite3* db = nullptr;
+    const auto result = sqlite3_open_v2(
+      file.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    db_.reset(db);
+    check(result);
+    sqlite3_busy_timeout(db, 10'000);
+  }
+
+  void run(const std::string& sql) {
+    check(sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr));
+  }
+
+  /// The first column of all rows.
+  std::vector<std::string> texts(const std::string& sql) {
+    std::vector<std::string> result;
+    check(sqlite3_exec(
+      db_.get(), sql.c_str(),
+      [](void* to, int, char** values, char**) {
+        static_cast<std::vector<std::string>*>(to)->emplace_back(
+          values[0] != nullptr ? values[0] : "");
+        return 0;
+      },
+      &result, nullptr));
+    return result;
+  }
+
+  std::int64_t number(const std::string& sql) {
+    return std::stoll(texts(sql).at(0));
+  }
+
+  /// How many rows a table has.
+  std::int64_t count(const std::string& table) {
+    return number("SELECT count(*) FROM " + table);
+  }
+
+private:
+  struct close {
+    void operator()(sqlite3* x) const noexcept {
+      sqlite3_close(x);
+    }
+  };
+
+  void check(int result) {
+    if (result != SQLITE_OK)
+      throw std::runtime_error{sqlite3_errmsg(db_.get())};
+  }
+
+  std::unique_ptr<sqlite3, close> db_;
+};
+
+/// Counts the transactions in a write-ahead log that has not been started
+/// again: its frames say where one ends.
+inline std::size_t commits_in(const std::filesystem::path& wal) {
+  std::ifstream file{wal, std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  auto number = [&](std::size_t at) {
+    std::uint32_t result = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      result = result << 8u | static_cast<unsigned char>(bytes.at(at + i));
+    return result;
+  };
+  constexpr std::size_t header = 32;
+  constexpr std::size_t frame_header = 24;
+  std::size_t result = 0;
+  if (bytes.size() < header)
+    return result;
+  const auto page = number(8);
+  for (auto at = header; at + frame_header + page <= bytes.size();
+       at += frame_header + page)
+    if (number(at + 8) == number(16) && number(at + 4) != 0)
+      ++result;
+  return result;
+}
+
+} // namespace tertulia::test
