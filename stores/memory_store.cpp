@@ -56,6 +56,9 @@ public:
       [this](const prune_snapshots& x) {
         return answer([&] { return data_->prune(x); });
       },
+      [this](const copy_session& x) {
+        return answer([&] { return data_->copy(x); });
+      },
     };
   }
 

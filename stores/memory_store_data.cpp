@@ -407,6 +407,54 @@ erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
   return result;
 }
 
+session_info memory_store_data::copy(const copy_session& x) {
+  rules::check(x);
+  const auto from = find(x.from);
+  if (from == nullptr)
+    rules::reject_unknown(x.from);
+  const auto tip = from->find(x.up_to);
+  if (x.up_to != 0 && tip == nullptr)
+    rules::reject_unknown(snapshot_ref{x.from, x.up_to});
+  if (find(x.to) != nullptr)
+    rules::reject_existing(x.to);
+
+  timeline made;
+  if (tip == nullptr) {
+    made = *from;
+  } else {
+    for (auto i = tip; i != nullptr; i = from->find(i->parent))
+      made.records.push_back(*i);
+    std::reverse(made.records.begin(), made.records.end());
+    for (auto& record : made.records) {
+      record.active = true;
+      made.count_labels(record);
+    }
+    made.last_sequence = tip->sequence;
+    made.content = tip->kept->second.value;
+    made.info.head = tip->sequence;
+    made.info.next_turn = next_turn_after(from->record_of(*tip));
+    made.info.records = made.records.size();
+  }
+  const auto now = caf::make_timestamp();
+  made.info.agent = x.to.agent;
+  made.info.id = x.to.id;
+  made.info.created_at = now;
+  made.info.updated_at = now;
+  made.number = ++last_number_;
+
+  // What is found through the index is looked for in its session, so it does
+  // no harm if there is none because memory has run out.
+  auto& session = sessions_[x.to];
+  session = std::move(made);
+  for (auto& record : session.records) {
+    index_.emplace(place{hash_of(x.to.agent, record.id()), session.number,
+                         record.sequence},
+                   &session);
+    ++record.kept->second.records;
+  }
+  return session.info;
+}
+
 std::uint64_t memory_store_data::drop(timeline& from, const entry& x) {
   from.discount_labels(x);
   index_.erase(

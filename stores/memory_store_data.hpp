@@ -34,6 +34,7 @@ public:
   snapshot_record label(const label_snapshot& x);
   erased erase(const delete_session& x);
   erased prune(const prune_snapshots& x);
+  session_info copy(const copy_session& x);
 
 private:
   /// A state and how many records have it.

@@ -404,6 +404,16 @@ void sqlite_states::remember(std::int64_t session, const state& x,
   remember(session, x.messages(), place_of(key).value_or(place{}));
 }
 
+void sqlite_states::remember_same(std::int64_t from, std::int64_t session,
+                                  std::int64_t key) {
+  const auto found = by_session_.find(from);
+  if (found == by_session_.end())
+    return;
+  const auto known = *found->second; // might be forgotten meanwhile
+  if (place_of(key) == known.where)
+    remember(session, known.log, known.where);
+}
+
 void sqlite_states::forget(std::int64_t session) {
   if (const auto i = by_session_.find(session); i != by_session_.end())
     erase(i->second);

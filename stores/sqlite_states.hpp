@@ -66,6 +66,9 @@ public:
   /// The same of a state that was just loaded.
   void remember(std::int64_t session, const state& x, std::int64_t key);
 
+  /// The same of a state, if what is remembered of another session is just it.
+  void remember_same(std::int64_t from, std::int64_t session, std::int64_t key);
+
   void forget(std::int64_t session);
   void forget_all();
 

@@ -75,6 +75,9 @@ public:
       [this](const prune_snapshots& x) {
         return change([&](auto& data) { return data.prune(x); });
       },
+      [this](const copy_session& x) {
+        return change([&](auto& data) { return data.copy(x); });
+      },
       [this](caf::flush_atom) {
         // As long as there is more each time, it is worth a look behind it.
         if (waiting_.size() > planned_)

@@ -124,6 +124,14 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
     insert_record_(db_, "INSERT INTO records (session, sequence, state, parent,"
                         " run, depth, turn_index, event, created_at, own_id)"
                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
+    copy_records_(db_, "INSERT INTO records (session, sequence, state, parent,"
+                       " run, depth, turn_index, event, created_at, own_id)"
+                       " SELECT ?2, sequence, state, parent, run, depth,"
+                       " turn_index, event, created_at, own_id FROM records"
+                       " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
+    copy_labels_(db_, "INSERT INTO labels (session, sequence, label)"
+                      " SELECT ?2, sequence, label FROM labels"
+                      " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
     move_record_(db_, "UPDATE records SET parent = ?3 WHERE session = ?1"
                       " AND sequence = ?2"),
     erase_record_(db_, "DELETE FROM records WHERE session = ?1"
@@ -691,6 +699,50 @@ erased sqlite_store_data::prune(session& x, const prune_snapshots& how) {
   std::sort(states.begin(), states.end());
   states.erase(std::unique(states.begin(), states.end()), states.end());
   return {dropped.size(), release(states)};
+}
+
+session_info sqlite_store_data::copy(const copy_session& x) {
+  rules::check(x);
+  const auto from = find(x.from);
+  if (!from)
+    rules::reject_unknown(x.from);
+  auto made = *from;
+  std::vector<stretch> all;
+  if (x.up_to == 0) {
+    all.push_back({1, from->last_sequence});
+  } else {
+    const auto tip = find(*from, x.up_to);
+    if (!tip)
+      rules::reject_unknown(snapshot_ref{x.from, x.up_to});
+    made.info.head = x.up_to;
+    made.info.next_turn = next_turn_after(tip->record);
+    made.last_sequence = x.up_to;
+    made.state = tip->state;
+    all = active(made, 0);
+  }
+  if (find(x.to))
+    rules::reject_existing(x.to);
+
+  made.key = 0;
+  made.info.agent = x.to.agent;
+  made.info.id = x.to.id;
+  made.info.created_at = caf::make_timestamp();
+  made.info.updated_at = made.info.created_at;
+  made.info.records = 0;
+  write(made);
+  for (const auto& [first, last] : all) {
+    for (const auto statement : {&copy_records_, &copy_labels_})
+      statement->bind(1, from->key)
+        .bind(2, made.key)
+        .bind(3, first)
+        .bind(4, last);
+    copy_records_.run();
+    made.info.records += static_cast<std::uint64_t>(db_.changes());
+    copy_labels_.run();
+  }
+  write(made); // knows how many they are
+  states_.remember_same(from->key, made.key, made.state);
+  return made.info;
 }
 
 std::uint64_t

@@ -72,6 +72,7 @@ public:
   snapshot_record label(const label_snapshot& x);
   erased erase(const delete_session& x);
   erased prune(const prune_snapshots& x);
+  session_info copy(const copy_session& x);
 
 private:
   struct session {
@@ -160,6 +161,8 @@ private:
   sqlite_statement run_of_;
   sqlite_statement parent_of_;
   sqlite_statement insert_record_;
+  sqlite_statement copy_records_;
+  sqlite_statement copy_labels_;
   sqlite_statement move_record_;
   sqlite_statement erase_record_;
   sqlite_statement erase_records_;

@@ -80,6 +80,11 @@ void check(const prune_snapshots& x) {
            at("$.agent"));
 }
 
+void check(const copy_session& x) {
+  check(x.from);
+  check(x.to);
+}
+
 void check_place(const save_snapshot& x, std::uint64_t head) {
   const auto parent = x.record.parent;
   if (x.where != append_rule::at_head || parent == head)
@@ -143,6 +148,11 @@ void reject_unknown(const snapshot_ref& x) {
     text += " in " + name_of({x.agent, x.session});
   }
   reject(errc::not_found, text, details);
+}
+
+void reject_existing(const session_ref& x) {
+  reject(errc::already_exists, "there is a " + name_of(x) + " already",
+         details_of(x));
 }
 
 void reject_ambiguous(const snapshot_ref& x,

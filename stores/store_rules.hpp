@@ -35,6 +35,9 @@ void check(const save_session& x);
 /// Rejects what names a session without its agent.
 void check(const prune_snapshots& x);
 
+/// Rejects what names no session twice.
+void check(const copy_session& x);
+
 /// Rejects a record that does not follow the head although it has to.
 void check_place(const save_snapshot& x, std::uint64_t head);
 
@@ -51,6 +54,8 @@ void relabel(std::vector<std::string>& labels,
 
 [[noreturn]] void reject_unknown(const session_ref& x);
 [[noreturn]] void reject_unknown(const snapshot_ref& x);
+
+[[noreturn]] void reject_existing(const session_ref& x);
 
 /// An id means the first session of these just as much as the others. All but
 /// the first `named_sessions` are not looked at.

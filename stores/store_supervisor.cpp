@@ -64,6 +64,7 @@ public:
       hand_on<label_snapshot, snapshot_record>(),
       hand_on<delete_session, erased>(),
       hand_on<prune_snapshots, erased>(),
+      hand_on<copy_session, session_info>(),
       [this](caf::tick_atom) { restart(); },
     };
   }

@@ -131,7 +131,8 @@ auto store_samples() {
   session.info = info;
   session.content = talk();
   session.head = stored_snapshot{record(), talk()};
-  return std::tuple{delete_session{which},
+  return std::tuple{copy_session{which, {"/agent/b", session_id{"t"}}, 7},
+                    delete_session{which},
                     erased{1ull << 40, 1},
                     get_session{which, detail_level::record},
                     get_snapshot{snapshot, detail_level::record},
@@ -241,7 +242,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 33);
+  EXPECT_EQ(count, 34);
 }
 
 TEST_F(protocol, every_noun_travels) {

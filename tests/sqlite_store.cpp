@@ -180,6 +180,26 @@ TEST_F(sqlite_store, two_ways_to_go_on_share_what_is_before_them) {
   EXPECT_EQ(load(4).content.messages().size(), 12u);
 }
 
+TEST_F(sqlite_store, a_copy_costs_no_message_and_each_new_one_is_written_once) {
+  const auto trunk = talk(10);
+  save(at("s"), trunk, 0);
+  get(copy_session{at("s"), at("t")});
+  EXPECT_EQ(raw().count("messages"), 10);
+  EXPECT_EQ(raw().count("states"), 1);
+  store.reopen(); // nothing is remembered of either
+  get(copy_session{at("s"), at("u"), 1});
+  save(at("t"), longer(trunk, "the copy"), 1);
+  save(at("s"), longer(trunk, "the origin"), 1);
+  save(at("u"), longer(trunk, "the other copy"), 1);
+  EXPECT_EQ(raw().count("messages"), 13);
+  EXPECT_EQ(raw().count("branches"), 3);
+  EXPECT_EQ(get(get_session{at("t")}).content, longer(trunk, "the copy"));
+  EXPECT_EQ(load(2).content, longer(trunk, "the origin"));
+  for (const auto* name : {"s", "t", "u"})
+    get(delete_session{at(name)});
+  expect_nothing_is_left();
+}
+
 TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
   auto log = talk(10).messages();
   std::uint64_t parent = 0;

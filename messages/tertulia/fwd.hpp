@@ -17,6 +17,7 @@ class status_error;
 struct action_list;
 struct chunk_batch;
 struct chunk_credit;
+struct copy_session;
 struct delete_session;
 struct erased;
 struct finished;

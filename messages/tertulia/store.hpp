@@ -289,6 +289,44 @@ typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
   return f(caf::meta::type_name("tertulia::delete_session"), x.which);
 }
 
+/// Make a session that is a copy of another one, as a whole or up to a record
+/// of it. Both go on by themselves from there: nothing that is done to one of
+/// them changes the other.
+///
+/// The copy shares states and messages with its origin. Its records have the
+/// numbers, ids, indexes, times and labels that they have there; so an id alone
+/// is ambiguous then, unless the copy belongs to another agent. The session
+/// itself is new: it was made and changed now.
+///
+/// A copy of the whole has all records, orphans included, and the head of its
+/// origin, works on the same state and goes on with the same turn. A copy up to
+/// a record has that one as its head, orphaned or not, its ancestors and
+/// nothing else; it works on the record's state and goes on with the turn that
+/// follows it.
+///
+/// `not_found` without such a session or such a record of it, `already_exists`
+/// if there is a session of the new name, `invalid_argument` if one of the
+/// names is empty. Whoever copies to another agent says that it can read the
+/// states. A damaged state is copied as it is.
+struct copy_session {
+  copy_session() = default;
+  copy_session(session_ref from, session_ref to, std::uint64_t up_to = 0)
+    : from(std::move(from)), to(std::move(to)), up_to(up_to) {}
+
+  session_ref from;
+  session_ref to;
+  /// Sequence number of the last record that is copied; 0 for all there is.
+  std::uint64_t up_to = 0;
+
+  friend bool operator==(const copy_session&, const copy_session&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, copy_session& x) {
+  return f(caf::meta::type_name("tertulia::copy_session"), x.from, x.to,
+           x.up_to);
+}
+
 /// Drop records that nobody is likely to want. Heads and labelled records stay;
 /// the children of a dropped record hang on its nearest ancestor that stays, so
 /// that what was active stays active. Indexes and numbers stay as they were.

@@ -180,6 +180,7 @@ private:
         obey<label_snapshot, snapshot_record>(),
         obey<delete_session, erased>(),
         obey<prune_snapshots, erased>(),
+        obey<copy_session, session_info>(),
         [this](done_atom) {
           for (auto& answer : std::exchange(hung_, {}))
             answer();

@@ -71,6 +71,11 @@ struct answer_of<prune_snapshots> {
   using type = erased;
 };
 
+template <>
+struct answer_of<copy_session> {
+  using type = session_info;
+};
+
 template <class Verb>
 using answer_to = typename answer_of<Verb>::type;
 
@@ -255,6 +260,34 @@ public:
     }
     result.states = before - kept_states();
     return result;
+  }
+
+  outcome<copy_session> operator()(const copy_session& x) {
+    for (const auto& y : {x.from, x.to})
+      if (y.agent.empty() || y.id.empty())
+        return errc::invalid_argument;
+    const auto from = sessions_.find(x.from);
+    if (from == sessions_.end() || (x.up_to != 0 && !from->second.has(x.up_to)))
+      return errc::not_found;
+    if (sessions_.contains(x.to))
+      return errc::already_exists;
+    auto copy = from->second;
+    if (x.up_to != 0) {
+      copy.info.head = x.up_to;
+      copy.info.next_turn = next_turn_after(copy.at(x.up_to));
+      copy.content = states_.at(copy.at(x.up_to).state);
+      copy.last_sequence = x.up_to;
+      std::erase_if(copy.records, [active = copy.active()](const auto& y) {
+        return !active.contains(y.first);
+      });
+    }
+    copy.info.agent = x.to.agent;
+    copy.info.id = x.to.id;
+    for (auto& [sequence, record] : copy.records) {
+      record.agent = x.to.agent;
+      record.session = x.to.id;
+    }
+    return sessions_.emplace(x.to, std::move(copy)).first->second.summary();
   }
 
   /// All sessions that there are.
