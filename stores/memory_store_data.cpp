@@ -24,15 +24,18 @@ std::uint64_t hash_of(std::string_view agent, std::string_view id) {
   return hash(id) ^ (hash(agent) * 0x9e3779b97f4a7c15u);
 }
 
+/// Says whether a state still is what its id says.
+bool is_sound(const state_id& id, const state& content) {
+  try {
+    return content.id() == id;
+  } catch (const status_error&) {
+    return false; // what has no JSON any more has no id either
+  }
+}
+
 /// Hands out a state only if it still is what its id says.
 const state& verified(const state_id& id, const state& content) {
-  state_id actual;
-  try {
-    actual = content.id();
-  } catch (const status_error&) {
-    // what has no JSON any more has no id either
-  }
-  if (actual != id)
+  if (!is_sound(id, content))
     rules::reject_corrupt(id);
   return content;
 }
@@ -453,6 +456,53 @@ session_info memory_store_data::copy(const copy_session& x) {
     ++record.kept->second.records;
   }
   return session.info;
+}
+
+verified_page memory_store_data::verify(const verify_sessions& x) const {
+  rules::check(x);
+  verified_page result;
+  auto left = rules::page_size(x.limit);
+  for (auto i = sessions_.lower_bound(
+         std::max(x.after, session_ref{x.agent, x.session}));
+       i != sessions_.end(); ++i) {
+    const auto& [name, session] = *i;
+    if ((!x.agent.empty() && name.agent != x.agent)
+        || (!x.session.empty() && name.id != x.session))
+      break;
+    const auto begun = name == x.after;
+    if (!begun) {
+      // What it works on has no id of its own here: it is what it is.
+      if (left == 0) {
+        result.more = true;
+        return result;
+      }
+      --left;
+      ++result.sessions;
+      result.last = name;
+      result.last_record = 0;
+    }
+    const auto& records = session.records;
+    auto next
+      = std::upper_bound(records.begin(), records.end(),
+                         begun ? x.after_record : 0,
+                         [](auto y, const entry& z) { return y < z.sequence; });
+    for (; next != records.end(); ++next) {
+      if (left == 0) {
+        result.more = true;
+        return result;
+      }
+      --left;
+      ++result.records;
+      result.last = name;
+      result.last_record = next->sequence;
+      const auto& [id, kept] = *next->kept;
+      if (!is_sound(id, kept.value))
+        result.damages.emplace_back(damage_kind::corrupt, name, next->sequence,
+                                    id,
+                                    rules::text_of(damage_kind::corrupt, id));
+    }
+  }
+  return result;
 }
 
 std::uint64_t memory_store_data::drop(timeline& from, const entry& x) {

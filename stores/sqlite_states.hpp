@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <tertulia/sha256.hpp>
 #include <tertulia/state.hpp>
+#include <tertulia/store.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +61,25 @@ public:
   /// Reads a state and verifies it.
   /// @errors `data_loss`.
   [[nodiscard]] state load(std::int64_t key);
+
+  /// What was verified last, so that a state that has grown from it costs what
+  /// it has grown by. Nothing may be written while it is used.
+  struct verifier {
+    place where;
+    sha256 hash; ///< of the messages there
+    std::int64_t key = 0;
+    std::optional<damage_kind> damaged; ///< what was said of the key
+    std::uint64_t bytes = 0;            ///< how many were hashed so far
+  };
+
+  struct verified {
+    state_id id; ///< empty if the state itself is missing
+    std::optional<damage_kind> damaged;
+  };
+
+  /// Says whether a state is there and is what its id says, without making
+  /// messages of it: what is hashed is the text in the file.
+  [[nodiscard]] verified verify(std::int64_t key, verifier& last);
 
   /// What a session works on is this from now on.
   void remember(std::int64_t session, const ai::message_log& log, place where);
@@ -146,9 +167,14 @@ private:
 
   /// Calls a function with the text of each message, in order, until it returns
   /// false.
-  /// @returns how many messages there were in a row.
+  /// @param   position of the first one that is wanted.
+  /// @returns the position behind the last one that there was in a row.
   template <class Fn>
-  std::uint64_t for_each_text(place x, Fn fn);
+  std::uint64_t for_each_text(place x, Fn fn, std::uint64_t position = 0);
+
+  /// Returns the damage to the messages of a state, whose hash is that of
+  /// `last` afterwards.
+  [[nodiscard]] std::optional<damage_kind> verify(place x, verifier& last);
 
   [[nodiscard]] std::int64_t keep_blob(const std::string& text);
   void release_blob(std::int64_t key);

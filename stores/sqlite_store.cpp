@@ -78,6 +78,9 @@ public:
       [this](const copy_session& x) {
         return change([&](auto& data) { return data.copy(x); });
       },
+      [this](const verify_sessions& x) {
+        return read([&](auto& data) { return data.verify(x); });
+      },
       [this](caf::flush_atom) {
         // As long as there is more each time, it is worth a look behind it.
         if (waiting_.size() > planned_)

@@ -33,6 +33,10 @@ namespace {
   " LEFT JOIN records p ON p.session = r.session AND p.sequence = r.parent"    \
   " LEFT JOIN states pt ON pt.key = p.state"
 
+/// How much of messages and values is hashed for one page at most, beside the
+/// last one: a tenth of a second or so.
+constexpr std::uint64_t max_verified_bytes = 32u << 20u;
+
 constexpr std::array<std::string_view, 3> event_names{
   "turn_end", "tool_iteration_end", "invocation_end"};
 
@@ -132,6 +136,14 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
     copy_labels_(db_, "INSERT INTO labels (session, sequence, label)"
                       " SELECT ?2, sequence, label FROM labels"
                       " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
+    count_records_(db_, "SELECT count(*), max(sequence) FROM records"
+                        " WHERE session = ?1"),
+    verify_records_(db_, "SELECT r.sequence, r.parent, p.sequence IS NULL,"
+                         " r.run, r.event, r.state FROM records r"
+                         " LEFT JOIN records p ON p.session = r.session"
+                         " AND p.sequence = r.parent"
+                         " WHERE r.session = ?1 AND r.sequence > ?2"
+                         " ORDER BY r.sequence LIMIT ?3"),
     move_record_(db_, "UPDATE records SET parent = ?3 WHERE session = ?1"
                       " AND sequence = ?2"),
     erase_record_(db_, "DELETE FROM records WHERE session = ?1"
@@ -743,6 +755,138 @@ session_info sqlite_store_data::copy(const copy_session& x) {
   write(made); // knows how many they are
   states_.remember_same(from->key, made.key, made.state);
   return made.info;
+}
+
+// -- verifying ----------------------------------------------------------------
+
+bool sqlite_store_data::inspection::take() {
+  if (left == 0 || states.bytes >= max_verified_bytes) {
+    page.more = true;
+    return false;
+  }
+  --left;
+  return true;
+}
+
+void sqlite_store_data::inspection::add(damage_kind kind, std::string what,
+                                        state_id state) {
+  page.damages.emplace_back(kind, page.last, page.last_record, std::move(state),
+                            std::move(what));
+}
+
+verified_page sqlite_store_data::verify(const verify_sessions& x) {
+  rules::check(x);
+  inspection to;
+  to.left = rules::page_size(x.limit);
+  const auto fits = [&](const session_ref& y) {
+    return (x.agent.empty() || y.agent == x.agent)
+           && (x.session.empty() || y.id == x.session);
+  };
+  if (fits(x.after))
+    if (const auto in = find(x.after);
+        in && !verify_records(to, *in, clamped(x.after_record)))
+      return std::move(to.page);
+
+  if (!x.session.empty()) {
+    const session_ref only{x.agent, x.session};
+    if (x.after < only)
+      if (const auto in = find(only); in && to.take()) {
+        verify(to, *in);
+        verify_records(to, *in, 0);
+      }
+    return std::move(to.page);
+  }
+  list_sessions all;
+  all.agent = x.agent;
+  all.after = x.after;
+  all.limit = static_cast<std::uint32_t>(to.left + 1);
+  all.updated_since = caf::timestamp::min();
+  for (auto more = true; more;) {
+    const auto page = list(all);
+    for (const auto& info : page.sessions) {
+      all.after = {info.agent, info.id};
+      const auto in = find(all.after);
+      if (!in)
+        continue;
+      if (!to.take())
+        return std::move(to.page);
+      verify(to, *in);
+      if (!verify_records(to, *in, 0))
+        return std::move(to.page);
+    }
+    more = page.more;
+  }
+  return std::move(to.page);
+}
+
+void sqlite_store_data::verify(inspection& to, const session& x) {
+  const auto& info = x.info;
+  ++to.page.sessions;
+  to.page.last = {info.agent, info.id};
+  to.page.last_record = 0;
+  if (info.head != 0
+      && !run_of_.bind(1, x.key).bind(2, info.head).rows().next())
+    to.add(damage_kind::missing,
+           "its head, record " + std::to_string(info.head) + ", is missing");
+  if (auto rows = count_records_.bind(1, x.key).rows(); rows.next()) {
+    if (rows.count(0) < info.records)
+      to.add(damage_kind::missing, std::to_string(info.records - rows.count(0))
+                                     + " of its " + std::to_string(info.records)
+                                     + " records are missing");
+    if (rows.count(0) > info.records || rows.count(1) > x.last_sequence)
+      to.add(damage_kind::corrupt, "it has records that it does not know of");
+  }
+  verify_state(to, x.state);
+}
+
+bool sqlite_store_data::verify_records(inspection& to, const session& x,
+                                       std::uint64_t after) {
+  struct outline {
+    std::uint64_t sequence = 0;
+    std::uint64_t parent = 0;
+    bool is_orphan = false;
+    std::uint64_t run = 0;
+    bool has_event = false;
+    std::int64_t state = 0;
+  };
+  std::vector<outline> all;
+  {
+    auto rows = verify_records_.bind(1, x.key)
+                  .bind(2, after)
+                  .bind(3, std::uint64_t{to.left + 1})
+                  .rows();
+    while (rows.next())
+      all.push_back(
+        {rows.count(0), rows.count(1), rows.number(2) != 0, rows.count(3),
+         std::find(event_names.begin(), event_names.end(), rows.view(4))
+           != event_names.end(),
+         rows.number(5)});
+  }
+  for (const auto& record : all) {
+    if (!to.take())
+      return false;
+    ++to.page.records;
+    to.page.last = {x.info.agent, x.info.id};
+    to.page.last_record = record.sequence;
+    if (record.parent >= record.sequence)
+      to.add(damage_kind::corrupt, "it is its own ancestor");
+    else if (record.parent != 0 && record.is_orphan)
+      to.add(damage_kind::missing, "its parent, record "
+                                     + std::to_string(record.parent)
+                                     + ", is missing");
+    if (record.run == 0 || record.run > record.sequence)
+      to.add(damage_kind::corrupt, "its run is none");
+    if (!record.has_event)
+      to.add(damage_kind::corrupt, "it has no known event");
+    verify_state(to, record.state);
+  }
+  return true;
+}
+
+void sqlite_store_data::verify_state(inspection& to, std::int64_t key) {
+  const auto found = states_.verify(key, to.states);
+  if (found.damaged)
+    to.add(*found.damaged, rules::text_of(*found.damaged, found.id), found.id);
 }
 
 std::uint64_t

@@ -85,6 +85,12 @@ void check(const copy_session& x) {
   check(x.to);
 }
 
+void check(const verify_sessions& x) {
+  if (!x.session.empty() && x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: a session needs its agent",
+           at("$.agent"));
+}
+
 void check_place(const save_snapshot& x, std::uint64_t head) {
   const auto parent = x.record.parent;
   if (x.where != append_rule::at_head || parent == head)
@@ -173,15 +179,20 @@ void reject_ambiguous(const snapshot_ref& x,
           {"more", more}});
 }
 
+std::string text_of(damage_kind kind, const state_id& x) {
+  return "state " + x.str()
+         + (kind == damage_kind::corrupt
+              ? " is corrupt: it does not match its id"
+              : " is missing, or a part of it is");
+}
+
 void reject_corrupt(const state_id& x) {
-  reject(errc::data_loss,
-         "state " + x.str() + " is corrupt: it does not match its id",
+  reject(errc::data_loss, text_of(damage_kind::corrupt, x),
          {{"state", x.str()}, {"damage", "corrupt"}});
 }
 
 void reject_missing(const state_id& x) {
-  reject(errc::data_loss,
-         "state " + x.str() + " is missing, or a part of it is",
+  reject(errc::data_loss, text_of(damage_kind::missing, x),
          {{"state", x.str()}, {"damage", "missing"}});
 }
 

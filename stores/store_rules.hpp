@@ -38,6 +38,9 @@ void check(const prune_snapshots& x);
 /// Rejects what names no session twice.
 void check(const copy_session& x);
 
+/// Rejects what names a session without its agent.
+void check(const verify_sessions& x);
+
 /// Rejects a record that does not follow the head although it has to.
 void check_place(const save_snapshot& x, std::uint64_t head);
 
@@ -61,6 +64,9 @@ void relabel(std::vector<std::string>& labels,
 /// the first `named_sessions` are not looked at.
 [[noreturn]] void reject_ambiguous(const snapshot_ref& x,
                                    std::vector<std::string> sessions);
+
+/// Says that a state is not what its id says, or that it is gone.
+[[nodiscard]] std::string text_of(damage_kind kind, const state_id& x);
 
 /// A state is not what its id says.
 [[noreturn]] void reject_corrupt(const state_id& x);

@@ -120,6 +120,21 @@ auto store_samples() {
   info.id = which.id;
   info.updated_at = caf::timestamp{1s};
   info.records = 2;
+  verify_sessions verify;
+  verify.agent = which.agent;
+  verify.session = which.id;
+  verify.after = which;
+  verify.after_record = 1ull << 40;
+  verify.limit = max_page;
+  verified_page verified;
+  verified.sessions = 1;
+  verified.records = 1ull << 40;
+  verified.damages = {damage{damage_kind::missing, which, 5, state_id{"b"},
+                             "state b is missing"},
+                      damage{}};
+  verified.last = which;
+  verified.last_record = 3;
+  verified.more = true;
   snapshot_page snapshot_list;
   snapshot_list.snapshots
     = {stored_snapshot{record(), talk()}, stored_snapshot{record()}};
@@ -149,7 +164,9 @@ auto store_samples() {
                     snapshot_list,
                     record(),
                     session,
-                    stored_snapshot{record(), talk()}};
+                    stored_snapshot{record(), talk()},
+                    verified,
+                    verify};
 }
 
 struct protocol : threaded {
@@ -242,7 +259,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 34);
+  EXPECT_EQ(count, 36);
 }
 
 TEST_F(protocol, every_noun_travels) {

@@ -215,6 +215,44 @@ TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
   EXPECT_EQ(load(10).content.text(), state::conversation(log, {}, {}).text());
 }
 
+TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
+  auto content = talk(3);
+  std::uint64_t parent = 0;
+  for (int i = 0; i < 6; ++i) {
+    parent = save(at("s"), content, parent).record.sequence;
+    content = longer(content.with_custom(payload::of(i)), "more");
+  }
+  save(at("t"), talk(1).with_artifact({"file", {ai::part::text("x")}}), 0);
+  get(save_session{at("u"), talk(0), 0});
+  get(save_session{at("v"), state::plain({}), 0});
+  get(save_session{at("w"), talk(0).with_custom(payload::of(json{})), 0});
+  EXPECT_EQ(get(verify_sessions{}).damages, std::vector<damage>{});
+
+  const auto found = [&](const std::string& sql) {
+    raw().run(sql);
+    std::string result;
+    for (const auto& x : get(verify_sessions{}).damages)
+      result += x.where.id.str() + std::to_string(x.sequence)
+                + (x.state.empty() ? " " : " state ")
+                + (x.kind == damage_kind::corrupt ? "corrupt; " : "missing; ");
+    return result;
+  };
+  EXPECT_EQ(found("UPDATE messages SET text = replace(text, 'more', 'less')"
+                  " WHERE key & 0xffffffff = 6"),
+            "s0 state corrupt; s5 state corrupt; s6 state corrupt; ");
+  EXPECT_EQ(found("DELETE FROM messages WHERE key & 0xffffffff = 7"),
+            "s0 state missing; s5 state corrupt; s6 state missing; ");
+  EXPECT_EQ(found("PRAGMA foreign_keys = OFF;"
+                  "DELETE FROM records WHERE sequence = 3"),
+            "s0 missing; s0 state missing; s4 missing; s5 state corrupt;"
+            " s6 state missing; ");
+  EXPECT_EQ(found("UPDATE sessions SET head = 3, records = 4 WHERE id = 's';"
+                  "UPDATE records SET parent = 9 WHERE sequence = 2;"
+                  "UPDATE records SET event = 'x' WHERE sequence = 4"),
+            "s0 missing; s0 corrupt; s0 state missing; s2 corrupt; s4 missing;"
+            " s4 corrupt; s5 state corrupt; s6 state missing; ");
+}
+
 TEST_F(sqlite_store, what_a_session_no_longer_works_on_is_gone) {
   for (int i = 0; i < 10; ++i)
     get(save_session{at("s"), number(i), 0});

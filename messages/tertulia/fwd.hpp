@@ -47,5 +47,7 @@ struct stored_session;
 struct stored_snapshot;
 struct turn_end;
 struct turn_input;
+struct verified_page;
+struct verify_sessions;
 
 } // namespace tertulia

@@ -48,6 +48,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::stored_snapshot))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::turn_end))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::turn_input))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::verified_page))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::verify_sessions))
 
   // -- verbs that CAF lacks: at most 10 of [a-z0-9_] --------------------------
 

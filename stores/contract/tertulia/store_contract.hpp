@@ -52,7 +52,7 @@
 // can do beyond that the factory says:
 //
 //   - `open` returns a managed_store: sessions are listed, labelled, deleted,
-//     pruned and copied;
+//     pruned, copied and verified;
 //   - static constexpr bool durable = true: a store that is opened again, after
 //     the first one has ended, knows what the first one knew;
 //   - void corrupt(const state_id&): changes what the open store keeps of a
@@ -263,7 +263,7 @@ public:
   using command = std::array<int, 7>;
 
   /// Numbers from 0 to this mean a verb.
-  static constexpr int verbs = 23;
+  static constexpr int verbs = 25;
 
   /// Says the same to a new store and to the model.
   /// @returns the first difference; empty if there is none.
@@ -339,6 +339,17 @@ private:
           case 21:
             return compare(
               copy_session{of, session(b), static_cast<std::uint64_t>(c % 8)});
+          case 22: {
+            verify_sessions y;
+            y.agent = b % 3 == 0 ? "" : of.agent;
+            y.session = c % 3 == 0 ? of.id : session_id{};
+            if (d % 2 == 0) {
+              y.after = session(d);
+              y.after_record = e % 5;
+            }
+            y.limit = f % 8;
+            return compare(y);
+          }
           default: {
             prune_snapshots y;
             y.agent = b % 4 == 0 ? "" : of.agent;
@@ -1160,6 +1171,116 @@ TYPED_TEST_P(store_contract, a_copy_needs_an_origin_and_a_name_of_its_own) {
   }
 }
 
+TYPED_TEST_P(store_contract, everything_is_verified_once) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto first = this->at("1");
+    const auto second = this->at("2");
+    const auto third = this->at("1", "/agent/b");
+    this->save_all(first, {1, 2, 3});
+    this->restore(first, 1);
+    this->get(save_session{second, this->talk(3), 1});
+    this->get(copy_session{first, third});
+    for (const std::uint32_t limit : {0, 1, 2, 3, 5, 100}) {
+      verify_sessions x;
+      x.limit = limit;
+      std::uint64_t sessions = 0;
+      std::uint64_t records = 0;
+      for (auto more = true; more;) {
+        const auto page = this->get(x);
+        ASSERT_GT(page.sessions + page.records, 0u);
+        ASSERT_LE(page.sessions + page.records, std::max(limit, 1u));
+        EXPECT_TRUE(page.damages.empty());
+        sessions += page.sessions;
+        records += page.records;
+        x.after = page.last;
+        x.after_record = page.last_record;
+        more = page.more;
+      }
+      EXPECT_EQ(sessions, 3u);
+      EXPECT_EQ(records, 6u);
+      EXPECT_EQ(x.after, third);
+      EXPECT_EQ(x.after_record, 3u);
+      EXPECT_EQ(this->get(x), verified_page{});
+    }
+  }
+}
+
+TYPED_TEST_P(store_contract, one_agent_or_one_session_is_verified) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    for (const auto* agent : {"/agent/a", "/agent/b"})
+      for (const auto* id : {"1", "2"})
+        this->save_all(this->at(id, agent), {1, 2});
+    verify_sessions x;
+    x.agent = "/agent/b";
+    auto page = this->get(x);
+    EXPECT_EQ(page.sessions, 2u);
+    EXPECT_EQ(page.records, 4u);
+    x.session = session_id{"1"};
+    page = this->get(x);
+    EXPECT_EQ(page.sessions, 1u);
+    EXPECT_EQ(page.records, 2u);
+    EXPECT_EQ(page.last, this->at("1", "/agent/b"));
+    EXPECT_FALSE(page.more);
+    x.session = session_id{"3"};
+    EXPECT_EQ(this->get(x), verified_page{});
+    x.agent.clear();
+    EXPECT_EQ(this->code(x), errc::invalid_argument);
+  }
+}
+
+TYPED_TEST_P(store_contract, verification_goes_on_where_its_place_is_gone) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    for (const auto* id : {"1", "2", "3"})
+      this->save_all(this->at(id), {1, 2});
+    verify_sessions x;
+    x.limit = 5; // the second session, and one record of it
+    const auto page = this->get(x);
+    EXPECT_EQ(page.last, this->at("2"));
+    EXPECT_EQ(page.last_record, 1u);
+    EXPECT_TRUE(page.more);
+    this->get(delete_session{this->at("2")});
+    x.after = page.last;
+    x.after_record = page.last_record;
+    const auto rest = this->get(x);
+    EXPECT_EQ(rest.sessions, 1u);
+    EXPECT_EQ(rest.records, 2u);
+    EXPECT_FALSE(rest.more);
+  }
+}
+
+TYPED_TEST_P(store_contract, verification_tells_corrupt_from_missing) {
+  if constexpr (TestFixture::managed
+                && corrupts_states<TypeParam> && loses_states<TypeParam>) {
+    const auto first = this->at("1");
+    const auto second = this->at("2");
+    this->save_all(first, {1, 2, 4});
+    this->save_all(second, {2, 1});
+    const auto corrupt = this->number(1).id();
+    const auto missing = this->number(2).id();
+    this->store.factory().corrupt(corrupt);
+    this->store.factory().lose(missing);
+    const auto damages = this->get(verify_sessions{}).damages;
+    ASSERT_EQ(damages.size(), 5u);
+    const auto expect = [&](std::size_t i, damage_kind kind,
+                            const session_ref& where, std::uint64_t sequence) {
+      EXPECT_EQ(damages[i].kind, kind) << i;
+      EXPECT_EQ(damages[i].where, where) << i;
+      EXPECT_EQ(damages[i].sequence, sequence) << i;
+      EXPECT_EQ(damages[i].state,
+                kind == damage_kind::corrupt ? corrupt : missing)
+        << i;
+      EXPECT_FALSE(damages[i].what.empty()) << i;
+    };
+    expect(0, damage_kind::corrupt, first, 1);
+    expect(1, damage_kind::missing, first, 2);
+    expect(2, damage_kind::corrupt, second, 0); // what it works on
+    expect(3, damage_kind::missing, second, 1);
+    expect(4, damage_kind::corrupt, second, 2);
+  } else {
+    GTEST_SKIP() << "the factory does not damage states";
+  }
+}
+
 #undef TERTULIA_NEEDS_MANAGED_STORE
 
 // -- durable stores -----------------------------------------------------------
@@ -1237,7 +1358,10 @@ REGISTER_TYPED_TEST_SUITE_P(
   pruning_minds_age_number_and_session, a_copy_is_what_its_origin_was,
   a_copy_up_to_a_record_has_its_ancestors,
   a_copy_and_its_origin_go_their_own_ways,
-  a_copy_needs_an_origin_and_a_name_of_its_own,
+  a_copy_needs_an_origin_and_a_name_of_its_own, everything_is_verified_once,
+  one_agent_or_one_session_is_verified,
+  verification_goes_on_where_its_place_is_gone,
+  verification_tells_corrupt_from_missing,
   a_durable_store_knows_everything_again, does_what_the_model_does,
   does_what_the_model_does_for_one_session);
 

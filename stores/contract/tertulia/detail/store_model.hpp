@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -74,6 +75,11 @@ struct answer_of<prune_snapshots> {
 template <>
 struct answer_of<copy_session> {
   using type = session_info;
+};
+
+template <>
+struct answer_of<verify_sessions> {
+  using type = verified_page;
 };
 
 template <class Verb>
@@ -288,6 +294,32 @@ public:
       record.session = x.to.id;
     }
     return sessions_.emplace(x.to, std::move(copy)).first->second.summary();
+  }
+
+  outcome<verify_sessions> operator()(const verify_sessions& x) {
+    if (x.agent.empty() && !x.session.empty())
+      return errc::invalid_argument;
+    verified_page result;
+    auto left = std::clamp(x.limit, 1u, max_page);
+    const auto look = [&](const session_ref& of, std::uint64_t sequence) {
+      if ((!x.agent.empty() && of.agent != x.agent)
+          || (!x.session.empty() && of.id != x.session)
+          || std::tie(of, sequence) <= std::tie(x.after, x.after_record))
+        return;
+      result.more = left == 0;
+      if (left == 0)
+        return;
+      --left;
+      ++(sequence == 0 ? result.sessions : result.records);
+      result.last = of;
+      result.last_record = sequence;
+    };
+    for (const auto& [key, session] : sessions_) {
+      look(key, 0);
+      for (const auto& [sequence, record] : session.records)
+        look(key, sequence);
+    }
+    return result;
   }
 
   /// All sessions that there are.
