@@ -195,8 +195,10 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
     = known != nullptr && made.parent != 0 ? known->find(made.parent) : nullptr;
   if (made.parent != 0 && parent == nullptr)
     rules::reject_unknown(snapshot_ref{where, made.parent});
-  rules::check_place(x, known != nullptr ? known->info.head : 0);
-  if (parent != nullptr && parent->kept->first == made.state)
+  rules::check_place(x, known != nullptr ? known->info.head : 0,
+                     known != nullptr ? known->last_sequence : 0);
+  const auto as_it_was = x.where == append_rule::as_it_was;
+  if (!as_it_was && parent != nullptr && parent->kept->first == made.state)
     return {known->record_of(*parent), false};
 
   // From here on only memory can run out. What is found through the index is
@@ -205,9 +207,12 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
   const auto now = caf::make_timestamp();
   auto& session = find_or_make(where, now);
   entry next;
-  next.sequence = session.last_sequence + 1;
+  next.sequence = as_it_was ? made.sequence : session.last_sequence + 1;
   next.parent = made.parent;
-  next.index = parent != nullptr ? parent->index + 1 : 0;
+  if (as_it_was)
+    next.index = made.index;
+  else
+    next.index = parent != nullptr ? parent->index + 1 : 0;
   next.turn_index = made.turn_index;
   next.created_at = made.created_at;
   next.event = made.event;
@@ -223,7 +228,7 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
 
   auto& added = session.records.back();
   ++added.kept->second.records;
-  ++session.last_sequence;
+  session.last_sequence = added.sequence;
   ++session.info.records;
   session.move_head(added);
   session.content = std::move(x.content);

@@ -417,8 +417,10 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
     if (!parent)
       rules::reject_unknown(snapshot_ref{where, made.parent});
   }
-  rules::check_place(x, known ? known->info.head : 0);
-  if (parent && parent->record.state == made.state) {
+  rules::check_place(x, known ? known->info.head : 0,
+                     known ? known->last_sequence : 0);
+  const auto as_it_was = x.where == append_rule::as_it_was;
+  if (!as_it_was && parent && parent->record.state == made.state) {
     parent->record.orphaned = !is_active(*known, parent->record.sequence);
     return {std::move(parent->record), false};
   }
@@ -431,9 +433,12 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
     info.id = made.session;
     info.created_at = now;
   }
-  made.sequence = ++in.last_sequence;
+  if (!as_it_was) {
+    made.sequence = in.last_sequence + 1;
+    made.index = parent ? parent->record.index + 1 : 0;
+  }
+  in.last_sequence = made.sequence;
   made.parent_id = parent ? parent->record.id : snapshot_id{};
-  made.index = parent ? parent->record.index + 1 : 0;
   made.orphaned = false;
   // Who branches off goes on from the messages that the parent has; everybody
   // else from those of the session.

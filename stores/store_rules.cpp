@@ -66,6 +66,11 @@ void check(save_snapshot& x) {
     reject(errc::invalid_argument,
            "$.record.state: does not match the content of the state",
            {{"path", "$.record.state"}, {"state", made.state.str()}});
+  if (x.where == append_rule::as_it_was
+      && made.sequence - 1 >= std::uint64_t{1} << 63u)
+    reject(errc::invalid_argument,
+           "$.record.sequence: is no number of a record",
+           at("$.record.sequence"));
   relabel(made.labels, std::exchange(made.labels, {}), {});
 }
 
@@ -91,8 +96,20 @@ void check(const verify_sessions& x) {
            at("$.agent"));
 }
 
-void check_place(const save_snapshot& x, std::uint64_t head) {
+void check_place(const save_snapshot& x, std::uint64_t head,
+                 std::uint64_t last) {
   const auto parent = x.record.parent;
+  if (x.where == append_rule::as_it_was && x.record.sequence <= last) {
+    const session_ref where{x.record.agent, x.record.session};
+    auto details = details_of(where);
+    details["last"] = last;
+    details["sequence"] = x.record.sequence;
+    reject(errc::aborted,
+           name_of(where) + " has had " + std::to_string(last)
+             + " records, so none can be number "
+             + std::to_string(x.record.sequence),
+           details);
+  }
   if (x.where != append_rule::at_head || parent == head)
     return;
   const session_ref where{x.record.agent, x.record.session};

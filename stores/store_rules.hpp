@@ -41,8 +41,11 @@ void check(const copy_session& x);
 /// Rejects what names a session without its agent.
 void check(const verify_sessions& x);
 
-/// Rejects a record that does not follow the head although it has to.
-void check_place(const save_snapshot& x, std::uint64_t head);
+/// Rejects a record that does not follow the head although it has to, and one
+/// whose number is taken.
+/// @param last the greatest number that the session has had.
+void check_place(const save_snapshot& x, std::uint64_t head,
+                 std::uint64_t last);
 
 /// Removes and adds labels, which stay ordered and distinct. What is rejected
 /// leaves `labels` in whatever state.

@@ -85,9 +85,14 @@ enum class append_rule : std::uint8_t {
   anywhere,
   /// Behind the session's head only; `aborted` if it has moved.
   at_head,
+  /// Behind any record, with the number and the index that it says, and even if
+  /// its parent has the same state: for a record that was made elsewhere, or
+  /// that a store has lost. `aborted` if the session has had a record of this
+  /// number or a greater one.
+  as_it_was,
 };
 
-BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head)
+BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 
 // -- session -> store ---------------------------------------------------------
 
@@ -100,14 +105,16 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head)
 /// recorded again.
 ///
 /// `invalid_argument` if agent, session or snapshot id are empty, if the
-/// content has no JSON, or if `record.state` is not its id. `not_found` if
+/// content has no JSON, if `record.state` is not its id, or if a record that is
+/// to be as it was has no number, or one beyond 2^63. `not_found` if
 /// there is no such parent. `aborted` as `append_rule` says.
 struct save_snapshot {
   save_snapshot() = default;
   save_snapshot(snapshot_record record, state content, append_rule where)
     : record(std::move(record)), content(std::move(content)), where(where) {}
 
-  /// Without sequence, parent_id and index: those follow from the parent.
+  /// Without parent_id, which follows from the parent; so do sequence and
+  /// index, unless it is to be as it was.
   snapshot_record record;
   state content;
   append_rule where = append_rule::anywhere;

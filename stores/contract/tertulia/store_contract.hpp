@@ -295,7 +295,7 @@ private:
       const auto [verb, a, b, c, d, e, f] = x;
       const auto of = session(a);
       if (verb < 9)
-        return save(of, b, c, d, e);
+        return save(of, b, c, d, e, f);
       switch (verb) {
         case 9:
         case 10: return compare(restore_snapshot{snapshot(of, b, c, d)});
@@ -381,7 +381,7 @@ private:
     }
 
   private:
-    std::string save(const session_ref& of, int b, int c, int d, int e) {
+    std::string save(const session_ref& of, int b, int c, int d, int e, int f) {
       const auto value = content(b);
       std::uint64_t parent = 0;
       if (c % 8 == 0) {
@@ -397,9 +397,13 @@ private:
       made.created_at = time(d + e);
       if (e % 4 == 0)
         made.id = snapshot_id{"snapshot-" + std::to_string(d % 4)};
-      return compare(save_snapshot{std::move(made), value,
-                                   d % 2 == 0 ? append_rule::at_head
-                                              : append_rule::anywhere});
+      auto where = d % 2 == 0 ? append_rule::at_head : append_rule::anywhere;
+      if (f % 4 == 3) {
+        where = append_rule::as_it_was;
+        made.sequence = f;
+        made.index = e;
+      }
+      return compare(save_snapshot{std::move(made), value, where});
     }
 
     static session_ref session(int x) {
@@ -569,6 +573,38 @@ TYPED_TEST_P(store_contract, a_branch_orphans_what_it_leaves) {
   EXPECT_EQ(saved.record.index, 1u);
   EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 4}));
   EXPECT_TRUE(this->read(of, 3).orphaned);
+}
+
+TYPED_TEST_P(store_contract, a_record_can_be_saved_as_it_was) {
+  const auto of = this->at("s");
+  const auto save
+    = [&](int value, std::uint64_t sequence, std::uint64_t parent) {
+        auto made = this->record(of, this->number(value), parent);
+        made.sequence = sequence;
+        made.index = 10 * sequence;
+        return save_snapshot{made, this->number(value), append_rule::as_it_was};
+      };
+  EXPECT_EQ(this->code(save(1, 0, 0)), errc::invalid_argument);
+  EXPECT_TRUE(this->get(save(1, 3, 0)).created);
+  const auto same = this->get(save(1, 5, 3)); // what was between them is gone
+  EXPECT_TRUE(same.created);
+  EXPECT_EQ(same.record.sequence, 5u);
+  EXPECT_EQ(same.record.index, 50u);
+  EXPECT_EQ(same.record.parent, 3u);
+  EXPECT_EQ(same.record.parent_id, this->id_of(this->number(1)));
+  this->get(save(2, 6, 5));
+  this->get(save(3, 9, 3));
+  EXPECT_EQ(this->code(save(4, 9, 3)), errc::aborted);
+  EXPECT_EQ(this->code(save(4, 2, 0)), errc::aborted);
+  EXPECT_EQ(this->code(save(4, 10, 4)), errc::not_found);
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{3, 9}));
+  EXPECT_EQ(this->sequences(of, true),
+            (std::vector<std::uint64_t>{3, 5, 6, 9}));
+  this->restore(of, 6);
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{3, 5, 6}));
+  const auto next = this->save(of, this->number(5), 6).record;
+  EXPECT_EQ(next.sequence, 10u);
+  EXPECT_EQ(next.index, 61u);
 }
 
 TYPED_TEST_P(store_contract, a_parent_that_is_not_there_is_not_found) {
@@ -1340,10 +1376,10 @@ REGISTER_TYPED_TEST_SUITE_P(
   an_id_without_active_records_means_its_last_one,
   saving_what_the_parent_has_changes_nothing,
   who_saves_behind_a_head_that_has_moved_is_told,
-  a_branch_orphans_what_it_leaves, a_parent_that_is_not_there_is_not_found,
-  a_state_with_another_id_is_refused, what_has_no_json_is_refused,
-  empty_names_are_refused, what_was_saved_is_returned,
-  logs_that_grow_from_a_state_leave_it_alone,
+  a_branch_orphans_what_it_leaves, a_record_can_be_saved_as_it_was,
+  a_parent_that_is_not_there_is_not_found, a_state_with_another_id_is_refused,
+  what_has_no_json_is_refused, empty_names_are_refused,
+  what_was_saved_is_returned, logs_that_grow_from_a_state_leave_it_alone,
   a_record_alone_comes_without_its_state, a_corrupt_state_is_data_loss,
   a_missing_state_is_another_data_loss, an_id_in_one_session_needs_no_session,
   an_id_in_several_sessions_needs_the_session, what_is_not_there_is_not_found,

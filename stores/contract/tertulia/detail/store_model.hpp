@@ -100,7 +100,8 @@ public:
   outcome<save_snapshot> operator()(const save_snapshot& x) {
     const session_ref key{x.record.agent, x.record.session};
     if (key.agent.empty() || key.id.empty() || x.record.id.empty()
-        || x.content.id() != x.record.state)
+        || x.content.id() != x.record.state
+        || (x.where == append_rule::as_it_was && x.record.sequence == 0))
       return errc::invalid_argument;
     const auto known = sessions_.find(key);
     auto record = x.record;
@@ -113,13 +114,21 @@ public:
       record.index = parent.index + 1;
     }
     const auto head = known == sessions_.end() ? 0 : known->second.info.head;
-    if (x.where == append_rule::at_head && record.parent != head)
+    const auto last
+      = known == sessions_.end() ? 0 : known->second.last_sequence;
+    const auto as_it_was = x.where == append_rule::as_it_was;
+    if ((x.where == append_rule::at_head && record.parent != head)
+        || (as_it_was && record.sequence <= last))
       return errc::aborted;
-    if (record.parent != 0
+    if (as_it_was)
+      record.index = x.record.index;
+    if (record.parent != 0 && !as_it_was
         && known->second.at(record.parent).state == record.state)
       return saved_snapshot{known->second.read(record.parent), false};
     auto& session = make(key);
-    record.sequence = ++session.last_sequence;
+    if (!as_it_was)
+      record.sequence = session.last_sequence + 1;
+    session.last_sequence = record.sequence;
     session.records.emplace(record.sequence, record);
     session.info.head = record.sequence;
     session.info.next_turn = next_turn_after(record);
