@@ -316,7 +316,7 @@ sqlite_states::for_each_text(place x, Fn fn, std::uint64_t position) {
   return position;
 }
 
-state sqlite_states::load(std::int64_t key) {
+state sqlite_states::load(std::int64_t key, loaded* last) {
   state_id id;
   place where;
   std::int64_t form = 0;
@@ -332,8 +332,13 @@ state sqlite_states::load(std::int64_t key) {
     custom_key = rows.number(4);
     artifacts_key = rows.number(5);
   }
+  loaded base;
+  if (last != nullptr && last->where.branch == where.branch
+      && last->where.length <= where.length)
+    base = *last;
   std::vector<ai::message> messages;
-  messages.reserve(std::min<std::uint64_t>(where.length, 1u << 20u));
+  messages.reserve(
+    std::min<std::uint64_t>(where.length - base.where.length, 1u << 20u));
   auto blob = [&](std::int64_t blob_key) {
     auto rows = read_blob_.bind(1, blob_key).rows();
     if (!rows.next())
@@ -342,10 +347,13 @@ state sqlite_states::load(std::int64_t key) {
   };
   state result;
   try {
-    const auto found = for_each_text(where, [&](std::string_view text) {
-      messages.push_back(read_stored_message(text));
-      return true;
-    });
+    const auto found = for_each_text(
+      where,
+      [&](std::string_view text) {
+        messages.push_back(read_stored_message(text));
+        return true;
+      },
+      base.where.length);
     if (found != where.length)
       rules::reject_missing(id);
     auto custom
@@ -357,11 +365,16 @@ state sqlite_states::load(std::int64_t key) {
       if (artifacts_key != 0)
         artifacts = std::make_shared<const std::vector<ai::artifact>>(
           parse_json<std::vector<ai::artifact>>(blob(artifacts_key)));
-      result = state::conversation(ai::message_log{std::move(messages)},
-                                   std::move(custom), std::move(artifacts));
+      auto log = base.log.empty() ? ai::message_log{std::move(messages)}
+                                  : base.log.with(std::move(messages));
+      result = state::conversation(std::move(log), std::move(custom),
+                                   std::move(artifacts));
     }
-    if (result.id() == id)
+    if (result.id() == id) {
+      if (last != nullptr)
+        *last = {where, result.messages()};
       return result;
+    }
   } catch (const status_error& x) {
     if (x.code() != errc::invalid_argument)
       throw;

@@ -58,9 +58,17 @@ public:
   [[nodiscard]] kept keep(const state& x, const state_id& id,
                           const origin& from);
 
+  /// Messages that were just read.
+  struct loaded {
+    place where;
+    ai::message_log log;
+  };
+
   /// Reads a state and verifies it.
+  /// @param  last what was read before: a state that has grown from it shares
+  ///              its messages, and only those behind it are read.
   /// @errors `data_loss`.
-  [[nodiscard]] state load(std::int64_t key);
+  [[nodiscard]] state load(std::int64_t key, loaded* last = nullptr);
 
   /// What was verified last, so that a state that has grown from it costs what
   /// it has grown by. Nothing may be written while it is used.

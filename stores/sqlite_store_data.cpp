@@ -539,9 +539,11 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
     result.more = true;
     result.snapshots.pop_back();
   }
-  if (x.wanted == detail_level::state)
+  if (x.wanted == detail_level::state) {
+    sqlite_states::loaded last;
     for (std::size_t i = 0; i < result.snapshots.size(); ++i)
-      result.snapshots[i].content = states_.load(states[i]);
+      result.snapshots[i].content = states_.load(states[i], &last);
+  }
   return result;
 }
 
