@@ -232,6 +232,7 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
   ++session.info.records;
   session.move_head(added);
   session.content = std::move(x.content);
+  rules::describe(session.info, session.content);
   session.info.next_turn = added.event == snapshot_event::turn_end
                              ? added.turn_index + 1
                              : added.turn_index;
@@ -253,6 +254,7 @@ stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
   auto& session = writable(*known);
   session.move_head(*session.find(record->sequence));
   session.content = content;
+  rules::describe(session.info, content);
   auto result = session.record_of(*record);
   session.info.next_turn = next_turn_after(result);
   session.info.updated_at = caf::make_timestamp();
@@ -307,6 +309,7 @@ session_info memory_store_data::save(save_session x) {
   const auto now = caf::make_timestamp();
   auto& session = find_or_make(x.which, now);
   session.content = std::move(x.content);
+  rules::describe(session.info, session.content);
   session.info.next_turn = x.next_turn;
   session.info.updated_at = now;
   return session.info;
@@ -442,6 +445,8 @@ session_info memory_store_data::copy(const copy_session& x) {
     made.info.head = tip->sequence;
     made.info.next_turn = next_turn_after(from->record_of(*tip));
     made.info.records = made.records.size();
+    made.info.title = from->info.title;
+    rules::describe(made.info, made.content);
   }
   const auto now = caf::make_timestamp();
   made.info.agent = x.to.agent;
@@ -461,6 +466,16 @@ session_info memory_store_data::copy(const copy_session& x) {
     ++record.kept->second.records;
   }
   return session.info;
+}
+
+session_info memory_store_data::title(const title_session& x) {
+  rules::check(x);
+  const auto known = find(x.which);
+  if (known == nullptr)
+    rules::reject_unknown(x.which);
+  auto& info = writable(*known).info;
+  info.title = x.title;
+  return info;
 }
 
 verified_page memory_store_data::verify(const verify_sessions& x) const {

@@ -359,6 +359,8 @@ private:
     if (said_.head == 0 || head_.state != end.state
         || next_turn_after(head_) != said_.next_turn)
       store_.ask<session_info>(save_session{where_, content_, said_.next_turn});
+    if (!said_.title.empty())
+      store_.ask<session_info>(title_session{where_, said_.title});
   }
 
   void verify(const state_id& id) {

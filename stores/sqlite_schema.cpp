@@ -94,7 +94,56 @@ CREATE TABLE labels (
 CREATE INDEX labels_by_label ON labels (session, label);
 )";
 
-constexpr std::array schema{version_1};
+// What lists show of sessions. For those that are there already it is taken
+// from the messages that they work on, as rules::describe does.
+constexpr const char* version_2 = R"(
+ALTER TABLE sessions ADD COLUMN title    TEXT    NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN preview  TEXT    NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN bytes    INTEGER NOT NULL DEFAULT 0;
+
+CREATE TEMP TABLE pieces AS
+  WITH RECURSIVE pieces (session, branch, first, last) AS (
+    SELECT s.key, b.key, b.start, t.length FROM sessions s
+      JOIN states t ON t.key = s.state
+      JOIN branches b ON b.key = t.branch
+    UNION ALL
+    SELECT p.session, b.key, b.start, p.first FROM pieces p
+      JOIN branches c ON c.key = p.branch
+      JOIN branches b ON b.key = c.parent)
+  SELECT session, (branch << 32) + first AS first,
+    (branch << 32) + last - 1 AS last FROM pieces;
+CREATE INDEX temp.pieces_by_session ON pieces (session);
+
+UPDATE sessions SET messages = coalesce(
+  (SELECT length FROM states WHERE key = sessions.state), 0);
+
+UPDATE sessions SET bytes = 1 + messages + coalesce(
+  (SELECT sum(length(CAST(m.text AS BLOB))) FROM temp.pieces p
+    JOIN messages m ON m.key BETWEEN p.first AND p.last
+    WHERE p.session = sessions.key), 0)
+  WHERE messages > 0;
+
+UPDATE sessions SET preview = coalesce(
+  (SELECT substr(text, 1, 120) FROM (
+    SELECT m.key & 0xffffffff AS position,
+      CASE WHEN json_valid(m.text)
+        AND json_extract(m.text, '$.role') = 'user' THEN
+        (SELECT json_extract(e.value, '$.text')
+          FROM json_each(m.text, '$.content') e
+          WHERE json_type(e.value, '$.text') = 'text'
+            AND json_extract(e.value, '$.text') <> '' LIMIT 1)
+      END AS text
+    FROM temp.pieces p JOIN messages m ON m.key BETWEEN p.first AND p.last
+    WHERE p.session = sessions.key
+      AND m.key & 0xffffffff >= sessions.messages - 64)
+   WHERE text IS NOT NULL ORDER BY position DESC LIMIT 1), '')
+  WHERE messages > 0;
+
+DROP TABLE temp.pieces;
+)";
+
+constexpr std::array schema{version_1, version_2};
 
 [[noreturn]] void reject(const std::string& file, const std::string& why,
                          json details = json::object()) {

@@ -78,6 +78,9 @@ public:
       [this](const copy_session& x) {
         return change([&](auto& data) { return data.copy(x); });
       },
+      [this](const title_session& x) {
+        return change([&](auto& data) { return data.title(x); });
+      },
       [this](const verify_sessions& x) {
         return read([&](auto& data) { return data.verify(x); });
       },

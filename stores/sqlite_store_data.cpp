@@ -23,7 +23,8 @@ namespace {
 /// The columns of a session, in the order in which they are read.
 #define TERTULIA_SESSION                                                       \
   "SELECT s.key, s.agent, s.id, s.created_at, s.updated_at, s.head,"           \
-  " s.next_turn, s.records, s.last_sequence, s.state FROM sessions s"
+  " s.next_turn, s.records, s.last_sequence, s.state, s.title, s.preview,"     \
+  " s.messages, s.bytes FROM sessions s"
 
 /// Those of a record, with the ids that its state and its parent know.
 #define TERTULIA_RECORD                                                        \
@@ -85,11 +86,13 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
     read_session_(db_, TERTULIA_SESSION " WHERE s.key = ?1"),
     insert_session_(db_, "INSERT INTO sessions (agent, id, created_at,"
                          " updated_at, head, next_turn, records,"
-                         " last_sequence, state)"
-                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+                         " last_sequence, state, title, preview, messages,"
+                         " bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                         " ?10, ?11, ?12, ?13)"),
     update_session_(db_, "UPDATE sessions SET updated_at = ?2, head = ?3,"
                          " next_turn = ?4, records = ?5, last_sequence = ?6,"
-                         " state = ?7 WHERE key = ?1"),
+                         " state = ?7, title = ?8, preview = ?9,"
+                         " messages = ?10, bytes = ?11 WHERE key = ?1"),
     erase_session_(db_, "DELETE FROM sessions WHERE key = ?1"),
     list_sessions_(db_, TERTULIA_SESSION
                    " WHERE (s.agent, s.id) > (?1, ?2) AND s.updated_at >= ?3"
@@ -219,6 +222,10 @@ sqlite_store_data::read_session(const sqlite_statement::cursor& row) {
   result.info.records = row.count(7);
   result.last_sequence = row.count(8);
   result.state = row.number(9);
+  result.info.title = row.text(10);
+  result.info.preview = row.text(11);
+  result.info.messages = row.count(12);
+  result.info.bytes = row.count(13);
   return result;
 }
 
@@ -370,6 +377,10 @@ void sqlite_store_data::write(session& x) {
       .bind(5, info.records)
       .bind(6, x.last_sequence)
       .bind(7, x.state)
+      .bind(8, info.title)
+      .bind(9, info.preview)
+      .bind(10, info.messages)
+      .bind(11, info.bytes)
       .run();
     return;
   }
@@ -382,6 +393,10 @@ void sqlite_store_data::write(session& x) {
     .bind(7, info.records)
     .bind(8, x.last_sequence)
     .bind(9, x.state)
+    .bind(10, info.title)
+    .bind(11, info.preview)
+    .bind(12, info.messages)
+    .bind(13, info.bytes)
     .run();
   x.key = db_.last_key();
 }
@@ -389,6 +404,7 @@ void sqlite_store_data::write(session& x) {
 void sqlite_store_data::work_on(session& x, const state& content,
                                 const state_id& id, std::int64_t base) {
   const auto old = x.state;
+  rules::describe(x.info, content);
   const auto kept = states_.keep(content, id, {x.key, base, old});
   x.state = kept.key;
   write(x);
@@ -490,6 +506,7 @@ stored_snapshot sqlite_store_data::restore(const restore_snapshot& x) {
   in.info.head = what.record.sequence;
   in.info.next_turn = next_turn_after(what.record);
   in.info.updated_at = caf::make_timestamp();
+  rules::describe(in.info, content);
   write(in);
   states_.remember(in.key, content, in.state);
   if (old != in.state)
@@ -738,6 +755,13 @@ session_info sqlite_store_data::copy(const copy_session& x) {
     made.last_sequence = x.up_to;
     made.state = tip->state;
     all = active(made, 0);
+    try {
+      rules::describe(made.info, states_.load(made.state));
+    } catch (const status_error& error) {
+      if (error.code() != errc::data_loss)
+        throw;
+      rules::describe(made.info, {}); // nobody knows what is in it
+    }
   }
   if (find(x.to))
     rules::reject_existing(x.to);
@@ -762,6 +786,16 @@ session_info sqlite_store_data::copy(const copy_session& x) {
   write(made); // knows how many they are
   states_.remember_same(from->key, made.key, made.state);
   return made.info;
+}
+
+session_info sqlite_store_data::title(const title_session& x) {
+  rules::check(x);
+  auto in = find(x.which);
+  if (!in)
+    rules::reject_unknown(x.which);
+  in->info.title = x.title;
+  write(*in);
+  return std::move(in->info);
 }
 
 // -- verifying ----------------------------------------------------------------

@@ -73,6 +73,7 @@ public:
   erased erase(const delete_session& x);
   erased prune(const prune_snapshots& x);
   session_info copy(const copy_session& x);
+  session_info title(const title_session& x);
   [[nodiscard]] verified_page verify(const verify_sessions& x);
 
 private:

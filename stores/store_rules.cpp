@@ -6,6 +6,7 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace tertulia::rules {
@@ -22,6 +23,25 @@ std::string name_of(const session_ref& x) {
 
 json details_of(const session_ref& x) {
   return json::object({{"agent", x.agent}, {"session", x.id.str()}});
+}
+
+/// The beginning of the first text that the user says in a message.
+std::string preview_of(const ai::message& x) {
+  if (x.role != ai::role::user)
+    return {};
+  for (const auto& part : x.content)
+    if (const auto said = part.as_text();
+        said != nullptr && !said->text.empty()) {
+      const std::string_view text = said->text;
+      std::size_t size = 0;
+      for (std::size_t characters = 0; size < text.size(); ++size) {
+        const auto begins = (static_cast<unsigned char>(text[size]) >> 6u) != 2;
+        if (begins && characters++ == max_preview)
+          break;
+      }
+      return std::string{text.substr(0, size)};
+    }
+  return {};
 }
 
 [[noreturn]] void reject(errc code, const std::string& message,
@@ -90,6 +110,16 @@ void check(const copy_session& x) {
   check(x.to);
 }
 
+void check(const title_session& x) {
+  check(x.which);
+  if (x.title.size() > max_title_size)
+    reject(errc::invalid_argument,
+           "$.title: has at most " + std::to_string(max_title_size)
+             + " bytes, this one " + std::to_string(x.title.size()),
+           at("$.title"));
+  (void)to_json_text(x.title); // it is UTF-8
+}
+
 void check(const verify_sessions& x) {
   if (!x.session.empty() && x.agent.empty())
     reject(errc::invalid_argument, "$.agent: a session needs its agent",
@@ -141,6 +171,33 @@ void relabel(std::vector<std::string>& labels,
     reject(errc::resource_exhausted,
            "a snapshot has at most " + std::to_string(max_labels) + " labels",
            json::object({{"labels", labels.size()}}));
+}
+
+void describe(session_info& x, const state& content) {
+  const auto& log = content.messages();
+  x.preview.clear();
+  x.messages = log.size();
+  x.bytes = 0;
+  if (log.empty())
+    return;
+  constexpr std::string_view before_array = R"({"messages":)";
+  x.bytes = log.digest().size() - before_array.size() + 1; // the bracket
+  // Nearly always one of the last two is the user's.
+  std::size_t looked_at = 0;
+  for (const std::size_t depth : {std::size_t{4}, preview_depth}) {
+    const auto size = log.size();
+    const auto first = size - std::min(size, depth);
+    auto left = size - first - looked_at; // those behind were no good
+    for (const auto& message : log.from(first)) {
+      if (left-- == 0)
+        break;
+      if (auto text = preview_of(message); !text.empty())
+        x.preview = std::move(text);
+    }
+    if (!x.preview.empty() || first == 0)
+      return;
+    looked_at = size - first;
+  }
 }
 
 std::size_t page_size(std::uint32_t limit) {

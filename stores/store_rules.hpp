@@ -38,6 +38,9 @@ void check(const prune_snapshots& x);
 /// Rejects what names no session twice.
 void check(const copy_session& x);
 
+/// Rejects a title that cannot be shown.
+void check(const title_session& x);
+
 /// Rejects what names a session without its agent.
 void check(const verify_sessions& x);
 
@@ -52,6 +55,10 @@ void check_place(const save_snapshot& x, std::uint64_t head,
 void relabel(std::vector<std::string>& labels,
              const std::vector<std::string>& add,
              const std::vector<std::string>& remove);
+
+/// Writes down what lists show of the state that a session works on. Costs as
+/// much as its last messages.
+void describe(session_info& x, const state& content);
 
 /// The longest page that is meant by a limit.
 [[nodiscard]] std::size_t page_size(std::uint32_t limit);

@@ -120,6 +120,10 @@ auto store_samples() {
   info.id = which.id;
   info.updated_at = caf::timestamp{1s};
   info.records = 2;
+  info.title = "Tea";
+  info.preview = "tea?";
+  info.messages = 3;
+  info.bytes = 1ull << 40;
   verify_sessions verify;
   verify.agent = which.agent;
   verify.session = which.id;
@@ -165,6 +169,7 @@ auto store_samples() {
                     record(),
                     session,
                     stored_snapshot{record(), talk()},
+                    title_session{which, "Tea"},
                     verified,
                     verify};
 }
@@ -259,7 +264,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 36);
+  EXPECT_EQ(count, 37);
 }
 
 TEST_F(protocol, every_noun_travels) {

@@ -81,6 +81,7 @@ struct session_file : store_contract<memory_factory> {
     ask(store, prune_snapshots{});
     ask(store, restore_snapshot{snapshot_ref{of, fifth}});
     ask(store, save_session{of, longer(content, "draft"), 9});
+    ask(store, title_session{of, "Tea \"x\""});
     return of;
   }
 
@@ -156,6 +157,8 @@ TEST_F(session_file, what_was_exported_is_imported_as_it_was) {
     EXPECT_GE(after.info.created_at, before.info.updated_at);
     EXPECT_EQ(after.info.head, before.info.head);
     EXPECT_EQ(after.info.next_turn, 9u);
+    EXPECT_EQ(after.info.title, "Tea \"x\"");
+    EXPECT_EQ(after.info.preview, before.info.preview);
     EXPECT_EQ(after.info.records, 7u);
     EXPECT_EQ(after.head, before.head);
     EXPECT_EQ(after.content, before.content);

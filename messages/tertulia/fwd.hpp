@@ -45,6 +45,7 @@ struct snapshot_record;
 struct snapshot_trigger;
 struct stored_session;
 struct stored_snapshot;
+struct title_session;
 struct turn_end;
 struct turn_input;
 struct verified_page;

@@ -6,6 +6,7 @@
 #include <tertulia/identifier.hpp>
 #include <tertulia/timestamp.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -75,6 +76,12 @@ next_turn_after(const snapshot_record& x) noexcept {
   return x.event == snapshot_event::turn_end ? x.turn_index + 1 : x.turn_index;
 }
 
+/// How many characters of a message a list of sessions shows at most.
+inline constexpr std::size_t max_preview = 120;
+
+/// So many of the last messages are looked at for one to show.
+inline constexpr std::size_t preview_depth = 64;
+
 /// What a store keeps of one session beside its records.
 ///
 /// @threads a value.
@@ -83,6 +90,11 @@ struct session_info {
 
   std::string agent;
   session_id id;
+  /// What people call it; empty if nobody has said.
+  std::string title;
+  /// What it is about: the beginning of the first text in the last message of
+  /// the user that has one, if that is among the last `preview_depth`.
+  std::string preview;
   caf::timestamp created_at;
   /// When it last was saved or got a record.
   caf::timestamp updated_at;
@@ -92,12 +104,16 @@ struct session_info {
   std::uint64_t next_turn = 0;
   /// Number of its records, orphans included.
   std::uint64_t records = 0;
+  /// Number of messages of the state that it works on.
+  std::uint64_t messages = 0;
+  /// Size of their JSON, brackets and commas included; 0 without any.
+  std::uint64_t bytes = 0;
 
   friend bool operator==(const session_info&, const session_info&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(session_info, (),
-                      (agent, id, created_at, updated_at, head, next_turn,
-                       records))
+                      (agent, id, title, preview, created_at, updated_at, head,
+                       next_turn, records, messages, bytes))
 
 } // namespace tertulia

@@ -25,6 +25,9 @@ inline constexpr std::uint32_t max_page = 1'000;
 /// The longest label, in bytes.
 inline constexpr std::size_t max_label_size = 256;
 
+/// The longest title of a session, in bytes.
+inline constexpr std::size_t max_title_size = 256;
+
 /// How many labels a snapshot may have.
 inline constexpr std::size_t max_labels = 64;
 
@@ -279,6 +282,26 @@ typename Inspector::result_type inspect(Inspector& f, label_snapshot& x) {
            x.remove);
 }
 
+/// Give a session a title, or another one, or none. That is no change of what
+/// the session is: its time stays. `invalid_argument` for a title that is
+/// longer than `max_title_size` or not UTF-8, `not_found`.
+struct title_session {
+  title_session() = default;
+  title_session(session_ref which, std::string title)
+    : which(std::move(which)), title(std::move(title)) {}
+
+  session_ref which;
+  /// Empty for none.
+  std::string title;
+
+  friend bool operator==(const title_session&, const title_session&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, title_session& x) {
+  return f(caf::meta::type_name("tertulia::title_session"), x.which, x.title);
+}
+
 /// Erase a session with all its records, and what no other session shares;
 /// `not_found`.
 struct delete_session {
@@ -303,7 +326,7 @@ typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
 /// The copy shares states and messages with its origin. Its records have the
 /// numbers, ids, indexes, times and labels that they have there; so an id alone
 /// is ambiguous then, unless the copy belongs to another agent. The session
-/// itself is new: it was made and changed now.
+/// itself is new: it was made and changed now, and has the title of its origin.
 ///
 /// A copy of the whole has all records, orphans included, and the head of its
 /// origin, works on the same state and goes on with the same turn. A copy up to

@@ -263,7 +263,7 @@ public:
   using command = std::array<int, 7>;
 
   /// Numbers from 0 to this mean a verb.
-  static constexpr int verbs = 25;
+  static constexpr int verbs = 26;
 
   /// Says the same to a new store and to the model.
   /// @returns the first difference; empty if there is none.
@@ -349,6 +349,10 @@ private:
             }
             y.limit = f % 8;
             return compare(y);
+          }
+          case 23: {
+            const auto size = b % 5 == 0 ? max_title_size + c % 2 : c % 3;
+            return compare(title_session{of, std::string(size, 'x')});
           }
           default: {
             prune_snapshots y;
@@ -980,6 +984,82 @@ TYPED_TEST_P(store_contract, sessions_are_found_by_time_and_label) {
   }
 }
 
+TYPED_TEST_P(store_contract, sessions_are_listed_with_what_they_are_about) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    const auto listed = [&] {
+      const auto page = this->get(list_sessions{});
+      EXPECT_EQ(page.sessions.size(), 1u);
+      const auto info = this->get(get_session{of}).info;
+      EXPECT_EQ(page.sessions.back(), info);
+      return info;
+    };
+    auto log = this->talk(3).messages();
+    const auto save = [&] {
+      this->get(save_session{of, state::conversation(log, {}, {}), 0});
+      const auto info = listed();
+      EXPECT_EQ(info.messages, log.size());
+      EXPECT_EQ(info.bytes, to_json_text(log).size());
+      return info.preview;
+    };
+    EXPECT_EQ(save(), "message 2");
+    log = log.with(ai::model_text("answer"));
+    EXPECT_EQ(save(), "message 2");
+    log = log.with(ai::message{ai::role::user,
+                               {ai::part::media("picture"), ai::part::text(""),
+                                ai::part::text("see"), ai::part::text("it")}});
+    EXPECT_EQ(save(), "see");
+    log = log.with(ai::message{ai::role::user, {ai::part::media("another")}});
+    for (std::size_t i = 2; i < preview_depth; ++i)
+      log = log.with(ai::model_text("thinking"));
+    EXPECT_EQ(save(), "see");
+    log = log.with(ai::model_text("at length"));
+    EXPECT_EQ(save(), "");
+    std::string text;
+    for (std::size_t i = 0; i < max_preview; ++i)
+      text
+        += i % 2 == 0 ? "\xc3\xb6" : "\xf0\x9f\x8d\xb5"; // ö and a cup of tea
+    log = log.with(ai::user_text(text + "\xc3\xb6"));
+    EXPECT_EQ(save(), text);
+    this->save(of, this->talk(2), 0);
+    EXPECT_EQ(listed().preview, "message 1");
+    this->save(of, this->number(1), 1);
+    EXPECT_EQ(listed().preview, "");
+    EXPECT_EQ(listed().messages, 0u);
+    EXPECT_EQ(listed().bytes, 0u);
+    this->restore(of, 1);
+    EXPECT_EQ(listed().preview, "message 1");
+    EXPECT_EQ(listed().messages, 2u);
+    EXPECT_EQ(this->get(copy_session{of, this->at("t"), 2}).messages, 0u);
+    EXPECT_EQ(this->get(copy_session{of, this->at("u"), 1}).preview,
+              "message 1");
+  }
+}
+
+TYPED_TEST_P(store_contract, sessions_have_titles) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    this->save_all(of, {1, 2});
+    const auto before = this->get(get_session{of}).info;
+    auto expected = before;
+    expected.title = "Tea";
+    EXPECT_EQ(this->get(title_session{of, "Tea"}), expected);
+    EXPECT_EQ(this->get(list_sessions{}).sessions.at(0), expected);
+    this->save(of, this->number(3), 2);
+    EXPECT_EQ(this->get(get_session{of}).info.title, "Tea");
+    EXPECT_EQ(this->get(copy_session{of, this->at("t")}).title, "Tea");
+    EXPECT_EQ(this->get(copy_session{of, this->at("u"), 1}).title, "Tea");
+    EXPECT_EQ(this->get(title_session{of, {}}).title, "");
+    EXPECT_EQ(this->code(title_session{this->at("v"), "x"}), errc::not_found);
+    EXPECT_EQ(this->code(title_session{of, "\xff"}), errc::invalid_argument);
+    EXPECT_EQ(
+      this->code(title_session{of, std::string(max_title_size + 1, 'x')}),
+      errc::invalid_argument);
+    EXPECT_EQ(this->code(title_session{of, std::string(max_title_size, 'x')}),
+              errc::ok);
+  }
+}
+
 TYPED_TEST_P(store_contract, labels_are_ordered_and_distinct) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     const auto of = this->at("s");
@@ -1388,7 +1468,8 @@ REGISTER_TYPED_TEST_SUITE_P(
   an_orphan_is_recovered_by_restoring_it,
   two_restores_in_a_row_end_at_the_second, a_session_lives_without_snapshots,
   what_a_session_works_on_is_not_its_head, a_session_knows_when_it_changed,
-  sessions_are_listed_in_pages, sessions_are_found_by_time_and_label,
+  sessions_are_listed_in_pages, sessions_are_listed_with_what_they_are_about,
+  sessions_have_titles, sessions_are_found_by_time_and_label,
   labels_are_ordered_and_distinct, labels_have_limits,
   deleting_a_session_leaves_the_others_alone, pruning_keeps_heads_and_labels,
   pruning_minds_age_number_and_session, a_copy_is_what_its_origin_was,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/errc.hpp>
+#include <tertulia/json.hpp>
 #include <tertulia/store.hpp>
 
 #include <algorithm>
@@ -80,6 +81,11 @@ struct answer_of<copy_session> {
 template <>
 struct answer_of<verify_sessions> {
   using type = verified_page;
+};
+
+template <>
+struct answer_of<title_session> {
+  using type = session_info;
 };
 
 template <class Verb>
@@ -305,6 +311,17 @@ public:
     return sessions_.emplace(x.to, std::move(copy)).first->second.summary();
   }
 
+  outcome<title_session> operator()(const title_session& x) {
+    if (x.which.agent.empty() || x.which.id.empty()
+        || x.title.size() > max_title_size)
+      return errc::invalid_argument;
+    const auto i = sessions_.find(x.which);
+    if (i == sessions_.end())
+      return errc::not_found;
+    i->second.info.title = x.title;
+    return i->second.summary();
+  }
+
   outcome<verify_sessions> operator()(const verify_sessions& x) {
     if (x.agent.empty() && !x.session.empty())
       return errc::invalid_argument;
@@ -365,6 +382,12 @@ private:
     [[nodiscard]] session_info summary() const {
       auto result = info;
       result.records = records.size();
+      const auto& log = content.messages();
+      result.messages = log.size();
+      result.bytes = log.empty() ? 0 : to_json_text(log).size();
+      for (const auto& message : log)
+        if (message.role == ai::role::user)
+          result.preview = message.text(); // all of them are short
       return result;
     }
 
