@@ -59,6 +59,9 @@ public:
       [this](const copy_session& x) {
         return answer([&] { return data_->copy(x); });
       },
+      [this](const annotate_snapshot& x) {
+        return answer([&] { return data_->annotate(x); });
+      },
       [this](const title_session& x) {
         return answer([&] { return data_->title(x); });
       },

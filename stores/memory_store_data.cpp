@@ -80,6 +80,8 @@ snapshot_record memory_store_data::timeline::record_of(const entry& x) const {
   result.event = x.event;
   result.created_at = x.created_at;
   result.labels = x.labels;
+  if (const auto i = notes.find(x.sequence); i != notes.end())
+    result.note = i->second;
   result.orphaned = !x.active;
   return result;
 }
@@ -224,6 +226,8 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
                        next.sequence},
                  &session);
   session.count_labels(next);
+  if (!made.note.empty())
+    session.notes[next.sequence] = std::move(made.note);
   session.records.push_back(std::move(next));
 
   auto& added = session.records.back();
@@ -439,6 +443,9 @@ session_info memory_store_data::copy(const copy_session& x) {
     for (auto& record : made.records) {
       record.active = true;
       made.count_labels(record);
+      if (const auto note = from->notes.find(record.sequence);
+          note != from->notes.end())
+        made.notes.insert(*note);
     }
     made.last_sequence = tip->sequence;
     made.content = tip->kept->second.value;
@@ -466,6 +473,17 @@ session_info memory_store_data::copy(const copy_session& x) {
     ++record.kept->second.records;
   }
   return session.info;
+}
+
+snapshot_record memory_store_data::annotate(const annotate_snapshot& x) {
+  rules::check(x);
+  const auto [known, record] = find(x.which);
+  auto& notes = writable(*known).notes;
+  if (x.note.empty())
+    notes.erase(record->sequence);
+  else
+    notes[record->sequence] = x.note;
+  return known->record_of(*record);
 }
 
 session_info memory_store_data::title(const title_session& x) {
@@ -527,6 +545,7 @@ verified_page memory_store_data::verify(const verify_sessions& x) const {
 
 std::uint64_t memory_store_data::drop(timeline& from, const entry& x) {
   from.discount_labels(x);
+  from.notes.erase(x.sequence);
   index_.erase(
     place{hash_of(from.info.agent, x.id()), from.number, x.sequence});
   if (--x.kept->second.records != 0)

@@ -35,6 +35,7 @@ public:
   erased erase(const delete_session& x);
   erased prune(const prune_snapshots& x);
   session_info copy(const copy_session& x);
+  snapshot_record annotate(const annotate_snapshot& x);
   session_info title(const title_session& x);
   [[nodiscard]] verified_page verify(const verify_sessions& x) const;
 
@@ -89,6 +90,8 @@ private:
     std::vector<entry> records;
     /// How many records have a label.
     std::map<std::string, std::uint64_t> labels;
+    /// Of those few records that have one.
+    std::map<std::uint64_t, std::string> notes;
   };
 
   /// Where an id occurs: ordered so that the occurrences in one session are

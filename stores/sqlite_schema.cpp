@@ -94,13 +94,15 @@ CREATE TABLE labels (
 CREATE INDEX labels_by_label ON labels (session, label);
 )";
 
-// What lists show of sessions. For those that are there already it is taken
-// from the messages that they work on, as rules::describe does.
+// What lists show of sessions, and notes. For those that are there already it
+// is taken from the messages that they work on, as rules::describe does.
 constexpr const char* version_2 = R"(
 ALTER TABLE sessions ADD COLUMN title    TEXT    NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN preview  TEXT    NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN bytes    INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE records ADD COLUMN note TEXT;
 
 CREATE TEMP TABLE pieces AS
   WITH RECURSIVE pieces (session, branch, first, last) AS (

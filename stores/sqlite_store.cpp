@@ -78,6 +78,9 @@ public:
       [this](const copy_session& x) {
         return change([&](auto& data) { return data.copy(x); });
       },
+      [this](const annotate_snapshot& x) {
+        return change([&](auto& data) { return data.annotate(x); });
+      },
       [this](const title_session& x) {
         return change([&](auto& data) { return data.title(x); });
       },

@@ -29,7 +29,7 @@ namespace {
 /// Those of a record, with the ids that its state and its parent know.
 #define TERTULIA_RECORD                                                        \
   "SELECT r.sequence, r.parent, r.depth, r.turn_index, r.event, r.created_at," \
-  " r.own_id, r.run, r.state, t.id, p.own_id, pt.id FROM records r"            \
+  " r.own_id, r.run, r.state, t.id, p.own_id, pt.id, r.note FROM records r"    \
   " LEFT JOIN states t ON t.key = r.state"                                     \
   " LEFT JOIN records p ON p.session = r.session AND p.sequence = r.parent"    \
   " LEFT JOIN states pt ON pt.key = p.state"
@@ -129,12 +129,16 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
     parent_of_(db_, "SELECT parent FROM records WHERE session = ?1"
                     " AND sequence >= ?2 ORDER BY sequence LIMIT 1"),
     insert_record_(db_, "INSERT INTO records (session, sequence, state, parent,"
-                        " run, depth, turn_index, event, created_at, own_id)"
-                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
+                        " run, depth, turn_index, event, created_at, own_id,"
+                        " note) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                        " ?10, ?11)"),
+    write_note_(db_, "UPDATE records SET note = ?3 WHERE session = ?1"
+                     " AND sequence = ?2"),
     copy_records_(db_, "INSERT INTO records (session, sequence, state, parent,"
-                       " run, depth, turn_index, event, created_at, own_id)"
-                       " SELECT ?2, sequence, state, parent, run, depth,"
-                       " turn_index, event, created_at, own_id FROM records"
+                       " run, depth, turn_index, event, created_at, own_id,"
+                       " note) SELECT ?2, sequence, state, parent, run, depth,"
+                       " turn_index, event, created_at, own_id, note"
+                       " FROM records"
                        " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
     copy_labels_(db_, "INSERT INTO labels (session, sequence, label)"
                       " SELECT ?2, sequence, label FROM labels"
@@ -261,6 +265,7 @@ sqlite_store_data::read_entry(const session& in,
   x.created_at = to_time(row.number(5));
   result.run = row.count(7);
   result.state = row.number(8);
+  x.note = row.text(12);
   auto labels = labels_of_.bind(1, in.key).bind(2, x.sequence).rows();
   while (labels.next())
     x.labels.push_back(labels.text(0));
@@ -483,6 +488,10 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
     insert_record_.bind_null(10);
   else
     insert_record_.bind(10, made.id.str());
+  if (made.note.empty())
+    insert_record_.bind_null(11);
+  else
+    insert_record_.bind(11, made.note);
   insert_record_.run();
   write_labels(in, made);
   return {std::move(made), true};
@@ -786,6 +795,19 @@ session_info sqlite_store_data::copy(const copy_session& x) {
   write(made); // knows how many they are
   states_.remember_same(from->key, made.key, made.state);
   return made.info;
+}
+
+snapshot_record sqlite_store_data::annotate(const annotate_snapshot& x) {
+  rules::check(x);
+  auto [in, what] = find(x.which);
+  write_note_.bind(1, in.key).bind(2, what.record.sequence);
+  if (x.note.empty())
+    write_note_.bind_null(3);
+  else
+    write_note_.bind(3, x.note);
+  write_note_.run();
+  what.record.note = x.note;
+  return std::move(what.record);
 }
 
 session_info sqlite_store_data::title(const title_session& x) {

@@ -73,6 +73,7 @@ public:
   erased erase(const delete_session& x);
   erased prune(const prune_snapshots& x);
   session_info copy(const copy_session& x);
+  snapshot_record annotate(const annotate_snapshot& x);
   session_info title(const title_session& x);
   [[nodiscard]] verified_page verify(const verify_sessions& x);
 
@@ -180,6 +181,7 @@ private:
   sqlite_statement run_of_;
   sqlite_statement parent_of_;
   sqlite_statement insert_record_;
+  sqlite_statement write_note_;
   sqlite_statement copy_records_;
   sqlite_statement copy_labels_;
   sqlite_statement count_records_;

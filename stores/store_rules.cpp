@@ -56,6 +56,21 @@ json at(const char* path) {
   return json::object({{"path", path}});
 }
 
+/// Rejects what is too long or not UTF-8.
+void check_text(const std::string& x, std::size_t max_size, const char* path) {
+  if (x.size() > max_size)
+    reject(errc::invalid_argument,
+           std::string{path} + ": has at most " + std::to_string(max_size)
+             + " bytes, this one " + std::to_string(x.size()),
+           at(path));
+  try {
+    (void)to_json_text(x);
+  } catch (const status_error&) {
+    reject(errc::invalid_argument, std::string{path} + ": is not UTF-8",
+           at(path));
+  }
+}
+
 } // namespace
 
 // -- what is said to a store --------------------------------------------------
@@ -91,6 +106,7 @@ void check(save_snapshot& x) {
     reject(errc::invalid_argument,
            "$.record.sequence: is no number of a record",
            at("$.record.sequence"));
+  check_text(made.note, max_note_size, "$.record.note");
   relabel(made.labels, std::exchange(made.labels, {}), {});
 }
 
@@ -110,14 +126,13 @@ void check(const copy_session& x) {
   check(x.to);
 }
 
+void check(const annotate_snapshot& x) {
+  check_text(x.note, max_note_size, "$.note");
+}
+
 void check(const title_session& x) {
   check(x.which);
-  if (x.title.size() > max_title_size)
-    reject(errc::invalid_argument,
-           "$.title: has at most " + std::to_string(max_title_size)
-             + " bytes, this one " + std::to_string(x.title.size()),
-           at("$.title"));
-  (void)to_json_text(x.title); // it is UTF-8
+  check_text(x.title, max_title_size, "$.title");
 }
 
 void check(const verify_sessions& x) {

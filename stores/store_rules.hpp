@@ -38,6 +38,9 @@ void check(const prune_snapshots& x);
 /// Rejects what names no session twice.
 void check(const copy_session& x);
 
+/// Rejects a note that cannot be shown.
+void check(const annotate_snapshot& x);
+
 /// Rejects a title that cannot be shown.
 void check(const title_session& x);
 

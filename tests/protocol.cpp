@@ -73,6 +73,7 @@ snapshot_record record() {
   result.event = snapshot_event::invocation_end;
   result.created_at = caf::timestamp{1s};
   result.labels = {"approved"};
+  result.note = "as we said";
   result.orphaned = true;
   return result;
 }
@@ -150,7 +151,8 @@ auto store_samples() {
   session.info = info;
   session.content = talk();
   session.head = stored_snapshot{record(), talk()};
-  return std::tuple{copy_session{which, {"/agent/b", session_id{"t"}}, 7},
+  return std::tuple{annotate_snapshot{snapshot, "as we said"},
+                    copy_session{which, {"/agent/b", session_id{"t"}}, 7},
                     delete_session{which},
                     erased{1ull << 40, 1},
                     get_session{which, detail_level::record},
@@ -264,7 +266,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 37);
+  EXPECT_EQ(count, 38);
 }
 
 TEST_F(protocol, every_noun_travels) {

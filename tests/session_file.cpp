@@ -78,6 +78,7 @@ struct session_file : store_contract<memory_factory> {
       mark.add = {"kept", std::to_string(i)};
       ask(store, mark);
     }
+    ask(store, annotate_snapshot{snapshot_ref{of, second}, "a\nnote"});
     ask(store, prune_snapshots{});
     ask(store, restore_snapshot{snapshot_ref{of, fifth}});
     ask(store, save_session{of, longer(content, "draft"), 9});

@@ -15,6 +15,7 @@ class state;
 class status_error;
 
 struct action_list;
+struct annotate_snapshot;
 struct chunk_batch;
 struct chunk_credit;
 struct copy_session;

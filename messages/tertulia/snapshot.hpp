@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tertulia {
@@ -28,7 +29,7 @@ BOOST_DESCRIBE_ENUM(snapshot_event, turn_end, tool_iteration_end,
                     invocation_end)
 
 /// One entry in the timeline of one session: which state it had, when and why.
-/// Never changed once it was appended, except for its labels.
+/// Never changed once it was appended, except for its labels and its note.
 ///
 /// The records of a session form a tree by `parent`; those from the root to the
 /// session's head are active, all others are orphaned.
@@ -59,6 +60,8 @@ struct snapshot_record {
   caf::timestamp created_at;
   /// What people call it; ordered, distinct.
   std::vector<std::string> labels;
+  /// What people say about it; empty for nothing.
+  std::string note;
   /// Whether it is no ancestor of the session's head. Derived when it is read.
   bool orphaned = false;
 
@@ -68,7 +71,12 @@ struct snapshot_record {
 
 BOOST_DESCRIBE_STRUCT(snapshot_record, (),
                       (agent, session, sequence, id, state, parent, parent_id,
-                       index, turn_index, event, created_at, labels, orphaned))
+                       index, turn_index, event, created_at, labels, note,
+                       orphaned))
+
+template <>
+inline constexpr auto omitted_when_empty<snapshot_record> = std::tuple{
+  &snapshot_record::note};
 
 /// Returns the index of the turn that follows such a record.
 [[nodiscard]] inline std::uint64_t

@@ -25,6 +25,9 @@ inline constexpr std::uint32_t max_page = 1'000;
 /// The longest label, in bytes.
 inline constexpr std::size_t max_label_size = 256;
 
+/// The longest note on a snapshot, in bytes.
+inline constexpr std::size_t max_note_size = 4'096;
+
 /// The longest title of a session, in bytes.
 inline constexpr std::size_t max_title_size = 256;
 
@@ -282,6 +285,28 @@ typename Inspector::result_type inspect(Inspector& f, label_snapshot& x) {
            x.remove);
 }
 
+/// Write a note on a snapshot in place of the one that it has. A note alone
+/// does not keep a snapshot from being pruned. `invalid_argument` for a note
+/// that is longer than `max_note_size` or not UTF-8.
+struct annotate_snapshot {
+  annotate_snapshot() = default;
+  annotate_snapshot(snapshot_ref which, std::string note)
+    : which(std::move(which)), note(std::move(note)) {}
+
+  snapshot_ref which;
+  /// Empty for none.
+  std::string note;
+
+  friend bool operator==(const annotate_snapshot&, const annotate_snapshot&)
+    = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, annotate_snapshot& x) {
+  return f(caf::meta::type_name("tertulia::annotate_snapshot"), x.which,
+           x.note);
+}
+
 /// Give a session a title, or another one, or none. That is no change of what
 /// the session is: its time stays. `invalid_argument` for a title that is
 /// longer than `max_title_size` or not UTF-8, `not_found`.
@@ -324,9 +349,10 @@ typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
 /// them changes the other.
 ///
 /// The copy shares states and messages with its origin. Its records have the
-/// numbers, ids, indexes, times and labels that they have there; so an id alone
-/// is ambiguous then, unless the copy belongs to another agent. The session
-/// itself is new: it was made and changed now, and has the title of its origin.
+/// numbers, ids, indexes, times, labels and notes that they have there; so an
+/// id alone is ambiguous then, unless the copy belongs to another agent. The
+/// session itself is new: it was made and changed now, and has the title of its
+/// origin.
 ///
 /// A copy of the whole has all records, orphans included, and the head of its
 /// origin, works on the same state and goes on with the same turn. A copy up to

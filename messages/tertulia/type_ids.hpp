@@ -15,6 +15,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
   // -- nouns ------------------------------------------------------------------
 
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::action_list))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::annotate_snapshot))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::chunk_batch))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::chunk_credit))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::copy_session))

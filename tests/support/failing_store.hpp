@@ -181,6 +181,7 @@ private:
         obey<delete_session, erased>(),
         obey<prune_snapshots, erased>(),
         obey<copy_session, session_info>(),
+        obey<annotate_snapshot, snapshot_record>(),
         obey<title_session, session_info>(),
         obey<verify_sessions, verified_page>(),
         [this](done_atom) {

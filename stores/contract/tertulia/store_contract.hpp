@@ -263,7 +263,7 @@ public:
   using command = std::array<int, 7>;
 
   /// Numbers from 0 to this mean a verb.
-  static constexpr int verbs = 26;
+  static constexpr int verbs = 27;
 
   /// Says the same to a new store and to the model.
   /// @returns the first difference; empty if there is none.
@@ -354,6 +354,9 @@ private:
             const auto size = b % 5 == 0 ? max_title_size + c % 2 : c % 3;
             return compare(title_session{of, std::string(size, 'x')});
           }
+          case 24:
+            return compare(annotate_snapshot{snapshot(of, b, c, d),
+                                             std::string(e % 4, 'x')});
           default: {
             prune_snapshots y;
             y.agent = b % 4 == 0 ? "" : of.agent;
@@ -402,6 +405,8 @@ private:
       if (e % 4 == 0)
         made.id = snapshot_id{"snapshot-" + std::to_string(d % 4)};
       auto where = d % 2 == 0 ? append_rule::at_head : append_rule::anywhere;
+      if (f % 4 == 2)
+        made.note = "note";
       if (f % 4 == 3) {
         where = append_rule::as_it_was;
         made.sequence = f;
@@ -1099,6 +1104,39 @@ TYPED_TEST_P(store_contract, labels_have_limits) {
   }
 }
 
+TYPED_TEST_P(store_contract, a_snapshot_has_a_note) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    this->save_all(of, {1, 2});
+    auto made = this->record(of, this->number(3), 2);
+    made.note = "from the start";
+    this->get(save_snapshot{made, this->number(3), append_rule::at_head});
+    EXPECT_EQ(this->read(of, 3).note, "from the start");
+    const auto before = this->get(get_session{of}).info;
+    const auto note = std::string(max_note_size - 2, 'x') + "\xc3\xb6";
+    auto expected = this->read(of, 1);
+    expected.note = note;
+    const snapshot_ref first{of, 1};
+    EXPECT_EQ(this->get(annotate_snapshot{first, note}), expected);
+    EXPECT_EQ(this->read(of, 1), expected);
+    EXPECT_EQ(this->get(get_session{of}).info, before);
+    EXPECT_EQ(this->code(annotate_snapshot{first, note + "x"}),
+              errc::invalid_argument);
+    EXPECT_EQ(this->code(annotate_snapshot{first, "\xff"}),
+              errc::invalid_argument);
+    EXPECT_EQ(this->code(annotate_snapshot{snapshot_ref{of, 4}, "x"}),
+              errc::not_found);
+    EXPECT_EQ(this->read(of, 1).note, note);
+    const auto copy = this->at("t");
+    this->get(copy_session{of, copy, 2});
+    EXPECT_EQ(this->get(annotate_snapshot{first, ""}).note, "");
+    EXPECT_EQ(this->read(of, 1).note, "");
+    EXPECT_EQ(this->read(copy, 1).note, note);
+    EXPECT_EQ(this->get(prune_snapshots{}).records, 3u);
+    EXPECT_EQ(this->read(of, 3).note, "from the start");
+  }
+}
+
 TYPED_TEST_P(store_contract, deleting_a_session_leaves_the_others_alone) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     const auto first = this->at("1");
@@ -1470,7 +1508,7 @@ REGISTER_TYPED_TEST_SUITE_P(
   what_a_session_works_on_is_not_its_head, a_session_knows_when_it_changed,
   sessions_are_listed_in_pages, sessions_are_listed_with_what_they_are_about,
   sessions_have_titles, sessions_are_found_by_time_and_label,
-  labels_are_ordered_and_distinct, labels_have_limits,
+  labels_are_ordered_and_distinct, labels_have_limits, a_snapshot_has_a_note,
   deleting_a_session_leaves_the_others_alone, pruning_keeps_heads_and_labels,
   pruning_minds_age_number_and_session, a_copy_is_what_its_origin_was,
   a_copy_up_to_a_record_has_its_ancestors,

@@ -88,6 +88,11 @@ struct answer_of<title_session> {
   using type = session_info;
 };
 
+template <>
+struct answer_of<annotate_snapshot> {
+  using type = snapshot_record;
+};
+
 template <class Verb>
 using answer_to = typename answer_of<Verb>::type;
 
@@ -309,6 +314,16 @@ public:
       record.session = x.to.id;
     }
     return sessions_.emplace(x.to, std::move(copy)).first->second.summary();
+  }
+
+  outcome<annotate_snapshot> operator()(const annotate_snapshot& x) {
+    if (x.note.size() > max_note_size)
+      return errc::invalid_argument;
+    const auto found = find(x.which);
+    if (found.reason != errc::ok)
+      return found.reason;
+    found.in->records.at(found.sequence).note = x.note;
+    return found.in->read(found.sequence);
   }
 
   outcome<title_session> operator()(const title_session& x) {
