@@ -103,7 +103,8 @@ spawn_responder(caf::local_actor& parent,
                 const std::shared_ptr<const conversation_action>& what,
                 caf::strong_actor_ptr connection, chunk_sink client,
                 session_actor session) {
-  return parent.spawn<caf::hidden>(
+  // It runs when there is something to do, and not once more before.
+  return parent.spawn<caf::hidden + caf::lazy_init>(
     [](responder_actor::stateful_pointer<responder_state> self,
        std::shared_ptr<const conversation_action> what,
        caf::strong_actor_ptr connection, chunk_sink client,

@@ -562,7 +562,8 @@ session_actor spawn_session(caf::local_actor& parent,
                             std::shared_ptr<environment> env,
                             std::shared_ptr<const conversation_action> what,
                             session_opening opening, lease_holder owner) {
-  return parent.spawn<caf::hidden>(
+  // It runs when there is something to do, and not once more before.
+  return parent.spawn<caf::hidden + caf::lazy_init>(
     [](session_actor::stateful_pointer<session_state> self,
        std::shared_ptr<environment> env,
        std::shared_ptr<const conversation_action> what, session_opening opening,

@@ -328,6 +328,7 @@ sqlite_store_data::found sqlite_store_data::find(const snapshot_ref& x) {
   }
   if (sessions.size() > 1) {
     std::vector<std::string> names;
+    names.reserve(sessions.size());
     for (const auto& in : sessions)
       names.push_back(in.info.id.str());
     rules::reject_ambiguous(x, std::move(names));

@@ -21,6 +21,7 @@ namespace tertulia::ai {
 ///
 /// @threads a value.
 /// @design  seeds 003 §1.3 and 004 §1.3: `ai.ModelResponseChunk`.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving parts allocates nothing
 struct model_response_chunk {
   // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   model_response_chunk() = default;
