@@ -156,7 +156,7 @@ constexpr std::array schema{version_1, version_2};
 }
 
 /// Returns the version of a store's file; 0 for one that is still empty.
-std::int64_t version_of(sqlite_db& db) {
+std::int64_t version_in(sqlite_db& db) {
   std::int64_t application = 0;
   std::int64_t things = 0;
   try {
@@ -206,7 +206,7 @@ sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
   make_private_file(file);
   sqlite_db db{file, options.patience};
   // Before anything is said that changes a file, or only reads it in its way.
-  const auto version = version_of(db);
+  const auto version = version_in(db);
   if (version > static_cast<std::int64_t>(steps.size()))
     reject(db.file(),
            "has version " + std::to_string(version)
