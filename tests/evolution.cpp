@@ -4,6 +4,7 @@
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/detail/store_model.hpp>
 #include <tertulia/memory_store.hpp>
+#include <tertulia/remote_runtime.hpp>
 #include <tertulia/runtime.hpp>
 #include <tertulia/sqlite_store.hpp>
 
@@ -14,6 +15,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -590,6 +592,50 @@ TEST_P(evolution, a_migrated_state_is_kept_at_the_next_snapshot) {
   EXPECT_EQ(
     say(flow.stream_bidi(with_snapshot_id(next.snapshot_id)), {}).snapshot_id,
     next.snapshot_id);
+}
+
+// -- from another process -----------------------------------------------------
+
+TEST(remote_evolution, clients_get_what_was_migrated_and_hear_what_was_not) {
+  class network_config : public config {
+  public:
+    network_config() {
+      with_network();
+    }
+  };
+  network_config cfg;
+  caf::actor_system system{cfg};
+  const auto store = spawn_memory_store(system);
+  const auto define = [&]<class Memo>(runtime& rt, std::type_identity<Memo>,
+                                      const auto&... options) {
+    return rt.define_agent("notes", take_notes<Memo>, with_session_store(store),
+                           options...);
+  };
+  {
+    runtime old{system};
+    finish(define(old, std::type_identity<first::memo>{}).stream_bidi(mine),
+           words{"a"});
+  }
+  network_config their_cfg;
+  caf::actor_system their_system{their_cfg};
+  using memo = second::memo;
+  const auto talk_to = [&](runtime& rt) {
+    const remote_runtime there{their_system, "127.0.0.1", rt.publish()};
+    return there
+      .action<memo, std::string, agent_output<memo, int>, std::string>(
+        "/agent/notes")
+      .stream_bidi(mine);
+  };
+  {
+    runtime now{system};
+    define(now, std::type_identity<memo>{}, speak_english);
+    EXPECT_EQ(finish(talk_to(now), words{"b"}).state, (memo{{"a", "b"}, "en"}));
+  }
+  runtime old{system};
+  define(old, std::type_identity<first::memo>{});
+  const auto error = error_of([&] { (void)talk_to(old); });
+  expect_refusal(error, {"app.memo", "version 2", "version 1"});
+  EXPECT_EQ(parse_json<json>(error.details()).at("stored").at("version"), 2);
 }
 
 // -- definitions --------------------------------------------------------------
