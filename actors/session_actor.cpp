@@ -68,12 +68,13 @@ private:
     standing() = default;
     explicit standing(snapshot_record&& x)
       : sequence(x.sequence), index(x.index), id(std::move(x.id)),
-        state(std::move(x.state)) {}
+        state(std::move(x.state)), type(std::move(x.type)) {}
 
     std::uint64_t sequence = 0; // none
     std::uint64_t index = 0;
     snapshot_id id;
     state_id state;
+    stored_type type; // as it is stored, whatever it was made into
   };
 
   /// A save that got no answer, or an error: it may have happened all the same.
@@ -150,10 +151,17 @@ private:
     }
     snapshot_ref which{what_->info.key, opening_->session, opening_->snapshot};
     auto go_on = [this, which](view_promise& to, stored_snapshot& x) mutable {
+      try {
+        // Before a live invocation ends for nothing.
+        policy().schema.check(x.record.type);
+      } catch (...) {
+        to.deliver(current_exception_to_error());
+        return;
+      }
       id_ = x.record.session;
       which.session = id_;
-      auto go_on
-        = [this, which = std::move(which)](view_promise& y) { load(y, which); };
+      auto go_on = [this, which = std::move(which), type = x.record.type](
+                     view_promise& y) { load(y, which, type); };
       // A branch disturbs nobody, so it needs no lease.
       if (policy().restore == restore_rule::move_head)
         claim(to, std::move(go_on));
@@ -190,14 +198,27 @@ private:
             });
   }
 
-  void load(view_promise promise, snapshot_ref which) {
+  void load(view_promise promise, snapshot_ref which, const stored_type& type) {
     auto go_on = [this](view_promise& to, stored_snapshot& x) {
       resume(to, std::move(x), {});
     };
-    if (policy().restore == restore_rule::move_head)
-      ask(promise, restore_snapshot{std::move(which)}, go_on);
-    else
+    if (policy().restore == restore_rule::branch) {
       ask(promise, get_snapshot{std::move(which)}, go_on);
+    } else if (type == policy().schema.known()) {
+      ask(promise, restore_snapshot{std::move(which)}, go_on);
+    } else {
+      // A migration that fails must not leave the head where it has moved.
+      ask(promise, get_snapshot{which},
+          [this, which, go_on](view_promise& to, stored_snapshot& x) {
+            try {
+              static_cast<void>(typed(std::move(x.content)));
+            } catch (...) {
+              to.deliver(current_exception_to_error());
+              return;
+            }
+            ask(to, restore_snapshot{which}, go_on);
+          });
+    }
   }
 
   /// Who finds the new session in the store must not open it beside us.
@@ -252,8 +273,9 @@ private:
         if (!working)
           turn_ = next_turn_after(from.record);
         last_ = standing{std::move(from.record)};
+        const auto is_same = !working || working->same_as(from.content);
         previous_ = typed(std::move(from.content));
-        content_ = working ? typed(std::move(*working)) : *previous_;
+        content_ = is_same ? *previous_ : typed(std::move(*working));
       } else {
         content_ = working ? typed(std::move(*working)) : what_->first_state();
       }
@@ -273,7 +295,9 @@ private:
                          to_json_text(x.record)};
   }
 
+  /// Returns a state that came from a store as one of the own type.
   [[nodiscard]] state typed(state x) const {
+    x = policy().schema.adopt(std::move(x));
     return x.custom() ? x.with_custom(what_->check_custom(x.custom()))
                       : x.with_custom(what_->first_state().custom());
   }
@@ -408,7 +432,7 @@ private:
       auto content = content_;
       snapshot_record record;
       if (policy().ids == id_scheme::unique) {
-        if (previous_ && content == *previous_)
+        if (previous_ && content == *previous_ && content.type() == last_.type)
           return done({last_.id, false});
         record.id = snapshot_id{make_uuid()};
         if (!content.messages().empty())
@@ -417,10 +441,11 @@ private:
         record.state = content.id();
       } else {
         record.state = content.id();
-        if (record.state == last_.state)
+        if (record.state == last_.state && content.type() == last_.type)
           return done({last_.id, found});
         record.id = snapshot_id{record.state.str()};
       }
+      record.type = content.type();
       record.agent = what_->info.key;
       record.session = id_;
       record.parent = last_.sequence;

@@ -60,7 +60,8 @@ state talk() {
   return state::conversation(
     ai::message_log{{ai::user_text("tea?")}}, payload::of(article{"tea", 2}),
     std::make_shared<const std::vector<ai::artifact>>(
-      std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}));
+      std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}),
+    stored_type{"app.article", 2});
 }
 
 snapshot_record record() {
@@ -70,6 +71,7 @@ snapshot_record record() {
   result.sequence = 1ull << 40;
   result.id = snapshot_id{"a"};
   result.state = state_id{"b"};
+  result.type = stored_type{"app.article", 2};
   result.event = snapshot_event::invocation_end;
   result.created_at = caf::timestamp{1s};
   result.labels = {"approved"};

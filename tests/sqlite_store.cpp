@@ -403,6 +403,36 @@ TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   EXPECT_EQ(other.commits() - before, 1u);
 }
 
+TEST_F(sqlite_store, messages_of_two_versions_are_written_once) {
+  save(at("s"), version(1, talk(3)), 0);
+  save(at("s"), version(2, talk(3)), 1);
+  save(at("s"), longer(version(2, talk(3)), "more"), 2);
+  EXPECT_EQ(raw().count("messages"), 4);
+  EXPECT_EQ(raw().count("branches"), 1);
+  EXPECT_EQ(raw().count("states"), 3);
+  EXPECT_EQ(raw().texts("SELECT type_name || type_version FROM states"
+                        " ORDER BY key"),
+            (std::vector<std::string>{"app.memo1", "app.memo2", "app.memo2"}));
+}
+
+TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
+  save(at("s"), version(1, talk(3)), 0);
+  save(at("s"), talk(4), 1);
+  const std::array wrong{"type_name = 'a b'", "type_version = 0",
+                         "type_version = 1 << 32"};
+  for (const std::string what : wrong) {
+    raw().run("UPDATE states SET " + what + " WHERE length = 3");
+    EXPECT_EQ(code(get_snapshot{snapshot_ref{at("s"), 1}}), errc::data_loss)
+      << what;
+    const auto damages = get(verify_sessions{}).damages;
+    ASSERT_EQ(damages.size(), 1u) << what;
+    EXPECT_EQ(damages[0].kind, damage_kind::corrupt);
+    EXPECT_EQ(damages[0].sequence, 1u);
+    EXPECT_EQ(get(get_session{at("s")}).content, talk(4)) << what;
+    raw().run("UPDATE states SET type_name = '', type_version = 1");
+  }
+}
+
 TEST_F(sqlite_store, a_transaction_has_an_end) {
   const test::scratch folder;
   sqlite_options options;
@@ -672,6 +702,7 @@ TEST_F(sqlite_store, a_file_of_version_1_keeps_everything) {
             (std::vector<std::string>{"good", "third"}));
   EXPECT_EQ(snapshots[0].record.index, 2u);
   EXPECT_EQ(snapshots[0].content, third);
+  EXPECT_EQ(snapshots[0].record.type, stored_type{});
   EXPECT_EQ(snapshots[1].content, said(talk(2), "another way"));
   EXPECT_TRUE(snapshots[1].record.orphaned);
   EXPECT_EQ(snapshots[2].content, said(third, "the end"));

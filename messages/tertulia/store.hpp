@@ -108,7 +108,8 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 ///
 /// If the parent has the same state, nothing is changed at all, and the parent
 /// is the answer. A state that occurred anywhere else in the session is
-/// recorded again.
+/// recorded again. Equal text of another type, or another version of it, is
+/// another state: it may mean something else.
 ///
 /// `invalid_argument` if agent, session or snapshot id are empty, if the
 /// content has no JSON, if `record.state` is not its id, or if a record that is
@@ -119,8 +120,8 @@ struct save_snapshot {
   save_snapshot(snapshot_record record, state content, append_rule where)
     : record(std::move(record)), content(std::move(content)), where(where) {}
 
-  /// Without parent_id, which follows from the parent; so do sequence and
-  /// index, unless it is to be as it was.
+  /// Without type, which is that of the content, and parent_id, which follows
+  /// from the parent; so do sequence and index, unless it is to be as it was.
   snapshot_record record;
   state content;
   append_rule where = append_rule::anywhere;
