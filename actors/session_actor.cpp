@@ -408,9 +408,10 @@ private:
     return promise;
   }
 
-  /// @param found whether the last snapshot is one that nobody has heard of.
+  /// @param found whether the last snapshot is one that nobody has heard of;
+  ///              says as well that this one is wanted.
   void make_snapshot(outcome_promise promise, snapshot_event event,
-                     bool found = false) {
+                     std::optional<bool> found = std::nullopt) {
     const auto done = [&](snapshot_outcome outcome) {
       if (event == snapshot_event::turn_end && policy().store
           && policy().saves_changes)
@@ -428,7 +429,9 @@ private:
         return done({is_kept ? last_.id : snapshot_id{}, false});
       }
       if (saved_version_ == version_) // no change since the last one
-        return done({last_.id, found});
+        return done({last_.id, found.value_or(false)});
+      if (doubtful_)
+        return settle_doubt(promise, event);
       auto content = content_;
       snapshot_record record;
       if (policy().ids == id_scheme::unique) {
@@ -442,7 +445,7 @@ private:
       } else {
         record.state = content.id();
         if (record.state == last_.state && content.type() == last_.type)
-          return done({last_.id, found});
+          return done({last_.id, found.value_or(false)});
         record.id = snapshot_id{record.state.str()};
       }
       record.type = content.type();
@@ -493,8 +496,6 @@ private:
           go_on();
         },
         [=, this](caf::error& reason) mutable {
-          if (doubtful_ && code_of(reason) == errc::aborted)
-            return find_doubtful(promise, event, std::move(reason));
           if (at_head && code_of(reason) != errc::aborted)
             doubtful_ = std::make_unique<attempt>(std::move(id),
                                                   std::move(content), version);
@@ -513,30 +514,36 @@ private:
       made_.push_back(last_.id);
   }
 
-  /// The head has moved. If that was the save of which nobody knows what became
-  /// of it, the session goes on from there.
-  void find_doubtful(outcome_promise promise, snapshot_event event,
-                     caf::error reason) {
-    auto give_up = [=, this](caf::error) mutable {
-      not_saved(promise, event, std::move(reason));
-    };
+  /// Looks whether the last save has happened, and then makes the snapshot.
+  void settle_doubt(outcome_promise promise, snapshot_event event) {
+    busy_ = true;
     self_
       ->request(policy().store, caf::infinite,
                 get_session{ref(), detail_level::record})
       .then(
         [=, this](stored_session& x) mutable {
-          auto& head = x.head.record;
-          if (head.id != doubtful_->id || head.parent != last_.sequence)
-            return give_up(caf::none);
-          const auto found = std::move(doubtful_);
-          stand_on(std::move(head), std::move(found->content), found->version,
-                   true);
-          busy_ = false;
-          make_snapshot(promise, event, true);
-          if (!busy_)
-            go_on();
+          go_on_from(promise, event, std::move(x.head.record));
         },
-        give_up);
+        [=, this](caf::error& reason) mutable {
+          if (code_of(reason) == errc::not_found)
+            go_on_from(promise, event, {});
+          else
+            not_saved(promise, event, std::move(reason));
+        });
+  }
+
+  void go_on_from(outcome_promise promise, snapshot_event event,
+                  snapshot_record head) {
+    const auto attempted = std::move(doubtful_);
+    const auto found
+      = head.id == attempted->id && head.parent == last_.sequence;
+    if (found)
+      stand_on(std::move(head), std::move(attempted->content),
+               attempted->version, true);
+    busy_ = false;
+    make_snapshot(promise, event, found);
+    if (!busy_)
+      go_on();
   }
 
   /// Lets the store know of the end of a turn of which it got no snapshot: the

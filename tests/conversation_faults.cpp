@@ -555,12 +555,14 @@ TEST_F(conversation_faults, a_save_whose_answer_was_lost_is_found_again) {
     run();
     say(client, "one");
     kept.lose_next<save_snapshot>(1, errc::unavailable);
+    // Nor can the store be asked at first.
+    kept.fail_next<get_session>(1, errc::unavailable);
     say(client, "two");
     say(client, "three");
     client.close();
     run();
     ASSERT_EQ(client.code(), errc::ok);
-    EXPECT_EQ(client.output().output, 4);
+    EXPECT_EQ(client.output().output, 5);
     const auto records = records_of(agent.info().key, name);
     ASSERT_EQ(records.size(), changes ? 4u : 3u);
     EXPECT_EQ(client.output().snapshot_ids.size(), records.size());
