@@ -39,6 +39,12 @@ void sha256::update(std::string_view text) noexcept {
   state_ = std::bit_cast<bytes>(context);
 }
 
+std::uint64_t sha256::size() const noexcept {
+  const auto context = std::bit_cast<SHA256_CTX>(state_);
+  // OpenSSL counts bits, in two halves.
+  return (std::uint64_t{context.Nh} << 32u | context.Nl) / 8;
+}
+
 std::array<std::uint8_t, 32> sha256::digest() const noexcept {
   auto context = std::bit_cast<SHA256_CTX>(state_);
   std::array<std::uint8_t, 32> result;

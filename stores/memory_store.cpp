@@ -56,6 +56,19 @@ public:
       [this](const prune_snapshots& x) {
         return answer([&] { return data_->prune(x); });
       },
+      [this](const copy_session& x) {
+        return answer([&] { return data_->copy(x); });
+      },
+      [this](const annotate_snapshot& x) {
+        return answer([&] { return data_->annotate(x); });
+      },
+      [this](const title_session& x) {
+        return answer([&] { return data_->title(x); });
+      },
+      [](const vacuum_store&) { return vacuumed{}; },
+      [this](const verify_sessions& x) {
+        return answer([&] { return data_->verify(x); });
+      },
     };
   }
 

@@ -24,15 +24,18 @@ std::uint64_t hash_of(std::string_view agent, std::string_view id) {
   return hash(id) ^ (hash(agent) * 0x9e3779b97f4a7c15u);
 }
 
+/// Says whether a state still is what its id says.
+bool is_sound(const state_id& id, const state& content) {
+  try {
+    return content.id() == id;
+  } catch (const status_error&) {
+    return false; // what has no JSON any more has no id either
+  }
+}
+
 /// Hands out a state only if it still is what its id says.
 const state& verified(const state_id& id, const state& content) {
-  state_id actual;
-  try {
-    actual = content.id();
-  } catch (const status_error&) {
-    // what has no JSON any more has no id either
-  }
-  if (actual != id)
+  if (!is_sound(id, content))
     rules::reject_corrupt(id);
   return content;
 }
@@ -42,7 +45,7 @@ const state& verified(const state_id& id, const state& content) {
 // -- records ------------------------------------------------------------------
 
 const std::string& memory_store_data::entry::id() const noexcept {
-  return own_id.empty() ? kept->first.str() : own_id.str();
+  return own_id.empty() ? kept->first.id.str() : own_id.str();
 }
 
 const memory_store_data::entry*
@@ -68,7 +71,8 @@ snapshot_record memory_store_data::timeline::record_of(const entry& x) const {
   result.session = info.id;
   result.sequence = x.sequence;
   result.id = snapshot_id{x.id()};
-  result.state = x.kept->first;
+  result.state = x.kept->first.id;
+  result.type = x.kept->first.type;
   result.parent = x.parent;
   if (const auto parent = find(x.parent))
     result.parent_id = snapshot_id{parent->id()};
@@ -77,6 +81,8 @@ snapshot_record memory_store_data::timeline::record_of(const entry& x) const {
   result.event = x.event;
   result.created_at = x.created_at;
   result.labels = x.labels;
+  if (const auto i = notes.find(x.sequence); i != notes.end())
+    result.note = i->second;
   result.orphaned = !x.active;
   return result;
 }
@@ -192,8 +198,11 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
     = known != nullptr && made.parent != 0 ? known->find(made.parent) : nullptr;
   if (made.parent != 0 && parent == nullptr)
     rules::reject_unknown(snapshot_ref{where, made.parent});
-  rules::check_place(x, known != nullptr ? known->info.head : 0);
-  if (parent != nullptr && parent->kept->first == made.state)
+  rules::check_place(x, known != nullptr ? known->info.head : 0,
+                     known != nullptr ? known->last_sequence : 0);
+  const auto as_it_was = x.where == append_rule::as_it_was;
+  if (!as_it_was && parent != nullptr && parent->kept->first.id == made.state
+      && parent->kept->first.type == made.type)
     return {known->record_of(*parent), false};
 
   // From here on only memory can run out. What is found through the index is
@@ -202,28 +211,37 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
   const auto now = caf::make_timestamp();
   auto& session = find_or_make(where, now);
   entry next;
-  next.sequence = session.last_sequence + 1;
+  next.sequence = as_it_was ? made.sequence : session.last_sequence + 1;
   next.parent = made.parent;
-  next.index = parent != nullptr ? parent->index + 1 : 0;
+  if (as_it_was)
+    next.index = made.index;
+  else
+    next.index = parent != nullptr ? parent->index + 1 : 0;
   next.turn_index = made.turn_index;
   next.created_at = made.created_at;
   next.event = made.event;
   next.labels = std::move(made.labels);
   if (made.id.str() != made.state.str())
     next.own_id = made.id;
-  next.kept = &*states_.try_emplace(made.state, content{x.content}).first;
+  next.kept
+    = &*states_
+          .try_emplace(content_key{made.state, made.type}, content{x.content})
+          .first;
   index_.emplace(place{hash_of(made.agent, made.id.str()), session.number,
                        next.sequence},
                  &session);
   session.count_labels(next);
+  if (!made.note.empty())
+    session.notes[next.sequence] = std::move(made.note);
   session.records.push_back(std::move(next));
 
   auto& added = session.records.back();
   ++added.kept->second.records;
-  ++session.last_sequence;
+  session.last_sequence = added.sequence;
   ++session.info.records;
   session.move_head(added);
   session.content = std::move(x.content);
+  rules::describe(session.info, session.content);
   session.info.next_turn = added.event == snapshot_event::turn_end
                              ? added.turn_index + 1
                              : added.turn_index;
@@ -235,16 +253,18 @@ stored_snapshot memory_store_data::get(const get_snapshot& x) const {
   const auto [session, record] = find(x.which);
   if (x.wanted == detail_level::record)
     return stored_snapshot{session->record_of(*record)};
-  const auto& [id, kept] = *record->kept;
-  return stored_snapshot{session->record_of(*record), verified(id, kept.value)};
+  const auto& [key, kept] = *record->kept;
+  return stored_snapshot{session->record_of(*record),
+                         verified(key.id, kept.value)};
 }
 
 stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
   const auto [known, record] = find(x.which);
-  auto content = verified(record->kept->first, record->kept->second.value);
+  auto content = verified(record->kept->first.id, record->kept->second.value);
   auto& session = writable(*known);
   session.move_head(*session.find(record->sequence));
   session.content = content;
+  rules::describe(session.info, content);
   auto result = session.record_of(*record);
   session.info.next_turn = next_turn_after(result);
   session.info.updated_at = caf::make_timestamp();
@@ -270,7 +290,7 @@ snapshot_page memory_store_data::list(const list_snapshots& x) const {
     }
     auto& next = result.snapshots.emplace_back(session->record_of(*i));
     if (x.wanted == detail_level::state)
-      next.content = verified(i->kept->first, i->kept->second.value);
+      next.content = verified(i->kept->first.id, i->kept->second.value);
   }
   return result;
 }
@@ -288,7 +308,7 @@ stored_session memory_store_data::get(const get_session& x) const {
   if (x.wanted == detail_level::state) {
     if (head != nullptr)
       result.head.content
-        = verified(head->kept->first, head->kept->second.value);
+        = verified(head->kept->first.id, head->kept->second.value);
     result.content = session->content;
   }
   return result;
@@ -299,6 +319,7 @@ session_info memory_store_data::save(save_session x) {
   const auto now = caf::make_timestamp();
   auto& session = find_or_make(x.which, now);
   session.content = std::move(x.content);
+  rules::describe(session.info, session.content);
   session.info.next_turn = x.next_turn;
   session.info.updated_at = now;
   return session.info;
@@ -407,8 +428,131 @@ erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
   return result;
 }
 
+session_info memory_store_data::copy(const copy_session& x) {
+  rules::check(x);
+  const auto from = find(x.from);
+  if (from == nullptr)
+    rules::reject_unknown(x.from);
+  const auto tip = from->find(x.up_to);
+  if (x.up_to != 0 && tip == nullptr)
+    rules::reject_unknown(snapshot_ref{x.from, x.up_to});
+  if (find(x.to) != nullptr)
+    rules::reject_existing(x.to);
+
+  timeline made;
+  if (tip == nullptr) {
+    made = *from;
+  } else {
+    for (auto i = tip; i != nullptr; i = from->find(i->parent))
+      made.records.push_back(*i);
+    std::reverse(made.records.begin(), made.records.end());
+    for (auto& record : made.records) {
+      record.active = true;
+      made.count_labels(record);
+      if (const auto note = from->notes.find(record.sequence);
+          note != from->notes.end())
+        made.notes.insert(*note);
+    }
+    made.last_sequence = tip->sequence;
+    made.content = tip->kept->second.value;
+    made.info.head = tip->sequence;
+    made.info.next_turn = next_turn_after(from->record_of(*tip));
+    made.info.records = made.records.size();
+    made.info.title = from->info.title;
+    rules::describe(made.info, made.content);
+  }
+  const auto now = caf::make_timestamp();
+  made.info.agent = x.to.agent;
+  made.info.id = x.to.id;
+  made.info.created_at = now;
+  made.info.updated_at = now;
+  made.number = ++last_number_;
+
+  // What is found through the index is looked for in its session, so it does
+  // no harm if there is none because memory has run out.
+  auto& session = sessions_[x.to];
+  session = std::move(made);
+  for (auto& record : session.records) {
+    index_.emplace(place{hash_of(x.to.agent, record.id()), session.number,
+                         record.sequence},
+                   &session);
+    ++record.kept->second.records;
+  }
+  return session.info;
+}
+
+snapshot_record memory_store_data::annotate(const annotate_snapshot& x) {
+  rules::check(x);
+  const auto [known, record] = find(x.which);
+  auto& notes = writable(*known).notes;
+  if (x.note.empty())
+    notes.erase(record->sequence);
+  else
+    notes[record->sequence] = x.note;
+  return known->record_of(*record);
+}
+
+session_info memory_store_data::title(const title_session& x) {
+  rules::check(x);
+  const auto known = find(x.which);
+  if (known == nullptr)
+    rules::reject_unknown(x.which);
+  auto& info = writable(*known).info;
+  info.title = x.title;
+  return info;
+}
+
+verified_page memory_store_data::verify(const verify_sessions& x) const {
+  rules::check(x);
+  verified_page result;
+  auto left = rules::page_size(x.limit);
+  for (auto i = sessions_.lower_bound(
+         std::max(x.after, session_ref{x.agent, x.session}));
+       i != sessions_.end(); ++i) {
+    const auto& [name, session] = *i;
+    if ((!x.agent.empty() && name.agent != x.agent)
+        || (!x.session.empty() && name.id != x.session))
+      break;
+    const auto begun = name == x.after;
+    if (!begun) {
+      // What it works on has no id of its own here: it is what it is.
+      if (left == 0) {
+        result.more = true;
+        return result;
+      }
+      --left;
+      ++result.sessions;
+      result.last = name;
+      result.last_record = 0;
+    }
+    const auto& records = session.records;
+    auto next
+      = std::upper_bound(records.begin(), records.end(),
+                         begun ? x.after_record : 0,
+                         [](auto y, const entry& z) { return y < z.sequence; });
+    for (; next != records.end(); ++next) {
+      if (left == 0) {
+        result.more = true;
+        return result;
+      }
+      --left;
+      ++result.records;
+      result.last = name;
+      result.last_record = next->sequence;
+      const auto& [key, kept] = *next->kept;
+      const auto& id = key.id;
+      if (!is_sound(id, kept.value))
+        result.damages.emplace_back(damage_kind::corrupt, name, next->sequence,
+                                    id,
+                                    rules::text_of(damage_kind::corrupt, id));
+    }
+  }
+  return result;
+}
+
 std::uint64_t memory_store_data::drop(timeline& from, const entry& x) {
   from.discount_labels(x);
+  from.notes.erase(x.sequence);
   index_.erase(
     place{hash_of(from.info.agent, x.id()), from.number, x.sequence});
   if (--x.kept->second.records != 0)

@@ -5,7 +5,9 @@
 #include <tertulia/store.hpp>
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -34,6 +36,10 @@ public:
   snapshot_record label(const label_snapshot& x);
   erased erase(const delete_session& x);
   erased prune(const prune_snapshots& x);
+  session_info copy(const copy_session& x);
+  snapshot_record annotate(const annotate_snapshot& x);
+  session_info title(const title_session& x);
+  [[nodiscard]] verified_page verify(const verify_sessions& x) const;
 
 private:
   /// A state and how many records have it.
@@ -42,7 +48,21 @@ private:
     std::uint64_t records = 0;
   };
 
-  using content_map = std::unordered_map<state_id, content>;
+  /// The same text of another version is another state.
+  struct content_key {
+    state_id id;
+    stored_type type;
+
+    friend bool operator==(const content_key&, const content_key&) = default;
+  };
+
+  struct content_hash {
+    std::size_t operator()(const content_key& x) const noexcept {
+      return std::hash<state_id>{}(x.id) ^ std::hash<stored_type>{}(x.type);
+    }
+  };
+
+  using content_map = std::unordered_map<content_key, content, content_hash>;
 
   /// A record without what its session or its neighbours know, for there are
   /// many of them.
@@ -86,6 +106,8 @@ private:
     std::vector<entry> records;
     /// How many records have a label.
     std::map<std::string, std::uint64_t> labels;
+    /// Of those few records that have one.
+    std::map<std::uint64_t, std::string> notes;
   };
 
   /// Where an id occurs: ordered so that the occurrences in one session are

@@ -94,7 +94,83 @@ CREATE TABLE labels (
 CREATE INDEX labels_by_label ON labels (session, label);
 )";
 
-constexpr std::array schema{version_1};
+// What lists show of sessions, and notes. For those that are there already it
+// is taken from the messages that they work on, as rules::describe does. And
+// types of states: they are part of what a state is, and SQLite changes no
+// constraint, so the table is made anew.
+constexpr const char* version_2 = R"(
+ALTER TABLE sessions ADD COLUMN title    TEXT    NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN preview  TEXT    NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN bytes    INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE records ADD COLUMN note TEXT;
+
+CREATE TABLE new_states (
+  key          INTEGER PRIMARY KEY,
+  id           BLOB NOT NULL,
+  form         INTEGER NOT NULL,
+  branch       INTEGER REFERENCES branches,
+  length       INTEGER NOT NULL,
+  custom       INTEGER REFERENCES blobs,
+  artifacts    INTEGER REFERENCES blobs,
+  type_name    TEXT NOT NULL,
+  type_version INTEGER NOT NULL,
+  UNIQUE (id, form, type_name, type_version),
+  CHECK ((branch IS NULL) = (length = 0))
+) STRICT;
+INSERT INTO new_states
+  SELECT key, id, form, branch, length, custom, artifacts, '', 1 FROM states;
+DROP TABLE states;
+ALTER TABLE new_states RENAME TO states;
+CREATE INDEX states_by_branch ON states (branch, length)
+  WHERE branch IS NOT NULL;
+CREATE INDEX states_by_custom ON states (custom) WHERE custom IS NOT NULL;
+CREATE INDEX states_by_artifacts ON states (artifacts)
+  WHERE artifacts IS NOT NULL;
+
+CREATE TEMP TABLE pieces AS
+  WITH RECURSIVE pieces (session, branch, first, last) AS (
+    SELECT s.key, b.key, b.start, t.length FROM sessions s
+      JOIN states t ON t.key = s.state
+      JOIN branches b ON b.key = t.branch
+    UNION ALL
+    SELECT p.session, b.key, b.start, p.first FROM pieces p
+      JOIN branches c ON c.key = p.branch
+      JOIN branches b ON b.key = c.parent)
+  SELECT session, (branch << 32) + first AS first,
+    (branch << 32) + last - 1 AS last FROM pieces;
+CREATE INDEX temp.pieces_by_session ON pieces (session);
+
+UPDATE sessions SET messages = coalesce(
+  (SELECT length FROM states WHERE key = sessions.state), 0);
+
+UPDATE sessions SET bytes = 1 + messages + coalesce(
+  (SELECT sum(length(CAST(m.text AS BLOB))) FROM temp.pieces p
+    JOIN messages m ON m.key BETWEEN p.first AND p.last
+    WHERE p.session = sessions.key), 0)
+  WHERE messages > 0;
+
+UPDATE sessions SET preview = coalesce(
+  (SELECT substr(text, 1, 120) FROM (
+    SELECT m.key & 0xffffffff AS position,
+      CASE WHEN json_valid(m.text)
+        AND json_extract(m.text, '$.role') = 'user' THEN
+        (SELECT json_extract(e.value, '$.text')
+          FROM json_each(m.text, '$.content') e
+          WHERE json_type(e.value, '$.text') = 'text'
+            AND json_extract(e.value, '$.text') <> '' LIMIT 1)
+      END AS text
+    FROM temp.pieces p JOIN messages m ON m.key BETWEEN p.first AND p.last
+    WHERE p.session = sessions.key
+      AND m.key & 0xffffffff >= sessions.messages - 64)
+   WHERE text IS NOT NULL ORDER BY position DESC LIMIT 1), '')
+  WHERE messages > 0;
+
+DROP TABLE temp.pieces;
+)";
+
+constexpr std::array schema{version_1, version_2};
 
 [[noreturn]] void reject(const std::string& file, const std::string& why,
                          json details = json::object()) {
@@ -105,7 +181,7 @@ constexpr std::array schema{version_1};
 }
 
 /// Returns the version of a store's file; 0 for one that is still empty.
-std::int64_t version_of(sqlite_db& db) {
+std::int64_t version_in(sqlite_db& db) {
   std::int64_t application = 0;
   std::int64_t things = 0;
   try {
@@ -155,7 +231,7 @@ sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
   make_private_file(file);
   sqlite_db db{file, options.patience};
   // Before anything is said that changes a file, or only reads it in its way.
-  const auto version = version_of(db);
+  const auto version = version_in(db);
   if (version > static_cast<std::int64_t>(steps.size()))
     reject(db.file(),
            "has version " + std::to_string(version)

@@ -7,6 +7,7 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "store_rules.hpp"
@@ -61,15 +62,24 @@ std::string hex_of_bytes(std::string_view bytes) {
   return result;
 }
 
+std::optional<stored_type> type_of(std::string_view name,
+                                   std::int64_t version) {
+  if (!detail::is_type_name(name) || version <= 0
+      || version > std::numeric_limits<std::uint32_t>::max())
+    return std::nullopt;
+  return stored_type{name, static_cast<std::uint32_t>(version)};
+}
+
 sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
   : db_(db), limit_(remembered_messages),
     find_(db, "SELECT key, branch, length FROM states"
-              " WHERE id = ?1 AND form = ?2"),
-    insert_(db, "INSERT INTO states"
-                " (id, form, branch, length, custom, artifacts)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
-    read_(db, "SELECT id, form, branch, length, custom, artifacts FROM states"
-              " WHERE key = ?1"),
+              " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
+              " AND type_version = ?4"),
+    insert_(db, "INSERT INTO states (id, form, branch, length, custom,"
+                " artifacts, type_name, type_version)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
+    read_(db, "SELECT id, form, branch, length, custom, artifacts, type_name,"
+              " type_version FROM states WHERE key = ?1"),
     erase_(db, "DELETE FROM states WHERE key = ?1"),
     has_records_(db, "SELECT 1 FROM records WHERE state = ?1 LIMIT 1"),
     has_sessions_(db, "SELECT 1 FROM sessions WHERE state = ?1 LIMIT 1"),
@@ -103,7 +113,9 @@ sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
                                         const origin& from) {
   const auto bytes = bytes_of_hex(id.str());
   const auto form = static_cast<std::int64_t>(x.form());
-  find_.bind_blob(1, bytes).bind(2, form);
+  const auto& type = x.type();
+  const std::int64_t version = type.version();
+  find_.bind_blob(1, bytes).bind(2, form).bind(3, type.name()).bind(4, version);
   if (auto rows = find_.rows(); rows.next())
     return {rows.number(0), {rows.number(1), rows.count(2)}};
 
@@ -117,6 +129,8 @@ sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
     .bind(4, where.length)
     .bind_key(5, custom)
     .bind_key(6, artifacts)
+    .bind(7, type.name())
+    .bind(8, version)
     .run();
   return {db_.last_key(), where};
 }
@@ -292,13 +306,15 @@ sqlite_states::pieces_of(place x) {
 }
 
 template <class Fn>
-std::uint64_t sqlite_states::for_each_text(place x, Fn fn) {
-  std::uint64_t position = 0;
+std::uint64_t
+sqlite_states::for_each_text(place x, Fn fn, std::uint64_t position) {
   const auto pieces = pieces_of(x);
   if (!pieces)
     return position;
   for (const auto& i : *pieces) {
-    auto rows = read_messages_.bind(1, key_of(i.branch, i.first))
+    if (i.last <= position)
+      continue;
+    auto rows = read_messages_.bind(1, key_of(i.branch, position))
                   .bind(2, key_of(i.branch, i.last - 1))
                   .rows();
     while (rows.next()) {
@@ -314,12 +330,13 @@ std::uint64_t sqlite_states::for_each_text(place x, Fn fn) {
   return position;
 }
 
-state sqlite_states::load(std::int64_t key) {
+state sqlite_states::load(std::int64_t key, loaded* last) {
   state_id id;
   place where;
   std::int64_t form = 0;
   std::int64_t custom_key = 0;
   std::int64_t artifacts_key = 0;
+  std::optional<stored_type> type;
   {
     auto rows = read_.bind(1, key).rows();
     if (!rows.next())
@@ -329,9 +346,17 @@ state sqlite_states::load(std::int64_t key) {
     where = {rows.number(2), rows.count(3)};
     custom_key = rows.number(4);
     artifacts_key = rows.number(5);
+    type = type_of(rows.view(6), rows.number(7));
   }
+  if (!type)
+    rules::reject_corrupt(id);
+  loaded base;
+  if (last != nullptr && last->where.branch == where.branch
+      && last->where.length <= where.length)
+    base = *last;
   std::vector<ai::message> messages;
-  messages.reserve(std::min<std::uint64_t>(where.length, 1u << 20u));
+  messages.reserve(
+    std::min<std::uint64_t>(where.length - base.where.length, 1u << 20u));
   auto blob = [&](std::int64_t blob_key) {
     auto rows = read_blob_.bind(1, blob_key).rows();
     if (!rows.next())
@@ -340,32 +365,142 @@ state sqlite_states::load(std::int64_t key) {
   };
   state result;
   try {
-    const auto found = for_each_text(where, [&](std::string_view text) {
-      messages.push_back(read_stored_message(text));
-      return true;
-    });
+    const auto found = for_each_text(
+      where,
+      [&](std::string_view text) {
+        messages.push_back(read_stored_message(text));
+        return true;
+      },
+      base.where.length);
     if (found != where.length)
       rules::reject_missing(id);
     auto custom
       = custom_key != 0 ? payload::encoded(blob(custom_key)) : payload{};
     if (form == static_cast<std::int64_t>(state_form::plain)) {
-      result = state::plain(std::move(custom));
+      result = state::plain(std::move(custom), std::move(*type));
     } else {
       artifact_list artifacts;
       if (artifacts_key != 0)
         artifacts = std::make_shared<const std::vector<ai::artifact>>(
           parse_json<std::vector<ai::artifact>>(blob(artifacts_key)));
-      result = state::conversation(ai::message_log{std::move(messages)},
-                                   std::move(custom), std::move(artifacts));
+      auto log = base.log.empty() ? ai::message_log{std::move(messages)}
+                                  : base.log.with(std::move(messages));
+      result = state::conversation(std::move(log), std::move(custom),
+                                   std::move(artifacts), std::move(*type));
     }
-    if (result.id() == id)
+    if (result.id() == id) {
+      if (last != nullptr)
+        *last = {where, result.messages()};
       return result;
+    }
   } catch (const status_error& x) {
     if (x.code() != errc::invalid_argument)
       throw;
     // what is no JSON any more is nothing that was saved
   }
   rules::reject_corrupt(id);
+}
+
+// -- verifying ----------------------------------------------------------------
+
+std::optional<damage_kind> sqlite_states::verify(place x, verifier& last) {
+  if (last.where.branch != x.branch || last.where.length > x.length
+      || x.branch == 0) {
+    last.where = {x.branch, 0};
+    last.hash = {};
+    last.hash.update(x.length != 0 ? R"({"messages":[)" : "{");
+  }
+  const auto end = for_each_text(
+    x,
+    [&](std::string_view text) {
+      if (last.where.length != 0)
+        last.hash.update(",");
+      last.hash.update(text);
+      last.bytes += text.size() + 1;
+      ++last.where.length;
+      return true;
+    },
+    last.where.length);
+  if (end != x.length)
+    return damage_kind::missing;
+  return std::nullopt;
+}
+
+sqlite_states::verified sqlite_states::verify(std::int64_t key,
+                                              verifier& last) {
+  verified result;
+  place where;
+  std::int64_t form = 0;
+  std::int64_t custom = 0;
+  std::int64_t artifacts = 0;
+  auto has_type = false;
+  {
+    auto rows = read_.bind(1, key).rows();
+    if (!rows.next()) {
+      result.damaged = damage_kind::missing;
+      return result;
+    }
+    result.id = state_id{hex_of_bytes(rows.view(0))};
+    form = rows.number(1);
+    where = {rows.number(2), rows.count(3)};
+    custom = rows.number(4);
+    artifacts = rows.number(5);
+    has_type = type_of(rows.view(6), rows.number(7)).has_value();
+  }
+  if (key == last.key) {
+    result.damaged = last.damaged;
+    return result;
+  }
+  std::string rest;
+  auto append = [&](std::int64_t blob) {
+    auto rows = read_blob_.bind(1, blob).rows();
+    if (rows.next())
+      rest += rows.view(0);
+    else
+      result.damaged = damage_kind::missing;
+  };
+  auto append_member = [&](const char* name, std::int64_t blob) {
+    if (blob == 0)
+      return;
+    const auto size = rest.size();
+    if (where.length != 0 || size != 0)
+      rest += ',';
+    rest += name;
+    const auto begin = rest.size();
+    append(blob);
+    if (std::string_view{rest}.substr(begin) == "null")
+      rest.resize(size); // as an empty optional
+  };
+  sha256 hash;
+  try {
+    if (form == static_cast<std::int64_t>(state_form::plain)) {
+      if (custom != 0)
+        append(custom);
+      else
+        rest = "null";
+    } else {
+      result.damaged = verify(where, last);
+      hash = last.hash;
+      if (where.length != 0)
+        hash.update("]");
+      append_member(R"("custom":)", custom);
+      append_member(R"("artifacts":)", artifacts);
+      rest += '}';
+    }
+    hash.update(rest);
+    last.bytes += rest.size();
+    if (!result.damaged && (!has_type || hash.hex() != result.id.str()))
+      result.damaged = damage_kind::corrupt;
+  } catch (const status_error& x) {
+    // SQLite cannot read what it wrote; that must not hide what is behind.
+    if (x.code() != errc::data_loss)
+      throw;
+    last.where = {};
+    result.damaged = damage_kind::corrupt;
+  }
+  last.key = key;
+  last.damaged = result.damaged;
+  return result;
 }
 
 // -- remembering --------------------------------------------------------------
@@ -402,6 +537,16 @@ void sqlite_states::remember(std::int64_t session, const ai::message_log& log,
 void sqlite_states::remember(std::int64_t session, const state& x,
                              std::int64_t key) {
   remember(session, x.messages(), place_of(key).value_or(place{}));
+}
+
+void sqlite_states::remember_same(std::int64_t from, std::int64_t session,
+                                  std::int64_t key) {
+  const auto found = by_session_.find(from);
+  if (found == by_session_.end())
+    return;
+  const auto known = *found->second; // might be forgotten meanwhile
+  if (place_of(key) == known.where)
+    remember(session, known.log, known.where);
 }
 
 void sqlite_states::forget(std::int64_t session) {

@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <tertulia/sha256.hpp>
 #include <tertulia/state.hpp>
+#include <tertulia/store.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -56,15 +58,45 @@ public:
   [[nodiscard]] kept keep(const state& x, const state_id& id,
                           const origin& from);
 
+  /// Messages that were just read.
+  struct loaded {
+    place where;
+    ai::message_log log;
+  };
+
   /// Reads a state and verifies it.
+  /// @param  last what was read before: a state that has grown from it shares
+  ///              its messages, and only those behind it are read.
   /// @errors `data_loss`.
-  [[nodiscard]] state load(std::int64_t key);
+  [[nodiscard]] state load(std::int64_t key, loaded* last = nullptr);
+
+  /// What was verified last, so that a state that has grown from it costs what
+  /// it has grown by. Nothing may be written while it is used.
+  struct verifier {
+    place where;
+    sha256 hash; ///< of the messages there
+    std::int64_t key = 0;
+    std::optional<damage_kind> damaged; ///< what was said of the key
+    std::uint64_t bytes = 0;            ///< how many were hashed so far
+  };
+
+  struct verified {
+    state_id id; ///< empty if the state itself is missing
+    std::optional<damage_kind> damaged;
+  };
+
+  /// Says whether a state is there and is what its id says, without making
+  /// messages of it: what is hashed is the text in the file.
+  [[nodiscard]] verified verify(std::int64_t key, verifier& last);
 
   /// What a session works on is this from now on.
   void remember(std::int64_t session, const ai::message_log& log, place where);
 
   /// The same of a state that was just loaded.
   void remember(std::int64_t session, const state& x, std::int64_t key);
+
+  /// The same of a state, if what is remembered of another session is just it.
+  void remember_same(std::int64_t from, std::int64_t session, std::int64_t key);
 
   void forget(std::int64_t session);
   void forget_all();
@@ -143,9 +175,14 @@ private:
 
   /// Calls a function with the text of each message, in order, until it returns
   /// false.
-  /// @returns how many messages there were in a row.
+  /// @param   position of the first one that is wanted.
+  /// @returns the position behind the last one that there was in a row.
   template <class Fn>
-  std::uint64_t for_each_text(place x, Fn fn);
+  std::uint64_t for_each_text(place x, Fn fn, std::uint64_t position = 0);
+
+  /// Returns the damage to the messages of a state, whose hash is that of
+  /// `last` afterwards.
+  [[nodiscard]] std::optional<damage_kind> verify(place x, verifier& last);
 
   [[nodiscard]] std::int64_t keep_blob(const std::string& text);
   void release_blob(std::int64_t key);
@@ -187,6 +224,10 @@ private:
 
 /// Returns the 32 bytes of 64 hexadecimal digits; empty for anything else.
 [[nodiscard]] std::string bytes_of_hex(std::string_view hex);
+
+/// Returns the type of a state; nothing for what is none.
+[[nodiscard]] std::optional<stored_type> type_of(std::string_view name,
+                                                 std::int64_t version);
 
 /// Returns two lower-case digits for each byte.
 [[nodiscard]] std::string hex_of_bytes(std::string_view bytes);

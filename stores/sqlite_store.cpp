@@ -75,6 +75,22 @@ public:
       [this](const prune_snapshots& x) {
         return change([&](auto& data) { return data.prune(x); });
       },
+      [this](const copy_session& x) {
+        return change([&](auto& data) { return data.copy(x); });
+      },
+      [this](const annotate_snapshot& x) {
+        return change([&](auto& data) { return data.annotate(x); });
+      },
+      [this](const title_session& x) {
+        return change([&](auto& data) { return data.title(x); });
+      },
+      [this](const vacuum_store&) {
+        commit();
+        return read([](auto& data) { return data.vacuum(); });
+      },
+      [this](const verify_sessions& x) {
+        return read([&](auto& data) { return data.verify(x); });
+      },
       [this](caf::flush_atom) {
         // As long as there is more each time, it is worth a look behind it.
         if (waiting_.size() > planned_)

@@ -23,15 +23,21 @@ namespace {
 /// The columns of a session, in the order in which they are read.
 #define TERTULIA_SESSION                                                       \
   "SELECT s.key, s.agent, s.id, s.created_at, s.updated_at, s.head,"           \
-  " s.next_turn, s.records, s.last_sequence, s.state FROM sessions s"
+  " s.next_turn, s.records, s.last_sequence, s.state, s.title, s.preview,"     \
+  " s.messages, s.bytes FROM sessions s"
 
 /// Those of a record, with the ids that its state and its parent know.
 #define TERTULIA_RECORD                                                        \
   "SELECT r.sequence, r.parent, r.depth, r.turn_index, r.event, r.created_at," \
-  " r.own_id, r.run, r.state, t.id, p.own_id, pt.id FROM records r"            \
+  " r.own_id, r.run, r.state, t.id, p.own_id, pt.id, r.note, t.type_name,"     \
+  " t.type_version FROM records r"                                             \
   " LEFT JOIN states t ON t.key = r.state"                                     \
   " LEFT JOIN records p ON p.session = r.session AND p.sequence = r.parent"    \
   " LEFT JOIN states pt ON pt.key = p.state"
+
+/// How much of messages and values is hashed for one page at most, beside the
+/// last one: a tenth of a second or so.
+constexpr std::uint64_t max_verified_bytes = 32u << 20u;
 
 constexpr std::array<std::string_view, 3> event_names{
   "turn_end", "tool_iteration_end", "invocation_end"};
@@ -81,11 +87,13 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
     read_session_(db_, TERTULIA_SESSION " WHERE s.key = ?1"),
     insert_session_(db_, "INSERT INTO sessions (agent, id, created_at,"
                          " updated_at, head, next_turn, records,"
-                         " last_sequence, state)"
-                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+                         " last_sequence, state, title, preview, messages,"
+                         " bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                         " ?10, ?11, ?12, ?13)"),
     update_session_(db_, "UPDATE sessions SET updated_at = ?2, head = ?3,"
                          " next_turn = ?4, records = ?5, last_sequence = ?6,"
-                         " state = ?7 WHERE key = ?1"),
+                         " state = ?7, title = ?8, preview = ?9,"
+                         " messages = ?10, bytes = ?11 WHERE key = ?1"),
     erase_session_(db_, "DELETE FROM sessions WHERE key = ?1"),
     list_sessions_(db_, TERTULIA_SESSION
                    " WHERE (s.agent, s.id) > (?1, ?2) AND s.updated_at >= ?3"
@@ -122,8 +130,28 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
     parent_of_(db_, "SELECT parent FROM records WHERE session = ?1"
                     " AND sequence >= ?2 ORDER BY sequence LIMIT 1"),
     insert_record_(db_, "INSERT INTO records (session, sequence, state, parent,"
-                        " run, depth, turn_index, event, created_at, own_id)"
-                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
+                        " run, depth, turn_index, event, created_at, own_id,"
+                        " note) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                        " ?10, ?11)"),
+    write_note_(db_, "UPDATE records SET note = ?3 WHERE session = ?1"
+                     " AND sequence = ?2"),
+    copy_records_(db_, "INSERT INTO records (session, sequence, state, parent,"
+                       " run, depth, turn_index, event, created_at, own_id,"
+                       " note) SELECT ?2, sequence, state, parent, run, depth,"
+                       " turn_index, event, created_at, own_id, note"
+                       " FROM records"
+                       " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
+    copy_labels_(db_, "INSERT INTO labels (session, sequence, label)"
+                      " SELECT ?2, sequence, label FROM labels"
+                      " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
+    count_records_(db_, "SELECT count(*), max(sequence) FROM records"
+                        " WHERE session = ?1"),
+    verify_records_(db_, "SELECT r.sequence, r.parent, p.sequence IS NULL,"
+                         " r.run, r.event, r.state FROM records r"
+                         " LEFT JOIN records p ON p.session = r.session"
+                         " AND p.sequence = r.parent"
+                         " WHERE r.session = ?1 AND r.sequence > ?2"
+                         " ORDER BY r.sequence LIMIT ?3"),
     move_record_(db_, "UPDATE records SET parent = ?3 WHERE session = ?1"
                       " AND sequence = ?2"),
     erase_record_(db_, "DELETE FROM records WHERE session = ?1"
@@ -199,6 +227,10 @@ sqlite_store_data::read_session(const sqlite_statement::cursor& row) {
   result.info.records = row.count(7);
   result.last_sequence = row.count(8);
   result.state = row.number(9);
+  result.info.title = row.text(10);
+  result.info.preview = row.text(11);
+  result.info.messages = row.count(12);
+  result.info.bytes = row.count(13);
   return result;
 }
 
@@ -221,6 +253,10 @@ sqlite_store_data::read_entry(const session& in,
   if (row.is_null(9))
     reject_damage(in.info, x.sequence, "refers to a state that is missing");
   x.state = state_id{hex_of_bytes(row.view(9))};
+  if (auto type = type_of(row.view(13), row.number(14)))
+    x.type = std::move(*type);
+  else
+    reject_damage(in.info, x.sequence, "is corrupt: its state has no type");
   x.id = id_of(row.view(6), row.view(9));
   x.parent = row.count(1);
   if (x.parent != 0) {
@@ -234,6 +270,7 @@ sqlite_store_data::read_entry(const session& in,
   x.created_at = to_time(row.number(5));
   result.run = row.count(7);
   result.state = row.number(8);
+  x.note = row.text(12);
   auto labels = labels_of_.bind(1, in.key).bind(2, x.sequence).rows();
   while (labels.next())
     x.labels.push_back(labels.text(0));
@@ -351,6 +388,10 @@ void sqlite_store_data::write(session& x) {
       .bind(5, info.records)
       .bind(6, x.last_sequence)
       .bind(7, x.state)
+      .bind(8, info.title)
+      .bind(9, info.preview)
+      .bind(10, info.messages)
+      .bind(11, info.bytes)
       .run();
     return;
   }
@@ -363,6 +404,10 @@ void sqlite_store_data::write(session& x) {
     .bind(7, info.records)
     .bind(8, x.last_sequence)
     .bind(9, x.state)
+    .bind(10, info.title)
+    .bind(11, info.preview)
+    .bind(12, info.messages)
+    .bind(13, info.bytes)
     .run();
   x.key = db_.last_key();
 }
@@ -370,6 +415,7 @@ void sqlite_store_data::write(session& x) {
 void sqlite_store_data::work_on(session& x, const state& content,
                                 const state_id& id, std::int64_t base) {
   const auto old = x.state;
+  rules::describe(x.info, content);
   const auto kept = states_.keep(content, id, {x.key, base, old});
   x.state = kept.key;
   write(x);
@@ -398,8 +444,11 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
     if (!parent)
       rules::reject_unknown(snapshot_ref{where, made.parent});
   }
-  rules::check_place(x, known ? known->info.head : 0);
-  if (parent && parent->record.state == made.state) {
+  rules::check_place(x, known ? known->info.head : 0,
+                     known ? known->last_sequence : 0);
+  const auto as_it_was = x.where == append_rule::as_it_was;
+  if (!as_it_was && parent && parent->record.state == made.state
+      && parent->record.type == made.type) {
     parent->record.orphaned = !is_active(*known, parent->record.sequence);
     return {std::move(parent->record), false};
   }
@@ -412,9 +461,12 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
     info.id = made.session;
     info.created_at = now;
   }
-  made.sequence = ++in.last_sequence;
+  if (!as_it_was) {
+    made.sequence = in.last_sequence + 1;
+    made.index = parent ? parent->record.index + 1 : 0;
+  }
+  in.last_sequence = made.sequence;
   made.parent_id = parent ? parent->record.id : snapshot_id{};
-  made.index = parent ? parent->record.index + 1 : 0;
   made.orphaned = false;
   // Who branches off goes on from the messages that the parent has; everybody
   // else from those of the session.
@@ -443,6 +495,10 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
     insert_record_.bind_null(10);
   else
     insert_record_.bind(10, made.id.str());
+  if (made.note.empty())
+    insert_record_.bind_null(11);
+  else
+    insert_record_.bind(11, made.note);
   insert_record_.run();
   write_labels(in, made);
   return {std::move(made), true};
@@ -466,6 +522,7 @@ stored_snapshot sqlite_store_data::restore(const restore_snapshot& x) {
   in.info.head = what.record.sequence;
   in.info.next_turn = next_turn_after(what.record);
   in.info.updated_at = caf::make_timestamp();
+  rules::describe(in.info, content);
   write(in);
   states_.remember(in.key, content, in.state);
   if (old != in.state)
@@ -515,9 +572,11 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
     result.more = true;
     result.snapshots.pop_back();
   }
-  if (x.wanted == detail_level::state)
+  if (x.wanted == detail_level::state) {
+    sqlite_states::loaded last;
     for (std::size_t i = 0; i < result.snapshots.size(); ++i)
-      result.snapshots[i].content = states_.load(states[i]);
+      result.snapshots[i].content = states_.load(states[i], &last);
+  }
   return result;
 }
 
@@ -692,6 +751,225 @@ erased sqlite_store_data::prune(session& x, const prune_snapshots& how) {
   std::sort(states.begin(), states.end());
   states.erase(std::unique(states.begin(), states.end()), states.end());
   return {dropped.size(), release(states)};
+}
+
+session_info sqlite_store_data::copy(const copy_session& x) {
+  rules::check(x);
+  const auto from = find(x.from);
+  if (!from)
+    rules::reject_unknown(x.from);
+  auto made = *from;
+  std::vector<stretch> all;
+  if (x.up_to == 0) {
+    all.push_back({1, from->last_sequence});
+  } else {
+    const auto tip = find(*from, x.up_to);
+    if (!tip)
+      rules::reject_unknown(snapshot_ref{x.from, x.up_to});
+    made.info.head = x.up_to;
+    made.info.next_turn = next_turn_after(tip->record);
+    made.last_sequence = x.up_to;
+    made.state = tip->state;
+    all = active(made, 0);
+    try {
+      rules::describe(made.info, states_.load(made.state));
+    } catch (const status_error& error) {
+      if (error.code() != errc::data_loss)
+        throw;
+      rules::describe(made.info, {}); // nobody knows what is in it
+    }
+  }
+  if (find(x.to))
+    rules::reject_existing(x.to);
+
+  made.key = 0;
+  made.info.agent = x.to.agent;
+  made.info.id = x.to.id;
+  made.info.created_at = caf::make_timestamp();
+  made.info.updated_at = made.info.created_at;
+  made.info.records = 0;
+  write(made);
+  for (const auto& [first, last] : all) {
+    for (const auto statement : {&copy_records_, &copy_labels_})
+      statement->bind(1, from->key)
+        .bind(2, made.key)
+        .bind(3, first)
+        .bind(4, last);
+    copy_records_.run();
+    made.info.records += static_cast<std::uint64_t>(db_.changes());
+    copy_labels_.run();
+  }
+  write(made); // knows how many they are
+  states_.remember_same(from->key, made.key, made.state);
+  return made.info;
+}
+
+snapshot_record sqlite_store_data::annotate(const annotate_snapshot& x) {
+  rules::check(x);
+  auto [in, what] = find(x.which);
+  write_note_.bind(1, in.key).bind(2, what.record.sequence);
+  if (x.note.empty())
+    write_note_.bind_null(3);
+  else
+    write_note_.bind(3, x.note);
+  write_note_.run();
+  what.record.note = x.note;
+  return std::move(what.record);
+}
+
+session_info sqlite_store_data::title(const title_session& x) {
+  rules::check(x);
+  auto in = find(x.which);
+  if (!in)
+    rules::reject_unknown(x.which);
+  in->info.title = x.title;
+  write(*in);
+  return std::move(in->info);
+}
+
+// -- verifying ----------------------------------------------------------------
+
+bool sqlite_store_data::inspection::take() {
+  if (left == 0 || states.bytes >= max_verified_bytes) {
+    page.more = true;
+    return false;
+  }
+  --left;
+  return true;
+}
+
+void sqlite_store_data::inspection::add(damage_kind kind, std::string what,
+                                        state_id state) {
+  page.damages.emplace_back(kind, page.last, page.last_record, std::move(state),
+                            std::move(what));
+}
+
+verified_page sqlite_store_data::verify(const verify_sessions& x) {
+  rules::check(x);
+  inspection to;
+  to.left = rules::page_size(x.limit);
+  const auto fits = [&](const session_ref& y) {
+    return (x.agent.empty() || y.agent == x.agent)
+           && (x.session.empty() || y.id == x.session);
+  };
+  if (fits(x.after))
+    if (const auto in = find(x.after);
+        in && !verify_records(to, *in, clamped(x.after_record)))
+      return std::move(to.page);
+
+  if (!x.session.empty()) {
+    const session_ref only{x.agent, x.session};
+    if (x.after < only)
+      if (const auto in = find(only); in && to.take()) {
+        verify(to, *in);
+        verify_records(to, *in, 0);
+      }
+    return std::move(to.page);
+  }
+  list_sessions all;
+  all.agent = x.agent;
+  all.after = x.after;
+  all.limit = static_cast<std::uint32_t>(to.left + 1);
+  all.updated_since = caf::timestamp::min();
+  for (auto more = true; more;) {
+    const auto page = list(all);
+    for (const auto& info : page.sessions) {
+      all.after = {info.agent, info.id};
+      const auto in = find(all.after);
+      if (!in)
+        continue;
+      if (!to.take())
+        return std::move(to.page);
+      verify(to, *in);
+      if (!verify_records(to, *in, 0))
+        return std::move(to.page);
+    }
+    more = page.more;
+  }
+  return std::move(to.page);
+}
+
+vacuumed sqlite_store_data::vacuum() {
+  const auto size = [this] {
+    return static_cast<std::uint64_t>(db_.number("PRAGMA page_count")
+                                      * db_.number("PRAGMA page_size"));
+  };
+  const auto before = size();
+  db_.run("VACUUM");
+  // What is in the write-ahead log is not yet given back. If somebody reads
+  // right now, the next checkpoint does that.
+  db_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return {before, size()};
+}
+
+void sqlite_store_data::verify(inspection& to, const session& x) {
+  const auto& info = x.info;
+  ++to.page.sessions;
+  to.page.last = {info.agent, info.id};
+  to.page.last_record = 0;
+  if (info.head != 0
+      && !run_of_.bind(1, x.key).bind(2, info.head).rows().next())
+    to.add(damage_kind::missing,
+           "its head, record " + std::to_string(info.head) + ", is missing");
+  if (auto rows = count_records_.bind(1, x.key).rows(); rows.next()) {
+    if (rows.count(0) < info.records)
+      to.add(damage_kind::missing, std::to_string(info.records - rows.count(0))
+                                     + " of its " + std::to_string(info.records)
+                                     + " records are missing");
+    if (rows.count(0) > info.records || rows.count(1) > x.last_sequence)
+      to.add(damage_kind::corrupt, "it has records that it does not know of");
+  }
+  verify_state(to, x.state);
+}
+
+bool sqlite_store_data::verify_records(inspection& to, const session& x,
+                                       std::uint64_t after) {
+  struct outline {
+    std::uint64_t sequence = 0;
+    std::uint64_t parent = 0;
+    bool is_orphan = false;
+    std::uint64_t run = 0;
+    bool has_event = false;
+    std::int64_t state = 0;
+  };
+  std::vector<outline> all;
+  {
+    auto rows = verify_records_.bind(1, x.key)
+                  .bind(2, after)
+                  .bind(3, std::uint64_t{to.left + 1})
+                  .rows();
+    while (rows.next())
+      all.push_back(
+        {rows.count(0), rows.count(1), rows.number(2) != 0, rows.count(3),
+         std::find(event_names.begin(), event_names.end(), rows.view(4))
+           != event_names.end(),
+         rows.number(5)});
+  }
+  for (const auto& record : all) {
+    if (!to.take())
+      return false;
+    ++to.page.records;
+    to.page.last = {x.info.agent, x.info.id};
+    to.page.last_record = record.sequence;
+    if (record.parent >= record.sequence)
+      to.add(damage_kind::corrupt, "it is its own ancestor");
+    else if (record.parent != 0 && record.is_orphan)
+      to.add(damage_kind::missing, "its parent, record "
+                                     + std::to_string(record.parent)
+                                     + ", is missing");
+    if (record.run == 0 || record.run > record.sequence)
+      to.add(damage_kind::corrupt, "its run is none");
+    if (!record.has_event)
+      to.add(damage_kind::corrupt, "it has no known event");
+    verify_state(to, record.state);
+  }
+  return true;
+}
+
+void sqlite_store_data::verify_state(inspection& to, std::int64_t key) {
+  const auto found = states_.verify(key, to.states);
+  if (found.damaged)
+    to.add(*found.damaged, rules::text_of(*found.damaged, found.id), found.id);
 }
 
 std::uint64_t

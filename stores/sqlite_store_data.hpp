@@ -72,6 +72,13 @@ public:
   snapshot_record label(const label_snapshot& x);
   erased erase(const delete_session& x);
   erased prune(const prune_snapshots& x);
+  session_info copy(const copy_session& x);
+  snapshot_record annotate(const annotate_snapshot& x);
+  session_info title(const title_session& x);
+  [[nodiscard]] verified_page verify(const verify_sessions& x);
+
+  /// @pre no transaction is open.
+  vacuumed vacuum();
 
 private:
   struct session {
@@ -133,6 +140,23 @@ private:
 
   erased prune(session& x, const prune_snapshots& how);
 
+  /// One page of verification on its way.
+  struct inspection {
+    verified_page page;
+    std::size_t left = 0;
+    sqlite_states::verifier states;
+
+    /// Whether there is room for one more; there is more to do if not.
+    [[nodiscard]] bool take();
+    void add(damage_kind kind, std::string what, state_id state = {});
+  };
+
+  void verify(inspection& to, const session& x);
+
+  /// @returns whether all records behind a number have been looked at.
+  bool verify_records(inspection& to, const session& x, std::uint64_t after);
+  void verify_state(inspection& to, std::int64_t key);
+
   /// Erases states and says how many of them no record has.
   std::uint64_t release(const std::vector<std::int64_t>& states);
 
@@ -160,6 +184,11 @@ private:
   sqlite_statement run_of_;
   sqlite_statement parent_of_;
   sqlite_statement insert_record_;
+  sqlite_statement write_note_;
+  sqlite_statement copy_records_;
+  sqlite_statement copy_labels_;
+  sqlite_statement count_records_;
+  sqlite_statement verify_records_;
   sqlite_statement move_record_;
   sqlite_statement erase_record_;
   sqlite_statement erase_records_;

@@ -6,6 +6,7 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace tertulia::rules {
@@ -24,6 +25,25 @@ json details_of(const session_ref& x) {
   return json::object({{"agent", x.agent}, {"session", x.id.str()}});
 }
 
+/// The beginning of the first text that the user says in a message.
+std::string preview_of(const ai::message& x) {
+  if (x.role != ai::role::user)
+    return {};
+  for (const auto& part : x.content)
+    if (const auto said = part.as_text();
+        said != nullptr && !said->text.empty()) {
+      const std::string_view text = said->text;
+      std::size_t size = 0;
+      for (std::size_t characters = 0; size < text.size(); ++size) {
+        const auto begins = (static_cast<unsigned char>(text[size]) >> 6u) != 2;
+        if (begins && characters++ == max_preview)
+          break;
+      }
+      return std::string{text.substr(0, size)};
+    }
+  return {};
+}
+
 [[noreturn]] void reject(errc code, const std::string& message,
                          const json& details) {
   // What it names may not even be UTF-8; that must not hide the reason.
@@ -34,6 +54,21 @@ json details_of(const session_ref& x) {
 
 json at(const char* path) {
   return json::object({{"path", path}});
+}
+
+/// Rejects what is too long or not UTF-8.
+void check_text(const std::string& x, std::size_t max_size, const char* path) {
+  if (x.size() > max_size)
+    reject(errc::invalid_argument,
+           std::string{path} + ": has at most " + std::to_string(max_size)
+             + " bytes, this one " + std::to_string(x.size()),
+           at(path));
+  try {
+    (void)to_json_text(x);
+  } catch (const status_error&) {
+    reject(errc::invalid_argument, std::string{path} + ": is not UTF-8",
+           at(path));
+  }
 }
 
 } // namespace
@@ -66,6 +101,13 @@ void check(save_snapshot& x) {
     reject(errc::invalid_argument,
            "$.record.state: does not match the content of the state",
            {{"path", "$.record.state"}, {"state", made.state.str()}});
+  if (x.where == append_rule::as_it_was
+      && made.sequence - 1 >= std::uint64_t{1} << 63u)
+    reject(errc::invalid_argument,
+           "$.record.sequence: is no number of a record",
+           at("$.record.sequence"));
+  check_text(made.note, max_note_size, "$.record.note");
+  made.type = x.content.type();
   relabel(made.labels, std::exchange(made.labels, {}), {});
 }
 
@@ -80,8 +122,40 @@ void check(const prune_snapshots& x) {
            at("$.agent"));
 }
 
-void check_place(const save_snapshot& x, std::uint64_t head) {
+void check(const copy_session& x) {
+  check(x.from);
+  check(x.to);
+}
+
+void check(const annotate_snapshot& x) {
+  check_text(x.note, max_note_size, "$.note");
+}
+
+void check(const title_session& x) {
+  check(x.which);
+  check_text(x.title, max_title_size, "$.title");
+}
+
+void check(const verify_sessions& x) {
+  if (!x.session.empty() && x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: a session needs its agent",
+           at("$.agent"));
+}
+
+void check_place(const save_snapshot& x, std::uint64_t head,
+                 std::uint64_t last) {
   const auto parent = x.record.parent;
+  if (x.where == append_rule::as_it_was && x.record.sequence <= last) {
+    const session_ref where{x.record.agent, x.record.session};
+    auto details = details_of(where);
+    details["last"] = last;
+    details["sequence"] = x.record.sequence;
+    reject(errc::aborted,
+           name_of(where) + " has had " + std::to_string(last)
+             + " records, so none can be number "
+             + std::to_string(x.record.sequence),
+           details);
+  }
   if (x.where != append_rule::at_head || parent == head)
     return;
   const session_ref where{x.record.agent, x.record.session};
@@ -115,6 +189,33 @@ void relabel(std::vector<std::string>& labels,
            json::object({{"labels", labels.size()}}));
 }
 
+void describe(session_info& x, const state& content) {
+  const auto& log = content.messages();
+  x.preview.clear();
+  x.messages = log.size();
+  x.bytes = 0;
+  if (log.empty())
+    return;
+  constexpr std::string_view before_array = R"({"messages":)";
+  x.bytes = log.digest().size() - before_array.size() + 1; // the bracket
+  // Nearly always one of the last two is the user's.
+  std::size_t looked_at = 0;
+  for (const std::size_t depth : {std::size_t{4}, preview_depth}) {
+    const auto size = log.size();
+    const auto first = size - std::min(size, depth);
+    auto left = size - first - looked_at; // those behind were no good
+    for (const auto& message : log.from(first)) {
+      if (left-- == 0)
+        break;
+      if (auto text = preview_of(message); !text.empty())
+        x.preview = std::move(text);
+    }
+    if (!x.preview.empty() || first == 0)
+      return;
+    looked_at = size - first;
+  }
+}
+
 std::size_t page_size(std::uint32_t limit) {
   return std::clamp(limit, 1u, max_page);
 }
@@ -145,6 +246,11 @@ void reject_unknown(const snapshot_ref& x) {
   reject(errc::not_found, text, details);
 }
 
+void reject_existing(const session_ref& x) {
+  reject(errc::already_exists, "there is a " + name_of(x) + " already",
+         details_of(x));
+}
+
 void reject_ambiguous(const snapshot_ref& x,
                       std::vector<std::string> sessions) {
   const auto more = sessions.size() > named_sessions;
@@ -163,15 +269,20 @@ void reject_ambiguous(const snapshot_ref& x,
           {"more", more}});
 }
 
+std::string text_of(damage_kind kind, const state_id& x) {
+  return "state " + x.str()
+         + (kind == damage_kind::corrupt
+              ? " is corrupt: it does not match its id"
+              : " is missing, or a part of it is");
+}
+
 void reject_corrupt(const state_id& x) {
-  reject(errc::data_loss,
-         "state " + x.str() + " is corrupt: it does not match its id",
+  reject(errc::data_loss, text_of(damage_kind::corrupt, x),
          {{"state", x.str()}, {"damage", "corrupt"}});
 }
 
 void reject_missing(const state_id& x) {
-  reject(errc::data_loss,
-         "state " + x.str() + " is missing, or a part of it is",
+  reject(errc::data_loss, text_of(damage_kind::missing, x),
          {{"state", x.str()}, {"damage", "missing"}});
 }
 

@@ -26,7 +26,7 @@ void check(const session_ref& x);
 void check(const snapshot_ref& x);
 
 /// Rejects what cannot be kept, whatever the store knows. The labels of the
-/// record are in order afterwards.
+/// record are in order afterwards, and its type is that of the state.
 void check(save_snapshot& x);
 
 /// Rejects what cannot be kept.
@@ -35,14 +35,33 @@ void check(const save_session& x);
 /// Rejects what names a session without its agent.
 void check(const prune_snapshots& x);
 
-/// Rejects a record that does not follow the head although it has to.
-void check_place(const save_snapshot& x, std::uint64_t head);
+/// Rejects what names no session twice.
+void check(const copy_session& x);
+
+/// Rejects a note that cannot be shown.
+void check(const annotate_snapshot& x);
+
+/// Rejects a title that cannot be shown.
+void check(const title_session& x);
+
+/// Rejects what names a session without its agent.
+void check(const verify_sessions& x);
+
+/// Rejects a record that does not follow the head although it has to, and one
+/// whose number is taken.
+/// @param last the greatest number that the session has had.
+void check_place(const save_snapshot& x, std::uint64_t head,
+                 std::uint64_t last);
 
 /// Removes and adds labels, which stay ordered and distinct. What is rejected
 /// leaves `labels` in whatever state.
 void relabel(std::vector<std::string>& labels,
              const std::vector<std::string>& add,
              const std::vector<std::string>& remove);
+
+/// Writes down what lists show of the state that a session works on. Costs as
+/// much as its last messages.
+void describe(session_info& x, const state& content);
 
 /// The longest page that is meant by a limit.
 [[nodiscard]] std::size_t page_size(std::uint32_t limit);
@@ -52,10 +71,15 @@ void relabel(std::vector<std::string>& labels,
 [[noreturn]] void reject_unknown(const session_ref& x);
 [[noreturn]] void reject_unknown(const snapshot_ref& x);
 
+[[noreturn]] void reject_existing(const session_ref& x);
+
 /// An id means the first session of these just as much as the others. All but
 /// the first `named_sessions` are not looked at.
 [[noreturn]] void reject_ambiguous(const snapshot_ref& x,
                                    std::vector<std::string> sessions);
+
+/// Says that a state is not what its id says, or that it is gone.
+[[nodiscard]] std::string text_of(damage_kind kind, const state_id& x);
 
 /// A state is not what its id says.
 [[noreturn]] void reject_corrupt(const state_id& x);

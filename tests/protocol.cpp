@@ -60,7 +60,8 @@ state talk() {
   return state::conversation(
     ai::message_log{{ai::user_text("tea?")}}, payload::of(article{"tea", 2}),
     std::make_shared<const std::vector<ai::artifact>>(
-      std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}));
+      std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}),
+    stored_type{"app.article", 2});
 }
 
 snapshot_record record() {
@@ -70,9 +71,11 @@ snapshot_record record() {
   result.sequence = 1ull << 40;
   result.id = snapshot_id{"a"};
   result.state = state_id{"b"};
+  result.type = stored_type{"app.article", 2};
   result.event = snapshot_event::invocation_end;
   result.created_at = caf::timestamp{1s};
   result.labels = {"approved"};
+  result.note = "as we said";
   result.orphaned = true;
   return result;
 }
@@ -120,6 +123,25 @@ auto store_samples() {
   info.id = which.id;
   info.updated_at = caf::timestamp{1s};
   info.records = 2;
+  info.title = "Tea";
+  info.preview = "tea?";
+  info.messages = 3;
+  info.bytes = 1ull << 40;
+  verify_sessions verify;
+  verify.agent = which.agent;
+  verify.session = which.id;
+  verify.after = which;
+  verify.after_record = 1ull << 40;
+  verify.limit = max_page;
+  verified_page verified;
+  verified.sessions = 1;
+  verified.records = 1ull << 40;
+  verified.damages = {damage{damage_kind::missing, which, 5, state_id{"b"},
+                             "state b is missing"},
+                      damage{}};
+  verified.last = which;
+  verified.last_record = 3;
+  verified.more = true;
   snapshot_page snapshot_list;
   snapshot_list.snapshots
     = {stored_snapshot{record(), talk()}, stored_snapshot{record()}};
@@ -131,7 +153,9 @@ auto store_samples() {
   session.info = info;
   session.content = talk();
   session.head = stored_snapshot{record(), talk()};
-  return std::tuple{delete_session{which},
+  return std::tuple{annotate_snapshot{snapshot, "as we said"},
+                    copy_session{which, {"/agent/b", session_id{"t"}}, 7},
+                    delete_session{which},
                     erased{1ull << 40, 1},
                     get_session{which, detail_level::record},
                     get_snapshot{snapshot, detail_level::record},
@@ -148,7 +172,12 @@ auto store_samples() {
                     snapshot_list,
                     record(),
                     session,
-                    stored_snapshot{record(), talk()}};
+                    stored_snapshot{record(), talk()},
+                    title_session{which, "Tea"},
+                    vacuum_store{},
+                    vacuumed{1ull << 40, 1},
+                    verified,
+                    verify};
 }
 
 struct protocol : threaded {
@@ -241,7 +270,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 33);
+  EXPECT_EQ(count, 40);
 }
 
 TEST_F(protocol, every_noun_travels) {

@@ -50,6 +50,17 @@ TEST(sha256, the_digest_has_the_bytes_that_hex_shows) {
   EXPECT_EQ(digest.back(), 0xad);
 }
 
+TEST(sha256, it_knows_how_much_it_has_seen) {
+  class sha256 x;
+  EXPECT_EQ(x.size(), 0u);
+  x.update("abc");
+  EXPECT_EQ(x.size(), 3u);
+  const std::string megabyte(1u << 20u, 'a');
+  for (int i = 0; i < 600; ++i)
+    x.update(megabyte); // more bits than fit into 32
+  EXPECT_EQ(x.size(), 3 + 600 * megabyte.size());
+}
+
 TEST(sha256, it_goes_on_after_a_digest) {
   class sha256 x;
   x.update("ab");

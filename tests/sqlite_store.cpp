@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "../stores/sqlite_schema.hpp"
-#include "../stores/sqlite_store_actor.hpp"
+#include "support/file_store.hpp"
 #include "support/raw_sqlite.hpp"
+#include "support/refusal.hpp"
 #include "support/scratch.hpp"
 #include <sys/stat.h>
 
@@ -25,7 +26,8 @@ namespace tertulia {
 
 namespace {
 
-using test::commits_in;
+using test::error_of;
+using test::file_store;
 using test::raw_sqlite;
 
 struct sqlite_store_factory {
@@ -55,50 +57,6 @@ struct sqlite_store_factory {
   test::scratch folder;
   std::filesystem::path file = folder / "sessions.db";
   sqlite_options options;
-};
-
-/// One more store, in any file.
-class another_store {
-public:
-  explicit another_store(std::filesystem::path file,
-                         sqlite_options options = {})
-    : file_(std::move(file)),
-      store_(spawn_sqlite_store_actor(system_, file_.string(), options)) {}
-
-  ~another_store() {
-    self_->send_exit(store_, caf::exit_reason::user_shutdown);
-    self_->wait_for(store_);
-  }
-
-  template <class Verb>
-  detail::answer_to<Verb> get(const Verb& x) {
-    detail::answer_to<Verb> result;
-    self_->request(store_, std::chrono::seconds{30}, x)
-      .receive([&](detail::answer_to<Verb>& y) { result = std::move(y); },
-               [](caf::error& y) { ADD_FAILURE() << to_status(y).what(); });
-    return result;
-  }
-
-  /// Asks and does not wait.
-  template <class Verb>
-  void send(const Verb& x) {
-    self_->send(store_, x);
-  }
-
-  caf::scoped_actor& self() {
-    return self_;
-  }
-
-  [[nodiscard]] std::size_t commits() const {
-    return commits_in(file_.string() + "-wal");
-  }
-
-private:
-  caf::actor_system_config cfg_;
-  caf::actor_system system_{cfg_};
-  caf::scoped_actor self_{system_};
-  std::filesystem::path file_;
-  managed_store store_;
 };
 
 /// The contract's fixture without its tests.
@@ -180,6 +138,26 @@ TEST_F(sqlite_store, two_ways_to_go_on_share_what_is_before_them) {
   EXPECT_EQ(load(4).content.messages().size(), 12u);
 }
 
+TEST_F(sqlite_store, a_copy_costs_no_message_and_each_new_one_is_written_once) {
+  const auto trunk = talk(10);
+  save(at("s"), trunk, 0);
+  get(copy_session{at("s"), at("t")});
+  EXPECT_EQ(raw().count("messages"), 10);
+  EXPECT_EQ(raw().count("states"), 1);
+  store.reopen(); // nothing is remembered of either
+  get(copy_session{at("s"), at("u"), 1});
+  save(at("t"), longer(trunk, "the copy"), 1);
+  save(at("s"), longer(trunk, "the origin"), 1);
+  save(at("u"), longer(trunk, "the other copy"), 1);
+  EXPECT_EQ(raw().count("messages"), 13);
+  EXPECT_EQ(raw().count("branches"), 3);
+  EXPECT_EQ(get(get_session{at("t")}).content, longer(trunk, "the copy"));
+  EXPECT_EQ(load(2).content, longer(trunk, "the origin"));
+  for (const auto* name : {"s", "t", "u"})
+    get(delete_session{at(name)});
+  expect_nothing_is_left();
+}
+
 TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
   auto log = talk(10).messages();
   std::uint64_t parent = 0;
@@ -193,6 +171,44 @@ TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
   EXPECT_EQ(raw().count("messages"), 20);
   EXPECT_EQ(raw().count("branches"), 1);
   EXPECT_EQ(load(10).content.text(), state::conversation(log, {}, {}).text());
+}
+
+TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
+  auto content = talk(3);
+  std::uint64_t parent = 0;
+  for (int i = 0; i < 6; ++i) {
+    parent = save(at("s"), content, parent).record.sequence;
+    content = longer(content.with_custom(payload::of(i)), "more");
+  }
+  save(at("t"), talk(1).with_artifact({"file", {ai::part::text("x")}}), 0);
+  get(save_session{at("u"), talk(0), 0});
+  get(save_session{at("v"), state::plain({}), 0});
+  get(save_session{at("w"), talk(0).with_custom(payload::of(json{})), 0});
+  EXPECT_EQ(get(verify_sessions{}).damages, std::vector<damage>{});
+
+  const auto found = [&](const std::string& sql) {
+    raw().run(sql);
+    std::string result;
+    for (const auto& x : get(verify_sessions{}).damages)
+      result += x.where.id.str() + std::to_string(x.sequence)
+                + (x.state.empty() ? " " : " state ")
+                + (x.kind == damage_kind::corrupt ? "corrupt; " : "missing; ");
+    return result;
+  };
+  EXPECT_EQ(found("UPDATE messages SET text = replace(text, 'more', 'less')"
+                  " WHERE key & 0xffffffff = 6"),
+            "s0 state corrupt; s5 state corrupt; s6 state corrupt; ");
+  EXPECT_EQ(found("DELETE FROM messages WHERE key & 0xffffffff = 7"),
+            "s0 state missing; s5 state corrupt; s6 state missing; ");
+  EXPECT_EQ(found("PRAGMA foreign_keys = OFF;"
+                  "DELETE FROM records WHERE sequence = 3"),
+            "s0 missing; s0 state missing; s4 missing; s5 state corrupt;"
+            " s6 state missing; ");
+  EXPECT_EQ(found("UPDATE sessions SET head = 3, records = 4 WHERE id = 's';"
+                  "UPDATE records SET parent = 9 WHERE sequence = 2;"
+                  "UPDATE records SET event = 'x' WHERE sequence = 4"),
+            "s0 missing; s0 corrupt; s0 state missing; s2 corrupt; s4 missing;"
+            " s4 corrupt; s5 state corrupt; s6 state missing; ");
 }
 
 TEST_F(sqlite_store, what_a_session_no_longer_works_on_is_gone) {
@@ -227,6 +243,32 @@ TEST_F(sqlite_store, what_was_deleted_leaves_nothing_behind) {
   expect_nothing_is_left();
 }
 
+TEST_F(sqlite_store, what_was_deleted_is_given_back_to_the_disk) {
+  const auto longest = longer(talk(1), std::string(1'000'000, 'x'));
+  get(save_session{at("s"), longest, 0});
+  get(save_session{at("t"), talk(2), 0});
+  get(delete_session{at("s")});
+  const auto sizes = get(vacuum_store{});
+  EXPECT_GT(sizes.bytes_before, 1'000'000u);
+  EXPECT_LT(sizes.bytes_after, 200'000u);
+  EXPECT_EQ(std::filesystem::file_size(store.factory().file),
+            sizes.bytes_after);
+  EXPECT_EQ(get(get_session{at("t")}).content, talk(2));
+}
+
+TEST_F(sqlite_store, vacuuming_waits_for_no_change_and_loses_none) {
+  const test::scratch folder;
+  file_store other{folder / "other.db"};
+  other.send(save_session{at("s"), talk(1), 0});
+  other.send(vacuum_store{});
+  other.send(save_session{at("t"), talk(2), 0});
+  const auto fail = [](caf::error& x) { ADD_FAILURE() << to_status(x).what(); };
+  other.self()->receive([](const session_info&) {}, fail);
+  other.self()->receive([](const vacuumed&) {}, fail);
+  other.self()->receive([](const session_info&) {}, fail);
+  EXPECT_EQ(other.get(list_sessions{}).sessions.size(), 2u);
+}
+
 TEST_F(sqlite_store, what_is_pruned_takes_along_what_only_it_needed) {
   const auto trunk = talk(10);
   save(at("s"), trunk, 0);
@@ -258,7 +300,7 @@ TEST_F(sqlite_store, what_was_forgotten_is_read_again) {
   const test::scratch folder;
   sqlite_options options;
   options.remembered_messages = 1; // the last session alone
-  another_store small{folder / "small.db", options};
+  file_store small{folder / "small.db", options};
   for (int i = 1; i < 10; ++i)
     for (const auto* name : {"s", "t"})
       small.get(save_snapshot{record(at(name), talk(i), i - 1), talk(i),
@@ -332,7 +374,7 @@ TEST_F(sqlite_store, records_and_lists_do_not_touch_messages_and_values) {
 
 TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   const test::scratch folder;
-  another_store other{folder / "other.db"};
+  file_store other{folder / "other.db"};
   const auto before = other.commits();
   constexpr int count = 100;
   {
@@ -361,11 +403,41 @@ TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   EXPECT_EQ(other.commits() - before, 1u);
 }
 
+TEST_F(sqlite_store, messages_of_two_versions_are_written_once) {
+  save(at("s"), version(1, talk(3)), 0);
+  save(at("s"), version(2, talk(3)), 1);
+  save(at("s"), longer(version(2, talk(3)), "more"), 2);
+  EXPECT_EQ(raw().count("messages"), 4);
+  EXPECT_EQ(raw().count("branches"), 1);
+  EXPECT_EQ(raw().count("states"), 3);
+  EXPECT_EQ(raw().texts("SELECT type_name || type_version FROM states"
+                        " ORDER BY key"),
+            (std::vector<std::string>{"app.memo1", "app.memo2", "app.memo2"}));
+}
+
+TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
+  save(at("s"), version(1, talk(3)), 0);
+  save(at("s"), talk(4), 1);
+  const std::array wrong{"type_name = 'a b'", "type_version = 0",
+                         "type_version = 1 << 32"};
+  for (const std::string what : wrong) {
+    raw().run("UPDATE states SET " + what + " WHERE length = 3");
+    EXPECT_EQ(code(get_snapshot{snapshot_ref{at("s"), 1}}), errc::data_loss)
+      << what;
+    const auto damages = get(verify_sessions{}).damages;
+    ASSERT_EQ(damages.size(), 1u) << what;
+    EXPECT_EQ(damages[0].kind, damage_kind::corrupt);
+    EXPECT_EQ(damages[0].sequence, 1u);
+    EXPECT_EQ(get(get_session{at("s")}).content, talk(4)) << what;
+    raw().run("UPDATE states SET type_name = '', type_version = 1");
+  }
+}
+
 TEST_F(sqlite_store, a_transaction_has_an_end) {
   const test::scratch folder;
   sqlite_options options;
   options.max_batch = 10;
-  another_store other{folder / "other.db", options};
+  file_store other{folder / "other.db", options};
   const auto before = other.commits();
   {
     raw_sqlite busy{folder / "other.db"};
@@ -397,7 +469,7 @@ TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
 
 TEST_F(sqlite_store, a_commit_that_fails_fails_all_that_was_in_it) {
   const test::scratch folder;
-  another_store other{folder / "other.db"};
+  file_store other{folder / "other.db"};
   other.get(save_session{at("first"), number(1), 0});
   // makes any commit with it fail: what it refers to is looked for at the end
   raw_sqlite{folder / "other.db"}.run(
@@ -434,7 +506,7 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
     for (const auto* suffix : {"", "-wal"})
       std::filesystem::copy_file(file.string() + suffix,
                                  copy.string() + suffix);
-    another_store after{copy};
+    file_store after{copy};
     const auto found = after.get(get_session{at("s")});
     EXPECT_EQ(found.info.head, parent);
     EXPECT_EQ(found.content.text(), content.text());
@@ -447,23 +519,13 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
 namespace {
 
 /// What opening a file throws.
-template <class Fn>
-status_error error_of(Fn open) {
-  try {
-    (void)open();
-  } catch (const status_error& x) {
-    return x;
-  }
-  return status_error{errc::ok, ""};
-}
-
 bool says(const status_error& x, const std::string& text) {
   return std::string{x.what()}.find(text) != std::string::npos;
 }
 
 struct sqlite_file : ::testing::Test {
   status_error error() {
-    return error_of([&] { return another_store{file, options}; });
+    return error_of([&] { return file_store{file, options}; });
   }
 
   test::scratch folder;
@@ -480,7 +542,7 @@ constexpr const char* wrong_version
 } // namespace
 
 TEST_F(sqlite_file, is_for_its_owner_alone) {
-  const another_store store{file};
+  const file_store store{file};
   for (const auto* suffix : {"", "-wal", "-shm", "-lock"}) {
     struct stat found {};
     ASSERT_EQ(::stat((file.string() + suffix).c_str(), &found), 0) << suffix;
@@ -489,7 +551,7 @@ TEST_F(sqlite_file, is_for_its_owner_alone) {
 }
 
 TEST_F(sqlite_file, says_what_it_is) {
-  const another_store store{file};
+  const file_store store{file};
   raw_sqlite db{file};
   EXPECT_EQ(db.number("PRAGMA application_id"), sqlite_application_id);
   EXPECT_EQ(db.number("PRAGMA user_version"),
@@ -500,7 +562,7 @@ TEST_F(sqlite_file, says_what_it_is) {
 TEST_F(sqlite_file, has_one_store_at_a_time) {
   options.patience = std::chrono::milliseconds{1};
   {
-    const another_store first{file};
+    const file_store first{file};
     const auto reason = error();
     EXPECT_EQ(reason.code(), errc::unavailable);
     EXPECT_TRUE(says(reason, file.string())) << reason.what();
@@ -509,14 +571,14 @@ TEST_F(sqlite_file, has_one_store_at_a_time) {
 }
 
 TEST_F(sqlite_file, is_waited_for) {
-  auto first = std::make_unique<another_store>(file);
+  auto first = std::make_unique<file_store>(file);
   std::thread other{[&] { EXPECT_EQ(error().code(), errc::ok); }};
   first.reset();
   other.join();
 }
 
 TEST_F(sqlite_file, can_be_read_by_others_meanwhile) {
-  another_store store{file};
+  file_store store{file};
   store.get(save_session{
     {"/agent/a", session_id{"s"}}, state::plain(payload::of(1)), 0});
   EXPECT_EQ(raw_sqlite{file}.texts("SELECT id FROM sessions").front(), "s");
@@ -540,7 +602,7 @@ TEST_F(sqlite_file, is_refused_if_it_is_no_database) {
 }
 
 TEST_F(sqlite_file, is_refused_if_it_comes_from_the_future) {
-  { const another_store store{file}; }
+  { const file_store store{file}; }
   raw_sqlite{file}.run("PRAGMA user_version = 77");
   const auto reason = error();
   EXPECT_EQ(reason.code(), errc::failed_precondition);
@@ -587,6 +649,69 @@ TEST_F(sqlite_file, stays_as_it_was_if_a_step_to_a_new_version_fails) {
   raw_sqlite db{file};
   EXPECT_EQ(db.number("PRAGMA user_version"), 1);
   EXPECT_EQ(db.count("words"), 0);
+}
+
+// -- older files --------------------------------------------------------------
+
+TEST_F(sqlite_store, a_file_of_version_1_keeps_everything) {
+  const test::scratch folder;
+  const auto file = folder / "old.db";
+  std::filesystem::copy_file(
+    TERTULIA_SOURCE_DIR "/tests/support/sqlite_version_1.db", file);
+  EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"), 1);
+  file_store old{file};
+  EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"),
+            static_cast<std::int64_t>(sqlite_schema().size()));
+  EXPECT_EQ(old.get(verify_sessions{}).damages, std::vector<damage>{});
+
+  const auto said = [](const state& x, const char* text) {
+    return x.with_messages(x.messages().with(ai::model_text(text)));
+  };
+  const auto second = talk(3).with_custom(payload::of(std::string{"ö\n\"x\""}));
+  const auto third
+    = said(second.with_artifact({"file", {ai::part::text("content")}}), "more");
+  const auto sessions = old.get(list_sessions{}).sessions;
+  ASSERT_EQ(sessions.size(), 4u);
+  const auto expect = [&](std::size_t i, const session_ref& of,
+                          const char* preview, const state& content) {
+    const auto& info = sessions[i];
+    EXPECT_EQ(info.agent, of.agent);
+    EXPECT_EQ(info.id, of.id);
+    EXPECT_EQ(info.title, "");
+    EXPECT_EQ(info.preview, preview) << i;
+    const auto& log = content.messages();
+    EXPECT_EQ(info.messages, log.size()) << i;
+    EXPECT_EQ(info.bytes, log.empty() ? 0 : to_json_text(log).size()) << i;
+    const auto found = old.get(get_session{of});
+    EXPECT_EQ(found.info, info);
+    EXPECT_EQ(found.content, content) << i;
+  };
+  expect(0, at("s"), "message 2", said(third, "draft"));
+  expect(1, at("t"), "message 2", said(third, "the end"));
+  expect(2, at("s", "/agent/b"), "message 1", talk(2));
+  expect(3, at("u", "/agent/b"), "", number(7));
+  EXPECT_EQ(sessions[0].head, 3u);
+  EXPECT_EQ(sessions[0].next_turn, 9u);
+
+  list_snapshots all{at("s")};
+  all.with_orphans = true;
+  all.wanted = detail_level::state;
+  const auto snapshots = old.get(all).snapshots;
+  ASSERT_EQ(snapshots.size(), 3u);
+  EXPECT_EQ(snapshots[0].record.labels,
+            (std::vector<std::string>{"good", "third"}));
+  EXPECT_EQ(snapshots[0].record.index, 2u);
+  EXPECT_EQ(snapshots[0].content, third);
+  EXPECT_EQ(snapshots[0].record.type, stored_type{});
+  EXPECT_EQ(snapshots[1].content, said(talk(2), "another way"));
+  EXPECT_TRUE(snapshots[1].record.orphaned);
+  EXPECT_EQ(snapshots[2].content, said(third, "the end"));
+  // and goes on
+  const auto next = said(third, "on");
+  EXPECT_EQ(
+    old.get(save_snapshot{record(at("s"), next, 3), next, append_rule::at_head})
+      .record.sequence,
+    6u);
 }
 
 } // namespace tertulia

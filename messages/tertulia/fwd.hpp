@@ -15,8 +15,10 @@ class state;
 class status_error;
 
 struct action_list;
+struct annotate_snapshot;
 struct chunk_batch;
 struct chunk_credit;
+struct copy_session;
 struct delete_session;
 struct erased;
 struct finished;
@@ -44,7 +46,12 @@ struct snapshot_record;
 struct snapshot_trigger;
 struct stored_session;
 struct stored_snapshot;
+struct title_session;
 struct turn_end;
 struct turn_input;
+struct vacuum_store;
+struct vacuumed;
+struct verified_page;
+struct verify_sessions;
 
 } // namespace tertulia

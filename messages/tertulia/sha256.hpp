@@ -26,6 +26,9 @@ public:
   /// Continues with these bytes.
   void update(std::string_view bytes) noexcept;
 
+  /// Returns how many bytes it has seen.
+  [[nodiscard]] std::uint64_t size() const noexcept;
+
   /// Returns the hash of all bytes so far; more of them may follow.
   [[nodiscard]] std::array<std::uint8_t, 32> digest() const noexcept;
 

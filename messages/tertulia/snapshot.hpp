@@ -4,10 +4,13 @@
 
 #include <tertulia/describe.hpp>
 #include <tertulia/identifier.hpp>
+#include <tertulia/stored_type.hpp>
 #include <tertulia/timestamp.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tertulia {
@@ -27,7 +30,7 @@ BOOST_DESCRIBE_ENUM(snapshot_event, turn_end, tool_iteration_end,
                     invocation_end)
 
 /// One entry in the timeline of one session: which state it had, when and why.
-/// Never changed once it was appended, except for its labels.
+/// Never changed once it was appended, except for its labels and its note.
 ///
 /// The records of a session form a tree by `parent`; those from the root to the
 /// session's head are active, all others are orphaned.
@@ -46,6 +49,9 @@ struct snapshot_record {
   /// The same again and again if the session comes back to a state.
   snapshot_id id;
   state_id state;
+  /// Of which type, and which version of it, the value in the state is. States
+  /// with the same id are different ones if it differs.
+  stored_type type;
   /// Sequence number of the record that this one went on from; 0 for none.
   std::uint64_t parent = 0;
   snapshot_id parent_id;
@@ -58,6 +64,8 @@ struct snapshot_record {
   caf::timestamp created_at;
   /// What people call it; ordered, distinct.
   std::vector<std::string> labels;
+  /// What people say about it; empty for nothing.
+  std::string note;
   /// Whether it is no ancestor of the session's head. Derived when it is read.
   bool orphaned = false;
 
@@ -66,14 +74,25 @@ struct snapshot_record {
 };
 
 BOOST_DESCRIBE_STRUCT(snapshot_record, (),
-                      (agent, session, sequence, id, state, parent, parent_id,
-                       index, turn_index, event, created_at, labels, orphaned))
+                      (agent, session, sequence, id, state, type, parent,
+                       parent_id, index, turn_index, event, created_at, labels,
+                       note, orphaned))
+
+template <>
+inline constexpr auto omitted_when_empty<snapshot_record> = std::tuple{
+  &snapshot_record::type, &snapshot_record::note};
 
 /// Returns the index of the turn that follows such a record.
 [[nodiscard]] inline std::uint64_t
 next_turn_after(const snapshot_record& x) noexcept {
   return x.event == snapshot_event::turn_end ? x.turn_index + 1 : x.turn_index;
 }
+
+/// How many characters of a message a list of sessions shows at most.
+inline constexpr std::size_t max_preview = 120;
+
+/// So many of the last messages are looked at for one to show.
+inline constexpr std::size_t preview_depth = 64;
 
 /// What a store keeps of one session beside its records.
 ///
@@ -83,6 +102,11 @@ struct session_info {
 
   std::string agent;
   session_id id;
+  /// What people call it; empty if nobody has said.
+  std::string title;
+  /// What it is about: the beginning of the first text in the last message of
+  /// the user that has one, if that is among the last `preview_depth`.
+  std::string preview;
   caf::timestamp created_at;
   /// When it last was saved or got a record.
   caf::timestamp updated_at;
@@ -92,12 +116,16 @@ struct session_info {
   std::uint64_t next_turn = 0;
   /// Number of its records, orphans included.
   std::uint64_t records = 0;
+  /// Number of messages of the state that it works on.
+  std::uint64_t messages = 0;
+  /// Size of their JSON, brackets and commas included; 0 without any.
+  std::uint64_t bytes = 0;
 
   friend bool operator==(const session_info&, const session_info&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(session_info, (),
-                      (agent, id, created_at, updated_at, head, next_turn,
-                       records))
+                      (agent, id, title, preview, created_at, updated_at, head,
+                       next_turn, records, messages, bytes))
 
 } // namespace tertulia

@@ -25,6 +25,12 @@ inline constexpr std::uint32_t max_page = 1'000;
 /// The longest label, in bytes.
 inline constexpr std::size_t max_label_size = 256;
 
+/// The longest note on a snapshot, in bytes.
+inline constexpr std::size_t max_note_size = 4'096;
+
+/// The longest title of a session, in bytes.
+inline constexpr std::size_t max_title_size = 256;
+
 /// How many labels a snapshot may have.
 inline constexpr std::size_t max_labels = 64;
 
@@ -85,9 +91,14 @@ enum class append_rule : std::uint8_t {
   anywhere,
   /// Behind the session's head only; `aborted` if it has moved.
   at_head,
+  /// Behind any record, with the number and the index that it says, and even if
+  /// its parent has the same state: for a record that was made elsewhere, or
+  /// that a store has lost. `aborted` if the session has had a record of this
+  /// number or a greater one.
+  as_it_was,
 };
 
-BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head)
+BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 
 // -- session -> store ---------------------------------------------------------
 
@@ -97,17 +108,20 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head)
 ///
 /// If the parent has the same state, nothing is changed at all, and the parent
 /// is the answer. A state that occurred anywhere else in the session is
-/// recorded again.
+/// recorded again. Equal text of another type, or another version of it, is
+/// another state: it may mean something else.
 ///
 /// `invalid_argument` if agent, session or snapshot id are empty, if the
-/// content has no JSON, or if `record.state` is not its id. `not_found` if
+/// content has no JSON, if `record.state` is not its id, or if a record that is
+/// to be as it was has no number, or one beyond 2^63. `not_found` if
 /// there is no such parent. `aborted` as `append_rule` says.
 struct save_snapshot {
   save_snapshot() = default;
   save_snapshot(snapshot_record record, state content, append_rule where)
     : record(std::move(record)), content(std::move(content)), where(where) {}
 
-  /// Without sequence, parent_id and index: those follow from the parent.
+  /// Without type, which is that of the content, and parent_id, which follows
+  /// from the parent; so do sequence and index, unless it is to be as it was.
   snapshot_record record;
   state content;
   append_rule where = append_rule::anywhere;
@@ -272,6 +286,48 @@ typename Inspector::result_type inspect(Inspector& f, label_snapshot& x) {
            x.remove);
 }
 
+/// Write a note on a snapshot in place of the one that it has. A note alone
+/// does not keep a snapshot from being pruned. `invalid_argument` for a note
+/// that is longer than `max_note_size` or not UTF-8.
+struct annotate_snapshot {
+  annotate_snapshot() = default;
+  annotate_snapshot(snapshot_ref which, std::string note)
+    : which(std::move(which)), note(std::move(note)) {}
+
+  snapshot_ref which;
+  /// Empty for none.
+  std::string note;
+
+  friend bool operator==(const annotate_snapshot&, const annotate_snapshot&)
+    = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, annotate_snapshot& x) {
+  return f(caf::meta::type_name("tertulia::annotate_snapshot"), x.which,
+           x.note);
+}
+
+/// Give a session a title, or another one, or none. That is no change of what
+/// the session is: its time stays. `invalid_argument` for a title that is
+/// longer than `max_title_size` or not UTF-8, `not_found`.
+struct title_session {
+  title_session() = default;
+  title_session(session_ref which, std::string title)
+    : which(std::move(which)), title(std::move(title)) {}
+
+  session_ref which;
+  /// Empty for none.
+  std::string title;
+
+  friend bool operator==(const title_session&, const title_session&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, title_session& x) {
+  return f(caf::meta::type_name("tertulia::title_session"), x.which, x.title);
+}
+
 /// Erase a session with all its records, and what no other session shares;
 /// `not_found`.
 struct delete_session {
@@ -287,6 +343,45 @@ struct delete_session {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
   return f(caf::meta::type_name("tertulia::delete_session"), x.which);
+}
+
+/// Make a session that is a copy of another one, as a whole or up to a record
+/// of it. Both go on by themselves from there: nothing that is done to one of
+/// them changes the other.
+///
+/// The copy shares states and messages with its origin. Its records have the
+/// numbers, ids, indexes, times, labels and notes that they have there; so an
+/// id alone is ambiguous then, unless the copy belongs to another agent. The
+/// session itself is new: it was made and changed now, and has the title of its
+/// origin.
+///
+/// A copy of the whole has all records, orphans included, and the head of its
+/// origin, works on the same state and goes on with the same turn. A copy up to
+/// a record has that one as its head, orphaned or not, its ancestors and
+/// nothing else; it works on the record's state and goes on with the turn that
+/// follows it.
+///
+/// `not_found` without such a session or such a record of it, `already_exists`
+/// if there is a session of the new name, `invalid_argument` if one of the
+/// names is empty. Whoever copies to another agent says that it can read the
+/// states. A damaged state is copied as it is.
+struct copy_session {
+  copy_session() = default;
+  copy_session(session_ref from, session_ref to, std::uint64_t up_to = 0)
+    : from(std::move(from)), to(std::move(to)), up_to(up_to) {}
+
+  session_ref from;
+  session_ref to;
+  /// Sequence number of the last record that is copied; 0 for all there is.
+  std::uint64_t up_to = 0;
+
+  friend bool operator==(const copy_session&, const copy_session&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, copy_session& x) {
+  return f(caf::meta::type_name("tertulia::copy_session"), x.from, x.to,
+           x.up_to);
 }
 
 /// Drop records that nobody is likely to want. Heads and labelled records stay;
@@ -312,6 +407,60 @@ template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, prune_snapshots& x) {
   return f(caf::meta::type_name("tertulia::prune_snapshots"), x.agent,
            x.session, x.created_before, x.keep_newest);
+}
+
+/// Look at all that is kept of sessions, a page at a time, and say what is
+/// damaged: whether every state is there and has the hash that its id says, and
+/// whether all that sessions and records refer to is there.
+///
+/// Sessions are looked at in the order of `list_sessions`; of each first
+/// itself, with the state it works on, then its records, oldest first, with
+/// their states. A state that is shared is looked at where it is referred to.
+///
+/// A store looks at no more in one go than it can within a blink, so pages may
+/// be shorter than asked for, and serves others in between. What they change
+/// behind the place that has been reached is looked at as it is by then.
+/// `session_info.records` of all sessions says how long the way is.
+///
+/// `invalid_argument` for a session without its agent.
+struct verify_sessions {
+  verify_sessions() = default;
+
+  /// Key of an agent whose sessions are meant; empty for all agents.
+  std::string agent;
+  /// One session of the agent; empty for all.
+  session_id session;
+  /// Where the last page ended: `verified_page.last` and `last_record`; empty
+  /// and 0 for the first page.
+  session_ref after;
+  std::uint64_t after_record = 0;
+  /// How many sessions and records are looked at: 1 to `max_page`, whatever is
+  /// said.
+  std::uint32_t limit = 100;
+
+  friend bool operator==(const verify_sessions&, const verify_sessions&)
+    = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, verify_sessions& x) {
+  return f(caf::meta::type_name("tertulia::verify_sessions"), x.agent,
+           x.session, x.after, x.after_record, x.limit);
+}
+
+/// Give back to the disk what was erased. Nothing that is kept changes. A store
+/// in a file writes it anew, which needs room for a second one meanwhile, and
+/// serves nobody else until that is done; `resource_exhausted` without the
+/// room. A store without a file has nothing to do.
+struct vacuum_store {
+  vacuum_store() noexcept {}
+
+  friend bool operator==(const vacuum_store&, const vacuum_store&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, vacuum_store&) {
+  return f(caf::meta::type_name("tertulia::vacuum_store"));
 }
 
 // -- store -> whoever asked ---------------------------------------------------
@@ -415,6 +564,60 @@ typename Inspector::result_type inspect(Inspector& f, session_page& x) {
   return f(caf::meta::type_name("tertulia::session_page"), x.sessions, x.more);
 }
 
+/// How something is damaged.
+enum class damage_kind : std::uint8_t {
+  corrupt, ///< It is there, and is not what it was.
+  missing, ///< It is gone, or a part of it is.
+};
+
+BOOST_DESCRIBE_ENUM(damage_kind, corrupt, missing)
+
+/// Something that a store has lost or kept badly.
+struct damage {
+  damage() = default;
+  damage(damage_kind kind, session_ref where, std::uint64_t sequence,
+         state_id state, std::string what)
+    : kind(kind), where(std::move(where)), sequence(sequence),
+      state(std::move(state)), what(std::move(what)) {}
+
+  damage_kind kind = damage_kind::corrupt;
+  session_ref where;
+  /// Which record of the session; 0 for the session itself.
+  std::uint64_t sequence = 0;
+  /// The state that is damaged; empty if something else is.
+  state_id state;
+  /// For people.
+  std::string what;
+
+  friend bool operator==(const damage&, const damage&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(damage, (), (kind, where, sequence, state, what))
+
+/// What a page of `verify_sessions` came to.
+struct verified_page {
+  verified_page() = default;
+
+  /// How many were looked at.
+  std::uint64_t sessions = 0;
+  std::uint64_t records = 0;
+  /// What is damaged of these; the same state again for each that has it.
+  std::vector<damage> damages;
+  /// What was looked at last: a record, or the session itself if that is 0.
+  session_ref last;
+  std::uint64_t last_record = 0;
+  /// Whether there is more behind that.
+  bool more = false;
+
+  friend bool operator==(const verified_page&, const verified_page&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, verified_page& x) {
+  return f(caf::meta::type_name("tertulia::verified_page"), x.sessions,
+           x.records, x.damages, x.last, x.last_record, x.more);
+}
+
 /// What `delete_session` and `prune_snapshots` took away.
 struct erased {
   erased() = default;
@@ -431,6 +634,25 @@ struct erased {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, erased& x) {
   return f(caf::meta::type_name("tertulia::erased"), x.records, x.states);
+}
+
+/// What `vacuum_store` has come to.
+struct vacuumed {
+  vacuumed() = default;
+  vacuumed(std::uint64_t bytes_before, std::uint64_t bytes_after)
+    : bytes_before(bytes_before), bytes_after(bytes_after) {}
+
+  /// The size of the file; 0 without one.
+  std::uint64_t bytes_before = 0;
+  std::uint64_t bytes_after = 0;
+
+  friend bool operator==(const vacuumed&, const vacuumed&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, vacuumed& x) {
+  return f(caf::meta::type_name("tertulia::vacuumed"), x.bytes_before,
+           x.bytes_after);
 }
 
 } // namespace tertulia

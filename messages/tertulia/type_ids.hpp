@@ -15,8 +15,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
   // -- nouns ------------------------------------------------------------------
 
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::action_list))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::annotate_snapshot))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::chunk_batch))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::chunk_credit))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::copy_session))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::delete_session))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::erased))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::finished))
@@ -45,8 +47,13 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::snapshot_trigger))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::stored_session))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::stored_snapshot))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::title_session))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::turn_end))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::turn_input))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::vacuum_store))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::vacuumed))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::verified_page))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::verify_sessions))
 
   // -- verbs that CAF lacks: at most 10 of [a-z0-9_] --------------------------
 

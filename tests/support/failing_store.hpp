@@ -183,6 +183,11 @@ private:
         obey<label_snapshot, snapshot_record>(),
         obey<delete_session, erased>(),
         obey<prune_snapshots, erased>(),
+        obey<copy_session, session_info>(),
+        obey<annotate_snapshot, snapshot_record>(),
+        obey<title_session, session_info>(),
+        obey<vacuum_store, vacuumed>(),
+        obey<verify_sessions, verified_page>(),
         [this](done_atom) {
           for (auto& answer : std::exchange(hung_, {}))
             answer();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/errc.hpp>
+#include <tertulia/json.hpp>
 #include <tertulia/store.hpp>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -71,6 +73,31 @@ struct answer_of<prune_snapshots> {
   using type = erased;
 };
 
+template <>
+struct answer_of<copy_session> {
+  using type = session_info;
+};
+
+template <>
+struct answer_of<verify_sessions> {
+  using type = verified_page;
+};
+
+template <>
+struct answer_of<title_session> {
+  using type = session_info;
+};
+
+template <>
+struct answer_of<vacuum_store> {
+  using type = vacuumed;
+};
+
+template <>
+struct answer_of<annotate_snapshot> {
+  using type = snapshot_record;
+};
+
 template <class Verb>
 using answer_to = typename answer_of<Verb>::type;
 
@@ -89,10 +116,12 @@ public:
   outcome<save_snapshot> operator()(const save_snapshot& x) {
     const session_ref key{x.record.agent, x.record.session};
     if (key.agent.empty() || key.id.empty() || x.record.id.empty()
-        || x.content.id() != x.record.state)
+        || x.content.id() != x.record.state
+        || (x.where == append_rule::as_it_was && x.record.sequence == 0))
       return errc::invalid_argument;
     const auto known = sessions_.find(key);
     auto record = x.record;
+    record.type = x.content.type();
     record.labels.clear();
     if (record.parent != 0) {
       if (known == sessions_.end() || !known->second.has(record.parent))
@@ -102,18 +131,26 @@ public:
       record.index = parent.index + 1;
     }
     const auto head = known == sessions_.end() ? 0 : known->second.info.head;
-    if (x.where == append_rule::at_head && record.parent != head)
+    const auto last
+      = known == sessions_.end() ? 0 : known->second.last_sequence;
+    const auto as_it_was = x.where == append_rule::as_it_was;
+    if ((x.where == append_rule::at_head && record.parent != head)
+        || (as_it_was && record.sequence <= last))
       return errc::aborted;
-    if (record.parent != 0
-        && known->second.at(record.parent).state == record.state)
+    if (as_it_was)
+      record.index = x.record.index;
+    if (record.parent != 0 && !as_it_was
+        && key_of(known->second.at(record.parent)) == key_of(record))
       return saved_snapshot{known->second.read(record.parent), false};
     auto& session = make(key);
-    record.sequence = ++session.last_sequence;
+    if (!as_it_was)
+      record.sequence = session.last_sequence + 1;
+    session.last_sequence = record.sequence;
     session.records.emplace(record.sequence, record);
     session.info.head = record.sequence;
     session.info.next_turn = next_turn_after(record);
     session.content = x.content;
-    states_[record.state] = x.content;
+    states_[key_of(record)] = x.content;
     return saved_snapshot{session.read(record.sequence), true};
   }
 
@@ -131,7 +168,7 @@ public:
     auto& in = *found.in;
     in.info.head = found.sequence;
     in.info.next_turn = next_turn_after(in.at(found.sequence));
-    in.content = states_.at(in.at(found.sequence).state);
+    in.content = states_.at(key_of(in.at(found.sequence)));
     return read(in, found.sequence, detail_level::state);
   }
 
@@ -257,6 +294,81 @@ public:
     return result;
   }
 
+  outcome<copy_session> operator()(const copy_session& x) {
+    for (const auto& y : {x.from, x.to})
+      if (y.agent.empty() || y.id.empty())
+        return errc::invalid_argument;
+    const auto from = sessions_.find(x.from);
+    if (from == sessions_.end() || (x.up_to != 0 && !from->second.has(x.up_to)))
+      return errc::not_found;
+    if (sessions_.contains(x.to))
+      return errc::already_exists;
+    auto copy = from->second;
+    if (x.up_to != 0) {
+      copy.info.head = x.up_to;
+      copy.info.next_turn = next_turn_after(copy.at(x.up_to));
+      copy.content = states_.at(key_of(copy.at(x.up_to)));
+      copy.last_sequence = x.up_to;
+      std::erase_if(copy.records, [active = copy.active()](const auto& y) {
+        return !active.contains(y.first);
+      });
+    }
+    copy.info.agent = x.to.agent;
+    copy.info.id = x.to.id;
+    for (auto& [sequence, record] : copy.records) {
+      record.agent = x.to.agent;
+      record.session = x.to.id;
+    }
+    return sessions_.emplace(x.to, std::move(copy)).first->second.summary();
+  }
+
+  outcome<annotate_snapshot> operator()(const annotate_snapshot& x) {
+    if (x.note.size() > max_note_size)
+      return errc::invalid_argument;
+    const auto found = find(x.which);
+    if (found.reason != errc::ok)
+      return found.reason;
+    found.in->records.at(found.sequence).note = x.note;
+    return found.in->read(found.sequence);
+  }
+
+  outcome<title_session> operator()(const title_session& x) {
+    if (x.which.agent.empty() || x.which.id.empty()
+        || x.title.size() > max_title_size)
+      return errc::invalid_argument;
+    const auto i = sessions_.find(x.which);
+    if (i == sessions_.end())
+      return errc::not_found;
+    i->second.info.title = x.title;
+    return i->second.summary();
+  }
+
+  outcome<verify_sessions> operator()(const verify_sessions& x) {
+    if (x.agent.empty() && !x.session.empty())
+      return errc::invalid_argument;
+    verified_page result;
+    auto left = std::clamp(x.limit, 1u, max_page);
+    const auto look = [&](const session_ref& of, std::uint64_t sequence) {
+      if ((!x.agent.empty() && of.agent != x.agent)
+          || (!x.session.empty() && of.id != x.session)
+          || std::tie(of, sequence) <= std::tie(x.after, x.after_record))
+        return;
+      result.more = left == 0;
+      if (left == 0)
+        return;
+      --left;
+      ++(sequence == 0 ? result.sessions : result.records);
+      result.last = of;
+      result.last_record = sequence;
+    };
+    for (const auto& [key, session] : sessions_) {
+      look(key, 0);
+      for (const auto& [sequence, record] : session.records)
+        look(key, sequence);
+    }
+    return result;
+  }
+
   /// All sessions that there are.
   [[nodiscard]] std::vector<session_ref> sessions() const {
     std::vector<session_ref> result;
@@ -266,6 +378,13 @@ public:
   }
 
 private:
+  /// A state's id, and name and version of its type.
+  using state_key = std::tuple<state_id, std::string, std::uint32_t>;
+
+  static state_key key_of(const snapshot_record& x) {
+    return {x.state, std::string{x.type.name()}, x.type.version()};
+  }
+
   struct timeline {
     [[nodiscard]] bool has(std::uint64_t sequence) const {
       return records.contains(sequence);
@@ -291,6 +410,12 @@ private:
     [[nodiscard]] session_info summary() const {
       auto result = info;
       result.records = records.size();
+      const auto& log = content.messages();
+      result.messages = log.size();
+      result.bytes = log.empty() ? 0 : to_json_text(log).size();
+      for (const auto& message : log)
+        if (message.role == ai::role::user)
+          result.preview = message.text(); // all of them are short
       return result;
     }
 
@@ -343,15 +468,15 @@ private:
                                      detail_level wanted) const {
     stored_snapshot result{in.read(sequence)};
     if (wanted == detail_level::state)
-      result.content = states_.at(result.record.state);
+      result.content = states_.at(key_of(result.record));
     return result;
   }
 
   [[nodiscard]] std::size_t kept_states() const {
-    std::set<state_id> result;
+    std::set<state_key> result;
     for (const auto& [key, session] : sessions_)
       for (const auto& [sequence, record] : session.records)
-        result.insert(record.state);
+        result.insert(key_of(record));
     return result.size();
   }
 
@@ -366,7 +491,7 @@ private:
 
   std::map<session_ref, timeline> sessions_;
   /// All states that were ever saved.
-  std::map<state_id, state> states_;
+  std::map<state_key, state> states_;
 };
 
 } // namespace tertulia::detail

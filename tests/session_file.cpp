@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/memory_store.hpp>
+#include <tertulia/session_file.hpp>
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/store_contract.hpp>
+
+#include <caf/all.hpp>
+
+#include <chrono>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/refusal.hpp"
+#include "support/scratch.hpp"
+
+namespace tertulia {
+
+namespace {
+
+struct memory_factory {
+  managed_store open(caf::actor_system& system) {
+    return spawn_memory_store(system);
+  }
+};
+
+/// Two stores: one that sessions come from, and one that they go to.
+struct session_file : store_contract<memory_factory> {
+  session_file() : from(spawn_memory_store(system)) {
+    to = spawn_sqlite_store(system, folder / "sessions.db");
+  }
+
+  ~session_file() override {
+    for (auto& x : {from, to}) {
+      self->send_exit(x, caf::exit_reason::user_shutdown);
+      self->wait_for(x);
+    }
+  }
+
+  template <class Verb>
+  detail::answer_to<Verb> ask(const managed_store& store, const Verb& x) {
+    detail::answer_to<Verb> result;
+    self->request(store, patience, x)
+      .receive([&](detail::answer_to<Verb>& y) { result = std::move(y); },
+               [](caf::error& y) { ADD_FAILURE() << to_status(y).what(); });
+    return result;
+  }
+
+  std::uint64_t keep(const managed_store& store, const session_ref& of,
+                     const state& content, std::uint64_t parent) {
+    auto made = record(of, content, parent);
+    made.created_at = caf::timestamp{std::chrono::nanoseconds{1'234'567'891}};
+    made.turn_index = 3;
+    return ask(store, save_snapshot{made, content, append_rule::anywhere})
+      .record.sequence;
+  }
+
+  /// A session with whatever one can have.
+  session_ref make_session(const managed_store& store) {
+    const auto of = at("s");
+    auto content = talk(3);
+    const auto first = keep(store, of, content, 0);
+    content = content.with_custom(payload::of(std::string{"ö\n\"x\""}));
+    const auto second = keep(store, of, content, first);
+    const auto other
+      = keep(store, of, talk(3).with_custom(payload::of(1)), second);
+    const auto again = keep(store, of, content, other);
+    content = content.with_artifact({"file", {ai::part::text("content")}});
+    content = longer(content, "more");
+    const auto fifth = keep(store, of, content, again);
+    keep(store, of, longer(talk(2), "another way"), first);
+    keep(store, of, number(7), fifth);
+    keep(store, of, longer(content, "the end"), fifth);
+    // what was between two equal states goes
+    for (const auto i : {first, second, again, fifth, fifth + 1, fifth + 2}) {
+      label_snapshot mark{snapshot_ref{of, i}};
+      mark.add = {"kept", std::to_string(i)};
+      ask(store, mark);
+    }
+    ask(store, annotate_snapshot{snapshot_ref{of, second}, "a\nnote"});
+    ask(store, prune_snapshots{});
+    ask(store, restore_snapshot{snapshot_ref{of, fifth}});
+    ask(store, save_session{of, longer(content, "draft"), 9});
+    ask(store, title_session{of, "Tea \"x\""});
+    return of;
+  }
+
+  static state longer(const state& x, const std::string& text) {
+    return x.with_messages(x.messages().with(ai::user_text(text)));
+  }
+
+  std::string exported(const managed_store& store, const session_ref& of) {
+    std::ostringstream file;
+    export_session(system, store, of, file);
+    return file.str();
+  }
+
+  session_info imported(const managed_store& store, const std::string& text,
+                        const session_ref& as = {}) {
+    std::istringstream file{text};
+    return import_session(system, store, file, as);
+  }
+
+  /// What an import throws; the store is as it was before.
+  status_error refusal(const std::string& text) {
+    const auto before = ask(to, list_sessions{});
+    auto result = test::error_of([&] { return imported(to, text); });
+    EXPECT_EQ(ask(to, list_sessions{}), before);
+    return result;
+  }
+
+  std::vector<stored_snapshot> all(const managed_store& store,
+                                   const session_ref& of) {
+    list_snapshots x{of};
+    x.with_orphans = true;
+    x.wanted = detail_level::state;
+    return ask(store, x).snapshots;
+  }
+
+  static std::vector<std::string> lines(const std::string& text) {
+    std::vector<std::string> result;
+    std::istringstream from{text};
+    for (std::string line; std::getline(from, line);)
+      result.push_back(line + '\n');
+    return result;
+  }
+
+  static std::string join(const std::vector<std::string>& lines) {
+    std::string result;
+    for (const auto& x : lines)
+      result += x;
+    return result;
+  }
+
+  test::scratch folder;
+  caf::actor_system_config cfg;
+  caf::actor_system system{cfg};
+  caf::scoped_actor self{system};
+  managed_store from;
+  managed_store to;
+};
+
+} // namespace
+
+TEST_F(session_file, what_was_exported_is_imported_as_it_was) {
+  for (auto i = 0; i < 2; ++i) {
+    const auto of = make_session(from);
+    const auto made = imported(to, exported(from, of));
+    const auto before = ask(from, get_session{of});
+    const auto after = ask(to, get_session{of});
+    EXPECT_EQ(after.info, made);
+    EXPECT_GE(after.info.created_at, before.info.updated_at);
+    EXPECT_EQ(after.info.head, before.info.head);
+    EXPECT_EQ(after.info.next_turn, 9u);
+    EXPECT_EQ(after.info.title, "Tea \"x\"");
+    EXPECT_EQ(after.info.preview, before.info.preview);
+    EXPECT_EQ(after.info.records, 7u);
+    EXPECT_EQ(after.head, before.head);
+    EXPECT_EQ(after.content, before.content);
+    EXPECT_EQ(all(to, of), all(from, of));
+    EXPECT_EQ(ask(to, list_sessions{}).sessions.size(), 1u);
+    // nothing but the times of the session differs, and the hash of that
+    auto theirs = lines(exported(to, of));
+    auto ours = lines(exported(from, of));
+    ASSERT_EQ(theirs.size(), 9u);
+    ASSERT_EQ(ours.size(), 9u);
+    for (const auto line : {1, 2, 3, 4, 5, 6, 7})
+      EXPECT_EQ(theirs[line], ours[line]);
+    ask(from, delete_session{of});
+    ask(to, delete_session{of});
+    std::swap(from, to); // and back
+  }
+}
+
+TEST_F(session_file, versions_of_states_are_kept) {
+  const auto of = at("s");
+  const auto first = keep(from, of, version(1, talk(2)), 0);
+  const auto second = keep(from, of, version(2, talk(2)), first);
+  keep(from, of, talk(3), second);
+  ask(from, save_session{of, version(3, talk(3)), 4});
+  const auto text = exported(from, of);
+  imported(to, text);
+  EXPECT_EQ(all(to, of), all(from, of));
+  EXPECT_EQ(all(to, of)[1].content, version(2, talk(2)));
+  EXPECT_EQ(ask(to, get_session{of}).content, version(3, talk(3)));
+  // a type that says nothing is not told, so an older file has none
+  const auto told = lines(text);
+  const auto tells = [&](std::size_t line, const char* what) {
+    return told.at(line).find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(tells(1, R"("type":{"name":"app.memo","version":1})"));
+  EXPECT_TRUE(tells(2, R"("type":{"name":"app.memo","version":2})"));
+  EXPECT_FALSE(tells(3, R"("type")"));
+  EXPECT_TRUE(tells(4, R"("type":{"name":"app.memo","version":3})"));
+}
+
+TEST_F(session_file, a_session_without_records_is_exported_too) {
+  ask(from, save_session{at("s"), talk(2), 4});
+  const auto info = imported(to, exported(from, at("s")));
+  EXPECT_EQ(info.next_turn, 4u);
+  EXPECT_EQ(info.head, 0u);
+  EXPECT_EQ(ask(to, get_session{at("s")}).content, talk(2));
+}
+
+TEST_F(session_file, a_session_that_stands_at_its_head_does_so_again) {
+  keep(from, at("s"), talk(2), 0);
+  imported(to, exported(from, at("s")));
+  const auto session = ask(to, get_session{at("s")});
+  EXPECT_EQ(session.content, talk(2));
+  EXPECT_EQ(session.info.next_turn, 4u);
+  EXPECT_EQ(session.head.record.sequence, 1u);
+}
+
+TEST_F(session_file, an_import_can_have_another_name) {
+  const auto text = exported(from, make_session(from));
+  const auto info = imported(from, text, at("t", ""));
+  EXPECT_EQ(info.agent, "/agent/a");
+  EXPECT_EQ(info.id, session_id{"t"});
+  EXPECT_EQ(imported(to, text, at("", "/agent/b")).agent, "/agent/b");
+  EXPECT_EQ(all(to, at("s", "/agent/b")).at(0).record.agent, "/agent/b");
+}
+
+TEST_F(session_file, an_import_replaces_nobody) {
+  const auto text = exported(from, make_session(from));
+  ask(to, save_session{at("s"), number(1), 0});
+  EXPECT_EQ(refusal(text).code(), errc::already_exists);
+  EXPECT_EQ(ask(to, get_session{at("s")}).content, number(1));
+}
+
+TEST_F(session_file, what_is_not_there_is_not_exported) {
+  std::ostringstream file;
+  errc code = errc::ok;
+  try {
+    export_session(system, from, at("s"), file);
+  } catch (const status_error& x) {
+    code = x.code();
+  }
+  EXPECT_EQ(code, errc::not_found);
+  EXPECT_TRUE(file.str().empty());
+}
+
+TEST_F(session_file, a_session_that_changes_meanwhile_is_not_exported) {
+  const auto of = make_session(from);
+  std::ostringstream file;
+  session_file_options options;
+  options.progress = [&](std::uint64_t done, std::uint64_t all) {
+    EXPECT_EQ(all, 7u);
+    if (done == 4)
+      ask(from, save_session{of, number(1), 1});
+  };
+  errc code = errc::ok;
+  try {
+    export_session(system, from, of, file, options);
+  } catch (const status_error& x) {
+    code = x.code();
+  }
+  EXPECT_EQ(code, errc::aborted);
+  EXPECT_EQ(refusal(file.str()).code(), errc::data_loss);
+}
+
+TEST_F(session_file, a_file_of_a_newer_version_is_refused) {
+  auto text = exported(from, make_session(from));
+  const std::string version = "\"version\":1";
+  text.replace(text.find(version), version.size(), "\"version\":2");
+  const auto error = refusal(text);
+  EXPECT_EQ(error.code(), errc::failed_precondition);
+  EXPECT_EQ(error.message(),
+            "line 1: the file has version 2 of the format, and this program"
+            " knows no newer one than 1");
+  EXPECT_EQ(error.details(), R"({"line":1})");
+}
+
+TEST_F(session_file, what_is_no_session_is_refused) {
+  for (const auto* text : {"", "\n", "{}", "[1]", "nonsense\n{}",
+                           R"({"format":"another","version":1})"})
+    EXPECT_NE(refusal(text).message().find("line 1: "), std::string::npos)
+      << text;
+}
+
+TEST_F(session_file, a_file_without_its_end_is_refused) {
+  const auto text = exported(from, make_session(from));
+  for (std::size_t size = 1; size + 1 < text.size(); size += 41) {
+    const auto error = refusal(text.substr(0, size));
+    EXPECT_NE(error.code(), errc::ok) << size;
+    EXPECT_TRUE(error.message().starts_with("line ")) << error.message();
+  }
+}
+
+TEST_F(session_file, the_line_that_is_damaged_is_named) {
+  auto all = lines(exported(from, make_session(from)));
+  const std::string word = "more";
+  const auto at = all[4].find(word);
+  ASSERT_NE(at, std::string::npos);
+  all[4].replace(at, word.size(), "less");
+  const auto error = refusal(join(all));
+  EXPECT_EQ(error.code(), errc::data_loss);
+  EXPECT_TRUE(error.message().starts_with("line 5: state ")) << error.message();
+  EXPECT_EQ(error.details(), R"({"line":5})");
+}
+
+TEST_F(session_file, lines_that_are_gone_twice_there_or_elsewhere_are_refused) {
+  const auto whole = lines(exported(from, make_session(from)));
+  for (std::size_t i = 1; i < whole.size(); ++i) {
+    auto wrong = whole;
+    wrong.erase(wrong.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_EQ(refusal(join(wrong)).code(), errc::data_loss) << i;
+    wrong = whole;
+    wrong.insert(wrong.begin() + static_cast<std::ptrdiff_t>(i), whole[i]);
+    EXPECT_EQ(refusal(join(wrong)).code(), errc::data_loss) << i;
+    wrong = whole;
+    std::swap(wrong[i], wrong[1 + i % (whole.size() - 1)]);
+    EXPECT_EQ(refusal(join(wrong)).code(), errc::data_loss) << i;
+  }
+}
+
+TEST_F(session_file, a_bit_that_was_flipped_is_noticed_wherever_it_is) {
+  const auto text = exported(from, make_session(from));
+  for (std::size_t i = 0; i < text.size(); i += 13) {
+    auto wrong = text;
+    wrong[i] = static_cast<char>(wrong[i] ^ (1 << i % 7));
+    const auto error = refusal(wrong);
+    EXPECT_NE(error.code(), errc::ok) << i << ": " << wrong[i];
+    EXPECT_TRUE(error.message().starts_with("line ")) << error.message();
+  }
+}
+
+TEST_F(session_file, a_message_is_in_the_file_once) {
+  constexpr int count = 300;
+  auto content = talk(0);
+  std::uint64_t parent = 0;
+  for (int i = 0; i < count; ++i) {
+    content = longer(content, std::string(1'000, 'x'));
+    parent = keep(to, at("s"), content, parent);
+  }
+  const auto text = exported(to, at("s"));
+  EXPECT_LT(text.size(), 2u * count * 1'000);
+  imported(from, text);
+  EXPECT_EQ(all(from, at("s")).size(), 100u); // a page
+  EXPECT_EQ(ask(from, get_session{at("s")}).content, content);
+}
+
+} // namespace tertulia
