@@ -889,6 +889,19 @@ verified_page sqlite_store_data::verify(const verify_sessions& x) {
   return std::move(to.page);
 }
 
+vacuumed sqlite_store_data::vacuum() {
+  const auto size = [this] {
+    return static_cast<std::uint64_t>(db_.number("PRAGMA page_count")
+                                      * db_.number("PRAGMA page_size"));
+  };
+  const auto before = size();
+  db_.run("VACUUM");
+  // What is in the write-ahead log is not yet given back. If somebody reads
+  // right now, the next checkpoint does that.
+  db_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return {before, size()};
+}
+
 void sqlite_store_data::verify(inspection& to, const session& x) {
   const auto& info = x.info;
   ++to.page.sessions;

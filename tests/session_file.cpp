@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/refusal.hpp"
 #include "support/scratch.hpp"
 
 namespace tertulia {
@@ -105,12 +106,7 @@ struct session_file : store_contract<memory_factory> {
   /// What an import throws; the store is as it was before.
   status_error refusal(const std::string& text) {
     const auto before = ask(to, list_sessions{});
-    status_error result{errc::ok, "nothing was thrown"};
-    try {
-      imported(to, text);
-    } catch (const status_error& x) {
-      result = x;
-    }
+    auto result = test::error_of([&] { return imported(to, text); });
     EXPECT_EQ(ask(to, list_sessions{}), before);
     return result;
   }

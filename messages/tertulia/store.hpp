@@ -448,6 +448,21 @@ typename Inspector::result_type inspect(Inspector& f, verify_sessions& x) {
            x.session, x.after, x.after_record, x.limit);
 }
 
+/// Give back to the disk what was erased. Nothing that is kept changes. A store
+/// in a file writes it anew, which needs room for a second one meanwhile, and
+/// serves nobody else until that is done; `resource_exhausted` without the
+/// room. A store without a file has nothing to do.
+struct vacuum_store {
+  vacuum_store() noexcept {}
+
+  friend bool operator==(const vacuum_store&, const vacuum_store&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, vacuum_store&) {
+  return f(caf::meta::type_name("tertulia::vacuum_store"));
+}
+
 // -- store -> whoever asked ---------------------------------------------------
 
 /// A snapshot as a store has it.
@@ -619,6 +634,25 @@ struct erased {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, erased& x) {
   return f(caf::meta::type_name("tertulia::erased"), x.records, x.states);
+}
+
+/// What `vacuum_store` has come to.
+struct vacuumed {
+  vacuumed() = default;
+  vacuumed(std::uint64_t bytes_before, std::uint64_t bytes_after)
+    : bytes_before(bytes_before), bytes_after(bytes_after) {}
+
+  /// The size of the file; 0 without one.
+  std::uint64_t bytes_before = 0;
+  std::uint64_t bytes_after = 0;
+
+  friend bool operator==(const vacuumed&, const vacuumed&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, vacuumed& x) {
+  return f(caf::meta::type_name("tertulia::vacuumed"), x.bytes_before,
+           x.bytes_after);
 }
 
 } // namespace tertulia

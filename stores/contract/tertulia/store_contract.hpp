@@ -1200,6 +1200,26 @@ TYPED_TEST_P(store_contract, a_snapshot_has_a_note) {
   }
 }
 
+TYPED_TEST_P(store_contract, vacuuming_changes_nothing_that_is_kept) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    const auto other = this->at("t");
+    this->save_all(of, {1, 2, 3});
+    this->save_all(other, {1, 4, 5});
+    this->get(delete_session{other});
+    const auto before = this->get(get_session{of});
+    const auto sizes = this->get(vacuum_store{});
+    EXPECT_LE(sizes.bytes_after, sizes.bytes_before);
+    EXPECT_EQ(this->get(get_session{of}), before);
+    EXPECT_EQ(this->code(get_session{other}), errc::not_found);
+    for (const auto i : {1, 2, 3})
+      EXPECT_EQ(
+        this->get(get_snapshot{snapshot_ref{of, static_cast<std::uint64_t>(i)}})
+          .content,
+        this->number(i));
+  }
+}
+
 TYPED_TEST_P(store_contract, deleting_a_session_leaves_the_others_alone) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     const auto first = this->at("1");
@@ -1590,6 +1610,7 @@ REGISTER_TYPED_TEST_SUITE_P(
   sessions_are_listed_in_pages, sessions_are_listed_with_what_they_are_about,
   sessions_have_titles, sessions_are_found_by_time_and_label,
   labels_are_ordered_and_distinct, labels_have_limits, a_snapshot_has_a_note,
+  vacuuming_changes_nothing_that_is_kept,
   deleting_a_session_leaves_the_others_alone, pruning_keeps_heads_and_labels,
   versions_of_a_state_go_one_by_one, pruning_minds_age_number_and_session,
   a_copy_is_what_its_origin_was, a_copy_up_to_a_record_has_its_ancestors,

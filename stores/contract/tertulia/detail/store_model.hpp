@@ -89,6 +89,11 @@ struct answer_of<title_session> {
 };
 
 template <>
+struct answer_of<vacuum_store> {
+  using type = vacuumed;
+};
+
+template <>
 struct answer_of<annotate_snapshot> {
   using type = snapshot_record;
 };
