@@ -5,11 +5,13 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "commands.hpp"
 #include "failure.hpp"
+#include "help_formatter.hpp"
 #include "interrupts.hpp"
 #include <CLI/Error.hpp>
 
@@ -64,6 +66,7 @@ void add_common(CLI::App& x, common_options& o) {
 }
 
 void build(CLI::App& root, common_options& common, command& chosen) {
+  root.formatter(std::make_shared<help_formatter>());
   root.require_subcommand(1);
   root.set_version_flag("--version", "tertulia " TERTULIA_VERSION,
                         "Print the version");

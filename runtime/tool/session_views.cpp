@@ -188,7 +188,7 @@ void print_text(tool& t, const session_info& info,
     {"created", exact_time(info.created_at)},
     {"changed", exact_time(info.updated_at)},
     {"head", head ? name_of(*head) + "  " + short_id(head->id) + "  "
-                      + to_json(head->event).get<std::string>() + " of turn "
+                      + to_json(head->event).get<std::string>() + ", turn "
                       + std::to_string(head->turn_index)
                   : "none"},
     {"next turn", std::to_string(info.next_turn)},

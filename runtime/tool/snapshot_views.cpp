@@ -69,10 +69,11 @@ exit_code list(tool& t, const list_options& o) {
     return true;
   });
   rows.print();
-  if (!t.as_json())
-    remark(count == 0 ? "There are no snapshots."
-                      : "* head   x orphaned   FROM: where a branch begins, if "
-                        "not in the row above");
+  if (!t.as_json() && count == 0)
+    remark("There are no snapshots.");
+  else if (!t.as_json() && t.out().is_terminal())
+    remark("* head   x orphaned   FROM: where a branch begins, if not in the "
+           "row above");
   return exit_code::fine;
 }
 
@@ -122,7 +123,7 @@ exit_code show(tool& t, const show_options& o) {
           ? ""
           : std::to_string(record.parent) + "  " + short_id(record.parent_id)},
        {"index", std::to_string(record.index)},
-       {"event", to_json(record.event).get<std::string>() + " of turn "
+       {"event", to_json(record.event).get<std::string>() + ", turn "
                    + std::to_string(record.turn_index)},
        {"made", exact_time(record.created_at)},
        {"labels", joined(record.labels)},
