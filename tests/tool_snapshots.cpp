@@ -218,6 +218,10 @@ TEST_F(tool_snapshots, tell_what_restoring_them_orphans) {
   EXPECT_TRUE(has(forth, "Orphaned: 4. To have them back: tertulia snapshots "
                          "restore s1@4"));
   EXPECT_EQ(timeline("s1"), (strings{"1", "2", "3*", "4x"}));
+  output({"sessions", "fork", "s1", "it's one", "--agent", "/agent/chat"});
+  EXPECT_TRUE(has(
+    output({"snapshots", "restore", "it's one@1", "--agent", "/agent/chat"}),
+    "restore 'it'\\''s one@3' --agent /agent/chat\n"));
   const auto back = document({"snapshots", "restore", ids[0], "--session", "s1",
                               "--agent", "/agent/chat"});
   EXPECT_EQ(back.at("head").at("sequence"), 1);

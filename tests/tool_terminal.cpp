@@ -4,6 +4,8 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -139,6 +141,18 @@ TEST_F(tool_completion, is_a_script_that_its_shell_accepts) {
     const auto parsed
       = tool_process{on_pipes, {shell, "-n", "/dev/stdin"}, script}.wait();
     EXPECT_EQ(parsed.code, 0) << shell << ": " << parsed.err;
+  }
+}
+
+TEST_F(tool_completion, gives_no_two_functions_the_same_name) {
+  for (const auto* shell : {"bash", "zsh"}) {
+    const auto script = output({"completion", shell});
+    static const std::regex definition{R"((?:^|\n)(\w+)\(\) \{)"};
+    std::set<std::string> names;
+    for (std::sregex_iterator at{script.begin(), script.end(), definition}, end;
+         at != end; ++at)
+      EXPECT_TRUE(names.insert((*at)[1]).second) << (*at)[1];
+    EXPECT_GE(names.size(), 3u);
   }
 }
 

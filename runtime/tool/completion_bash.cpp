@@ -131,9 +131,11 @@ std::string bash_completion(const command_list& x) {
     std::string positionals;
     for (const auto kind : y.positionals)
       add(positionals, name_of(kind));
-    result += "    '" + y.path + "')\n      commands='" + commands
-              + "'\n      options='" + options + "'\n      values='" + values
-              + "'\n      positionals='" + positionals + "'\n      ;;\n";
+    result += "    '" + y.path + "')\n      commands='" + commands;
+    result += "'\n      options='" + options;
+    result += "'\n      values='" + values;
+    result += "'\n      positionals='" + positionals;
+    result += "'\n      ;;\n";
   }
   result += "  esac\n}\n\ncomplete -F _tertulia tertulia\n";
   return result;

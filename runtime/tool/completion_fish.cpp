@@ -22,14 +22,15 @@ function __tertulia_path
     set -l words (commandline -opc)
     set -l path
     for word in $words[2..-1]
-        set -l next (string join ' ' $path $word)
+        set -l next (string join -- ' ' $path $word)
         contains -- $next $__tertulia_paths; and set path $path $word
     end
-    string join ' ' $path
+    string join -- ' ' $path
 end
 
 function __tertulia_at
-    test (__tertulia_path) = "$argv[1]"
+    set -l path (__tertulia_path)
+    test "$path" = "$argv[1]"
 end
 
 function __tertulia_sessions
@@ -55,7 +56,8 @@ set -g __tertulia_paths)";
   for (const auto& y : x) {
     const auto begin = "complete -c tertulia" + condition(y);
     for (const auto& [name, description] : y.commands)
-      result += begin + " -a '" + name + "' -d '" + description + "'\n";
+      result.append(begin).append(" -a '").append(name).append("' -d '").append(
+        description + "'\n");
     for (const auto& option : y.options) {
       result += begin;
       for (const auto& name : option.names)

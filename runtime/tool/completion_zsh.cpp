@@ -9,7 +9,7 @@ namespace {
 std::string action_of(value_kind x) {
   switch (x) {
     case value_kind::file: return "file:_files";
-    case value_kind::session: return "session:_tertulia_sessions";
+    case value_kind::session: return "session:__tertulia_session_ids";
     case value_kind::none: break;
   }
   return "value: ";
@@ -42,7 +42,7 @@ std::string specification(const option_words& x) {
 std::string zsh_completion(const command_list& x) {
   std::string result = R"(#compdef tertulia
 
-_tertulia_sessions() {
+__tertulia_session_ids() {
   local store=${TERTULIA_STORE-} ids
   (( ${+opt_args[--store]} )) && store=${(Q)opt_args[--store]}
   [[ -f $store ]] || return 1
@@ -68,7 +68,8 @@ _tertulia_sessions() {
     }
     result += "  local line state commands\n  commands=(\n";
     for (const auto& [name, description] : y.commands)
-      result += "    '" + name + ':' + description + "'\n";
+      result.append("    '").append(name).append(":").append(description
+                                                             + "'\n");
     result
       += "  )\n  _arguments -C" + options
          + " \\\n    '1:command:->command' \\\n    '*::argument:->argument'"

@@ -120,8 +120,10 @@ exit_code restore(tool& t, const snapshot_choice& which) {
   if (!orphaned.empty()) {
     auto last = now;
     last.sequence = head;
-    t.out().line("Orphaned: " + listed(orphaned) + ". To have them back: "
-                 + "tertulia snapshots restore " + name_of(last));
+    t.out().line(
+      "Orphaned: " + listed(orphaned) + ". To have them back: "
+      + "tertulia snapshots restore " + as_word(name_of(last))
+      + (which.agent.empty() ? "" : " --agent " + as_word(last.agent)));
   }
   return exit_code::fine;
 }

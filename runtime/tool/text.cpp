@@ -198,6 +198,17 @@ std::string cut(std::string_view text, std::size_t cells) {
   return std::string{text.substr(0, bytes)} + "…";
 }
 
+std::string as_word(std::string_view text) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno"
+                                     "pqrstuvwxyz0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos)
+    return std::string{text};
+  std::string result = "'";
+  for (const char c : text)
+    result += c == '\'' ? "'\\''" : std::string(1, c);
+  return result + '\'';
+}
+
 std::string counted(unsigned long long n, const char* noun) {
   return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s");
 }

@@ -36,6 +36,9 @@ namespace tertulia::tool {
 /// @param cells 1 or more.
 [[nodiscard]] std::string cut(std::string_view text, std::size_t cells);
 
+/// Returns a text as a shell would read it back: `s1`, `'my session'`.
+[[nodiscard]] std::string as_word(std::string_view text);
+
 /// Returns the plural of a noun that has a regular one: `1 session`,
 /// `2 sessions`.
 [[nodiscard]] std::string counted(unsigned long long n, const char* noun);
