@@ -83,7 +83,7 @@ format: ## format all sources
 	@.ci/deps check
 	@git ls-files -z '*.cpp' '*.hpp' | xargs -0 -r clang-format-14 -i
 
-install: deps ## install library and headers (PREFIX=/usr/local)
+install: deps ## install library, headers and tool (PREFIX=/usr/local)
 	@$(configure_build)
 	@$(call compile,build,tertulia_rooms)
 	@cmake --install build --prefix '$(PREFIX)'

@@ -55,7 +55,7 @@ function(tertulia_common target)
   endif()
 endfunction()
 
-# All rooms and nothing else: what an installation needs.
+# All that gets installed, and nothing else.
 add_custom_target(tertulia_rooms)
 
 # tertulia_room(<name> SOURCES <file>... [SEES <room>...]

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/store.hpp>
+
+#include <string>
+
+namespace tertulia::tool {
+
+/// Returns a place in a list of sessions as one word without quotes.
+[[nodiscard]] std::string cursor_of(const session_ref& x);
+
+/// Reads what `cursor_of` has written.
+/// @errors throws a failure of usage.
+[[nodiscard]] session_ref session_of_cursor(const std::string& text);
+
+} // namespace tertulia::tool

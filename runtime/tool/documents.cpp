@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "documents.hpp"
+
+#include <tertulia/json.hpp>
+
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+void mend(std::string& x) {
+  x = as_utf8(x);
+}
+
+template <class Kind>
+void mend(identifier<Kind>& x) {
+  x = identifier<Kind>{as_utf8(x.str())};
+}
+
+template <class T>
+document parsed(const T& x) {
+  return document::parse(to_json_text(x));
+}
+
+} // namespace
+
+document document_of(session_info x) {
+  mend(x.agent);
+  mend(x.id);
+  mend(x.title);
+  mend(x.preview);
+  return parsed(x);
+}
+
+document document_of(snapshot_record x) {
+  mend(x.agent);
+  mend(x.session);
+  mend(x.id);
+  mend(x.parent_id);
+  for (auto& label : x.labels)
+    mend(label);
+  mend(x.note);
+  return parsed(x);
+}
+
+document document_of(damage x) {
+  mend(x.where.agent);
+  mend(x.where.id);
+  mend(x.what);
+  return parsed(x);
+}
+
+document document_of(const state& x) {
+  const auto text = x.text();
+  return text.empty() ? document{} : document::parse(text);
+}
+
+std::string text_of(const document& x) {
+  return shown_json(x.dump(-1, ' ', false, document::error_handler_t::replace));
+}
+
+std::string pretty_text_of(const document& x) {
+  return shown_json(x.dump(2, ' ', false, document::error_handler_t::replace));
+}
+
+} // namespace tertulia::tool

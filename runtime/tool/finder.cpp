@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "finder.hpp"
+
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "failure.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+constexpr std::size_t shortest_prefix = 4;
+constexpr std::size_t short_size = 12;
+
+/// So many of what a name could mean are listed.
+constexpr std::size_t most_candidates = 8;
+
+std::string quoted(const std::string& x) {
+  return '"' + shown(x) + '"';
+}
+
+/// Returns what the function does; nothing for what is not there.
+template <class Fn>
+auto if_there(Fn fn) -> std::optional<decltype(fn())> {
+  try {
+    return fn();
+  } catch (const status_error& x) {
+    if (x.code() == errc::not_found)
+      return std::nullopt;
+    throw;
+  }
+}
+
+[[noreturn]] void reject_ambiguous(const std::string& what,
+                                   const std::string& advice,
+                                   const std::vector<std::string>& candidates,
+                                   const document& details) {
+  auto text = advice;
+  for (std::size_t i = 0; i < candidates.size() && i < most_candidates; ++i)
+    text += "\n  " + candidates[i];
+  if (candidates.size() > most_candidates)
+    text += "\n  …";
+  throw failure{
+    exit_code::usage,
+    status_error{errc::failed_precondition, what,
+                 text_of(document::object({{"candidates", details}}))},
+    text};
+}
+
+/// Splits `SESSION@SEQUENCE`.
+std::optional<std::pair<std::string, std::uint64_t>>
+session_and_sequence(const std::string& name) {
+  const auto at = name.rfind('@');
+  if (at == std::string::npos || at == 0)
+    return std::nullopt;
+  std::uint64_t sequence = 0;
+  const auto* end = name.data() + name.size();
+  const auto [last, error]
+    = std::from_chars(name.data() + at + 1, end, sequence);
+  if (error != std::errc{} || last != end || sequence == 0)
+    return std::nullopt;
+  return std::pair{name.substr(0, at), sequence};
+}
+
+/// Whether an id that it is the beginning of would go on.
+bool may_be_prefix(const std::string& name) {
+  constexpr std::size_t uuid_size = 36;
+  constexpr std::size_t hash_size = 64;
+  return name.size() >= shortest_prefix
+         && name.find_first_not_of("0123456789abcdef-") == std::string::npos
+         && name.size() < hash_size
+         && !(name.size() == uuid_size && name.find('-') != std::string::npos);
+}
+
+} // namespace
+
+finder::finder(tool& t, std::string agent)
+  : tool_(t), agent_(std::move(agent)) {}
+
+std::vector<std::string> finder::agents() {
+  if (!agent_.empty())
+    return {agent_};
+  std::vector<std::string> result;
+  list_sessions x;
+  x.updated_since = caf::timestamp::min();
+  x.limit = 1;
+  for (;;) {
+    const auto page = tool_.store().ask<session_page>(x);
+    if (page.sessions.empty())
+      return result;
+    result.push_back(page.sessions.front().agent);
+    // Behind all its sessions: the next agent there could be.
+    x.after = {result.back() + '\0', session_id{}};
+  }
+}
+
+std::vector<session_info> finder::sessions(const std::string& id) {
+  std::vector<session_info> result;
+  if (id.empty())
+    return result;
+  for (const auto& agent : agents())
+    if (auto x = if_there([&] {
+          return tool_.store().ask<stored_session>(
+            get_session{{agent, session_id{id}}, detail_level::record});
+        }))
+      result.push_back(std::move(x->info));
+  return result;
+}
+
+session_info finder::session(const std::string& id) {
+  auto found = sessions(id);
+  if (found.size() == 1)
+    return std::move(found.front());
+  if (found.empty())
+    throw failure{
+      status_error{errc::not_found,
+                   "there is no session " + quoted(id)
+                     + (agent_.empty() ? "" : " of " + shown(agent_)),
+                   text_of(document::object({{"session", id}}))},
+      "\"tertulia sessions list\" shows which there are."};
+  std::vector<std::string> names;
+  auto details = document::array();
+  for (const auto& x : found) {
+    names.push_back("--agent " + shown(x.agent));
+    details.push_back({{"agent", x.agent}, {"session", x.id.str()}});
+  }
+  reject_ambiguous("several agents have a session " + quoted(id),
+                   "Say which is meant:", names, details);
+}
+
+snapshot_record finder::snapshot(const std::string& name,
+                                 const std::string& within) {
+  std::vector<snapshot_record> found;
+  add_of_session(found, name, within);
+  // A session may be called like the beginning of an id, and then somebody has
+  // to say which is meant.
+  if (found.empty() || may_be_prefix(name))
+    add_of_id(found, name, within);
+  if (may_be_prefix(name))
+    add_of_prefix(found, name, within);
+  if (found.size() == 1)
+    return std::move(found.front());
+  if (found.empty()) {
+    auto advice = std::string{"\"tertulia snapshots list SESSION\" shows which "
+                              "there are."};
+    if (name.size() < shortest_prefix)
+      advice += " The beginning of an id needs 4 characters.";
+    throw failure{
+      status_error{errc::not_found,
+                   "there is no snapshot " + quoted(name)
+                     + (within.empty() ? "" : " in session " + quoted(within)),
+                   text_of(document::object({{"snapshot", name}}))},
+      advice};
+  }
+  std::vector<std::string> names;
+  auto details = document::array();
+  for (const auto& x : found) {
+    names.push_back(name_of(x) + "  " + short_id(x.id) + "  of "
+                    + shown(x.agent));
+    details.push_back({{"agent", x.agent},
+                       {"session", x.session.str()},
+                       {"sequence", x.sequence},
+                       {"id", x.id.str()}});
+  }
+  reject_ambiguous(
+    "several snapshots could be meant by " + quoted(name),
+    "Name one as SESSION@SEQUENCE, with --agent if need be:", names, details);
+}
+
+void finder::add(std::vector<snapshot_record>& to, snapshot_record x) {
+  const auto same = [&](const snapshot_record& y) {
+    return y.agent == x.agent && y.session == x.session && y.id == x.id;
+  };
+  if (std::none_of(to.begin(), to.end(), same))
+    to.push_back(std::move(x));
+}
+
+void finder::add_of_session(std::vector<snapshot_record>& to,
+                            const std::string& name,
+                            const std::string& within) {
+  const auto fits
+    = [&](const std::string& id) { return within.empty() || id == within; };
+  if (const auto parts = session_and_sequence(name);
+      parts && fits(parts->first))
+    for (const auto& x : sessions(parts->first))
+      if (auto y = if_there([&] {
+            return tool_.store().ask<stored_snapshot>(
+              get_snapshot{snapshot_ref{{x.agent, x.id}, parts->second},
+                           detail_level::record});
+          }))
+        to.push_back(std::move(y->record));
+  if (!to.empty() || !fits(name))
+    return;
+  for (const auto& x : sessions(name))
+    if (x.head != 0)
+      to.push_back(tool_.store()
+                     .ask<stored_snapshot>(
+                       get_snapshot{snapshot_ref{{x.agent, x.id}, x.head},
+                                    detail_level::record})
+                     .record);
+}
+
+void finder::add_of_id(std::vector<snapshot_record>& to, const std::string& id,
+                       const std::string& within) {
+  const auto get = [&](const std::string& agent, const std::string& session) {
+    return if_there([&] {
+      return tool_.store().ask<stored_snapshot>(
+        get_snapshot{snapshot_ref{agent, session_id{session}, snapshot_id{id}},
+                     detail_level::record});
+    });
+  };
+  if (id.empty())
+    return;
+  for (const auto& agent : agents()) {
+    try {
+      if (auto x = get(agent, within))
+        add(to, std::move(x->record));
+    } catch (const status_error& x) {
+      if (x.code() != errc::failed_precondition)
+        throw;
+      // It is in several sessions, some of which the details name.
+      const auto details = json::parse(x.details(), nullptr, false);
+      if (!details.is_object() || !details.contains("sessions"))
+        throw;
+      for (const auto& session : details["sessions"])
+        if (auto y = get(agent, session.get<std::string>()))
+          add(to, std::move(y->record));
+    }
+  }
+}
+
+void finder::add_of_prefix(std::vector<snapshot_record>& to,
+                           const std::string& id, const std::string& within) {
+  auto bar = tool_.show_progress("looking for the snapshot");
+  std::uint64_t seen = 0;
+  const auto enough = [&] { return to.size() > most_candidates; };
+  const auto look = [&](const session_info& x) {
+    std::vector<snapshot_id> ids;
+    tool_.store().each_record({x.agent, x.id}, [&](const auto& record) {
+      if (record.id.str().starts_with(id)
+          && std::find(ids.begin(), ids.end(), record.id) == ids.end())
+        ids.push_back(record.id);
+      return true;
+    });
+    for (const auto& y : ids) // the store says which of its records is meant
+      add(to, tool_.store()
+                .ask<stored_snapshot>(get_snapshot{
+                  snapshot_ref{x.agent, x.id, y}, detail_level::record})
+                .record);
+    bar.at(++seen, 0);
+    return !enough();
+  };
+  if (!within.empty()) {
+    for (const auto& x : sessions(within))
+      look(x);
+    return;
+  }
+  list_sessions all;
+  all.agent = agent_;
+  all.updated_since = caf::timestamp::min();
+  all.limit = max_page;
+  tool_.store().each_session(all, [&](const session_page& page) {
+    return std::all_of(page.sessions.begin(), page.sessions.end(), look);
+  });
+}
+
+std::string short_id(const snapshot_id& x) {
+  return shown(x.str().substr(0, short_size));
+}
+
+std::string name_of(const snapshot_record& x) {
+  return shown(x.session.str()) + '@' + std::to_string(x.sequence);
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "interrupts.hpp"
+
+#include <csignal>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace tertulia::tool {
+
+namespace {
+
+struct watch {
+  std::mutex mutex;
+  std::vector<std::function<void()>> clean_ups;
+};
+
+/// Never destroyed: the watching thread outlives `main`.
+watch& the_watch() {
+  static auto* const result = new watch;
+  return *result;
+}
+
+[[noreturn]] void wait_for(sigset_t signals) {
+  int signal = 0;
+  ::sigwait(&signals, &signal);
+  auto& watch = the_watch();
+  const std::lock_guard guard{watch.mutex};
+  while (!watch.clean_ups.empty()) {
+    watch.clean_ups.back()();
+    watch.clean_ups.pop_back();
+  }
+  // Not exit: other threads are in the middle of things.
+  constexpr int killed_by = 128;
+  ::_exit(killed_by + signal);
+}
+
+} // namespace
+
+void watch_interrupts() {
+  std::signal(SIGPIPE, SIG_IGN); // writing says so
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int x : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (::sigaction(x, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+      sigaddset(&signals, x);
+  }
+  the_watch();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread{[signals] { wait_for(signals); }}.detach();
+}
+
+on_interrupt::on_interrupt(std::function<void()> clean_up) {
+  const std::lock_guard guard{the_watch().mutex};
+  the_watch().clean_ups.push_back(std::move(clean_up));
+}
+
+on_interrupt::~on_interrupt() {
+  const std::lock_guard guard{the_watch().mutex};
+  the_watch().clean_ups.pop_back();
+}
+
+} // namespace tertulia::tool

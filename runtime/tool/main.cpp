@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// tertulia: looks into the file of a store, and looks after it.
+
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "commands.hpp"
+#include "failure.hpp"
+#include "help_formatter.hpp"
+#include "interrupts.hpp"
+#include <CLI/Error.hpp>
+
+namespace tertulia::tool {
+
+namespace {
+
+constexpr const char* examples = R"(Which store:
+  --store FILE, before or after the command, or the environment variable
+  TERTULIA_STORE. One process at a time can have a store.
+
+How things are named:
+  a session   by its id; with --agent if several agents have one of that id
+  a snapshot  SESSION@SEQUENCE, as s1@3; SESSION for its head; an id, or 4 or
+              more characters that only one id begins with
+  What is ambiguous is refused, with a list of what could be meant.
+
+Examples:
+  tertulia --store chat.db sessions list --since 7d
+  tertulia --store chat.db snapshots list s1
+  tertulia --store chat.db snapshots diff s1@2 s1
+  tertulia --store chat.db sessions export s1 -o s1.jsonl
+  tertulia --store copy.db sessions import s1.jsonl
+  tertulia --store chat.db snapshots prune --older-than 30d --dry-run
+
+For programs:
+  --json prints one JSON document, or one a line where things are listed
+  ("sessions list", "snapshots list"); errors are {"error":{"code":...}} on
+  standard error.
+
+Exit codes:
+  0 fine                       4 damage found, in the store or a file
+  1 the tool or store failed   5 another process has the store
+  2 wrong usage, or ambiguous  130 interrupted
+  3 not found)";
+
+void add_common(CLI::App& x, common_options& o) {
+  constexpr const char* group = "Options of every command";
+  x.set_help_flag(); // so that it comes last
+  x.set_help_flag("-h,--help", "Print this help")->group(group);
+  x.add_option("--store", o.store, "File of the store (or TERTULIA_STORE)")
+    ->type_name("FILE")
+    ->group(group);
+  x.add_flag("--json", o.json, "Print JSON, for programs")->group(group);
+  x.add_option("--wait", o.wait,
+               "How long to wait for another process that has the store")
+    ->type_name("TIME")
+    ->default_str("2s")
+    ->group(group);
+  for (auto* y : x.get_subcommands([](const CLI::App*) { return true; }))
+    add_common(*y, o);
+}
+
+void build(CLI::App& root, common_options& common, command& chosen) {
+  root.formatter(std::make_shared<help_formatter>());
+  root.require_subcommand(1);
+  root.set_version_flag("--version", "tertulia " TERTULIA_VERSION,
+                        "Print the version");
+  root.footer("\"tertulia --help\" tells how things are named, and the exit "
+              "codes.");
+
+  auto& sessions = *root.add_subcommand(
+    "sessions", "Conversations: list, look at, change, move between stores");
+  sessions.require_subcommand(1);
+  add_session_views(sessions, chosen);
+  add_session_changes(sessions, chosen);
+  add_session_files(sessions, chosen);
+
+  auto& snapshots = *root.add_subcommand(
+    "snapshots", "What sessions were like: look at, compare, go back, prune");
+  snapshots.require_subcommand(1);
+  add_snapshot_views(snapshots, chosen);
+  add_snapshot_diff(snapshots, chosen);
+  add_snapshot_changes(snapshots, chosen);
+  add_snapshot_prune(snapshots, chosen);
+
+  add_verify(root, chosen);
+  add_completion(root, chosen);
+  add_common(root, common);
+  root.footer(examples);
+}
+
+/// The command that was being read: where to look for help.
+std::string path_of(const CLI::App& root) {
+  auto result = root.get_name();
+  const auto* at = &root;
+  for (auto below = at->get_subcommands(); !below.empty();
+       below = at->get_subcommands()) {
+    at = below.front();
+    result += ' ' + at->get_name();
+  }
+  return result;
+}
+
+/// What is wrong with the command line, as one sentence.
+std::string told(const CLI::App& root, const CLI::ParseError& x) {
+  if (const auto rest = root.remaining(true); x.get_name() == "RequiredError"
+                                              && !rest.empty()
+                                              && !rest.front().starts_with('-'))
+    return path_of(root) + " does not know \"" + rest.front() + '"';
+  std::string result = x.what();
+  std::replace(result.begin(), result.end(), '\n', ' ');
+  while (result.ends_with('.') || result.ends_with(' '))
+    result.pop_back();
+  return result;
+}
+
+exit_code run(int argc, const char* const* argv, bool& as_json) {
+  common_options common;
+  command chosen;
+  CLI::App root{"Looks into the file of a tertulia store, and looks after it.",
+                "tertulia"};
+  build(root, common, chosen);
+  tool t{common};
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    t.out().write(root.help());
+    t.out().flush();
+    return exit_code::fine;
+  } catch (const CLI::CallForVersion& x) {
+    t.out().line(x.what());
+    t.out().flush();
+    return exit_code::fine;
+  } catch (const CLI::ParseError& x) {
+    // It was not read to its end.
+    as_json = std::any_of(argv, argv + argc,
+                          [](std::string_view y) { return y == "--json"; });
+    reject_usage(told(root, x), "Try: " + path_of(root) + " --help");
+  }
+  as_json = common.json;
+  const auto result = chosen(t);
+  t.out().flush();
+  return result;
+}
+
+exit_code guarded_run(int argc, const char* const* argv) {
+  auto as_json = false;
+  try {
+    return run(argc, argv, as_json);
+  } catch (const closed_pipe&) {
+    return exit_code::fine;
+  } catch (...) {
+    const auto reason = current_failure();
+    report(reason, as_json);
+    return reason.code();
+  }
+}
+
+} // namespace
+
+} // namespace tertulia::tool
+
+int main(int argc, char** argv) {
+  tertulia::tool::watch_interrupts();
+  return static_cast<int>(tertulia::tool::guarded_run(argc, argv));
+}

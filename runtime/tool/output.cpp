@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "output.hpp"
+
+#include <tertulia/status.hpp>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "failure.hpp"
+#include "text.hpp"
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace tertulia::tool {
+
+output::output() : is_terminal_(::isatty(STDOUT_FILENO) == 1) {
+  winsize size{};
+  if (is_terminal_ && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
+      && size.ws_col > 0)
+    columns_ = size.ws_col;
+}
+
+output::~output() {
+  try {
+    flush();
+  } catch (...) {
+    // Whoever needs to know has called flush.
+  }
+}
+
+void output::write(std::string_view text) {
+  constexpr std::size_t enough = 1u << 16u;
+  buffer_ += text;
+  if (buffer_.size() >= enough)
+    flush();
+}
+
+void output::line(std::string_view text) {
+  write(shown_lines(text));
+  write("\n");
+}
+
+void output::json_line(const document& x) {
+  write(text_of(x));
+  write("\n");
+}
+
+void output::flush() {
+  const auto text = std::exchange(buffer_, {});
+  for (std::size_t at = 0; at < text.size();) {
+    const auto n = ::write(STDOUT_FILENO, text.data() + at, text.size() - at);
+    if (n >= 0) {
+      at += static_cast<std::size_t>(n);
+      continue;
+    }
+    if (errno == EINTR)
+      continue;
+    if (errno == EPIPE)
+      throw closed_pipe{};
+    throw failure{status_error{errc::unavailable,
+                               "standard output: "
+                                 + std::system_category().message(errno)}};
+  }
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/session_file.hpp>
+#include <tertulia/status.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <semaphore>
+#include <system_error>
+
+#include "commands.hpp"
+#include "failure.hpp"
+#include "file_output.hpp"
+#include "finder.hpp"
+#include "interrupts.hpp"
+#include "output_stream.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+std::string told(const session_info& x) {
+  return "session " + shown(x.id.str()) + " of " + shown(x.agent) + " with "
+         + counted(x.records, "snapshot");
+}
+
+// -- export -------------------------------------------------------------------
+
+struct export_options {
+  std::string session;
+  std::string agent;
+  std::string file;
+  bool force = false;
+};
+
+exit_code write_out(tool& t, const export_options& o) {
+  const auto found = finder{t, o.agent}.session(o.session);
+  const session_ref which{found.agent, found.id};
+  auto bar = t.show_progress("exporting");
+  session_file_options options;
+  options.within = store_client::patience;
+  options.progress = [&](auto done, auto of) { bar.at(done, of); };
+  if (o.file.empty() || o.file == "-") {
+    output_stream to{t.out()};
+    export_session(t.store().system(), t.store().store(), which, to.stream(),
+                   options);
+    return exit_code::fine;
+  }
+  file_output file{o.file, o.force ? existing_file::is_replaced
+                                   : existing_file::is_kept};
+  const auto info = export_session(t.store().system(), t.store().store(), which,
+                                   file.stream(), options);
+  file.put_in_place();
+  bar.clear();
+  if (t.as_json()) {
+    auto line = document_of(info);
+    line["file"] = o.file;
+    t.out().json_line(line);
+  } else {
+    t.out().line("Wrote " + told(info) + " to " + shown(o.file) + '.');
+  }
+  return exit_code::fine;
+}
+
+// -- import -------------------------------------------------------------------
+
+struct import_options {
+  std::string file;
+  std::string as;
+  std::string agent;
+};
+
+/// Thrown into an import that is to end early.
+class stopped {};
+
+std::ifstream opened(const std::string& name) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(name, unknown))
+    reject_usage(name + " is a folder, not an exported session");
+  errno = 0;
+  std::ifstream file{name, std::ios::binary};
+  if (!file)
+    throw failure{
+      status_error{errno == ENOENT ? errc::not_found : errc::permission_denied,
+                   name + ": " + std::system_category().message(errno)}};
+  return file;
+}
+
+exit_code read_in(tool& t, const import_options& o) {
+  std::ifstream file;
+  // Looked at first: a typo must not make a new store.
+  if (o.file != "-")
+    file = opened(o.file);
+  auto& client = t.store(missing_store::is_made);
+  auto bar = t.show_progress("importing");
+
+  // Who is interrupted takes back what is there already. That takes a blink,
+  // unless standard input keeps it waiting; then the rest can be deleted later.
+  std::atomic<bool> stop = false;
+  std::binary_semaphore ended{0};
+  const on_interrupt interrupted{[&] {
+    stop = true;
+    (void)ended.try_acquire_for(std::chrono::seconds{1});
+  }};
+  session_file_options options;
+  options.within = store_client::patience;
+  options.progress = [&](auto done, auto of) {
+    if (stop)
+      throw stopped{};
+    bar.at(done, of);
+  };
+  session_info info;
+  try {
+    info = import_session(client.system(), client.store(),
+                          o.file == "-" ? std::cin : file,
+                          session_ref{o.agent, session_id{o.as}}, options);
+  } catch (const stopped&) {
+    ended.release();
+    throw;
+  } catch (const status_error& x) {
+    if (x.code() == errc::already_exists)
+      throw failure{x, "Import it under another id with --as, or delete the "
+                       "other one."};
+    throw;
+  }
+  bar.clear();
+  if (t.as_json())
+    t.out().json_line(document_of(info));
+  else
+    t.out().line("Read " + told(info) + '.');
+  return exit_code::fine;
+}
+
+} // namespace
+
+void add_session_files(CLI::App& sessions, command& chosen) {
+  {
+    auto& x = *sessions.add_subcommand(
+      "export", "Write a session into a file of JSON lines");
+    auto o = std::make_shared<export_options>();
+    add_session(x, o->session, o->agent);
+    x.add_option("-o,--output", o->file,
+                 "Where to; standard output if it is left out")
+      ->type_name("FILE");
+    x.add_flag("-f,--force", o->force, "Replace a file that is there already");
+    when_chosen(x, chosen, o, write_out);
+  }
+  {
+    auto& x = *sessions.add_subcommand(
+      "import", "Make a session of an exported file; makes the store, too, if "
+                "there is none");
+    auto o = std::make_shared<import_options>();
+    x.add_option("FILE", o->file,
+                 "What \"sessions export\" has written; - for "
+                 "standard input")
+      ->required()
+      ->type_name("");
+    x.add_option("--as", o->as, "Another id for the session")->type_name("ID");
+    x.add_option("--agent", o->agent, "Another agent for it")->type_name("KEY");
+    when_chosen(x, chosen, o, read_in);
+  }
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <cstdint>
+#include <map>
+
+#include "commands.hpp"
+#include "failure.hpp"
+#include "finder.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+/// One certain record, as it was found.
+snapshot_ref exactly(const snapshot_record& x) {
+  return snapshot_ref{{x.agent, x.session}, x.sequence};
+}
+
+void print(tool& t, const snapshot_record& now, const std::string& what) {
+  if (t.as_json())
+    t.out().json_line(document_of(now));
+  else
+    t.out().line(name_of(now) + "  " + short_id(now.id) + "  " + what);
+}
+
+// -- label --------------------------------------------------------------------
+
+struct label_options {
+  snapshot_choice which;
+  std::vector<std::string> add;
+  std::vector<std::string> remove;
+};
+
+exit_code label(tool& t, const label_options& o) {
+  if (o.add.empty() && o.remove.empty())
+    reject_usage("no label was said", "Add --add LABEL or --remove LABEL.");
+  label_snapshot change{
+    exactly(finder{t, o.which.agent}.snapshot(o.which.name, o.which.session))};
+  change.add = o.add;
+  change.remove = o.remove;
+  const auto now = t.store().ask<snapshot_record>(change);
+  std::string labels;
+  for (const auto& x : now.labels)
+    labels += (labels.empty() ? "" : ", ") + one_line(x);
+  print(t, now, labels.empty() ? "has no labels now" : "is labelled " + labels);
+  return exit_code::fine;
+}
+
+// -- note ---------------------------------------------------------------------
+
+struct note_options {
+  snapshot_choice which;
+  std::string note;
+};
+
+exit_code note(tool& t, const note_options& o) {
+  const auto found
+    = finder{t, o.which.agent}.snapshot(o.which.name, o.which.session);
+  const auto now
+    = t.store().ask<snapshot_record>(annotate_snapshot{exactly(found), o.note});
+  print(t, now,
+        now.note.empty() ? "has no note now"
+                         : "is noted: " + one_line(now.note));
+  return exit_code::fine;
+}
+
+// -- restore ------------------------------------------------------------------
+
+using sequences = std::vector<std::uint64_t>;
+
+std::string listed(const sequences& x) {
+  constexpr std::size_t most = 20;
+  std::string result;
+  for (std::size_t i = 0; i < x.size() && i < most; ++i)
+    result += (i == 0 ? "" : ", ") + std::to_string(x[i]);
+  if (x.size() > most)
+    result += ", … (" + std::to_string(x.size()) + " in all)";
+  return result;
+}
+
+/// Which records of a session are orphaned.
+std::map<std::uint64_t, bool> orphans_of(tool& t, const session_ref& of) {
+  std::map<std::uint64_t, bool> result;
+  t.store().each_record(of, [&](const snapshot_record& x) {
+    result[x.sequence] = x.orphaned;
+    return true;
+  });
+  return result;
+}
+
+exit_code restore(tool& t, const snapshot_choice& which) {
+  const auto found = finder{t, which.agent}.snapshot(which.name, which.session);
+  const session_ref of{found.agent, found.session};
+  auto before = orphans_of(t, of);
+  const auto head
+    = t.store()
+        .ask<stored_session>(get_session{of, detail_level::record})
+        .info.head;
+  const auto now
+    = t.store().ask<stored_snapshot>(restore_snapshot{exactly(found)}).record;
+  sequences orphaned;
+  sequences recovered;
+  for (const auto& [sequence, is_orphaned] : orphans_of(t, of))
+    if (is_orphaned != before[sequence])
+      (is_orphaned ? orphaned : recovered).push_back(sequence);
+  if (t.as_json()) {
+    document all;
+    all["head"] = document_of(now);
+    all["orphaned"] = orphaned;
+    all["recovered"] = recovered;
+    t.out().json_line(all);
+    return exit_code::fine;
+  }
+  print(t, now,
+        now.sequence == head ? "was the head already, and is worked on again"
+                             : "is the head now");
+  if (!recovered.empty())
+    t.out().line("Recovered: " + listed(recovered) + '.');
+  if (!orphaned.empty()) {
+    auto last = now;
+    last.sequence = head;
+    t.out().line(
+      "Orphaned: " + listed(orphaned) + ". To have them back: "
+      + "tertulia snapshots restore " + as_word(name_of(last))
+      + (which.agent.empty() ? "" : " --agent " + as_word(last.agent)));
+  }
+  return exit_code::fine;
+}
+
+} // namespace
+
+void add_snapshot_changes(CLI::App& snapshots, command& chosen) {
+  {
+    auto& x = *snapshots.add_subcommand(
+      "label", "Change the labels of a snapshot; one that has a label is never "
+               "pruned");
+    auto o = std::make_shared<label_options>();
+    add_snapshot(x, o->which);
+    x.add_option("--add", o->add, "Add a label; may be repeated")
+      ->type_name("LABEL")
+      ->allow_extra_args(false);
+    x.add_option("--remove", o->remove, "Remove a label; may be repeated")
+      ->type_name("LABEL")
+      ->allow_extra_args(false);
+    when_chosen(x, chosen, o, label);
+  }
+  {
+    auto& x = *snapshots.add_subcommand("note", "Write a note on a snapshot");
+    auto o = std::make_shared<note_options>();
+    add_snapshot(x, o->which);
+    x.add_option("TEXT", o->note, "The note; \"\" for none")
+      ->required()
+      ->type_name("");
+    when_chosen(x, chosen, o, note);
+  }
+  {
+    auto& x = *snapshots.add_subcommand(
+      "restore", "Make a snapshot the head of its session: the session goes on "
+                 "from there. What came after is orphaned, not lost");
+    auto o = std::make_shared<snapshot_choice>();
+    add_snapshot(x, *o);
+    when_chosen(x, chosen, o, restore);
+  }
+}
+
+} // namespace tertulia::tool

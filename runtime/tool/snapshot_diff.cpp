@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "commands.hpp"
+#include "finder.hpp"
+#include "json_diff.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+struct diff_options {
+  std::string before;
+  std::string after;
+  std::string session;
+  std::string agent;
+};
+
+struct side {
+  snapshot_record record;
+  document content;
+};
+
+side load(tool& t, const diff_options& o, const std::string& name) {
+  side result;
+  result.record = finder{t, o.agent}.snapshot(name, o.session);
+  const auto found = t.store().ask<stored_snapshot>(get_snapshot{snapshot_ref{
+    {result.record.agent, result.record.session}, result.record.sequence}});
+  result.content = document_of(found.content);
+  if (found.content.form() == state_form::plain) {
+    // So that both forms can be told of in the same words.
+    document whole;
+    whole["state"] = std::move(result.content);
+    result.content = std::move(whole);
+  }
+  return result;
+}
+
+/// One part of a state that is told of by itself.
+struct part {
+  const char* name = "";
+  std::vector<change> changes;
+  std::size_t size_before = 0;
+  std::size_t size_after = 0;
+};
+
+part compare(const char* name, const side& before, const side& after) {
+  static const document none;
+  const auto of = [&](const side& x) -> const document& {
+    const auto i = x.content.find(name);
+    return i != x.content.end() ? *i : none;
+  };
+  part result;
+  result.name = name;
+  const auto& old = of(before);
+  const auto& now = of(after);
+  result.size_before = old.is_array() ? old.size() : 0;
+  result.size_after = now.is_array() ? now.size() : 0;
+  const auto path = std::string{"/"} + name;
+  if (std::string_view{name} == "messages"
+      || std::string_view{name} == "artifacts") {
+    // What is not there is an empty list: each is added or removed by itself.
+    const auto empty = document::array();
+    result.changes
+      = diff(old.is_null() ? empty : old, now.is_null() ? empty : now, path);
+  } else if (before.content.contains(name) != after.content.contains(name)) {
+    result.changes.push_back(
+      {old.is_null() ? change_kind::added : change_kind::removed, path, old,
+       now});
+  } else {
+    result.changes = diff(old, now, path);
+  }
+  return result;
+}
+
+const char* verb_of(change_kind x) {
+  switch (x) {
+    case change_kind::added: return "add";
+    case change_kind::removed: return "remove";
+    case change_kind::changed: break;
+  }
+  return "replace";
+}
+
+document changes_of(const part& x) {
+  auto result = document::array();
+  for (const auto& change : x.changes) {
+    document line;
+    line["op"] = verb_of(change.kind);
+    line["path"] = change.path;
+    if (change.kind != change_kind::added)
+      line["before"] = change.before;
+    if (change.kind != change_kind::removed)
+      line["after"] = change.after;
+    result.push_back(std::move(line));
+  }
+  return result;
+}
+
+/// A value in one line: a message as who says what, if it is text only.
+std::string told(const document& x) {
+  if (x.is_object() && x.contains("role") && x.contains("content")
+      && x["content"].is_array()) {
+    std::string text;
+    auto only_text = true;
+    for (const auto& part : x["content"]) {
+      only_text = only_text && part.is_object() && part.contains("text")
+                  && part["text"].is_string();
+      if (only_text)
+        text += part["text"].get<std::string>();
+    }
+    if (only_text && x["role"].is_string())
+      return x["role"].get<std::string>() + ": " + one_line(text);
+  }
+  return text_of(x);
+}
+
+void print(output& to, const part& x) {
+  if (x.changes.empty())
+    return;
+  auto title = std::string{x.name};
+  if (x.size_before != x.size_after)
+    title += ": " + std::to_string(x.size_before) + " -> "
+             + std::to_string(x.size_after);
+  to.line(title);
+  for (const auto& y : x.changes) {
+    switch (y.kind) {
+      case change_kind::added:
+        to.line("  + " + shown(y.path) + "  " + told(y.after));
+        break;
+      case change_kind::removed:
+        to.line("  - " + shown(y.path) + "  " + told(y.before));
+        break;
+      case change_kind::changed:
+        to.line("  ~ " + shown(y.path));
+        to.line("      - " + told(y.before));
+        to.line("      + " + told(y.after));
+        break;
+    }
+  }
+}
+
+exit_code compare(tool& t, const diff_options& o) {
+  const auto before = load(t, o, o.before);
+  const auto after = load(t, o, o.after);
+  std::vector<part> parts;
+  for (const auto* name : {"messages", "custom", "artifacts", "state"})
+    if (before.content.contains(name) || after.content.contains(name))
+      parts.push_back(compare(name, before, after));
+  if (t.as_json()) {
+    document all;
+    all["before"] = document_of(before.record);
+    all["after"] = document_of(after.record);
+    for (const auto& x : parts)
+      all[x.name] = changes_of(x);
+    t.out().json_line(all);
+    return exit_code::fine;
+  }
+  for (const auto* x : {&before, &after})
+    t.out().line((x == &before ? "- " : "+ ") + name_of(x->record) + "  "
+                 + short_id(x->record.id));
+  if (std::all_of(parts.begin(), parts.end(),
+                  [](const part& x) { return x.changes.empty(); }))
+    t.out().line("Both have the same state.");
+  for (const auto& x : parts)
+    print(t.out(), x);
+  return exit_code::fine;
+}
+
+} // namespace
+
+void add_snapshot_diff(CLI::App& snapshots, command& chosen) {
+  auto& x = *snapshots.add_subcommand(
+    "diff", "Show what differs between the states of two snapshots");
+  auto o = std::make_shared<diff_options>();
+  x.add_option("BEFORE", o->before,
+               "SESSION@SEQUENCE, SESSION for its head, an id, or 4 or more "
+               "characters that only one id begins with")
+    ->required()
+    ->type_name("");
+  x.add_option("AFTER", o->after, "The same")->required()->type_name("");
+  x.add_option("--session", o->session, "Only snapshots of this session")
+    ->type_name("SESSION");
+  add_agent(x, o->agent);
+  when_chosen(x, chosen, o,
+              [](tool& t, const diff_options& y) { return compare(t, y); });
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <caf/timestamp.hpp>
+
+#include "ask_first.hpp"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "finder.hpp"
+#include "prune_plan.hpp"
+#include "table.hpp"
+#include "text.hpp"
+#include "units.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+struct prune_options {
+  std::string session;
+  std::string agent;
+  std::string older_than;
+  std::uint64_t keep = 0;
+  bool has_keep = false;
+  bool dry_run = false;
+  bool yes = false;
+};
+
+std::string told(const prune_plan& x) {
+  return std::to_string(x.dropped) + " of " + counted(x.records, "snapshot")
+         + " in " + counted(x.sessions.size(), "session");
+}
+
+void print_plan(tool& t, const prune_plan& plan) {
+  if (t.as_json()) {
+    document all;
+    all["dryRun"] = true;
+    all["records"] = plan.dropped;
+    auto& list = all["snapshots"] = document::array();
+    for (const auto& x : plan.sessions)
+      for (const auto& y : x.dropped)
+        list.push_back(document_of(y));
+    t.out().json_line(all);
+    return;
+  }
+  table rows{t.out(),
+             {{"AGENT", column_kind::text},
+              {"SNAPSHOT", column_kind::text},
+              {"ID", column_kind::fixed},
+              {"MADE", column_kind::fixed}}};
+  for (const auto& x : plan.sessions) {
+    for (const auto& y : x.dropped)
+      rows.row(
+        {shown(y.agent), name_of(y), short_id(y.id), local_time(y.created_at)});
+    rows.print();
+  }
+  t.out().line(plan.dropped == 0 ? "Nothing would be pruned."
+                                 : "Would prune " + told(plan) + '.');
+}
+
+exit_code prune(tool& t, const prune_options& o) {
+  if (!o.has_keep && o.older_than.empty())
+    reject_usage("nothing says which snapshots are to go",
+                 "Add --older-than 30d, --keep N or both.");
+  prune_snapshots how;
+  how.agent = o.agent;
+  how.keep_newest = o.keep;
+  if (!o.older_than.empty())
+    how.created_before = parse_time("--older-than", o.older_than);
+  if (!o.session.empty()) {
+    const auto info = finder{t, o.agent}.session(o.session);
+    how.agent = info.agent;
+    how.session = info.id;
+  }
+  auto bar = t.show_progress("looking");
+  const auto plan = plan_prune(t.store(), how, bar);
+  bar.clear();
+  if (o.dry_run) {
+    print_plan(t, plan);
+    return exit_code::fine;
+  }
+  if (plan.dropped > 0)
+    ask_first(t, "Prune " + told(plan) + " for good?", o.yes);
+  auto work = t.show_progress("pruning");
+  erased gone;
+  std::uint64_t done = 0;
+  for (const auto& x : plan.sessions) {
+    how.agent = x.of.agent;
+    how.session = x.of.id;
+    const auto here = t.store().ask<erased>(how);
+    gone.records += here.records;
+    gone.states += here.states;
+    work.at(++done, plan.sessions.size());
+  }
+  work.clear();
+  if (t.as_json())
+    t.out().json_line(document{{"sessions", plan.sessions.size()},
+                               {"records", gone.records},
+                               {"states", gone.states}});
+  else
+    t.out().line(gone.records == 0
+                   ? "There was nothing to prune."
+                   : "Pruned " + counted(gone.records, "snapshot") + " in "
+                       + counted(plan.sessions.size(), "session") + '.');
+  return exit_code::fine;
+}
+
+} // namespace
+
+void add_snapshot_prune(CLI::App& snapshots, command& chosen) {
+  auto& x = *snapshots.add_subcommand(
+    "prune", "Drop old snapshots for good. Heads and what has a label stay, "
+             "and whatever they need");
+  auto o = std::make_shared<prune_options>();
+  x.add_option("--session", o->session, "Only snapshots of this session")
+    ->type_name("SESSION");
+  add_agent(x, o->agent);
+  x.add_option("--older-than", o->older_than,
+               "Only what is older: 30d, or a time as in \"sessions list\"")
+    ->type_name("AGE");
+  auto* keep = x.add_option("--keep", o->keep,
+                            "Keep so many of the newest of each session")
+                 ->type_name("N");
+  x.add_flag("-n,--dry-run", o->dry_run, "Say what would go, and do nothing");
+  x.add_flag("-y,--yes", o->yes, "Do not ask");
+  when_chosen(x, chosen, o, [keep](tool& t, prune_options y) {
+    y.has_keep = keep->count() > 0;
+    return prune(t, y);
+  });
+}
+
+} // namespace tertulia::tool

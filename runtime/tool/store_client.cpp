@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "store_client.hpp"
+
+#include <tertulia/json.hpp>
+#include <tertulia/sqlite_store.hpp>
+
+#include <string>
+#include <system_error>
+
+#include "failure.hpp"
+#include <sqlite3.h>
+
+namespace tertulia::tool {
+
+namespace {
+
+/// Whether a store could not be opened because somebody else has its file.
+bool is_in_use(const status_error& x, const std::filesystem::path& file) {
+  if (x.code() != errc::unavailable)
+    return false;
+  const auto details = json::parse(x.details(), nullptr, false);
+  if (!details.is_object())
+    return false;
+  if (const auto i = details.find("sqlite"); i != details.end())
+    return i->is_number_integer() && (i->get<int>() & 0xff) == SQLITE_BUSY;
+  // Trouble with the lock itself names the lock.
+  return details.value("file", std::string{}) == file.string();
+}
+
+void check(const std::filesystem::path& file, missing_store missing) {
+  if (missing == missing_store::is_made)
+    return;
+  std::error_code unknown;
+  const auto status = std::filesystem::status(file, unknown);
+  if (status.type() == std::filesystem::file_type::not_found)
+    throw failure{
+      status_error{errc::not_found, "there is no file " + file.string(),
+                   json::object({{"file", file.string()}})
+                     .dump(-1, ' ', false, json::error_handler_t::replace)},
+      "Only \"tertulia sessions import\" makes a new one."};
+  if (std::filesystem::is_directory(status))
+    reject_usage(file.string() + " is a folder, not the file of a store");
+  if (std::filesystem::is_regular_file(status)
+      && std::filesystem::file_size(file, unknown) == 0 && !unknown)
+    throw failure{status_error{errc::failed_precondition,
+                               file.string() + " is empty: it is no store"}};
+}
+
+managed_store open(caf::actor_system& system, std::filesystem::path file,
+                   missing_store missing, caf::timespan patience) {
+  check(file, missing);
+  std::error_code unknown;
+  if (auto path = std::filesystem::weakly_canonical(file, unknown); !unknown)
+    file = std::move(path); // the name by which the store knows it
+  sqlite_options options;
+  options.patience = patience;
+  // A look into a store may need memory for all that it shows, and no more.
+  options.remembered_messages = 0;
+  try {
+    return spawn_sqlite_store(system, file, options);
+  } catch (const status_error& x) {
+    if (!is_in_use(x, file))
+      throw failure{x};
+    throw failure{
+      exit_code::in_use,
+      status_error{errc::unavailable,
+                   file.string() + " is in use by another process",
+                   x.details()},
+      "One process at a time can have a store: stop the other one, or wait for "
+      "it with --wait 30s."};
+  }
+}
+
+config& with_few_threads(config& x) {
+  x.set("scheduler.max-threads", 1);
+  return x;
+}
+
+} // namespace
+
+store_client::store_client(const std::filesystem::path& file,
+                           missing_store missing, caf::timespan patience)
+  : system_(with_few_threads(cfg_)), self_(system_),
+    store_(open(system_, file, missing, patience)) {}
+
+store_client::~store_client() {
+  self_->send_exit(store_, caf::exit_reason::user_shutdown);
+  self_->wait_for(store_);
+}
+
+void store_client::each_session(
+  list_sessions x, const std::function<bool(const session_page&)>& fn) {
+  for (auto more = true; more;) {
+    const auto page = ask<session_page>(x);
+    if (!fn(page))
+      return;
+    more = page.more && !page.sessions.empty();
+    if (more)
+      x.after = {page.sessions.back().agent, page.sessions.back().id};
+  }
+}
+
+void store_client::each_record(
+  const session_ref& of,
+  const std::function<bool(const snapshot_record&)>& fn) {
+  list_snapshots x{of};
+  x.with_orphans = true;
+  x.limit = max_page;
+  for (auto more = true; more;) {
+    const auto page = ask<snapshot_page>(x);
+    for (const auto& y : page.snapshots) {
+      x.after = y.record.sequence;
+      if (!fn(y.record))
+        return;
+    }
+    more = page.more;
+  }
+}
+
+} // namespace tertulia::tool

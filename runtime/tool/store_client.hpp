@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/config.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/status.hpp>
+#include <tertulia/store.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+namespace tertulia::tool {
+
+/// What becomes of a store that is not there.
+enum class missing_store { is_refused, is_made };
+
+/// A thread that talks to the store in a file, and waits for its answers.
+///
+/// @threads one at a time.
+class store_client {
+public:
+  /// Opens the file.
+  /// @param   patience how long to wait for another process that has it.
+  /// @errors  throws a failure, for people.
+  store_client(const std::filesystem::path& file, missing_store missing,
+               caf::timespan patience);
+
+  store_client(const store_client&) = delete;
+  store_client& operator=(const store_client&) = delete;
+
+  /// Closes the file.
+  ~store_client();
+
+  /// @errors throws what the store says.
+  template <class Answer, class Verb>
+  Answer ask(const Verb& x) {
+    Answer result;
+    caf::error reason;
+    self_->request(store_, patience, x)
+      .receive([&](Answer& y) { result = std::move(y); },
+               [&](caf::error& y) { reason = std::move(y); });
+    if (reason)
+      raise(reason);
+    return result;
+  }
+
+  /// Calls the function with each session that a question fits, page by page.
+  /// @param fn returns whether to go on.
+  void each_session(list_sessions x,
+                    const std::function<bool(const session_page&)>& fn);
+
+  /// Calls the function with each record of a session, orphans included.
+  /// @param fn returns whether to go on.
+  void each_record(const session_ref& of,
+                   const std::function<bool(const snapshot_record&)>& fn);
+
+  [[nodiscard]] caf::actor_system& system() noexcept {
+    return system_;
+  }
+
+  [[nodiscard]] const managed_store& store() const noexcept {
+    return store_;
+  }
+
+  /// Longest wait for one answer. It is long, because somebody watches who can
+  /// interrupt.
+  static constexpr caf::timespan patience = std::chrono::hours{24};
+
+private:
+  config cfg_;
+  caf::actor_system system_;
+  caf::scoped_actor self_;
+  managed_store store_;
+};
+
+} // namespace tertulia::tool

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "text.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+namespace tertulia::tool {
+
+namespace {
+
+struct range {
+  char32_t first;
+  char32_t last;
+};
+
+template <std::size_t N>
+bool is_in(const std::array<range, N>& ranges, char32_t x) {
+  for (const auto& r : ranges)
+    if (x >= r.first && x <= r.last)
+      return true;
+  return false;
+}
+
+/// Controls, marks that turn the direction of the text, and what breaks lines.
+constexpr std::array<range, 8> obeyed{{{0x00, 0x1f},
+                                       {0x7f, 0x9f},
+                                       {0x61c, 0x61c},
+                                       {0x200e, 0x200f},
+                                       {0x2028, 0x202e},
+                                       {0x2060, 0x206f},
+                                       {0xfeff, 0xfeff},
+                                       {0xfff9, 0xfffb}}};
+
+constexpr std::array<range, 10> without_width{{{0x300, 0x36f},
+                                               {0x483, 0x489},
+                                               {0x591, 0x5bd},
+                                               {0x610, 0x61a},
+                                               {0x64b, 0x65f},
+                                               {0x1ab0, 0x1aff},
+                                               {0x200b, 0x200d},
+                                               {0x20d0, 0x20ff},
+                                               {0xfe00, 0xfe0f},
+                                               {0xfe20, 0xfe2f}}};
+
+constexpr std::array<range, 12> wide{{{0x1100, 0x115f},
+                                      {0x231a, 0x231b},
+                                      {0x2e80, 0x303e},
+                                      {0x3041, 0xa4cf},
+                                      {0xac00, 0xd7a3},
+                                      {0xf900, 0xfaff},
+                                      {0xfe30, 0xfe6f},
+                                      {0xff00, 0xff60},
+                                      {0xffe0, 0xffe6},
+                                      {0x1f300, 0x1f64f},
+                                      {0x1f680, 0x1faff},
+                                      {0x20000, 0x3fffd}}};
+
+/// One character of a text, or one byte that belongs to none.
+struct character {
+  char32_t code = 0;
+  std::string_view bytes;
+  bool valid = false;
+};
+
+character first_of(std::string_view text) {
+  const auto byte
+    = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto lead = byte(0);
+  if (lead < 0x80)
+    return {lead, text.substr(0, 1), true};
+  const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  const character broken{lead, text.substr(0, 1), false};
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < size)
+    return broken;
+  char32_t code = lead & (0xffu >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0u) != 0x80)
+      return broken;
+    code = code << 6u | (byte(i) & 0x3fu);
+  }
+  if (code < least[size] || code > 0x10ffff
+      || (code >= 0xd800 && code <= 0xdfff))
+    return broken;
+  return {code, text.substr(0, size), true};
+}
+
+template <class Fn>
+void for_each_character(std::string_view text, Fn fn) {
+  while (!text.empty()) {
+    const auto x = first_of(text);
+    fn(x);
+    text.remove_prefix(x.bytes.size());
+  }
+}
+
+std::string hex(const char* format, char32_t x) {
+  std::array<char, 16> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), format, static_cast<unsigned>(x));
+  return buffer.data();
+}
+
+std::string escaped(const character& x) {
+  switch (x.code) {
+    case '\n': return "\\n";
+    case '\t': return "\\t";
+    case '\r': return "\\r";
+    default: break;
+  }
+  return x.valid && x.code > 0x7f ? hex("\\u{%x}", x.code)
+                                  : hex("\\x%02x", x.code);
+}
+
+/// @param keep which of the characters that are obeyed stay, or become blanks.
+template <class Fn>
+std::string replaced(std::string_view text, Fn keep) {
+  std::string result;
+  result.reserve(text.size());
+  for_each_character(text, [&](const character& x) {
+    if (x.valid && !is_in(obeyed, x.code))
+      result += x.bytes;
+    else if (const char c = x.valid ? keep(x.code) : '\0'; c != '\0')
+      result += c;
+    else
+      result += escaped(x);
+  });
+  return result;
+}
+
+std::size_t width_of(const character& x) {
+  if (is_in(without_width, x.code))
+    return 0;
+  return is_in(wide, x.code) ? 2 : 1;
+}
+
+} // namespace
+
+std::string shown(std::string_view text) {
+  return replaced(text, [](char32_t) { return '\0'; });
+}
+
+std::string one_line(std::string_view text) {
+  return replaced(text, [](char32_t x) {
+    return x == '\n' || x == '\t' || x == '\r' ? ' ' : '\0';
+  });
+}
+
+std::string shown_lines(std::string_view text) {
+  return replaced(text, [](char32_t x) {
+    return x == '\n' || x == '\t' ? static_cast<char>(x) : '\0';
+  });
+}
+
+std::string shown_json(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for_each_character(text, [&](const character& x) {
+    // Outside of strings there are line breaks and blanks at most.
+    if (!x.valid)
+      result += "\\ufffd";
+    else if (x.code != '\n' && is_in(obeyed, x.code))
+      result += hex("\\u%04x", x.code);
+    else
+      result += x.bytes;
+  });
+  return result;
+}
+
+std::string as_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for_each_character(text, [&](const character& x) {
+    result += x.valid ? x.bytes : std::string_view{"\xef\xbf\xbd"};
+  });
+  return result;
+}
+
+std::size_t width_of(std::string_view text) {
+  std::size_t result = 0;
+  for_each_character(text, [&](const character& x) { result += width_of(x); });
+  return result;
+}
+
+std::string cut(std::string_view text, std::size_t cells) {
+  if (width_of(text) <= cells)
+    return std::string{text};
+  std::size_t used = 1; // the ellipsis
+  std::size_t bytes = 0;
+  auto full = false;
+  for_each_character(text, [&](const character& x) {
+    used += width_of(x);
+    full = full || used > cells;
+    if (!full)
+      bytes += x.bytes.size();
+  });
+  return std::string{text.substr(0, bytes)} + "…";
+}
+
+std::string as_word(std::string_view text) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno"
+                                     "pqrstuvwxyz0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos)
+    return std::string{text};
+  std::string result = "'";
+  for (const char c : text)
+    result += c == '\'' ? "'\\''" : std::string(1, c);
+  return result + '\'';
+}
+
+std::string counted(unsigned long long n, const char* noun) {
+  return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s");
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "commands.hpp"
+#include "finder.hpp"
+#include "table.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+struct verify_options {
+  std::string session;
+  std::string agent;
+};
+
+/// How many sessions and records there are to look at.
+std::uint64_t length_of_way(tool& t, const verify_sessions& what) {
+  std::uint64_t result = 0;
+  list_sessions all;
+  all.agent = what.agent;
+  all.updated_since = caf::timestamp::min();
+  all.limit = max_page;
+  t.store().each_session(all, [&](const session_page& page) {
+    for (const auto& x : page.sessions)
+      if (what.session.empty() || x.id == what.session)
+        result += 1 + x.records;
+    return true;
+  });
+  return result;
+}
+
+void print(tool& t, const std::vector<damage>& damages, damage_kind kind,
+           const char* title) {
+  table rows{t.out(),
+             {{"AGENT", column_kind::text},
+              {"SESSION", column_kind::text},
+              {"RECORD", column_kind::number},
+              {"WHAT", column_kind::text}}};
+  std::uint64_t count = 0;
+  for (const auto& x : damages)
+    if (x.kind == kind) {
+      ++count;
+      rows.row({shown(x.where.agent), shown(x.where.id.str()),
+                x.sequence == 0 ? "-" : std::to_string(x.sequence), x.what});
+    }
+  if (count == 0)
+    return;
+  t.out().line(std::string{title} + ": " + std::to_string(count));
+  rows.print();
+  t.out().line("");
+}
+
+exit_code verify(tool& t, const verify_options& o) {
+  verify_sessions what;
+  what.agent = o.agent;
+  if (!o.session.empty()) {
+    const auto info = finder{t, o.agent}.session(o.session);
+    what.agent = info.agent;
+    what.session = info.id;
+  }
+  auto bar = t.show_progress("verifying");
+  const auto length = bar.is_shown() ? length_of_way(t, what) : 0;
+  std::uint64_t sessions = 0;
+  std::uint64_t records = 0;
+  std::vector<damage> damages;
+  for (auto more = true; more;) {
+    auto page = t.store().ask<verified_page>(what);
+    sessions += page.sessions;
+    records += page.records;
+    std::move(page.damages.begin(), page.damages.end(),
+              std::back_inserter(damages));
+    bar.at(sessions + records, length);
+    what.after = page.last;
+    what.after_record = page.last_record;
+    more = page.more;
+  }
+  bar.clear();
+  const auto corrupt = static_cast<std::size_t>(
+    std::count_if(damages.begin(), damages.end(), [](const damage& x) {
+      return x.kind == damage_kind::corrupt;
+    }));
+  const auto missing = damages.size() - corrupt;
+  if (t.as_json()) {
+    document all;
+    all["sessions"] = sessions;
+    all["records"] = records;
+    all["corrupt"] = corrupt;
+    all["missing"] = missing;
+    auto& list = all["damages"] = document::array();
+    for (const auto& x : damages)
+      list.push_back(document_of(x));
+    t.out().json_line(all);
+  } else {
+    print(t, damages, damage_kind::corrupt, "corrupt");
+    print(t, damages, damage_kind::missing, "missing");
+    t.out().line(counted(sessions, "session") + " and "
+                 + counted(records, "snapshot") + " were looked at: "
+                 + (damages.empty()
+                      ? "nothing is damaged."
+                      : std::to_string(corrupt) + " corrupt, "
+                          + std::to_string(missing) + " missing."));
+  }
+  return damages.empty() ? exit_code::fine : exit_code::damaged;
+}
+
+} // namespace
+
+void add_verify(CLI::App& root, command& chosen) {
+  auto& x = *root.add_subcommand(
+    "verify", "Look at all that a store keeps, and say what is damaged");
+  auto o = std::make_shared<verify_options>();
+  x.add_option("SESSION", o->session, "Only this session")->type_name("");
+  add_agent(x, o->agent);
+  when_chosen(x, chosen, o, verify);
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tertulia::test {
+
+/// What a process has said and how it has ended.
+struct tool_result {
+  /// Exit code; 128 and the signal if one has killed it.
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+/// A run of the command line, or of any program, in an environment of its own.
+/// Killed with `kill -9` at the latest when this goes out of scope.
+class tool_process {
+public:
+  struct pipes {};
+
+  struct terminal {
+    explicit terminal(unsigned short columns) : columns(columns) {}
+
+    unsigned short columns;
+  };
+
+  /// Starts it with its input, output and errors on pipes.
+  tool_process(pipes, std::vector<std::string> command,
+               const std::string& input = {}) {
+    std::array<int, 2> in{};
+    std::array<int, 2> out{};
+    std::array<int, 2> err{};
+    for (auto* ends : {&in, &out, &err})
+      if (::pipe2(ends->data(), O_CLOEXEC) != 0)
+        throw std::runtime_error{"no pipe"};
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(in[0], STDIN_FILENO);
+      ::dup2(out[1], STDOUT_FILENO);
+      ::dup2(err[1], STDERR_FILENO);
+      run(command);
+    }
+    for (const int end : {in[0], out[1], err[1]})
+      ::close(end);
+    out_ = out[0];
+    err_ = err[0];
+    // Small enough for a pipe to take it at once, whatever becomes of it.
+    struct sigaction ignore {};
+    struct sigaction before {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &ignore, &before);
+    if (::write(in[1], input.data(), input.size()) < 0 && errno != EPIPE)
+      throw std::runtime_error{"no input"};
+    ::sigaction(SIGPIPE, &before, nullptr);
+    ::close(in[1]);
+  }
+
+  /// Starts it with all of them on a terminal.
+  tool_process(terminal size, std::vector<std::string> command) {
+    winsize window{};
+    window.ws_col = size.columns;
+    window.ws_row = 24;
+    pid_ = ::forkpty(&out_, nullptr, nullptr, &window);
+    if (pid_ == 0)
+      run(command);
+  }
+
+  tool_process(const tool_process&) = delete;
+  tool_process& operator=(const tool_process&) = delete;
+
+  ~tool_process() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    for (const int end : {out_, err_})
+      if (end >= 0)
+        ::close(end);
+  }
+
+  void send(int signal) const {
+    ::kill(pid_, signal);
+  }
+
+  /// Nobody reads its output any more.
+  void close_output() {
+    ::close(std::exchange(out_, -1));
+  }
+
+  void type(const std::string& text) const {
+    if (::write(out_, text.data(), text.size()) < 0)
+      throw std::runtime_error{"no terminal"};
+  }
+
+  /// Reads what it prints until a text is in it, or it has ended.
+  /// @returns whether it was.
+  bool read_until(const std::string& text) {
+    while (result_.out.find(text) == std::string::npos)
+      if (!read(out_, result_.out))
+        return false;
+    return true;
+  }
+
+  /// Reads all there is, and waits for its end.
+  tool_result wait() {
+    while (out_ >= 0 || err_ >= 0) {
+      std::array<pollfd, 2> ends{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
+      if (::poll(ends.data(), ends.size(), -1) < 0)
+        continue;
+      if (ends[0].revents != 0)
+        read(out_, result_.out);
+      if (ends[1].revents != 0)
+        read(err_, result_.err);
+    }
+    int status = 0;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    result_.code
+      = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return std::move(result_);
+  }
+
+private:
+  [[noreturn]] static void run(std::vector<std::string>& command) {
+    ::unsetenv("TERTULIA_STORE");
+    ::setenv("TZ", "UTC", 1);
+    ::setenv("TERM", "xterm", 1);
+    std::vector<char*> argv;
+    for (auto& x : command)
+      argv.push_back(x.data());
+    argv.push_back(nullptr);
+    ::execvp(argv[0], argv.data());
+    ::_exit(127);
+  }
+
+  /// @returns false at the end, which a terminal says with an error.
+  static bool read(int& from, std::string& to) {
+    std::array<char, 4096> buffer{};
+    const auto n = ::read(from, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR)
+      return true;
+    if (n <= 0) {
+      ::close(std::exchange(from, -1));
+      return false;
+    }
+    to.append(buffer.data(), static_cast<std::size_t>(n));
+    return true;
+  }
+
+  pid_t pid_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+  tool_result result_;
+};
+
+inline constexpr tool_process::pipes on_pipes{};
+
+} // namespace tertulia::test

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/config.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/status.hpp>
+#include <tertulia/store.hpp>
+
+#include <caf/all.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scratch.hpp"
+#include "tool_process.hpp"
+#include <gtest/gtest.h>
+
+namespace tertulia::test {
+
+/// A store that a test has open, to put something into it.
+class open_store {
+public:
+  explicit open_store(const std::filesystem::path& file)
+    : store_(spawn_sqlite_store(system_, file)) {}
+
+  open_store(const open_store&) = delete;
+  open_store& operator=(const open_store&) = delete;
+
+  /// Closes the file.
+  ~open_store() {
+    self_->send_exit(store_, caf::exit_reason::user_shutdown);
+    self_->wait_for(store_);
+  }
+
+  template <class Answer, class Verb>
+  Answer ask(const Verb& x) {
+    Answer result;
+    self_->request(store_, std::chrono::seconds{30}, x)
+      .receive([&](Answer& y) { result = std::move(y); },
+               [](caf::error& y) { ADD_FAILURE() << to_status(y).what(); });
+    return result;
+  }
+
+private:
+  config cfg_;
+  caf::actor_system system_{cfg_};
+  caf::scoped_actor self_{system_};
+  managed_store store_;
+};
+
+/// What the command line is tried on.
+///
+/// `s1` of `/agent/chat`: 1 - 2 - 3 and 2 - 4, with 4 as its head and 3
+/// orphaned; 2 has the label `good`. `s2` of `/agent/chat`, titled `Second`:
+/// what 1 is there. `s1` of `/flow/draft`: one record.
+struct a_tool : testing::Test {
+  void SetUp() override {
+    open_store store{file};
+    const auto one = said({{"hello", "hi"}}, "calm");
+    const auto two = said({{"hello", "hi"}, {"how?", "so"}}, "calm");
+    const auto three
+      = said({{"hello", "hi"}, {"how?", "so"}, {"why?", "hm"}}, "calm");
+    const auto four
+      = said({{"hello", "hi"}, {"when?", "now"}, {"oh", "yes"}}, "glad");
+    const session_ref chat{"/agent/chat", session_id{"s1"}};
+    save(store, chat, one, 0);
+    save(store, chat, two, 1);
+    save(store, chat, three, 2);
+    save(store, chat, four, 2);
+    label_snapshot label{snapshot_ref{chat, 2}};
+    label.add.emplace_back("good");
+    store.ask<snapshot_record>(label);
+    const session_ref second{"/agent/chat", session_id{"s2"}};
+    save(store, second, one, 0);
+    store.ask<session_info>(title_session{second, "Second"});
+    save(store, {"/flow/draft", session_id{"s1"}}, two, 0);
+    ids = {one.id().str(), two.id().str(), three.id().str(), four.id().str()};
+  }
+
+  using turn = std::pair<const char*, const char*>;
+
+  static state said(std::initializer_list<turn> turns, const char* mood) {
+    std::vector<ai::message> messages;
+    for (const auto& [user, model] : turns) {
+      messages.push_back(ai::user_text(user));
+      messages.push_back(ai::model_text(model));
+    }
+    return state::conversation(ai::message_log{}.with(std::move(messages)),
+                               payload::of(json::object({{"mood", mood}})),
+                               nullptr);
+  }
+
+  /// Saves a record that was made an hour after the one before.
+  static snapshot_record save(open_store& store, const session_ref& where,
+                              const state& content, std::uint64_t parent) {
+    snapshot_record x;
+    x.agent = where.agent;
+    x.session = where.id;
+    x.state = content.id();
+    x.id = snapshot_id{x.state.str()};
+    x.parent = parent;
+    x.turn_index = parent;
+    x.created_at = parse_rfc3339("2026-11-20T10:00:00Z")
+                   + std::chrono::hours{static_cast<std::int64_t>(parent)};
+    return store
+      .ask<saved_snapshot>(save_snapshot{x, content, append_rule::anywhere})
+      .record;
+  }
+
+  // -- running ----------------------------------------------------------------
+
+  static std::vector<std::string> command(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), TERTULIA_TOOL);
+    return arguments;
+  }
+
+  /// Runs it without any store.
+  static tool_result run_bare(std::vector<std::string> arguments,
+                              const std::string& input = {}) {
+    return tool_process{on_pipes, command(std::move(arguments)), input}.wait();
+  }
+
+  std::vector<std::string> on_store(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--store", file.string()});
+    return command(std::move(arguments));
+  }
+
+  /// Runs it on the file.
+  tool_result run(std::vector<std::string> arguments,
+                  const std::string& input = {}) const {
+    return tool_process{on_pipes, on_store(std::move(arguments)), input}.wait();
+  }
+
+  /// Runs it, and it must go well and say nothing on standard error.
+  std::string output(std::vector<std::string> arguments) const {
+    const auto result = run(std::move(arguments));
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    return result.out;
+  }
+
+  /// The same with `--json`, for one document.
+  json document(std::vector<std::string> arguments) const {
+    arguments.emplace_back("--json");
+    const auto text = output(std::move(arguments));
+    EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
+    return json::parse(text);
+  }
+
+  /// The same for one document per line.
+  std::vector<json> documents(std::vector<std::string> arguments) const {
+    arguments.emplace_back("--json");
+    std::vector<json> result;
+    const auto text = output(std::move(arguments));
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = text.find('\n', at);
+      result.push_back(json::parse(text.substr(at, end - at)));
+      at = end + 1;
+    }
+    return result;
+  }
+
+  /// Runs it with `--json`; it must fail, with nothing on standard output.
+  json failure(int code, std::vector<std::string> arguments,
+               const std::string& input = {}) const {
+    arguments.emplace_back("--json");
+    const auto result = run(std::move(arguments), input);
+    EXPECT_EQ(result.code, code) << result.err;
+    EXPECT_EQ(result.out, "");
+    const auto error = json::parse(result.err).at("error");
+    EXPECT_EQ(error.at("exitCode"), code);
+    return error;
+  }
+
+  static std::string text_of(const std::filesystem::path& x) {
+    std::ifstream in{x, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+
+  /// The names of what is in the folder.
+  std::vector<std::string> files() const {
+    std::vector<std::string> result;
+    for (const auto& x :
+         std::filesystem::directory_iterator{file.parent_path()})
+      result.push_back(x.path().filename().string());
+    return result;
+  }
+
+  scratch folder;
+  std::filesystem::path file = folder / "chat.db";
+  /// Of the records 1 to 4 of `s1`.
+  std::vector<std::string> ids;
+};
+
+/// Whether a text has another one in it.
+inline testing::AssertionResult has(const std::string& text,
+                                    const std::string& part) {
+  if (text.find(part) != std::string::npos)
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "no \"" << part << "\" in:\n" << text;
+}
+
+} // namespace tertulia::test

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The command line on sessions, and what it says to what makes no sense. It
+// runs as a process, as people run it.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/raw_sqlite.hpp"
+#include "support/tool_store.hpp"
+#include <sys/stat.h>
+
+namespace tertulia::test {
+
+namespace {
+
+using tool = a_tool;
+
+std::vector<std::string> ids_of(const std::vector<json>& lines) {
+  std::vector<std::string> result;
+  for (const auto& x : lines)
+    result.push_back(x.at("agent").get<std::string>() + ' '
+                     + x.at("id").get<std::string>());
+  return result;
+}
+
+using strings = std::vector<std::string>;
+
+} // namespace
+
+// -- list ---------------------------------------------------------------------
+
+TEST_F(tool, lists_sessions_as_a_table) {
+  const auto text = output({"sessions", "list"});
+  EXPECT_TRUE(has(text, "AGENT        SESSION  ABOUT"));
+  EXPECT_TRUE(has(text, "/agent/chat  s1       “oh”"));
+  EXPECT_TRUE(has(text, "/agent/chat  s2       Second"));
+  EXPECT_TRUE(has(text, "/flow/draft  s1       “how?”"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+}
+
+TEST_F(tool, lists_sessions_as_a_document_per_line) {
+  const auto lines = documents({"sessions", "list"});
+  EXPECT_EQ(ids_of(lines),
+            (strings{"/agent/chat s1", "/agent/chat s2", "/flow/draft s1"}));
+  EXPECT_EQ(lines[0].at("records"), 4);
+  EXPECT_EQ(lines[0].at("messages"), 6);
+  EXPECT_EQ(lines[1].at("title"), "Second");
+  EXPECT_TRUE(lines[1].at("updatedAt").get<std::string>().ends_with("Z"));
+}
+
+TEST_F(tool, lists_only_the_sessions_that_are_asked_for) {
+  EXPECT_EQ(ids_of(documents({"sessions", "list", "--agent", "/flow/draft"})),
+            strings{"/flow/draft s1"});
+  EXPECT_EQ(ids_of(documents({"sessions", "list", "--label", "good"})),
+            strings{"/agent/chat s1"});
+  EXPECT_EQ(documents({"sessions", "list", "--since", "1h"}).size(), 3u);
+  EXPECT_EQ(documents({"sessions", "list", "--until", "1h"}).size(), 0u);
+  EXPECT_EQ(documents({"sessions", "list", "--since", "2030-01-01"}).size(),
+            0u);
+  EXPECT_EQ(
+    documents({"sessions", "list", "--until", "2100-01-01T00:00:00Z"}).size(),
+    3u);
+  EXPECT_EQ(output({"sessions", "list", "-q"}), "s1\ns2\ns1\n");
+}
+
+TEST_F(tool, goes_on_listing_where_the_cursor_points) {
+  const auto first = documents({"sessions", "list", "--limit", "2"});
+  ASSERT_EQ(first.size(), 2u);
+  const auto cursor = first[1].at("cursor").get<std::string>();
+  EXPECT_EQ(ids_of(documents({"sessions", "list", "--after", cursor})),
+            strings{"/flow/draft s1"});
+  const auto people = run({"sessions", "list", "--limit", "2"});
+  EXPECT_TRUE(has(people.err, "--after '" + cursor + "'"));
+  EXPECT_EQ(run({"sessions", "list", "--limit", "3"}).err, "");
+}
+
+TEST_F(tool, says_so_when_no_session_fits) {
+  const auto result = run({"sessions", "list", "--label", "none"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "No session is like that.\n");
+}
+
+// -- show ---------------------------------------------------------------------
+
+TEST_F(tool, shows_a_session_and_its_last_messages) {
+  const auto text = output(
+    {"sessions", "show", "s1", "--agent", "/agent/chat", "--messages", "2"});
+  EXPECT_TRUE(has(text, "head       s1@4  " + ids[3].substr(0, 12)));
+  EXPECT_TRUE(has(text, "snapshots  4, 1 of them orphaned"));
+  EXPECT_TRUE(has(text, "custom     {\"mood\":\"glad\"}"));
+  EXPECT_TRUE(has(text, "the last 2 of 6 messages\n\n#4 user\n  oh\n\n"
+                        "#5 model\n  yes\n"));
+}
+
+TEST_F(tool, shows_a_session_as_a_document) {
+  const auto shown = document({"sessions", "show", "s2"});
+  EXPECT_EQ(shown.at("session").at("title"), "Second");
+  EXPECT_EQ(shown.at("head").at("id"), ids[0]);
+  EXPECT_EQ(shown.at("orphans"), 0);
+  EXPECT_EQ(shown.at("custom").at("mood"), "calm");
+  EXPECT_EQ(shown.at("lastMessages").size(), 2u);
+}
+
+TEST_F(tool, shows_a_session_whose_state_is_damaged_and_says_so) {
+  raw_sqlite{file}.run("UPDATE messages SET text = replace(text, 'oh', 'no')");
+  const auto result = run({"sessions", "show", "s1", "--agent", "/agent/chat"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.out, "snapshots  4"));
+  EXPECT_TRUE(has(result.err, "is corrupt"));
+  EXPECT_TRUE(has(result.err, "tertulia verify"));
+}
+
+TEST_F(tool, never_lets_control_characters_through) {
+  const std::string evil = "a\x1b[2Jb\nc\x07\u009b\u202ed";
+  {
+    open_store store{file};
+    const session_ref where{"/agent/chat", session_id{"evil\x1b[31m"}};
+    const auto saved = save(store, where, said({{evil.c_str(), "x"}}, "y"), 0);
+    store.ask<session_info>(title_session{where, evil});
+    store.ask<snapshot_record>(
+      annotate_snapshot{snapshot_ref{where, saved.sequence}, evil});
+    label_snapshot label{snapshot_ref{where, saved.sequence}};
+    label.add.push_back(evil);
+    store.ask<snapshot_record>(label);
+  }
+  const std::string id = "evil\x1b[31m";
+  for (const auto& arguments :
+       std::vector<strings>{{"sessions", "list"},
+                            {"sessions", "list", "-q"},
+                            {"sessions", "list", "--json"},
+                            {"sessions", "show", id},
+                            {"sessions", "show", id, "--json"},
+                            {"sessions", "show", id + "\x1b"},
+                            {"sessions", "show", id + "\x1b", "--json"},
+                            {"sessions", "title", id, evil},
+                            {"snapshots", "list", id},
+                            {"snapshots", "show", id},
+                            {"snapshots", "diff", id, "s2"},
+                            {"snapshots", "note", id, evil},
+                            {"snapshots", "prune", "--keep", "1", "--dry-run"},
+                            {"verify", id},
+                            {"sessions", "delete", id, "--yes"}}) {
+    const auto result = run(arguments);
+    const auto all = result.out + result.err;
+    EXPECT_NE(all, "");
+    EXPECT_EQ(all.find('\x1b'), std::string::npos) << all;
+    EXPECT_EQ(all.find('\x07'), std::string::npos) << all;
+    EXPECT_EQ(all.find("\u009b"), std::string::npos) << all;
+    EXPECT_EQ(all.find("\u202e"), std::string::npos) << all;
+  }
+}
+
+// -- changes ------------------------------------------------------------------
+
+TEST_F(tool, deletes_a_session_when_told_that_it_is_meant) {
+  const auto refused = run({"sessions", "delete", "s2"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(has(refused.err, "--yes"));
+  EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
+  EXPECT_EQ(output({"sessions", "delete", "s2", "--yes"}),
+            "Erased session s2 of /agent/chat with 1 snapshot.\n");
+  EXPECT_EQ(documents({"sessions", "list"}).size(), 2u);
+  EXPECT_EQ(
+    document({"sessions", "delete", "s1", "--agent", "/flow/draft", "--yes"})
+      .at("records"),
+    1);
+}
+
+TEST_F(tool, forks_a_session_whole_or_up_to_a_snapshot) {
+  output({"sessions", "fork", "s1", "whole", "--agent", "/agent/chat"});
+  EXPECT_EQ(document({"sessions", "show", "whole"}).at("session").at("records"),
+            4);
+  const auto part = document({"sessions", "fork", "s1", "part", "--agent",
+                              "/agent/chat", "--at", ids[1].substr(0, 8)});
+  EXPECT_EQ(part.at("id"), "part");
+  EXPECT_EQ(part.at("head"), 2);
+  EXPECT_EQ(part.at("records"), 2);
+  EXPECT_EQ(
+    document({"sessions", "fork", "s2", "s3", "--to-agent", "/agent/other"})
+      .at("agent"),
+    "/agent/other");
+  EXPECT_EQ(failure(1, {"sessions", "fork", "s2", "whole"}).at("code"),
+            "already_exists");
+}
+
+TEST_F(tool, titles_a_session) {
+  EXPECT_EQ(output({"sessions", "title", "s2", "A \"b\""}),
+            "The session s2 of /agent/chat is titled \"A \"b\"\".\n");
+  EXPECT_EQ(document({"sessions", "title", "s2", ""}).at("title"), "");
+  EXPECT_EQ(
+    failure(2, {"sessions", "title", "s2", std::string(300, 'x')}).at("code"),
+    "invalid_argument");
+}
+
+// -- files --------------------------------------------------------------------
+
+TEST_F(tool, exports_what_it_imports_again) {
+  const auto there = (folder / "s1.jsonl").string();
+  EXPECT_EQ(
+    output({"sessions", "export", "s1", "--agent", "/agent/chat", "-o", there}),
+    "Wrote session s1 of /agent/chat with 4 snapshots to " + there + ".\n");
+  EXPECT_EQ(output({"sessions", "export", "s1", "--agent", "/agent/chat"}),
+            text_of(there));
+
+  const auto copy = (folder / "copy.db").string();
+  const auto made = run_bare({"sessions", "import", there, "--store", copy});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.out, "Read session s1 of /agent/chat with 4 snapshots.\n");
+  const auto again
+    = run_bare({"snapshots", "list", "s1", "--json", "--store", copy});
+  EXPECT_EQ(again.out, output({"snapshots", "list", "s1", "--agent",
+                               "/agent/chat", "--json"}));
+
+  const auto other = run({"sessions", "import", "-", "--as", "s9", "--agent",
+                          "/agent/x", "--json"},
+                         text_of(there));
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_EQ(json::parse(other.out).at("id"), "s9");
+  EXPECT_EQ(json::parse(other.out).at("agent"), "/agent/x");
+}
+
+TEST_F(tool, replaces_a_file_only_when_forced_to) {
+  const auto there = (folder / "s2.jsonl").string();
+  std::ofstream{there} << "precious";
+  const auto error = failure(1, {"sessions", "export", "s2", "-o", there});
+  EXPECT_EQ(error.at("code"), "already_exists");
+  EXPECT_TRUE(has(error.at("advice"), "--force"));
+  EXPECT_EQ(text_of(there), "precious");
+  output({"sessions", "export", "s2", "-o", there, "--force"});
+  EXPECT_TRUE(has(text_of(there), "tertulia-session"));
+  EXPECT_EQ(failure(2, {"sessions", "export", "s2", "-o", "/dev/null", "-f"})
+              .at("code"),
+            "invalid_argument");
+  EXPECT_EQ(
+    failure(3, {"sessions", "export", "s2", "-o", "/nowhere/x"}).at("code"),
+    "not_found");
+}
+
+TEST_F(tool, leaves_no_file_behind_when_an_export_fails) {
+  raw_sqlite{file}.run("UPDATE messages SET text = replace(text, 'hi', 'ho')");
+  const auto there = (folder / "s2.jsonl").string();
+  const auto before = files().size();
+  EXPECT_EQ(failure(4, {"sessions", "export", "s2", "-o", there}).at("code"),
+            "data_loss");
+  EXPECT_EQ(files().size(), before);
+}
+
+TEST_F(tool, imports_nothing_of_a_broken_file) {
+  auto text = output({"sessions", "export", "s2"});
+  text.replace(text.rfind("hello"), 5, "jello");
+  const auto broken
+    = failure(4, {"sessions", "import", "-", "--as", "x"}, text);
+  EXPECT_EQ(broken.at("code"), "data_loss");
+  EXPECT_EQ(broken.at("details").at("line"), 2);
+  EXPECT_EQ(failure(1, {"sessions", "import", "-"}, "what?\n").at("code"),
+            "failed_precondition");
+  EXPECT_EQ(failure(3, {"sessions", "import", "/nowhere/x"}).at("code"),
+            "not_found");
+  EXPECT_EQ(failure(2, {"sessions", "import", "/tmp"}).at("code"),
+            "invalid_argument");
+  const auto taken = failure(1, {"sessions", "import", "-"},
+                             output({"sessions", "export", "s2"}));
+  EXPECT_EQ(taken.at("code"), "already_exists");
+  EXPECT_TRUE(has(taken.at("advice"), "--as"));
+  EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
+}
+
+// -- verify -------------------------------------------------------------------
+
+TEST_F(tool, verifies_a_store) {
+  EXPECT_EQ(output({"verify"}),
+            "3 sessions and 6 snapshots were looked at: nothing is damaged.\n");
+  EXPECT_EQ(output({"verify", "s2"}),
+            "1 session and 1 snapshot were looked at: nothing is damaged.\n");
+  EXPECT_EQ(document({"verify"}).at("damages"), json::array());
+}
+
+TEST_F(tool, tells_what_is_corrupt_and_what_is_missing) {
+  raw_sqlite db{file};
+  db.run("UPDATE messages SET text = replace(text, 'why', 'who')");
+  db.run("DELETE FROM blobs WHERE text LIKE '%glad%'");
+  const auto result = run({"verify"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_EQ(result.err, "");
+  EXPECT_TRUE(has(result.out, "corrupt: 1\n"));
+  EXPECT_TRUE(has(result.out, "/agent/chat  s1            3  state " + ids[2]));
+  EXPECT_TRUE(has(result.out, "missing: 2\n"));
+  EXPECT_TRUE(has(result.out, "1 corrupt, 2 missing."));
+  const auto program = run({"verify", "--json"});
+  EXPECT_EQ(program.code, 4);
+  const auto found = json::parse(program.out);
+  EXPECT_EQ(found.at("corrupt"), 1);
+  EXPECT_EQ(found.at("missing"), 2);
+  EXPECT_EQ(found.at("damages").size(), 3u);
+  EXPECT_EQ(run({"verify", "s2"}).code, 0);
+}
+
+// -- what makes no sense ------------------------------------------------------
+
+TEST_F(tool, makes_no_store_of_a_typo) {
+  const auto typo = (folder / "chta.db").string();
+  for (const auto& arguments :
+       std::vector<strings>{{"sessions", "list"},
+                            {"sessions", "show", "s1"},
+                            {"snapshots", "list", "s1"},
+                            {"verify"},
+                            {"sessions", "import", "/nowhere/x"}}) {
+    auto all = arguments;
+    all.insert(all.end(), {"--store", typo});
+    EXPECT_EQ(run_bare(all).code, 3);
+  }
+  EXPECT_FALSE(std::filesystem::exists(typo));
+  EXPECT_TRUE(has(run_bare({"verify", "--store", typo}).err,
+                  "tertulia: there is no file " + typo));
+}
+
+TEST_F(tool, refuses_what_is_no_store) {
+  const auto other = (folder / "other").string();
+  std::ofstream{other} << std::string(5'000, 'x');
+  const auto result = run_bare({"verify", "--store", other});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "is no file of SQLite"));
+  raw_sqlite{folder / "foreign.db"}.run("CREATE TABLE x (y)");
+  EXPECT_TRUE(
+    has(run_bare({"verify", "--store", (folder / "foreign.db").string()}).err,
+        "belongs to another program"));
+  std::ofstream{folder / "empty"};
+  EXPECT_EQ(run_bare({"verify", "--store", (folder / "empty").string()}).code,
+            1);
+  EXPECT_EQ(std::filesystem::file_size(folder / "empty"), 0u);
+  EXPECT_EQ(run_bare({"verify", "--store", "/tmp"}).code, 2);
+}
+
+TEST_F(tool, says_which_file_another_process_has) {
+  const open_store other{file};
+  const auto result = run({"verify", "--wait", "0s"});
+  EXPECT_EQ(result.code, 5);
+  EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(has(result.err, file.string() + " is in use by another process"));
+  EXPECT_TRUE(has(result.err, "--wait 30s"));
+  EXPECT_EQ(failure(5, {"verify", "--wait", "0s"}).at("code"), "unavailable");
+}
+
+TEST_F(tool, takes_the_store_from_where_it_is_said) {
+  EXPECT_EQ(run_bare({"verify"}).code, 2);
+  EXPECT_TRUE(has(run_bare({"verify"}).err, "TERTULIA_STORE"));
+  EXPECT_EQ(run_bare({"verify", "--store", file.string()}).code, 0);
+  EXPECT_EQ(run_bare({"--store", file.string(), "verify"}).code, 0);
+  EXPECT_EQ(run_bare({"sessions", "--store", file.string(), "list"}).code, 0);
+  EXPECT_EQ((tool_process{on_pipes,
+                          {"env", "TERTULIA_STORE=" + file.string(),
+                           TERTULIA_TOOL, "verify"}}
+               .wait()
+               .code),
+            0);
+}
+
+TEST_F(tool, lists_what_an_ambiguous_name_could_mean) {
+  const auto result = run({"sessions", "show", "s1"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, "several agents have a session \"s1\""));
+  EXPECT_TRUE(has(result.err, "\n  --agent /agent/chat\n"));
+  EXPECT_TRUE(has(result.err, "\n  --agent /flow/draft\n"));
+  const auto error = failure(2, {"sessions", "show", "s1"});
+  EXPECT_EQ(error.at("code"), "failed_precondition");
+  EXPECT_EQ(error.at("details").at("candidates").size(), 2u);
+}
+
+TEST_F(tool, says_what_it_does_not_know) {
+  const auto error = failure(3, {"sessions", "show", "s7"});
+  EXPECT_EQ(error.at("code"), "not_found");
+  EXPECT_EQ(error.at("message"), "there is no session \"s7\"");
+  EXPECT_EQ(run({"sessions", "show", "s2", "--agent", "/agent/no"}).code, 3);
+  for (const auto& arguments :
+       std::vector<strings>{{},
+                            {"nonsense"},
+                            {"sessions"},
+                            {"sessions", "nonsense"},
+                            {"sessions", "show"},
+                            {"sessions", "list", "--nonsense"},
+                            {"sessions", "list", "--limit", "0"},
+                            {"sessions", "list", "--limit", "x"},
+                            {"sessions", "list", "--since", "2026-02-31"},
+                            {"sessions", "list", "--since", "yesterday"},
+                            {"sessions", "list", "--since", "999999999999w"},
+                            {"sessions", "list", "--after", "nonsense"},
+                            {"sessions", "list", "--after", "a:%g0"},
+                            {"sessions", "list", "--wait", "soon"},
+                            {"snapshots", "label", "s2"},
+                            {"snapshots", "prune"},
+                            {"completion", "tcsh"}}) {
+    const auto result = run(arguments);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(result.err.starts_with("tertulia: ")) << result.err;
+    auto program = arguments;
+    program.emplace_back("--json");
+    EXPECT_EQ(json::parse(run(program).err).at("error").at("exitCode"), 2);
+  }
+  EXPECT_TRUE(has(run({"sessions", "nonsense"}).err,
+                  "tertulia sessions does not know \"nonsense\""));
+}
+
+TEST_F(tool, helps_whoever_asks) {
+  const auto all = output({"--help"});
+  for (const auto* word : {"sessions", "snapshots", "verify", "completion",
+                           "Exit codes:", "SESSION@SEQUENCE", "Examples:"})
+    EXPECT_TRUE(has(all, word));
+  for (const auto& path : std::vector<strings>{{"sessions"},
+                                               {"sessions", "list"},
+                                               {"sessions", "export"},
+                                               {"snapshots", "prune"},
+                                               {"verify"}}) {
+    auto arguments = path;
+    arguments.emplace_back("--help");
+    const auto text = output(arguments);
+    EXPECT_TRUE(has(text, "--store FILE"));
+    EXPECT_TRUE(has(text, "Usage: tertulia " + path.front()));
+  }
+  EXPECT_TRUE(output({"--version"}).starts_with("tertulia "));
+}
+
+TEST_F(tool, minds_neither_a_closed_pipe_nor_hides_a_full_disk) {
+  tool_process early{on_pipes, on_store({"sessions", "list"})};
+  early.close_output();
+  const auto result = early.wait();
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err, "");
+  const auto full
+    = tool_process{on_pipes,
+                   {"sh", "-c",
+                    std::string{TERTULIA_TOOL} + " sessions list --store "
+                      + file.string() + " > /dev/full"}}
+        .wait();
+  EXPECT_EQ(full.code, 1);
+  EXPECT_TRUE(has(full.err, "standard output"));
+}
+
+TEST_F(tool, ends_at_once_when_it_is_interrupted) {
+  // Opening a pipe to write waits until the tool has it open to read.
+  const auto pipe = (folder / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto text = output({"sessions", "export", "s2"});
+  tool_process import{on_pipes,
+                      on_store({"sessions", "import", pipe, "--as", "x"})};
+  {
+    std::ofstream to{pipe};
+    to << text.substr(0, text.find('\n') + 1) << std::flush;
+    import.send(SIGINT);
+    EXPECT_EQ(import.wait().code, 130);
+  }
+  EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
+}
+
+} // namespace tertulia::test

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The command line on snapshots: how they are named, shown, compared, changed
+// and pruned.
+
+#include <tertulia/sha256.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/raw_sqlite.hpp"
+#include "support/tool_store.hpp"
+
+namespace tertulia::test {
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+struct tool_snapshots : a_tool {
+  /// The sequence numbers of a session's records, with `*` for the head and `x`
+  /// for what is orphaned.
+  strings timeline(const std::string& session) const {
+    strings result;
+    for (const auto& x :
+         documents({"snapshots", "list", session, "--agent", "/agent/chat"}))
+      result.push_back(std::to_string(x.at("sequence").get<int>())
+                       + (x.at("head") == true       ? "*"
+                          : x.at("orphaned") == true ? "x"
+                                                     : ""));
+    return result;
+  }
+
+  /// Which record a name means.
+  std::string meant(const std::string& name, strings more = {}) const {
+    more.insert(more.begin(), {"snapshots", "show", name});
+    const auto record = document(more).at("record");
+    return record.at("agent").get<std::string>() + ' '
+           + record.at("session").get<std::string>() + '@'
+           + std::to_string(record.at("sequence").get<int>());
+  }
+};
+
+} // namespace
+
+// -- names --------------------------------------------------------------------
+
+TEST_F(tool_snapshots, are_named_in_four_ways) {
+  EXPECT_EQ(meant("s2"), "/agent/chat s2@1");
+  EXPECT_EQ(meant("s2@1"), "/agent/chat s2@1");
+  EXPECT_EQ(meant("s1", {"--agent", "/agent/chat"}), "/agent/chat s1@4");
+  EXPECT_EQ(meant(ids[2]), "/agent/chat s1@3");
+  EXPECT_EQ(meant(ids[2].substr(0, 4)), "/agent/chat s1@3");
+  EXPECT_EQ(meant(ids[0], {"--session", "s2"}), "/agent/chat s2@1");
+  EXPECT_EQ(meant(ids[1], {"--agent", "/flow/draft"}), "/flow/draft s1@1");
+}
+
+TEST_F(tool_snapshots, with_an_ambiguous_name_are_listed) {
+  const auto same = run({"snapshots", "show", ids[0].substr(0, 10)});
+  EXPECT_EQ(same.code, 2);
+  EXPECT_TRUE(has(same.err, "several snapshots could be meant"));
+  EXPECT_TRUE(has(same.err, "\n  s1@1  " + ids[0].substr(0, 12)));
+  EXPECT_TRUE(has(same.err, "\n  s2@1  " + ids[0].substr(0, 12)));
+  EXPECT_EQ(failure(2, {"snapshots", "show", ids[0]})
+              .at("details")
+              .at("candidates")
+              .size(),
+            2u);
+  EXPECT_EQ(failure(2, {"snapshots", "restore", "s1"}).at("code"),
+            "failed_precondition");
+}
+
+TEST_F(tool_snapshots, are_not_confused_with_a_session_that_is_called_alike) {
+  const auto prefix = ids[2].substr(0, 6);
+  output({"sessions", "fork", "s2", prefix});
+  const auto result = run({"snapshots", "restore", prefix});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, "\n  s1@3  "));
+  EXPECT_TRUE(has(result.err, "\n  " + prefix + "@1  "));
+  EXPECT_EQ(meant(prefix + "@1"), "/agent/chat " + prefix + "@1");
+}
+
+TEST_F(tool_snapshots, that_are_not_there_are_not_found) {
+  for (const auto* name :
+       {"s2@7", "s7@1", "s7", "0000", "000", "s2@0", "s2@99999999999999999999"})
+    EXPECT_EQ(failure(3, {"snapshots", "show", name}).at("code"), "not_found");
+  EXPECT_EQ(failure(3, {"snapshots", "show", std::string(64, '0')}).at("code"),
+            "not_found");
+  EXPECT_EQ(
+    failure(3, {"snapshots", "show", ids[2], "--session", "s2"}).at("code"),
+    "not_found");
+  EXPECT_TRUE(has(run({"snapshots", "show", "000"}).err, "4 characters"));
+}
+
+// -- looks --------------------------------------------------------------------
+
+TEST_F(tool_snapshots, are_listed_as_a_timeline) {
+  EXPECT_EQ(timeline("s1"), (strings{"1", "2", "3x", "4*"}));
+  const auto text
+    = output({"snapshots", "list", "s1", "--agent", "/agent/chat"});
+  EXPECT_TRUE(has(text, "   SEQ  FROM  ID"));
+  EXPECT_TRUE(has(text, "x    3        " + ids[2].substr(0, 12)));
+  EXPECT_TRUE(has(text, "*    4     2  " + ids[3].substr(0, 12)
+                          + "  turnEnd     2  2026-11-20 12:00"));
+  EXPECT_TRUE(has(text, "2026-11-20 11:00  good\n"));
+  EXPECT_EQ(
+    documents({"snapshots", "list", "s1", "--agent", "/agent/chat", "--active"})
+      .size(),
+    3u);
+  EXPECT_EQ(run({"snapshots", "list", "s9"}).code, 3);
+}
+
+TEST_F(tool_snapshots, show_their_record_and_their_state) {
+  const auto text = output({"snapshots", "show", ids[2]});
+  EXPECT_TRUE(has(text, "snapshot      " + ids[2]));
+  EXPECT_TRUE(has(text, "status        orphaned"));
+  EXPECT_TRUE(has(text, "goes on from  2"));
+  EXPECT_TRUE(has(text, "\"mood\": \"calm\""));
+  EXPECT_EQ(
+    document({"snapshots", "show", ids[2]}).at("state").at("messages").size(),
+    6u);
+}
+
+TEST_F(tool_snapshots, print_a_state_whose_hash_is_the_id) {
+  for (const auto& id : {ids[2], ids[3]}) {
+    sha256 hash;
+    hash.update(output({"snapshots", "show", id, "--state"}));
+    EXPECT_EQ(hash.hex(), id);
+  }
+}
+
+TEST_F(tool_snapshots, show_their_record_even_if_the_state_is_damaged) {
+  raw_sqlite{file}.run("UPDATE messages SET text = replace(text, 'why', 'oh')");
+  const auto result
+    = run({"snapshots", "show", "s1@3", "--agent", "/agent/chat"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.out, "status        orphaned"));
+  EXPECT_TRUE(has(result.err, "is corrupt"));
+  EXPECT_EQ(failure(4, {"snapshots", "show", ids[2], "--state"}).at("code"),
+            "data_loss");
+}
+
+TEST_F(tool_snapshots, are_compared_part_by_part) {
+  const auto text = output({"snapshots", "diff", ids[2], ids[3]});
+  EXPECT_TRUE(has(text, "- s1@3  " + ids[2].substr(0, 12) + "\n+ s1@4  "
+                          + ids[3].substr(0, 12) + "\n"));
+  EXPECT_TRUE(has(text, "  ~ /messages/2/content/0/text\n"
+                        "      - \"how?\"\n      + \"when?\"\n"));
+  EXPECT_TRUE(has(text, "  ~ /custom/mood\n      - \"calm\"\n"
+                        "      + \"glad\"\n"));
+
+  const auto added
+    = output({"snapshots", "diff", "s1@1", "s1@2", "--agent", "/agent/chat"});
+  EXPECT_TRUE(has(added, "messages: 2 -> 4\n  + /messages/2  user: how?\n"
+                         "  + /messages/3  model: so\n"));
+  EXPECT_EQ(added.find("custom"), std::string::npos);
+  EXPECT_TRUE(
+    has(output({"snapshots", "diff", "s1@2", "s1@1", "--agent", "/agent/chat"}),
+        "  - /messages/2  user: how?\n"));
+  EXPECT_TRUE(has(output({"snapshots", "diff", "s2", "s2@1"}),
+                  "Both have the same state.\n"));
+}
+
+TEST_F(tool_snapshots, are_compared_as_a_document) {
+  const auto found = document({"snapshots", "diff", ids[2], ids[3]});
+  EXPECT_EQ(found.at("before").at("sequence"), 3);
+  EXPECT_EQ(found.at("after").at("sequence"), 4);
+  EXPECT_EQ(found.at("custom"),
+            json::parse(R"([{"op":"replace","path":"/custom/mood",
+                             "before":"calm","after":"glad"}])"));
+  EXPECT_EQ(found.at("messages").size(), 4u);
+}
+
+TEST_F(tool_snapshots, of_plain_states_are_compared_too) {
+  {
+    open_store store{file};
+    const session_ref where{"/agent/plain", session_id{"p"}};
+    const auto plain = [](const char* text) {
+      return state::plain(payload::of(json::parse(text)));
+    };
+    save(store, where, plain(R"({"a/b":[1,2],"c":{"d":true}})"), 0);
+    save(store, where, plain(R"({"a/b":[1,3,4],"e":null})"), 1);
+  }
+  const auto text = output({"snapshots", "diff", "p@1", "p@2"});
+  EXPECT_TRUE(has(text, "  ~ /state/a~1b/1\n      - 2\n      + 3\n"
+                        "  + /state/a~1b/2  4\n"
+                        "  - /state/c  {\"d\":true}\n"
+                        "  + /state/e  null\n"));
+  EXPECT_TRUE(has(output({"sessions", "show", "p"}), "\"a/b\": ["));
+}
+
+// -- changes ------------------------------------------------------------------
+
+TEST_F(tool_snapshots, are_labelled_and_noted) {
+  EXPECT_EQ(output({"snapshots", "label", "s2", "--add", "b", "--add", "a"}),
+            "s2@1  " + ids[0].substr(0, 12) + "  is labelled a, b\n");
+  EXPECT_EQ(output({"snapshots", "label", "--remove", "a", "s2"}),
+            "s2@1  " + ids[0].substr(0, 12) + "  is labelled b\n");
+  EXPECT_EQ(
+    document({"snapshots", "label", "s2", "--remove", "b"}).at("labels"),
+    json::array());
+  EXPECT_EQ(failure(2, {"snapshots", "label", "s2", "--add", ""}).at("code"),
+            "invalid_argument");
+  EXPECT_EQ(output({"snapshots", "note", "s2", "look here"}),
+            "s2@1  " + ids[0].substr(0, 12) + "  is noted: look here\n");
+  EXPECT_TRUE(
+    has(output({"snapshots", "show", "s2"}), "note          look here"));
+  EXPECT_TRUE(has(output({"snapshots", "note", "s2", ""}), "has no note now"));
+}
+
+TEST_F(tool_snapshots, tell_what_restoring_them_orphans) {
+  const auto forth = output({"snapshots", "restore", ids[2]});
+  EXPECT_TRUE(
+    has(forth, "s1@3  " + ids[2].substr(0, 12) + "  is the head now"));
+  EXPECT_TRUE(has(forth, "Recovered: 3."));
+  EXPECT_TRUE(has(forth, "Orphaned: 4. To have them back: tertulia snapshots "
+                         "restore s1@4"));
+  EXPECT_EQ(timeline("s1"), (strings{"1", "2", "3*", "4x"}));
+  output({"sessions", "fork", "s1", "it's one", "--agent", "/agent/chat"});
+  EXPECT_TRUE(has(
+    output({"snapshots", "restore", "it's one@1", "--agent", "/agent/chat"}),
+    "restore 'it'\\''s one@3' --agent /agent/chat\n"));
+  const auto back = document({"snapshots", "restore", ids[0], "--session", "s1",
+                              "--agent", "/agent/chat"});
+  EXPECT_EQ(back.at("head").at("sequence"), 1);
+  EXPECT_EQ(back.at("orphaned"), json::parse("[2,3]"));
+  EXPECT_EQ(back.at("recovered"), json::array());
+}
+
+// -- prune --------------------------------------------------------------------
+
+TEST_F(tool_snapshots, are_pruned_as_the_dry_run_has_said) {
+  for (const auto& how :
+       std::vector<strings>{{"--keep", "1"},
+                            {"--older-than", "2026-11-20T11:30:00Z"},
+                            {"--older-than", "1s", "--keep", "2"},
+                            {"--keep", "0", "--agent", "/agent/chat"},
+                            {"--keep", "0", "--session", "s2"},
+                            {"--keep", "100"}}) {
+    const auto copy = folder / "copy.db";
+    std::filesystem::copy_file(
+      file, copy, std::filesystem::copy_options::overwrite_existing);
+    const auto prune = [&](const char* what) {
+      strings all{"snapshots",   "prune",  "--store",
+                  copy.string(), "--json", what};
+      all.insert(all.end(), how.begin(), how.end());
+      const auto result = run_bare(all);
+      EXPECT_EQ(result.code, 0) << result.err;
+      return json::parse(result.out);
+    };
+    const auto there = [&] {
+      std::set<std::string> result;
+      for (const auto* agent : {"/agent/chat", "/flow/draft"})
+        for (const auto* session : {"s1", "s2"}) {
+          const auto list
+            = run_bare({"snapshots", "list", session, "--agent", agent,
+                        "--store", copy.string(), "--json"})
+                .out;
+          for (std::size_t at = 0; at < list.size();
+               at = list.find('\n', at) + 1) {
+            const auto x
+              = json::parse(list.substr(at, list.find('\n', at) - at));
+            result.insert(x.at("agent").get<std::string>() + ' '
+                          + x.at("session").get<std::string>() + '@'
+                          + std::to_string(x.at("sequence").get<int>()));
+          }
+        }
+      return result;
+    };
+    auto expected = there();
+    const auto plan = prune("--dry-run");
+    EXPECT_EQ(there(), expected) << "a dry run changes nothing";
+    for (const auto& x : plan.at("snapshots"))
+      EXPECT_EQ(expected.erase(x.at("agent").get<std::string>() + ' '
+                               + x.at("session").get<std::string>() + '@'
+                               + std::to_string(x.at("sequence").get<int>())),
+                1u);
+    const auto done = prune("--yes");
+    EXPECT_EQ(done.at("records"), plan.at("records"));
+    EXPECT_EQ(there(), expected);
+  }
+}
+
+TEST_F(tool_snapshots, are_pruned_only_when_it_is_meant) {
+  const auto refused = run({"snapshots", "prune", "--keep", "1"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(has(refused.err, "--yes"));
+  EXPECT_EQ(timeline("s1").size(), 4u);
+  const auto dry = output({"snapshots", "prune", "--keep", "1", "--dry-run"});
+  EXPECT_TRUE(has(dry, "/agent/chat  s1@1"));
+  EXPECT_TRUE(has(dry, "Would prune 2 of 6 snapshots in 1 session.\n"));
+  EXPECT_EQ(output({"snapshots", "prune", "--keep", "1", "--yes"}),
+            "Pruned 2 snapshots in 1 session.\n");
+  EXPECT_EQ(timeline("s1"), (strings{"2", "4*"}));
+  EXPECT_EQ(output({"snapshots", "prune", "--keep", "1"}),
+            "There was nothing to prune.\n");
+}
+
+} // namespace tertulia::test

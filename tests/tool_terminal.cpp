@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The command line on a terminal, and how shells complete it.
+
+#include <csignal>
+#include <cstdlib>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/tool_store.hpp"
+
+namespace tertulia::test {
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+struct tool_terminal : a_tool {
+  tool_result on_terminal(unsigned short columns, strings arguments) const {
+    return tool_process{tool_process::terminal{columns},
+                        on_store(std::move(arguments))}
+      .wait();
+  }
+
+  bool has_session(const std::string& id) const {
+    return run({"sessions", "show", id}).code == 0;
+  }
+};
+
+/// What bash offers for a line, in order.
+struct tool_completion : a_tool {
+  strings offered(const std::string& line) const {
+    const auto script = R"(
+source <("$1" completion bash)
+COMP_LINE=$2 COMP_POINT=${#2}
+_tertulia
+printf '%s\n' "${COMPREPLY[@]}"
+)";
+    const auto result = tool_process{
+      on_pipes,
+      {"bash", "-c", script, "bash", TERTULIA_TOOL,
+       TERTULIA_TOOL
+         + (' ' + line)}}.wait();
+    EXPECT_EQ(result.err, "");
+    strings words;
+    for (std::size_t at = 0; at < result.out.size();) {
+      const auto end = result.out.find('\n', at);
+      words.push_back(result.out.substr(at, end - at));
+      at = end + 1;
+    }
+    return words == strings{""} ? strings{} : words;
+  }
+};
+
+} // namespace
+
+// -- terminals ----------------------------------------------------------------
+
+TEST_F(tool_terminal, cuts_tables_to_fit) {
+  output({"sessions", "title", "s2",
+          "Über den Dächern von Nizza und noch viel weiter 日本語日本語"});
+  const auto narrow = on_terminal(76, {"sessions", "list"});
+  EXPECT_EQ(narrow.code, 0);
+  EXPECT_TRUE(has(narrow.out, "…"));
+  EXPECT_EQ(narrow.out.find("weiter"), std::string::npos);
+  EXPECT_TRUE(has(narrow.out, "Über den"));
+  const auto wide = on_terminal(300, {"sessions", "list"});
+  EXPECT_TRUE(has(wide.out, "weiter 日本語日本語"));
+  EXPECT_TRUE(has(output({"sessions", "list"}), "weiter 日本語日本語"));
+}
+
+TEST_F(tool_terminal, asks_before_it_deletes) {
+  for (const auto* answer : {"n\n", "\n", "what\n"}) {
+    tool_process asks{tool_process::terminal{80},
+                      on_store({"sessions", "delete", "s2"})};
+    ASSERT_TRUE(asks.read_until("[y/N] "));
+    asks.type(answer);
+    const auto result = asks.wait();
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(has(result.out, "Erase session s2 of /agent/chat with 1 "
+                                "snapshot and 2 messages for good? [y/N] "));
+    EXPECT_TRUE(has(result.out, "nothing was changed"));
+  }
+  EXPECT_TRUE(has_session("s2"));
+  tool_process asks{tool_process::terminal{80},
+                    on_store({"sessions", "delete", "s2"})};
+  ASSERT_TRUE(asks.read_until("[y/N] "));
+  asks.type("y\n");
+  EXPECT_EQ(asks.wait().code, 0);
+  EXPECT_FALSE(has_session("s2"));
+}
+
+TEST_F(tool_terminal, ends_with_130_when_it_is_interrupted_while_it_asks) {
+  tool_process asks{tool_process::terminal{80},
+                    on_store({"snapshots", "prune", "--keep", "1"})};
+  ASSERT_TRUE(asks.read_until("[y/N] "));
+  asks.type("\x03"); // what Ctrl-C types
+  EXPECT_EQ(asks.wait().code, 130);
+  EXPECT_TRUE(has(output({"verify"}), "6 snapshots"));
+}
+
+TEST_F(tool_terminal, shows_how_far_it_has_come_and_cleans_up) {
+  const auto result = on_terminal(80, {"verify"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(has(result.out, "verifying  [####"));
+  EXPECT_TRUE(has(result.out, "of 9\r\x1b[K"));
+  EXPECT_TRUE(has(result.out, "nothing is damaged."));
+  const auto program = on_terminal(80, {"verify", "--json"});
+  EXPECT_EQ(program.out.find("verifying"), std::string::npos);
+}
+
+TEST_F(tool_terminal, gets_no_state_that_it_would_obey) {
+  {
+    open_store store{file};
+    save(store, {"/agent/chat", session_id{"evil"}},
+         said({{"\u009b2J\x7f", "x"}}, "y"), 0);
+  }
+  for (const auto& arguments :
+       std::vector<strings>{{"snapshots", "show", "evil", "--state"},
+                            {"sessions", "export", "evil"}}) {
+    const auto shown = on_terminal(80, arguments).out;
+    EXPECT_TRUE(has(shown, "\\u009b2J\\u007f"));
+    EXPECT_EQ(shown.find("\u009b"), std::string::npos);
+    EXPECT_TRUE(has(output(arguments), "\u009b2J\x7f"));
+  }
+}
+
+// -- completion ---------------------------------------------------------------
+
+TEST_F(tool_completion, is_a_script_that_its_shell_accepts) {
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const auto script = output({"completion", shell});
+    for (const auto* word : {"sessions", "snapshots", "verify", "dry-run"})
+      EXPECT_TRUE(has(script, word));
+    const auto found
+      = tool_process{on_pipes, {"sh", "-c", "command -v " + shell}}.wait();
+    if (found.code != 0)
+      continue; // not on this machine
+    const auto parsed
+      = tool_process{on_pipes, {shell, "-n", "/dev/stdin"}, script}.wait();
+    EXPECT_EQ(parsed.code, 0) << shell << ": " << parsed.err;
+  }
+}
+
+TEST_F(tool_completion, gives_no_two_functions_the_same_name) {
+  for (const auto* shell : {"bash", "zsh"}) {
+    const auto script = output({"completion", shell});
+    static const std::regex definition{R"((?:^|\n)(\w+)\(\) \{)"};
+    std::set<std::string> names;
+    for (std::sregex_iterator at{script.begin(), script.end(), definition}, end;
+         at != end; ++at)
+      EXPECT_TRUE(names.insert((*at)[1]).second) << (*at)[1];
+    EXPECT_GE(names.size(), 3u);
+  }
+}
+
+TEST_F(tool_completion, offers_commands_and_options) {
+  EXPECT_EQ(offered("s"), (strings{"sessions", "snapshots"}));
+  EXPECT_EQ(offered("sessions "), (strings{"list", "show", "delete", "fork",
+                                           "title", "export", "import"}));
+  EXPECT_EQ(offered("--store x sessions d"), strings{"delete"});
+  EXPECT_EQ(offered("sessions list --li"), strings{"--limit"});
+  EXPECT_EQ(offered("snapshots prune --d"), strings{"--dry-run"});
+  EXPECT_EQ(offered("completion "), (strings{"bash", "zsh", "fish"}));
+}
+
+TEST_F(tool_completion, offers_the_sessions_of_the_store) {
+  const auto store = "--store " + file.string() + ' ';
+  EXPECT_EQ(offered(store + "sessions show "), (strings{"s1", "s2", "s1"}));
+  EXPECT_EQ(offered(store + "snapshots diff s1@1 s2"), strings{"s2"});
+  EXPECT_EQ(offered(store + "sessions show --agent /flow/draft "),
+            strings{"s1"});
+  EXPECT_EQ(offered("sessions show --store=" + file.string() + " s2"),
+            strings{"s2"});
+  EXPECT_EQ(offered(store + "snapshots prune --session s2"), strings{"s2"});
+  EXPECT_EQ(offered(store + "sessions title s2 "), strings{});
+  EXPECT_EQ(offered("sessions show "), strings{});
+  EXPECT_EQ(offered("--store /nowhere sessions show "), strings{});
+}
+
+TEST_F(tool_completion, offers_files_and_odd_names) {
+  const auto base = file.string();
+  const auto notes = (folder / "notes.jsonl").string();
+  std::ofstream{notes} << "x";
+  const auto part = notes.substr(0, notes.size() - 3);
+  EXPECT_EQ(offered("--store " + part), strings{notes});
+  EXPECT_EQ(offered("sessions list --store " + part), strings{notes});
+  EXPECT_EQ(offered("sessions import " + part), strings{notes});
+  EXPECT_EQ(offered("sessions export s1 --output=" + part), strings{notes});
+  output({"sessions", "fork", "s2", "odd:name of it"});
+  EXPECT_EQ(offered("--store " + base + " sessions show od"),
+            strings{"odd:name\\ of\\ it"});
+  // bash splits at the colon and keeps what is before it.
+  EXPECT_EQ(offered("--store " + base + " sessions show odd:n"),
+            strings{"name\\ of\\ it"});
+}
+
+} // namespace tertulia::test
