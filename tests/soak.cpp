@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/memory.hpp"
+#include "support/sanitized.hpp"
 #include <gtest/gtest.h>
 
 using namespace std::chrono_literals;
@@ -27,12 +28,7 @@ namespace {
 
 constexpr auto patience = 100s;
 
-#if defined(__SANITIZE_ADDRESS__)
-/// A sanitizer takes ten times as long, and notices one that is left.
-constexpr int many = 10'000;
-#else
-constexpr int many = 100'000;
-#endif
+constexpr int many = sanitized ? 10'000 : 100'000;
 
 task<int> echo(context, input<std::string> in, output<std::string> out) {
   int count = 0;

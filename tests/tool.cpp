@@ -118,15 +118,14 @@ TEST_F(tool, shows_a_session_whose_state_is_damaged_and_says_so) {
 TEST_F(tool, never_lets_control_characters_through) {
   const std::string evil = "a\x1b[2Jb\nc\x07\u009b\u202ed";
   {
-    open_store store{file};
+    file_store store{file};
     const session_ref where{"/agent/chat", session_id{"evil\x1b[31m"}};
     const auto saved = save(store, where, said({{evil.c_str(), "x"}}, "y"), 0);
-    store.ask<session_info>(title_session{where, evil});
-    store.ask<snapshot_record>(
-      annotate_snapshot{snapshot_ref{where, saved.sequence}, evil});
+    store.get(title_session{where, evil});
+    store.get(annotate_snapshot{snapshot_ref{where, saved.sequence}, evil});
     label_snapshot label{snapshot_ref{where, saved.sequence}};
     label.add.push_back(evil);
-    store.ask<snapshot_record>(label);
+    store.get(label);
   }
   const std::string id = "evil\x1b[31m";
   for (const auto& arguments :
@@ -300,6 +299,24 @@ TEST_F(tool, tells_what_is_corrupt_and_what_is_missing) {
   EXPECT_EQ(run({"verify", "s2"}).code, 0);
 }
 
+// -- vacuum -------------------------------------------------------------------
+
+TEST_F(tool, gives_back_what_was_deleted) {
+  std::string text(1'000'000, 'x');
+  {
+    file_store store{file};
+    const session_ref big{"/agent/chat", session_id{"big"}};
+    save(store, big, said({{text.c_str(), "hm"}}, "calm"), 0);
+  }
+  output({"sessions", "delete", "big", "--yes"});
+  const auto sizes = document({"vacuum"});
+  EXPECT_GT(sizes.at("bytesBefore"), 1'000'000);
+  EXPECT_LT(sizes.at("bytesAfter"), 500'000);
+  EXPECT_EQ(std::filesystem::file_size(file), sizes.at("bytesAfter"));
+  EXPECT_TRUE(has(output({"vacuum"}), " now.\n"));
+  EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
+}
+
 // -- what makes no sense ------------------------------------------------------
 
 TEST_F(tool, makes_no_store_of_a_typo) {
@@ -337,7 +354,7 @@ TEST_F(tool, refuses_what_is_no_store) {
 }
 
 TEST_F(tool, says_which_file_another_process_has) {
-  const open_store other{file};
+  const file_store other{file};
   const auto result = run({"verify", "--wait", "0s"});
   EXPECT_EQ(result.code, 5);
   EXPECT_EQ(result.out, "");

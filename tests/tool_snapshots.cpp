@@ -175,7 +175,7 @@ TEST_F(tool_snapshots, are_compared_as_a_document) {
 
 TEST_F(tool_snapshots, of_plain_states_are_compared_too) {
   {
-    open_store store{file};
+    file_store store{file};
     const session_ref where{"/agent/plain", session_id{"p"}};
     const auto plain = [](const char* text) {
       return state::plain(payload::of(json::parse(text)));

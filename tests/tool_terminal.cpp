@@ -113,7 +113,7 @@ TEST_F(tool_terminal, shows_how_far_it_has_come_and_cleans_up) {
 
 TEST_F(tool_terminal, gets_no_state_that_it_would_obey) {
   {
-    open_store store{file};
+    file_store store{file};
     save(store, {"/agent/chat", session_id{"evil"}},
          said({{"\u009b2J\x7f", "x"}}, "y"), 0);
   }

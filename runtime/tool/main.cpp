@@ -89,6 +89,7 @@ void build(CLI::App& root, common_options& common, command& chosen) {
   add_snapshot_prune(snapshots, chosen);
 
   add_verify(root, chosen);
+  add_vacuum(root, chosen);
   add_completion(root, chosen);
   add_common(root, common);
   root.footer(examples);

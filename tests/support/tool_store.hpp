@@ -2,13 +2,8 @@
 
 #pragma once
 
-#include <tertulia/config.hpp>
 #include <tertulia/json.hpp>
-#include <tertulia/sqlite_store.hpp>
-#include <tertulia/status.hpp>
 #include <tertulia/store.hpp>
-
-#include <caf/all.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -20,42 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "file_store.hpp"
 #include "scratch.hpp"
 #include "tool_process.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test {
-
-/// A store that a test has open, to put something into it.
-class open_store {
-public:
-  explicit open_store(const std::filesystem::path& file)
-    : store_(spawn_sqlite_store(system_, file)) {}
-
-  open_store(const open_store&) = delete;
-  open_store& operator=(const open_store&) = delete;
-
-  /// Closes the file.
-  ~open_store() {
-    self_->send_exit(store_, caf::exit_reason::user_shutdown);
-    self_->wait_for(store_);
-  }
-
-  template <class Answer, class Verb>
-  Answer ask(const Verb& x) {
-    Answer result;
-    self_->request(store_, std::chrono::seconds{30}, x)
-      .receive([&](Answer& y) { result = std::move(y); },
-               [](caf::error& y) { ADD_FAILURE() << to_status(y).what(); });
-    return result;
-  }
-
-private:
-  config cfg_;
-  caf::actor_system system_{cfg_};
-  caf::scoped_actor self_{system_};
-  managed_store store_;
-};
 
 /// What the command line is tried on.
 ///
@@ -64,7 +29,7 @@ private:
 /// what 1 is there. `s1` of `/flow/draft`: one record.
 struct a_tool : testing::Test {
   void SetUp() override {
-    open_store store{file};
+    file_store store{file};
     const auto one = said({{"hello", "hi"}}, "calm");
     const auto two = said({{"hello", "hi"}, {"how?", "so"}}, "calm");
     const auto three
@@ -78,10 +43,10 @@ struct a_tool : testing::Test {
     save(store, chat, four, 2);
     label_snapshot label{snapshot_ref{chat, 2}};
     label.add.emplace_back("good");
-    store.ask<snapshot_record>(label);
+    store.get(label);
     const session_ref second{"/agent/chat", session_id{"s2"}};
     save(store, second, one, 0);
-    store.ask<session_info>(title_session{second, "Second"});
+    store.get(title_session{second, "Second"});
     save(store, {"/flow/draft", session_id{"s1"}}, two, 0);
     ids = {one.id().str(), two.id().str(), three.id().str(), four.id().str()};
   }
@@ -100,7 +65,7 @@ struct a_tool : testing::Test {
   }
 
   /// Saves a record that was made an hour after the one before.
-  static snapshot_record save(open_store& store, const session_ref& where,
+  static snapshot_record save(file_store& store, const session_ref& where,
                               const state& content, std::uint64_t parent) {
     snapshot_record x;
     x.agent = where.agent;
@@ -111,9 +76,7 @@ struct a_tool : testing::Test {
     x.turn_index = parent;
     x.created_at = parse_rfc3339("2026-11-20T10:00:00Z")
                    + std::chrono::hours{static_cast<std::int64_t>(parent)};
-    return store
-      .ask<saved_snapshot>(save_snapshot{x, content, append_rule::anywhere})
-      .record;
+    return store.get(save_snapshot{x, content, append_rule::anywhere}).record;
   }
 
   // -- running ----------------------------------------------------------------
