@@ -41,10 +41,10 @@ build: deps ## build everything (BUILD_TYPE=Release, JOBS=all cores)
 	@$(call compile,build,all)
 
 # stdin and stdout belong to the program: what the build says goes to stderr.
-run: deps ## talk to the echo flow, one line per turn
+run: deps ## talk to an echo that remembers you, one line per turn
 	@{ $(configure_build) && $(call compile,build,echo_terminal); } \
 	  </dev/null >&2
-	@build/examples/echo_terminal
+	@build/examples/echo_terminal --store build/conversation.db
 
 test: build ## run all tests and examples
 	@$(call ctest,build)

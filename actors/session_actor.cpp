@@ -68,12 +68,23 @@ private:
     standing() = default;
     explicit standing(snapshot_record&& x)
       : sequence(x.sequence), index(x.index), id(std::move(x.id)),
-        state(std::move(x.state)) {}
+        state(std::move(x.state)), type(std::move(x.type)) {}
 
     std::uint64_t sequence = 0; // none
     std::uint64_t index = 0;
     snapshot_id id;
     state_id state;
+    stored_type type; // as it is stored, whatever it was made into
+  };
+
+  /// A save that got no answer, or an error: it may have happened all the same.
+  struct attempt {
+    attempt(snapshot_id id, state content, std::uint64_t version)
+      : id(std::move(id)), content(std::move(content)), version(version) {}
+
+    snapshot_id id;
+    state content;
+    std::uint64_t version;
   };
 
   using view_promise = caf::typed_response_promise<session_view>;
@@ -140,10 +151,17 @@ private:
     }
     snapshot_ref which{what_->info.key, opening_->session, opening_->snapshot};
     auto go_on = [this, which](view_promise& to, stored_snapshot& x) mutable {
+      try {
+        // Before a live invocation ends for nothing.
+        policy().schema.check(x.record.type);
+      } catch (...) {
+        to.deliver(current_exception_to_error());
+        return;
+      }
       id_ = x.record.session;
       which.session = id_;
-      auto go_on
-        = [this, which = std::move(which)](view_promise& y) { load(y, which); };
+      auto go_on = [this, which = std::move(which), type = x.record.type](
+                     view_promise& y) { load(y, which, type); };
       // A branch disturbs nobody, so it needs no lease.
       if (policy().restore == restore_rule::move_head)
         claim(to, std::move(go_on));
@@ -180,14 +198,27 @@ private:
             });
   }
 
-  void load(view_promise promise, snapshot_ref which) {
+  void load(view_promise promise, snapshot_ref which, const stored_type& type) {
     auto go_on = [this](view_promise& to, stored_snapshot& x) {
       resume(to, std::move(x), {});
     };
-    if (policy().restore == restore_rule::move_head)
-      ask(promise, restore_snapshot{std::move(which)}, go_on);
-    else
+    if (policy().restore == restore_rule::branch) {
       ask(promise, get_snapshot{std::move(which)}, go_on);
+    } else if (type == policy().schema.known()) {
+      ask(promise, restore_snapshot{std::move(which)}, go_on);
+    } else {
+      // A migration that fails must not leave the head where it has moved.
+      ask(promise, get_snapshot{which},
+          [this, which, go_on](view_promise& to, stored_snapshot& x) {
+            try {
+              static_cast<void>(typed(std::move(x.content)));
+            } catch (...) {
+              to.deliver(current_exception_to_error());
+              return;
+            }
+            ask(to, restore_snapshot{which}, go_on);
+          });
+    }
   }
 
   /// Who finds the new session in the store must not open it beside us.
@@ -242,8 +273,9 @@ private:
         if (!working)
           turn_ = next_turn_after(from.record);
         last_ = standing{std::move(from.record)};
+        const auto is_same = !working || working->same_as(from.content);
         previous_ = typed(std::move(from.content));
-        content_ = working ? typed(std::move(*working)) : *previous_;
+        content_ = is_same ? *previous_ : typed(std::move(*working));
       } else {
         content_ = working ? typed(std::move(*working)) : what_->first_state();
       }
@@ -263,7 +295,9 @@ private:
                          to_json_text(x.record)};
   }
 
+  /// Returns a state that came from a store as one of the own type.
   [[nodiscard]] state typed(state x) const {
+    x = policy().schema.adopt(std::move(x));
     return x.custom() ? x.with_custom(what_->check_custom(x.custom()))
                       : x.with_custom(what_->first_state().custom());
   }
@@ -374,7 +408,10 @@ private:
     return promise;
   }
 
-  void make_snapshot(outcome_promise promise, snapshot_event event) {
+  /// @param found whether the last snapshot is one that nobody has heard of;
+  ///              says as well that this one is wanted.
+  void make_snapshot(outcome_promise promise, snapshot_event event,
+                     std::optional<bool> found = std::nullopt) {
     const auto done = [&](snapshot_outcome outcome) {
       if (event == snapshot_event::turn_end && policy().store
           && policy().saves_changes)
@@ -385,18 +422,20 @@ private:
     try {
       if (!policy().makes_snapshots())
         return done({});
-      if (!is_wanted(event)) {
+      if (!found && !is_wanted(event)) {
         // The end is told what there is, wanted or not.
         const auto is_kept = event == snapshot_event::invocation_end
                              && saved_version_ == version_;
         return done({is_kept ? last_.id : snapshot_id{}, false});
       }
       if (saved_version_ == version_) // no change since the last one
-        return done({last_.id, false});
+        return done({last_.id, found.value_or(false)});
+      if (doubtful_)
+        return settle_doubt(promise, event);
       auto content = content_;
       snapshot_record record;
       if (policy().ids == id_scheme::unique) {
-        if (previous_ && content == *previous_)
+        if (previous_ && content == *previous_ && content.type() == last_.type)
           return done({last_.id, false});
         record.id = snapshot_id{make_uuid()};
         if (!content.messages().empty())
@@ -405,10 +444,11 @@ private:
         record.state = content.id();
       } else {
         record.state = content.id();
-        if (record.state == last_.state)
-          return done({last_.id, false});
+        if (record.state == last_.state && content.type() == last_.type)
+          return done({last_.id, found.value_or(false)});
         record.id = snapshot_id{record.state.str()};
       }
+      record.type = content.type();
       record.agent = what_->info.key;
       record.session = id_;
       record.parent = last_.sequence;
@@ -441,27 +481,69 @@ private:
     // What is added while the store works is not in this snapshot.
     const auto version = version_;
     const auto before = content_.messages();
-    const auto rule = policy().restore == restore_rule::move_head
-                        ? append_rule::at_head
-                        : append_rule::anywhere;
+    const auto at_head = policy().restore == restore_rule::move_head;
+    const auto rule = at_head ? append_rule::at_head : append_rule::anywhere;
+    auto id = record.id;
     self_
       ->request(policy().store, caf::infinite,
                 save_snapshot{std::move(record), content, rule})
       .then(
         [=, this](saved_snapshot& x) mutable {
-          last_ = standing{std::move(x.record)};
           keep_tag(before, content.messages());
-          previous_ = std::move(content);
-          saved_version_ = version;
-          if (x.created)
-            made_.push_back(last_.id);
+          stand_on(std::move(x.record), std::move(content), version, x.created);
           end_of(event);
           promise.deliver(snapshot_outcome{last_.id, x.created});
           go_on();
         },
         [=, this](caf::error& reason) mutable {
+          if (at_head && code_of(reason) != errc::aborted)
+            doubtful_ = std::make_unique<attempt>(std::move(id),
+                                                  std::move(content), version);
           not_saved(promise, event, std::move(reason));
         });
+  }
+
+  /// The next snapshot goes on from this one.
+  void stand_on(snapshot_record&& record, state&& content,
+                std::uint64_t version, bool created) {
+    doubtful_.reset();
+    last_ = standing{std::move(record)};
+    previous_ = std::move(content);
+    saved_version_ = version;
+    if (created)
+      made_.push_back(last_.id);
+  }
+
+  /// Looks whether the last save has happened, and then makes the snapshot.
+  void settle_doubt(outcome_promise promise, snapshot_event event) {
+    busy_ = true;
+    self_
+      ->request(policy().store, caf::infinite,
+                get_session{ref(), detail_level::record})
+      .then(
+        [=, this](stored_session& x) mutable {
+          go_on_from(promise, event, std::move(x.head.record));
+        },
+        [=, this](caf::error& reason) mutable {
+          if (code_of(reason) == errc::not_found)
+            go_on_from(promise, event, {});
+          else
+            not_saved(promise, event, std::move(reason));
+        });
+  }
+
+  void go_on_from(outcome_promise promise, snapshot_event event,
+                  snapshot_record head) {
+    const auto attempted = std::move(doubtful_);
+    const auto found
+      = head.id == attempted->id && head.parent == last_.sequence;
+    if (found)
+      stand_on(std::move(head), std::move(attempted->content),
+               attempted->version, true);
+    busy_ = false;
+    make_snapshot(promise, event, found);
+    if (!busy_)
+      go_on();
   }
 
   /// Lets the store know of the end of a turn of which it got no snapshot: the
@@ -551,6 +633,7 @@ private:
   std::optional<state> previous_;
   std::uint64_t saved_version_ = 0;
   std::vector<snapshot_id> made_; // in this invocation
+  std::unique_ptr<attempt> doubtful_;
 
   bool busy_ = false;
   std::vector<std::function<void()>> waiting_;

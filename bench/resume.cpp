@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does it take to go on from a snapshot of 10 000 messages in the
-// memory store: open, and close without a turn? And how much does a store keep
-// for each further snapshot of such a conversation, the two messages of 200
-// bytes that each turn adds included? Raw CAF: a round trip, and an actor.
+// How long does it take to go on from a snapshot of 10 000 messages, in memory
+// and on disk: open, and close without a turn? And how much does the memory
+// store keep for each further snapshot of such a conversation, the two messages
+// of 200 bytes that each turn adds included? Raw CAF: a round trip, and an
+// actor.
 
 #include <tertulia/memory_store.hpp>
+#include <tertulia/sqlite_store.hpp>
 
 #include "conversation.hpp"
 #include "memory.hpp"
 #include "raw_echo.hpp"
 #include "row.hpp"
+#include "scratch.hpp"
 
 namespace tertulia::bench {
 
@@ -45,7 +48,22 @@ private:
   std::uint64_t left_ = 0;
 };
 
+struct in_memory {
+  managed_store open(caf::actor_system& system) {
+    return spawn_memory_store(system);
+  }
+};
+
+struct on_disk {
+  managed_store open(caf::actor_system& system) {
+    return spawn_sqlite_store(system, folder / "sessions.db");
+  }
+
+  scratch folder;
+};
+
 /// A session flow with a store, which has one conversation with a history.
+template <class Store>
 class with_history : public question {
 protected:
   with_history() {
@@ -64,33 +82,36 @@ protected:
     };
   }
 
+  Store place_;
   stage at_;
-  managed_store store_ = spawn_memory_store(at_.system);
+  managed_store store_ = place_.open(at_.system);
   ai::session_flow<nothing, nothing> flow_ = ai::define_session_flow(
     at_.rt, "chat", chat_flow, with_snapshot_store(store_));
   snapshot_id last_;
   std::vector<caf::actor> raw_client_;
 };
 
-class resume final : public with_history {
+template <class Store>
+class resume final : public with_history<Store> {
 public:
   resume() {
-    client_.push_back(spawn_client<resuming_client>(at_, opening()));
+    client_.push_back(
+      spawn_client<resuming_client>(this->at_, this->opening()));
   }
 
   double ours(std::size_t operations) override {
-    return time_each(at_, client_, operations);
+    return time_each(this->at_, client_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_client_, operations);
+    return time_each(this->at_, this->raw_client_, operations);
   }
 
 private:
   std::vector<client_actor> client_;
 };
 
-class kept final : public with_history {
+class kept final : public with_history<in_memory> {
 public:
   kept() {
     client_.push_back(spawn_client<visiting_client>(at_, opening()));
@@ -116,13 +137,20 @@ private:
 };
 
 const enrol rows[] = {
-  enrol{{.name = "resume_10000",
+  enrol{{.name = "resume_memory_10000",
          .unit = "us",
          .promise = target::at_most(1'000),
          .operations = 500,
          .smoke_operations = 10,
-         .make = make_question<resume>}},
-  enrol{{.name = "kept_per_snapshot",
+         .make = make_question<resume<in_memory>>}},
+  enrol{{.name = "resume_sqlite_10000",
+         .unit = "us",
+         .promise = target::at_most(50'000),
+         .operations = 5,
+         .smoke_operations = 1,
+         .samples = 11,
+         .make = make_question<resume<on_disk>>}},
+  enrol{{.name = "kept_per_snapshot_10000",
          .unit = "bytes",
          .promise = target::at_most(2'048),
          .operations = 2'000,

@@ -119,16 +119,16 @@ enrol growth_row(std::string name) {
 }
 
 const enrol rows[] = {
-  turn_row<kind::agent, 10>("snapshot_agent_10"),
-  turn_row<kind::agent, 100>("snapshot_agent_100"),
-  turn_row<kind::agent, 1'000>("snapshot_agent_1000"),
-  turn_row<kind::agent, 10'000>("snapshot_agent_10000"),
-  turn_row<kind::flow, 10>("snapshot_flow_10"),
-  turn_row<kind::flow, 100>("snapshot_flow_100"),
-  turn_row<kind::flow, 1'000>("snapshot_flow_1000"),
-  turn_row<kind::flow, 10'000>("snapshot_flow_10000"),
-  growth_row<kind::agent>("snapshot_agent_growth"),
-  growth_row<kind::flow>("snapshot_flow_growth"),
+  turn_row<kind::agent, 10>("turn_snapshot_agent_10"),
+  turn_row<kind::agent, 100>("turn_snapshot_agent_100"),
+  turn_row<kind::agent, 1'000>("turn_snapshot_agent_1000"),
+  turn_row<kind::agent, 10'000>("turn_snapshot_agent_10000"),
+  turn_row<kind::flow, 10>("turn_snapshot_10"),
+  turn_row<kind::flow, 100>("turn_snapshot_100"),
+  turn_row<kind::flow, 1'000>("turn_snapshot_1000"),
+  turn_row<kind::flow, 10'000>("turn_snapshot_10000"),
+  growth_row<kind::agent>("turn_snapshot_agent_growth"),
+  growth_row<kind::flow>("turn_snapshot_growth"),
 };
 
 } // namespace

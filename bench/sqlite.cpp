@@ -2,55 +2,40 @@
 
 // How long does a turn take that ends with a snapshot on disk, does it matter
 // how long the conversation is, how many such turns are there in a second with
-// 64 conversations at once, how long does it take to go on from a snapshot of
-// 10 000 messages, and how large is the file? Each turn adds two messages of
-// 200 bytes. Beside it: what SQLite itself takes for a transaction of one row
-// of 400 bytes, just as durable; in the row `_growth` the same turn after ten
-// messages, and for the file the bytes of its messages.
+// 64 conversations at once, how large is the file, and how long does the first
+// page of a list of 100 000 sessions take? Each turn adds two messages of 200
+// bytes. Beside it: what SQLite itself takes for a transaction of one row of
+// 400 bytes, just as durable; in the row `_growth` the same turn after ten
+// messages, for the file the bytes of its messages, and for the list one of 100
+// sessions.
 
 #include <tertulia/sqlite_store.hpp>
 
 #include <caf/scoped_actor.hpp>
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 
 #include "conversation.hpp"
 #include "row.hpp"
+#include "scratch.hpp"
 #include <sqlite3.h>
 
 namespace tertulia::bench {
 
 namespace {
 
-/// A folder for files, which goes with all that is in it.
-class scratch {
-public:
-  scratch() {
-    auto name
-      = (std::filesystem::temp_directory_path() / "tertulia-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw std::runtime_error{name + ": cannot be made"};
-    folder_ = name;
-  }
-
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-
-  ~scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  [[nodiscard]] std::filesystem::path operator/(const char* name) const {
-    return folder_ / name;
-  }
-
-private:
-  std::filesystem::path folder_;
-};
+/// @returns the microseconds that one call takes.
+template <class Fn>
+double time_calls(std::size_t calls, Fn fn) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < calls; ++i)
+    fn();
+  const std::chrono::duration<double, std::micro> all
+    = std::chrono::steady_clock::now() - begin;
+  return all.count() / static_cast<double>(calls);
+}
 
 /// SQLite without anything around it.
 class bare_sqlite {
@@ -66,12 +51,9 @@ public:
 
   /// @returns the microseconds that one transaction took.
   double time_each(std::size_t transactions) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < transactions; ++i)
+    return time_calls(transactions, [this] {
       run("INSERT INTO rows (text) VALUES (hex(zeroblob(200)))");
-    const std::chrono::duration<double, std::micro> all
-      = std::chrono::steady_clock::now() - begin;
-    return all.count() / static_cast<double>(transactions);
+    });
   }
 
 private:
@@ -114,7 +96,17 @@ protected:
     return result;
   }
 
+  template <class Answer, class Verb>
+  Answer ask(const managed_store& store, const Verb& x) {
+    Answer result;
+    self_->request(store, std::chrono::minutes{1}, x)
+      .receive([&](Answer& y) { result = std::move(y); },
+               [](caf::error& y) { raise(y); });
+    return result;
+  }
+
   stage at_;
+  caf::scoped_actor self_{at_.system};
   scratch folder_;
   std::filesystem::path file_ = folder_ / "sessions.db";
   bare_sqlite bare_{folder_ / "bare.db"};
@@ -151,39 +143,51 @@ public:
   }
 };
 
-/// Reads what a session has, as one that goes on would.
-class reading final : public on_disk {
+/// Lists the sessions that changed last.
+class listing final : public on_disk {
 public:
-  reading() {
-    const auto content = ai::to_state(history(10'000));
-    const auto saved = ask<session_info>(save_session{which_, content, 0});
-    if (saved.id != which_.id)
-      throw std::runtime_error{"it was not saved"};
+  listing() {
+    fill(store_, 100'000);
+    fill(few_, 100);
   }
 
   double ours(std::size_t operations) override {
-    const auto begin = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < operations; ++i)
-      if (ask<stored_session>(get_session{which_}).content.messages().size()
-          != 10'000)
-        throw std::runtime_error{"messages are missing"};
-    const std::chrono::duration<double, std::micro> all
-      = std::chrono::steady_clock::now() - begin;
-    return all.count() / static_cast<double>(operations);
+    return time_pages(store_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_pages(few_, operations);
   }
 
 private:
-  template <class Answer, class Verb>
-  Answer ask(const Verb& x) {
-    Answer result;
-    self_->request(store_, std::chrono::minutes{1}, x)
-      .receive([&](Answer& y) { result = std::move(y); },
-               [](caf::error& y) { raise(y); });
-    return result;
+  /// Makes so many sessions that have said something.
+  void fill(const managed_store& store, std::size_t sessions) {
+    const auto content = ai::to_state(history(2));
+    std::size_t unanswered = 0;
+    const auto wait = [&] {
+      self_->receive([](const session_info&) {},
+                     [](caf::error& y) { raise(y); });
+      --unanswered;
+    };
+    for (std::size_t i = 0; i < sessions; ++i) {
+      const session_id name{"session-" + std::to_string(i)};
+      self_->send(store,
+                  save_session{{"/session-flow/chat", name}, content, 1});
+      if (++unanswered == 1'000)
+        wait();
+    }
+    while (unanswered > 0)
+      wait();
   }
 
-  session_ref which_{"/session-flow/chat", session_id{"long"}};
-  caf::scoped_actor self_{at_.system};
+  double time_pages(const managed_store& store, std::size_t operations) {
+    return time_calls(operations, [&] {
+      if (ask<session_page>(store, list_sessions{}).sessions.size() != 100)
+        throw std::runtime_error{"sessions are missing"};
+    });
+  }
+
+  managed_store few_ = spawn_sqlite_store(at_.system, folder_ / "few.db");
 };
 
 /// One conversation from its first turn on.
@@ -228,23 +232,24 @@ enrol turn_row(std::string name, target promise, std::size_t operations) {
 }
 
 const enrol rows[] = {
-  turn_row<1, 10>("sqlite_turn_10", {}, 200),
-  turn_row<1, 10'000>("sqlite_turn_10000", {}, 200),
-  turn_row<64, 10>("sqlite_turn_64", target::at_most(200), 6'400),
-  enrol{{.name = "sqlite_turn_growth",
+  turn_row<1, 10>("turn_durable_10", {}, 200),
+  turn_row<1, 100>("turn_durable_100", {}, 200),
+  turn_row<1, 1'000>("turn_durable_1000", {}, 200),
+  turn_row<1, 10'000>("turn_durable_10000", {}, 200),
+  turn_row<64, 10>("durable_turns_64", target::at_most(200), 6'400),
+  enrol{{.name = "turn_durable_growth",
          .unit = "us",
          .promise = target::at_most_times_baseline(1.3),
          .operations = 200,
          .smoke_operations = 2,
          .make = make_question<growth>}},
-  enrol{{.name = "sqlite_read_10000",
+  enrol{{.name = "list_sqlite_100000",
          .unit = "us",
-         .promise = target::at_most(50'000),
-         .operations = 5,
+         .promise = target::at_most(10'000),
+         .operations = 20,
          .smoke_operations = 1,
-         .samples = 11,
-         .make = make_question<reading>}},
-  enrol{{.name = "sqlite_file_size",
+         .make = make_question<listing>}},
+  enrol{{.name = "file_sqlite_10000",
          .unit = "bytes",
          .promise = target::at_most_times_baseline(3),
          .operations = 10'000,

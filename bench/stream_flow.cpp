@@ -91,7 +91,7 @@ private:
   std::vector<caf::actor> raw_client_;
 };
 
-const enrol stream_flow_row{{.name = "stream_flow",
+const enrol stream_flow_row{{.name = "stream_session_flow",
                              .unit = "us",
                              .promise = target::at_most(0.12),
                              .operations = 200'000,

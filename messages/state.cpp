@@ -15,15 +15,17 @@ constexpr std::string_view before_artifacts = R"("artifacts":)";
 
 } // namespace
 
-state state::plain(payload value) {
+state state::plain(payload value, stored_type type) {
   state result;
+  result.type_ = std::move(type);
   result.custom_ = std::move(value);
   return result;
 }
 
 state state::conversation(ai::message_log messages, payload custom,
-                          artifact_list artifacts) {
+                          artifact_list artifacts, stored_type type) {
   state result;
+  result.type_ = std::move(type);
   result.form_ = state_form::conversation;
   result.messages_ = std::move(messages);
   result.custom_ = std::move(custom);
@@ -47,6 +49,12 @@ state state::with_messages(ai::message_log x) const {
 state state::with_custom(payload x) const {
   auto result = *this;
   result.custom_ = std::move(x);
+  return result;
+}
+
+state state::with_type(stored_type x) const {
+  auto result = *this;
+  result.type_ = std::move(x);
   return result;
 }
 
@@ -138,14 +146,15 @@ state_id state::id() const {
 }
 
 bool state::same_as(const state& x) const noexcept {
-  return form_ == x.form_ && messages_.same_as(x.messages_)
+  return form_ == x.form_ && type_ == x.type_ && messages_.same_as(x.messages_)
          && custom_.same_as(x.custom_) && artifacts_ == x.artifacts_;
 }
 
 // -- between processes --------------------------------------------------------
 
 encoded_state::encoded_state(const state& x)
-  : form(static_cast<std::uint8_t>(x.form())), custom(x.custom().text()) {
+  : form(static_cast<std::uint8_t>(x.form())), custom(x.custom().text()),
+    type_name(x.type().name()), type_version(x.type().version()) {
   if (!x.messages().empty())
     messages = to_json_text(x.messages());
   if (!x.artifacts().empty())
@@ -154,8 +163,9 @@ encoded_state::encoded_state(const state& x)
 
 state encoded_state::decode() const {
   auto value = custom.empty() ? payload{} : payload::encoded(custom);
+  stored_type type{type_name, type_version};
   if (form == static_cast<std::uint8_t>(state_form::plain))
-    return state::plain(std::move(value));
+    return state::plain(std::move(value), std::move(type));
   if (form != static_cast<std::uint8_t>(state_form::conversation))
     throw status_error{errc::invalid_argument,
                        "a state of the unknown form " + std::to_string(form)};
@@ -166,7 +176,8 @@ state encoded_state::decode() const {
   if (!artifacts.empty())
     list = std::make_shared<const std::vector<ai::artifact>>(
       parse_json<std::vector<ai::artifact>>(artifacts));
-  return state::conversation(std::move(log), std::move(value), std::move(list));
+  return state::conversation(std::move(log), std::move(value), std::move(list),
+                             std::move(type));
 }
 
 } // namespace tertulia

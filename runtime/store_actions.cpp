@@ -2,14 +2,26 @@
 
 #include <tertulia/detail/store_actions.hpp>
 
-#include <iterator>
+#include <utility>
 
 namespace tertulia::detail {
 
 task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
                                     snapshot_ref which) {
-  co_return co_await ctx.ask(policy.store, policy.store_within,
-                             get_snapshot{std::move(which)});
+  auto result = co_await ctx.ask(policy.store, policy.store_within,
+                                 get_snapshot{std::move(which)});
+  result.content = policy.schema.adopt(std::move(result.content));
+  co_return result;
+}
+
+task<stored_session> find_session(context ctx, const session_policy& policy,
+                                  session_ref which) {
+  auto result = co_await ctx.ask(policy.store, policy.store_within,
+                                 get_session{std::move(which)});
+  result.content = policy.schema.adopt(std::move(result.content));
+  if (result.head)
+    result.head.content = policy.schema.adopt(std::move(result.head.content));
+  co_return result;
 }
 
 task<std::vector<stored_snapshot>>
@@ -24,8 +36,10 @@ find_snapshots(context ctx, const session_policy& policy, session_ref of,
     more = page.more && !page.snapshots.empty();
     if (more)
       question.after = page.snapshots.back().record.sequence;
-    std::move(page.snapshots.begin(), page.snapshots.end(),
-              std::back_inserter(result));
+    for (auto& x : page.snapshots) {
+      x.content = policy.schema.adopt(std::move(x.content));
+      result.push_back(std::move(x));
+    }
   }
   co_return result;
 }

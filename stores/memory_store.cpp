@@ -65,6 +65,7 @@ public:
       [this](const title_session& x) {
         return answer([&] { return data_->title(x); });
       },
+      [](const vacuum_store&) { return vacuumed{}; },
       [this](const verify_sessions& x) {
         return answer([&] { return data_->verify(x); });
       },

@@ -45,7 +45,7 @@ const state& verified(const state_id& id, const state& content) {
 // -- records ------------------------------------------------------------------
 
 const std::string& memory_store_data::entry::id() const noexcept {
-  return own_id.empty() ? kept->first.str() : own_id.str();
+  return own_id.empty() ? kept->first.id.str() : own_id.str();
 }
 
 const memory_store_data::entry*
@@ -71,7 +71,8 @@ snapshot_record memory_store_data::timeline::record_of(const entry& x) const {
   result.session = info.id;
   result.sequence = x.sequence;
   result.id = snapshot_id{x.id()};
-  result.state = x.kept->first;
+  result.state = x.kept->first.id;
+  result.type = x.kept->first.type;
   result.parent = x.parent;
   if (const auto parent = find(x.parent))
     result.parent_id = snapshot_id{parent->id()};
@@ -200,7 +201,8 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
   rules::check_place(x, known != nullptr ? known->info.head : 0,
                      known != nullptr ? known->last_sequence : 0);
   const auto as_it_was = x.where == append_rule::as_it_was;
-  if (!as_it_was && parent != nullptr && parent->kept->first == made.state)
+  if (!as_it_was && parent != nullptr && parent->kept->first.id == made.state
+      && parent->kept->first.type == made.type)
     return {known->record_of(*parent), false};
 
   // From here on only memory can run out. What is found through the index is
@@ -221,7 +223,10 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
   next.labels = std::move(made.labels);
   if (made.id.str() != made.state.str())
     next.own_id = made.id;
-  next.kept = &*states_.try_emplace(made.state, content{x.content}).first;
+  next.kept
+    = &*states_
+          .try_emplace(content_key{made.state, made.type}, content{x.content})
+          .first;
   index_.emplace(place{hash_of(made.agent, made.id.str()), session.number,
                        next.sequence},
                  &session);
@@ -248,13 +253,14 @@ stored_snapshot memory_store_data::get(const get_snapshot& x) const {
   const auto [session, record] = find(x.which);
   if (x.wanted == detail_level::record)
     return stored_snapshot{session->record_of(*record)};
-  const auto& [id, kept] = *record->kept;
-  return stored_snapshot{session->record_of(*record), verified(id, kept.value)};
+  const auto& [key, kept] = *record->kept;
+  return stored_snapshot{session->record_of(*record),
+                         verified(key.id, kept.value)};
 }
 
 stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
   const auto [known, record] = find(x.which);
-  auto content = verified(record->kept->first, record->kept->second.value);
+  auto content = verified(record->kept->first.id, record->kept->second.value);
   auto& session = writable(*known);
   session.move_head(*session.find(record->sequence));
   session.content = content;
@@ -284,7 +290,7 @@ snapshot_page memory_store_data::list(const list_snapshots& x) const {
     }
     auto& next = result.snapshots.emplace_back(session->record_of(*i));
     if (x.wanted == detail_level::state)
-      next.content = verified(i->kept->first, i->kept->second.value);
+      next.content = verified(i->kept->first.id, i->kept->second.value);
   }
   return result;
 }
@@ -302,7 +308,7 @@ stored_session memory_store_data::get(const get_session& x) const {
   if (x.wanted == detail_level::state) {
     if (head != nullptr)
       result.head.content
-        = verified(head->kept->first, head->kept->second.value);
+        = verified(head->kept->first.id, head->kept->second.value);
     result.content = session->content;
   }
   return result;
@@ -533,7 +539,8 @@ verified_page memory_store_data::verify(const verify_sessions& x) const {
       ++result.records;
       result.last = name;
       result.last_record = next->sequence;
-      const auto& [id, kept] = *next->kept;
+      const auto& [key, kept] = *next->kept;
+      const auto& id = key.id;
       if (!is_sound(id, kept.value))
         result.damages.emplace_back(damage_kind::corrupt, name, next->sequence,
                                     id,

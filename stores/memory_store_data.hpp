@@ -5,7 +5,9 @@
 #include <tertulia/store.hpp>
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -46,7 +48,21 @@ private:
     std::uint64_t records = 0;
   };
 
-  using content_map = std::unordered_map<state_id, content>;
+  /// The same text of another version is another state.
+  struct content_key {
+    state_id id;
+    stored_type type;
+
+    friend bool operator==(const content_key&, const content_key&) = default;
+  };
+
+  struct content_hash {
+    std::size_t operator()(const content_key& x) const noexcept {
+      return std::hash<state_id>{}(x.id) ^ std::hash<stored_type>{}(x.type);
+    }
+  };
+
+  using content_map = std::unordered_map<content_key, content, content_hash>;
 
   /// A record without what its session or its neighbours know, for there are
   /// many of them.

@@ -71,11 +71,12 @@ BOOST_DESCRIBE_STRUCT(record_line, (news), (record))
 
 struct ending {
   std::uint64_t records = 0;
-  /// Id of the state that the session works on.
+  /// Id and type of the state that the session works on.
   state_id state;
+  stored_type type;
   std::string sha256;
 };
-BOOST_DESCRIBE_STRUCT(ending, (), (records, state, sha256))
+BOOST_DESCRIBE_STRUCT(ending, (), (records, state, type, sha256))
 
 struct last_line : news {
   ending end;
@@ -89,6 +90,10 @@ inline constexpr auto omitted_when_empty<session_lines::news> = std::tuple{
   &session_lines::news::keep, &session_lines::news::messages,
   &session_lines::news::custom, &session_lines::news::artifacts,
   &session_lines::news::same};
+
+template <>
+inline constexpr auto omitted_when_empty<session_lines::ending> = std::tuple{
+  &session_lines::ending::type};
 
 namespace {
 
@@ -125,9 +130,9 @@ void tell(news& to, const state& before, const state& now) {
   }
 }
 
-/// Returns the state of a line.
+/// Returns the state of a line, which says elsewhere of which type it is.
 /// @errors throws `invalid_argument` if it cannot follow the one before.
-state follow(const state& before, news x) {
+state follow(const state& before, news x, const stored_type& type) {
   if (x.keep > before.messages().size())
     throw status_error{errc::invalid_argument,
                        "$.keep: is more than there is before"};
@@ -140,7 +145,7 @@ state follow(const state& before, news x) {
   else if (!x.custom.is_null())
     custom = payload::encoded(to_json_text(x.custom));
   if (x.form == state_form::plain)
-    return state::plain(std::move(custom));
+    return state::plain(std::move(custom), type);
   artifact_list artifacts;
   if (is_same("artifacts"))
     artifacts = before.shared_artifacts();
@@ -149,7 +154,7 @@ state follow(const state& before, news x) {
       std::move(x.artifacts));
   auto log = before.messages().prefix(x.keep);
   return state::conversation(log.with(std::move(x.messages)), std::move(custom),
-                             std::move(artifacts));
+                             std::move(artifacts), type);
 }
 
 // -- files --------------------------------------------------------------------
@@ -321,7 +326,8 @@ private:
 
   void add(record_line x) {
     auto record = std::move(x.record);
-    content_ = from_.guarded([&] { return follow(content_, std::move(x)); });
+    content_ = from_.guarded(
+      [&] { return follow(content_, std::move(x), record.type); });
     verify(record.state);
     if (record.sequence <= last_ || record.parent >= record.sequence)
       from_.reject(errc::data_loss, "the record is not in its place");
@@ -341,7 +347,8 @@ private:
 
   void finish(last_line x) {
     const auto end = std::move(x.end);
-    content_ = from_.guarded([&] { return follow(content_, std::move(x)); });
+    content_
+      = from_.guarded([&] { return follow(content_, std::move(x), end.type); });
     if (end.sha256 != from_.hash())
       from_.reject(errc::data_loss,
                    "the lines before are not those that were written");
@@ -356,7 +363,7 @@ private:
     if (said_.head != 0 && said_.head != last_)
       store_.ask<stored_snapshot>(
         restore_snapshot{snapshot_ref{where_, said_.head}});
-    if (said_.head == 0 || head_.state != end.state
+    if (said_.head == 0 || head_.state != end.state || head_.type != end.type
         || next_turn_after(head_) != said_.next_turn)
       store_.ask<session_info>(save_session{where_, content_, said_.next_turn});
     if (!said_.title.empty())
@@ -434,6 +441,7 @@ session_info export_session(caf::actor_system& system,
   tell(end, before, last.content);
   end.end.records = done;
   end.end.state = last.content.id();
+  end.end.type = last.content.type();
   end.end.sha256 = file.hash();
   file.write(end);
   file.flush();

@@ -95,7 +95,9 @@ CREATE INDEX labels_by_label ON labels (session, label);
 )";
 
 // What lists show of sessions, and notes. For those that are there already it
-// is taken from the messages that they work on, as rules::describe does.
+// is taken from the messages that they work on, as rules::describe does. And
+// types of states: they are part of what a state is, and SQLite changes no
+// constraint, so the table is made anew.
 constexpr const char* version_2 = R"(
 ALTER TABLE sessions ADD COLUMN title    TEXT    NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN preview  TEXT    NOT NULL DEFAULT '';
@@ -103,6 +105,29 @@ ALTER TABLE sessions ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN bytes    INTEGER NOT NULL DEFAULT 0;
 
 ALTER TABLE records ADD COLUMN note TEXT;
+
+CREATE TABLE new_states (
+  key          INTEGER PRIMARY KEY,
+  id           BLOB NOT NULL,
+  form         INTEGER NOT NULL,
+  branch       INTEGER REFERENCES branches,
+  length       INTEGER NOT NULL,
+  custom       INTEGER REFERENCES blobs,
+  artifacts    INTEGER REFERENCES blobs,
+  type_name    TEXT NOT NULL,
+  type_version INTEGER NOT NULL,
+  UNIQUE (id, form, type_name, type_version),
+  CHECK ((branch IS NULL) = (length = 0))
+) STRICT;
+INSERT INTO new_states
+  SELECT key, id, form, branch, length, custom, artifacts, '', 1 FROM states;
+DROP TABLE states;
+ALTER TABLE new_states RENAME TO states;
+CREATE INDEX states_by_branch ON states (branch, length)
+  WHERE branch IS NOT NULL;
+CREATE INDEX states_by_custom ON states (custom) WHERE custom IS NOT NULL;
+CREATE INDEX states_by_artifacts ON states (artifacts)
+  WHERE artifacts IS NOT NULL;
 
 CREATE TEMP TABLE pieces AS
   WITH RECURSIVE pieces (session, branch, first, last) AS (
@@ -156,7 +181,7 @@ constexpr std::array schema{version_1, version_2};
 }
 
 /// Returns the version of a store's file; 0 for one that is still empty.
-std::int64_t version_of(sqlite_db& db) {
+std::int64_t version_in(sqlite_db& db) {
   std::int64_t application = 0;
   std::int64_t things = 0;
   try {
@@ -206,7 +231,7 @@ sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
   make_private_file(file);
   sqlite_db db{file, options.patience};
   // Before anything is said that changes a file, or only reads it in its way.
-  const auto version = version_of(db);
+  const auto version = version_in(db);
   if (version > static_cast<std::int64_t>(steps.size()))
     reject(db.file(),
            "has version " + std::to_string(version)

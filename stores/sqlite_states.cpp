@@ -7,6 +7,7 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "store_rules.hpp"
@@ -61,15 +62,24 @@ std::string hex_of_bytes(std::string_view bytes) {
   return result;
 }
 
+std::optional<stored_type> type_of(std::string_view name,
+                                   std::int64_t version) {
+  if (!detail::is_type_name(name) || version <= 0
+      || version > std::numeric_limits<std::uint32_t>::max())
+    return std::nullopt;
+  return stored_type{name, static_cast<std::uint32_t>(version)};
+}
+
 sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
   : db_(db), limit_(remembered_messages),
     find_(db, "SELECT key, branch, length FROM states"
-              " WHERE id = ?1 AND form = ?2"),
-    insert_(db, "INSERT INTO states"
-                " (id, form, branch, length, custom, artifacts)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
-    read_(db, "SELECT id, form, branch, length, custom, artifacts FROM states"
-              " WHERE key = ?1"),
+              " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
+              " AND type_version = ?4"),
+    insert_(db, "INSERT INTO states (id, form, branch, length, custom,"
+                " artifacts, type_name, type_version)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
+    read_(db, "SELECT id, form, branch, length, custom, artifacts, type_name,"
+              " type_version FROM states WHERE key = ?1"),
     erase_(db, "DELETE FROM states WHERE key = ?1"),
     has_records_(db, "SELECT 1 FROM records WHERE state = ?1 LIMIT 1"),
     has_sessions_(db, "SELECT 1 FROM sessions WHERE state = ?1 LIMIT 1"),
@@ -103,7 +113,9 @@ sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
                                         const origin& from) {
   const auto bytes = bytes_of_hex(id.str());
   const auto form = static_cast<std::int64_t>(x.form());
-  find_.bind_blob(1, bytes).bind(2, form);
+  const auto& type = x.type();
+  const std::int64_t version = type.version();
+  find_.bind_blob(1, bytes).bind(2, form).bind(3, type.name()).bind(4, version);
   if (auto rows = find_.rows(); rows.next())
     return {rows.number(0), {rows.number(1), rows.count(2)}};
 
@@ -117,6 +129,8 @@ sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
     .bind(4, where.length)
     .bind_key(5, custom)
     .bind_key(6, artifacts)
+    .bind(7, type.name())
+    .bind(8, version)
     .run();
   return {db_.last_key(), where};
 }
@@ -322,6 +336,7 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
   std::int64_t form = 0;
   std::int64_t custom_key = 0;
   std::int64_t artifacts_key = 0;
+  std::optional<stored_type> type;
   {
     auto rows = read_.bind(1, key).rows();
     if (!rows.next())
@@ -331,7 +346,10 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
     where = {rows.number(2), rows.count(3)};
     custom_key = rows.number(4);
     artifacts_key = rows.number(5);
+    type = type_of(rows.view(6), rows.number(7));
   }
+  if (!type)
+    rules::reject_corrupt(id);
   loaded base;
   if (last != nullptr && last->where.branch == where.branch
       && last->where.length <= where.length)
@@ -359,7 +377,7 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
     auto custom
       = custom_key != 0 ? payload::encoded(blob(custom_key)) : payload{};
     if (form == static_cast<std::int64_t>(state_form::plain)) {
-      result = state::plain(std::move(custom));
+      result = state::plain(std::move(custom), std::move(*type));
     } else {
       artifact_list artifacts;
       if (artifacts_key != 0)
@@ -368,7 +386,7 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
       auto log = base.log.empty() ? ai::message_log{std::move(messages)}
                                   : base.log.with(std::move(messages));
       result = state::conversation(std::move(log), std::move(custom),
-                                   std::move(artifacts));
+                                   std::move(artifacts), std::move(*type));
     }
     if (result.id() == id) {
       if (last != nullptr)
@@ -415,6 +433,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
   std::int64_t form = 0;
   std::int64_t custom = 0;
   std::int64_t artifacts = 0;
+  auto has_type = false;
   {
     auto rows = read_.bind(1, key).rows();
     if (!rows.next()) {
@@ -426,6 +445,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
     where = {rows.number(2), rows.count(3)};
     custom = rows.number(4);
     artifacts = rows.number(5);
+    has_type = type_of(rows.view(6), rows.number(7)).has_value();
   }
   if (key == last.key) {
     result.damaged = last.damaged;
@@ -469,7 +489,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
     }
     hash.update(rest);
     last.bytes += rest.size();
-    if (!result.damaged && hash.hex() != result.id.str())
+    if (!result.damaged && (!has_type || hash.hex() != result.id.str()))
       result.damaged = damage_kind::corrupt;
   } catch (const status_error& x) {
     // SQLite cannot read what it wrote; that must not hide what is behind.

@@ -225,6 +225,10 @@ private:
 /// Returns the 32 bytes of 64 hexadecimal digits; empty for anything else.
 [[nodiscard]] std::string bytes_of_hex(std::string_view hex);
 
+/// Returns the type of a state; nothing for what is none.
+[[nodiscard]] std::optional<stored_type> type_of(std::string_view name,
+                                                 std::int64_t version);
+
 /// Returns two lower-case digits for each byte.
 [[nodiscard]] std::string hex_of_bytes(std::string_view bytes);
 

@@ -84,6 +84,10 @@ public:
       [this](const title_session& x) {
         return change([&](auto& data) { return data.title(x); });
       },
+      [this](const vacuum_store&) {
+        commit();
+        return read([](auto& data) { return data.vacuum(); });
+      },
       [this](const verify_sessions& x) {
         return read([&](auto& data) { return data.verify(x); });
       },

@@ -29,7 +29,8 @@ namespace {
 /// Those of a record, with the ids that its state and its parent know.
 #define TERTULIA_RECORD                                                        \
   "SELECT r.sequence, r.parent, r.depth, r.turn_index, r.event, r.created_at," \
-  " r.own_id, r.run, r.state, t.id, p.own_id, pt.id, r.note FROM records r"    \
+  " r.own_id, r.run, r.state, t.id, p.own_id, pt.id, r.note, t.type_name,"     \
+  " t.type_version FROM records r"                                             \
   " LEFT JOIN states t ON t.key = r.state"                                     \
   " LEFT JOIN records p ON p.session = r.session AND p.sequence = r.parent"    \
   " LEFT JOIN states pt ON pt.key = p.state"
@@ -252,6 +253,10 @@ sqlite_store_data::read_entry(const session& in,
   if (row.is_null(9))
     reject_damage(in.info, x.sequence, "refers to a state that is missing");
   x.state = state_id{hex_of_bytes(row.view(9))};
+  if (auto type = type_of(row.view(13), row.number(14)))
+    x.type = std::move(*type);
+  else
+    reject_damage(in.info, x.sequence, "is corrupt: its state has no type");
   x.id = id_of(row.view(6), row.view(9));
   x.parent = row.count(1);
   if (x.parent != 0) {
@@ -442,7 +447,8 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
   rules::check_place(x, known ? known->info.head : 0,
                      known ? known->last_sequence : 0);
   const auto as_it_was = x.where == append_rule::as_it_was;
-  if (!as_it_was && parent && parent->record.state == made.state) {
+  if (!as_it_was && parent && parent->record.state == made.state
+      && parent->record.type == made.type) {
     parent->record.orphaned = !is_active(*known, parent->record.sequence);
     return {std::move(parent->record), false};
   }
@@ -881,6 +887,19 @@ verified_page sqlite_store_data::verify(const verify_sessions& x) {
     more = page.more;
   }
   return std::move(to.page);
+}
+
+vacuumed sqlite_store_data::vacuum() {
+  const auto size = [this] {
+    return static_cast<std::uint64_t>(db_.number("PRAGMA page_count")
+                                      * db_.number("PRAGMA page_size"));
+  };
+  const auto before = size();
+  db_.run("VACUUM");
+  // What is in the write-ahead log is not yet given back. If somebody reads
+  // right now, the next checkpoint does that.
+  db_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return {before, size()};
 }
 
 void sqlite_store_data::verify(inspection& to, const session& x) {

@@ -77,6 +77,9 @@ public:
   session_info title(const title_session& x);
   [[nodiscard]] verified_page verify(const verify_sessions& x);
 
+  /// @pre no transaction is open.
+  vacuumed vacuum();
+
 private:
   struct session {
     session_info info;

@@ -107,6 +107,7 @@ void check(save_snapshot& x) {
            "$.record.sequence: is no number of a record",
            at("$.record.sequence"));
   check_text(made.note, max_note_size, "$.record.note");
+  made.type = x.content.type();
   relabel(made.labels, std::exchange(made.labels, {}), {});
 }
 

@@ -26,7 +26,7 @@ void check(const session_ref& x);
 void check(const snapshot_ref& x);
 
 /// Rejects what cannot be kept, whatever the store knows. The labels of the
-/// record are in order afterwards.
+/// record are in order afterwards, and its type is that of the state.
 void check(save_snapshot& x);
 
 /// Rejects what cannot be kept.

@@ -67,6 +67,7 @@ public:
       hand_on<copy_session, session_info>(),
       hand_on<annotate_snapshot, snapshot_record>(),
       hand_on<title_session, session_info>(),
+      hand_on<vacuum_store, vacuumed>(),
       hand_on<verify_sessions, verified_page>(),
       [this](caf::tick_atom) { restart(); },
     };

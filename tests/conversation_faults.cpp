@@ -529,6 +529,84 @@ TEST_F(conversation_faults, a_turn_that_was_not_saved_can_be_ended_again) {
   EXPECT_EQ(records_of(agent, "s").size(), 2u);
 }
 
+TEST_F(conversation_faults, a_save_whose_answer_was_lost_is_found_again) {
+  // With and without a change between the two tries.
+  for (const auto* const name : {"s", "t"}) {
+    const auto changes = *name == 't';
+    const auto agent = rt->define_agent(
+      std::string{"stubborn-"} + name,
+      [changes](context, session<memo> mine, input<std::string> in,
+                responder<std::string> out) -> task<int> {
+        int tries = 0;
+        while (auto text = co_await in.next()) {
+          co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+          for (bool done = false; !done;) {
+            ++tries;
+            const auto ended = co_await as_expected(out.end_turn());
+            done = static_cast<bool>(ended);
+            if (!done && changes)
+              co_await mine.update([&](memo& x) { x.said.push_back("again"); });
+          }
+        }
+        co_return tries;
+      },
+      with_session_store(store), with_snapshot_callback(snapshot_always{}));
+    auto client = open(agent, with_session_id(name));
+    run();
+    say(client, "one");
+    kept.lose_next<save_snapshot>(1, errc::unavailable);
+    // Nor can the store be asked at first.
+    kept.fail_next<get_session>(1, errc::unavailable);
+    say(client, "two");
+    say(client, "three");
+    client.close();
+    run();
+    ASSERT_EQ(client.code(), errc::ok);
+    EXPECT_EQ(client.output().output, 5);
+    const auto records = records_of(agent.info().key, name);
+    ASSERT_EQ(records.size(), changes ? 4u : 3u);
+    EXPECT_EQ(client.output().snapshot_ids.size(), records.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      EXPECT_EQ(records[i].parent, i);
+      EXPECT_EQ(records[i].id, client.output().snapshot_ids[i]);
+      EXPECT_FALSE(records[i].orphaned);
+    }
+  }
+}
+
+TEST_F(conversation_faults, a_head_that_somebody_else_has_moved_is_told_apart) {
+  std::vector<errc> codes;
+  const auto agent = rt->define_agent(
+    "patient",
+    [&codes](context, session<memo> mine, input<std::string> in,
+             responder<std::string> out) -> task<int> {
+      while (auto text = co_await in.next()) {
+        co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+        const auto ended = co_await as_expected(out.end_turn());
+        codes.push_back(ended ? errc::ok : code_of(ended.error()));
+      }
+      co_return 0;
+    },
+    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  run();
+  say(client, "one");
+  kept.fail_next<save_snapshot>(1, errc::unavailable);
+  client.send("two");
+  run();
+  // That was not stored, and then somebody else is faster.
+  auto record = records_of(agent.info().key, "s").at(0);
+  const auto content = state::plain(payload::of(memo{{"else"}}));
+  record.parent = record.sequence;
+  record.state = content.id();
+  record.id = snapshot_id{record.state.str()};
+  ASSERT_TRUE(
+    ask<saved_snapshot>(save_snapshot{record, content, append_rule::at_head}));
+  client.send("three");
+  run();
+  EXPECT_EQ(codes, (std::vector{errc::ok, errc::unavailable, errc::aborted}));
+}
+
 TEST_F(conversation_faults, a_body_that_throws_loses_its_turn_only) {
   const auto agent = define_keeping_memo();
   {

@@ -10,6 +10,7 @@
 #include "support/child_process.hpp"
 #include "support/node_flows.hpp"
 #include "support/recording_client.hpp"
+#include "support/refusal.hpp"
 #include <gtest/gtest.h>
 
 using namespace std::chrono_literals;
@@ -45,17 +46,6 @@ struct node_client : ::testing::Test {
   caf::actor_system system;
   remote_runtime there;
 };
-
-template <class F>
-status_error error_of(F f) {
-  try {
-    f();
-  } catch (const status_error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {errc::unknown, "nothing was thrown"};
-}
 
 template <class Talk>
 void read_all(Talk& talk) {

@@ -60,7 +60,8 @@ state talk() {
   return state::conversation(
     ai::message_log{{ai::user_text("tea?")}}, payload::of(article{"tea", 2}),
     std::make_shared<const std::vector<ai::artifact>>(
-      std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}));
+      std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}),
+    stored_type{"app.article", 2});
 }
 
 snapshot_record record() {
@@ -70,6 +71,7 @@ snapshot_record record() {
   result.sequence = 1ull << 40;
   result.id = snapshot_id{"a"};
   result.state = state_id{"b"};
+  result.type = stored_type{"app.article", 2};
   result.event = snapshot_event::invocation_end;
   result.created_at = caf::timestamp{1s};
   result.labels = {"approved"};
@@ -172,6 +174,8 @@ auto store_samples() {
                     session,
                     stored_snapshot{record(), talk()},
                     title_session{which, "Tea"},
+                    vacuum_store{},
+                    vacuumed{1ull << 40, 1},
                     verified,
                     verify};
 }
@@ -266,7 +270,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 38);
+  EXPECT_EQ(count, 40);
 }
 
 TEST_F(protocol, every_noun_travels) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/refusal.hpp"
 #include "support/scratch.hpp"
 
 namespace tertulia {
@@ -105,12 +106,7 @@ struct session_file : store_contract<memory_factory> {
   /// What an import throws; the store is as it was before.
   status_error refusal(const std::string& text) {
     const auto before = ask(to, list_sessions{});
-    status_error result{errc::ok, "nothing was thrown"};
-    try {
-      imported(to, text);
-    } catch (const status_error& x) {
-      result = x;
-    }
+    auto result = test::error_of([&] { return imported(to, text); });
     EXPECT_EQ(ask(to, list_sessions{}), before);
     return result;
   }
@@ -176,6 +172,28 @@ TEST_F(session_file, what_was_exported_is_imported_as_it_was) {
     ask(to, delete_session{of});
     std::swap(from, to); // and back
   }
+}
+
+TEST_F(session_file, versions_of_states_are_kept) {
+  const auto of = at("s");
+  const auto first = keep(from, of, version(1, talk(2)), 0);
+  const auto second = keep(from, of, version(2, talk(2)), first);
+  keep(from, of, talk(3), second);
+  ask(from, save_session{of, version(3, talk(3)), 4});
+  const auto text = exported(from, of);
+  imported(to, text);
+  EXPECT_EQ(all(to, of), all(from, of));
+  EXPECT_EQ(all(to, of)[1].content, version(2, talk(2)));
+  EXPECT_EQ(ask(to, get_session{of}).content, version(3, talk(3)));
+  // a type that says nothing is not told, so an older file has none
+  const auto told = lines(text);
+  const auto tells = [&](std::size_t line, const char* what) {
+    return told.at(line).find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(tells(1, R"("type":{"name":"app.memo","version":1})"));
+  EXPECT_TRUE(tells(2, R"("type":{"name":"app.memo","version":2})"));
+  EXPECT_FALSE(tells(3, R"("type")"));
+  EXPECT_TRUE(tells(4, R"("type":{"name":"app.memo","version":3})"));
 }
 
 TEST_F(session_file, a_session_without_records_is_exported_too) {

@@ -101,6 +101,7 @@ public:
       promised_.records.erase({"t", 2});
     }
     ask(old);
+    ask(vacuum_store{});
     save("t", talk("t", 6), 4, append_rule::at_head);
     settle();
   }
@@ -164,7 +165,8 @@ private:
                    [&](const session_info&) { result = true; },
                    [&](const snapshot_record&) { result = true; },
                    [&](const stored_session&) { result = true; },
-                   [&](const erased&) { result = true; });
+                   [&](const erased&) { result = true; },
+                   [&](const vacuumed&) { result = true; });
     return result;
   }
 

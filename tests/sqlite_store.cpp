@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "../stores/sqlite_schema.hpp"
-#include "../stores/sqlite_store_actor.hpp"
+#include "support/file_store.hpp"
 #include "support/raw_sqlite.hpp"
+#include "support/refusal.hpp"
 #include "support/scratch.hpp"
 #include <sys/stat.h>
 
@@ -25,7 +26,8 @@ namespace tertulia {
 
 namespace {
 
-using test::commits_in;
+using test::error_of;
+using test::file_store;
 using test::raw_sqlite;
 
 struct sqlite_store_factory {
@@ -55,50 +57,6 @@ struct sqlite_store_factory {
   test::scratch folder;
   std::filesystem::path file = folder / "sessions.db";
   sqlite_options options;
-};
-
-/// One more store, in any file.
-class another_store {
-public:
-  explicit another_store(std::filesystem::path file,
-                         sqlite_options options = {})
-    : file_(std::move(file)),
-      store_(spawn_sqlite_store_actor(system_, file_.string(), options)) {}
-
-  ~another_store() {
-    self_->send_exit(store_, caf::exit_reason::user_shutdown);
-    self_->wait_for(store_);
-  }
-
-  template <class Verb>
-  detail::answer_to<Verb> get(const Verb& x) {
-    detail::answer_to<Verb> result;
-    self_->request(store_, std::chrono::seconds{30}, x)
-      .receive([&](detail::answer_to<Verb>& y) { result = std::move(y); },
-               [](caf::error& y) { ADD_FAILURE() << to_status(y).what(); });
-    return result;
-  }
-
-  /// Asks and does not wait.
-  template <class Verb>
-  void send(const Verb& x) {
-    self_->send(store_, x);
-  }
-
-  caf::scoped_actor& self() {
-    return self_;
-  }
-
-  [[nodiscard]] std::size_t commits() const {
-    return commits_in(file_.string() + "-wal");
-  }
-
-private:
-  caf::actor_system_config cfg_;
-  caf::actor_system system_{cfg_};
-  caf::scoped_actor self_{system_};
-  std::filesystem::path file_;
-  managed_store store_;
 };
 
 /// The contract's fixture without its tests.
@@ -285,6 +243,32 @@ TEST_F(sqlite_store, what_was_deleted_leaves_nothing_behind) {
   expect_nothing_is_left();
 }
 
+TEST_F(sqlite_store, what_was_deleted_is_given_back_to_the_disk) {
+  const auto longest = longer(talk(1), std::string(1'000'000, 'x'));
+  get(save_session{at("s"), longest, 0});
+  get(save_session{at("t"), talk(2), 0});
+  get(delete_session{at("s")});
+  const auto sizes = get(vacuum_store{});
+  EXPECT_GT(sizes.bytes_before, 1'000'000u);
+  EXPECT_LT(sizes.bytes_after, 200'000u);
+  EXPECT_EQ(std::filesystem::file_size(store.factory().file),
+            sizes.bytes_after);
+  EXPECT_EQ(get(get_session{at("t")}).content, talk(2));
+}
+
+TEST_F(sqlite_store, vacuuming_waits_for_no_change_and_loses_none) {
+  const test::scratch folder;
+  file_store other{folder / "other.db"};
+  other.send(save_session{at("s"), talk(1), 0});
+  other.send(vacuum_store{});
+  other.send(save_session{at("t"), talk(2), 0});
+  const auto fail = [](caf::error& x) { ADD_FAILURE() << to_status(x).what(); };
+  other.self()->receive([](const session_info&) {}, fail);
+  other.self()->receive([](const vacuumed&) {}, fail);
+  other.self()->receive([](const session_info&) {}, fail);
+  EXPECT_EQ(other.get(list_sessions{}).sessions.size(), 2u);
+}
+
 TEST_F(sqlite_store, what_is_pruned_takes_along_what_only_it_needed) {
   const auto trunk = talk(10);
   save(at("s"), trunk, 0);
@@ -316,7 +300,7 @@ TEST_F(sqlite_store, what_was_forgotten_is_read_again) {
   const test::scratch folder;
   sqlite_options options;
   options.remembered_messages = 1; // the last session alone
-  another_store small{folder / "small.db", options};
+  file_store small{folder / "small.db", options};
   for (int i = 1; i < 10; ++i)
     for (const auto* name : {"s", "t"})
       small.get(save_snapshot{record(at(name), talk(i), i - 1), talk(i),
@@ -390,7 +374,7 @@ TEST_F(sqlite_store, records_and_lists_do_not_touch_messages_and_values) {
 
 TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   const test::scratch folder;
-  another_store other{folder / "other.db"};
+  file_store other{folder / "other.db"};
   const auto before = other.commits();
   constexpr int count = 100;
   {
@@ -419,11 +403,41 @@ TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   EXPECT_EQ(other.commits() - before, 1u);
 }
 
+TEST_F(sqlite_store, messages_of_two_versions_are_written_once) {
+  save(at("s"), version(1, talk(3)), 0);
+  save(at("s"), version(2, talk(3)), 1);
+  save(at("s"), longer(version(2, talk(3)), "more"), 2);
+  EXPECT_EQ(raw().count("messages"), 4);
+  EXPECT_EQ(raw().count("branches"), 1);
+  EXPECT_EQ(raw().count("states"), 3);
+  EXPECT_EQ(raw().texts("SELECT type_name || type_version FROM states"
+                        " ORDER BY key"),
+            (std::vector<std::string>{"app.memo1", "app.memo2", "app.memo2"}));
+}
+
+TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
+  save(at("s"), version(1, talk(3)), 0);
+  save(at("s"), talk(4), 1);
+  const std::array wrong{"type_name = 'a b'", "type_version = 0",
+                         "type_version = 1 << 32"};
+  for (const std::string what : wrong) {
+    raw().run("UPDATE states SET " + what + " WHERE length = 3");
+    EXPECT_EQ(code(get_snapshot{snapshot_ref{at("s"), 1}}), errc::data_loss)
+      << what;
+    const auto damages = get(verify_sessions{}).damages;
+    ASSERT_EQ(damages.size(), 1u) << what;
+    EXPECT_EQ(damages[0].kind, damage_kind::corrupt);
+    EXPECT_EQ(damages[0].sequence, 1u);
+    EXPECT_EQ(get(get_session{at("s")}).content, talk(4)) << what;
+    raw().run("UPDATE states SET type_name = '', type_version = 1");
+  }
+}
+
 TEST_F(sqlite_store, a_transaction_has_an_end) {
   const test::scratch folder;
   sqlite_options options;
   options.max_batch = 10;
-  another_store other{folder / "other.db", options};
+  file_store other{folder / "other.db", options};
   const auto before = other.commits();
   {
     raw_sqlite busy{folder / "other.db"};
@@ -455,7 +469,7 @@ TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
 
 TEST_F(sqlite_store, a_commit_that_fails_fails_all_that_was_in_it) {
   const test::scratch folder;
-  another_store other{folder / "other.db"};
+  file_store other{folder / "other.db"};
   other.get(save_session{at("first"), number(1), 0});
   // makes any commit with it fail: what it refers to is looked for at the end
   raw_sqlite{folder / "other.db"}.run(
@@ -492,7 +506,7 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
     for (const auto* suffix : {"", "-wal"})
       std::filesystem::copy_file(file.string() + suffix,
                                  copy.string() + suffix);
-    another_store after{copy};
+    file_store after{copy};
     const auto found = after.get(get_session{at("s")});
     EXPECT_EQ(found.info.head, parent);
     EXPECT_EQ(found.content.text(), content.text());
@@ -505,23 +519,13 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
 namespace {
 
 /// What opening a file throws.
-template <class Fn>
-status_error error_of(Fn open) {
-  try {
-    (void)open();
-  } catch (const status_error& x) {
-    return x;
-  }
-  return status_error{errc::ok, ""};
-}
-
 bool says(const status_error& x, const std::string& text) {
   return std::string{x.what()}.find(text) != std::string::npos;
 }
 
 struct sqlite_file : ::testing::Test {
   status_error error() {
-    return error_of([&] { return another_store{file, options}; });
+    return error_of([&] { return file_store{file, options}; });
   }
 
   test::scratch folder;
@@ -538,7 +542,7 @@ constexpr const char* wrong_version
 } // namespace
 
 TEST_F(sqlite_file, is_for_its_owner_alone) {
-  const another_store store{file};
+  const file_store store{file};
   for (const auto* suffix : {"", "-wal", "-shm", "-lock"}) {
     struct stat found {};
     ASSERT_EQ(::stat((file.string() + suffix).c_str(), &found), 0) << suffix;
@@ -547,7 +551,7 @@ TEST_F(sqlite_file, is_for_its_owner_alone) {
 }
 
 TEST_F(sqlite_file, says_what_it_is) {
-  const another_store store{file};
+  const file_store store{file};
   raw_sqlite db{file};
   EXPECT_EQ(db.number("PRAGMA application_id"), sqlite_application_id);
   EXPECT_EQ(db.number("PRAGMA user_version"),
@@ -558,7 +562,7 @@ TEST_F(sqlite_file, says_what_it_is) {
 TEST_F(sqlite_file, has_one_store_at_a_time) {
   options.patience = std::chrono::milliseconds{1};
   {
-    const another_store first{file};
+    const file_store first{file};
     const auto reason = error();
     EXPECT_EQ(reason.code(), errc::unavailable);
     EXPECT_TRUE(says(reason, file.string())) << reason.what();
@@ -567,14 +571,14 @@ TEST_F(sqlite_file, has_one_store_at_a_time) {
 }
 
 TEST_F(sqlite_file, is_waited_for) {
-  auto first = std::make_unique<another_store>(file);
+  auto first = std::make_unique<file_store>(file);
   std::thread other{[&] { EXPECT_EQ(error().code(), errc::ok); }};
   first.reset();
   other.join();
 }
 
 TEST_F(sqlite_file, can_be_read_by_others_meanwhile) {
-  another_store store{file};
+  file_store store{file};
   store.get(save_session{
     {"/agent/a", session_id{"s"}}, state::plain(payload::of(1)), 0});
   EXPECT_EQ(raw_sqlite{file}.texts("SELECT id FROM sessions").front(), "s");
@@ -598,7 +602,7 @@ TEST_F(sqlite_file, is_refused_if_it_is_no_database) {
 }
 
 TEST_F(sqlite_file, is_refused_if_it_comes_from_the_future) {
-  { const another_store store{file}; }
+  { const file_store store{file}; }
   raw_sqlite{file}.run("PRAGMA user_version = 77");
   const auto reason = error();
   EXPECT_EQ(reason.code(), errc::failed_precondition);
@@ -655,7 +659,7 @@ TEST_F(sqlite_store, a_file_of_version_1_keeps_everything) {
   std::filesystem::copy_file(
     TERTULIA_SOURCE_DIR "/tests/support/sqlite_version_1.db", file);
   EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"), 1);
-  another_store old{file};
+  file_store old{file};
   EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"),
             static_cast<std::int64_t>(sqlite_schema().size()));
   EXPECT_EQ(old.get(verify_sessions{}).damages, std::vector<damage>{});
@@ -698,6 +702,7 @@ TEST_F(sqlite_store, a_file_of_version_1_keeps_everything) {
             (std::vector<std::string>{"good", "third"}));
   EXPECT_EQ(snapshots[0].record.index, 2u);
   EXPECT_EQ(snapshots[0].content, third);
+  EXPECT_EQ(snapshots[0].record.type, stored_type{});
   EXPECT_EQ(snapshots[1].content, said(talk(2), "another way"));
   EXPECT_TRUE(snapshots[1].record.orphaned);
   EXPECT_EQ(snapshots[2].content, said(third, "the end"));

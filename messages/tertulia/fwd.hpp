@@ -49,6 +49,8 @@ struct stored_snapshot;
 struct title_session;
 struct turn_end;
 struct turn_input;
+struct vacuum_store;
+struct vacuumed;
 struct verified_page;
 struct verify_sessions;
 

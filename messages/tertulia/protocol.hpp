@@ -121,6 +121,7 @@ using managed_store = snapshot_store::extend<
   caf::replies_to<copy_session>::with<session_info>,      // not_found; already_exists
   caf::replies_to<annotate_snapshot>::with<snapshot_record>, // not_found
   caf::replies_to<title_session>::with<session_info>,     // not_found
+  caf::replies_to<vacuum_store>::with<vacuumed>,
   caf::replies_to<verify_sessions>::with<verified_page>>; // damage is an answer, not an error
 
 // clang-format on

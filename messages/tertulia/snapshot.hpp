@@ -4,6 +4,7 @@
 
 #include <tertulia/describe.hpp>
 #include <tertulia/identifier.hpp>
+#include <tertulia/stored_type.hpp>
 #include <tertulia/timestamp.hpp>
 
 #include <cstddef>
@@ -48,6 +49,9 @@ struct snapshot_record {
   /// The same again and again if the session comes back to a state.
   snapshot_id id;
   state_id state;
+  /// Of which type, and which version of it, the value in the state is. States
+  /// with the same id are different ones if it differs.
+  stored_type type;
   /// Sequence number of the record that this one went on from; 0 for none.
   std::uint64_t parent = 0;
   snapshot_id parent_id;
@@ -70,13 +74,13 @@ struct snapshot_record {
 };
 
 BOOST_DESCRIBE_STRUCT(snapshot_record, (),
-                      (agent, session, sequence, id, state, parent, parent_id,
-                       index, turn_index, event, created_at, labels, note,
-                       orphaned))
+                      (agent, session, sequence, id, state, type, parent,
+                       parent_id, index, turn_index, event, created_at, labels,
+                       note, orphaned))
 
 template <>
 inline constexpr auto omitted_when_empty<snapshot_record> = std::tuple{
-  &snapshot_record::note};
+  &snapshot_record::type, &snapshot_record::note};
 
 /// Returns the index of the turn that follows such a record.
 [[nodiscard]] inline std::uint64_t

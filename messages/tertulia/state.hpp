@@ -6,6 +6,7 @@
 #include <tertulia/ai/message_log.hpp>
 #include <tertulia/identifier.hpp>
 #include <tertulia/payload.hpp>
+#include <tertulia/stored_type.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -42,13 +43,15 @@ public:
   state() = default;
 
   /// Makes the state of an agent: a value of its own type.
-  [[nodiscard]] static state plain(payload value);
+  /// @param type which that is: `stored_type::of<T>()`.
+  [[nodiscard]] static state plain(payload value, stored_type type = {});
 
   /// Makes the state of a conversation.
   /// @param custom may be empty; it is then left out of the canonical JSON.
-  [[nodiscard]] static state conversation(ai::message_log messages,
-                                          payload custom,
-                                          artifact_list artifacts);
+  /// @param type   of the custom value: `stored_type::of<Custom>()`.
+  [[nodiscard]] static state
+  conversation(ai::message_log messages, payload custom,
+               artifact_list artifacts, stored_type type = {});
 
   [[nodiscard]] state_form form() const noexcept {
     return form_;
@@ -64,6 +67,12 @@ public:
     return custom_;
   }
 
+  /// Of which type, and which version of it, the value in `custom` is. No part
+  /// of the canonical JSON, nor of the id.
+  [[nodiscard]] const stored_type& type() const noexcept {
+    return type_;
+  }
+
   [[nodiscard]] const std::vector<ai::artifact>& artifacts() const noexcept;
 
   /// The artifacts to share; null for none.
@@ -74,7 +83,9 @@ public:
   // -- changed copies ---------------------------------------------------------
 
   [[nodiscard]] state with_messages(ai::message_log x) const;
+  /// The new value is of the same type.
   [[nodiscard]] state with_custom(payload x) const;
+  [[nodiscard]] state with_type(stored_type x) const;
   [[nodiscard]] state with_artifacts(artifact_list x) const;
 
   /// Adds an artifact; one of the same name is replaced in its place. An
@@ -102,8 +113,8 @@ public:
 
   /// By content; what both share is not looked at.
   friend bool operator==(const state& x, const state& y) {
-    return x.form_ == y.form_ && x.messages_ == y.messages_
-           && x.custom_ == y.custom_
+    return x.form_ == y.form_ && x.type_ == y.type_
+           && x.messages_ == y.messages_ && x.custom_ == y.custom_
            && (x.artifacts_ == y.artifacts_ || x.artifacts() == y.artifacts());
   }
 
@@ -114,6 +125,7 @@ private:
   state_form form_ = state_form::plain;
   ai::message_log messages_;
   payload custom_;
+  stored_type type_;
   artifact_list artifacts_;
 };
 
@@ -127,19 +139,22 @@ struct encoded_state {
 
   /// Reads the state back; the custom value stays as it is until it is taken,
   /// so the id remains what it was.
-  /// @errors throws `invalid_argument` that names the JSON path.
+  /// @errors throws `invalid_argument` that names the JSON path, or says that
+  ///         there is no such form or type.
   [[nodiscard]] state decode() const;
 
   std::uint8_t form = 0;
   std::string messages;
   std::string custom;
   std::string artifacts;
+  std::string type_name;
+  std::uint32_t type_version = 1;
 };
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, encoded_state& x) {
   return f(caf::meta::type_name("tertulia::encoded_state"), x.form, x.messages,
-           x.custom, x.artifacts);
+           x.custom, x.artifacts, x.type_name, x.type_version);
 }
 
 /// A state that has no canonical JSON fails the message that carries it.

@@ -108,7 +108,8 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 ///
 /// If the parent has the same state, nothing is changed at all, and the parent
 /// is the answer. A state that occurred anywhere else in the session is
-/// recorded again.
+/// recorded again. Equal text of another type, or another version of it, is
+/// another state: it may mean something else.
 ///
 /// `invalid_argument` if agent, session or snapshot id are empty, if the
 /// content has no JSON, if `record.state` is not its id, or if a record that is
@@ -119,8 +120,8 @@ struct save_snapshot {
   save_snapshot(snapshot_record record, state content, append_rule where)
     : record(std::move(record)), content(std::move(content)), where(where) {}
 
-  /// Without parent_id, which follows from the parent; so do sequence and
-  /// index, unless it is to be as it was.
+  /// Without type, which is that of the content, and parent_id, which follows
+  /// from the parent; so do sequence and index, unless it is to be as it was.
   snapshot_record record;
   state content;
   append_rule where = append_rule::anywhere;
@@ -447,6 +448,21 @@ typename Inspector::result_type inspect(Inspector& f, verify_sessions& x) {
            x.session, x.after, x.after_record, x.limit);
 }
 
+/// Give back to the disk what was erased. Nothing that is kept changes. A store
+/// in a file writes it anew, which needs room for a second one meanwhile, and
+/// serves nobody else until that is done; `resource_exhausted` without the
+/// room. A store without a file has nothing to do.
+struct vacuum_store {
+  vacuum_store() noexcept {}
+
+  friend bool operator==(const vacuum_store&, const vacuum_store&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, vacuum_store&) {
+  return f(caf::meta::type_name("tertulia::vacuum_store"));
+}
+
 // -- store -> whoever asked ---------------------------------------------------
 
 /// A snapshot as a store has it.
@@ -618,6 +634,25 @@ struct erased {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, erased& x) {
   return f(caf::meta::type_name("tertulia::erased"), x.records, x.states);
+}
+
+/// What `vacuum_store` has come to.
+struct vacuumed {
+  vacuumed() = default;
+  vacuumed(std::uint64_t bytes_before, std::uint64_t bytes_after)
+    : bytes_before(bytes_before), bytes_after(bytes_after) {}
+
+  /// The size of the file; 0 without one.
+  std::uint64_t bytes_before = 0;
+  std::uint64_t bytes_after = 0;
+
+  friend bool operator==(const vacuumed&, const vacuumed&) = default;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, vacuumed& x) {
+  return f(caf::meta::type_name("tertulia::vacuumed"), x.bytes_before,
+           x.bytes_after);
 }
 
 } // namespace tertulia

@@ -50,6 +50,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::title_session))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::turn_end))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::turn_input))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::vacuum_store))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::vacuumed))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::verified_page))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::verify_sessions))
 

@@ -6,9 +6,11 @@
 #include <tertulia/status.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 // What can be said when an agent, a chat agent or a session flow is defined:
 //
@@ -31,6 +33,7 @@ struct agent_options {
   save_failure on_failure = save_failure::fails_turn;
   caf::timespan store_within = std::chrono::seconds{30};
   std::string description;
+  std::vector<detail::migration> migrations;
 };
 
 /// Where sessions and snapshots are kept; without one they last as long as the
@@ -97,6 +100,35 @@ struct with_store_timeout {
   caf::timespan within;
 };
 
+/// How a stored state of an older version of its type becomes one of the next:
+/// a function that changes the JSON of the value, as version `from` wrote it,
+/// into what version `from + 1` reads. The steps that are given lead, one after
+/// the other, from the oldest version that can be read to that of the type
+/// (`version_of`). For chat agents and session flows the value is the custom
+/// one.
+///
+/// ```
+/// with_migration(1, [](json& x) { x["language"] = "en"; })
+/// ```
+///
+/// A step is called when a state is loaded, maybe for many sessions at once and
+/// more than once for the same state, because what is in the store stays as it
+/// is until the session is saved. What it throws fails the loading.
+///
+/// @design README §5.16 "States that evolve".
+struct with_migration {
+  with_migration(std::uint32_t from, std::function<void(json&)> step)
+    : from(from), step(std::move(step)) {}
+
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    to.migrations.emplace_back(from, step);
+  }
+
+  std::uint32_t from;
+  std::function<void(json&)> step;
+};
+
 /// For people; part of the descriptor.
 struct with_description {
   explicit with_description(std::string text) : text(std::move(text)) {}
@@ -128,9 +160,12 @@ agent_options<Context> gather_agent(const Options&... options) {
 }
 
 /// The part of the options that the engine needs.
+/// @errors throws `invalid_argument` for migrations that lead nowhere.
 template <class Context>
 session_policy policy_of(agent_options<Context> x) {
   session_policy result;
+  result.schema = state_schema{stored_type::of<typename Context::value_type>(),
+                               std::move(x.migrations)};
   result.store = std::move(x.store);
   result.wanted = std::move(x.wanted);
   result.on_failure = x.on_failure;

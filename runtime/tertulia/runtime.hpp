@@ -117,7 +117,7 @@ public:
   ///                returns `task<Out>` or `task<>`; otherwise as there.
   /// @param options any of `with_session_store`, `with_snapshot_callback`,
   ///                `with_save_failure`, `with_store_timeout`,
-  ///                `with_description`.
+  ///                `with_migration`, `with_description`.
   /// @errors `already_exists`; `invalid_argument` for a bad name or options
   ///         that make no sense.
   /// @design README §5.14 "Sessions"; seeds 001 §2.3, 000 §3.

@@ -67,6 +67,9 @@ private:
 template <class State>
 class snapshot_context : public snapshot_context_base {
 public:
+  /// Of which a state says the version.
+  using value_type = State;
+
   using snapshot_context_base::snapshot_context_base;
 
   [[nodiscard]] const State& state() const noexcept {
@@ -156,6 +159,9 @@ private:
 template <class Custom>
 class snapshot_context : public snapshot_context_base {
 public:
+  /// Of which a state says the version.
+  using value_type = Custom;
+
   using snapshot_context_base::snapshot_context_base;
 
   [[nodiscard]] state_view<Custom> state() const noexcept {

@@ -25,7 +25,8 @@
 // state: how many messages it has in common with the line before, at the
 // beginning, those that follow, and custom value and artifacts unless `same`
 // says that they are those of the line before. The last line has the state that
-// the session works on, and the SHA-256 of all bytes before it.
+// the session works on, and the SHA-256 of all bytes before it. A type that has
+// a name, or another version than 1, is told by `record` and `end`.
 
 namespace tertulia {
 

@@ -42,9 +42,10 @@ public:
   failing_store(const failing_store&) = delete;
   failing_store& operator=(const failing_store&) = delete;
 
-  /// Ends it, whatever it holds back.
+  /// Ends it, whatever it holds back. A supervisor may start it again.
   ~failing_store() {
     const std::lock_guard guard{script_->mutex};
+    script_->over = true;
     caf::anon_send_exit(script_->front, caf::exit_reason::user_shutdown);
     script_->front = nullptr;
   }
@@ -137,7 +138,8 @@ private:
     fault next;
   };
 
-  /// What actors and test share; the actors hold no handle of themselves.
+  /// What actors and test share. It holds the actor that holds it until the
+  /// test is over.
   struct script {
     template <class Verb>
     std::optional<fault> take() {
@@ -157,6 +159,7 @@ private:
     std::uint64_t requests = 0;
     std::uint32_t starts = 0;
     std::uint32_t failed_starts = 0;
+    bool over = false;
     managed_store behind;
     managed_store front;
   };
@@ -183,6 +186,7 @@ private:
         obey<copy_session, session_info>(),
         obey<annotate_snapshot, snapshot_record>(),
         obey<title_session, session_info>(),
+        obey<vacuum_store, vacuumed>(),
         obey<verify_sessions, verified_page>(),
         [this](done_atom) {
           for (auto& answer : std::exchange(hung_, {}))
@@ -236,7 +240,8 @@ private:
       with);
     const std::lock_guard guard{with->mutex};
     ++with->starts;
-    with->front = result;
+    if (!with->over)
+      with->front = result;
     return result;
   }
 

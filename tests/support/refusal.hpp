@@ -11,6 +11,17 @@
 
 namespace tertulia::test {
 
+/// Returns what `f` throws; `ok` if nothing.
+template <class F>
+status_error error_of(F&& f) {
+  try {
+    (void)f();
+  } catch (const status_error& e) {
+    return e;
+  }
+  return {errc::ok, "nothing was thrown"};
+}
+
 /// Returns the message of the `invalid_argument` that `f` must throw.
 template <class F>
 std::string refusal(F&& f) {

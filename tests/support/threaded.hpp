@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "refusal.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test {
@@ -31,17 +32,6 @@ bool eventually(Condition holds) {
     std::this_thread::yield();
   }
   return true;
-}
-
-/// What the function throws; `errc::ok` if nothing.
-template <class Fn>
-status_error error_of(Fn fn) {
-  try {
-    fn();
-    return {errc::ok, "nothing was thrown"};
-  } catch (const status_error& error) {
-    return error;
-  }
 }
 
 template <class Fn>

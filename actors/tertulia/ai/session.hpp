@@ -164,7 +164,7 @@ public:
 
   /// What sessions of such a state are called; private to this library.
   static const std::string& type() {
-    return detail::type_name<session>();
+    return detail::session_type_name<session, Custom>();
   }
 
 protected:

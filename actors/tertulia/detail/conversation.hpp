@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/action.hpp>
+#include <tertulia/detail/state_schema.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/session_protocol.hpp>
@@ -53,6 +54,9 @@ struct session_policy {
   id_scheme ids = id_scheme::content;
   restore_rule restore = restore_rule::move_head;
   save_failure on_failure = save_failure::fails_turn;
+  /// Which type the custom value has, or a plain state's only one, and how an
+  /// older one that comes from the store becomes such.
+  state_schema schema;
   /// Null without a store: sessions then live as long as their connection.
   snapshot_store store;
   /// Says whether to make a snapshot; empty for never.

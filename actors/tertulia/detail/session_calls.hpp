@@ -143,4 +143,19 @@ const std::string& type_name() {
   return name;
 }
 
+/// Names a session of such a state. Processes that know different versions of
+/// it have different sessions: one cannot read what the other one works on.
+template <class Session, class T>
+const std::string& session_type_name() {
+  static const std::string name = [] {
+    const auto type = stored_type::of<T>();
+    auto result = type_name<Session>();
+    if (!type.empty())
+      result.append(" ").append(type.name())
+        += ' ' + std::to_string(type.version());
+    return result;
+  }();
+  return name;
+}
+
 } // namespace tertulia::detail

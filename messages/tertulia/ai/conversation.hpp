@@ -54,13 +54,16 @@ template <class Custom>
       = std::make_shared<const std::vector<artifact>>(std::move(x.artifacts));
   return state::conversation(std::move(x.messages),
                              payload::of(std::move(x.custom)),
-                             std::move(artifacts));
+                             std::move(artifacts), stored_type::of<Custom>());
 }
 
 /// Returns the same with its types, sharing the messages.
-/// @errors `invalid_argument` if the custom value is of another shape.
+/// @errors `invalid_argument` if the custom value is of another shape;
+///         `failed_precondition` if it is of another version of its type, or of
+///         another type.
 template <class Custom>
 [[nodiscard]] conversation_state<Custom> from_state(const state& x) {
+  detail::expect_type(x.type(), stored_type::of<Custom>());
   auto custom = x.custom();
   return conversation_state<Custom>{
     x.messages(), custom ? std::move(custom).template take<Custom>() : Custom{},

@@ -30,7 +30,7 @@ using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 ///                as there.
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`,
-///                `with_description`.
+///                `with_migration`, `with_description`.
 /// @errors `already_exists`; `invalid_argument` for a bad name or options that
 ///         make no sense.
 /// @design README §5.14 "Sessions"; seed 003 §4.1.

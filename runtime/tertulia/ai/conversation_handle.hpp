@@ -53,8 +53,9 @@ public:
   ///                `with_take_over`, and those of `bidi_action::stream_bidi`.
   /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for one
   ///         that is damaged; `failed_precondition` without a store to restore
-  ///         from, for an id that occurs in several sessions, or if the session
-  ///         has a live invocation; what the store says.
+  ///         from, for an id that occurs in several sessions, for a state that
+  ///         is newer than this program or of another type, or if the session
+  ///         has a live invocation; what the store and a migration say.
   template <client_option<conversation_init<Custom>>... Options>
   [[nodiscard]] conversation_connection<Status, Response>
   stream_bidi(const Options&... options) const {

@@ -94,12 +94,12 @@ public:
   opening(payload init, const open_options& options) const override {
     auto result = opening_of(options, static_cast<bool>(init));
     if (init)
-      result.initial = state::plain(std::move(init));
+      result.initial = state::plain(std::move(init), type());
     return result;
   }
 
   [[nodiscard]] state first_state() const override {
-    return state::plain(payload::of(state_type_t{}));
+    return state::plain(payload::of(state_type_t{}), type());
   }
 
   [[nodiscard]] payload check_custom(payload value) const override {
@@ -133,6 +133,10 @@ public:
   }
 
 private:
+  [[nodiscard]] static stored_type type() noexcept {
+    return stored_type::of<state_type_t>();
+  }
+
   Body body_;
 };
 

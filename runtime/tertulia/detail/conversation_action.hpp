@@ -112,7 +112,8 @@ public:
   }
 
   [[nodiscard]] state first_state() const override {
-    return state::conversation({}, payload::of(custom_type{}), nullptr);
+    return state::conversation({}, payload::of(custom_type{}), nullptr,
+                               stored_type::of<custom_type>());
   }
 
   [[nodiscard]] payload check_custom(payload value) const override {

@@ -13,9 +13,15 @@
 
 namespace tertulia::detail {
 
+// States come back as the type that this program has.
+
 /// Asks a store for one snapshot.
 task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
                                     snapshot_ref which);
+
+/// Asks a store for a session.
+task<stored_session> find_session(context ctx, const session_policy& policy,
+                                  session_ref which);
 
 /// Asks a store for all snapshots of a session, page by page.
 task<std::vector<stored_snapshot>>
@@ -100,8 +106,7 @@ void define_session_store(runtime& rt, const conversation_action& of) {
                          output<nothing>) -> task<session_data<State>> {
       const auto query = co_await the_input(in);
       session_ref which{key, query.session_id};
-      const auto found = co_await ctx.ask(policy.store, policy.store_within,
-                                          get_session{std::move(which)});
+      const auto found = co_await find_session(ctx, policy, std::move(which));
       session_data<State> result;
       result.id = found.info.id;
       result.state = state_as<State>(found.content);

@@ -179,6 +179,11 @@ public:
     return state::conversation(log, {}, {});
   }
 
+  /// The same under another version of its type.
+  static state version(std::uint32_t version, const state& x) {
+    return x.with_type(stored_type{"app.memo", version});
+  }
+
   static session_ref at(std::string session, std::string agent = "/agent/a") {
     return {std::move(agent), session_id{std::move(session)}};
   }
@@ -288,6 +293,9 @@ private:
                  state::conversation(log.prefix(1), {}, {}),
                  state::conversation(log, {}, {}),
                  talk(2).with_custom(payload::of(7)),
+                 version(1, number(1)),
+                 version(2, number(1)),
+                 version(2, talk(2).with_custom(payload::of(7))),
                  talk(2).with_artifact({"file", {ai::part::text("content")}})};
     }
 
@@ -559,6 +567,61 @@ TYPED_TEST_P(store_contract, saving_what_the_parent_has_changes_nothing) {
   const auto after = this->get(get_session{of});
   EXPECT_EQ(before.info, after.info);
   EXPECT_EQ(before.content, after.content);
+}
+
+TYPED_TEST_P(store_contract,
+             the_same_text_of_another_version_is_another_state) {
+  const auto of = this->at("s");
+  const auto versions = {this->number(1), this->version(1, this->number(1)),
+                         this->version(2, this->number(1))};
+  std::uint64_t sequence = 0;
+  for (const auto& x : versions) {
+    const auto saved = this->save(of, x, sequence);
+    EXPECT_TRUE(saved.created);
+    EXPECT_EQ(saved.record.type, x.type());
+    EXPECT_EQ(saved.record.state, this->number(1).id());
+    sequence = saved.record.sequence;
+    EXPECT_FALSE(this->save(of, x, sequence).created);
+  }
+  sequence = 0;
+  for (const auto& x : versions) {
+    ++sequence;
+    EXPECT_EQ(this->read(of, sequence).type, x.type());
+    EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, sequence}}).content, x);
+    EXPECT_EQ(this->restore(of, sequence).content, x);
+    EXPECT_EQ(this->get(get_session{of}).content, x);
+  }
+  // their id means the last active one, as ever
+  this->restore(of, 2);
+  EXPECT_EQ(
+    this->get(get_snapshot{{of.agent, of.id, this->id_of(this->number(1))}})
+      .record.sequence,
+    2u);
+}
+
+TYPED_TEST_P(store_contract, what_a_session_works_on_has_a_version) {
+  const auto of = this->at("s");
+  this->save(of, this->version(1, this->number(1)), 0);
+  const auto now = this->version(2, this->number(1));
+  this->get(save_session{of, now, 1});
+  const auto found = this->get(get_session{of});
+  EXPECT_EQ(found.content, now);
+  EXPECT_EQ(found.head.content, this->version(1, this->number(1)));
+  EXPECT_EQ(found.head.record.type, found.head.content.type());
+}
+
+TYPED_TEST_P(store_contract, versions_of_a_conversation_go_on_from_each_other) {
+  const auto of = this->at("s");
+  const auto old = this->version(1, this->talk(3));
+  const auto now = this->version(2, this->talk(3));
+  this->save(of, old, 0);
+  this->save(of, now, 1);
+  const auto next
+    = now.with_messages(now.messages().with(ai::user_text("more")));
+  this->save(of, next, 2);
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, i}}).content,
+              i == 1 ? old : (i == 2 ? now : next));
 }
 
 TYPED_TEST_P(store_contract, who_saves_behind_a_head_that_has_moved_is_told) {
@@ -1137,6 +1200,26 @@ TYPED_TEST_P(store_contract, a_snapshot_has_a_note) {
   }
 }
 
+TYPED_TEST_P(store_contract, vacuuming_changes_nothing_that_is_kept) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    const auto other = this->at("t");
+    this->save_all(of, {1, 2, 3});
+    this->save_all(other, {1, 4, 5});
+    this->get(delete_session{other});
+    const auto before = this->get(get_session{of});
+    const auto sizes = this->get(vacuum_store{});
+    EXPECT_LE(sizes.bytes_after, sizes.bytes_before);
+    EXPECT_EQ(this->get(get_session{of}), before);
+    EXPECT_EQ(this->code(get_session{other}), errc::not_found);
+    for (const auto i : {1, 2, 3})
+      EXPECT_EQ(
+        this->get(get_snapshot{snapshot_ref{of, static_cast<std::uint64_t>(i)}})
+          .content,
+        this->number(i));
+  }
+}
+
 TYPED_TEST_P(store_contract, deleting_a_session_leaves_the_others_alone) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     const auto first = this->at("1");
@@ -1182,6 +1265,21 @@ TYPED_TEST_P(store_contract, pruning_keeps_heads_and_labels) {
     EXPECT_EQ(this->get(get_session{of}).info.records, 3u);
     EXPECT_EQ(this->restore(of, 6).content, this->number(6));
     EXPECT_EQ(this->save(of, this->number(7), 6).record.sequence, 7u);
+  }
+}
+
+TYPED_TEST_P(store_contract, versions_of_a_state_go_one_by_one) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto first = this->at("1");
+    const auto second = this->at("2");
+    this->save(first, this->version(1, this->talk(2)), 0);
+    this->save(first, this->version(2, this->talk(2)), 1);
+    this->save(second, this->version(2, this->talk(2)), 0);
+    EXPECT_EQ(this->get(delete_session{first}), (erased{2, 1}));
+    EXPECT_EQ(this->get(get_session{second}).content,
+              this->version(2, this->talk(2)));
+    EXPECT_TRUE(this->get(verify_sessions{}).damages.empty());
+    EXPECT_EQ(this->get(delete_session{second}), (erased{1, 1}));
   }
 }
 
@@ -1493,6 +1591,9 @@ REGISTER_TYPED_TEST_SUITE_P(
   an_id_means_the_last_active_record_that_has_it,
   an_id_without_active_records_means_its_last_one,
   saving_what_the_parent_has_changes_nothing,
+  the_same_text_of_another_version_is_another_state,
+  what_a_session_works_on_has_a_version,
+  versions_of_a_conversation_go_on_from_each_other,
   who_saves_behind_a_head_that_has_moved_is_told,
   a_branch_orphans_what_it_leaves, a_record_can_be_saved_as_it_was,
   a_parent_that_is_not_there_is_not_found, a_state_with_another_id_is_refused,
@@ -1509,9 +1610,10 @@ REGISTER_TYPED_TEST_SUITE_P(
   sessions_are_listed_in_pages, sessions_are_listed_with_what_they_are_about,
   sessions_have_titles, sessions_are_found_by_time_and_label,
   labels_are_ordered_and_distinct, labels_have_limits, a_snapshot_has_a_note,
+  vacuuming_changes_nothing_that_is_kept,
   deleting_a_session_leaves_the_others_alone, pruning_keeps_heads_and_labels,
-  pruning_minds_age_number_and_session, a_copy_is_what_its_origin_was,
-  a_copy_up_to_a_record_has_its_ancestors,
+  versions_of_a_state_go_one_by_one, pruning_minds_age_number_and_session,
+  a_copy_is_what_its_origin_was, a_copy_up_to_a_record_has_its_ancestors,
   a_copy_and_its_origin_go_their_own_ways,
   a_copy_needs_an_origin_and_a_name_of_its_own, everything_is_verified_once,
   one_agent_or_one_session_is_verified,

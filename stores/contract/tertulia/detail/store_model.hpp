@@ -89,6 +89,11 @@ struct answer_of<title_session> {
 };
 
 template <>
+struct answer_of<vacuum_store> {
+  using type = vacuumed;
+};
+
+template <>
 struct answer_of<annotate_snapshot> {
   using type = snapshot_record;
 };
@@ -116,6 +121,7 @@ public:
       return errc::invalid_argument;
     const auto known = sessions_.find(key);
     auto record = x.record;
+    record.type = x.content.type();
     record.labels.clear();
     if (record.parent != 0) {
       if (known == sessions_.end() || !known->second.has(record.parent))
@@ -134,7 +140,7 @@ public:
     if (as_it_was)
       record.index = x.record.index;
     if (record.parent != 0 && !as_it_was
-        && known->second.at(record.parent).state == record.state)
+        && key_of(known->second.at(record.parent)) == key_of(record))
       return saved_snapshot{known->second.read(record.parent), false};
     auto& session = make(key);
     if (!as_it_was)
@@ -144,7 +150,7 @@ public:
     session.info.head = record.sequence;
     session.info.next_turn = next_turn_after(record);
     session.content = x.content;
-    states_[record.state] = x.content;
+    states_[key_of(record)] = x.content;
     return saved_snapshot{session.read(record.sequence), true};
   }
 
@@ -162,7 +168,7 @@ public:
     auto& in = *found.in;
     in.info.head = found.sequence;
     in.info.next_turn = next_turn_after(in.at(found.sequence));
-    in.content = states_.at(in.at(found.sequence).state);
+    in.content = states_.at(key_of(in.at(found.sequence)));
     return read(in, found.sequence, detail_level::state);
   }
 
@@ -301,7 +307,7 @@ public:
     if (x.up_to != 0) {
       copy.info.head = x.up_to;
       copy.info.next_turn = next_turn_after(copy.at(x.up_to));
-      copy.content = states_.at(copy.at(x.up_to).state);
+      copy.content = states_.at(key_of(copy.at(x.up_to)));
       copy.last_sequence = x.up_to;
       std::erase_if(copy.records, [active = copy.active()](const auto& y) {
         return !active.contains(y.first);
@@ -372,6 +378,13 @@ public:
   }
 
 private:
+  /// A state's id, and name and version of its type.
+  using state_key = std::tuple<state_id, std::string, std::uint32_t>;
+
+  static state_key key_of(const snapshot_record& x) {
+    return {x.state, std::string{x.type.name()}, x.type.version()};
+  }
+
   struct timeline {
     [[nodiscard]] bool has(std::uint64_t sequence) const {
       return records.contains(sequence);
@@ -455,15 +468,15 @@ private:
                                      detail_level wanted) const {
     stored_snapshot result{in.read(sequence)};
     if (wanted == detail_level::state)
-      result.content = states_.at(result.record.state);
+      result.content = states_.at(key_of(result.record));
     return result;
   }
 
   [[nodiscard]] std::size_t kept_states() const {
-    std::set<state_id> result;
+    std::set<state_key> result;
     for (const auto& [key, session] : sessions_)
       for (const auto& [sequence, record] : session.records)
-        result.insert(record.state);
+        result.insert(key_of(record));
     return result.size();
   }
 
@@ -478,7 +491,7 @@ private:
 
   std::map<session_ref, timeline> sessions_;
   /// All states that were ever saved.
-  std::map<state_id, state> states_;
+  std::map<state_key, state> states_;
 };
 
 } // namespace tertulia::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/schema.hpp>
+#include <tertulia/status.hpp>
+#include <tertulia/stored_type.hpp>
+
+namespace tertulia {
+
+namespace detail {
+
+/// The members of a `stored_type` in JSON.
+struct type_words {
+  std::string name;
+  std::uint32_t version = 1;
+};
+
+BOOST_DESCRIBE_STRUCT(type_words, (), (name, version))
+
+namespace {
+
+/// A name that is not of this program, and whoever points to it.
+struct foreign_type {
+  explicit foreign_type(std::string_view name, std::uint32_t version)
+    : text(name), what{text, version} {}
+
+  foreign_type(const foreign_type&) = delete;
+  foreign_type& operator=(const foreign_type&) = delete;
+
+  std::string text;
+  type_version what;
+};
+
+std::string in_words(const stored_type& x) {
+  auto result = "version " + std::to_string(x.version());
+  if (!x.name().empty())
+    result.append(" of \"").append(x.name()) += '"';
+  return result;
+}
+
+} // namespace
+
+void reject_type(const stored_type& stored, const stored_type& known,
+                 std::uint32_t step) {
+  auto details
+    = json::object({{"stored", to_json(stored)}, {"known", to_json(known)}});
+  auto text = "the stored state is " + in_words(stored);
+  if (are_strangers(stored, known)) {
+    text += ", and this program has " + in_words(known);
+  } else if (stored.version() > known.version()) {
+    text += ", and this program knows none newer than " + in_words(known);
+  } else {
+    text += ", and this program has " + in_words(known)
+            + ", but no migration from " + std::to_string(step) + " to "
+            + std::to_string(step + 1);
+    details["step"] = step;
+  }
+  throw status_error{errc::failed_precondition, text, details.dump()};
+}
+
+} // namespace detail
+
+stored_type::stored_type(std::string_view name, std::uint32_t version) {
+  if (!detail::is_type_name(name))
+    throw status_error{errc::invalid_argument,
+                       "the name of a type has at most "
+                         + std::to_string(max_type_name)
+                         + " printable ASCII characters and no blanks"};
+  if (version == 0)
+    throw status_error{errc::invalid_argument,
+                       "the versions of a type begin at 1"};
+  if (name.empty() && version == 1)
+    return;
+  const auto kept = std::make_shared<const detail::foreign_type>(name, version);
+  what_ = {kept, &kept->what};
+}
+
+void json_codec<stored_type>::write(std::string& out, const stored_type& x,
+                                    const json_path&) {
+  append_json_text(out, detail::type_words{std::string{x.name()}, x.version()});
+}
+
+stored_type json_codec<stored_type>::read(const json& from,
+                                          const json_path& at) {
+  const auto words = detail::read_value<detail::type_words>(from, at);
+  if (!detail::is_type_name(words.name))
+    raise_mismatch({at, "name"}, "the name of a type",
+                   std::string_view{"something else"});
+  if (words.version == 0)
+    raise_mismatch({at, "version"}, "a version", std::string_view{"0"});
+  return stored_type{words.name, words.version};
+}
+
+json json_codec<stored_type>::schema() {
+  auto result = schema_of<detail::type_words>();
+  result.erase("$schema"); // of a document: this one stands inside of one
+  return result;
+}
+
+} // namespace tertulia

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+#include <tertulia/type_version.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tertulia {
+
+/// What a state says of the type of its value: its name and its version, which
+/// may be ones that this program does not know.
+///
+/// Copying costs a pointer: that of a type of this program is not counted.
+///
+/// @threads a value.
+/// @design  README §5.16 "States that evolve".
+class stored_type {
+public:
+  /// Makes that of a type that says nothing: no name, version 1.
+  stored_type() = default;
+
+  /// @errors throws `invalid_argument` for what is no name, see `type_version`,
+  ///         and for version 0.
+  stored_type(std::string_view name, std::uint32_t version);
+
+  /// Returns that of a type of this program.
+  template <class T>
+  [[nodiscard]] static stored_type of() noexcept {
+    constexpr const auto& known = version_of<T>;
+    static_assert(detail::is_type_name(known.name),
+                  "the name of a type is printable ASCII without blanks");
+    static_assert(known.version > 0, "versions begin at 1");
+    stored_type result;
+    if constexpr (!known.name.empty() || known.version != 1)
+      // Lives as long as the program: there is nothing to own.
+      result.what_ = {std::shared_ptr<void>{}, &known};
+    return result;
+  }
+
+  /// Empty for a type that says nothing.
+  [[nodiscard]] std::string_view name() const noexcept {
+    return what_ ? what_->name : std::string_view{};
+  }
+
+  [[nodiscard]] std::uint32_t version() const noexcept {
+    return what_ ? what_->version : 1;
+  }
+
+  /// Whether it says nothing: no name, version 1.
+  [[nodiscard]] bool empty() const noexcept {
+    return !what_;
+  }
+
+  friend bool operator==(const stored_type& x, const stored_type& y) noexcept {
+    return x.what_ == y.what_
+           || (x.what_ && y.what_ && x.what_->name == y.what_->name
+               && x.what_->version == y.what_->version);
+  }
+
+private:
+  /// Null if it says nothing.
+  std::shared_ptr<const type_version> what_;
+};
+
+/// `{"name":"app.memo","version":2}`.
+template <>
+struct json_codec<stored_type> {
+  static void write(std::string& out, const stored_type& x,
+                    const json_path& at);
+  static stored_type read(const json& from, const json_path& at);
+  static json schema();
+};
+
+namespace detail {
+
+/// Says that a state cannot be read as what this program has.
+/// @param step the version from which no step leads on; 0 if that is not why.
+/// @errors throws `failed_precondition`, always; the details are
+///         `{"known":…,"stored":…}`, with `step` if there is one.
+[[noreturn]] void reject_type(const stored_type& stored,
+                              const stored_type& known, std::uint32_t step = 0);
+
+/// Whether both have names, and these differ.
+[[nodiscard]] inline bool are_strangers(const stored_type& x,
+                                        const stored_type& y) noexcept {
+  return !x.name().empty() && !y.name().empty() && x.name() != y.name();
+}
+
+/// Refuses a state that cannot be read as it is.
+/// @errors throws `failed_precondition`.
+inline void expect_type(const stored_type& stored, const stored_type& known) {
+  if (stored.version() != known.version() || are_strangers(stored, known))
+    reject_type(stored, known,
+                stored.version() < known.version() ? stored.version() : 0);
+}
+
+} // namespace detail
+
+} // namespace tertulia
+
+template <>
+struct std::hash<tertulia::stored_type> {
+  std::size_t operator()(const tertulia::stored_type& x) const noexcept {
+    return std::hash<std::string_view>{}(x.name()) + x.version();
+  }
+};

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Goes on with conversations in a store file, all at once, until it is killed:
+// with a flow from each snapshot that is named, or from the beginning for "-",
+// and with the session "s" of an agent that counts. Prints what it is about to
+// do, and then what clients have heard of: "count <n>", or "<flow> <id>".
+
+#include <tertulia/ai/session_flow.hpp>
+#include <tertulia/sqlite_store.hpp>
+
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace tertulia;
+
+task<> note(context ctx, ai::flow_session<int> mine,
+            ai::flow_responder<nothing>) {
+  co_await mine.run(ctx, [&](context, const ai::conversation_input&) -> task<> {
+    co_await mine.patch_custom([](int& x) { ++x; });
+    co_await mine.add_messages(ai::model_text("noted"));
+  });
+}
+
+task<> count(context, session<int> mine, input<std::string> in,
+             responder<int> out) {
+  while (const auto said = co_await in.next()) {
+    const auto reached = co_await mine.state() + 1;
+    co_await mine.update_state(reached);
+    co_await out.send(reached);
+    co_await out.end_turn();
+  }
+}
+
+class printer {
+public:
+  void print(const std::string& line) {
+    const std::lock_guard guard{mutex_};
+    std::cout << line << std::endl;
+  }
+
+private:
+  std::mutex mutex_;
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+  printer out;
+  out.print("starts");
+  config cfg;
+  caf::actor_system system{cfg};
+  runtime rt{system};
+  out.print("opens");
+  const auto store = spawn_sqlite_store(system, argv[1]);
+  out.print("is open");
+  const auto notes
+    = ai::define_session_flow(rt, "notes", note, with_snapshot_store(store));
+  const auto counter
+    = rt.define_agent("counter", count, with_session_store(store),
+                      with_snapshot_callback(snapshot_always{}));
+
+  std::vector<std::thread> clients;
+  for (int i = 2; i < argc; ++i)
+    clients.emplace_back(
+      [&, name = std::to_string(i - 2) + ' ', from = std::string{argv[i]}] {
+        auto talk = from == "-"
+                      ? notes.stream_bidi()
+                      : notes.stream_bidi(with_snapshot_id(snapshot_id{from}));
+        for (;;) {
+          talk.send_text("one more");
+          for (const auto& x : talk.receive())
+            if (!x.snapshot_created.empty())
+              out.print(name + x.snapshot_created.str());
+        }
+      });
+  auto talk = counter.stream_bidi(with_session_id("s"));
+  for (;;) {
+    talk.send("one more");
+    for (const auto x : talk.responses())
+      out.print("count " + std::to_string(x));
+  }
+}

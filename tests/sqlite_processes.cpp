@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What processes that are killed at any moment leave behind in a store file,
+// and what two of them do to each other.
+
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/store.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/child_process.hpp"
+#include "support/file_store.hpp"
+#include "support/refusal.hpp"
+#include "support/scratch.hpp"
+#include <gtest/gtest.h>
+
+using namespace std::chrono_literals;
+
+namespace tertulia::test {
+
+namespace {
+
+struct sqlite_processes : ::testing::Test {
+  static constexpr std::size_t flows = 2;
+
+  /// What a process has said before it was killed.
+  struct heard {
+    /// Of each flow, oldest first.
+    std::array<std::vector<std::string>, flows> snapshots;
+    int count = 0;
+  };
+
+  /// Starts a process that takes turns.
+  child_process start() {
+    return {"turns_on_disk", {file.string(), from[0], from[1]}};
+  }
+
+  /// Takes in what a process says, up to so many lines or its end.
+  static void listen(child_process& to, heard& into, std::size_t lines) {
+    for (; lines > 0; --lines) {
+      const auto line = to.read_line();
+      if (line.empty())
+        return;
+      const auto value = line.substr(line.find(' ') + 1);
+      if (line.starts_with("count "))
+        into.count = std::stoi(value);
+      else if (line[0] == '0' || line[0] == '1')
+        into.snapshots.at(line[0] == '1' ? 1 : 0).push_back(value);
+    }
+  }
+
+  /// Kills a process, and takes in what it has said until then.
+  static void kill(child_process& x, heard& into) {
+    x.kill();
+    listen(x, into, SIZE_MAX);
+  }
+
+  /// Looks at what a process has said, and at the heads of all sessions.
+  static void check(file_store& store, const heard& x) {
+    for (const auto& flow : x.snapshots)
+      for (const auto& id : flow) {
+        snapshot_ref which;
+        which.id = snapshot_id{id};
+        const auto there = store.get(get_snapshot{which});
+        ASSERT_EQ(there.record.id, which.id);
+        // Each turn adds two messages and counts one.
+        const auto turns = there.record.turn_index + 1;
+        ASSERT_EQ(there.content.messages().size(), 2 * turns);
+        ASSERT_EQ(payload{there.content.custom()}.take<int>(), turns);
+      }
+    if (x.count > 0) {
+      const session_ref which{"/agent/counter", session_id{"s"}};
+      const auto there = store.get(get_session{which});
+      ASSERT_GE(payload{there.content.custom()}.take<int>(), x.count);
+    }
+    const auto all = store.get(list_sessions{});
+    ASSERT_FALSE(all.more);
+    for (const auto& info : all.sessions) {
+      const auto there = store.get(
+        get_session{session_ref{info.agent, info.id}, detail_level::record});
+      ASSERT_EQ(there.info, info);
+      ASSERT_EQ(there.head ? true : false, info.records > 0);
+    }
+  }
+
+  /// Reads and hashes whatever there is.
+  /// @returns the number of records.
+  static std::uint64_t verify_all(file_store& store) {
+    std::uint64_t records = 0;
+    verify_sessions next;
+    verified_page page;
+    do {
+      page = store.get(next);
+      EXPECT_TRUE(page.damages.empty());
+      records += page.records;
+      next.after = page.last;
+      next.after_record = page.last_record;
+    } while (page.more);
+    return records;
+  }
+
+  scratch folder;
+  std::filesystem::path file = folder / "sessions.db";
+  /// Where the flows go on.
+  std::array<std::string, flows> from = {"-", "-"};
+};
+
+} // namespace
+
+TEST_F(sqlite_processes, keep_what_was_acknowledged_when_killed_500_times) {
+  constexpr int rounds = 500;
+  std::mt19937 random{1};
+  std::uint64_t acknowledged = 0;
+  for (int round = 0; round < rounds && !HasFatalFailure(); ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    if (round % 20 == 0)
+      from = {"-", "-"}; // so that conversations do not grow for ever
+    heard said;
+    auto process = start();
+    listen(process, said, random() % 20);
+    // Somewhere on the way to the next line.
+    for (auto i = random() % 500'000; i > 0; --i)
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    kill(process, said);
+    file_store store{file};
+    check(store, said);
+    for (std::size_t i = 0; i < flows; ++i)
+      if (const auto& ids = said.snapshots.at(i); !ids.empty()) {
+        acknowledged += ids.size();
+        from.at(i) = ids.back();
+      }
+  }
+  file_store store{file};
+  EXPECT_GE(verify_all(store), acknowledged);
+  for (const auto& info : store.get(list_sessions{}).sessions)
+    EXPECT_EQ(store.get(get_session{session_ref{info.agent, info.id}}).info,
+              info);
+  // They were not killed before they came to anything.
+  EXPECT_GT(acknowledged, 2u * rounds);
+}
+
+TEST_F(sqlite_processes, cannot_have_one_file_at_the_same_time) {
+  auto process = start();
+  heard said;
+  listen(process, said, 10);
+  sqlite_options impatient;
+  impatient.patience = 0s;
+  const auto refusal = error_of([&] { return file_store{file, impatient}; });
+  EXPECT_EQ(refusal.code(), errc::unavailable);
+  EXPECT_NE(refusal.message().find(file.string()), std::string::npos);
+  // It goes on as if nobody had asked.
+  const auto before = said.count;
+  while (said.count < before + 3)
+    listen(process, said, 1);
+  kill(process, said);
+  file_store store{file, impatient};
+  check(store, said);
+  EXPECT_GT(verify_all(store), 0u);
+}
+
+TEST_F(sqlite_processes, wait_for_each_other) {
+  auto process = start();
+  heard said;
+  listen(process, said, 10);
+  // Two more wait for the file; each gets it when the one before is killed.
+  auto second = start();
+  auto third = start();
+  for (auto* waiting : {&second, &third}) {
+    EXPECT_EQ(waiting->read_line(), "starts");
+    EXPECT_EQ(waiting->read_line(), "opens");
+  }
+  kill(process, said);
+  heard more;
+  kill(third, more);
+  EXPECT_EQ(second.read_line(), "is open");
+  kill(second, more);
+  file_store store{file};
+  check(store, said);
+}
+
+} // namespace tertulia::test

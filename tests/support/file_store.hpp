@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/status.hpp>
+#include <tertulia/store_contract.hpp>
+
+#include <caf/all.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <utility>
+
+#include "../../stores/sqlite_store_actor.hpp"
+#include "raw_sqlite.hpp"
+#include <gtest/gtest.h>
+
+namespace tertulia::test {
+
+/// A store in a file and somebody who asks it, in an actor system of their own.
+/// The file is closed when this goes out of scope.
+class file_store {
+public:
+  explicit file_store(std::filesystem::path file, sqlite_options options = {})
+    : file_(std::move(file)),
+      store_(spawn_sqlite_store_actor(system_, file_.string(), options)) {}
+
+  file_store(const file_store&) = delete;
+  file_store& operator=(const file_store&) = delete;
+
+  ~file_store() {
+    self_->send_exit(store_, caf::exit_reason::user_shutdown);
+    self_->wait_for(store_);
+  }
+
+  /// Asks; an error fails the test.
+  template <class Verb>
+  detail::answer_to<Verb> get(const Verb& x) {
+    detail::answer_to<Verb> result;
+    self_->request(store_, std::chrono::seconds{30}, x)
+      .receive([&](detail::answer_to<Verb>& y) { result = std::move(y); },
+               [](caf::error& y) { ADD_FAILURE() << to_status(y).what(); });
+    return result;
+  }
+
+  /// Asks and does not wait.
+  template <class Verb>
+  void send(const Verb& x) {
+    self_->send(store_, x);
+  }
+
+  caf::scoped_actor& self() {
+    return self_;
+  }
+
+  [[nodiscard]] std::size_t commits() const {
+    return commits_in(file_.string() + "-wal");
+  }
+
+private:
+  caf::actor_system_config cfg_;
+  caf::actor_system system_{cfg_};
+  caf::scoped_actor self_{system_};
+  std::filesystem::path file_;
+  managed_store store_;
+};
+
+} // namespace tertulia::test
