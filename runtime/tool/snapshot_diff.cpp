@@ -162,14 +162,10 @@ exit_code compare(tool& t, const diff_options& o) {
   }
   // Equal text of another type may mean something else.
   const auto same_type = before.record.type == after.record.type;
-  for (const auto* x : {&before, &after}) {
-    const auto& type = x->record.type;
+  for (const auto* x : {&before, &after})
     t.out().line((x == &before ? "- " : "+ ") + name_of(x->record) + "  "
                  + short_id(x->record.id)
-                 + (same_type ? ""
-                              : "  " + std::string{type.name()} + " version "
-                                  + std::to_string(type.version())));
-  }
+                 + (same_type ? "" : "  " + name_of(x->record.type)));
   if (same_type && std::all_of(parts.begin(), parts.end(), [](const part& x) {
         return x.changes.empty();
       }))

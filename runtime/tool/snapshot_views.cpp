@@ -23,13 +23,6 @@ std::string joined(const std::vector<std::string>& labels) {
   return result;
 }
 
-/// Which version of which type the value in a state is; empty if nobody said.
-std::string told(const stored_type& x) {
-  return x.empty()
-           ? ""
-           : std::string{x.name()} + " version " + std::to_string(x.version());
-}
-
 // -- list ---------------------------------------------------------------------
 
 struct list_options {
@@ -122,7 +115,7 @@ exit_code show(tool& t, const show_options& o) {
       {{"snapshot", shown(record.id.str())},
        {"state",
         record.state.str() == record.id.str() ? "" : record.state.str()},
-       {"type", told(record.type)},
+       {"type", record.type.empty() ? "" : name_of(record.type)},
        {"session", shown(record.session.str()) + " of " + shown(record.agent)},
        {"sequence", std::to_string(record.sequence)},
        {"status", record.orphaned ? "orphaned" : "active"},
