@@ -44,15 +44,6 @@ namespace {
 using detail::migration;
 using detail::state_schema;
 
-status_error error_of(const std::function<void()>& f) {
-  try {
-    f();
-    return {errc::ok, "nothing was thrown"};
-  } catch (const status_error& x) {
-    return x;
-  }
-}
-
 /// Appends to the name.
 std::function<void(json&)> add(std::string text) {
   return [text = std::move(text)](json& x) {
