@@ -173,6 +173,23 @@ TEST_F(tool_snapshots, are_compared_as_a_document) {
   EXPECT_EQ(found.at("messages").size(), 4u);
 }
 
+TEST_F(tool_snapshots, tell_of_which_type_their_state_is) {
+  {
+    open_store store{file};
+    const session_ref where{"/agent/plain", session_id{"p"}};
+    const auto value = payload::of(json::object({{"a", 1}}));
+    save(store, where, state::plain(value), 0);
+    save(store, where, state::plain(value, stored_type{"app.memo", 2}), 1);
+  }
+  EXPECT_TRUE(has(output({"snapshots", "show", "p@2"}),
+                  "type          app.memo version 2\n"));
+  EXPECT_EQ(output({"snapshots", "show", "p@1"}).find("type"),
+            std::string::npos);
+  const auto text = output({"snapshots", "diff", "p@1", "p@2"});
+  EXPECT_TRUE(has(text, "  no type\n+ p@2  "));
+  EXPECT_TRUE(text.ends_with("  app.memo version 2\n")) << text;
+}
+
 TEST_F(tool_snapshots, of_plain_states_are_compared_too) {
   {
     file_store store{file};

@@ -38,6 +38,7 @@ void write_error(const std::string& text) {
 } // namespace
 
 failure::failure(exit_code code, status_error why, std::string advice)
+  // NOLINTNEXTLINE(bugprone-throw-keyword-missing): it is a member
   : code_(code), why_(std::move(why)), advice_(std::move(advice)) {}
 
 failure::failure(status_error why, std::string advice)

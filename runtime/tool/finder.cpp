@@ -277,6 +277,13 @@ std::string short_id(const snapshot_id& x) {
   return shown(x.str().substr(0, short_size));
 }
 
+std::string name_of(const stored_type& x) {
+  if (x.empty())
+    return "no type";
+  return std::string{x.name()} + (x.name().empty() ? "version " : " version ")
+         + std::to_string(x.version());
+}
+
 std::string name_of(const snapshot_record& x) {
   return shown(x.session.str()) + '@' + std::to_string(x.sequence);
 }

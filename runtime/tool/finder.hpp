@@ -57,6 +57,9 @@ private:
 /// Returns the beginning of an id that people can remember for a minute.
 [[nodiscard]] std::string short_id(const snapshot_id& x);
 
+/// Returns `app.memo version 2`, or `no type` for what says nothing.
+[[nodiscard]] std::string name_of(const stored_type& x);
+
 /// Returns `SESSION@SEQUENCE`.
 [[nodiscard]] std::string name_of(const snapshot_record& x);
 

@@ -149,7 +149,7 @@ exit_code run(int argc, const char* const* argv, bool& as_json) {
   return result;
 }
 
-exit_code guarded_run(int argc, const char* const* argv) {
+exit_code run_and_report(int argc, const char* const* argv) {
   auto as_json = false;
   try {
     return run(argc, argv, as_json);
@@ -167,6 +167,11 @@ exit_code guarded_run(int argc, const char* const* argv) {
 } // namespace tertulia::tool
 
 int main(int argc, char** argv) {
-  tertulia::tool::watch_interrupts();
-  return static_cast<int>(tertulia::tool::guarded_run(argc, argv));
+  using namespace tertulia::tool;
+  try {
+    watch_interrupts();
+    return static_cast<int>(run_and_report(argc, argv));
+  } catch (...) { // not even that could be told
+    return static_cast<int>(exit_code::failed);
+  }
 }

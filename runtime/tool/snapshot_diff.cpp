@@ -160,11 +160,15 @@ exit_code compare(tool& t, const diff_options& o) {
     t.out().json_line(all);
     return exit_code::fine;
   }
+  // Equal text of another type may mean something else.
+  const auto same_type = before.record.type == after.record.type;
   for (const auto* x : {&before, &after})
     t.out().line((x == &before ? "- " : "+ ") + name_of(x->record) + "  "
-                 + short_id(x->record.id));
-  if (std::all_of(parts.begin(), parts.end(),
-                  [](const part& x) { return x.changes.empty(); }))
+                 + short_id(x->record.id)
+                 + (same_type ? "" : "  " + name_of(x->record.type)));
+  if (same_type && std::all_of(parts.begin(), parts.end(), [](const part& x) {
+        return x.changes.empty();
+      }))
     t.out().line("Both have the same state.");
   for (const auto& x : parts)
     print(t.out(), x);

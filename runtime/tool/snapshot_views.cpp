@@ -115,6 +115,7 @@ exit_code show(tool& t, const show_options& o) {
       {{"snapshot", shown(record.id.str())},
        {"state",
         record.state.str() == record.id.str() ? "" : record.state.str()},
+       {"type", record.type.empty() ? "" : name_of(record.type)},
        {"session", shown(record.session.str()) + " of " + shown(record.agent)},
        {"sequence", std::to_string(record.sequence)},
        {"status", record.orphaned ? "orphaned" : "active"},
