@@ -535,8 +535,8 @@ private:
   void go_on_from(outcome_promise promise, snapshot_event event,
                   snapshot_record head) {
     const auto attempted = std::move(doubtful_);
-    const auto found
-      = head.id == attempted->id && head.parent == last_.sequence;
+    const auto found = head.id == attempted->id && head.parent == last_.sequence
+                       && head.type == attempted->content.type();
     if (found)
       stand_on(std::move(head), std::move(attempted->content),
                attempted->version, true);

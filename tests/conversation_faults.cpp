@@ -588,23 +588,32 @@ TEST_F(conversation_faults, a_head_that_somebody_else_has_moved_is_told_apart) {
       co_return 0;
     },
     with_session_store(store), with_snapshot_callback(snapshot_always{}));
-  auto client = open(agent, with_session_id("s"));
-  run();
-  say(client, "one");
-  kept.fail_next<save_snapshot>(1, errc::unavailable);
-  client.send("two");
-  run();
-  // That was not stored, and then somebody else is faster.
-  auto record = records_of(agent.info().key, "s").at(0);
-  const auto content = state::plain(payload::of(memo{{"else"}}));
-  record.parent = record.sequence;
-  record.state = content.id();
-  record.id = snapshot_id{record.state.str()};
-  ASSERT_TRUE(
-    ask<saved_snapshot>(save_snapshot{record, content, append_rule::at_head}));
-  client.send("three");
-  run();
-  EXPECT_EQ(codes, (std::vector{errc::ok, errc::unavailable, errc::aborted}));
+  const auto others
+    = {state::plain(payload::of(memo{{"else"}})),
+       // the same text, and it means something else
+       state::plain(payload::of(memo{{"one", "two"}}), stored_type{"", 2})};
+  auto session = 0;
+  for (const auto& content : others) {
+    const auto name = std::to_string(++session);
+    codes.clear();
+    auto client = open(agent, with_session_id(name));
+    run();
+    say(client, "one");
+    kept.fail_next<save_snapshot>(1, errc::unavailable);
+    client.send("two");
+    run();
+    // That was not stored, and then somebody else is faster.
+    auto record = records_of(agent.info().key, name).at(0);
+    record.parent = record.sequence;
+    record.state = content.id();
+    record.id = snapshot_id{record.state.str()};
+    ASSERT_TRUE(ask<saved_snapshot>(
+      save_snapshot{record, content, append_rule::at_head}));
+    client.send("three");
+    run();
+    EXPECT_EQ(codes, (std::vector{errc::ok, errc::unavailable, errc::aborted}))
+      << content.text();
+  }
 }
 
 TEST_F(conversation_faults, a_body_that_throws_loses_its_turn_only) {
