@@ -175,7 +175,7 @@ TEST_F(tool_snapshots, are_compared_as_a_document) {
 
 TEST_F(tool_snapshots, tell_of_which_type_their_state_is) {
   {
-    open_store store{file};
+    file_store store{file};
     const session_ref where{"/agent/plain", session_id{"p"}};
     const auto value = payload::of(json::object({{"a", 1}}));
     save(store, where, state::plain(value), 0);
