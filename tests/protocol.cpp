@@ -277,7 +277,7 @@ TEST_F(protocol, every_noun_travels) {
   for_each_noun([&]<class T>(T*) {
     check_round_trip(T{});
     check_round_trip(std::get<T>(samples()));
-    EXPECT_FALSE(std::get<T>(samples()) == T{});
+    EXPECT_EQ(std::get<T>(samples()) == T{}, std::is_empty_v<T>);
   });
 }
 
@@ -288,7 +288,7 @@ TEST_F(protocol, every_noun_can_be_printed) {
     EXPECT_TRUE(caf::deep_to_string(T{}).starts_with(start));
     const auto text = caf::deep_to_string(std::get<T>(samples()));
     EXPECT_TRUE(text.starts_with(start)) << text;
-    EXPECT_NE(text, caf::deep_to_string(T{}));
+    EXPECT_EQ(text == caf::deep_to_string(T{}), std::is_empty_v<T>);
   });
 }
 

@@ -68,8 +68,7 @@ struct sqlite_processes : ::testing::Test {
   static void check(file_store& store, const heard& x) {
     for (const auto& flow : x.snapshots)
       for (const auto& id : flow) {
-        snapshot_ref which;
-        which.id = snapshot_id{id};
+        const snapshot_ref which{"/session-flow/notes", {}, snapshot_id{id}};
         const auto there = store.get(get_snapshot{which});
         ASSERT_EQ(there.record.id, which.id);
         // Each turn adds two messages and counts one.
