@@ -39,19 +39,20 @@ constexpr std::size_t window = 64;
 // -- lines --------------------------------------------------------------------
 
 /// What every version says in its first line.
-struct header {
+struct file_header {
   std::string format;
   std::uint64_t version = 0;
 };
-BOOST_DESCRIBE_STRUCT(header, (), (format, version))
+BOOST_DESCRIBE_STRUCT(file_header, (), (format, version))
 
-struct first_line : header {
+struct first_line : file_header {
   session_info session;
 };
-BOOST_DESCRIBE_STRUCT(first_line, (header), (session))
+BOOST_DESCRIBE_STRUCT(first_line, (file_header), (session))
 
 /// What is new in a state. On the same level as in the state itself, so that
 /// nothing is too deep here that is not too deep there.
+// NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
 struct news {
   state_form form = state_form::plain;
   /// How many messages are those of the line before.
@@ -78,6 +79,7 @@ struct ending {
 };
 BOOST_DESCRIBE_STRUCT(ending, (), (records, state, type, sha256))
 
+// NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
 struct last_line : news {
   ending end;
 };
@@ -218,7 +220,7 @@ public:
 
   /// What the function throws is the fault of this line.
   template <class Fn>
-  auto guarded(Fn fn) const -> decltype(fn()) {
+  [[nodiscard]] auto guarded(Fn fn) const -> decltype(fn()) {
     try {
       return fn();
     } catch (const status_error& x) {
@@ -378,9 +380,9 @@ private:
   }
 
   void settle() {
-    auto first = std::move(saves_.front());
+    auto first = saves_.front();
     saves_.pop_front();
-    store_.receive<saved_snapshot>(std::move(first));
+    store_.receive<saved_snapshot>(first);
   }
 
   client<managed_store>& store_;
@@ -454,11 +456,11 @@ session_info import_session(caf::actor_system& system,
                             const session_file_options& options) {
   line_reader file{from};
   file.next();
-  header what;
+  file_header what;
   json line;
   try {
     line = parse_json<json>(file.text());
-    what = from_json<header>(line);
+    what = from_json<file_header>(line);
   } catch (const status_error&) {
     // so it has no format
   }
@@ -490,7 +492,7 @@ session_info import_session(caf::actor_system& system,
   };
   try {
     importer{to, file, options, std::move(begin.session), hidden}.run();
-    const auto result = to.ask<session_info>(copy_session{hidden, name});
+    auto result = to.ask<session_info>(copy_session{hidden, name});
     clean_up();
     return result;
   } catch (...) {

@@ -43,7 +43,7 @@ std::optional<caf::timespan> duration_of(const std::string& text) {
     case 'm': unit = 60; break;
     case 'h': unit = 3'600; break;
     case 'd': unit = 86'400; break;
-    case 'w': unit = 7 * 86'400; break;
+    case 'w': unit = 604'800; break;
     default: return std::nullopt;
   }
   // A hundred years: what is longer no longer fits into nanoseconds one day.
