@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "support/memory.hpp"
+#include "support/sanitized.hpp"
 #include "support/threaded.hpp"
 #include <unistd.h>
 
@@ -18,12 +19,8 @@ namespace {
 
 /// The memory of this process, in bytes.
 std::size_t resident_size() {
-#if defined(__SANITIZE_ADDRESS__)
-  return bytes_in_use(); // the sanitizer keeps freed memory resident
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-  return bytes_in_use(); // the sanitizer keeps freed memory resident
-#endif
+  if (sanitized) // which keeps freed memory resident
+    return bytes_in_use();
   std::ifstream from{"/proc/self/statm"};
   std::size_t all = 0;
   std::size_t resident = 0;

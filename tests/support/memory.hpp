@@ -4,23 +4,22 @@
 
 #include <cstddef>
 
+#include "sanitized.hpp"
 #include <malloc.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-// g++ ships the function in its runtime, but not the header that declares it.
+// Compilers ship the function in their runtime, but g++ not the header that
+// declares it.
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
-#endif
 
 namespace tertulia::test {
 
 /// How many bytes of the heap are in use: not what the process holds, which an
 /// allocator keeps for later.
 inline std::size_t bytes_in_use() {
-#if defined(__SANITIZE_ADDRESS__)
-  return __sanitizer_get_current_allocated_bytes();
-#else
-  return ::mallinfo2().uordblks;
-#endif
+  if constexpr (sanitized)
+    return __sanitizer_get_current_allocated_bytes();
+  else
+    return ::mallinfo2().uordblks;
 }
 
 } // namespace tertulia::test
