@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/store_actions.hpp>
+#include <tertulia/status.hpp>
 
 #include <utility>
 
@@ -33,6 +34,9 @@ find_snapshots(context ctx, const session_policy& policy, session_ref of,
   std::vector<stored_snapshot> result;
   for (auto more = true; more;) {
     auto page = co_await ctx.ask(policy.store, policy.store_within, question);
+    // An array has no place for damage, and must not keep it quiet.
+    if (!page.damages.empty())
+      throw status_error{errc::data_loss, page.damages.front().what};
     more = page.more && !page.snapshots.empty();
     if (more)
       question.after = page.snapshots.back().record.sequence;

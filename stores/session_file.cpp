@@ -420,6 +420,8 @@ session_info export_session(caf::actor_system& system,
   all.limit = page;
   for (auto more = true; more;) {
     auto records = from.ask<snapshot_page>(all);
+    if (!records.damages.empty())
+      throw status_error{errc::data_loss, records.damages.front().what};
     for (auto& x : records.snapshots) {
       all.after = x.record.sequence;
       record_line line;

@@ -123,8 +123,9 @@ sqlite_statement::sqlite_statement(const sqlite_db& db, std::string_view sql) {
     = sqlite3_prepare_v3(db.get(), sql.data(), static_cast<int>(sql.size()),
                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   statement_.reset(statement);
+  // What is said here fits our tables. If not, they are no longer ours.
   if (result != SQLITE_OK)
-    db.raise(result);
+    db.raise(result == SQLITE_ERROR ? SQLITE_CORRUPT : result);
 }
 
 sqlite_statement& sqlite_statement::bind(int index, std::int64_t x) {

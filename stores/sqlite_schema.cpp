@@ -8,6 +8,7 @@
 #include <array>
 
 #include "file_hold.hpp"
+#include "sqlite_checksum.hpp"
 
 namespace tertulia {
 
@@ -94,17 +95,20 @@ CREATE TABLE labels (
 CREATE INDEX labels_by_label ON labels (session, label);
 )";
 
-// What lists show of sessions, and notes. For those that are there already it
-// is taken from the messages that they work on, as rules::describe does. And
-// types of states: they are part of what a state is, and SQLite changes no
-// constraint, so the table is made anew.
+// What lists show of sessions, notes, and checksums of rows. For those that are
+// there already it is taken from the messages that they work on, as
+// rules::describe does. And types of states: they are part of what a state is,
+// and SQLite changes no constraint, so the table is made anew. Checksums come
+// last: they are of all that.
 constexpr const char* version_2 = R"(
 ALTER TABLE sessions ADD COLUMN title    TEXT    NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN preview  TEXT    NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN bytes    INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
 
-ALTER TABLE records ADD COLUMN note TEXT;
+ALTER TABLE records ADD COLUMN note     TEXT;
+ALTER TABLE records ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE new_states (
   key          INTEGER PRIMARY KEY,
@@ -116,11 +120,12 @@ CREATE TABLE new_states (
   artifacts    INTEGER REFERENCES blobs,
   type_name    TEXT NOT NULL,
   type_version INTEGER NOT NULL,
+  checksum     INTEGER NOT NULL,
   UNIQUE (id, form, type_name, type_version),
   CHECK ((branch IS NULL) = (length = 0))
 ) STRICT;
 INSERT INTO new_states
-  SELECT key, id, form, branch, length, custom, artifacts, '', 1 FROM states;
+  SELECT key, id, form, branch, length, custom, artifacts, '', 1, 0 FROM states;
 DROP TABLE states;
 ALTER TABLE new_states RENAME TO states;
 CREATE INDEX states_by_branch ON states (branch, length)
@@ -168,6 +173,10 @@ UPDATE sessions SET preview = coalesce(
   WHERE messages > 0;
 
 DROP TABLE temp.pieces;
+
+UPDATE sessions AS s SET checksum = )" TERTULIA_SESSION_CHECKSUM("s") R"(;
+UPDATE records AS r SET checksum = )" TERTULIA_RECORD_CHECKSUM("r") R"(;
+UPDATE states AS t SET checksum = )" TERTULIA_STATE_CHECKSUM("t") R"(;
 )";
 
 constexpr std::array schema{version_1, version_2};
@@ -230,6 +239,8 @@ sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
                       std::span<const char* const> steps) {
   make_private_file(file);
   sqlite_db db{file, options.patience};
+  if (const auto result = add_row_checksum(db.get()); result != SQLITE_OK)
+    db.raise(result);
   // Before anything is said that changes a file, or only reads it in its way.
   const auto version = version_in(db);
   if (version > static_cast<std::int64_t>(steps.size()))

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "sqlite_checksum.hpp"
 #include "store_rules.hpp"
 #include "stored_message.hpp"
 
@@ -76,10 +77,14 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
               " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
               " AND type_version = ?4"),
     insert_(db, "INSERT INTO states (id, form, branch, length, custom,"
-                " artifacts, type_name, type_version)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
-    read_(db, "SELECT id, form, branch, length, custom, artifacts, type_name,"
-              " type_version FROM states WHERE key = ?1"),
+                " artifacts, type_name, type_version, checksum)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0)"),
+    seal_(db, "UPDATE states AS t SET checksum = " TERTULIA_STATE_CHECKSUM(
+                "t") " WHERE t.key = ?1"),
+    read_(db, "SELECT t.id, t.form, t.branch, t.length, t.custom, t.artifacts,"
+              " t.type_name, t.type_version,"
+              " t.checksum = " TERTULIA_STATE_CHECKSUM(
+                "t") " FROM states t WHERE t.key = ?1"),
     erase_(db, "DELETE FROM states WHERE key = ?1"),
     has_records_(db, "SELECT 1 FROM records WHERE state = ?1 LIMIT 1"),
     has_sessions_(db, "SELECT 1 FROM sessions WHERE state = ?1 LIMIT 1"),
@@ -98,7 +103,8 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
     read_messages_(db, "SELECT key, text FROM messages WHERE key BETWEEN ?1"
                        " AND ?2 ORDER BY key"),
     erase_messages_(db, "DELETE FROM messages WHERE key BETWEEN ?1 AND ?2"),
-    find_blob_(db, "SELECT key FROM blobs WHERE hash = ?1"),
+    find_blob_(db, "SELECT key, text FROM blobs WHERE hash = ?1"),
+    mend_blob_(db, "UPDATE blobs SET text = ?2 WHERE key = ?1"),
     insert_blob_(db, "INSERT INTO blobs (hash, text) VALUES (?1, ?2)"),
     read_blob_(db, "SELECT text FROM blobs WHERE key = ?1"),
     erase_blob_(db,
@@ -132,7 +138,9 @@ sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
     .bind(7, type.name())
     .bind(8, version)
     .run();
-  return {db_.last_key(), where};
+  const auto key = db_.last_key();
+  seal_.bind(1, key).run();
+  return {key, where};
 }
 
 sqlite_states::place sqlite_states::find(const ai::message_log& log,
@@ -274,8 +282,17 @@ std::int64_t sqlite_states::keep_blob(const std::string& text) {
   const auto digest = hash.digest();
   const std::string_view bytes{reinterpret_cast<const char*>(digest.data()),
                                digest.size()};
-  if (auto rows = find_blob_.bind_blob(1, bytes).rows(); rows.next())
-    return rows.number(0);
+  std::int64_t known = 0;
+  auto is_whole = false;
+  if (auto rows = find_blob_.bind_blob(1, bytes).rows(); rows.next()) {
+    known = rows.number(0);
+    is_whole = rows.view(1) == text;
+  }
+  // A new state must not depend on what is damaged; and here is what it was.
+  if (known != 0 && !is_whole)
+    mend_blob_.bind(1, known).bind(2, text).run();
+  if (known != 0)
+    return known;
   insert_blob_.bind_blob(1, bytes).bind(2, text).run();
   return db_.last_key();
 }
@@ -346,7 +363,8 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
     where = {rows.number(2), rows.count(3)};
     custom_key = rows.number(4);
     artifacts_key = rows.number(5);
-    type = type_of(rows.view(6), rows.number(7));
+    if (rows.number(8) != 0)
+      type = type_of(rows.view(6), rows.number(7));
   }
   if (!type)
     rules::reject_corrupt(id);
@@ -433,7 +451,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
   std::int64_t form = 0;
   std::int64_t custom = 0;
   std::int64_t artifacts = 0;
-  auto has_type = false;
+  auto is_whole = false;
   {
     auto rows = read_.bind(1, key).rows();
     if (!rows.next()) {
@@ -445,7 +463,8 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
     where = {rows.number(2), rows.count(3)};
     custom = rows.number(4);
     artifacts = rows.number(5);
-    has_type = type_of(rows.view(6), rows.number(7)).has_value();
+    is_whole = rows.number(8) != 0
+               && type_of(rows.view(6), rows.number(7)).has_value();
   }
   if (key == last.key) {
     result.damaged = last.damaged;
@@ -489,7 +508,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
     }
     hash.update(rest);
     last.bytes += rest.size();
-    if (!result.damaged && (!has_type || hash.hex() != result.id.str()))
+    if (!result.damaged && (!is_whole || hash.hex() != result.id.str()))
       result.damaged = damage_kind::corrupt;
   } catch (const status_error& x) {
     // SQLite cannot read what it wrote; that must not hide what is behind.

@@ -203,6 +203,7 @@ private:
 
   sqlite_statement find_;
   sqlite_statement insert_;
+  sqlite_statement seal_;
   sqlite_statement read_;
   sqlite_statement erase_;
   sqlite_statement has_records_;
@@ -217,6 +218,7 @@ private:
   sqlite_statement read_messages_;
   sqlite_statement erase_messages_;
   sqlite_statement find_blob_;
+  sqlite_statement mend_blob_;
   sqlite_statement insert_blob_;
   sqlite_statement read_blob_;
   sqlite_statement erase_blob_;

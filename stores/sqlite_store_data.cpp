@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "sqlite_checksum.hpp"
 #include "sqlite_schema.hpp"
 #include "store_rules.hpp"
 
@@ -20,20 +21,39 @@ namespace tertulia {
 
 namespace {
 
-/// The columns of a session, in the order in which they are read.
+/// The columns of a session, in the order in which they are read; the last one
+/// says whether they are what was written.
 #define TERTULIA_SESSION                                                       \
   "SELECT s.key, s.agent, s.id, s.created_at, s.updated_at, s.head,"           \
   " s.next_turn, s.records, s.last_sequence, s.state, s.title, s.preview,"     \
-  " s.messages, s.bytes FROM sessions s"
+  " s.messages, s.bytes, s.checksum = " TERTULIA_SESSION_CHECKSUM(             \
+    "s") " FROM sessions s"
+
+/// Whether a record is what was written.
+#define TERTULIA_WHOLE_RECORD "r.checksum = " TERTULIA_RECORD_CHECKSUM("r")
 
 /// Those of a record, with the ids that its state and its parent know.
 #define TERTULIA_RECORD                                                        \
   "SELECT r.sequence, r.parent, r.depth, r.turn_index, r.event, r.created_at," \
   " r.own_id, r.run, r.state, t.id, p.own_id, pt.id, r.note, t.type_name,"     \
-  " t.type_version FROM records r"                                             \
-  " LEFT JOIN states t ON t.key = r.state"                                     \
-  " LEFT JOIN records p ON p.session = r.session AND p.sequence = r.parent"    \
-  " LEFT JOIN states pt ON pt.key = p.state"
+  " t.type_version, " TERTULIA_WHOLE_RECORD                                    \
+  ", t.checksum = " TERTULIA_STATE_CHECKSUM(                                   \
+    "t") ", p.checksum "                                                       \
+         "="                                                                   \
+         " " TERTULIA_RECORD_CHECKSUM("p") " AND pt.checksum "                 \
+                                           "= " TERTULIA_STATE_CHECKSUM(       \
+                                             "pt") " FROM records r"           \
+                                                   " LEFT JOIN states "        \
+                                                   "t ON t.key = "             \
+                                                   "r.state"                   \
+                                                   " LEFT JOIN records "       \
+                                                   "p ON p.session = "         \
+                                                   "r.session AND "            \
+                                                   "p.sequence = "             \
+                                                   "r.parent"                  \
+                                                   " LEFT JOIN states "        \
+                                                   "pt ON pt.key = "           \
+                                                   "p.state"
 
 /// How much of messages and values is hashed for one page at most, beside the
 /// last one: a tenth of a second or so.
@@ -55,18 +75,38 @@ std::uint64_t clamped(std::uint64_t x) {
   return std::min<std::uint64_t>(x, std::numeric_limits<std::int64_t>::max());
 }
 
-[[noreturn]] void reject_damage(const session_info& x, std::uint64_t sequence,
-                                const std::string& what) {
-  throw status_error{errc::data_loss, "record " + std::to_string(sequence)
-                                        + " of session \"" + x.id.str()
-                                        + "\" of " + x.agent + " " + what};
+damage damage_of(damage_kind kind, const session_info& x,
+                 std::uint64_t sequence, const std::string& what) {
+  auto text = "session \"" + x.id.str() + "\" of " + x.agent + ' ' + what;
+  if (sequence != 0)
+    text = "record " + std::to_string(sequence) + " of " + text;
+  return {kind, {x.agent, x.id}, sequence, {}, std::move(text)};
 }
 
-snapshot_event to_event(std::string_view x, const session_info& of,
-                        std::uint64_t sequence) {
+[[noreturn]] void reject(const damage& x) {
+  throw status_error{errc::data_loss, x.what};
+}
+
+[[noreturn]] void reject_missing(const session_info& x,
+                                 std::uint64_t sequence) {
+  reject(damage_of(damage_kind::missing, x, sequence, "is missing"));
+}
+
+damage damage_of(const session_info& x) {
+  return damage_of(damage_kind::corrupt, x, 0, "is corrupt");
+}
+
+/// Tells of damage in a list, which goes on behind it.
+void add(std::vector<damage>& to, damage x) {
+  if (to.size() == max_page)
+    reject(x); // there is nothing else in here
+  to.push_back(std::move(x));
+}
+
+std::optional<snapshot_event> to_event(std::string_view x) {
   const auto i = std::find(event_names.begin(), event_names.end(), x);
   if (i == event_names.end())
-    reject_damage(of, sequence, "is corrupt: it has no known event");
+    return std::nullopt;
   return static_cast<snapshot_event>(i - event_names.begin());
 }
 
@@ -90,6 +130,9 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                          " last_sequence, state, title, preview, messages,"
                          " bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
                          " ?10, ?11, ?12, ?13)"),
+    seal_session_(
+      db_, "UPDATE sessions AS s SET"
+           " checksum = " TERTULIA_SESSION_CHECKSUM("s") " WHERE s.key = ?1"),
     update_session_(db_, "UPDATE sessions SET updated_at = ?2, head = ?3,"
                          " next_turn = ?4, records = ?5, last_sequence = ?6,"
                          " state = ?7, title = ?8, preview = ?9,"
@@ -99,18 +142,18 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                    " WHERE (s.agent, s.id) > (?1, ?2) AND s.updated_at >= ?3"
                    " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"
                    " WHERE l.session = s.key AND l.label = ?4))"
-                   " ORDER BY s.agent, s.id LIMIT ?5"),
+                   " ORDER BY s.agent, s.id"),
     list_sessions_of_(db_, TERTULIA_SESSION
                       " WHERE s.agent = ?1 AND s.id > ?2"
                       " AND s.updated_at >= ?3"
                       " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"
                       " WHERE l.session = s.key AND l.label = ?4))"
-                      " ORDER BY s.id LIMIT ?5"),
+                      " ORDER BY s.id"),
     find_record_(db_,
                  TERTULIA_RECORD " WHERE r.session = ?1 AND r.sequence = ?2"),
     find_records_(db_, TERTULIA_RECORD
                   " WHERE r.session = ?1 AND r.sequence BETWEEN ?2 AND ?3"
-                  " ORDER BY r.sequence LIMIT ?4"),
+                  " ORDER BY r.sequence"),
     find_id_(db_, "SELECT sequence FROM records"
                   " WHERE own_id = ?2 AND session = ?1 UNION"
                   " SELECT r.sequence FROM states t"
@@ -125,14 +168,21 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                                 " WHERE t.id = ?3 AND r.own_id IS NULL) x"
                                 " JOIN sessions s ON s.key = x.session"
                                 " WHERE s.agent = ?1 ORDER BY s.key LIMIT ?4"),
-    run_of_(db_, "SELECT run FROM records WHERE session = ?1"
-                 " AND sequence = ?2"),
-    parent_of_(db_, "SELECT parent FROM records WHERE session = ?1"
-                    " AND sequence >= ?2 ORDER BY sequence LIMIT 1"),
+    run_of_(db_, "SELECT r.run, " TERTULIA_WHOLE_RECORD " FROM records r"
+                 " WHERE r.session = ?1 AND r.sequence = ?2"),
+    parent_of_(db_, "SELECT r.parent, " TERTULIA_WHOLE_RECORD
+                    " FROM records r WHERE r.session = ?1"
+                    " AND r.sequence >= ?2 ORDER BY r.sequence LIMIT 1"),
     insert_record_(db_, "INSERT INTO records (session, sequence, state, parent,"
                         " run, depth, turn_index, event, created_at, own_id,"
                         " note) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
                         " ?10, ?11)"),
+    seal_record_(db_, "UPDATE records AS r SET"
+                      " checksum = " TERTULIA_RECORD_CHECKSUM(
+                        "r") " WHERE r.session = ?1 AND r.sequence = ?2"),
+    seal_records_(db_, "UPDATE records AS r SET"
+                       " checksum = " TERTULIA_RECORD_CHECKSUM(
+                         "r") " WHERE r.session = ?1"),
     write_note_(db_, "UPDATE records SET note = ?3 WHERE session = ?1"
                      " AND sequence = ?2"),
     copy_records_(db_, "INSERT INTO records (session, sequence, state, parent,"
@@ -146,8 +196,11 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                       " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
     count_records_(db_, "SELECT count(*), max(sequence) FROM records"
                         " WHERE session = ?1"),
+    count_whole_(db_, "SELECT count(*) FROM records r WHERE r.session = ?1"
+                      " AND " TERTULIA_WHOLE_RECORD),
     verify_records_(db_, "SELECT r.sequence, r.parent, p.sequence IS NULL,"
-                         " r.run, r.event, r.state FROM records r"
+                         " r.run, r.event, r.state, " TERTULIA_WHOLE_RECORD
+                         " FROM records r"
                          " LEFT JOIN records p ON p.session = r.session"
                          " AND p.sequence = r.parent"
                          " WHERE r.session = ?1 AND r.sequence > ?2"
@@ -170,6 +223,7 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                        " AND sequence = ?2") {}
 
 #undef TERTULIA_SESSION
+#undef TERTULIA_WHOLE_RECORD
 #undef TERTULIA_RECORD
 
 // -- transactions -------------------------------------------------------------
@@ -231,42 +285,60 @@ sqlite_store_data::read_session(const sqlite_statement::cursor& row) {
   result.info.preview = row.text(11);
   result.info.messages = row.count(12);
   result.info.bytes = row.count(13);
+  result.is_whole = row.number(14) != 0;
   return result;
 }
 
 std::optional<sqlite_store_data::session>
-sqlite_store_data::find(const session_ref& x) {
+sqlite_store_data::find_any(const session_ref& x) {
   auto rows = find_session_.bind(1, x.agent).bind(2, x.id.str()).rows();
   if (!rows.next())
     return std::nullopt;
   return read_session(rows);
 }
 
+std::optional<sqlite_store_data::session>
+sqlite_store_data::find(const session_ref& x) {
+  auto result = find_any(x);
+  if (result && !result->is_whole)
+    reject(damage_of(result->info));
+  return result;
+}
+
+std::optional<damage>
+sqlite_store_data::damage_in(const session& in,
+                             const sqlite_statement::cursor& row) {
+  const auto because = [&](damage_kind kind, const char* what) {
+    return damage_of(kind, in.info, row.count(0), what);
+  };
+  if (row.number(15) == 0 || !to_event(row.view(4)))
+    return because(damage_kind::corrupt, "is corrupt");
+  if (row.is_null(9))
+    return because(damage_kind::missing, "refers to a state that is missing");
+  if (row.number(16) == 0 || !type_of(row.view(13), row.number(14)))
+    return because(damage_kind::corrupt, "refers to a state that is corrupt");
+  return std::nullopt;
+}
+
 sqlite_store_data::entry
 sqlite_store_data::read_entry(const session& in,
                               const sqlite_statement::cursor& row) {
+  if (const auto damaged = damage_in(in, row))
+    reject(*damaged);
   entry result;
   auto& x = result.record;
   x.agent = in.info.agent;
   x.session = in.info.id;
   x.sequence = row.count(0);
-  if (row.is_null(9))
-    reject_damage(in.info, x.sequence, "refers to a state that is missing");
   x.state = state_id{hex_of_bytes(row.view(9))};
-  if (auto type = type_of(row.view(13), row.number(14)))
-    x.type = std::move(*type);
-  else
-    reject_damage(in.info, x.sequence, "is corrupt: its state has no type");
+  x.type = type_of(row.view(13), row.number(14)).value();
   x.id = id_of(row.view(6), row.view(9));
   x.parent = row.count(1);
-  if (x.parent != 0) {
-    if (row.is_null(11))
-      reject_damage(in.info, x.sequence, "refers to a parent that is missing");
+  if (row.number(17) != 0) // or nobody knows what its parent is
     x.parent_id = id_of(row.view(10), row.view(11));
-  }
   x.index = row.count(2);
   x.turn_index = row.count(3);
-  x.event = to_event(row.view(4), in.info, x.sequence);
+  x.event = to_event(row.view(4)).value();
   x.created_at = to_time(row.number(5));
   result.run = row.count(7);
   result.state = row.number(8);
@@ -280,9 +352,21 @@ sqlite_store_data::read_entry(const session& in,
 std::optional<sqlite_store_data::entry>
 sqlite_store_data::find(const session& in, std::uint64_t sequence) {
   auto rows = find_record_.bind(1, in.key).bind(2, clamped(sequence)).rows();
-  if (!rows.next())
-    return std::nullopt;
-  return read_entry(in, rows);
+  if (rows.next())
+    return read_entry(in, rows);
+  if (sequence <= in.last_sequence)
+    expect_all_records(in);
+  return std::nullopt;
+}
+
+void sqlite_store_data::expect_all_records(const session& in) {
+  auto rows = count_whole_.bind(1, in.key).rows();
+  const auto whole = rows.next() ? rows.count(0) : 0;
+  if (whole != in.info.records)
+    reject(damage_of(damage_kind::corrupt, in.info, 0,
+                     "has " + std::to_string(in.info.records)
+                       + " records, of which " + std::to_string(whole)
+                       + " can be read"));
 }
 
 std::optional<sqlite_store_data::entry>
@@ -298,7 +382,10 @@ sqlite_store_data::find(const session& in, const snapshot_id& id) {
     if (newest == 0)
       newest = sequence;
   }
-  return newest != 0 ? find(in, newest) : std::nullopt;
+  if (newest != 0)
+    return find(in, newest);
+  expect_all_records(in); // it might be one that nobody can read
+  return std::nullopt;
 }
 
 sqlite_store_data::found sqlite_store_data::find(const snapshot_ref& x) {
@@ -328,8 +415,11 @@ sqlite_store_data::found sqlite_store_data::find(const snapshot_ref& x) {
         keys.push_back(rows.number(0));
     }
     for (const auto key : keys)
-      if (auto rows = read_session_.bind(1, key).rows(); rows.next())
+      if (auto rows = read_session_.bind(1, key).rows(); rows.next()) {
         sessions.push_back(read_session(rows));
+        if (!sessions.back().is_whole)
+          reject(damage_of(sessions.back().info));
+      }
   }
   if (sessions.size() > 1) {
     std::vector<std::string> names;
@@ -352,19 +442,20 @@ sqlite_store_data::active(const session& x, std::uint64_t until) {
   std::vector<stretch> result;
   auto last = x.info.head;
   while (last != 0) {
-    stretch next{0, last};
-    if (auto rows = run_of_.bind(1, x.key).bind(2, last).rows(); rows.next())
-      next.first = rows.count(0);
-    if (next.first == 0 || next.first > last)
-      reject_damage(x.info, last, "is missing");
+    // Where the way is damaged nobody knows how it goes on: what lies below
+    // counts as active, because damage to one record must not hide another.
+    stretch next{1, last};
+    if (auto rows = run_of_.bind(1, x.key).bind(2, last).rows();
+        rows.next() && rows.number(1) != 0)
+      next.first = std::clamp<std::uint64_t>(rows.count(0), 1, last);
     result.push_back(next);
     if (next.first <= until)
       break;
     // Whoever is the first of the run by now knows where it hangs.
     auto rows = parent_of_.bind(1, x.key).bind(2, next.first).rows();
-    last = rows.next() ? rows.count(0) : 0;
-    if (last >= next.first)
-      reject_damage(x.info, next.first, "is corrupt: it is its own ancestor");
+    last = next.first - 1;
+    if (rows.next() && rows.number(1) != 0)
+      last = std::min(rows.count(0), last);
   }
   return result;
 }
@@ -393,6 +484,7 @@ void sqlite_store_data::write(session& x) {
       .bind(10, info.messages)
       .bind(11, info.bytes)
       .run();
+    seal_session_.bind(1, x.key).run();
     return;
   }
   insert_session_.bind(1, info.agent)
@@ -410,6 +502,7 @@ void sqlite_store_data::write(session& x) {
     .bind(13, info.bytes)
     .run();
   x.key = db_.last_key();
+  seal_session_.bind(1, x.key).run();
 }
 
 void sqlite_store_data::work_on(session& x, const state& content,
@@ -422,6 +515,10 @@ void sqlite_store_data::work_on(session& x, const state& content,
   states_.remember(x.key, content.messages(), kept.messages);
   if (old != 0 && old != kept.key)
     states_.release(old);
+}
+
+void sqlite_store_data::seal(const session& in, std::uint64_t sequence) {
+  seal_record_.bind(1, in.key).bind(2, sequence).run();
 }
 
 void sqlite_store_data::write_labels(const session& in,
@@ -501,6 +598,7 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
     insert_record_.bind(11, made.note);
   insert_record_.run();
   write_labels(in, made);
+  seal(in, made.sequence);
   return {std::move(made), true};
 }
 
@@ -548,12 +646,13 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
   std::vector<std::int64_t> states;
   // One more than the page has says that there are more.
   const auto read = [&](std::uint64_t first, std::uint64_t last) {
-    auto rows = find_records_.bind(1, in->key)
-                  .bind(2, first)
-                  .bind(3, last)
-                  .bind(4, std::uint64_t{size + 1 - result.snapshots.size()})
-                  .rows();
-    while (rows.next()) {
+    auto rows
+      = find_records_.bind(1, in->key).bind(2, first).bind(3, last).rows();
+    while (result.snapshots.size() <= size && rows.next()) {
+      if (auto damaged = damage_in(*in, rows)) {
+        add(result.damages, std::move(*damaged));
+        continue;
+      }
       auto next = read_entry(*in, rows);
       next.record.orphaned = !is_on_the_way(next.record.sequence);
       states.push_back(next.state);
@@ -591,7 +690,7 @@ stored_session sqlite_store_data::get(const get_session& x) {
   if (in->info.head != 0) {
     head = find(*in, in->info.head);
     if (!head)
-      reject_damage(in->info, in->info.head, "is missing");
+      reject_missing(in->info, in->info.head);
     result.head = stored_snapshot{head->record};
   }
   if (x.wanted == detail_level::state) {
@@ -625,16 +724,15 @@ session_info sqlite_store_data::save(save_session x) {
 
 // -- verbs of people and programs ---------------------------------------------
 
-session_page sqlite_store_data::list(const list_sessions& x) {
-  session_page result;
-  const auto size = rules::page_size(x.limit);
+template <class Fn>
+void sqlite_store_data::for_each_session(const list_sessions& x, Fn fn) {
   auto& statement = x.agent.empty() ? list_sessions_ : list_sessions_of_;
   std::string_view after = x.after.id.str();
   if (x.agent.empty()) {
     statement.bind(1, x.after.agent);
   } else {
     if (x.after.agent > x.agent)
-      return result;
+      return;
     if (x.after.agent < x.agent)
       after = {};
     statement.bind(1, x.agent);
@@ -642,15 +740,24 @@ session_page sqlite_store_data::list(const list_sessions& x) {
   auto rows = statement.bind(2, after)
                 .bind(3, to_number(x.updated_since))
                 .bind(4, x.label)
-                .bind(5, std::uint64_t{size + 1})
                 .rows();
-  while (rows.next()) {
-    if (result.sessions.size() == size) {
+  while (rows.next())
+    if (!fn(read_session(rows)))
+      return;
+}
+
+session_page sqlite_store_data::list(const list_sessions& x) {
+  session_page result;
+  const auto size = rules::page_size(x.limit);
+  for_each_session(x, [&](session next) {
+    if (result.sessions.size() == size)
       result.more = true;
-      break;
-    }
-    result.sessions.push_back(read_session(rows).info);
-  }
+    else if (next.is_whole)
+      result.sessions.push_back(std::move(next.info));
+    else
+      add(result.damages, damage_of(next.info));
+    return !result.more;
+  });
   return result;
 }
 
@@ -660,12 +767,13 @@ snapshot_record sqlite_store_data::label(const label_snapshot& x) {
   rules::relabel(record.labels, x.add, x.remove);
   erase_labels_.bind(1, in.key).bind(2, record.sequence).run();
   write_labels(in, record);
+  seal(in, record.sequence);
   return std::move(record);
 }
 
 erased sqlite_store_data::erase(const delete_session& x) {
   rules::check(x.which);
-  const auto in = find(x.which);
+  const auto in = find_any(x.which); // what is damaged can go, too
   if (!in)
     rules::reject_unknown(x.which);
   std::vector<std::int64_t> states;
@@ -703,6 +811,8 @@ erased sqlite_store_data::prune(const prune_snapshots& x) {
   }
   for (auto more = true; more;) {
     const auto page = list(all);
+    if (!page.damages.empty())
+      reject(page.damages.front());
     for (const auto& info : page.sessions)
       prune_one({info.agent, info.id});
     more = page.more;
@@ -713,6 +823,7 @@ erased sqlite_store_data::prune(const prune_snapshots& x) {
 }
 
 erased sqlite_store_data::prune(session& x, const prune_snapshots& how) {
+  expect_all_records(x); // who goes is decided by what they say
   const auto old = x.info.records - std::min(x.info.records, how.keep_newest);
   // Where a child of a dropped record goes. A parent is older than its
   // children, so it has been decided on when its children are looked at.
@@ -746,6 +857,8 @@ erased sqlite_store_data::prune(session& x, const prune_snapshots& how) {
     move_record_.bind(1, x.key).bind(2, sequence).bind(3, parent).run();
   for (const auto sequence : dropped)
     erase_record_.bind(1, x.key).bind(2, sequence).run();
+  for (const auto& [sequence, parent] : moved)
+    seal(x, sequence);
   x.info.records -= dropped.size();
   write(x);
   std::sort(states.begin(), states.end());
@@ -758,6 +871,7 @@ session_info sqlite_store_data::copy(const copy_session& x) {
   const auto from = find(x.from);
   if (!from)
     rules::reject_unknown(x.from);
+  expect_all_records(*from); // or the copy would say that all is well
   auto made = *from;
   std::vector<stretch> all;
   if (x.up_to == 0) {
@@ -799,6 +913,7 @@ session_info sqlite_store_data::copy(const copy_session& x) {
     made.info.records += static_cast<std::uint64_t>(db_.changes());
     copy_labels_.run();
   }
+  seal_records_.bind(1, made.key).run();
   write(made); // knows how many they are
   states_.remember_same(from->key, made.key, made.state);
   return made.info;
@@ -813,6 +928,7 @@ snapshot_record sqlite_store_data::annotate(const annotate_snapshot& x) {
   else
     write_note_.bind(3, x.note);
   write_note_.run();
+  seal(in, what.record.sequence);
   what.record.note = x.note;
   return std::move(what.record);
 }
@@ -853,14 +969,14 @@ verified_page sqlite_store_data::verify(const verify_sessions& x) {
            && (x.session.empty() || y.id == x.session);
   };
   if (fits(x.after))
-    if (const auto in = find(x.after);
+    if (const auto in = find_any(x.after);
         in && !verify_records(to, *in, clamped(x.after_record)))
       return std::move(to.page);
 
   if (!x.session.empty()) {
     const session_ref only{x.agent, x.session};
     if (x.after < only)
-      if (const auto in = find(only); in && to.take()) {
+      if (const auto in = find_any(only); in && to.take()) {
         verify(to, *in);
         verify_records(to, *in, 0);
       }
@@ -869,23 +985,13 @@ verified_page sqlite_store_data::verify(const verify_sessions& x) {
   list_sessions all;
   all.agent = x.agent;
   all.after = x.after;
-  all.limit = static_cast<std::uint32_t>(to.left + 1);
   all.updated_since = caf::timestamp::min();
-  for (auto more = true; more;) {
-    const auto page = list(all);
-    for (const auto& info : page.sessions) {
-      all.after = {info.agent, info.id};
-      const auto in = find(all.after);
-      if (!in)
-        continue;
-      if (!to.take())
-        return std::move(to.page);
-      verify(to, *in);
-      if (!verify_records(to, *in, 0))
-        return std::move(to.page);
-    }
-    more = page.more;
-  }
+  for_each_session(all, [&](const session& next) {
+    if (!to.take())
+      return false;
+    verify(to, next);
+    return verify_records(to, next, 0);
+  });
   return std::move(to.page);
 }
 
@@ -907,6 +1013,10 @@ void sqlite_store_data::verify(inspection& to, const session& x) {
   ++to.page.sessions;
   to.page.last = {info.agent, info.id};
   to.page.last_record = 0;
+  if (!x.is_whole) {
+    to.add(damage_kind::corrupt, "what it says of itself is corrupt");
+    return;
+  }
   if (info.head != 0
       && !run_of_.bind(1, x.key).bind(2, info.head).rows().next())
     to.add(damage_kind::missing,
@@ -931,6 +1041,7 @@ bool sqlite_store_data::verify_records(inspection& to, const session& x,
     std::uint64_t run = 0;
     bool has_event = false;
     std::int64_t state = 0;
+    bool is_whole = false;
   };
   std::vector<outline> all;
   {
@@ -943,7 +1054,7 @@ bool sqlite_store_data::verify_records(inspection& to, const session& x,
         {rows.count(0), rows.count(1), rows.number(2) != 0, rows.count(3),
          std::find(event_names.begin(), event_names.end(), rows.view(4))
            != event_names.end(),
-         rows.number(5)});
+         rows.number(5), rows.number(6) != 0});
   }
   for (const auto& record : all) {
     if (!to.take())
@@ -951,6 +1062,10 @@ bool sqlite_store_data::verify_records(inspection& to, const session& x,
     ++to.page.records;
     to.page.last = {x.info.agent, x.info.id};
     to.page.last_record = record.sequence;
+    if (!record.is_whole) {
+      to.add(damage_kind::corrupt, "what it says of itself is corrupt");
+      continue;
+    }
     if (record.parent >= record.sequence)
       to.add(damage_kind::corrupt, "it is its own ancestor");
     else if (record.parent != 0 && record.is_orphan)

@@ -86,6 +86,8 @@ private:
     std::int64_t key = 0;
     std::int64_t state = 0;
     std::uint64_t last_sequence = 0;
+    /// Whether all of it is what was written.
+    bool is_whole = true;
   };
 
   /// A record whose session says whether it is orphaned.
@@ -115,6 +117,8 @@ private:
 
   [[nodiscard]] static session
   read_session(const sqlite_statement::cursor& row);
+  /// Finds a session even if it is damaged.
+  [[nodiscard]] std::optional<session> find_any(const session_ref& x);
   [[nodiscard]] std::optional<session> find(const session_ref& x);
   [[nodiscard]] std::optional<entry> find(const session& in,
                                           std::uint64_t sequence);
@@ -122,6 +126,11 @@ private:
                                           const snapshot_id& id);
   [[nodiscard]] found find(const snapshot_ref& x);
 
+  /// Throws if a record of the session is damaged or gone.
+  void expect_all_records(const session& in);
+
+  [[nodiscard]] static std::optional<damage>
+  damage_in(const session& in, const sqlite_statement::cursor& row);
   [[nodiscard]] entry read_entry(const session& in,
                                  const sqlite_statement::cursor& row);
 
@@ -137,6 +146,14 @@ private:
 
   void write(session& x);
   void write_labels(const session& in, const snapshot_record& x);
+
+  /// What a record is now is what was written.
+  void seal(const session& in, std::uint64_t sequence);
+
+  /// Calls a function with each session that is asked for, be it damaged, until
+  /// it returns false. Nothing may be written meanwhile.
+  template <class Fn>
+  void for_each_session(const list_sessions& x, Fn fn);
 
   erased prune(session& x, const prune_snapshots& how);
 
@@ -173,6 +190,7 @@ private:
   sqlite_statement find_session_;
   sqlite_statement read_session_;
   sqlite_statement insert_session_;
+  sqlite_statement seal_session_;
   sqlite_statement update_session_;
   sqlite_statement erase_session_;
   sqlite_statement list_sessions_;
@@ -184,10 +202,13 @@ private:
   sqlite_statement run_of_;
   sqlite_statement parent_of_;
   sqlite_statement insert_record_;
+  sqlite_statement seal_record_;
+  sqlite_statement seal_records_;
   sqlite_statement write_note_;
   sqlite_statement copy_records_;
   sqlite_statement copy_labels_;
   sqlite_statement count_records_;
+  sqlite_statement count_whole_;
   sqlite_statement verify_records_;
   sqlite_statement move_record_;
   sqlite_statement erase_record_;

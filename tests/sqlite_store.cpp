@@ -206,9 +206,19 @@ TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
             " s6 state missing; ");
   EXPECT_EQ(found("UPDATE sessions SET head = 3, records = 4 WHERE id = 's';"
                   "UPDATE records SET parent = 9 WHERE sequence = 2;"
-                  "UPDATE records SET event = 'x' WHERE sequence = 4"),
+                  "UPDATE records SET event = 'x' WHERE sequence = 4;"
+                  "UPDATE sessions AS s"
+                  " SET checksum = " TERTULIA_SESSION_CHECKSUM(
+                    "s") ";"
+                         "UPDATE records AS r"
+                         " SET checksum = " TERTULIA_RECORD_CHECKSUM("r")),
             "s0 missing; s0 corrupt; s0 state missing; s2 corrupt; s4 missing;"
             " s4 corrupt; s5 state corrupt; s6 state missing; ");
+  EXPECT_EQ(found("UPDATE sessions SET title = 'x' WHERE id = 't';"
+                  "UPDATE records SET depth = 9 WHERE sequence = 1"),
+            "s0 missing; s0 corrupt; s0 state missing; s1 corrupt; s2 corrupt;"
+            " s4 missing; s4 corrupt; s5 state corrupt; s6 state missing;"
+            " t0 corrupt; t1 corrupt; ");
 }
 
 TEST_F(sqlite_store, what_a_session_no_longer_works_on_is_gone) {

@@ -135,8 +135,8 @@ typename Inspector::result_type inspect(Inspector& f, save_snapshot& x) {
            x.where);
 }
 
-/// Find a snapshot. `data_loss` if its state is damaged, and another message if
-/// it is missing.
+/// Find a snapshot. `data_loss` if its record or its state is damaged, and
+/// another message if it is missing.
 struct get_snapshot {
   get_snapshot() = default;
   explicit get_snapshot(snapshot_ref which,
@@ -174,7 +174,8 @@ typename Inspector::result_type inspect(Inspector& f, restore_snapshot& x) {
 }
 
 /// List the snapshots of a session, oldest first, a page at a time. A session
-/// that is not there has none.
+/// that is not there has none. A damaged record is left out and named; a
+/// damaged state is `data_loss`, if states are wanted.
 struct list_snapshots {
   list_snapshots() = default;
   explicit list_snapshots(session_ref of) : of(std::move(of)) {}
@@ -510,6 +511,36 @@ typename Inspector::result_type inspect(Inspector& f, saved_snapshot& x) {
            x.created);
 }
 
+/// How something is damaged.
+enum class damage_kind : std::uint8_t {
+  corrupt, ///< It is there, and is not what it was.
+  missing, ///< It is gone, or a part of it is.
+};
+
+BOOST_DESCRIBE_ENUM(damage_kind, corrupt, missing)
+
+/// Something that a store has lost or kept badly.
+struct damage {
+  damage() = default;
+  damage(damage_kind kind, session_ref where, std::uint64_t sequence,
+         state_id state, std::string what)
+    : kind(kind), where(std::move(where)), sequence(sequence),
+      state(std::move(state)), what(std::move(what)) {}
+
+  damage_kind kind = damage_kind::corrupt;
+  session_ref where;
+  /// Which record of the session; 0 for the session itself.
+  std::uint64_t sequence = 0;
+  /// The state that is damaged; empty if something else is.
+  state_id state;
+  /// For people.
+  std::string what;
+
+  friend bool operator==(const damage&, const damage&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(damage, (), (kind, where, sequence, state, what))
+
 /// One page of snapshots.
 struct snapshot_page {
   snapshot_page() = default;
@@ -517,14 +548,16 @@ struct snapshot_page {
   std::vector<stored_snapshot> snapshots;
   /// Whether there are more behind the last one.
   bool more = false;
+  /// What is there as well, but has not stayed what it was.
+  std::vector<damage> damages;
 
   friend bool operator==(const snapshot_page&, const snapshot_page&) = default;
 };
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, snapshot_page& x) {
-  return f(caf::meta::type_name("tertulia::snapshot_page"), x.snapshots,
-           x.more);
+  return f(caf::meta::type_name("tertulia::snapshot_page"), x.snapshots, x.more,
+           x.damages);
 }
 
 /// A session as a store has it.
@@ -555,44 +588,17 @@ struct session_page {
   std::vector<session_info> sessions;
   /// Whether there are more behind the last one.
   bool more = false;
+  /// What is there as well, but has not stayed what it was.
+  std::vector<damage> damages;
 
   friend bool operator==(const session_page&, const session_page&) = default;
 };
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, session_page& x) {
-  return f(caf::meta::type_name("tertulia::session_page"), x.sessions, x.more);
+  return f(caf::meta::type_name("tertulia::session_page"), x.sessions, x.more,
+           x.damages);
 }
-
-/// How something is damaged.
-enum class damage_kind : std::uint8_t {
-  corrupt, ///< It is there, and is not what it was.
-  missing, ///< It is gone, or a part of it is.
-};
-
-BOOST_DESCRIBE_ENUM(damage_kind, corrupt, missing)
-
-/// Something that a store has lost or kept badly.
-struct damage {
-  damage() = default;
-  damage(damage_kind kind, session_ref where, std::uint64_t sequence,
-         state_id state, std::string what)
-    : kind(kind), where(std::move(where)), sequence(sequence),
-      state(std::move(state)), what(std::move(what)) {}
-
-  damage_kind kind = damage_kind::corrupt;
-  session_ref where;
-  /// Which record of the session; 0 for the session itself.
-  std::uint64_t sequence = 0;
-  /// The state that is damaged; empty if something else is.
-  state_id state;
-  /// For people.
-  std::string what;
-
-  friend bool operator==(const damage&, const damage&) = default;
-};
-
-BOOST_DESCRIBE_STRUCT(damage, (), (kind, where, sequence, state, what))
 
 /// What a page of `verify_sessions` came to.
 struct verified_page {

@@ -15,14 +15,14 @@ void plan_session(prune_plan& to, store_client& store,
   const auto old = x.records - std::min(x.records, how.keep_newest);
   prune_plan::entry result{of, {}};
   std::uint64_t i = 0;
-  store.each_record(of, [&](const snapshot_record& y) {
+  expect_none(store.each_record(of, [&](const snapshot_record& y) {
     if (i++ >= old)
       return false;
     if (y.sequence != x.head && y.labels.empty()
         && y.created_at < how.created_before)
       result.dropped.push_back(y);
     return true;
-  });
+  }));
   to.records += x.records;
   to.dropped += result.dropped.size();
   if (!result.dropped.empty())
@@ -45,13 +45,13 @@ prune_plan plan_prune(store_client& store, const prune_snapshots& how,
   all.updated_since = caf::timestamp::min();
   all.limit = max_page;
   std::uint64_t seen = 0;
-  store.each_session(all, [&](const session_page& page) {
+  expect_none(store.each_session(all, [&](const session_page& page) {
     for (const auto& x : page.sessions) {
       plan_session(result, store, how, x);
       bar.at(++seen, 0);
     }
     return true;
-  });
+  }));
   return result;
 }
 

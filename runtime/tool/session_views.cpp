@@ -75,28 +75,31 @@ exit_code list(tool& t, const list_options& o) {
                 human_size(x.bytes), local_time(x.updated_at)});
     }
   };
-  t.store().each_session(query, [&](const session_page& page) {
-    for (const auto& x : page.sessions) {
-      if (x.updated_at >= until)
-        continue;
-      if (o.limit != 0 && shown_so_far == o.limit) {
-        more = true;
-        break;
-      }
-      print(x);
-      ++shown_so_far;
-      last = {x.agent, x.id};
-    }
-    rows.print();
-    t.out().flush();
-    return !more;
-  });
+  const auto damages
+    = t.store().each_session(query, [&](const session_page& page) {
+        for (const auto& x : page.sessions) {
+          if (x.updated_at >= until)
+            continue;
+          if (o.limit != 0 && shown_so_far == o.limit) {
+            more = true;
+            break;
+          }
+          print(x);
+          ++shown_so_far;
+          last = {x.agent, x.id};
+        }
+        rows.print();
+        t.out().flush();
+        return !more;
+      });
   if (!t.as_json() && !o.only_ids) {
     if (shown_so_far == 0)
       remark("No session is like that.");
     else if (more)
       remark("There are more: add --after '" + cursor_of(last) + "'.");
   }
+  t.out().flush();
+  expect_none(damages);
   return exit_code::fine;
 }
 
@@ -228,10 +231,11 @@ exit_code show(tool& t, const show_options& o) {
   const session_ref which{info.agent, info.id};
   const auto head = head_of(t, info);
   std::uint64_t orphans = 0;
-  t.store().each_record(which, [&](const snapshot_record& x) {
-    orphans += x.orphaned ? 1 : 0;
-    return true;
-  });
+  const auto damages
+    = t.store().each_record(which, [&](const snapshot_record& x) {
+        orphans += x.orphaned ? 1 : 0;
+        return true;
+      });
   // What is damaged need not hide what is not.
   std::optional<state> content;
   std::optional<failure> damage;
@@ -250,6 +254,8 @@ exit_code show(tool& t, const show_options& o) {
     t.out().flush();
     throw failure{*damage};
   }
+  t.out().flush();
+  expect_none(damages);
   return exit_code::fine;
 }
 

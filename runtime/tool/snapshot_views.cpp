@@ -45,35 +45,39 @@ exit_code list(tool& t, const list_options& o) {
               {"NOTE", column_kind::text}}};
   std::uint64_t before = 0;
   std::uint64_t count = 0;
-  t.store().each_record({info.agent, info.id}, [&](const snapshot_record& x) {
-    if (o.active && x.orphaned)
+  const auto damages = t.store().each_record(
+    {info.agent, info.id}, [&](const snapshot_record& x) {
+      if (o.active && x.orphaned)
+        return true;
+      ++count;
+      if (t.as_json()) {
+        auto line = document_of(x);
+        line["head"] = x.sequence == info.head;
+        t.out().json_line(line);
+        return true;
+      }
+      // What goes on from the row above needs no word; a branch does.
+      const auto from = x.parent == before ? "" : std::to_string(x.parent);
+      rows.row({x.sequence == info.head ? "*"
+                : x.orphaned            ? "x"
+                                        : "",
+                std::to_string(x.sequence), from, short_id(x.id),
+                to_json(x.event).get<std::string>(),
+                std::to_string(x.turn_index), local_time(x.created_at),
+                joined(x.labels), x.note});
+      before = x.sequence;
+      if (count % max_page == 0)
+        rows.print();
       return true;
-    ++count;
-    if (t.as_json()) {
-      auto line = document_of(x);
-      line["head"] = x.sequence == info.head;
-      t.out().json_line(line);
-      return true;
-    }
-    // What goes on from the row above needs no word; a branch does.
-    const auto from = x.parent == before ? "" : std::to_string(x.parent);
-    rows.row({x.sequence == info.head ? "*"
-              : x.orphaned            ? "x"
-                                      : "",
-              std::to_string(x.sequence), from, short_id(x.id),
-              to_json(x.event).get<std::string>(), std::to_string(x.turn_index),
-              local_time(x.created_at), joined(x.labels), x.note});
-    before = x.sequence;
-    if (count % max_page == 0)
-      rows.print();
-    return true;
-  });
+    });
   rows.print();
   if (!t.as_json() && count == 0)
     remark("There are no snapshots.");
   else if (!t.as_json() && t.out().is_terminal())
     remark("* head   x orphaned   FROM: where a branch begins, if not in the "
            "row above");
+  t.out().flush();
+  expect_none(damages);
   return exit_code::fine;
 }
 

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "failure.hpp"
 #include <sqlite3.h>
@@ -89,33 +90,50 @@ store_client::~store_client() {
   self_->wait_for(store_);
 }
 
-void store_client::each_session(
-  list_sessions x, const std::function<bool(const session_page&)>& fn) {
+std::vector<damage>
+store_client::each_session(list_sessions x,
+                           const std::function<bool(const session_page&)>& fn) {
+  std::vector<damage> damages;
   for (auto more = true; more;) {
     const auto page = ask<session_page>(x);
+    damages.insert(damages.end(), page.damages.begin(), page.damages.end());
     if (!fn(page))
-      return;
+      break;
     more = page.more && !page.sessions.empty();
     if (more)
       x.after = {page.sessions.back().agent, page.sessions.back().id};
   }
+  return damages;
 }
 
-void store_client::each_record(
+std::vector<damage> store_client::each_record(
   const session_ref& of,
   const std::function<bool(const snapshot_record&)>& fn) {
   list_snapshots x{of};
   x.with_orphans = true;
   x.limit = max_page;
+  std::vector<damage> damages;
   for (auto more = true; more;) {
     const auto page = ask<snapshot_page>(x);
+    damages.insert(damages.end(), page.damages.begin(), page.damages.end());
     for (const auto& y : page.snapshots) {
       x.after = y.record.sequence;
       if (!fn(y.record))
-        return;
+        return damages;
     }
     more = page.more;
   }
+  return damages;
+}
+
+void expect_none(const std::vector<damage>& damages) {
+  if (damages.empty())
+    return;
+  auto text = damages.front().what;
+  if (damages.size() > 1)
+    text += ", and " + std::to_string(damages.size() - 1) + " more";
+  throw failure{status_error{errc::data_loss, std::move(text)},
+                "\"tertulia verify\" looks for more of it."};
 }
 
 } // namespace tertulia::tool

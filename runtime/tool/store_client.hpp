@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace tertulia::tool {
 
@@ -52,14 +53,18 @@ public:
   }
 
   /// Calls the function with each session that a question fits, page by page.
-  /// @param fn returns whether to go on.
-  void each_session(list_sessions x,
-                    const std::function<bool(const session_page&)>& fn);
+  /// @param   fn returns whether to go on.
+  /// @returns what was left out because it is damaged.
+  std::vector<damage>
+  each_session(list_sessions x,
+               const std::function<bool(const session_page&)>& fn);
 
   /// Calls the function with each record of a session, orphans included.
-  /// @param fn returns whether to go on.
-  void each_record(const session_ref& of,
-                   const std::function<bool(const snapshot_record&)>& fn);
+  /// @param   fn returns whether to go on.
+  /// @returns what was left out because it is damaged.
+  std::vector<damage>
+  each_record(const session_ref& of,
+              const std::function<bool(const snapshot_record&)>& fn);
 
   [[nodiscard]] caf::actor_system& system() noexcept {
     return system_;
@@ -79,5 +84,9 @@ private:
   caf::scoped_actor self_;
   managed_store store_;
 };
+
+/// Throws a failure that names what is damaged, if anything is: once all else
+/// has been shown.
+void expect_none(const std::vector<damage>& damages);
 
 } // namespace tertulia::tool

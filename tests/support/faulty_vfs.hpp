@@ -21,7 +21,8 @@
 namespace tertulia::test {
 
 /// What SQLite takes for the disk while this lives: it fails when it is told
-/// to, and knows what would be left of its files after a power cut.
+/// to, has bits flipped, and knows what would be left of its files after a power
+/// cut.
 ///
 /// A call is one that changes something or promises that it has: to write, to
 /// truncate, to sync, to open or to delete. What SQLite keeps in memory, such
@@ -67,6 +68,14 @@ public:
   void fill_after(std::int64_t bytes) {
     const std::scoped_lock guard{mutex_};
     room_ = bytes;
+  }
+
+  /// Flips a bit whenever it is read, until another one is flipped.
+  /// @param bit of the file of this name, from its beginning.
+  void flip(const std::filesystem::path& file, std::uint64_t bit) {
+    const std::scoped_lock guard{mutex_};
+    flipped_file_ = file.string();
+    flipped_bit_ = bit;
   }
 
   /// Calls a function before the nth call from now on; 0 for none.
@@ -133,6 +142,7 @@ private:
   struct file : sqlite3_file {
     faulty_vfs* vfs;
     image* kept; // null for what does not outlive its connection
+    const char* name; // SQLite keeps it as long as the file
 
     sqlite3_file* real() {
       return reinterpret_cast<sqlite3_file*>(this + 1);
@@ -166,6 +176,7 @@ private:
       return SQLITE_CANTOPEN;
     x.vfs = this;
     x.kept = nullptr;
+    x.name = name;
     const auto result = real_->xOpen(real_, name, x.real(), flags, out);
     if (result != SQLITE_OK)
       return result;
@@ -213,6 +224,18 @@ private:
     return x.real()->pMethods->xWrite(x.real(), bytes, size, at);
   }
 
+  int read(file& x, void* to, int size, sqlite3_int64 at) {
+    const auto result = x.real()->pMethods->xRead(x.real(), to, size, at);
+    const std::scoped_lock guard{mutex_};
+    if (x.name == nullptr || flipped_file_ != x.name)
+      return result;
+    const auto byte = static_cast<sqlite3_int64>(flipped_bit_ / 8);
+    if (byte >= at && byte < at + size)
+      static_cast<unsigned char*>(to)[byte - at]
+        ^= static_cast<unsigned char>(1u << flipped_bit_ % 8);
+    return result;
+  }
+
   int truncate(file& x, sqlite3_int64 size) {
     const std::scoped_lock guard{mutex_};
     if (fails())
@@ -240,7 +263,7 @@ private:
         return of(f).real()->pMethods->xClose(of(f).real());
       };
       x.xRead = [](sqlite3_file* f, void* to, int size, sqlite3_int64 at) {
-        return of(f).real()->pMethods->xRead(of(f).real(), to, size, at);
+        return of(f).vfs->read(of(f), to, size, at);
       };
       x.xWrite
         = [](sqlite3_file* f, const void* from, int size, sqlite3_int64 at) {
@@ -300,6 +323,8 @@ private:
   std::int64_t room_ = -1;
   std::uint64_t watch_at_ = 0;
   std::function<void()> watcher_;
+  std::string flipped_file_;
+  std::uint64_t flipped_bit_ = 0;
 };
 
 } // namespace tertulia::test

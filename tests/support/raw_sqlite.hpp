@@ -11,11 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "../../stores/sqlite_checksum.hpp"
 #include <sqlite3.h>
 
 namespace tertulia::test {
 
-/// A look into a file past the store that has it.
+/// A look into a file past the store that has it. It knows the checksum of a
+/// row, as the store does.
 class raw_sqlite {
 public:
   explicit raw_sqlite(const std::filesystem::path& file) {
@@ -25,6 +27,7 @@ public:
     db_.reset(db);
     check(result);
     sqlite3_busy_timeout(db, 10'000);
+    check(add_row_checksum(db));
   }
 
   void run(const std::string& sql) {
