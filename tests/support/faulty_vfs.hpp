@@ -21,8 +21,8 @@
 namespace tertulia::test {
 
 /// What SQLite takes for the disk while this lives: it fails when it is told
-/// to, has bits flipped, and knows what would be left of its files after a power
-/// cut.
+/// to, has bits flipped, and knows what would be left of its files after a
+/// power cut.
 ///
 /// A call is one that changes something or promises that it has: to write, to
 /// truncate, to sync, to open or to delete. What SQLite keeps in memory, such
@@ -141,7 +141,7 @@ private:
   /// A file as SQLite has it, followed by the real one.
   struct file : sqlite3_file {
     faulty_vfs* vfs;
-    image* kept; // null for what does not outlive its connection
+    image* kept;      // null for what does not outlive its connection
     const char* name; // SQLite keeps it as long as the file
 
     sqlite3_file* real() {
