@@ -73,9 +73,11 @@ std::optional<stored_type> type_of(std::string_view name,
 
 sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
   : db_(db), limit_(remembered_messages),
-    find_(db, "SELECT key, branch, length FROM states"
-              " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
-              " AND type_version = ?4"),
+    find_(db, "SELECT t.key, t.branch, t.length,"
+              " t.id = ?1 AND t.checksum = " TERTULIA_STATE_CHECKSUM(
+                "t") " FROM states t WHERE t.key = (SELECT key FROM states"
+                     " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
+                     " AND type_version = ?4)"),
     insert_(db, "INSERT INTO states (id, form, branch, length, custom,"
                 " artifacts, type_name, type_version, checksum)"
                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0)"),
@@ -103,7 +105,8 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
     read_messages_(db, "SELECT key, text FROM messages WHERE key BETWEEN ?1"
                        " AND ?2 ORDER BY key"),
     erase_messages_(db, "DELETE FROM messages WHERE key BETWEEN ?1 AND ?2"),
-    find_blob_(db, "SELECT key, text FROM blobs WHERE hash = ?1"),
+    find_blob_(db, "SELECT b.key, b.text, b.hash = ?1 FROM blobs b"
+                   " WHERE b.key = (SELECT key FROM blobs WHERE hash = ?1)"),
     mend_blob_(db, "UPDATE blobs SET text = ?2 WHERE key = ?1"),
     insert_blob_(db, "INSERT INTO blobs (hash, text) VALUES (?1, ?2)"),
     read_blob_(db, "SELECT text FROM blobs WHERE key = ?1"),
@@ -122,8 +125,11 @@ sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
   const auto& type = x.type();
   const std::int64_t version = type.version();
   find_.bind_blob(1, bytes).bind(2, form).bind(3, type.name()).bind(4, version);
-  if (auto rows = find_.rows(); rows.next())
+  if (auto rows = find_.rows(); rows.next()) {
+    if (rows.number(3) == 0)
+      rules::reject_corrupt(id); // what is answered must be there
     return {rows.number(0), {rows.number(1), rows.count(2)}};
+  }
 
   const auto where = write(x.messages(), from);
   const auto custom = x.custom() ? keep_blob(x.custom().text()) : 0;
@@ -287,6 +293,9 @@ std::int64_t sqlite_states::keep_blob(const std::string& text) {
   if (auto rows = find_blob_.bind_blob(1, bytes).rows(); rows.next()) {
     known = rows.number(0);
     is_whole = rows.view(1) == text;
+    if (rows.number(2) == 0)
+      throw status_error{errc::data_loss,
+                         db_.file() + ": a blob is not where it should be"};
   }
   // A new state must not depend on what is damaged; and here is what it was.
   if (known != 0 && !is_whole)

@@ -21,13 +21,30 @@ namespace tertulia {
 
 namespace {
 
-/// The columns of a session, in the order in which they are read; the last one
-/// says whether they are what was written.
+// An index says where a row is; what is in the row is read from the table, and
+// is compared with what was looked for: else a flipped bit in an index would
+// lead to somebody else's row.
+
+/// The columns of a session behind its names, in the order in which they are
+/// read.
 #define TERTULIA_SESSION                                                       \
-  "SELECT s.key, s.agent, s.id, s.created_at, s.updated_at, s.head,"           \
-  " s.next_turn, s.records, s.last_sequence, s.state, s.title, s.preview,"     \
-  " s.messages, s.bytes, s.checksum = " TERTULIA_SESSION_CHECKSUM(             \
-    "s") " FROM sessions s"
+  " s.created_at, s.updated_at, s.head, s.next_turn, s.records,"               \
+  " s.last_sequence, s.state, s.title, s.preview, s.messages, s.bytes,"        \
+  " s.checksum = " TERTULIA_SESSION_CHECKSUM("s")
+
+/// Of one session, whose row is found by its key.
+#define TERTULIA_ONE_SESSION                                                   \
+  "SELECT s.key, s.agent, s.id," TERTULIA_SESSION " FROM sessions s"           \
+  " WHERE s.key = "
+
+/// Of many, in the order of their names.
+#define TERTULIA_SESSIONS                                                      \
+  "SELECT CASE WHEN s.agent = i.agent AND s.id = i.id THEN s.key END,"         \
+  " i.agent, i.id," TERTULIA_SESSION " AND s.agent = i.agent AND s.id = i.id"  \
+  " FROM sessions i LEFT JOIN sessions s ON s.key = i.key"                     \
+  " WHERE (s.key IS NULL OR (s.updated_at >= ?3"                               \
+  " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"                            \
+  " WHERE l.session = s.key AND l.label = ?4))))"
 
 /// Whether a record is what was written.
 #define TERTULIA_WHOLE_RECORD "r.checksum = " TERTULIA_RECORD_CHECKSUM("r")
@@ -123,8 +140,9 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
     states_(db_, options.remembered_messages), begin_(db_, "BEGIN IMMEDIATE"),
     commit_(db_, "COMMIT"), mark_(db_, "SAVEPOINT change"),
     keep_(db_, "RELEASE change"), undo_(db_, "ROLLBACK TO change"),
-    find_session_(db_, TERTULIA_SESSION " WHERE s.agent = ?1 AND s.id = ?2"),
-    read_session_(db_, TERTULIA_SESSION " WHERE s.key = ?1"),
+    find_session_(db_, TERTULIA_ONE_SESSION
+                  "(SELECT key FROM sessions WHERE agent = ?1 AND id = ?2)"),
+    read_session_(db_, TERTULIA_ONE_SESSION "?1"),
     insert_session_(db_, "INSERT INTO sessions (agent, id, created_at,"
                          " updated_at, head, next_turn, records,"
                          " last_sequence, state, title, preview, messages,"
@@ -138,17 +156,10 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                          " state = ?7, title = ?8, preview = ?9,"
                          " messages = ?10, bytes = ?11 WHERE key = ?1"),
     erase_session_(db_, "DELETE FROM sessions WHERE key = ?1"),
-    list_sessions_(db_, TERTULIA_SESSION
-                   " WHERE (s.agent, s.id) > (?1, ?2) AND s.updated_at >= ?3"
-                   " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"
-                   " WHERE l.session = s.key AND l.label = ?4))"
-                   " ORDER BY s.agent, s.id"),
-    list_sessions_of_(db_, TERTULIA_SESSION
-                      " WHERE s.agent = ?1 AND s.id > ?2"
-                      " AND s.updated_at >= ?3"
-                      " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"
-                      " WHERE l.session = s.key AND l.label = ?4))"
-                      " ORDER BY s.id"),
+    list_sessions_(db_, TERTULIA_SESSIONS
+                   " AND (i.agent, i.id) > (?1, ?2) ORDER BY i.agent, i.id"),
+    list_sessions_of_(db_, TERTULIA_SESSIONS
+                      " AND i.agent = ?1 AND i.id > ?2 ORDER BY i.id"),
     find_record_(db_,
                  TERTULIA_RECORD " WHERE r.session = ?1 AND r.sequence = ?2"),
     find_records_(db_, TERTULIA_RECORD
@@ -223,6 +234,8 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                        " AND sequence = ?2") {}
 
 #undef TERTULIA_SESSION
+#undef TERTULIA_ONE_SESSION
+#undef TERTULIA_SESSIONS
 #undef TERTULIA_WHOLE_RECORD
 #undef TERTULIA_RECORD
 
@@ -294,7 +307,13 @@ sqlite_store_data::find_any(const session_ref& x) {
   auto rows = find_session_.bind(1, x.agent).bind(2, x.id.str()).rows();
   if (!rows.next())
     return std::nullopt;
-  return read_session(rows);
+  auto result = read_session(rows);
+  if (result.info.agent != x.agent || result.info.id != x.id) {
+    result.info.agent = x.agent;
+    result.info.id = x.id;
+    reject(damage_of(result.info));
+  }
+  return result;
 }
 
 std::optional<sqlite_store_data::session>
@@ -377,13 +396,18 @@ sqlite_store_data::find(const session& in, const snapshot_id& id) {
     = find_id_.bind(1, in.key).bind(2, id.str()).bind_blob(3, state).rows();
   while (rows.next()) {
     const auto sequence = rows.count(0);
-    if (is_active(in, sequence))
-      return find(in, sequence);
-    if (newest == 0)
+    const auto active = is_active(in, sequence);
+    if (newest == 0 || active)
       newest = sequence;
+    if (active)
+      break;
   }
-  if (newest != 0)
-    return find(in, newest);
+  if (newest != 0) {
+    auto result = find(in, newest);
+    if (result && result->record.id != id)
+      reject(damage_of(in.info)); // an index says what the record does not
+    return result;
+  }
   expect_all_records(in); // it might be one that nobody can read
   return std::nullopt;
 }
@@ -1061,7 +1085,9 @@ bool sqlite_store_data::verify_records(inspection& to, const session& x,
       return false;
     ++to.page.records;
     to.page.last = {x.info.agent, x.info.id};
-    to.page.last_record = record.sequence;
+    // What is damaged must not say where the next page begins.
+    after = record.is_whole ? record.sequence : after + 1;
+    to.page.last_record = after;
     if (!record.is_whole) {
       to.add(damage_kind::corrupt, "what it says of itself is corrupt");
       continue;

@@ -95,8 +95,10 @@ std::vector<std::string> finder::agents() {
   x.limit = 1;
   for (;;) {
     const auto page = tool_.store().ask<session_page>(x);
-    if (page.sessions.empty())
+    if (page.sessions.empty()) {
+      expect_none(page.damages);
       return result;
+    }
     result.push_back(page.sessions.front().agent);
     // Behind all its sessions: the next agent there could be.
     x.after = {result.back() + '\0', session_id{}};

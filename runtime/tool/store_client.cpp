@@ -132,7 +132,7 @@ void expect_none(const std::vector<damage>& damages) {
   auto text = damages.front().what;
   if (damages.size() > 1)
     text += ", and " + std::to_string(damages.size() - 1) + " more";
-  throw failure{status_error{errc::data_loss, std::move(text)},
+  throw failure{status_error{errc::data_loss, text},
                 "\"tertulia verify\" looks for more of it."};
 }
 
