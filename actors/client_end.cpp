@@ -35,6 +35,7 @@ void client_end::on(finished&& x) {
       fail(errc::data_loss, std::to_string(x.chunks) + " chunks were sent, "
                               + std::to_string(next_chunk_) + " arrived"));
   over_ = true;
+  taken_inputs_ = x.inputs;
   output_ = std::move(x.output);
   failure_ = std::move(x.reason);
 }

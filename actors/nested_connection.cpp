@@ -47,6 +47,7 @@ payload nested_connection::pack(payload value) const {
 
 void nested_connection::send(payload value) {
   owner_.self()->send(peer_, turn_input{std::move(value), end.take_credit()});
+  end.sent();
 }
 
 void nested_connection::close() {

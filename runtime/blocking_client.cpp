@@ -153,6 +153,7 @@ void blocking_client::send(payload value, limit until) {
   end_.spend_input_credit();
   // Inside the lock, so that no close overtakes an input that was accepted.
   caf::anon_send(connection_, turn_input{std::move(value), end_.take_credit()});
+  end_.sent();
 }
 
 void blocking_client::close() {
@@ -235,6 +236,11 @@ void blocking_client::reject(caf::error reason) {
 bool blocking_client::wait_until_done(limit until) {
   std::unique_lock guard{mutex_};
   return wait(guard, until, [this] { return end_.over(); });
+}
+
+std::uint64_t blocking_client::unread_inputs() {
+  const std::lock_guard guard{mutex_};
+  return end_.unread_inputs();
 }
 
 bool blocking_client::finished() {

@@ -189,6 +189,12 @@ public:
            && impl_->end.next() == detail::client_end::arrival::over;
   }
 
+  /// How many of the inputs that were sent the body did not read before it
+  /// ended, as `connection::unread_inputs`.
+  [[nodiscard]] std::uint64_t unread_inputs() const noexcept {
+    return impl_->end.unread_inputs();
+  }
+
   /// Says that no further input comes. Idempotent.
   void close() {
     impl_->close();

@@ -74,7 +74,7 @@ using connection_actor = protocol<
 using chunk_sink = protocol<
   caf::result<void>(chunk_batch),         // costs one chunk credit a chunk
   caf::result<void>(input_credit),        // room for n more inputs
-  caf::result<void>(turn_end),            // free; after every chunk of its turn
+  caf::result<void>(turn_end),            // costs one chunk credit; after every chunk of its turn
   caf::result<void>(finished)>;           // free; the last word: an output or an error
 
 // -- connection -> responder ----------------------------------------------------

@@ -94,8 +94,8 @@ typename Inspector::result_type inspect(Inspector& f, chunk_batch& x) {
            x.items, x.input_credit);
 }
 
-/// Connection to client: the body has finished answering. Free; comes after
-/// every chunk of its turn.
+/// Connection to client: the body has finished answering. Costs the credit of a
+/// chunk; comes after every chunk of its turn.
 struct turn_end {
   turn_end() = default;
   explicit turn_end(std::uint64_t turn, std::uint32_t input_credit = 0)

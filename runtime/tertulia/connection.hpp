@@ -68,7 +68,7 @@ public:
   /// input or the arguments to build one.
   ///
   /// An input that was sent when the body ended without reading it is lost with
-  /// the connection.
+  /// the connection: `unread_inputs` counts those.
   ///
   /// @errors `failed_precondition` after `close` or after completion;
   ///         `cancelled` after a cancel; `invalid_argument` if the input has no
@@ -138,6 +138,13 @@ public:
   /// that reads.
   [[nodiscard]] bool finished() const {
     return at_->empty() && impl_->finished();
+  }
+
+  /// How many of the inputs that were sent the body did not read before it
+  /// ended, the last ones of them; 0 before it has. A connection that was lost
+  /// cannot say, so all of them count as unread then.
+  [[nodiscard]] std::uint64_t unread_inputs() const {
+    return impl_->unread_inputs();
   }
 
   /// Waits until the action has finished.

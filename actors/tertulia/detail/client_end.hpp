@@ -112,6 +112,17 @@ public:
     --input_credit_;
   }
 
+  /// Notes that an input went to the connection.
+  void sent() noexcept {
+    ++inputs_;
+  }
+
+  /// How many of the inputs that were sent the body has not taken, once it is
+  /// over; all of them if the last word is missing, 0 before the end.
+  [[nodiscard]] std::uint64_t unread_inputs() const noexcept {
+    return over_ && inputs_ > taken_inputs_ ? inputs_ - taken_inputs_ : 0;
+  }
+
   /// Notes the half-close.
   /// @returns false if it was closed before.
   bool close() noexcept {
@@ -139,6 +150,8 @@ private:
   bool cancelled_ = false;
   bool over_ = false;
   std::uint64_t next_chunk_ = 0;
+  std::uint64_t inputs_ = 0;
+  std::uint64_t taken_inputs_ = 0; // as the last word says
   std::deque<event> unread_;
   payload output_;
   caf::error failure_;

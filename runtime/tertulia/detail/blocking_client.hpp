@@ -101,6 +101,9 @@ public:
   /// @returns whether it has.
   bool wait_until_done(limit until);
 
+  /// How many inputs the body has not taken, once the connection has ended.
+  std::uint64_t unread_inputs();
+
   /// Whether the connection has ended and the stream was read to its end.
   bool finished();
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/chunks.hpp>
+#include <tertulia/detail/client_end.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/all.hpp>
+
+#include <vector>
+
+#include "support/threaded.hpp"
+
+namespace tertulia::test {
+
+namespace {
+
+chunk_batch batch(std::uint64_t first, std::uint32_t size) {
+  chunks<int> values(size, 7);
+  return {first, size, payload::of(std::move(values))};
+}
+
+struct client_end : threaded {
+  detail::client_end end{8};
+
+  /// A connection to an actor that says these batches, and then an output after
+  /// so many chunks.
+  auto open_to(std::vector<chunk_batch> batches, std::uint64_t count) {
+    const auto peer = system.spawn<caf::hidden>(
+      [](connection_actor::pointer self) -> connection_actor::behavior_type {
+        return {
+          [](turn_input&) {},
+          [](chunk_credit) {},
+          [](caf::close_atom) {},
+          [=](cancel_atom) { self->quit(); },
+        };
+      });
+    const auto desk = system.spawn<caf::hidden>(
+      [=](front_desk_actor::pointer self) -> front_desk_actor::behavior_type {
+        return {
+          [=](open& x) {
+            auto promise = self->make_response_promise<opened>();
+            promise.deliver(opened{peer, 1});
+            for (const auto& y : batches)
+              self->send(x.client, y);
+            self->send(x.client, finished{payload::of(1), {}, count, 0});
+            self->quit();
+            return promise;
+          },
+          [](list_atom) { return action_list{}; },
+        };
+      });
+    return bidi_action<nothing, int, int, int>{
+      detail::action_ref{&system, desk, "/flow/scripted", {}, nullptr}}
+      .stream_bidi();
+  }
+};
+
+} // namespace
+
+TEST_F(client_end, chunks_in_their_order_are_read) {
+  end.on(batch(0, 2));
+  end.on(batch(2, 1));
+  end.on(finished{payload::of(1), {}, 3, 0});
+  EXPECT_EQ(end.take_chunks().size, 2u);
+  EXPECT_EQ(end.take_chunks().size, 1u);
+  EXPECT_EQ(end.next(), detail::client_end::arrival::over);
+  EXPECT_FALSE(end.failure());
+}
+
+TEST_F(client_end, a_gap_a_repetition_and_a_wrong_count_are_data_loss) {
+  const auto code_after
+    = [](std::vector<chunk_batch> all, std::uint64_t count) {
+        detail::client_end x{8};
+        for (auto& y : all)
+          x.on(std::move(y));
+        x.on(finished{payload::of(1), {}, count, 0});
+        EXPECT_TRUE(x.over());
+        return code_of(x.failure());
+      };
+  EXPECT_EQ(code_after({batch(0, 1), batch(1, 1)}, 2), errc::ok);
+  EXPECT_EQ(code_after({batch(1, 1)}, 2), errc::data_loss);
+  EXPECT_EQ(code_after({batch(0, 2), batch(3, 1)}, 4), errc::data_loss);
+  EXPECT_EQ(code_after({batch(0, 2), batch(1, 1)}, 2), errc::data_loss);
+  EXPECT_EQ(code_after({batch(0, 2)}, 3), errc::data_loss);
+  EXPECT_EQ(code_after({batch(0, 2)}, 1), errc::data_loss);
+}
+
+TEST_F(client_end, what_came_before_a_gap_is_read_before_the_error) {
+  end.on(batch(0, 2));
+  end.on(batch(5, 1));
+  EXPECT_EQ(end.next(), detail::client_end::arrival::chunks);
+  EXPECT_EQ(end.take_chunks().size, 2u);
+  EXPECT_EQ(end.next(), detail::client_end::arrival::over);
+  EXPECT_EQ(code_of(end.failure()), errc::data_loss);
+}
+
+TEST_F(client_end, inputs_that_nobody_took_are_counted) {
+  end.sent();
+  end.sent();
+  end.sent();
+  EXPECT_EQ(end.unread_inputs(), 0u) << "nobody knows yet";
+  end.on(finished{payload::of(1), {}, 0, 2});
+  EXPECT_EQ(end.unread_inputs(), 1u);
+}
+
+TEST_F(client_end, inputs_of_a_lost_connection_count_as_unread) {
+  end.sent();
+  end.lost(fail(errc::aborted, "gone"));
+  EXPECT_EQ(end.unread_inputs(), 1u);
+}
+
+TEST_F(client_end, a_chunk_that_is_missing_is_data_loss_to_everybody) {
+  std::vector<chunk_batch> all;
+  all.push_back(batch(0, 2));
+  all.push_back(batch(3, 1));
+  auto talk = open_to(all, 4);
+  std::vector<int> heard;
+  EXPECT_EQ(code_from([&] {
+              for (const auto x : talk.responses(patience))
+                heard.push_back(x);
+            }),
+            errc::data_loss);
+  EXPECT_EQ(heard, (std::vector<int>{7, 7}));
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::data_loss);
+}
+
+} // namespace tertulia::test
