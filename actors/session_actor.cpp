@@ -570,7 +570,9 @@ private:
       env_->log->warn("{} saved no snapshot: {}", what_->info.key,
                       to_string(code_of(reason)));
       end_of(event);
-      promise.deliver(snapshot_outcome{});
+      snapshot_outcome outcome;
+      outcome.failure = code_of(reason);
+      promise.deliver(std::move(outcome));
     } else {
       promise.deliver(std::move(reason));
     }

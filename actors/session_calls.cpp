@@ -23,6 +23,9 @@ using trigger_wait
 /// Says on the span which snapshot came of the work.
 void note(const context& ctx, const session_link& link,
           const snapshot_outcome& x) {
+  if (x.failure != errc::ok)
+    ctx.trace().add_event("snapshot not saved",
+                          {{"code", to_string(x.failure)}});
   if (!x.created)
     return;
   ctx.trace().set_attribute("genkit:metadata:snapshotId", x.id.str());

@@ -3,11 +3,15 @@
 // Whatever goes wrong in a conversation, its client hears one error, what was
 // stored stays, the session is free again and no actor is left.
 
+#include <tertulia/span_recorder.hpp>
+
+#include <algorithm>
+#include <memory>
 #include <tuple>
 
 #include "support/faulty_conversations.hpp"
 
-using namespace std::chrono_literals;
+using namespace std::literals;
 
 namespace tertulia::test {
 
@@ -475,6 +479,8 @@ TEST_F(conversation_faults, a_damaged_snapshot_is_data_loss_and_no_session) {
 }
 
 TEST_F(conversation_faults, a_save_that_fails_can_be_survived) {
+  const auto recorder = std::make_shared<span_recorder>();
+  rt->traces().listen(recorder);
   const auto agent = define_memo(with_snapshot_callback(snapshot_always{}),
                                  with_save_failure(save_failure::is_reported));
   auto client = open(agent, with_session_id("s"));
@@ -491,6 +497,16 @@ TEST_F(conversation_faults, a_save_that_fails_can_be_survived) {
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].turn_index, 1u);
   EXPECT_EQ(said_in(agent, "s"), (strings{"one", "two"}));
+  run();
+  const auto span = recorder->find(agent.info().key);
+  ASSERT_TRUE(span);
+  const auto told = std::find_if(span->events.begin(), span->events.end(),
+                                 [](const span_event& x) {
+                                   return x.name == "snapshot not saved";
+                                 });
+  ASSERT_NE(told, span->events.end());
+  ASSERT_EQ(told->attributes.size(), 1u);
+  EXPECT_EQ(told->attributes[0].second, attribute_value{"resource_exhausted"s});
 }
 
 TEST_F(conversation_faults, a_turn_that_was_not_saved_can_be_ended_again) {

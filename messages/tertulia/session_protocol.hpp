@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/errc.hpp>
 #include <tertulia/snapshot.hpp>
 #include <tertulia/state.hpp>
 
@@ -104,6 +105,8 @@ struct snapshot_outcome {
   /// changed since; empty if none was wanted.
   snapshot_id id;
   bool created = false;
+  /// Why none was stored, where a conversation goes on nevertheless.
+  errc failure = errc::ok;
 
   friend bool operator==(const snapshot_outcome&, const snapshot_outcome&)
     = default;
@@ -111,7 +114,8 @@ struct snapshot_outcome {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, snapshot_outcome& x) {
-  return f(caf::meta::type_name("tertulia::snapshot_outcome"), x.id, x.created);
+  return f(caf::meta::type_name("tertulia::snapshot_outcome"), x.id, x.failure,
+           x.created);
 }
 
 /// Session to connection: how the invocation ended for it.
