@@ -30,13 +30,14 @@ public:
   // All of them wait while the client lags by a whole window. Errors:
   // `cancelled` and what else ends the connection.
 
-  /// Sends a whole chunk, for full control over what is in it. Its end of turn
-  /// and snapshot are not for the body to say.
-  [[nodiscard]] auto send(stream_chunk<Status> chunk) const {
+  /// Sends a whole chunk, for full control over what is in it. Its artifact is
+  /// added to the session, as `send_artifact` does. Its end of turn and
+  /// snapshot are not for the body to say.
+  /// @errors also what changing the session does.
+  [[nodiscard]] task<> send(stream_chunk<Status> chunk) const {
     chunk.snapshot_created = {};
     chunk.end_turn = false;
-    return detail::send_chunk<stream_chunk<Status>>{ctx_.owner(),
-                                                    std::move(chunk)};
+    return add_and_send(ctx_, std::move(chunk));
   }
 
   /// Sends a piece of a model's answer.
@@ -69,7 +70,9 @@ public:
   /// and sends it: what was streamed in a turn is in that turn's snapshot.
   /// @errors also what changing the session does.
   [[nodiscard]] task<> send_artifact(artifact x) const {
-    return add_and_send(ctx_, std::move(x));
+    stream_chunk<Status> chunk;
+    chunk.artifact = std::move(x);
+    return add_and_send(ctx_, std::move(chunk));
   }
 
   /// The same of its parts: g++ 12 does not accept a braced list inside a
@@ -80,7 +83,7 @@ public:
     artifact x;
     x.name = std::move(name);
     (x.parts.push_back(std::move(parts)), ...);
-    return add_and_send(ctx_, std::move(x));
+    return send_artifact(std::move(x));
   }
 
   /// Sends what has gathered now. Never waits.
@@ -100,9 +103,10 @@ private:
                                                          std::move(fill)};
   }
 
-  static task<> add_and_send(context ctx, artifact x) {
-    co_await detail::edit_session(ctx.owner(), session_verb::add_artifact,
-                                  payload::of(x));
+  static task<> add_and_send(context ctx, stream_chunk<Status> x) {
+    if (x.artifact)
+      co_await detail::edit_session(ctx.owner(), session_verb::add_artifact,
+                                    payload::of(*x.artifact));
     detail::send_chunk<stream_chunk<Status>> pending{ctx.owner(), std::move(x)};
     co_await std::move(pending);
   }
