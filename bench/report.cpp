@@ -81,13 +81,12 @@ document to_entry(const result& x, bool judge) {
   entry["value"] = x.ours.median;
   entry["baseline"] = x.baseline.median;
   entry["ratio"] = x.ratio.median;
-  if (is_promise(x)) {
-    const auto holds = x.holds();
-    entry["target"] = x.of.promise.limit;
+  const auto holds = x.holds();
+  entry["target"] = is_promise(x) ? document(x.of.promise.limit) : document();
+  if (is_promise(x))
     entry["target_of"]
       = x.of.promise.of == target::kind::ratio ? "ratio" : "value";
-    entry["holds"] = judge && holds ? document(*holds) : document();
-  }
+  entry["holds"] = judge && holds ? document(*holds) : document();
   entry["samples"] = x.samples;
   entry["operations"] = x.operations; // a sample
   entry["spread"] = {{"value", spread(x.ours)},
@@ -127,7 +126,7 @@ document to_document(const std::vector<result>& results, document machine,
   document rows = document::array();
   document info = document::array();
   for (const auto& x : results) {
-    (is_promise(x) ? rows : info).push_back(to_entry(x, judge));
+    rows.push_back(to_entry(x, judge));
     for (const auto& y : x.facts)
       info.push_back({{"name", x.of.name + '_' + y.name},
                       {"unit", y.unit},

@@ -15,8 +15,8 @@ namespace tertulia::bench {
 void print_table(std::ostream& out, const std::vector<result>& results,
                  bool judge);
 
-/// The same as JSON: `machine`, `smoke`, `rows`, and those without a promise
-/// as `info`.
+/// The same as JSON: `machine`, `smoke`, `rows`, and as `info` what else was
+/// found with them. A row without a promise has no target.
 nlohmann::ordered_json to_document(const std::vector<result>& results,
                                    nlohmann::ordered_json machine, bool judge);
 
