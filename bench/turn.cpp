@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How long does a turn take that keeps nothing: one input, one chunk, its end?
-// And how long a whole conversation of one turn? Raw CAF: a request and its
-// response.
+// And how long a whole conversation of one turn? What does a turn cost that
+// somebody watches? Raw CAF: a request and its response.
+
+#include <tertulia/span_recorder.hpp>
+
+#include <memory>
 
 #include "conversation.hpp"
 #include "raw_echo.hpp"
@@ -14,10 +18,12 @@ namespace {
 
 enum class kind { agent, flow };
 
-template <class Client, kind Kind>
+template <class Client, kind Kind, bool IsTraced = false>
 class trivial_turn final : public question {
 public:
   trivial_turn() {
+    if constexpr (IsTraced)
+      at_.rt.traces().listen(std::make_shared<span_recorder>());
     client_.push_back(spawn_client<Client>(at_, opening()));
     raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
     if constexpr (std::is_same_v<Client, turn_client>)
@@ -56,6 +62,10 @@ const enrol rows[] = {
          .promise = target::at_most(6),
          .operations = 20'000,
          .make = make_question<trivial_turn<turn_client, kind::flow>>}},
+  enrol{{.name = "turn_traced",
+         .unit = "us",
+         .operations = 20'000,
+         .make = make_question<trivial_turn<turn_client, kind::flow, true>>}},
   enrol{{.name = "open_turn_close_agent",
          .unit = "us",
          .promise = target::at_most(26),

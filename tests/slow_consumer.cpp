@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <cstdint>
+
+#include "support/flows.hpp"
+#include "support/memory.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test {
+
+namespace {
+
+struct slow_consumer : flows {};
+
+} // namespace
+
+// On a clock that the test moves: ten minutes at a chunk a second, then the
+// rest.
+TEST_F(slow_consumer, holds_a_producer_of_a_million_for_minutes) {
+  constexpr std::uint32_t window = 64;
+  constexpr std::uint64_t offer = 1'000'000;
+  std::uint64_t produced = 0;
+  auto client = open_to(
+    [&](context, input<int>, output<std::uint64_t> out) -> task<int> {
+      while (produced < offer)
+        co_await out.send(produced++);
+      co_return 7;
+    },
+    with_chunk_window(window));
+  run();
+  const auto& heard = client.heard();
+  ASSERT_EQ(heard.chunks.size(), window);
+  const auto before = bytes_in_use();
+  for (std::uint64_t second = 1; second <= 600; ++second) {
+    client.grant(1);
+    advance(1s);
+    ASSERT_EQ(heard.chunks.size(), window + second);
+    ASSERT_LE(produced, heard.chunks.size() + window + 1);
+  }
+  EXPECT_LT(bytes_in_use(), before + (std::size_t{32} << 10));
+
+  while (heard.ends == 0) {
+    const auto old = heard.chunks.size();
+    client.grant(4'096);
+    run();
+    ASSERT_TRUE(heard.ends == 1 || heard.chunks.size() > old);
+  }
+  EXPECT_EQ(client.output(), 7);
+  ASSERT_EQ(heard.chunks.size(), offer);
+  for (std::uint64_t i = 0; i < offer; ++i)
+    ASSERT_EQ(heard.chunks[i], i);
+}
+
+} // namespace tertulia::test
