@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/span_recorder.hpp>
 #include <tertulia/when.hpp>
 
 #include <memory>
@@ -513,6 +514,20 @@ TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
   const auto result = talk.output(patience);
   EXPECT_EQ(result.output, strings(2, "invalid_argument"));
   EXPECT_EQ(result.snapshot_ids.size(), 1u) << "of the end of the invocation";
+}
+
+TEST_F(snapshots, a_snapshot_notes_its_agent_on_the_span) {
+  const auto recorder = std::make_shared<span_recorder>();
+  rt->traces().listen(recorder);
+  const auto made = finish(define_kept_sum().stream_bidi(), numbers{7});
+  ASSERT_TRUE(nothing_is_left());
+  const auto span = recorder->find("/agent/sum");
+  ASSERT_TRUE(span);
+  ASSERT_NE(span->find("genkit:metadata:snapshotId"), nullptr);
+  EXPECT_EQ(*span->find("genkit:metadata:snapshotId"),
+            attribute_value{made.snapshot_ids.back().str()});
+  ASSERT_NE(span->find("genkit:metadata:agent"), nullptr);
+  EXPECT_EQ(*span->find("genkit:metadata:agent"), attribute_value{"sum"s});
 }
 
 } // namespace tertulia::test
