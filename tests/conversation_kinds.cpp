@@ -168,10 +168,12 @@ TEST_P(a_turn_whose_save_is, fails_and_the_next_invocation_goes_on) {
     const auto last = records_of(key, "s");
     for (const auto& x : last)
       known.insert(x.id.str());
-    for (const auto& x : log)
-      if (const auto tag = x.metadata.find("snapshotId");
-          tag != x.metadata.end())
+    for (const auto& x : log) {
+      const auto tag = x.metadata.find("snapshotId");
+      if (tag != x.metadata.end()) {
         EXPECT_TRUE(known.contains(tag->second.template get<std::string>()));
+      }
+    }
     EXPECT_EQ(last.back().parent, now.back().sequence);
   });
 }

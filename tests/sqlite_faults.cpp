@@ -516,10 +516,11 @@ TEST_F(sqlite_faults, a_flipped_bit_is_never_taken_for_what_was_saved) {
     auto lost = false;
     for (const auto& [what, text] : truth.lines) {
       const auto found = told.lines.find(what);
-      if (found == told.lines.end())
+      if (found == told.lines.end()) {
         lost = true;
-      else if (what != "verified")
+      } else if (what != "verified") {
         EXPECT_EQ(found->second, text) << what << ", bit " << bit;
+      }
     }
     for (const auto code : told.errors)
       EXPECT_TRUE(expected.contains(code))
@@ -555,9 +556,11 @@ TEST_F(sqlite_faults,
     disk.flip(std::filesystem::canonical(copy), bit);
     const auto told = account_of(copy, "t");
     deletions += told.errors.contains(errc::data_loss) ? 0 : 1;
-    for (const auto& [what, text] : told.lines)
-      if (what != "verified" && what != "list t")
+    for (const auto& [what, text] : told.lines) {
+      if (what != "verified" && what != "list t") {
         EXPECT_EQ(truth.lines.at(what), text) << what << ", bit " << bit;
+      }
+    }
   }
   EXPECT_GT(deletions, 0);
 }
