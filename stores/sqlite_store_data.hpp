@@ -6,6 +6,7 @@
 #include <tertulia/store.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -152,8 +153,8 @@ private:
 
   /// Calls a function with each session that is asked for, be it damaged, until
   /// it returns false. Nothing may be written meanwhile.
-  template <class Fn>
-  void for_each_session(const list_sessions& x, Fn fn);
+  void for_each_session(const list_sessions& x,
+                        const std::function<bool(session)>& fn);
 
   erased prune(session& x, const prune_snapshots& how);
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "sqlite_columns.hpp"
+
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "sqlite_states.hpp"
+
+namespace tertulia::columns {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> event_names{
+  "turn_end", "tool_iteration_end", "invocation_end"};
+
+} // namespace
+
+std::int64_t to_number(caf::timestamp x) {
+  return x.time_since_epoch().count();
+}
+
+caf::timestamp to_time(std::int64_t x) {
+  return caf::timestamp{caf::timestamp::duration{x}};
+}
+
+std::uint64_t clamped(std::uint64_t x) {
+  return std::min<std::uint64_t>(x, std::numeric_limits<std::int64_t>::max());
+}
+
+std::string_view name_of(snapshot_event x) {
+  return event_names.at(static_cast<std::size_t>(x));
+}
+
+std::optional<snapshot_event> to_event(std::string_view x) {
+  const auto i = std::find(event_names.begin(), event_names.end(), x);
+  if (i == event_names.end())
+    return std::nullopt;
+  return static_cast<snapshot_event>(i - event_names.begin());
+}
+
+snapshot_id id_of(std::string_view own_id, std::string_view state) {
+  return snapshot_id{own_id.empty() ? hex_of_bytes(state)
+                                    : std::string{own_id}};
+}
+
+damage damage_of(damage_kind kind, const session_info& x,
+                 std::uint64_t sequence, const std::string& what) {
+  auto text = "session \"" + x.id.str() + "\" of " + x.agent + ' ' + what;
+  if (sequence != 0)
+    text = "record " + std::to_string(sequence) + " of " + text;
+  return {kind, {x.agent, x.id}, sequence, {}, std::move(text)};
+}
+
+damage damage_of(const session_info& x) {
+  return damage_of(damage_kind::corrupt, x, 0, "is corrupt");
+}
+
+void reject(const damage& x) {
+  throw status_error{errc::data_loss, x.what};
+}
+
+void add(std::vector<damage>& to, damage x) {
+  if (to.size() == max_page)
+    reject(x);
+  to.push_back(std::move(x));
+}
+
+} // namespace tertulia::columns

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "sqlite_checksum.hpp"
+#include "sqlite_schema.hpp"
+#include "sqlite_store_data.hpp"
+
+// The statements of a SQLite store.
+
+namespace tertulia {
+
+// An index says where a row is; what is in the row is read from the table, and
+// is compared with what was looked for: else a flipped bit in an index would
+// lead to somebody else's row.
+
+/// The columns of a session behind its names, in the order in which they are
+/// read.
+#define TERTULIA_SESSION                                                       \
+  " s.created_at, s.updated_at, s.head, s.next_turn, s.records,"               \
+  " s.last_sequence, s.state, s.title, s.preview, s.messages, s.bytes,"        \
+  " s.checksum = " TERTULIA_SESSION_CHECKSUM("s")
+
+/// Of one session, whose row is found by its key.
+#define TERTULIA_ONE_SESSION                                                   \
+  "SELECT s.key, s.agent, s.id," TERTULIA_SESSION " FROM sessions s"           \
+  " WHERE s.key = "
+
+/// Of many, in the order of their names.
+#define TERTULIA_SESSIONS                                                      \
+  "SELECT CASE WHEN s.agent = i.agent AND s.id = i.id THEN s.key END,"         \
+  " i.agent, i.id," TERTULIA_SESSION " AND s.agent = i.agent AND s.id = i.id"  \
+  " FROM sessions i LEFT JOIN sessions s ON s.key = i.key"                     \
+  " WHERE (s.key IS NULL OR (s.updated_at >= ?3"                               \
+  " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"                            \
+  " WHERE l.session = s.key AND l.label = ?4))))"
+
+/// Whether a record is what was written.
+#define TERTULIA_WHOLE_RECORD "r.checksum = " TERTULIA_RECORD_CHECKSUM("r")
+
+/// Whether the state of a record is.
+#define TERTULIA_WHOLE_STATE "t.checksum = " TERTULIA_STATE_CHECKSUM("t")
+
+/// Whether the parent of a record is, as far as its id goes.
+#define TERTULIA_WHOLE_PARENT                                                  \
+  "p.checksum = " TERTULIA_RECORD_CHECKSUM(                                    \
+    "p") " AND pt.checksum = " TERTULIA_STATE_CHECKSUM("pt")
+
+/// Says that records are what was written.
+#define TERTULIA_SEAL_RECORDS                                                  \
+  "UPDATE records AS r SET checksum = " TERTULIA_RECORD_CHECKSUM(              \
+    "r") " WHERE r.session = ?1"
+
+/// The same of sessions.
+#define TERTULIA_SEAL_SESSIONS                                                 \
+  "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s")
+
+/// The columns of a record, with the ids that its state and its parent know.
+#define TERTULIA_RECORD                                                        \
+  "SELECT r.sequence, r.parent, r.depth, r.turn_index, r.event, r.created_at," \
+  " r.own_id, r.run, r.state, t.id, p.own_id, pt.id, r.note, t.type_name,"     \
+  " t.type_version, " TERTULIA_WHOLE_RECORD ", " TERTULIA_WHOLE_STATE          \
+  ", " TERTULIA_WHOLE_PARENT " FROM records r"                                 \
+  " LEFT JOIN states t ON t.key = r.state"                                     \
+  " LEFT JOIN records p ON p.session = r.session AND p.sequence = r.parent"    \
+  " LEFT JOIN states pt ON pt.key = p.state"
+
+sqlite_store_data::sqlite_store_data(const std::string& file,
+                                     const sqlite_options& options)
+  : hold_(file, options.patience), db_(open_sqlite(file, options)),
+    states_(db_, options.remembered_messages), begin_(db_, "BEGIN IMMEDIATE"),
+    commit_(db_, "COMMIT"), mark_(db_, "SAVEPOINT change"),
+    keep_(db_, "RELEASE change"), undo_(db_, "ROLLBACK TO change"),
+    find_session_(db_, TERTULIA_ONE_SESSION
+                  "(SELECT key FROM sessions WHERE agent = ?1 AND id = ?2)"),
+    read_session_(db_, TERTULIA_ONE_SESSION "?1"),
+    insert_session_(db_, "INSERT INTO sessions (agent, id, created_at,"
+                         " updated_at, head, next_turn, records,"
+                         " last_sequence, state, title, preview, messages,"
+                         " bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                         " ?10, ?11, ?12, ?13)"),
+    seal_session_(db_, TERTULIA_SEAL_SESSIONS " WHERE s.key = ?1"),
+    update_session_(db_, "UPDATE sessions SET updated_at = ?2, head = ?3,"
+                         " next_turn = ?4, records = ?5, last_sequence = ?6,"
+                         " state = ?7, title = ?8, preview = ?9,"
+                         " messages = ?10, bytes = ?11 WHERE key = ?1"),
+    erase_session_(db_, "DELETE FROM sessions WHERE key = ?1"),
+    list_sessions_(db_, TERTULIA_SESSIONS
+                   " AND (i.agent, i.id) > (?1, ?2) ORDER BY i.agent, i.id"),
+    list_sessions_of_(db_, TERTULIA_SESSIONS
+                      " AND i.agent = ?1 AND i.id > ?2 ORDER BY i.id"),
+    find_record_(db_,
+                 TERTULIA_RECORD " WHERE r.session = ?1 AND r.sequence = ?2"),
+    find_records_(db_, TERTULIA_RECORD
+                  " WHERE r.session = ?1 AND r.sequence BETWEEN ?2 AND ?3"
+                  " ORDER BY r.sequence"),
+    find_id_(db_, "SELECT sequence FROM records"
+                  " WHERE own_id = ?2 AND session = ?1 UNION"
+                  " SELECT r.sequence FROM states t"
+                  " JOIN records r ON r.state = t.key"
+                  " WHERE t.id = ?3 AND r.session = ?1 AND r.own_id IS NULL"
+                  " ORDER BY 1 DESC"),
+    find_sessions_with_id_(db_, "SELECT DISTINCT s.key FROM ("
+                                "SELECT session FROM records"
+                                " WHERE own_id = ?2 UNION "
+                                "SELECT r.session FROM states t"
+                                " JOIN records r ON r.state = t.key"
+                                " WHERE t.id = ?3 AND r.own_id IS NULL) x"
+                                " JOIN sessions s ON s.key = x.session"
+                                " WHERE s.agent = ?1 ORDER BY s.key LIMIT ?4"),
+    run_of_(db_, "SELECT r.run, " TERTULIA_WHOLE_RECORD " FROM records r"
+                 " WHERE r.session = ?1 AND r.sequence = ?2"),
+    parent_of_(db_, "SELECT r.parent, " TERTULIA_WHOLE_RECORD
+                    " FROM records r WHERE r.session = ?1"
+                    " AND r.sequence >= ?2 ORDER BY r.sequence LIMIT 1"),
+    insert_record_(db_, "INSERT INTO records (session, sequence, state, parent,"
+                        " run, depth, turn_index, event, created_at, own_id,"
+                        " note) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                        " ?10, ?11)"),
+    seal_record_(db_, TERTULIA_SEAL_RECORDS " AND r.sequence = ?2"),
+    seal_records_(db_, TERTULIA_SEAL_RECORDS),
+    write_note_(db_, "UPDATE records SET note = ?3 WHERE session = ?1"
+                     " AND sequence = ?2"),
+    copy_records_(db_, "INSERT INTO records (session, sequence, state, parent,"
+                       " run, depth, turn_index, event, created_at, own_id,"
+                       " note) SELECT ?2, sequence, state, parent, run, depth,"
+                       " turn_index, event, created_at, own_id, note"
+                       " FROM records"
+                       " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
+    copy_labels_(db_, "INSERT INTO labels (session, sequence, label)"
+                      " SELECT ?2, sequence, label FROM labels"
+                      " WHERE session = ?1 AND sequence BETWEEN ?3 AND ?4"),
+    count_records_(db_, "SELECT count(*), max(sequence) FROM records"
+                        " WHERE session = ?1"),
+    count_whole_(db_, "SELECT count(*) FROM records r WHERE r.session = ?1"
+                      " AND " TERTULIA_WHOLE_RECORD),
+    verify_records_(db_, "SELECT r.sequence, r.parent, p.sequence IS NULL,"
+                         " r.run, r.event, r.state, " TERTULIA_WHOLE_RECORD
+                         " FROM records r"
+                         " LEFT JOIN records p ON p.session = r.session"
+                         " AND p.sequence = r.parent"
+                         " WHERE r.session = ?1 AND r.sequence > ?2"
+                         " ORDER BY r.sequence LIMIT ?3"),
+    move_record_(db_, "UPDATE records SET parent = ?3 WHERE session = ?1"
+                      " AND sequence = ?2"),
+    erase_record_(db_, "DELETE FROM records WHERE session = ?1"
+                       " AND sequence = ?2"),
+    erase_records_(db_, "DELETE FROM records WHERE session = ?1"),
+    states_of_(db_, "SELECT DISTINCT state FROM records WHERE session = ?1"),
+    outline_(db_, "SELECT r.sequence, r.parent, r.state, r.created_at,"
+                  " EXISTS (SELECT 1 FROM labels l WHERE l.session = r.session"
+                  " AND l.sequence = r.sequence)"
+                  " FROM records r WHERE r.session = ?1 ORDER BY r.sequence"),
+    labels_of_(db_, "SELECT label FROM labels WHERE session = ?1"
+                    " AND sequence = ?2 ORDER BY label"),
+    insert_label_(db_, "INSERT INTO labels (session, sequence, label)"
+                       " VALUES (?1, ?2, ?3)"),
+    erase_labels_(db_, "DELETE FROM labels WHERE session = ?1"
+                       " AND sequence = ?2") {}
+
+#undef TERTULIA_SESSION
+#undef TERTULIA_ONE_SESSION
+#undef TERTULIA_SESSIONS
+#undef TERTULIA_WHOLE_RECORD
+#undef TERTULIA_WHOLE_STATE
+#undef TERTULIA_WHOLE_PARENT
+#undef TERTULIA_SEAL_RECORDS
+#undef TERTULIA_SEAL_SESSIONS
+#undef TERTULIA_RECORD
+
+} // namespace tertulia

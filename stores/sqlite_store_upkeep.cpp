@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+
+#include <caf/timestamp.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "sqlite_columns.hpp"
+#include "sqlite_store_data.hpp"
+#include "store_rules.hpp"
+
+// What people and programs do with sessions from outside.
+
+namespace tertulia {
+
+void sqlite_store_data::for_each_session(
+  const list_sessions& x, const std::function<bool(session)>& fn) {
+  auto& statement = x.agent.empty() ? list_sessions_ : list_sessions_of_;
+  std::string_view after = x.after.id.str();
+  if (x.agent.empty()) {
+    statement.bind(1, x.after.agent);
+  } else {
+    if (x.after.agent > x.agent)
+      return;
+    if (x.after.agent < x.agent)
+      after = {};
+    statement.bind(1, x.agent);
+  }
+  auto rows = statement.bind(2, after)
+                .bind(3, columns::to_number(x.updated_since))
+                .bind(4, x.label)
+                .rows();
+  while (rows.next())
+    if (!fn(read_session(rows)))
+      return;
+}
+
+session_page sqlite_store_data::list(const list_sessions& x) {
+  session_page result;
+  const auto size = rules::page_size(x.limit);
+  for_each_session(x, [&](session next) {
+    if (result.sessions.size() == size)
+      result.more = true;
+    else if (next.is_whole)
+      result.sessions.push_back(std::move(next.info));
+    else
+      columns::add(result.damages, columns::damage_of(next.info));
+    return !result.more;
+  });
+  return result;
+}
+
+snapshot_record sqlite_store_data::label(const label_snapshot& x) {
+  auto [in, what] = find(x.which);
+  auto& record = what.record;
+  rules::relabel(record.labels, x.add, x.remove);
+  erase_labels_.bind(1, in.key).bind(2, record.sequence).run();
+  write_labels(in, record);
+  seal(in, record.sequence);
+  return std::move(record);
+}
+
+erased sqlite_store_data::erase(const delete_session& x) {
+  rules::check(x.which);
+  const auto in = find_any(x.which); // what is damaged can go, too
+  if (!in)
+    rules::reject_unknown(x.which);
+  std::vector<std::int64_t> states;
+  {
+    auto rows = states_of_.bind(1, in->key).rows();
+    while (rows.next())
+      states.push_back(rows.number(0));
+  }
+  erase_records_.bind(1, in->key).run();
+  const auto records = static_cast<std::uint64_t>(db_.changes());
+  erase_session_.bind(1, in->key).run();
+  states_.forget(in->key);
+  erased result{records, release(states)};
+  states_.release(in->state);
+  return result;
+}
+
+erased sqlite_store_data::prune(const prune_snapshots& x) {
+  rules::check(x);
+  erased result;
+  list_sessions all;
+  all.agent = x.agent;
+  all.limit = max_page;
+  all.updated_since = caf::timestamp::min();
+  const auto prune_one = [&](const session_ref& of) {
+    if (auto in = find(of)) {
+      const auto here = prune(*in, x);
+      result.records += here.records;
+      result.states += here.states;
+    }
+  };
+  if (!x.session.empty()) {
+    prune_one({x.agent, x.session});
+    return result;
+  }
+  for (auto more = true; more;) {
+    const auto page = list(all);
+    if (!page.damages.empty())
+      columns::reject(page.damages.front());
+    for (const auto& info : page.sessions)
+      prune_one({info.agent, info.id});
+    more = page.more;
+    if (more)
+      all.after = {page.sessions.back().agent, page.sessions.back().id};
+  }
+  return result;
+}
+
+erased sqlite_store_data::prune(session& x, const prune_snapshots& how) {
+  expect_all_records(x); // who goes is decided by what they say
+  const auto old = x.info.records - std::min(x.info.records, how.keep_newest);
+  // Where a child of a dropped record goes. A parent is older than its
+  // children, so it has been decided on when its children are looked at.
+  std::unordered_map<std::uint64_t, std::uint64_t> heirs;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> moved;
+  std::vector<std::uint64_t> dropped;
+  std::vector<std::int64_t> states;
+  {
+    auto rows = outline_.bind(1, x.key).rows();
+    for (std::uint64_t i = 0; rows.next(); ++i) {
+      const auto sequence = rows.count(0);
+      auto parent = rows.count(1);
+      const auto heir = heirs.find(parent);
+      const auto moves = heir != heirs.end();
+      if (moves)
+        parent = heir->second;
+      if (i >= old || sequence == x.info.head || rows.number(4) != 0
+          || columns::to_time(rows.number(3)) >= how.created_before) {
+        if (moves)
+          moved.emplace_back(sequence, parent);
+        continue;
+      }
+      heirs.emplace(sequence, parent);
+      dropped.push_back(sequence);
+      states.push_back(rows.number(2));
+    }
+  }
+  if (dropped.empty())
+    return {};
+  for (const auto& [sequence, parent] : moved)
+    move_record_.bind(1, x.key).bind(2, sequence).bind(3, parent).run();
+  for (const auto sequence : dropped)
+    erase_record_.bind(1, x.key).bind(2, sequence).run();
+  for (const auto& [sequence, parent] : moved)
+    seal(x, sequence);
+  x.info.records -= dropped.size();
+  write(x);
+  std::sort(states.begin(), states.end());
+  states.erase(std::unique(states.begin(), states.end()), states.end());
+  return {dropped.size(), release(states)};
+}
+
+session_info sqlite_store_data::copy(const copy_session& x) {
+  rules::check(x);
+  const auto from = find(x.from);
+  if (!from)
+    rules::reject_unknown(x.from);
+  expect_all_records(*from); // or the copy would say that all is well
+  auto made = *from;
+  std::vector<stretch> all;
+  if (x.up_to == 0) {
+    all.push_back({1, from->last_sequence});
+  } else {
+    const auto tip = find(*from, x.up_to);
+    if (!tip)
+      rules::reject_unknown(snapshot_ref{x.from, x.up_to});
+    made.info.head = x.up_to;
+    made.info.next_turn = next_turn_after(tip->record);
+    made.last_sequence = x.up_to;
+    made.state = tip->state;
+    all = active(made, 0);
+    try {
+      rules::describe(made.info, states_.load(made.state));
+    } catch (const status_error& error) {
+      if (error.code() != errc::data_loss)
+        throw;
+      rules::describe(made.info, {}); // nobody knows what is in it
+    }
+  }
+  if (find(x.to))
+    rules::reject_existing(x.to);
+
+  made.key = 0;
+  made.info.agent = x.to.agent;
+  made.info.id = x.to.id;
+  made.info.created_at = caf::make_timestamp();
+  made.info.updated_at = made.info.created_at;
+  made.info.records = 0;
+  write(made);
+  for (const auto& [first, last] : all) {
+    for (const auto statement : {&copy_records_, &copy_labels_})
+      statement->bind(1, from->key)
+        .bind(2, made.key)
+        .bind(3, first)
+        .bind(4, last);
+    copy_records_.run();
+    made.info.records += static_cast<std::uint64_t>(db_.changes());
+    copy_labels_.run();
+  }
+  seal_records_.bind(1, made.key).run();
+  write(made); // knows how many they are
+  states_.remember_same(from->key, made.key, made.state);
+  return made.info;
+}
+
+snapshot_record sqlite_store_data::annotate(const annotate_snapshot& x) {
+  rules::check(x);
+  auto [in, what] = find(x.which);
+  write_note_.bind(1, in.key).bind(2, what.record.sequence);
+  if (x.note.empty())
+    write_note_.bind_null(3);
+  else
+    write_note_.bind(3, x.note);
+  write_note_.run();
+  seal(in, what.record.sequence);
+  what.record.note = x.note;
+  return std::move(what.record);
+}
+
+session_info sqlite_store_data::title(const title_session& x) {
+  rules::check(x);
+  auto in = find(x.which);
+  if (!in)
+    rules::reject_unknown(x.which);
+  in->info.title = x.title;
+  write(*in);
+  return std::move(in->info);
+}
+
+vacuumed sqlite_store_data::vacuum() {
+  const auto size = [this] {
+    return static_cast<std::uint64_t>(db_.number("PRAGMA page_count")
+                                      * db_.number("PRAGMA page_size"));
+  };
+  const auto before = size();
+  db_.run("VACUUM");
+  // What is in the write-ahead log is not yet given back. If somebody reads
+  // right now, the next checkpoint does that.
+  db_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return {before, size()};
+}
+
+std::uint64_t
+sqlite_store_data::release(const std::vector<std::int64_t>& states) {
+  std::uint64_t result = 0;
+  for (const auto key : states) {
+    if (states_.has_records(key))
+      continue;
+    ++result;
+    states_.release(key);
+  }
+  return result;
+}
+
+} // namespace tertulia

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+
+#include <utility>
+
+#include "sqlite_columns.hpp"
+#include "sqlite_store_data.hpp"
+#include "store_rules.hpp"
+
+namespace tertulia {
+
+namespace {
+
+/// How much of messages and values is hashed for one page at most, beside the
+/// last one: a tenth of a second or so.
+constexpr std::uint64_t max_verified_bytes = 32u << 20u;
+
+} // namespace
+
+bool sqlite_store_data::inspection::take() {
+  if (left == 0 || states.bytes >= max_verified_bytes) {
+    page.more = true;
+    return false;
+  }
+  --left;
+  return true;
+}
+
+void sqlite_store_data::inspection::add(damage_kind kind, std::string what,
+                                        state_id state) {
+  page.damages.emplace_back(kind, page.last, page.last_record, std::move(state),
+                            std::move(what));
+}
+
+verified_page sqlite_store_data::verify(const verify_sessions& x) {
+  rules::check(x);
+  inspection to;
+  to.left = rules::page_size(x.limit);
+  const auto fits = [&](const session_ref& y) {
+    return (x.agent.empty() || y.agent == x.agent)
+           && (x.session.empty() || y.id == x.session);
+  };
+  if (fits(x.after))
+    if (const auto in = find_any(x.after);
+        in && !verify_records(to, *in, columns::clamped(x.after_record)))
+      return std::move(to.page);
+
+  if (!x.session.empty()) {
+    const session_ref only{x.agent, x.session};
+    if (x.after < only)
+      if (const auto in = find_any(only); in && to.take()) {
+        verify(to, *in);
+        verify_records(to, *in, 0);
+      }
+    return std::move(to.page);
+  }
+  list_sessions all;
+  all.agent = x.agent;
+  all.after = x.after;
+  all.updated_since = caf::timestamp::min();
+  for_each_session(all, [&](const session& next) {
+    if (!to.take())
+      return false;
+    verify(to, next);
+    return verify_records(to, next, 0);
+  });
+  return std::move(to.page);
+}
+
+void sqlite_store_data::verify(inspection& to, const session& x) {
+  const auto& info = x.info;
+  ++to.page.sessions;
+  to.page.last = {info.agent, info.id};
+  to.page.last_record = 0;
+  if (!x.is_whole) {
+    to.add(damage_kind::corrupt, "what it says of itself is corrupt");
+    return;
+  }
+  if (info.head != 0
+      && !run_of_.bind(1, x.key).bind(2, info.head).rows().next())
+    to.add(damage_kind::missing,
+           "its head, record " + std::to_string(info.head) + ", is missing");
+  if (auto rows = count_records_.bind(1, x.key).rows(); rows.next()) {
+    if (rows.count(0) < info.records)
+      to.add(damage_kind::missing, std::to_string(info.records - rows.count(0))
+                                     + " of its " + std::to_string(info.records)
+                                     + " records are missing");
+    if (rows.count(0) > info.records || rows.count(1) > x.last_sequence)
+      to.add(damage_kind::corrupt, "it has records that it does not know of");
+  }
+  verify_state(to, x.state);
+}
+
+bool sqlite_store_data::verify_records(inspection& to, const session& x,
+                                       std::uint64_t after) {
+  struct outline {
+    std::uint64_t sequence = 0;
+    std::uint64_t parent = 0;
+    bool is_orphan = false;
+    std::uint64_t run = 0;
+    bool has_event = false;
+    std::int64_t state = 0;
+    bool is_whole = false;
+  };
+  std::vector<outline> all;
+  {
+    auto rows = verify_records_.bind(1, x.key)
+                  .bind(2, after)
+                  .bind(3, std::uint64_t{to.left + 1})
+                  .rows();
+    while (rows.next())
+      all.push_back({rows.count(0), rows.count(1), rows.number(2) != 0,
+                     rows.count(3), columns::to_event(rows.view(4)).has_value(),
+                     rows.number(5), rows.number(6) != 0});
+  }
+  for (const auto& record : all) {
+    if (!to.take())
+      return false;
+    ++to.page.records;
+    to.page.last = {x.info.agent, x.info.id};
+    // What is damaged must not say where the next page begins.
+    after = record.is_whole ? record.sequence : after + 1;
+    to.page.last_record = after;
+    if (!record.is_whole) {
+      to.add(damage_kind::corrupt, "what it says of itself is corrupt");
+      continue;
+    }
+    if (record.parent >= record.sequence)
+      to.add(damage_kind::corrupt, "it is its own ancestor");
+    else if (record.parent != 0 && record.is_orphan)
+      to.add(damage_kind::missing, "its parent, record "
+                                     + std::to_string(record.parent)
+                                     + ", is missing");
+    if (record.run == 0 || record.run > record.sequence)
+      to.add(damage_kind::corrupt, "its run is none");
+    if (!record.has_event)
+      to.add(damage_kind::corrupt, "it has no known event");
+    verify_state(to, record.state);
+  }
+  return true;
+}
+
+void sqlite_store_data::verify_state(inspection& to, std::int64_t key) {
+  const auto found = states_.verify(key, to.states);
+  if (found.damaged)
+    to.add(*found.damaged, rules::text_of(*found.damaged, found.id), found.id);
+}
+
+} // namespace tertulia
