@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/store.hpp>
+#include <tertulia/stored_type.hpp>
 
 #include <caf/timestamp.hpp>
 
@@ -12,10 +13,20 @@
 #include <string_view>
 #include <vector>
 
-// What the columns of sessions and records mean, and what is said of rows that
-// are damaged. See sqlite_format.md.
+// What the columns of sessions, records and states mean, and what is said of
+// rows that are damaged. See sqlite_format.md.
 
 namespace tertulia::columns {
+
+/// Returns the 32 bytes of 64 hexadecimal digits; empty for anything else.
+[[nodiscard]] std::string bytes_of_hex(std::string_view hex);
+
+/// Returns two lower-case digits for each byte.
+[[nodiscard]] std::string hex_of_bytes(std::string_view bytes);
+
+/// Returns the type of a state; nothing for what is none.
+[[nodiscard]] std::optional<stored_type> type_of(std::string_view name,
+                                                 std::int64_t version);
 
 [[nodiscard]] std::int64_t to_number(caf::timestamp x);
 [[nodiscard]] caf::timestamp to_time(std::int64_t x);

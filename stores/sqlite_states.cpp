@@ -7,10 +7,10 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "sqlite_checksum.hpp"
+#include "sqlite_columns.hpp"
 #include "store_rules.hpp"
 #include "stored_message.hpp"
 
@@ -27,52 +27,10 @@ std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
   return (branch << position_bits) + static_cast<std::int64_t>(position);
 }
 
-int digit_of(char x) {
-  if (x >= '0' && x <= '9')
-    return x - '0';
-  if (x >= 'a' && x <= 'f')
-    return x - 'a' + 10;
-  return -1;
-}
-
 } // namespace
 
-std::string bytes_of_hex(std::string_view hex) {
-  std::string result;
-  if (hex.size() != 64)
-    return result;
-  for (std::size_t i = 0; i < hex.size(); i += 2) {
-    const auto high = digit_of(hex[i]);
-    const auto low = digit_of(hex[i + 1]);
-    if (high < 0 || low < 0)
-      return {};
-    result += static_cast<char>(high * 16 + low);
-  }
-  return result;
-}
-
-std::string hex_of_bytes(std::string_view bytes) {
-  constexpr auto digits = "0123456789abcdef";
-  std::string result;
-  result.reserve(bytes.size() * 2);
-  for (const auto x : bytes) {
-    const auto byte = static_cast<unsigned char>(x);
-    result += digits[byte / 16];
-    result += digits[byte % 16];
-  }
-  return result;
-}
-
-std::optional<stored_type> type_of(std::string_view name,
-                                   std::int64_t version) {
-  if (!detail::is_type_name(name) || version <= 0
-      || version > std::numeric_limits<std::uint32_t>::max())
-    return std::nullopt;
-  return stored_type{name, static_cast<std::uint32_t>(version)};
-}
-
 sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
-  : db_(db), limit_(remembered_messages),
+  : db_(db), known_(remembered_messages),
     find_(db, "SELECT t.key, t.branch, t.length,"
               " t.id = ?1 AND t.checksum = " TERTULIA_STATE_CHECKSUM(
                 "t") " FROM states t WHERE t.key = (SELECT key FROM states"
@@ -120,7 +78,7 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
 
 sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
                                         const origin& from) {
-  const auto bytes = bytes_of_hex(id.str());
+  const auto bytes = columns::bytes_of_hex(id.str());
   const auto form = static_cast<std::int64_t>(x.form());
   const auto& type = x.type();
   const std::int64_t version = type.version();
@@ -153,16 +111,15 @@ sqlite_states::place sqlite_states::find(const ai::message_log& log,
                                          const origin& from) {
   place known;
   std::uint64_t shared = 0;
-  if (const auto i = by_session_.find(from.session); i != by_session_.end()) {
-    const auto& last = *i->second;
-    known = last.where;
-    shared = log.shared_with(last.log);
-    const auto size = std::min(log.size(), last.log.size());
+  if (const auto* const last = known_.find(from.session)) {
+    known = last->where;
+    shared = log.shared_with(last->log);
+    const auto size = std::min(log.size(), last->log.size());
     if (shared < size) {
       // A log that was built anew, such as one from another node, shares
       // nothing in memory and may be the same nevertheless.
       const auto ours = log.from(shared);
-      const auto theirs = last.log.from(shared);
+      const auto theirs = last->log.from(shared);
       for (auto a = ours.begin(), b = theirs.begin(); shared < size && *a == *b;
            ++a, ++b)
         ++shared;
@@ -331,9 +288,10 @@ sqlite_states::pieces_of(place x) {
   return result;
 }
 
-template <class Fn>
 std::uint64_t
-sqlite_states::for_each_text(place x, Fn fn, std::uint64_t position) {
+sqlite_states::for_each_text(place x,
+                             const std::function<bool(std::string_view)>& fn,
+                             std::uint64_t position) {
   const auto pieces = pieces_of(x);
   if (!pieces)
     return position;
@@ -367,13 +325,13 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
     auto rows = read_.bind(1, key).rows();
     if (!rows.next())
       rules::reject_missing(id);
-    id = state_id{hex_of_bytes(rows.view(0))};
+    id = state_id{columns::hex_of_bytes(rows.view(0))};
     form = rows.number(1);
     where = {rows.number(2), rows.count(3)};
     custom_key = rows.number(4);
     artifacts_key = rows.number(5);
     if (rows.number(8) != 0)
-      type = type_of(rows.view(6), rows.number(7));
+      type = columns::type_of(rows.view(6), rows.number(7));
   }
   if (!type)
     rules::reject_corrupt(id);
@@ -428,183 +386,34 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
   rules::reject_corrupt(id);
 }
 
-// -- verifying ----------------------------------------------------------------
-
-std::optional<damage_kind> sqlite_states::verify(place x, verifier& last) {
-  if (last.where.branch != x.branch || last.where.length > x.length
-      || x.branch == 0) {
-    last.where = {x.branch, 0};
-    last.hash = {};
-    last.hash.update(x.length != 0 ? R"({"messages":[)" : "{");
-  }
-  const auto end = for_each_text(
-    x,
-    [&](std::string_view text) {
-      if (last.where.length != 0)
-        last.hash.update(",");
-      last.hash.update(text);
-      last.bytes += text.size() + 1;
-      ++last.where.length;
-      return true;
-    },
-    last.where.length);
-  if (end != x.length)
-    return damage_kind::missing;
-  return std::nullopt;
-}
-
-sqlite_states::verified sqlite_states::verify(std::int64_t key,
-                                              verifier& last) {
-  verified result;
-  place where;
-  std::int64_t form = 0;
-  std::int64_t custom = 0;
-  std::int64_t artifacts = 0;
-  auto is_whole = false;
-  {
-    auto rows = read_.bind(1, key).rows();
-    if (!rows.next()) {
-      result.damaged = damage_kind::missing;
-      return result;
-    }
-    result.id = state_id{hex_of_bytes(rows.view(0))};
-    form = rows.number(1);
-    where = {rows.number(2), rows.count(3)};
-    custom = rows.number(4);
-    artifacts = rows.number(5);
-    is_whole = rows.number(8) != 0
-               && type_of(rows.view(6), rows.number(7)).has_value();
-  }
-  if (key == last.key) {
-    result.damaged = last.damaged;
-    return result;
-  }
-  std::string rest;
-  auto append = [&](std::int64_t blob) {
-    auto rows = read_blob_.bind(1, blob).rows();
-    if (rows.next())
-      rest += rows.view(0);
-    else
-      result.damaged = damage_kind::missing;
-  };
-  auto append_member = [&](const char* name, std::int64_t blob) {
-    if (blob == 0)
-      return;
-    const auto size = rest.size();
-    if (where.length != 0 || size != 0)
-      rest += ',';
-    rest += name;
-    const auto begin = rest.size();
-    append(blob);
-    if (std::string_view{rest}.substr(begin) == "null")
-      rest.resize(size); // as an empty optional
-  };
-  sha256 hash;
-  try {
-    if (form == static_cast<std::int64_t>(state_form::plain)) {
-      if (custom != 0)
-        append(custom);
-      else
-        rest = "null";
-    } else {
-      result.damaged = verify(where, last);
-      hash = last.hash;
-      if (where.length != 0)
-        hash.update("]");
-      append_member(R"("custom":)", custom);
-      append_member(R"("artifacts":)", artifacts);
-      rest += '}';
-    }
-    hash.update(rest);
-    last.bytes += rest.size();
-    if (!result.damaged && (!is_whole || hash.hex() != result.id.str()))
-      result.damaged = damage_kind::corrupt;
-  } catch (const status_error& x) {
-    // SQLite cannot read what it wrote; that must not hide what is behind.
-    if (x.code() != errc::data_loss)
-      throw;
-    last.where = {};
-    result.damaged = damage_kind::corrupt;
-  }
-  last.key = key;
-  last.damaged = result.damaged;
-  return result;
-}
-
 // -- remembering --------------------------------------------------------------
 
 void sqlite_states::remember(std::int64_t session, const ai::message_log& log,
                              place where) {
-  auto found = by_session_.find(session);
-  if (found != by_session_.end()) {
-    const auto i = found->second;
-    if (i->where.branch == where.branch) {
-      // the usual case: the log has grown
-      remembered_ += log.size();
-      remembered_ -= i->log.size();
-      i->log = log;
-      i->where = where;
-      memories_.splice(memories_.begin(), memories_, i);
-    } else {
-      erase(i);
-      found = by_session_.end();
-    }
-  }
-  if (found == by_session_.end()) {
-    if (where.branch == 0)
-      return;
-    memories_.push_front({session, log, where});
-    by_session_.emplace(session, memories_.begin());
-    by_branch_.emplace(where.branch, memories_.begin());
-    remembered_ += log.size();
-  }
-  while (remembered_ > limit_ && memories_.size() > 1)
-    erase(std::prev(memories_.end()));
+  known_.remember(session, log, where);
 }
 
 void sqlite_states::remember(std::int64_t session, const state& x,
                              std::int64_t key) {
-  remember(session, x.messages(), place_of(key).value_or(place{}));
+  known_.remember(session, x.messages(), place_of(key).value_or(place{}));
 }
 
 void sqlite_states::remember_same(std::int64_t from, std::int64_t session,
                                   std::int64_t key) {
-  const auto found = by_session_.find(from);
-  if (found == by_session_.end())
+  const auto* const found = known_.find(from);
+  if (found == nullptr)
     return;
-  const auto known = *found->second; // might be forgotten meanwhile
+  const auto known = *found; // might be forgotten meanwhile
   if (place_of(key) == known.where)
-    remember(session, known.log, known.where);
+    known_.remember(session, known.log, known.where);
 }
 
 void sqlite_states::forget(std::int64_t session) {
-  if (const auto i = by_session_.find(session); i != by_session_.end())
-    erase(i->second);
+  known_.forget(session);
 }
 
 void sqlite_states::forget_all() {
-  by_branch_.clear();
-  by_session_.clear();
-  memories_.clear();
-  remembered_ = 0;
-}
-
-void sqlite_states::forget_branch(std::int64_t branch, std::uint64_t length) {
-  const auto [first, last] = by_branch_.equal_range(branch);
-  for (auto i = first; i != last;) {
-    const auto x = (i++)->second; // erasing it takes its own place along
-    if (x->where.length > length)
-      erase(x);
-  }
-}
-
-void sqlite_states::erase(memory_list::iterator x) {
-  const auto [first, last] = by_branch_.equal_range(x->where.branch);
-  by_branch_.erase(
-    std::find_if(first, last, [&](const auto& y) { return y.second == x; }));
-  by_session_.erase(x->session);
-  remembered_ -= x->log.size();
-  memories_.erase(x);
+  known_.forget_all();
 }
 
 // -- erasing ------------------------------------------------------------------
@@ -658,7 +467,7 @@ std::uint64_t sqlite_states::needed_of(std::int64_t branch) {
 }
 
 void sqlite_states::erase_messages(place behind) {
-  forget_branch(behind.branch, behind.length);
+  known_.forget_behind(behind);
   erase_messages_.bind(1, key_of(behind.branch, behind.length))
     .bind(2, key_of(behind.branch, max_position))
     .run();

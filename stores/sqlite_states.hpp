@@ -8,14 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 #include "sqlite_db.hpp"
+#include "sqlite_known_logs.hpp"
 
 namespace tertulia {
 
@@ -27,13 +27,7 @@ namespace tertulia {
 /// @threads those of the connection.
 class sqlite_states {
 public:
-  /// The first messages of a branch, those of its ancestors included.
-  struct place {
-    std::int64_t branch = 0; ///< 0 for no messages
-    std::uint64_t length = 0;
-
-    friend bool operator==(const place&, const place&) = default;
-  };
+  using place = sqlite_log_place;
 
   struct kept {
     std::int64_t key = 0;
@@ -109,15 +103,6 @@ public:
   [[nodiscard]] bool has_records(std::int64_t key);
 
 private:
-  /// What is known of one session's log.
-  struct memory {
-    std::int64_t session = 0;
-    ai::message_log log;
-    place where;
-  };
-
-  using memory_list = std::list<memory>;
-
   [[nodiscard]] place write(const ai::message_log& log, const origin& from);
 
   /// Where the longest beginning of a log is that is on disk already.
@@ -177,8 +162,9 @@ private:
   /// false.
   /// @param   position of the first one that is wanted.
   /// @returns the position behind the last one that there was in a row.
-  template <class Fn>
-  std::uint64_t for_each_text(place x, Fn fn, std::uint64_t position = 0);
+  std::uint64_t for_each_text(place x,
+                              const std::function<bool(std::string_view)>& fn,
+                              std::uint64_t position = 0);
 
   /// Returns the damage to the messages of a state, whose hash is that of
   /// `last` afterwards.
@@ -188,18 +174,8 @@ private:
   void release_blob(std::int64_t key);
   void release_messages(std::int64_t branch);
 
-  /// What is remembered of a branch from a length on is no longer there.
-  void forget_branch(std::int64_t branch, std::uint64_t length);
-  void erase(memory_list::iterator x);
-
   sqlite_db& db_;
-  std::size_t limit_;
-
-  /// The session that was busy last comes first.
-  memory_list memories_;
-  std::unordered_map<std::int64_t, memory_list::iterator> by_session_;
-  std::multimap<std::int64_t, memory_list::iterator> by_branch_;
-  std::size_t remembered_ = 0;
+  sqlite_known_logs known_;
 
   sqlite_statement find_;
   sqlite_statement insert_;
@@ -223,15 +199,5 @@ private:
   sqlite_statement read_blob_;
   sqlite_statement erase_blob_;
 };
-
-/// Returns the 32 bytes of 64 hexadecimal digits; empty for anything else.
-[[nodiscard]] std::string bytes_of_hex(std::string_view hex);
-
-/// Returns the type of a state; nothing for what is none.
-[[nodiscard]] std::optional<stored_type> type_of(std::string_view name,
-                                                 std::int64_t version);
-
-/// Returns two lower-case digits for each byte.
-[[nodiscard]] std::string hex_of_bytes(std::string_view bytes);
 
 } // namespace tertulia

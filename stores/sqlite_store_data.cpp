@@ -110,7 +110,7 @@ sqlite_store_data::damage_in(const session& in,
     return because(damage_kind::corrupt, "is corrupt");
   if (row.is_null(9))
     return because(damage_kind::missing, "refers to a state that is missing");
-  if (row.number(16) == 0 || !type_of(row.view(13), row.number(14)))
+  if (row.number(16) == 0 || !columns::type_of(row.view(13), row.number(14)))
     return because(damage_kind::corrupt, "refers to a state that is corrupt");
   return std::nullopt;
 }
@@ -125,8 +125,8 @@ sqlite_store_data::read_entry(const session& in,
   x.agent = in.info.agent;
   x.session = in.info.id;
   x.sequence = row.count(0);
-  x.state = state_id{hex_of_bytes(row.view(9))};
-  x.type = type_of(row.view(13), row.number(14)).value();
+  x.state = state_id{columns::hex_of_bytes(row.view(9))};
+  x.type = columns::type_of(row.view(13), row.number(14)).value();
   x.id = columns::id_of(row.view(6), row.view(9));
   x.parent = row.count(1);
   if (row.number(17) != 0) // or nobody knows what its parent is
@@ -168,7 +168,7 @@ void sqlite_store_data::expect_all_records(const session& in) {
 std::optional<sqlite_store_data::entry>
 sqlite_store_data::find(const session& in, const snapshot_id& id) {
   std::uint64_t newest = 0;
-  const auto state = bytes_of_hex(id.str());
+  const auto state = columns::bytes_of_hex(id.str());
   auto rows
     = find_id_.bind(1, in.key).bind(2, id.str()).bind_blob(3, state).rows();
   while (rows.next()) {
@@ -205,7 +205,7 @@ sqlite_store_data::found sqlite_store_data::find(const snapshot_ref& x) {
 
   std::vector<session> sessions;
   {
-    const auto state = bytes_of_hex(x.id.str());
+    const auto state = columns::bytes_of_hex(x.id.str());
     std::vector<std::int64_t> keys;
     {
       auto rows = find_sessions_with_id_.bind(1, x.agent)
