@@ -17,30 +17,30 @@ namespace tertulia {
 
 namespace {
 
-constexpr auto last = std::numeric_limits<std::uint64_t>::max();
+constexpr auto max_sequence = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t hash_of(std::string_view agent, std::string_view id) {
   const std::hash<std::string_view> hash;
   return hash(id) ^ (hash(agent) * 0x9e3779b97f4a7c15u);
 }
 
-/// Says whether a state still is what its id says.
-bool is_sound(const state_id& id, const state& content) {
+} // namespace
+
+// -- states -------------------------------------------------------------------
+
+bool memory_store_data::content::is_sound(const state_id& id) const {
   try {
-    return content.id() == id;
+    return value.id() == id;
   } catch (const status_error&) {
     return false; // what has no JSON any more has no id either
   }
 }
 
-/// Hands out a state only if it still is what its id says.
-const state& verified(const state_id& id, const state& content) {
-  if (!is_sound(id, content))
+const state& memory_store_data::content::verified(const state_id& id) const {
+  if (!is_sound(id))
     rules::reject_corrupt(id);
-  return content;
+  return value;
 }
-
-} // namespace
 
 // -- records ------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ memory_store_data::find(const timeline& in, std::string_view id,
                         std::uint64_t hash) const {
   const entry* result = nullptr;
   const auto first = index_.lower_bound({hash, in.number, 0});
-  auto i = index_.upper_bound({hash, in.number, last});
+  auto i = index_.upper_bound({hash, in.number, max_sequence});
   while (i != first) {
     const auto x = in.find((--i)->first.sequence);
     if (x == nullptr || x->id() != id)
@@ -155,7 +155,7 @@ memory_store_data::found memory_store_data::find(const snapshot_ref& x) const {
   for (auto i = index_.lower_bound({hash, 0, 0});
        i != index_.end() && i->first.hash == hash
        && sessions.size() <= rules::named_sessions;
-       i = index_.upper_bound({hash, i->first.session, last})) {
+       i = index_.upper_bound({hash, i->first.session, max_sequence})) {
     const auto& session = *i->second;
     if (session.info.agent != x.agent)
       continue;
@@ -171,6 +171,11 @@ memory_store_data::found memory_store_data::find(const snapshot_ref& x) const {
   if (sessions.size() > 1)
     rules::reject_ambiguous(x, std::move(sessions));
   return result;
+}
+
+memory_store_data::place memory_store_data::place_of(const timeline& in,
+                                                     const entry& x) {
+  return {hash_of(in.info.agent, x.id()), in.number, x.sequence};
 }
 
 memory_store_data::timeline&
@@ -227,9 +232,7 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
     = &*states_
           .try_emplace(content_key{made.state, made.type}, content{x.content})
           .first;
-  index_.emplace(place{hash_of(made.agent, made.id.str()), session.number,
-                       next.sequence},
-                 &session);
+  index_.emplace(place_of(session, next), &session);
   session.count_labels(next);
   if (!made.note.empty())
     session.notes[next.sequence] = std::move(made.note);
@@ -254,13 +257,12 @@ stored_snapshot memory_store_data::get(const get_snapshot& x) const {
   if (x.wanted == detail_level::record)
     return stored_snapshot{session->record_of(*record)};
   const auto& [key, kept] = *record->kept;
-  return stored_snapshot{session->record_of(*record),
-                         verified(key.id, kept.value)};
+  return stored_snapshot{session->record_of(*record), kept.verified(key.id)};
 }
 
 stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
   const auto [known, record] = find(x.which);
-  auto content = verified(record->kept->first.id, record->kept->second.value);
+  auto content = record->kept->second.verified(record->kept->first.id);
   auto& session = writable(*known);
   session.move_head(*session.find(record->sequence));
   session.content = content;
@@ -290,7 +292,7 @@ snapshot_page memory_store_data::list(const list_snapshots& x) const {
     }
     auto& next = result.snapshots.emplace_back(session->record_of(*i));
     if (x.wanted == detail_level::state)
-      next.content = verified(i->kept->first.id, i->kept->second.value);
+      next.content = i->kept->second.verified(i->kept->first.id);
   }
   return result;
 }
@@ -307,8 +309,7 @@ stored_session memory_store_data::get(const get_session& x) const {
     result.head = stored_snapshot{session->record_of(*head)};
   if (x.wanted == detail_level::state) {
     if (head != nullptr)
-      result.head.content
-        = verified(head->kept->first.id, head->kept->second.value);
+      result.head.content = head->kept->second.verified(head->kept->first.id);
     result.content = session->content;
   }
   return result;
@@ -323,242 +324,6 @@ session_info memory_store_data::save(save_session x) {
   session.info.next_turn = x.next_turn;
   session.info.updated_at = now;
   return session.info;
-}
-
-// -- verbs of people and programs ---------------------------------------------
-
-session_page memory_store_data::list(const list_sessions& x) const {
-  session_page result;
-  const auto size = rules::page_size(x.limit);
-  auto i = sessions_.upper_bound(x.after);
-  if (!x.agent.empty() && x.after.agent < x.agent)
-    i = sessions_.lower_bound(session_ref{x.agent, {}});
-  for (; i != sessions_.end(); ++i) {
-    const auto& session = i->second;
-    if (!x.agent.empty() && session.info.agent != x.agent)
-      break;
-    if (session.info.updated_at < x.updated_since
-        || (!x.label.empty() && !session.labels.contains(x.label)))
-      continue;
-    if (result.sessions.size() == size) {
-      result.more = true;
-      break;
-    }
-    result.sessions.push_back(session.info);
-  }
-  return result;
-}
-
-snapshot_record memory_store_data::label(const label_snapshot& x) {
-  const auto [known, record] = find(x.which);
-  auto labels = record->labels;
-  rules::relabel(labels, x.add, x.remove);
-  auto& session = writable(*known);
-  auto& changed = *session.find(record->sequence);
-  session.discount_labels(changed);
-  changed.labels = std::move(labels);
-  session.count_labels(changed);
-  return session.record_of(changed);
-}
-
-erased memory_store_data::erase(const delete_session& x) {
-  rules::check(x.which);
-  const auto i = sessions_.find(x.which);
-  if (i == sessions_.end())
-    rules::reject_unknown(x.which);
-  auto& session = i->second;
-  erased result{session.records.size(), 0};
-  for (const auto& record : session.records)
-    result.states += drop(session, record);
-  sessions_.erase(i);
-  return result;
-}
-
-erased memory_store_data::prune(const prune_snapshots& x) {
-  rules::check(x);
-  erased result;
-  for (auto i = sessions_.lower_bound(session_ref{x.agent, x.session});
-       i != sessions_.end(); ++i) {
-    auto& session = i->second;
-    if ((!x.agent.empty() && session.info.agent != x.agent)
-        || (!x.session.empty() && session.info.id != x.session))
-      break;
-    const auto here = prune(session, x);
-    result.records += here.records;
-    result.states += here.states;
-  }
-  return result;
-}
-
-erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
-  auto& records = session.records;
-  const auto old
-    = records.size() - std::min<std::uint64_t>(records.size(), how.keep_newest);
-  erased result;
-  // Where a child of a dropped record goes. A parent is older than its
-  // children, so it has been decided on when its children are looked at.
-  std::unordered_map<std::uint64_t, std::uint64_t> heirs;
-  std::vector<bool> dropped(records.size());
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    auto& record = records[i];
-    if (const auto heir = heirs.find(record.parent); heir != heirs.end())
-      record.parent = heir->second;
-    if (i >= old || record.sequence == session.info.head
-        || !record.labels.empty() || record.created_at >= how.created_before)
-      continue;
-    heirs.emplace(record.sequence, record.parent);
-    dropped[i] = true;
-  }
-  if (heirs.empty())
-    return result;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (dropped[i]) {
-      result.states += drop(session, records[i]);
-      ++result.records;
-    } else {
-      if (kept != i)
-        records[kept] = std::move(records[i]);
-      ++kept;
-    }
-  }
-  records.resize(kept);
-  records.shrink_to_fit();
-  session.info.records = kept;
-  return result;
-}
-
-session_info memory_store_data::copy(const copy_session& x) {
-  rules::check(x);
-  const auto from = find(x.from);
-  if (from == nullptr)
-    rules::reject_unknown(x.from);
-  const auto tip = from->find(x.up_to);
-  if (x.up_to != 0 && tip == nullptr)
-    rules::reject_unknown(snapshot_ref{x.from, x.up_to});
-  if (find(x.to) != nullptr)
-    rules::reject_existing(x.to);
-
-  timeline made;
-  if (tip == nullptr) {
-    made = *from;
-  } else {
-    for (auto i = tip; i != nullptr; i = from->find(i->parent))
-      made.records.push_back(*i);
-    std::reverse(made.records.begin(), made.records.end());
-    for (auto& record : made.records) {
-      record.active = true;
-      made.count_labels(record);
-      if (const auto note = from->notes.find(record.sequence);
-          note != from->notes.end())
-        made.notes.insert(*note);
-    }
-    made.last_sequence = tip->sequence;
-    made.content = tip->kept->second.value;
-    made.info.head = tip->sequence;
-    made.info.next_turn = next_turn_after(from->record_of(*tip));
-    made.info.records = made.records.size();
-    made.info.title = from->info.title;
-    rules::describe(made.info, made.content);
-  }
-  const auto now = caf::make_timestamp();
-  made.info.agent = x.to.agent;
-  made.info.id = x.to.id;
-  made.info.created_at = now;
-  made.info.updated_at = now;
-  made.number = ++last_number_;
-
-  // What is found through the index is looked for in its session, so it does
-  // no harm if there is none because memory has run out.
-  auto& session = sessions_[x.to];
-  session = std::move(made);
-  for (auto& record : session.records) {
-    index_.emplace(place{hash_of(x.to.agent, record.id()), session.number,
-                         record.sequence},
-                   &session);
-    ++record.kept->second.records;
-  }
-  return session.info;
-}
-
-snapshot_record memory_store_data::annotate(const annotate_snapshot& x) {
-  rules::check(x);
-  const auto [known, record] = find(x.which);
-  auto& notes = writable(*known).notes;
-  if (x.note.empty())
-    notes.erase(record->sequence);
-  else
-    notes[record->sequence] = x.note;
-  return known->record_of(*record);
-}
-
-session_info memory_store_data::title(const title_session& x) {
-  rules::check(x);
-  const auto known = find(x.which);
-  if (known == nullptr)
-    rules::reject_unknown(x.which);
-  auto& info = writable(*known).info;
-  info.title = x.title;
-  return info;
-}
-
-verified_page memory_store_data::verify(const verify_sessions& x) const {
-  rules::check(x);
-  verified_page result;
-  auto left = rules::page_size(x.limit);
-  for (auto i = sessions_.lower_bound(
-         std::max(x.after, session_ref{x.agent, x.session}));
-       i != sessions_.end(); ++i) {
-    const auto& [name, session] = *i;
-    if ((!x.agent.empty() && name.agent != x.agent)
-        || (!x.session.empty() && name.id != x.session))
-      break;
-    const auto begun = name == x.after;
-    if (!begun) {
-      // What it works on has no id of its own here: it is what it is.
-      if (left == 0) {
-        result.more = true;
-        return result;
-      }
-      --left;
-      ++result.sessions;
-      result.last = name;
-      result.last_record = 0;
-    }
-    const auto& records = session.records;
-    auto next
-      = std::upper_bound(records.begin(), records.end(),
-                         begun ? x.after_record : 0,
-                         [](auto y, const entry& z) { return y < z.sequence; });
-    for (; next != records.end(); ++next) {
-      if (left == 0) {
-        result.more = true;
-        return result;
-      }
-      --left;
-      ++result.records;
-      result.last = name;
-      result.last_record = next->sequence;
-      const auto& [key, kept] = *next->kept;
-      const auto& id = key.id;
-      if (!is_sound(id, kept.value))
-        result.damages.emplace_back(damage_kind::corrupt, name, next->sequence,
-                                    id,
-                                    rules::text_of(damage_kind::corrupt, id));
-    }
-  }
-  return result;
-}
-
-std::uint64_t memory_store_data::drop(timeline& from, const entry& x) {
-  from.discount_labels(x);
-  from.notes.erase(x.sequence);
-  index_.erase(
-    place{hash_of(from.info.agent, x.id()), from.number, x.sequence});
-  if (--x.kept->second.records != 0)
-    return 0;
-  states_.erase(states_.find(x.kept->first));
-  return 1;
 }
 
 } // namespace tertulia

@@ -44,6 +44,13 @@ public:
 private:
   /// A state and how many records have it.
   struct content {
+    /// Says whether it still is what its id says.
+    [[nodiscard]] bool is_sound(const state_id& id) const;
+
+    /// Hands out the state only if it is.
+    /// @errors throws `data_loss`.
+    [[nodiscard]] const state& verified(const state_id& id) const;
+
     state value;
     std::uint64_t records = 0;
   };
@@ -120,6 +127,8 @@ private:
 
     friend auto operator<=>(const place&, const place&) = default;
   };
+
+  [[nodiscard]] static place place_of(const timeline& in, const entry& x);
 
   /// What a `snapshot_ref` stands for.
   struct found {
