@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/json.hpp>
+#include <tertulia/session_file.hpp>
+#include <tertulia/status.hpp>
+#include <tertulia/uuid.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "session_lines.hpp"
+#include "store_client.hpp"
+#include "store_rules.hpp"
+
+namespace tertulia {
+
+namespace session_lines {
+
+namespace {
+
+/// So many records are on their way to the store at once: it writes all of them
+/// in one transaction.
+constexpr std::size_t max_saves = 64;
+
+/// Reads the rest of a file into a session that nobody else knows of.
+class importer {
+public:
+  importer(store_client<managed_store>& store, line_reader& from,
+           const session_file_options& options, session_info said,
+           session_ref where)
+    : store_(store), from_(from), options_(options), said_(std::move(said)),
+      where_(std::move(where)) {}
+
+  void run() {
+    for (;;) {
+      from_.next();
+      auto line = from_.document();
+      if (line.is_object() && line.contains("end")) {
+        finish(from_.guarded([&] { return from_json<last_line>(line); }));
+        return;
+      }
+      if (!line.is_object() || !line.contains("record"))
+        from_.reject(errc::data_loss, "is neither a record nor the end");
+      add(from_.guarded([&] { return from_json<record_line>(line); }));
+    }
+  }
+
+private:
+  using pending_save
+    = decltype(std::declval<store_client<managed_store>&>().send(
+      std::declval<const save_snapshot&>()));
+
+  void add(record_line x) {
+    auto record = std::move(x.record);
+    content_ = from_.guarded(
+      [&] { return follow(content_, std::move(x), record.type); });
+    verify(record.state);
+    if (record.sequence <= last_ || record.parent >= record.sequence)
+      from_.reject(errc::data_loss, "the record is not in its place");
+    last_ = record.sequence;
+    if (last_ == said_.head)
+      head_ = record;
+    record.agent = where_.agent;
+    record.session = where_.id;
+    saves_.push_back(store_.send(
+      save_snapshot{std::move(record), content_, append_rule::as_it_was}));
+    if (saves_.size() >= max_saves)
+      settle();
+    ++records_;
+    if (options_.progress)
+      options_.progress(records_, said_.records);
+  }
+
+  void finish(last_line x) {
+    const auto end = std::move(x.end);
+    content_
+      = from_.guarded([&] { return follow(content_, std::move(x), end.type); });
+    if (end.sha256 != from_.hash())
+      from_.reject(errc::data_loss,
+                   "the lines before are not those that were written");
+    verify(end.state);
+    if (end.records != records_)
+      from_.reject(errc::data_loss, "there are other records than it says");
+    if ((records_ != 0) != (said_.head != 0) || head_.sequence != said_.head)
+      from_.reject(errc::data_loss, "the head is no record");
+    from_.expect_end();
+    while (!saves_.empty())
+      settle();
+    if (said_.head != 0 && said_.head != last_)
+      store_.ask<stored_snapshot>(
+        restore_snapshot{snapshot_ref{where_, said_.head}});
+    if (said_.head == 0 || head_.state != end.state || head_.type != end.type
+        || next_turn_after(head_) != said_.next_turn)
+      store_.ask<session_info>(save_session{where_, content_, said_.next_turn});
+    if (!said_.title.empty())
+      store_.ask<session_info>(title_session{where_, said_.title});
+  }
+
+  void verify(const state_id& id) {
+    from_.guarded([&] {
+      if (content_.id() != id)
+        rules::reject_corrupt(id);
+    });
+  }
+
+  void settle() {
+    auto first = saves_.front();
+    saves_.pop_front();
+    store_.receive<saved_snapshot>(first);
+  }
+
+  store_client<managed_store>& store_;
+  line_reader& from_;
+  const session_file_options& options_;
+  const session_info said_;
+  const session_ref where_;
+  state content_;
+  snapshot_record head_;
+  std::uint64_t last_ = 0;
+  std::uint64_t records_ = 0;
+  std::deque<pending_save> saves_;
+};
+
+} // namespace
+
+} // namespace session_lines
+
+session_info import_session(caf::actor_system& system,
+                            const managed_store& store, std::istream& from,
+                            const session_ref& as,
+                            const session_file_options& options) {
+  session_lines::line_reader file{from};
+  file.next();
+  session_lines::file_header what;
+  json line;
+  try {
+    line = parse_json<json>(file.text());
+    what = from_json<session_lines::file_header>(line);
+  } catch (const status_error&) {
+    // so it has no format
+  }
+  if (what.format != session_lines::format_name)
+    file.reject(errc::failed_precondition, "this is no file of a session");
+  if (what.version == 0 || what.version > session_file_version)
+    file.reject(errc::failed_precondition,
+                "the file has version " + std::to_string(what.version)
+                  + " of the format, and this program knows no newer one than "
+                  + std::to_string(session_file_version));
+  auto begin
+    = file.guarded([&] { return from_json<session_lines::first_line>(line); });
+  const session_ref name{as.agent.empty() ? begin.session.agent : as.agent,
+                         as.id.empty() ? begin.session.id : as.id};
+  rules::check(name);
+
+  store_client<managed_store> to{system, store, options.within};
+  // The copy at the end is what counts; this spares the way there.
+  if (to.has(name))
+    rules::reject_existing(name);
+
+  const session_ref hidden{
+    name.agent, session_id{name.id.str() + ".import-" + make_uuid()}};
+  const auto clean_up = [&] {
+    try {
+      to.ask<erased>(delete_session{hidden});
+    } catch (const status_error&) {
+      // not there yet, or the store is gone
+    }
+  };
+  try {
+    session_lines::importer{to, file, options, std::move(begin.session), hidden}
+      .run();
+    auto result = to.ask<session_info>(copy_session{hidden, name});
+    clean_up();
+    return result;
+  } catch (...) {
+    clean_up();
+    throw;
+  }
+}
+
+} // namespace tertulia

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+#include <tertulia/sha256.hpp>
+#include <tertulia/snapshot.hpp>
+#include <tertulia/state.hpp>
+#include <tertulia/status.hpp>
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+// The lines of a session's file, as session_file.hpp shows them: what is in
+// them, and how they are written and read.
+
+namespace tertulia {
+
+namespace session_lines {
+
+inline constexpr std::string_view format_name = "tertulia-session";
+
+/// What every version says in its first line.
+struct file_header {
+  std::string format;
+  std::uint64_t version = 0;
+};
+BOOST_DESCRIBE_STRUCT(file_header, (), (format, version))
+
+struct first_line : file_header {
+  session_info session;
+};
+BOOST_DESCRIBE_STRUCT(first_line, (file_header), (session))
+
+/// What is new in a state. On the same level as in the state itself, so that
+/// nothing is too deep here that is not too deep there.
+// NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
+struct news {
+  state_form form = state_form::plain;
+  /// How many messages are those of the line before.
+  std::uint64_t keep = 0;
+  std::vector<ai::message> messages;
+  json custom;
+  std::vector<ai::artifact> artifacts;
+  /// Which of `custom` and `artifacts` are those of the line before.
+  std::vector<std::string> same;
+};
+BOOST_DESCRIBE_STRUCT(news, (), (form, keep, messages, custom, artifacts, same))
+
+struct record_line : news {
+  snapshot_record record;
+};
+BOOST_DESCRIBE_STRUCT(record_line, (news), (record))
+
+struct ending {
+  std::uint64_t records = 0;
+  /// Id and type of the state that the session works on.
+  state_id state;
+  stored_type type;
+  std::string sha256;
+};
+BOOST_DESCRIBE_STRUCT(ending, (), (records, state, type, sha256))
+
+// NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
+struct last_line : news {
+  ending end;
+};
+BOOST_DESCRIBE_STRUCT(last_line, (news), (end))
+
+} // namespace session_lines
+
+template <>
+inline constexpr auto omitted_when_empty<session_lines::news> = std::tuple{
+  &session_lines::news::keep, &session_lines::news::messages,
+  &session_lines::news::custom, &session_lines::news::artifacts,
+  &session_lines::news::same};
+
+template <>
+inline constexpr auto omitted_when_empty<session_lines::ending> = std::tuple{
+  &session_lines::ending::type};
+
+namespace session_lines {
+
+/// Says what is new in a state after another one.
+void tell(news& to, const state& before, const state& now);
+
+/// Returns the state of a line, which says elsewhere of which type it is.
+/// @errors throws `invalid_argument` if it cannot follow the one before.
+[[nodiscard]] state follow(const state& before, news x,
+                           const stored_type& type);
+
+/// Writes lines, and hashes them.
+/// @errors  throws `unavailable` if the file takes no more.
+/// @threads one at a time.
+class line_writer {
+public:
+  explicit line_writer(std::ostream& to) : to_(to) {}
+
+  template <class Line>
+  void write(const Line& x) {
+    write_text(to_json_text(x));
+  }
+
+  void flush();
+
+  /// Of all lines so far.
+  [[nodiscard]] std::string hash() const {
+    return hash_.hex();
+  }
+
+private:
+  void write_text(std::string text);
+  void check();
+
+  std::ostream& to_;
+  sha256 hash_;
+};
+
+/// Reads lines one after the other, and names the line in what it throws.
+/// @threads one at a time.
+class line_reader {
+public:
+  explicit line_reader(std::istream& from) : from_(from) {}
+
+  /// Goes to the next line, which must be there.
+  void next();
+
+  [[nodiscard]] const std::string& text() const noexcept {
+    return text_;
+  }
+
+  /// Reads the line as a document.
+  [[nodiscard]] json document() const {
+    return guarded([&] { return parse_json<json>(text_); });
+  }
+
+  /// What the function throws is the fault of this line.
+  template <class Fn>
+  [[nodiscard]] auto guarded(Fn fn) const -> decltype(fn()) {
+    try {
+      return fn();
+    } catch (const status_error& x) {
+      reject(errc::data_loss, x.message());
+    }
+  }
+
+  void expect_end();
+
+  [[noreturn]] void reject(errc code, const std::string& why) const;
+
+  /// Of all lines before this one.
+  [[nodiscard]] std::string hash() const {
+    return hash_.hex();
+  }
+
+private:
+  std::istream& from_;
+  std::string text_;
+  std::uint64_t number_ = 0;
+  sha256 hash_;
+};
+
+} // namespace session_lines
+
+} // namespace tertulia
