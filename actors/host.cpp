@@ -5,33 +5,13 @@
 #include <tertulia/detail/host.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 #include <tertulia/detail/timer.hpp>
-#include <tertulia/uuid.hpp>
 
 #include <caf/actor_cast.hpp>
 
 #include <algorithm>
 #include <utility>
 
-#include "session_actor.hpp"
-#include <spdlog/logger.h>
-
 namespace tertulia::detail {
-
-namespace {
-
-/// Why a conversation ends that has lost one of its actors.
-caf::error lost_part(const char* what, const caf::error& exit_reason) {
-  return fail(errc::aborted, "the " + std::string{what}
-                               + " was lost: " + caf::to_string(exit_reason));
-}
-
-/// Whether an operator should look at it: not what a client or a body chose.
-bool is_fault(errc code) noexcept {
-  return code == errc::internal || code == errc::aborted
-         || code == errc::data_loss;
-}
-
-} // namespace
 
 host::host(host_actor::pointer self) : root(*this, next_), self_(self) {}
 
@@ -229,117 +209,6 @@ void host::detach(nested_connection& x) noexcept {
 
 // -- handlers -----------------------------------------------------------------
 
-caf::result<opened> host::start(open& x) {
-  if (client_)
-    return fail(errc::failed_precondition, "the connection is open already");
-  const auto* conversation = action_->conversation();
-  payload init;
-  session_opening how;
-  try {
-    if (conversation != nullptr) {
-      if (x.init)
-        init_ = action_->check_init(std::move(x.init));
-      how = conversation->opening(init_, x.options);
-    } else {
-      init = action_->check_init(std::move(x.init));
-    }
-  } catch (...) {
-    concluded_ = told_ = true;
-    self_->quit();
-    return current_exception_to_error();
-  }
-  client_ = std::move(x.client);
-  sink_ = client_;
-  remote_ = client_.node() != self_->node();
-  self_->monitor(client_);
-  in.start(x.options.input_window);
-  out.start(x.options.chunk_window);
-  if (x.options.deadline.count() > 0) {
-    deadline = later(self_->clock().now(), x.options.deadline);
-    arm(deadline_id, x.options.deadline);
-  }
-  if (env_->traces.enabled() && action_->traced()) {
-    const auto parent = parse_traceparent(x.options.trace_parent);
-    trace = env_->traces.start(action_->info.key, parent ? &*parent : nullptr);
-  }
-  opening_ = std::make_unique<opening>(*this);
-  opening_->answer = self_->make_response_promise<opened>();
-  link_ = std::move(x.session);
-  auto answer = opening_->answer;
-  if (conversation != nullptr)
-    open_session(std::move(how));
-  else
-    start_body(std::move(init));
-  return answer;
-}
-
-void host::open_session(session_opening how) {
-  const auto what
-    = std::static_pointer_cast<const conversation_action>(action_);
-  leased_ = what->policy.store || how.session || how.snapshot;
-  if (!leased_)
-    how.session = session_id{make_uuid()};
-  const auto id = how.session;
-  session_ = spawn_session(*self_, env_, what, std::move(how),
-                           leased_ ? lease_holder{self_} : lease_holder{});
-  self_->monitor(session_);
-  if (!leased_)
-    return start_conversation(id);
-  if (what->policy.store)
-    opening_->id = enlist(*opening_, what->policy.store_within);
-  self_->request(session_, caf::infinite, caf::open_atom_v)
-    .then(
-      [this](const session_view& x) {
-        if (concluded_)
-          return;
-        claim(opening_->id);
-        start_conversation(x.id);
-      },
-      [this](caf::error& reason) { refuse(std::move(reason)); });
-}
-
-void host::start_conversation(const session_id& id) {
-  const auto what
-    = std::static_pointer_cast<const conversation_action>(action_);
-  responder_ = spawn_responder(*self_, what, self_->ctrl(), client_, session_);
-  self_->monitor(responder_);
-  sink_ = responder_;
-  link_ = session_link{id, session_, responder_, what->kind};
-  start_body({});
-}
-
-void host::start_body(payload init) {
-  env_->log->debug("{} opened", action_->info.key);
-  // The answer goes out before the body says its first word.
-  std::exchange(opening_, nullptr)
-    ->answer.deliver(opened{connection_actor{self_}, in.window()});
-  body_.emplace(action_->run(context{*this, trace}, std::move(init)));
-  schedule(body_->start_for(body_end_, root));
-  settle();
-}
-
-void host::refuse(caf::error reason) {
-  if (concluded_)
-    return;
-  concluded_ = true;
-  reason_ = std::move(reason);
-  claim(opening_->id);
-  // As with a last word: who was refused can open the session again.
-  if (session_)
-    self_->send_exit(session_, caf::exit_reason::kill);
-  else
-    deliver_refusal();
-}
-
-void host::deliver_refusal() {
-  told_ = true; // nobody listens yet: the answer is the last word
-  const auto status = to_status(reason_);
-  trace.set_error(status.code(), status.message());
-  trace.end();
-  opening_->answer.deliver(std::move(reason_));
-  self_->quit();
-}
-
 caf::result<void> host::take_input(turn_input& x) {
   if (x.chunk_credit > 0)
     out.grant(x.chunk_credit);
@@ -398,41 +267,6 @@ void host::expire() {
                      "kept is unknown"));
 }
 
-void host::on_down(const caf::down_msg& x) {
-  if (client_ && x.source == client_.address())
-    return abort(fail(errc::cancelled, "the client is gone"));
-  if (session_ && x.source == session_.address()) {
-    session_ = nullptr;
-    if (leased_)
-      self_->send(env_->leases, release_atom_v, x.source);
-    if (told_)
-      return;
-    if (concluded_)
-      return body_ ? deliver_last_word() : deliver_refusal();
-    return abort(lost_part("session", x.reason));
-  }
-  if (responder_ && x.source == responder_.address()) {
-    responder_ = nullptr;
-    sink_ = client_;
-    if (!told_)
-      return abort(lost_part("responder", x.reason));
-    if (x.reason) // with the last word, which it had not handed on
-      self_->send(
-        sink_,
-        finished{{}, lost_part("responder", x.reason), out.sent(), in.taken()});
-    return quit_if_done();
-  }
-  for (const auto& [other, id] : asked_)
-    if (other == x.source)
-      if (auto* waiting = claim(id))
-        waiting->abort(lost_connection(x.reason));
-  std::erase_if(asked_, [&](const auto& y) { return y.first == x.source; });
-  for (auto* candidate : nested_)
-    if (candidate->peer().address() == x.source)
-      candidate->lost(lost_connection(x.reason));
-  settle();
-}
-
 nested_connection* host::nested() const noexcept {
   const auto& sender = self_->current_sender();
   for (auto* candidate : nested_)
@@ -440,62 +274,6 @@ nested_connection* host::nested() const noexcept {
         == sender.get())
       return candidate;
   return nullptr; // its body has dropped it: a late word
-}
-
-// -- the end ------------------------------------------------------------------
-
-void host::conclude() {
-  if (!concluded_) {
-    flush();
-    auto reason = root.reason();
-    payload output;
-    if (!reason) {
-      try {
-        output = body_->result();
-        if (remote_)
-          output = output.sealed();
-      } catch (...) {
-        output = {}; // it would take the error with it
-        reason = current_exception_to_error();
-      }
-    }
-    say_last_word(std::move(output), std::move(reason));
-  }
-  quit_if_done();
-}
-
-void host::say_last_word(payload output, caf::error reason) {
-  concluded_ = true;
-  output_ = std::move(output);
-  reason_ = std::move(reason);
-  if (session_)
-    self_->send_exit(session_, caf::exit_reason::kill);
-  // Who has heard the last word can open the session again: it has ended then,
-  // and nothing that it began comes later.
-  if (!session_ || !leased_)
-    deliver_last_word();
-}
-
-void host::deliver_last_word() {
-  told_ = true;
-  if (reason_) {
-    const auto status = to_status(reason_);
-    trace.set_error(status.code(), status.message());
-    if (is_fault(status.code()))
-      env_->log->warn("{} failed: {}", action_->info.key,
-                      to_string(status.code()));
-  }
-  trace.end();
-  self_->send(sink_, finished{std::move(output_), std::move(reason_),
-                              out.sent(), in.taken()});
-  quit_if_done();
-}
-
-void host::quit_if_done() {
-  // A client must not hear of our end before the last word, which the responder
-  // hands on: that one goes first.
-  if (told_ && ended_ && !responder_)
-    self_->quit();
 }
 
 } // namespace tertulia::detail

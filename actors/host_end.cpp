@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/host.hpp>
+#include <tertulia/detail/nested_connection.hpp>
+
+#include <string>
+#include <utility>
+
+#include <spdlog/logger.h>
+
+// How a connection ends: whom it has lost, and its last word.
+
+namespace tertulia::detail {
+
+namespace {
+
+/// Why a conversation ends that has lost one of its actors.
+caf::error lost_part(const char* what, const caf::error& exit_reason) {
+  return fail(errc::aborted, "the " + std::string{what}
+                               + " was lost: " + caf::to_string(exit_reason));
+}
+
+/// Whether an operator should look at it: not what a client or a body chose.
+bool is_fault(errc code) noexcept {
+  return code == errc::internal || code == errc::aborted
+         || code == errc::data_loss;
+}
+
+} // namespace
+
+void host::on_down(const caf::down_msg& x) {
+  if (client_ && x.source == client_.address())
+    return abort(fail(errc::cancelled, "the client is gone"));
+  if (session_ && x.source == session_.address()) {
+    session_ = nullptr;
+    if (leased_)
+      self_->send(env_->leases, release_atom_v, x.source);
+    if (told_)
+      return;
+    if (concluded_)
+      return body_ ? deliver_last_word() : deliver_refusal();
+    return abort(lost_part("session", x.reason));
+  }
+  if (responder_ && x.source == responder_.address()) {
+    responder_ = nullptr;
+    sink_ = client_;
+    if (!told_)
+      return abort(lost_part("responder", x.reason));
+    if (x.reason) // with the last word, which it had not handed on
+      self_->send(
+        sink_,
+        finished{{}, lost_part("responder", x.reason), out.sent(), in.taken()});
+    return quit_if_done();
+  }
+  for (const auto& [other, id] : asked_)
+    if (other == x.source)
+      if (auto* waiting = claim(id))
+        waiting->abort(lost_connection(x.reason));
+  std::erase_if(asked_, [&](const auto& y) { return y.first == x.source; });
+  for (auto* candidate : nested_)
+    if (candidate->peer().address() == x.source)
+      candidate->lost(lost_connection(x.reason));
+  settle();
+}
+
+void host::conclude() {
+  if (!concluded_) {
+    flush();
+    auto reason = root.reason();
+    payload output;
+    if (!reason) {
+      try {
+        output = body_->result();
+        if (remote_)
+          output = output.sealed();
+      } catch (...) {
+        output = {}; // it would take the error with it
+        reason = current_exception_to_error();
+      }
+    }
+    say_last_word(std::move(output), std::move(reason));
+  }
+  quit_if_done();
+}
+
+void host::say_last_word(payload output, caf::error reason) {
+  concluded_ = true;
+  output_ = std::move(output);
+  reason_ = std::move(reason);
+  if (session_)
+    self_->send_exit(session_, caf::exit_reason::kill);
+  // Who has heard the last word can open the session again: it has ended then,
+  // and nothing that it began comes later.
+  if (!session_ || !leased_)
+    deliver_last_word();
+}
+
+void host::deliver_last_word() {
+  told_ = true;
+  if (reason_) {
+    const auto status = to_status(reason_);
+    trace.set_error(status.code(), status.message());
+    if (is_fault(status.code()))
+      env_->log->warn("{} failed: {}", action_->info.key,
+                      to_string(status.code()));
+  }
+  trace.end();
+  self_->send(sink_, finished{std::move(output_), std::move(reason_),
+                              out.sent(), in.taken()});
+  quit_if_done();
+}
+
+void host::quit_if_done() {
+  // A client must not hear of our end before the last word, which the responder
+  // hands on: that one goes first.
+  if (told_ && ended_ && !responder_)
+    self_->quit();
+}
+
+} // namespace tertulia::detail
