@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/store_model.hpp>
+#include <tertulia/store.hpp>
+#include <tertulia/store_contract/suite.hpp>
+
+#include <caf/deep_to_string.hpp>
+#include <caf/timestamp.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tertulia::detail {
+
+/// Says the same to a store and to the model of one, and compares what they
+/// answer.
+///
+/// @threads one at a time.
+template <class Factory>
+class store_comparison {
+public:
+  using suite = store_contract<Factory>;
+  using fixture = typename suite::fixture;
+
+  /// One verb and what it is about, as numbers: so that what fails gets
+  /// shorter.
+  using command = std::array<int, 7>;
+
+  /// Numbers from 0 to this mean a verb.
+  static constexpr int verbs = 27;
+
+  /// Says the same to a new store and to the model.
+  /// @returns the first difference; empty if there is none.
+  static std::string difference(const std::vector<command>& commands) {
+    fixture real;
+    store_comparison pair{real};
+    for (const auto& x : commands)
+      if (auto text = pair.run(x); !text.empty())
+        return text;
+    return pair.compare_all();
+  }
+
+  explicit store_comparison(fixture& real) : real_(real) {
+    const auto log = suite::talk(2).messages();
+    states_
+      = {suite::number(0),
+         suite::number(1),
+         state::plain(payload::of(std::string{"two"})),
+         suite::talk(0),
+         state::conversation(log.prefix(1), {}, {}),
+         state::conversation(log, {}, {}),
+         suite::talk(2).with_custom(payload::of(7)),
+         suite::version(1, suite::number(1)),
+         suite::version(2, suite::number(1)),
+         suite::version(2, suite::talk(2).with_custom(payload::of(7))),
+         suite::talk(2).with_artifact({"file", {ai::part::text("content")}})};
+  }
+
+  std::string run(const command& x) {
+    const auto [verb, a, b, c, d, e, f] = x;
+    const auto of = session(a);
+    if (verb < 9)
+      return save(of, b, c, d, e, f);
+    switch (verb) {
+      case 9:
+      case 10: return compare(restore_snapshot{snapshot(of, b, c, d)});
+      case 11: return compare(get_snapshot{snapshot(of, b, c, d), level(e)});
+      case 12: {
+        list_snapshots y{of};
+        y.with_orphans = b % 2 == 0;
+        y.wanted = level(c);
+        y.after = d % 8;
+        y.limit = e % 5;
+        return compare(y);
+      }
+      case 13: return compare(get_session{of, level(b)});
+      case 14: return compare(save_session{of, content(b), turn(c)});
+      case 15:
+        if constexpr (suite::durable)
+          real_.reopen();
+        return {};
+      default: break;
+    }
+    if constexpr (suite::managed)
+      switch (verb) {
+        case 16: {
+          list_sessions y;
+          y.agent = c % 3 == 0 ? "" : of.agent;
+          y.label = d % 3 == 0 ? label(d) : "";
+          if (e % 2 == 0)
+            y.after = of;
+          y.limit = f % 4;
+          return compare(y);
+        }
+        case 17:
+        case 18: {
+          label_snapshot y{snapshot(of, b, c, d)};
+          y.add = {label(e), label(f)};
+          y.remove = {label(e + f)};
+          return compare(y);
+        }
+        case 19: return compare(delete_session{of});
+        case 20:
+        case 21:
+          return compare(
+            copy_session{of, session(b), static_cast<std::uint64_t>(c % 8)});
+        case 22: {
+          verify_sessions y;
+          y.agent = b % 3 == 0 ? "" : of.agent;
+          y.session = c % 3 == 0 ? of.id : session_id{};
+          if (d % 2 == 0) {
+            y.after = session(d);
+            y.after_record = e % 5;
+          }
+          y.limit = f % 8;
+          return compare(y);
+        }
+        case 23: {
+          const auto size = b % 5 == 0 ? max_title_size + c % 2 : c % 3;
+          return compare(title_session{of, std::string(size, 'x')});
+        }
+        case 24:
+          return compare(
+            annotate_snapshot{snapshot(of, b, c, d), std::string(e % 4, 'x')});
+        default: {
+          prune_snapshots y;
+          y.agent = b % 4 == 0 ? "" : of.agent;
+          y.session = b % 2 == 0 ? session_id{} : of.id;
+          y.created_before = c % 2 == 0 ? caf::timestamp::max() : time(d);
+          y.keep_newest = e % 6;
+          return compare(y);
+        }
+      }
+    return {};
+  }
+
+  /// Reads all there is.
+  std::string compare_all() {
+    for (const auto& of : model_.sessions()) {
+      list_snapshots x{of};
+      x.with_orphans = true;
+      x.wanted = detail_level::state;
+      x.limit = max_page;
+      if (auto text = compare(x); !text.empty())
+        return text;
+      if (auto text = compare(get_session{of}); !text.empty())
+        return text;
+    }
+    if constexpr (suite::managed)
+      return compare(list_sessions{});
+    else
+      return {};
+  }
+
+private:
+  std::string save(const session_ref& of, int b, int c, int d, int e, int f) {
+    const auto value = content(b);
+    std::uint64_t parent = 0;
+    if (c % 8 == 0) {
+      parent = d % 10; // maybe there, maybe not
+    } else if (c % 8 != 1) {
+      const auto known = model_(get_session{of});
+      if (known.index() == 0)
+        parent = std::get<0>(known).info.head;
+    }
+    auto made = suite::record(of, value, parent);
+    made.turn_index = turn(d);
+    made.event = static_cast<snapshot_event>(e % 3);
+    made.created_at = time(d + e);
+    if (e % 4 == 0)
+      made.id = snapshot_id{"snapshot-" + std::to_string(d % 4)};
+    auto where = d % 2 == 0 ? append_rule::at_head : append_rule::anywhere;
+    if (f % 4 == 2)
+      made.note = "note";
+    if (f % 4 == 3) {
+      where = append_rule::as_it_was;
+      made.sequence = f;
+      made.index = e;
+    }
+    return compare(save_snapshot{std::move(made), value, where});
+  }
+
+  static session_ref session(int x) {
+    return suite::at(std::to_string(x % 3),
+                     x % 2 == 0 ? "/agent/a" : "/agent/b");
+  }
+
+  snapshot_ref snapshot(const session_ref& of, int b, int c, int d) {
+    const auto id = d % 4 == 0
+                      ? snapshot_id{"snapshot-" + std::to_string(c % 4)}
+                      : suite::id_of(content(c));
+    switch (b % 4) {
+      case 0: return {of, static_cast<std::uint64_t>(c % 10)};
+      case 1: return {of.agent, {}, id};
+      case 2: {
+        snapshot_ref result{of.agent, of.id, id};
+        result.sequence = d % 10;
+        return result;
+      }
+      default: return {of.agent, of.id, id};
+    }
+  }
+
+  [[nodiscard]] const state& content(int x) const {
+    return states_[x % states_.size()];
+  }
+
+  static detail_level level(int x) {
+    return x % 2 == 0 ? detail_level::state : detail_level::record;
+  }
+
+  static std::uint64_t turn(int x) {
+    return x % 5;
+  }
+
+  static caf::timestamp time(int x) {
+    return caf::timestamp{std::chrono::seconds{x % 10}};
+  }
+
+  static std::string label(int x) {
+    return std::string{"label "} + static_cast<char>('a' + x % 3);
+  }
+
+  /// Asks both.
+  template <class Verb>
+  std::string compare(const Verb& x) {
+    const auto actual = text_of(real_(x));
+    const auto expected = text_of(model_(x));
+    if (actual == expected)
+      return {};
+    return caf::deep_to_string(x) + "\n  is answered with " + actual
+           + "\n  instead of " + expected;
+  }
+
+  template <class T>
+  static std::string text_of(std::variant<T, errc> x) {
+    if (const auto code = std::get_if<errc>(&x))
+      return std::string{to_string(*code)};
+    auto& answer = std::get<0>(x);
+    if constexpr (std::is_same_v<T, session_info>)
+      forget_times(answer);
+    if constexpr (std::is_same_v<T, stored_session>)
+      forget_times(answer.info);
+    if constexpr (std::is_same_v<T, session_page>)
+      for (auto& y : answer.sessions)
+        forget_times(y);
+    return caf::deep_to_string(answer);
+  }
+
+  /// The model has no clock.
+  static void forget_times(session_info& x) {
+    x.created_at = {};
+    x.updated_at = {};
+  }
+
+  fixture& real_;
+  store_model model_;
+  std::vector<state> states_;
+};
+
+} // namespace tertulia::detail

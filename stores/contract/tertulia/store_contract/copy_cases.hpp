@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/store.hpp>
+#include <tertulia/store_contract/suite.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// How sessions are copied. Included by tertulia/store_contract.hpp.
+
+namespace tertulia {
+
+TYPED_TEST_P(store_contract, a_copy_is_what_its_origin_was) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto first = this->at("1");
+    const auto second = this->at("2");
+    this->save_all(first, {1, 2, 3});
+    this->restore(first, 2);
+    label_snapshot mark{snapshot_ref{first, 3}};
+    mark.add = {"good"};
+    this->get(mark);
+    this->get(save_session{first, this->talk(3), 7});
+    const auto before = this->get(get_session{first});
+    const auto info = this->get(copy_session{first, second});
+    EXPECT_EQ(info.agent, second.agent);
+    EXPECT_EQ(info.id, second.id);
+    EXPECT_GE(info.created_at, before.info.updated_at);
+    EXPECT_EQ(info.updated_at, info.created_at);
+    EXPECT_EQ(info.head, 2u);
+    EXPECT_EQ(info.next_turn, 7u);
+    EXPECT_EQ(info.records, 3u);
+    const auto copy = this->get(get_session{second});
+    EXPECT_EQ(copy.info, info);
+    EXPECT_EQ(copy.content, this->talk(3));
+    EXPECT_EQ(this->sequences(second, true), this->sequences(first, true));
+    EXPECT_EQ(this->sequences(second), this->sequences(first));
+    for (const std::uint64_t i : {1, 2, 3}) {
+      auto expected = this->read(first, i);
+      expected.session = second.id;
+      EXPECT_EQ(this->read(second, i), expected);
+    }
+    EXPECT_EQ(this->get(get_session{first}).info, before.info);
+  }
+}
+
+TYPED_TEST_P(store_contract, a_copy_up_to_a_record_has_its_ancestors) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto first = this->at("1");
+    const auto second = this->at("2", "/agent/b");
+    this->save_all(first, {1, 2, 3});
+    this->save(first, this->number(4), 1, append_rule::anywhere);
+    this->save(first, this->number(5), 4);
+    label_snapshot mark{snapshot_ref{first, 1}};
+    mark.add = {"root"};
+    this->get(mark);
+    // an orphan, too, can be gone on with
+    const auto info = this->get(copy_session{first, second, 3});
+    EXPECT_EQ(info.head, 3u);
+    EXPECT_EQ(info.next_turn, 1u);
+    EXPECT_EQ(info.records, 3u);
+    const std::vector<std::uint64_t> way{1, 2, 3};
+    EXPECT_EQ(this->sequences(second), way);
+    EXPECT_EQ(this->sequences(second, true), way);
+    EXPECT_EQ(this->get(get_session{second}).content, this->number(3));
+    EXPECT_EQ(this->read(second, 1).labels, std::vector<std::string>{"root"});
+    EXPECT_EQ(this->save(second, this->number(6), 3).record.sequence, 4u);
+
+    const auto third = this->at("3");
+    this->get(copy_session{first, third, 4});
+    EXPECT_EQ(this->sequences(third, true), (std::vector<std::uint64_t>{1, 4}));
+    EXPECT_EQ(this->save(third, this->number(6), 4).record.sequence, 5u);
+  }
+}
+
+TYPED_TEST_P(store_contract, a_copy_and_its_origin_go_their_own_ways) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto first = this->at("1");
+    const auto second = this->at("2");
+    const auto trunk = this->talk(5);
+    const auto more = [&](const char* text) {
+      return trunk.with_messages(trunk.messages().with(ai::user_text(text)));
+    };
+    this->save(first, trunk, 0);
+    this->get(copy_session{first, second});
+    this->save(first, more("one way"), 1);
+    this->save(second, more("the other"), 1);
+    for (const auto& of : {first, second})
+      EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, 1}}).content, trunk);
+    EXPECT_EQ(this->get(get_session{first}).content, more("one way"));
+    EXPECT_EQ(this->get(get_session{second}).content, more("the other"));
+    EXPECT_EQ(this->code(get_snapshot{{first.agent, {}, this->id_of(trunk)}}),
+              errc::failed_precondition);
+    EXPECT_EQ(this->get(delete_session{first}), (erased{2, 1}));
+    EXPECT_EQ(this->restore(second, 1).content, trunk);
+    EXPECT_EQ(this->restore(second, 2).content, more("the other"));
+    EXPECT_EQ(this->get(delete_session{second}), (erased{2, 2}));
+  }
+}
+
+TYPED_TEST_P(store_contract, a_copy_needs_an_origin_and_a_name_of_its_own) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto first = this->at("1");
+    const auto second = this->at("2");
+    this->save_all(first, {1});
+    this->save_all(second, {2});
+    EXPECT_EQ(this->code(copy_session{first, second}), errc::already_exists);
+    EXPECT_NE(this->store.error().message().find("\"2\""), std::string::npos);
+    EXPECT_EQ(this->code(copy_session{first, first}), errc::already_exists);
+    const auto third = this->at("3");
+    EXPECT_EQ(this->code(copy_session{third, this->at("4")}), errc::not_found);
+    EXPECT_EQ(this->code(copy_session{first, third, 2}), errc::not_found);
+    EXPECT_EQ(this->code(copy_session{first, this->at("")}),
+              errc::invalid_argument);
+    EXPECT_EQ(this->code(copy_session{this->at("1", ""), third}),
+              errc::invalid_argument);
+    EXPECT_EQ(this->code(get_session{third}), errc::not_found);
+    EXPECT_EQ(this->get(get_session{second}).content, this->number(2));
+  }
+}
+
+} // namespace tertulia

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/store.hpp>
+#include <tertulia/store_contract/suite.hpp>
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// What people write on snapshots. Included by tertulia/store_contract.hpp.
+
+namespace tertulia {
+
+TYPED_TEST_P(store_contract, labels_are_ordered_and_distinct) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    this->save_all(of, {1});
+    label_snapshot x{snapshot_ref{of, 1}};
+    x.add = {"b", "a", "b", "c"};
+    x.remove = {"nothing"};
+    const std::vector<std::string> abc{"a", "b", "c"};
+    EXPECT_EQ(this->get(x).labels, abc);
+    EXPECT_EQ(this->read(of, 1).labels, abc);
+    x.add = {"a", "d"};
+    x.remove = {"b", "a"};
+    EXPECT_EQ(this->get(x).labels, (std::vector<std::string>{"a", "c", "d"}));
+    x.which.sequence = 2;
+    EXPECT_EQ(this->code(x), errc::not_found);
+  }
+}
+
+TYPED_TEST_P(store_contract, labels_have_limits) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    this->save_all(of, {1});
+    label_snapshot x{snapshot_ref{of, 1}};
+    x.add = {"fine", ""};
+    EXPECT_EQ(this->code(x), errc::invalid_argument);
+    x.add = {std::string(max_label_size + 1, 'x')};
+    EXPECT_EQ(this->code(x), errc::invalid_argument);
+    EXPECT_TRUE(this->read(of, 1).labels.empty());
+    x.add = {std::string(max_label_size, 'x')};
+    while (x.add.size() < max_labels)
+      x.add.push_back(std::to_string(x.add.size()));
+    EXPECT_EQ(this->get(x).labels.size(), max_labels);
+    x.add = {"one more"};
+    EXPECT_EQ(this->code(x), errc::resource_exhausted);
+    x.remove = {"1"};
+    EXPECT_EQ(this->get(x).labels.size(), max_labels);
+  }
+}
+
+TYPED_TEST_P(store_contract, a_snapshot_has_a_note) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    this->save_all(of, {1, 2});
+    auto made = this->record(of, this->number(3), 2);
+    made.note = "from the start";
+    this->get(save_snapshot{made, this->number(3), append_rule::at_head});
+    EXPECT_EQ(this->read(of, 3).note, "from the start");
+    const auto before = this->get(get_session{of}).info;
+    const auto note = std::string(max_note_size - 2, 'x') + "\xc3\xb6";
+    auto expected = this->read(of, 1);
+    expected.note = note;
+    const snapshot_ref first{of, 1};
+    EXPECT_EQ(this->get(annotate_snapshot{first, note}), expected);
+    EXPECT_EQ(this->read(of, 1), expected);
+    EXPECT_EQ(this->get(get_session{of}).info, before);
+    EXPECT_EQ(this->code(annotate_snapshot{first, note + "x"}),
+              errc::invalid_argument);
+    EXPECT_EQ(this->code(annotate_snapshot{first, "\xff"}),
+              errc::invalid_argument);
+    EXPECT_EQ(this->code(annotate_snapshot{snapshot_ref{of, 4}, "x"}),
+              errc::not_found);
+    EXPECT_EQ(this->read(of, 1).note, note);
+    const auto copy = this->at("t");
+    this->get(copy_session{of, copy, 2});
+    EXPECT_EQ(this->get(annotate_snapshot{first, ""}).note, "");
+    EXPECT_EQ(this->read(of, 1).note, "");
+    EXPECT_EQ(this->read(copy, 1).note, note);
+    EXPECT_EQ(this->get(prune_snapshots{}).records, 3u);
+    EXPECT_EQ(this->read(of, 3).note, "from the start");
+  }
+}
+
+} // namespace tertulia

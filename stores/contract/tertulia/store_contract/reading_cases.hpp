@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+#include <tertulia/store.hpp>
+#include <tertulia/store_contract/suite.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// How states and snapshots are found and read, and heads moved. Included by
+// tertulia/store_contract.hpp.
+
+namespace tertulia {
+
+// -- states -------------------------------------------------------------------
+
+TYPED_TEST_P(store_contract, what_was_saved_is_returned) {
+  const auto of = this->at("s");
+  ai::message_log log{{ai::system_text("be \"brief\""), ai::user_text("ö\n")}};
+  const auto artifacts = std::make_shared<const std::vector<ai::artifact>>(
+    std::vector<ai::artifact>{{"file", {ai::part::text("content")}}});
+  const std::vector<state> all{
+    state::plain({}),
+    state::plain(payload::of(std::map<std::string, double>{{"x", 0.1}})),
+    state::conversation({}, {}, {}),
+    state::conversation(log, {}, {}),
+    state::conversation(log, payload::of(std::string{"custom"}), {}),
+    state::conversation(log, payload::of(1), artifacts)};
+  std::uint64_t parent = 0;
+  for (const auto& x : all)
+    parent = this->save(of, x, parent).record.sequence;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto found = this->get(get_snapshot{snapshot_ref{of, i + 1}});
+    EXPECT_EQ(found.content.form(), all[i].form());
+    EXPECT_EQ(found.content.text(), all[i].text());
+    EXPECT_EQ(found.content.id(), found.record.state);
+  }
+}
+
+TYPED_TEST_P(store_contract, logs_that_grow_from_a_state_leave_it_alone) {
+  const auto of = this->at("s");
+  const auto first = this->talk(2);
+  const auto text = first.text();
+  this->save(of, first, 0);
+  for (const auto* next : {"one way", "the other"})
+    this->save(of,
+               first.with_messages(first.messages().with(ai::user_text(next))),
+               1, append_rule::anywhere);
+  EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, 1}}).content.text(), text);
+  EXPECT_NE(this->get(get_snapshot{snapshot_ref{of, 2}}).content.text(),
+            this->get(get_snapshot{snapshot_ref{of, 3}}).content.text());
+}
+
+TYPED_TEST_P(store_contract, a_record_alone_comes_without_its_state) {
+  const auto of = this->at("s");
+  this->save_all(of, {1});
+  const auto found
+    = this->get(get_snapshot{snapshot_ref{of, 1}, detail_level::record});
+  EXPECT_FALSE(found.content.custom());
+}
+
+TYPED_TEST_P(store_contract, a_corrupt_state_is_data_loss) {
+  if constexpr (corrupts_states<TypeParam>) {
+    const auto of = this->at("s");
+    this->save_all(of, {1, 2});
+    const auto before = this->get(get_session{of}).info;
+    this->store.factory().corrupt(this->number(1).id());
+    const snapshot_ref which{of, 1};
+    EXPECT_EQ(this->code(get_snapshot{which}), errc::data_loss);
+    EXPECT_NE(this->store.error().message().find("corrupt"), std::string::npos);
+    EXPECT_EQ(this->code(restore_snapshot{which}), errc::data_loss);
+    EXPECT_EQ(this->get(get_session{of}).info, before);
+    EXPECT_EQ(this->code(get_snapshot{which, detail_level::record}), errc::ok);
+    EXPECT_EQ(this->code(get_snapshot{snapshot_ref{of, 2}}), errc::ok);
+  } else {
+    GTEST_SKIP() << "the factory does not corrupt states";
+  }
+}
+
+TYPED_TEST_P(store_contract, a_missing_state_is_another_data_loss) {
+  if constexpr (loses_states<TypeParam>) {
+    const auto of = this->at("s");
+    this->save_all(of, {1, 2});
+    this->store.factory().lose(this->number(1).id());
+    EXPECT_EQ(this->code(get_snapshot{snapshot_ref{of, 1}}), errc::data_loss);
+    EXPECT_NE(this->store.error().message().find("missing"), std::string::npos);
+    EXPECT_EQ(this->code(get_snapshot{snapshot_ref{of, 2}}), errc::ok);
+  } else {
+    GTEST_SKIP() << "the factory does not lose states";
+  }
+}
+
+// -- finding ------------------------------------------------------------------
+
+TYPED_TEST_P(store_contract, an_id_in_one_session_needs_no_session) {
+  this->save_all(this->at("s"), {1, 2});
+  this->save_all(this->at("t"), {3});
+  const auto found
+    = this->get(get_snapshot{{"/agent/a", {}, this->id_of(this->number(2))}});
+  EXPECT_EQ(found.record.session, session_id{"s"});
+  EXPECT_EQ(found.record.sequence, 2u);
+}
+
+TYPED_TEST_P(store_contract, an_id_in_several_sessions_needs_the_session) {
+  for (const auto* name : {"one", "two"})
+    this->save_all(this->at(name), {1});
+  this->save_all(this->at("three", "/agent/b"), {1});
+  const auto id = this->id_of(this->number(1));
+  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", {}, id}}),
+            errc::failed_precondition);
+  const auto message = this->store.error().message();
+  EXPECT_NE(message.find("one"), std::string::npos);
+  EXPECT_NE(message.find("two"), std::string::npos);
+  EXPECT_EQ(message.find("three"), std::string::npos);
+  EXPECT_TRUE(json::accept(this->store.error().details()));
+  EXPECT_EQ(this->code(restore_snapshot{{"/agent/a", {}, id}}),
+            errc::failed_precondition);
+  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", session_id{"one"}, id}}),
+            errc::ok);
+  EXPECT_EQ(this->code(get_snapshot{{"/agent/b", {}, id}}), errc::ok);
+}
+
+TYPED_TEST_P(store_contract, what_is_not_there_is_not_found) {
+  this->save_all(this->at("s"), {1});
+  const auto id = this->id_of(this->number(1));
+  const auto other = this->id_of(this->number(2));
+  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", {}, other}}), errc::not_found);
+  EXPECT_EQ(this->code(get_snapshot{{"/agent/b", {}, id}}), errc::not_found);
+  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", session_id{"t"}, id}}),
+            errc::not_found);
+  EXPECT_EQ(this->code(get_snapshot{snapshot_ref{this->at("s"), 2}}),
+            errc::not_found);
+  snapshot_ref both{"/agent/a", session_id{"s"}, other};
+  both.sequence = 1;
+  EXPECT_EQ(this->code(get_snapshot{both}), errc::not_found);
+  EXPECT_EQ(this->code(restore_snapshot{both}), errc::not_found);
+  EXPECT_EQ(this->code(get_session{this->at("t")}), errc::not_found);
+}
+
+TYPED_TEST_P(store_contract, an_unknown_session_has_no_snapshots) {
+  const auto page = this->get(list_snapshots{this->at("s")});
+  EXPECT_TRUE(page.snapshots.empty());
+  EXPECT_FALSE(page.more);
+}
+
+TYPED_TEST_P(store_contract, pages_show_everything_once) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2, 3, 4, 5, 6, 7});
+  this->restore(of, 3);
+  this->save(of, this->number(8), 3);
+  for (const auto with_orphans : {false, true})
+    for (const std::uint32_t limit : {0, 1, 2, 3, 100}) {
+      list_snapshots x{of};
+      x.with_orphans = with_orphans;
+      x.limit = limit;
+      std::vector<std::uint64_t> seen;
+      for (auto more = true; more && seen.size() < 100;) {
+        const auto page = this->get(x);
+        ASSERT_FALSE(page.snapshots.empty());
+        ASSERT_LE(page.snapshots.size(), std::max(limit, 1u));
+        for (const auto& y : page.snapshots)
+          seen.push_back(y.record.sequence);
+        x.after = seen.back();
+        more = page.more;
+      }
+      EXPECT_EQ(seen, this->sequences(of, with_orphans));
+      EXPECT_EQ(seen.size(), with_orphans ? 8u : 4u);
+    }
+}
+
+// -- heads --------------------------------------------------------------------
+
+TYPED_TEST_P(store_contract, a_restore_moves_the_head_and_what_follows_it) {
+  const auto of = this->at("s");
+  std::uint64_t parent = 0;
+  for (int i = 0; i < 3; ++i) {
+    auto made = this->record(of, this->number(i), parent);
+    made.turn_index = i;
+    parent
+      = this->get(save_snapshot{made, this->number(i), append_rule::at_head})
+          .record.sequence;
+  }
+  const auto restored = this->restore(of, 2);
+  EXPECT_EQ(restored.record.sequence, 2u);
+  EXPECT_FALSE(restored.record.orphaned);
+  EXPECT_EQ(restored.content, this->number(1));
+  const auto session = this->get(get_session{of});
+  EXPECT_EQ(session.info.head, 2u);
+  EXPECT_EQ(session.info.next_turn, 2u);
+  EXPECT_EQ(session.info.records, 3u);
+  EXPECT_EQ(session.content, this->number(1));
+  ASSERT_TRUE(session.head);
+  EXPECT_EQ(session.head.record, this->read(of, 2));
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(this->sequences(of, true), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TYPED_TEST_P(store_contract, an_orphan_is_recovered_by_restoring_it) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2, 3});
+  this->restore(of, 1);
+  this->save(of, this->number(4), 1);
+  EXPECT_TRUE(this->read(of, 3).orphaned);
+  this->restore(of, 3);
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_TRUE(this->read(of, 4).orphaned);
+  const auto next = this->save(of, this->number(5), 3);
+  EXPECT_EQ(next.record.sequence, 5u);
+  EXPECT_EQ(next.record.index, 3u);
+}
+
+TYPED_TEST_P(store_contract, two_restores_in_a_row_end_at_the_second) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2, 3});
+  this->restore(of, 1);
+  this->restore(of, 2);
+  EXPECT_EQ(this->get(get_session{of}).info.head, 2u);
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 2}));
+  this->restore(of, 2);
+  EXPECT_EQ(this->get(get_session{of}).info.head, 2u);
+}
+
+} // namespace tertulia

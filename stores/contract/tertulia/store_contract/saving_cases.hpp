@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+#include <tertulia/store.hpp>
+#include <tertulia/store_contract/suite.hpp>
+
+#include <caf/timestamp.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// How records are saved. Included by tertulia/store_contract.hpp.
+
+namespace tertulia {
+
+TYPED_TEST_P(store_contract, the_first_record_is_a_root) {
+  const auto of = this->at("s");
+  auto made = this->record(of, this->talk(1), 0);
+  made.turn_index = 3;
+  made.event = snapshot_event::tool_iteration_end;
+  made.created_at = caf::timestamp{std::chrono::seconds{1'700'000'000}};
+  const auto saved
+    = this->get(save_snapshot{made, this->talk(1), append_rule::at_head});
+  EXPECT_TRUE(saved.created);
+  made.sequence = 1;
+  EXPECT_EQ(saved.record, made);
+  EXPECT_EQ(this->read(of, 1), made);
+}
+
+TYPED_TEST_P(store_contract, a_record_follows_its_parent) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2, 3});
+  const auto last = this->read(of, 3);
+  EXPECT_EQ(last.parent, 2u);
+  EXPECT_EQ(last.parent_id, this->id_of(this->number(2)));
+  EXPECT_EQ(last.index, 2u);
+}
+
+TYPED_TEST_P(store_contract, a_state_that_comes_back_is_recorded_again) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2, 1});
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(this->read(of, 1).id, this->read(of, 3).id);
+  const auto found
+    = this->get(get_snapshot{{of.agent, of.id, this->id_of(this->number(1))}});
+  EXPECT_EQ(found.record.sequence, 3u);
+}
+
+TYPED_TEST_P(store_contract, an_id_means_the_last_active_record_that_has_it) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2, 1});
+  this->restore(of, 2);
+  const snapshot_ref which{of.agent, of.id, this->id_of(this->number(1))};
+  EXPECT_EQ(this->get(get_snapshot{which}).record.sequence, 1u);
+}
+
+TYPED_TEST_P(store_contract, an_id_without_active_records_means_its_last_one) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2, 3, 2});
+  this->restore(of, 1);
+  const snapshot_ref which{of.agent, of.id, this->id_of(this->number(2))};
+  EXPECT_EQ(this->get(get_snapshot{which}).record.sequence, 4u);
+}
+
+TYPED_TEST_P(store_contract, saving_what_the_parent_has_changes_nothing) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2});
+  const auto before = this->get(get_session{of});
+  const auto again = this->save(of, this->number(2), 2);
+  EXPECT_FALSE(again.created);
+  EXPECT_EQ(again.record, this->read(of, 2));
+  const auto branch = this->save(of, this->number(1), 1, append_rule::anywhere);
+  EXPECT_FALSE(branch.created);
+  EXPECT_EQ(branch.record, this->read(of, 1));
+  const auto after = this->get(get_session{of});
+  EXPECT_EQ(before.info, after.info);
+  EXPECT_EQ(before.content, after.content);
+}
+
+TYPED_TEST_P(store_contract,
+             the_same_text_of_another_version_is_another_state) {
+  const auto of = this->at("s");
+  const auto versions = {this->number(1), this->version(1, this->number(1)),
+                         this->version(2, this->number(1))};
+  std::uint64_t sequence = 0;
+  for (const auto& x : versions) {
+    const auto saved = this->save(of, x, sequence);
+    EXPECT_TRUE(saved.created);
+    EXPECT_EQ(saved.record.type, x.type());
+    EXPECT_EQ(saved.record.state, this->number(1).id());
+    sequence = saved.record.sequence;
+    EXPECT_FALSE(this->save(of, x, sequence).created);
+  }
+  sequence = 0;
+  for (const auto& x : versions) {
+    ++sequence;
+    EXPECT_EQ(this->read(of, sequence).type, x.type());
+    EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, sequence}}).content, x);
+    EXPECT_EQ(this->restore(of, sequence).content, x);
+    EXPECT_EQ(this->get(get_session{of}).content, x);
+  }
+  // their id means the last active one, as ever
+  this->restore(of, 2);
+  EXPECT_EQ(
+    this->get(get_snapshot{{of.agent, of.id, this->id_of(this->number(1))}})
+      .record.sequence,
+    2u);
+}
+
+TYPED_TEST_P(store_contract, what_a_session_works_on_has_a_version) {
+  const auto of = this->at("s");
+  this->save(of, this->version(1, this->number(1)), 0);
+  const auto now = this->version(2, this->number(1));
+  this->get(save_session{of, now, 1});
+  const auto found = this->get(get_session{of});
+  EXPECT_EQ(found.content, now);
+  EXPECT_EQ(found.head.content, this->version(1, this->number(1)));
+  EXPECT_EQ(found.head.record.type, found.head.content.type());
+}
+
+TYPED_TEST_P(store_contract, versions_of_a_conversation_go_on_from_each_other) {
+  const auto of = this->at("s");
+  const auto old = this->version(1, this->talk(3));
+  const auto now = this->version(2, this->talk(3));
+  this->save(of, old, 0);
+  this->save(of, now, 1);
+  const auto next
+    = now.with_messages(now.messages().with(ai::user_text("more")));
+  this->save(of, next, 2);
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, i}}).content,
+              i == 1 ? old : (i == 2 ? now : next));
+}
+
+TYPED_TEST_P(store_contract, who_saves_behind_a_head_that_has_moved_is_told) {
+  const auto of = this->at("race");
+  this->save_all(of, {1});
+  auto late = save_snapshot{this->record(of, this->number(2), 1),
+                            this->number(2), append_rule::at_head};
+  EXPECT_EQ(this->code(late), errc::ok);
+  EXPECT_EQ(this->code(late), errc::aborted);
+  EXPECT_NE(this->store.error().message().find("race"), std::string::npos);
+  late.record.parent = 0;
+  EXPECT_EQ(this->code(late), errc::aborted);
+  EXPECT_EQ(this->sequences(of, true), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TYPED_TEST_P(store_contract, a_branch_orphans_what_it_leaves) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2, 3});
+  const auto saved = this->save(of, this->number(4), 1, append_rule::anywhere);
+  EXPECT_EQ(saved.record.sequence, 4u);
+  EXPECT_EQ(saved.record.index, 1u);
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 4}));
+  EXPECT_TRUE(this->read(of, 3).orphaned);
+}
+
+TYPED_TEST_P(store_contract, a_record_can_be_saved_as_it_was) {
+  const auto of = this->at("s");
+  const auto save
+    = [&](int value, std::uint64_t sequence, std::uint64_t parent) {
+        auto made = this->record(of, this->number(value), parent);
+        made.sequence = sequence;
+        made.index = 10 * sequence;
+        return save_snapshot{made, this->number(value), append_rule::as_it_was};
+      };
+  EXPECT_EQ(this->code(save(1, 0, 0)), errc::invalid_argument);
+  EXPECT_TRUE(this->get(save(1, 3, 0)).created);
+  const auto same = this->get(save(1, 5, 3)); // what was between them is gone
+  EXPECT_TRUE(same.created);
+  EXPECT_EQ(same.record.sequence, 5u);
+  EXPECT_EQ(same.record.index, 50u);
+  EXPECT_EQ(same.record.parent, 3u);
+  EXPECT_EQ(same.record.parent_id, this->id_of(this->number(1)));
+  this->get(save(2, 6, 5));
+  this->get(save(3, 9, 3));
+  EXPECT_EQ(this->code(save(4, 9, 3)), errc::aborted);
+  EXPECT_EQ(this->code(save(4, 2, 0)), errc::aborted);
+  EXPECT_EQ(this->code(save(4, 10, 4)), errc::not_found);
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{3, 9}));
+  EXPECT_EQ(this->sequences(of, true),
+            (std::vector<std::uint64_t>{3, 5, 6, 9}));
+  this->restore(of, 6);
+  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{3, 5, 6}));
+  const auto next = this->save(of, this->number(5), 6).record;
+  EXPECT_EQ(next.sequence, 10u);
+  EXPECT_EQ(next.index, 61u);
+}
+
+TYPED_TEST_P(store_contract, a_parent_that_is_not_there_is_not_found) {
+  const auto of = this->at("s");
+  const auto content = this->number(1);
+  for (const auto rule : {append_rule::anywhere, append_rule::at_head}) {
+    EXPECT_EQ(
+      this->code(save_snapshot{this->record(of, content, 1), content, rule}),
+      errc::not_found);
+  }
+  EXPECT_EQ(this->code(get_session{of}), errc::not_found);
+}
+
+TYPED_TEST_P(store_contract, a_state_with_another_id_is_refused) {
+  const auto of = this->at("s");
+  EXPECT_EQ(this->code(save_snapshot{this->record(of, this->number(1), 0),
+                                     this->number(2), append_rule::anywhere}),
+            errc::invalid_argument);
+  EXPECT_EQ(this->code(get_session{of}), errc::not_found);
+}
+
+TYPED_TEST_P(store_contract, what_has_no_json_is_refused) {
+  const auto of = this->at("s");
+  const auto wrong
+    = state::plain(payload::of(std::numeric_limits<double>::quiet_NaN()));
+  auto made = this->record(of, this->number(1), 0);
+  EXPECT_EQ(this->code(save_snapshot{made, wrong, append_rule::anywhere}),
+            errc::invalid_argument);
+  EXPECT_EQ(this->code(save_session{of, wrong, 0}), errc::invalid_argument);
+  EXPECT_EQ(this->code(get_session{of}), errc::not_found);
+}
+
+TYPED_TEST_P(store_contract, empty_names_are_refused) {
+  const auto content = this->number(1);
+  const auto made = this->record(this->at("s"), content, 0);
+  auto refused = [&](auto change) {
+    auto wrong = made;
+    change(wrong);
+    return this->code(save_snapshot{wrong, content, append_rule::anywhere})
+           == errc::invalid_argument;
+  };
+  EXPECT_TRUE(refused([](snapshot_record& x) { x.agent.clear(); }));
+  EXPECT_TRUE(refused([](snapshot_record& x) { x.session = {}; }));
+  EXPECT_TRUE(refused([](snapshot_record& x) { x.id = {}; }));
+  const auto nobody = this->at("s", "");
+  const auto nameless = this->at("");
+  for (const auto& x : {nobody, nameless}) {
+    EXPECT_EQ(this->code(save_session{x, content, 0}), errc::invalid_argument);
+    EXPECT_EQ(this->code(get_session{x}), errc::invalid_argument);
+    EXPECT_EQ(this->code(list_snapshots{x}), errc::invalid_argument);
+  }
+  EXPECT_EQ(this->code(get_snapshot{{"", {}, made.id}}),
+            errc::invalid_argument);
+  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", {}, {}}}),
+            errc::invalid_argument);
+  EXPECT_EQ(this->code(get_snapshot{snapshot_ref{nameless, 1}}),
+            errc::invalid_argument);
+}
+
+} // namespace tertulia

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+#include <tertulia/store.hpp>
+#include <tertulia/store_contract/suite.hpp>
+
+#include <caf/timestamp.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// What a session is, and how sessions are listed. Included by
+// tertulia/store_contract.hpp.
+
+namespace tertulia {
+
+// -- sessions -----------------------------------------------------------------
+
+TYPED_TEST_P(store_contract, a_session_lives_without_snapshots) {
+  const auto of = this->at("s");
+  const auto info = this->get(save_session{of, this->number(1), 4});
+  EXPECT_EQ(info.agent, of.agent);
+  EXPECT_EQ(info.id, of.id);
+  EXPECT_EQ(info.head, 0u);
+  EXPECT_EQ(info.next_turn, 4u);
+  const auto session = this->get(get_session{of});
+  EXPECT_EQ(session.info, info);
+  EXPECT_FALSE(session.head);
+  EXPECT_EQ(session.content, this->number(1));
+  EXPECT_TRUE(this->save(of, this->number(1), 0).created);
+}
+
+TYPED_TEST_P(store_contract, what_a_session_works_on_is_not_its_head) {
+  const auto of = this->at("s");
+  this->save_all(of, {1, 2});
+  this->get(save_session{of, this->number(3), 7});
+  const auto session = this->get(get_session{of});
+  EXPECT_EQ(session.content, this->number(3));
+  EXPECT_EQ(session.info.next_turn, 7u);
+  ASSERT_TRUE(session.head);
+  EXPECT_EQ(session.head.record.sequence, 2u);
+  EXPECT_EQ(session.head.content, this->number(2));
+  this->save(of, this->number(4), 2);
+  EXPECT_EQ(this->get(get_session{of}).content, this->number(4));
+}
+
+TYPED_TEST_P(store_contract, a_session_knows_when_it_changed) {
+  const auto of = this->at("s");
+  const auto before = caf::make_timestamp();
+  const auto made = this->get(save_session{of, this->number(1), 0});
+  EXPECT_GE(made.created_at, before);
+  EXPECT_GE(made.updated_at, made.created_at);
+  this->save(of, this->number(2), 0);
+  const auto saved = this->get(get_session{of}).info;
+  EXPECT_EQ(saved.created_at, made.created_at);
+  EXPECT_GE(saved.updated_at, made.updated_at);
+  EXPECT_LE(saved.updated_at, caf::make_timestamp());
+}
+
+// -- managed stores -----------------------------------------------------------
+
+TYPED_TEST_P(store_contract, sessions_are_listed_in_pages) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    std::vector<session_ref> all;
+    for (const auto* agent : {"/agent/a", "/agent/b"})
+      for (const auto* id : {"1", "10", "2"}) {
+        all.push_back(this->at(id, agent));
+        this->save_all(all.back(), {1});
+      }
+    for (const std::uint32_t limit : {1, 2, 4, 100})
+      for (const auto* agent : {"", "/agent/a", "/agent/b"}) {
+        list_sessions x;
+        x.agent = agent;
+        x.limit = limit;
+        std::vector<session_ref> seen;
+        for (auto more = true; more && seen.size() < 100;) {
+          const auto page = this->get(x);
+          ASSERT_FALSE(page.sessions.empty());
+          for (const auto& y : page.sessions)
+            seen.emplace_back(y.agent, y.id);
+          x.after = seen.back();
+          more = page.more;
+        }
+        auto expected = all;
+        std::erase_if(expected, [&](const session_ref& y) {
+          return !x.agent.empty() && y.agent != x.agent;
+        });
+        EXPECT_EQ(seen, expected);
+      }
+  }
+}
+
+TYPED_TEST_P(store_contract, sessions_are_found_by_time_and_label) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto first = this->at("1");
+    const auto second = this->at("2");
+    this->save_all(first, {1});
+    this->save_all(second, {1});
+    label_snapshot mark{snapshot_ref{second, 1}};
+    mark.add = {"good"};
+    this->get(mark);
+    list_sessions x;
+    x.label = "good";
+    auto page = this->get(x);
+    ASSERT_EQ(page.sessions.size(), 1u);
+    EXPECT_EQ(page.sessions.front().id, second.id);
+    x.label = "bad";
+    EXPECT_TRUE(this->get(x).sessions.empty());
+
+    x.label.clear();
+    x.updated_since = page.sessions.front().updated_at;
+    for (const auto& y : this->get(x).sessions)
+      EXPECT_GE(y.updated_at, x.updated_since);
+    x.updated_since += std::chrono::hours{1};
+    EXPECT_TRUE(this->get(x).sessions.empty());
+  }
+}
+
+TYPED_TEST_P(store_contract, sessions_are_listed_with_what_they_are_about) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    const auto listed = [&] {
+      const auto page = this->get(list_sessions{});
+      EXPECT_EQ(page.sessions.size(), 1u);
+      const auto info = this->get(get_session{of}).info;
+      EXPECT_EQ(page.sessions.back(), info);
+      return info;
+    };
+    auto log = this->talk(3).messages();
+    const auto save = [&] {
+      this->get(save_session{of, state::conversation(log, {}, {}), 0});
+      const auto info = listed();
+      EXPECT_EQ(info.messages, log.size());
+      EXPECT_EQ(info.bytes, to_json_text(log).size());
+      return info.preview;
+    };
+    EXPECT_EQ(save(), "message 2");
+    log = log.with(ai::model_text("answer"));
+    EXPECT_EQ(save(), "message 2");
+    log = log.with(ai::message{ai::role::user,
+                               {ai::part::media("picture"), ai::part::text(""),
+                                ai::part::text("see"), ai::part::text("it")}});
+    EXPECT_EQ(save(), "see");
+    log = log.with(ai::message{ai::role::user, {ai::part::media("another")}});
+    for (std::size_t i = 2; i < preview_depth; ++i)
+      log = log.with(ai::model_text("thinking"));
+    EXPECT_EQ(save(), "see");
+    log = log.with(ai::model_text("at length"));
+    EXPECT_EQ(save(), "");
+    std::string text;
+    for (std::size_t i = 0; i < max_preview; ++i)
+      text
+        += i % 2 == 0 ? "\xc3\xb6" : "\xf0\x9f\x8d\xb5"; // ö and a cup of tea
+    log = log.with(ai::user_text(text + "\xc3\xb6"));
+    EXPECT_EQ(save(), text);
+    this->save(of, this->talk(2), 0);
+    EXPECT_EQ(listed().preview, "message 1");
+    this->save(of, this->number(1), 1);
+    EXPECT_EQ(listed().preview, "");
+    EXPECT_EQ(listed().messages, 0u);
+    EXPECT_EQ(listed().bytes, 0u);
+    this->restore(of, 1);
+    EXPECT_EQ(listed().preview, "message 1");
+    EXPECT_EQ(listed().messages, 2u);
+    EXPECT_EQ(this->get(copy_session{of, this->at("t"), 2}).messages, 0u);
+    EXPECT_EQ(this->get(copy_session{of, this->at("u"), 1}).preview,
+              "message 1");
+  }
+}
+
+TYPED_TEST_P(store_contract, sessions_have_titles) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    this->save_all(of, {1, 2});
+    const auto before = this->get(get_session{of}).info;
+    auto expected = before;
+    expected.title = "Tea";
+    EXPECT_EQ(this->get(title_session{of, "Tea"}), expected);
+    EXPECT_EQ(this->get(list_sessions{}).sessions.at(0), expected);
+    this->save(of, this->number(3), 2);
+    EXPECT_EQ(this->get(get_session{of}).info.title, "Tea");
+    EXPECT_EQ(this->get(copy_session{of, this->at("t")}).title, "Tea");
+    EXPECT_EQ(this->get(copy_session{of, this->at("u"), 1}).title, "Tea");
+    EXPECT_EQ(this->get(title_session{of, {}}).title, "");
+    EXPECT_EQ(this->code(title_session{this->at("v"), "x"}), errc::not_found);
+    EXPECT_EQ(this->code(title_session{of, "\xff"}), errc::invalid_argument);
+    EXPECT_EQ(
+      this->code(title_session{of, std::string(max_title_size + 1, 'x')}),
+      errc::invalid_argument);
+    EXPECT_EQ(this->code(title_session{of, std::string(max_title_size, 'x')}),
+              errc::ok);
+  }
+}
+
+} // namespace tertulia

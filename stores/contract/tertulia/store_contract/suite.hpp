@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/store_model.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/status.hpp>
+#include <tertulia/store.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/detail/type_list.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// What the cases of the store contract have in common. They are apart by what
+// they are about, and mean something only together: include
+// tertulia/store_contract.hpp.
+
+namespace tertulia {
+
+/// The handle of the stores that a factory opens.
+template <class Factory>
+using store_of
+  = decltype(std::declval<Factory&>().open(std::declval<caf::actor_system&>()));
+
+/// A factory whose stores can be looked after. In CAF 0.17 each typed handle
+/// claims to convert to each other one, so what they understand is compared.
+template <class T>
+concept makes_managed_stores
+  = caf::detail::tl_subset_of<typename managed_store::signatures,
+                              typename store_of<T>::signatures>::value;
+
+/// A factory whose stores outlive their actors.
+template <class T>
+concept makes_durable_stores = requires {
+  requires T::durable;
+};
+
+/// A factory that can damage what its store keeps.
+template <class T>
+concept corrupts_states = requires(T& x, const state_id& id) {
+  x.corrupt(id);
+};
+
+/// A factory that can take away what its store keeps.
+template <class T>
+concept loses_states = requires(T& x, const state_id& id) {
+  x.lose(id);
+};
+
+/// The suite. `Factory` is as described above.
+///
+/// @threads each test has an actor system of its own.
+/// @design  README §5.15 "Records and states".
+template <class Factory>
+class store_contract : public ::testing::Test {
+public:
+  static constexpr bool managed = makes_managed_stores<Factory>;
+  static constexpr bool durable = makes_durable_stores<Factory>;
+
+  /// Ends a test that would otherwise hang.
+  static constexpr auto patience = std::chrono::seconds{30};
+
+  /// A store of its own, and the door to it.
+  class fixture {
+  public:
+    fixture() : store_(factory_.open(system_)) {}
+
+    fixture(const fixture&) = delete;
+    fixture& operator=(const fixture&) = delete;
+
+    ~fixture() {
+      close();
+    }
+
+    template <class Verb>
+    detail::outcome<Verb> operator()(const Verb& x) {
+      using answer = detail::answer_to<Verb>;
+      detail::outcome<Verb> result{errc::unknown};
+      self_->request(store_, patience, x)
+        .receive([&](answer& y) { result = std::move(y); },
+                 [&](caf::error& y) {
+                   auto status = to_status(y);
+                   result = status.code();
+                   error_ = status;
+                 });
+      return result;
+    }
+
+    /// What the last error said.
+    [[nodiscard]] const status_error& error() const {
+      return error_;
+    }
+
+    Factory& factory() {
+      return factory_;
+    }
+
+    /// Ends the store and opens it again.
+    void reopen() {
+      close();
+      store_ = factory_.open(system_);
+    }
+
+  private:
+    void close() {
+      self_->send_exit(store_, caf::exit_reason::user_shutdown);
+      self_->wait_for(store_);
+      store_ = nullptr;
+    }
+
+    struct config : caf::actor_system_config {
+      config() {
+        set("scheduler.max-threads", 2);
+      }
+    };
+
+    config cfg_;
+    Factory factory_;
+    caf::actor_system system_{cfg_};
+    caf::scoped_actor self_{system_};
+    store_of<Factory> store_;
+    status_error error_{errc::ok, ""};
+  };
+
+  // -- what is said -----------------------------------------------------------
+
+  static state number(int x) {
+    return state::plain(payload::of(x));
+  }
+
+  /// A conversation of so many messages.
+  static state talk(int messages) {
+    ai::message_log log;
+    for (int i = 0; i < messages; ++i)
+      log = log.with(ai::user_text("message " + std::to_string(i)));
+    return state::conversation(log, {}, {});
+  }
+
+  /// The same under another version of its type.
+  static state version(std::uint32_t version, const state& x) {
+    return x.with_type(stored_type{"app.memo", version});
+  }
+
+  static session_ref at(std::string session, std::string agent = "/agent/a") {
+    return {std::move(agent), session_id{std::move(session)}};
+  }
+
+  static snapshot_id id_of(const state& x) {
+    return snapshot_id{x.id().str()};
+  }
+
+  static snapshot_record record(const session_ref& of, const state& content,
+                                std::uint64_t parent) {
+    snapshot_record result;
+    result.agent = of.agent;
+    result.session = of.id;
+    result.state = content.id();
+    result.id = id_of(content);
+    result.parent = parent;
+    return result;
+  }
+
+  template <class Verb>
+  detail::outcome<Verb> ask(const Verb& x) {
+    return store(x);
+  }
+
+  /// The answer, which must not be an error.
+  template <class Verb>
+  detail::answer_to<Verb> get(const Verb& x) {
+    auto result = store(x);
+    if (const auto code = std::get_if<errc>(&result)) {
+      ADD_FAILURE() << to_string(*code) << ": " << store.error().what();
+      return {};
+    }
+    return std::get<0>(std::move(result));
+  }
+
+  /// The code of the error; `errc::ok` if there is none.
+  template <class Verb>
+  errc code(const Verb& x) {
+    const auto result = store(x);
+    const auto code = std::get_if<errc>(&result);
+    return code != nullptr ? *code : errc::ok;
+  }
+
+  saved_snapshot save(const session_ref& of, const state& content,
+                      std::uint64_t parent,
+                      append_rule where = append_rule::at_head) {
+    return get(save_snapshot{record(of, content, parent), content, where});
+  }
+
+  /// Saves one number after the other.
+  void save_all(const session_ref& of, const std::vector<int>& numbers) {
+    std::uint64_t parent = 0;
+    for (const auto x : numbers)
+      parent = save(of, number(x), parent).record.sequence;
+  }
+
+  snapshot_record read(const session_ref& of, std::uint64_t sequence) {
+    return get(get_snapshot{snapshot_ref{of, sequence}, detail_level::record})
+      .record;
+  }
+
+  stored_snapshot restore(const session_ref& of, std::uint64_t sequence) {
+    return get(restore_snapshot{snapshot_ref{of, sequence}});
+  }
+
+  std::vector<std::uint64_t> sequences(const session_ref& of,
+                                       bool with_orphans = false) {
+    list_snapshots x{of};
+    x.with_orphans = with_orphans;
+    std::vector<std::uint64_t> result;
+    for (const auto& y : get(x).snapshots)
+      result.push_back(y.record.sequence);
+    return result;
+  }
+
+  fixture store;
+};
+
+TYPED_TEST_SUITE_P(store_contract);
+
+/// Leaves a test that the store need not pass.
+#define TERTULIA_NEEDS_MANAGED_STORE()                                         \
+  if constexpr (!TestFixture::managed)                                         \
+    GTEST_SKIP() << "the store is not a managed one";                          \
+  else
+
+} // namespace tertulia
