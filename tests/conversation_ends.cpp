@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Whoever leaves a conversation, and whenever, it has one end: its client hears
+// of it, what was stored stays, the session is free again and no actor is left.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "support/faulty_conversations.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test::conversation_ends {
+
+namespace {
+
+/// What the conversation is doing.
+enum class moment {
+  opening,
+  idle,
+  waiting_for_the_session,
+  waiting_for_the_store,
+  waiting_for_credit,
+  waiting_for_credit_at_its_turn_end,
+  ending,
+};
+
+/// What happens to it.
+enum class event {
+  cancel,
+  deadline,
+  take_over,
+  stop,
+  client_dies,
+  session_dies,
+  responder_dies,
+  connection_dies,
+};
+
+std::string name_of(moment x) {
+  constexpr const char* names[] = {"opening",
+                                   "idle",
+                                   "waiting_for_the_session",
+                                   "waiting_for_the_store",
+                                   "waiting_for_credit",
+                                   "waiting_for_credit_at_its_turn_end",
+                                   "ending"};
+  return names[static_cast<std::size_t>(x)];
+}
+
+std::string name_of(event x) {
+  constexpr const char* names[] = {"cancelled",
+                                   "late",
+                                   "taken_over",
+                                   "stopped",
+                                   "left",
+                                   "without_session",
+                                   "without_responder",
+                                   "without_connection"};
+  return names[static_cast<std::size_t>(x)];
+}
+
+/// What the client hears of it.
+errc code_of_event(event x) {
+  switch (x) {
+    case event::deadline: return errc::deadline_exceeded;
+    case event::stop: return errc::unavailable;
+    case event::session_dies:
+    case event::responder_dies:
+    case event::connection_dies: return errc::aborted;
+    default: return errc::cancelled;
+  }
+}
+
+struct a_conversation
+  : faulty_conversations,
+    ::testing::WithParamInterface<std::tuple<moment, event>> {
+  memo_agent define() {
+    if (std::get<moment>(GetParam()) == moment::ending)
+      return define_memo(
+        with_snapshot_callback(snapshot_on{snapshot_event::invocation_end}));
+    return define_keeping_memo();
+  }
+
+  tertulia::open opening(const memo_agent& agent) {
+    auto result = agent.opening_for(chunk_sink{}, with_session_id("s"));
+    if (std::get<event>(GetParam()) == event::deadline)
+      result.options.deadline = 10s;
+    switch (std::get<moment>(GetParam())) {
+      case moment::opening: kept.hang_next<get_session>(1); break;
+      case moment::waiting_for_credit: result.options.chunk_window = 0; break;
+      case moment::waiting_for_credit_at_its_turn_end:
+        result.options.chunk_window = 1;
+        break;
+      default: break;
+    }
+    return result;
+  }
+
+  void reach(memo_client& client) {
+    switch (std::get<moment>(GetParam())) {
+      case moment::opening:
+      case moment::idle: break;
+      case moment::waiting_for_the_session:
+        kept.hang_next<save_session>(1);
+        client.send("now");
+        break;
+      case moment::waiting_for_the_store:
+        kept.hang_next<save_snapshot>(1);
+        client.send("now");
+        break;
+      case moment::waiting_for_credit:
+      case moment::waiting_for_credit_at_its_turn_end:
+        client.send("now");
+        break;
+      case moment::ending:
+        say(client, "now");
+        kept.hang_next<save_snapshot>(1);
+        client.close();
+        break;
+    }
+    run();
+  }
+
+  static void kill(const caf::actor& x) {
+    ASSERT_TRUE(x);
+    caf::anon_send_exit(x, caf::exit_reason::kill);
+  }
+};
+
+} // namespace
+
+TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
+  const auto [when, what] = GetParam();
+  const auto agent = define();
+  {
+    auto before = open(agent, with_session_id("s"));
+    run();
+    say(before, "before");
+    before.close();
+    run();
+    ASSERT_EQ(before.code(), errc::ok);
+  }
+  run();
+  const auto records = records_of(agent, "s");
+  ASSERT_EQ(records.size(), 1u);
+
+  memo_client client{system, rt->front_desk(), opening(agent)};
+  run();
+  ASSERT_EQ(client.heard().open.has_value(), when != moment::opening);
+  reach(client);
+  ASSERT_EQ(client.heard().ends, 0u);
+
+  std::optional<memo_client> other;
+  switch (what) {
+    case event::cancel: client.cancel(); break;
+    case event::deadline: advance(10s); break;
+    case event::take_over:
+      other.emplace(system, rt->front_desk(), agent, with_session_id("s"),
+                    with_take_over{});
+      break;
+    case event::stop: rt->stop(); break;
+    case event::client_dies: client.die(); break;
+    case event::session_dies: kill(last_actors().session); break;
+    case event::responder_dies: kill(last_actors().responder); break;
+    case event::connection_dies: kill(last_actors().connection); break;
+  }
+  run();
+
+  if (what == event::client_dies) {
+    EXPECT_EQ(client.heard().ends, 0u);
+  } else if (when == moment::opening) {
+    EXPECT_EQ(code_of(client.heard().refused), code_of_event(what));
+    EXPECT_EQ(client.heard().ends, 0u);
+  } else {
+    ASSERT_EQ(client.heard().ends, 1u);
+    EXPECT_EQ(client.code(), code_of_event(what));
+    EXPECT_EQ(client.heard().gaps, 0u);
+  }
+
+  if (other) {
+    ASSERT_TRUE(other->heard().open)
+      << to_status(other->heard().refused).message();
+    const auto error = when == moment::opening ? client.heard().refused
+                                               : client.heard().end->reason;
+    EXPECT_EQ(to_status(error).message(),
+              "another invocation took over the session");
+    EXPECT_EQ(extra_actors(), 3u); // two clients and a connection
+    other->close();
+    run();
+    EXPECT_EQ(other->code(), errc::ok);
+  }
+  const auto clients
+    = (other ? 2u : 1u) - (what == event::client_dies ? 1u : 0u);
+  if (what != event::stop) { // then even the front desk has gone
+    EXPECT_EQ(extra_actors(), clients);
+  }
+  EXPECT_TRUE(all_left());
+  EXPECT_EQ(records_of(agent, "s").at(0).id, records[0].id);
+  if (what == event::stop) {
+    EXPECT_TRUE(all_gone());
+    return;
+  }
+
+  // Free at once, whatever the store still has to do.
+  auto after = open(agent, with_session_id("s"));
+  run();
+  ASSERT_TRUE(after.heard().open) << to_status(after.heard().refused).message();
+  say(after, "after");
+  after.close();
+  run();
+  ASSERT_EQ(after.code(), errc::ok);
+  const auto state = after.output().state.said;
+  EXPECT_EQ(state.front(), "before");
+  EXPECT_EQ(state.back(), "after");
+  EXPECT_TRUE(all_gone());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+  conversation_faults, a_conversation, ::testing::ValuesIn([] {
+    std::vector<std::tuple<moment, event>> result;
+    for (auto when :
+         {moment::opening, moment::idle, moment::waiting_for_the_session,
+          moment::waiting_for_the_store, moment::waiting_for_credit,
+          moment::waiting_for_credit_at_its_turn_end, moment::ending})
+      for (auto what : {event::cancel, event::deadline, event::take_over,
+                        event::stop, event::client_dies, event::session_dies,
+                        event::responder_dies, event::connection_dies}) {
+        // A client cannot reach what has not opened, and nor can a test.
+        const auto reachable
+          = what == event::deadline || what == event::take_over
+            || what == event::stop || what == event::client_dies;
+        if (when != moment::opening || reachable)
+          result.emplace_back(when, what);
+      }
+    return result;
+  }()),
+  [](const auto& x) {
+    return name_of(std::get<event>(x.param)) + "_while_"
+           + name_of(std::get<moment>(x.param));
+  });
+
+} // namespace tertulia::test::conversation_ends

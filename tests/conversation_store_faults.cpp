@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Whatever its store fails to do, the client of a conversation hears one error,
+// what was stored stays, the session is free again and no actor is left.
+
+#include <cstddef>
+#include <string>
+#include <tuple>
+
+#include "support/faulty_conversations.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test::conversation_store_faults {
+
+namespace {
+
+/// In the middle of what the store fails.
+enum class work { opening, restoring, change, turn_end, invocation_end };
+
+/// How it does.
+enum class fault { fails, loses_its_answer, hangs, dies };
+
+std::string name_of(work x) {
+  constexpr const char* names[]
+    = {"opening", "restoring", "change", "turn_end", "invocation_end"};
+  return names[static_cast<std::size_t>(x)];
+}
+
+std::string name_of(fault x) {
+  constexpr const char* names[]
+    = {"fails", "loses_its_answer", "hangs", "dies"};
+  return names[static_cast<std::size_t>(x)];
+}
+
+struct a_store_that : faulty_conversations,
+                      ::testing::WithParamInterface<std::tuple<work, fault>> {
+  template <class Verb>
+  void break_next() {
+    switch (std::get<fault>(GetParam())) {
+      case fault::fails: kept.fail_next<Verb>(1, errc::unavailable); break;
+      case fault::loses_its_answer:
+        kept.lose_next<Verb>(1, errc::unavailable);
+        break;
+      case fault::hangs: kept.hang_next<Verb>(1); break;
+      case fault::dies: kept.die_next<Verb>(); break;
+    }
+  }
+
+  void wait_out() {
+    if (std::get<fault>(GetParam()) == fault::hangs)
+      advance(30s);
+  }
+
+  errc expected() const {
+    return std::get<fault>(GetParam()) == fault::hangs ? errc::deadline_exceeded
+                                                       : errc::unavailable;
+  }
+
+  /// The memo that fits the work: the end of an invocation finds something to
+  /// store only if no turn has stored it before.
+  memo_agent define() {
+    if (std::get<work>(GetParam()) == work::invocation_end)
+      return define_memo(
+        with_snapshot_callback(snapshot_on{snapshot_event::invocation_end}));
+    return define_keeping_memo();
+  }
+};
+
+} // namespace
+
+TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
+  const auto what = std::get<work>(GetParam());
+  const auto agent = define();
+  std::string first_snapshot;
+  { // what must not be lost
+    auto before = open(agent, with_session_id("s"));
+    run();
+    say(before, "before");
+    before.close();
+    run();
+    ASSERT_EQ(before.code(), errc::ok);
+    first_snapshot = before.output().snapshot_ids.at(0).str();
+  }
+  run();
+  const auto records = records_of(agent, "s");
+  ASSERT_EQ(records.size(), 1u);
+
+  switch (what) {
+    case work::opening: break_next<get_session>(); break;
+    case work::restoring: break_next<restore_snapshot>(); break;
+    default: break;
+  }
+  const auto options = agent.opening_for(chunk_sink{}, with_session_id("s"));
+  auto opening = options;
+  if (what == work::restoring) {
+    opening.options.session = {};
+    opening.options.snapshot = snapshot_id{first_snapshot};
+  }
+  memo_client client{system, rt->front_desk(), opening};
+  run();
+  switch (what) {
+    case work::opening:
+    case work::restoring:
+      wait_out();
+      EXPECT_FALSE(client.heard().open);
+      EXPECT_EQ(code_of(client.heard().refused), expected());
+      EXPECT_EQ(client.heard().ends, 0u);
+      break;
+    case work::change:
+      break_next<save_session>();
+      client.send("lost");
+      break;
+    case work::turn_end:
+      break_next<save_snapshot>();
+      client.send("lost");
+      break;
+    case work::invocation_end:
+      say(client, "lost");
+      break_next<save_snapshot>();
+      client.close();
+      break;
+  }
+  run();
+  if (client.heard().open) {
+    wait_out();
+    ASSERT_EQ(client.heard().ends, 1u);
+    EXPECT_EQ(client.code(), expected());
+  }
+  EXPECT_TRUE(all_left());
+  EXPECT_EQ(extra_actors(), 1u); // the client
+
+  // What was stored is there, whatever else is.
+  const auto now = records_of(agent, "s");
+  ASSERT_GE(now.size(), 1u);
+  EXPECT_EQ(now[0].id, records[0].id);
+  EXPECT_EQ(said_in(agent, "s").at(0), "before");
+
+  // The session is free at once and goes on from there.
+  auto after = open(agent, with_session_id("s"));
+  run();
+  ASSERT_TRUE(after.heard().open) << to_status(after.heard().refused).message();
+  say(after, "after");
+  after.close();
+  run();
+  ASSERT_EQ(after.code(), errc::ok);
+  const auto state = after.output().state.said;
+  EXPECT_EQ(state.front(), "before");
+  EXPECT_EQ(state.back(), "after");
+  EXPECT_EQ(said_in(agent, "s"), state);
+  const auto last = records_of(agent, "s");
+  EXPECT_EQ(last.back().parent, now.back().sequence);
+  EXPECT_TRUE(all_gone());
+  EXPECT_EQ(records_of(agent, "s").size(), last.size()); // too late to save
+}
+
+INSTANTIATE_TEST_SUITE_P(
+  conversation_faults, a_store_that,
+  ::testing::Combine(::testing::Values(work::opening, work::restoring,
+                                       work::change, work::turn_end,
+                                       work::invocation_end),
+                     ::testing::Values(fault::fails, fault::loses_its_answer,
+                                       fault::hangs, fault::dies)),
+  [](const auto& x) {
+    return name_of(std::get<fault>(x.param)) + "_in_"
+           + name_of(std::get<work>(x.param));
+  });
+
+} // namespace tertulia::test::conversation_store_faults

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Word of a snapshot is a chunk like any other: it has its place and its price.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/faulty_conversations.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test::notices {
+
+namespace {
+
+struct no_status {};
+BOOST_DESCRIBE_STRUCT(no_status, (), ())
+
+struct snapshot_notices : faulty_conversations,
+                          ::testing::WithParamInterface<std::uint32_t> {
+  using chunk = ai::stream_chunk<no_status>;
+
+  auto define_chat() {
+    return ai::define_agent(
+      *rt, "chat",
+      [this](context ctx, ai::session<no_status> mine,
+             input<ai::conversation_input> in,
+             ai::responder<no_status> out) -> task<> {
+        trails.emplace_back(ctx);
+        const departure here{left};
+        while (auto said = co_await in.next()) {
+          co_await mine.add_messages(said->messages);
+          co_await out.send_text("yes");
+          co_await out.send_text("indeed");
+          co_await out.end_turn();
+        }
+      },
+      with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  }
+
+  static ai::conversation_input hello() {
+    std::vector<ai::message> messages;
+    messages.push_back(ai::user_text("hello"));
+    return ai::conversation_input{std::move(messages)};
+  }
+};
+
+} // namespace
+
+TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
+  const auto window = GetParam();
+  constexpr std::uint64_t turns = 1'000;
+  auto client = open(define_chat(), with_chunk_window(window));
+  run();
+  std::uint64_t granted = window;
+  const auto heard
+    = [&] { return client.heard().next_chunk + client.heard().turns; };
+  for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    client.send(hello());
+    run();
+    // Grants exactly what came, and never so much that the turn runs past it.
+    for (int i = 0; client.heard().turns == turn; ++i) {
+      ASSERT_LT(i, 10) << "nothing comes any more in turn " << turn;
+      ASSERT_LE(heard(), granted + 1);
+      const auto more = window + heard() - granted + (window == 0 ? 1 : 0);
+      granted += more;
+      client.grant(static_cast<std::uint32_t>(more));
+      run();
+    }
+    ASSERT_LE(heard(), granted + 1);
+    const auto rest = static_cast<std::int64_t>(window + heard())
+                      - static_cast<std::int64_t>(granted);
+    if (rest > 0) {
+      granted += static_cast<std::uint64_t>(rest);
+      client.grant(static_cast<std::uint32_t>(rest));
+    }
+    run();
+  }
+  EXPECT_EQ(client.heard().turns, turns);
+  EXPECT_EQ(client.heard().next_chunk, 3 * turns);
+  EXPECT_EQ(client.heard().gaps, 0u);
+  client.close();
+  run();
+  ASSERT_EQ(client.code(), errc::ok);
+  EXPECT_EQ(client.heard().end->chunks, client.heard().next_chunk);
+  std::uint64_t notices = 0;
+  for (const auto& x : client.heard().chunks)
+    if (x.snapshot_created)
+      ++notices;
+  EXPECT_EQ(notices, turns);
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_P(snapshot_notices, wait_for_a_client_that_does_not_read) {
+  const auto window = GetParam();
+  const auto busy = ai::define_agent(
+    *rt, "busy",
+    [this](context ctx, ai::session<no_status> mine,
+           input<ai::conversation_input>, ai::responder<no_status>) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      for (int i = 0; i < 200; ++i) {
+        co_await mine.add_messages(ai::user_text(std::to_string(i)));
+        co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+      }
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(busy, with_chunk_window(window));
+  run();
+  EXPECT_LE(client.heard().next_chunk, window + 1u);
+  for (std::uint64_t granted = window; !client.heard().end; ++granted) {
+    ASSERT_LE(granted, 300u) << "nothing comes any more";
+    ASSERT_LE(client.heard().next_chunk, granted + 1);
+    client.grant(1);
+    run();
+  }
+  EXPECT_EQ(client.code(), errc::ok);
+  EXPECT_EQ(client.heard().next_chunk, 200u);
+  EXPECT_EQ(client.heard().gaps, 0u);
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
+  const auto chat = define_chat();
+  const auto window = GetParam();
+  // Between any two chunks it does something else, so the next may be there
+  // before it asks.
+  using echo_actor = protocol<caf::result<int>(int)>;
+  const echo_actor echo = system.spawn<caf::hidden>([](echo_actor::pointer) {
+    return echo_actor::behavior_type{[](int x) { return x; }};
+  });
+  auto reader
+    = open_to([&](context ctx, input<int> turns, output<int>) -> task<int> {
+        const auto count = co_await turns.next();
+        auto talk = co_await chat.open(ctx, with_chunk_window(window));
+        int notices = 0;
+        for (int i = 0; i < *count; ++i) {
+          auto input = hello();
+          co_await talk.send(std::move(input));
+          while (auto x = co_await talk.next()) {
+            const auto one = x->snapshot_created.empty() ? 0 : 1;
+            notices += co_await ctx.ask(echo, 1s, one);
+          }
+        }
+        talk.close();
+        co_await talk.output();
+        co_return notices;
+      });
+  run();
+  reader.send(100);
+  run();
+  ASSERT_TRUE(reader.heard().end) << "it waits for a chunk for ever";
+  EXPECT_EQ(reader.output(), 100);
+  EXPECT_TRUE(all_gone());
+}
+
+INSTANTIATE_TEST_SUITE_P(conversation_faults, snapshot_notices,
+                         ::testing::Values(0u, 1u, 2u, 64u),
+                         ::testing::PrintToStringParamName());
+
+} // namespace tertulia::test::notices
