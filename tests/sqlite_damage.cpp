@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What is damaged in a file is told apart, and harms nothing else.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/sqlite_fixture.hpp"
+
+namespace tertulia::test::sqlite_tests {
+
+TEST_F(sqlite_store, damage_to_messages_is_told_apart) {
+  save(at("s"), talk(3), 0);
+  save(at("t"), number(1), 0);
+  const snapshot_ref which{at("s"), 1};
+  raw().run("UPDATE messages SET text = replace(text, '1', '7')");
+  EXPECT_EQ(code(get_snapshot{which}), errc::data_loss);
+  EXPECT_NE(store.error().message().find("corrupt"), std::string::npos);
+  EXPECT_EQ(code(restore_snapshot{which}), errc::data_loss);
+  raw().run("UPDATE messages SET text = replace(text, '7', '1')");
+  EXPECT_EQ(code(get_snapshot{which}), errc::ok);
+  raw().run("UPDATE messages SET text = replace(text, '2\"}', '2')");
+  EXPECT_EQ(code(get_snapshot{which}), errc::data_loss);
+  EXPECT_NE(store.error().message().find("corrupt"), std::string::npos);
+  raw().run("DELETE FROM messages WHERE key % 4294967296 = 1");
+  EXPECT_EQ(code(get_snapshot{which}), errc::data_loss);
+  EXPECT_NE(store.error().message().find("missing"), std::string::npos);
+  raw().run("PRAGMA foreign_keys = OFF; DELETE FROM branches");
+  EXPECT_EQ(code(get_snapshot{which}), errc::data_loss);
+  EXPECT_NE(store.error().message().find("missing"), std::string::npos);
+  EXPECT_EQ(code(get_snapshot{which, detail_level::record}), errc::ok);
+  EXPECT_EQ(code(get_snapshot{snapshot_ref{at("t"), 1}}), errc::ok);
+}
+
+TEST_F(sqlite_store, a_save_behind_damage_is_whole) {
+  const auto content = talk(5);
+  save(at("s"), content, 0);
+  for (const auto* damage :
+       {"DELETE FROM messages", "UPDATE messages SET text = '{}'"}) {
+    raw().run(damage);
+    store.reopen(); // what is remembered would hide the damage to a text
+    const auto head = get(get_session{at("s"), detail_level::record}).info.head;
+    const auto next = longer(content, damage);
+    const auto saved = save(at("s"), next, head);
+    EXPECT_EQ(load(saved.record.sequence).content.text(), next.text());
+  }
+}
+
+TEST_F(sqlite_store, records_and_lists_do_not_touch_messages_and_values) {
+  save(at("s"), talk(3).with_custom(payload::of(1)), 0);
+  save(at("s"), talk(4).with_custom(payload::of(2)), 1);
+  raw().run("PRAGMA foreign_keys = OFF;"
+            "DELETE FROM messages; DELETE FROM blobs; DELETE FROM branches");
+  const snapshot_ref which{at("s"), 2};
+  EXPECT_EQ(code(get_snapshot{which}), errc::data_loss);
+  EXPECT_EQ(code(get_snapshot{which, detail_level::record}), errc::ok);
+  EXPECT_EQ(code(get_session{at("s"), detail_level::record}), errc::ok);
+  EXPECT_EQ(sequences(at("s"), true).size(), 2u);
+  EXPECT_EQ(get(list_sessions{}).sessions.size(), 1u);
+  EXPECT_EQ(code(label_snapshot{which}), errc::ok);
+}
+
+TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
+  auto content = talk(3);
+  std::uint64_t parent = 0;
+  for (int i = 0; i < 6; ++i) {
+    parent = save(at("s"), content, parent).record.sequence;
+    content = longer(content.with_custom(payload::of(i)), "more");
+  }
+  save(at("t"), talk(1).with_artifact({"file", {ai::part::text("x")}}), 0);
+  get(save_session{at("u"), talk(0), 0});
+  get(save_session{at("v"), state::plain({}), 0});
+  get(save_session{at("w"), talk(0).with_custom(payload::of(json{})), 0});
+  EXPECT_EQ(get(verify_sessions{}).damages, std::vector<damage>{});
+
+  const auto found = [&](const std::string& sql) {
+    raw().run(sql);
+    std::string result;
+    for (const auto& x : get(verify_sessions{}).damages)
+      result += x.where.id.str() + std::to_string(x.sequence)
+                + (x.state.empty() ? " " : " state ")
+                + (x.kind == damage_kind::corrupt ? "corrupt; " : "missing; ");
+    return result;
+  };
+  EXPECT_EQ(found("UPDATE messages SET text = replace(text, 'more', 'less')"
+                  " WHERE key & 0xffffffff = 6"),
+            "s0 state corrupt; s5 state corrupt; s6 state corrupt; ");
+  EXPECT_EQ(found("DELETE FROM messages WHERE key & 0xffffffff = 7"),
+            "s0 state missing; s5 state corrupt; s6 state missing; ");
+  EXPECT_EQ(found("PRAGMA foreign_keys = OFF;"
+                  "DELETE FROM records WHERE sequence = 3"),
+            "s0 missing; s0 state missing; s4 missing; s5 state corrupt;"
+            " s6 state missing; ");
+  EXPECT_EQ(found("UPDATE sessions SET head = 3, records = 4 WHERE id = 's';"
+                  "UPDATE records SET parent = 9 WHERE sequence = 2;"
+                  "UPDATE records SET event = 'x' WHERE sequence = 4;"
+                  "UPDATE sessions AS s"
+                  " SET checksum = " TERTULIA_SESSION_CHECKSUM(
+                    "s") ";"
+                         "UPDATE records AS r"
+                         " SET checksum = " TERTULIA_RECORD_CHECKSUM("r")),
+            "s0 missing; s0 corrupt; s0 state missing; s2 corrupt; s4 missing;"
+            " s4 corrupt; s5 state corrupt; s6 state missing; ");
+  EXPECT_EQ(found("UPDATE sessions SET title = 'x' WHERE id = 't';"
+                  "UPDATE records SET depth = 9 WHERE sequence = 1"),
+            "s0 missing; s0 corrupt; s0 state missing; s1 corrupt; s2 corrupt;"
+            " s4 missing; s4 corrupt; s5 state corrupt; s6 state missing;"
+            " t0 corrupt; t1 corrupt; ");
+}
+
+TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
+  save(at("s"), version(1, talk(3)), 0);
+  save(at("s"), talk(4), 1);
+  const std::array wrong{"type_name = 'a b'", "type_version = 0",
+                         "type_version = 1 << 32"};
+  for (const std::string what : wrong) {
+    raw().run("UPDATE states SET " + what + " WHERE length = 3");
+    EXPECT_EQ(code(get_snapshot{snapshot_ref{at("s"), 1}}), errc::data_loss)
+      << what;
+    const auto damages = get(verify_sessions{}).damages;
+    ASSERT_EQ(damages.size(), 1u) << what;
+    EXPECT_EQ(damages[0].kind, damage_kind::corrupt);
+    EXPECT_EQ(damages[0].sequence, 1u);
+    EXPECT_EQ(get(get_session{at("s")}).content, talk(4)) << what;
+    raw().run("UPDATE states SET type_name = '', type_version = 1");
+  }
+}
+
+} // namespace tertulia::test::sqlite_tests

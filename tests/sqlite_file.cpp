@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The file itself: whose it is, and which version.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../stores/sqlite_schema.hpp"
+#include "support/file_store.hpp"
+#include "support/refusal.hpp"
+#include "support/sqlite_fixture.hpp"
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+namespace tertulia::test::sqlite_tests {
+
+namespace {
+
+/// What opening a file throws.
+bool says(const status_error& x, const std::string& text) {
+  return std::string{x.what()}.find(text) != std::string::npos;
+}
+
+struct sqlite_file : ::testing::Test {
+  status_error error() {
+    return error_of([&] { return file_store{file, options}; });
+  }
+
+  scratch folder;
+  std::filesystem::path file = folder / "sessions.db";
+  sqlite_options options;
+};
+
+constexpr const char* first_version = "CREATE TABLE words (text TEXT)";
+constexpr const char* second_version
+  = "INSERT INTO words VALUES ('two'); ALTER TABLE words ADD COLUMN size";
+constexpr const char* wrong_version
+  = "INSERT INTO words (text) VALUES ('three'); SELECT nothing FROM nowhere";
+
+} // namespace
+
+TEST_F(sqlite_file, is_for_its_owner_alone) {
+  const file_store store{file};
+  for (const auto* suffix : {"", "-wal", "-shm", "-lock"}) {
+    struct stat found {};
+    ASSERT_EQ(::stat((file.string() + suffix).c_str(), &found), 0) << suffix;
+    EXPECT_EQ(found.st_mode & 0777u, 0600u) << suffix;
+  }
+}
+
+TEST_F(sqlite_file, says_what_it_is) {
+  const file_store store{file};
+  raw_sqlite db{file};
+  EXPECT_EQ(db.number("PRAGMA application_id"), sqlite_application_id);
+  EXPECT_EQ(db.number("PRAGMA user_version"),
+            static_cast<std::int64_t>(sqlite_schema().size()));
+  EXPECT_EQ(db.texts("PRAGMA journal_mode").front(), "wal");
+}
+
+TEST_F(sqlite_file, has_one_store_at_a_time) {
+  options.patience = std::chrono::milliseconds{1};
+  {
+    const file_store first{file};
+    const auto reason = error();
+    EXPECT_EQ(reason.code(), errc::unavailable);
+    EXPECT_TRUE(says(reason, file.string())) << reason.what();
+  }
+  EXPECT_EQ(error().code(), errc::ok);
+}
+
+TEST_F(sqlite_file, is_waited_for) {
+  auto first = std::make_unique<file_store>(file);
+  std::thread other{[&] { EXPECT_EQ(error().code(), errc::ok); }};
+  first.reset();
+  other.join();
+}
+
+TEST_F(sqlite_file, can_be_read_by_others_meanwhile) {
+  file_store store{file};
+  store.get(save_session{
+    {"/agent/a", session_id{"s"}}, state::plain(payload::of(1)), 0});
+  EXPECT_EQ(raw_sqlite{file}.texts("SELECT id FROM sessions").front(), "s");
+}
+
+TEST_F(sqlite_file, is_refused_if_it_belongs_to_another_program) {
+  raw_sqlite{file}.run("CREATE TABLE recipes (text TEXT)");
+  const auto reason = error();
+  EXPECT_EQ(reason.code(), errc::failed_precondition);
+  EXPECT_TRUE(says(reason, file.string())) << reason.what();
+  EXPECT_EQ(raw_sqlite{file}.texts("SELECT name FROM sqlite_schema"),
+            std::vector<std::string>{"recipes"});
+  EXPECT_EQ(raw_sqlite{file}.texts("PRAGMA journal_mode").front(), "delete");
+}
+
+TEST_F(sqlite_file, is_refused_if_it_is_no_database) {
+  std::ofstream{file} << std::string(10'000, 'x');
+  const auto reason = error();
+  EXPECT_EQ(reason.code(), errc::failed_precondition);
+  EXPECT_TRUE(says(reason, file.string())) << reason.what();
+}
+
+TEST_F(sqlite_file, is_refused_if_it_comes_from_the_future) {
+  { const file_store store{file}; }
+  raw_sqlite{file}.run("PRAGMA user_version = 77");
+  const auto reason = error();
+  EXPECT_EQ(reason.code(), errc::failed_precondition);
+  EXPECT_TRUE(says(reason, file.string())) << reason.what();
+  EXPECT_TRUE(says(reason, "version 77")) << reason.what();
+  EXPECT_TRUE(says(reason, std::to_string(sqlite_schema().size())))
+    << reason.what();
+}
+
+TEST_F(sqlite_file, needs_a_folder) {
+  file = folder / "nowhere" / "sessions.db";
+  EXPECT_EQ(error().code(), errc::not_found);
+}
+
+TEST_F(sqlite_file, needs_options_that_make_sense) {
+  options.max_batch = 0;
+  EXPECT_EQ(error().code(), errc::invalid_argument);
+}
+
+TEST_F(sqlite_file, goes_from_an_old_version_to_a_new_one) {
+  const std::array one{first_version};
+  const std::array two{first_version, second_version};
+  (void)open_sqlite(file.string(), options, one);
+  raw_sqlite{file}.run("INSERT INTO words VALUES ('one')");
+  for (int i = 0; i < 2; ++i) { // the second time there is nothing to do
+    (void)open_sqlite(file.string(), options, two);
+    raw_sqlite db{file};
+    EXPECT_EQ(db.number("PRAGMA user_version"), 2);
+    EXPECT_EQ(db.texts("SELECT text FROM words"),
+              (std::vector<std::string>{"one", "two"}));
+  }
+  const auto reason
+    = error_of([&] { return open_sqlite(file.string(), options, one); });
+  EXPECT_EQ(reason.code(), errc::failed_precondition);
+}
+
+TEST_F(sqlite_file, stays_as_it_was_if_a_step_to_a_new_version_fails) {
+  const std::array one{first_version};
+  const std::array wrong{first_version, second_version, wrong_version};
+  (void)open_sqlite(file.string(), options, one);
+  const auto reason
+    = error_of([&] { return open_sqlite(file.string(), options, wrong); });
+  EXPECT_EQ(reason.code(), errc::internal);
+  raw_sqlite db{file};
+  EXPECT_EQ(db.number("PRAGMA user_version"), 1);
+  EXPECT_EQ(db.count("words"), 0);
+}
+
+// -- older files --------------------------------------------------------------
+
+TEST_F(sqlite_store, a_file_of_version_1_keeps_everything) {
+  const scratch folder;
+  const auto file = folder / "old.db";
+  std::filesystem::copy_file(
+    TERTULIA_SOURCE_DIR "/tests/support/sqlite_version_1.db", file);
+  EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"), 1);
+  file_store old{file};
+  EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"),
+            static_cast<std::int64_t>(sqlite_schema().size()));
+  EXPECT_EQ(old.get(verify_sessions{}).damages, std::vector<damage>{});
+
+  const auto said = [](const state& x, const char* text) {
+    return x.with_messages(x.messages().with(ai::model_text(text)));
+  };
+  const auto second = talk(3).with_custom(payload::of(std::string{"ö\n\"x\""}));
+  const auto third
+    = said(second.with_artifact({"file", {ai::part::text("content")}}), "more");
+  const auto sessions = old.get(list_sessions{}).sessions;
+  ASSERT_EQ(sessions.size(), 4u);
+  const auto expect = [&](std::size_t i, const session_ref& of,
+                          const char* preview, const state& content) {
+    const auto& info = sessions[i];
+    EXPECT_EQ(info.agent, of.agent);
+    EXPECT_EQ(info.id, of.id);
+    EXPECT_EQ(info.title, "");
+    EXPECT_EQ(info.preview, preview) << i;
+    const auto& log = content.messages();
+    EXPECT_EQ(info.messages, log.size()) << i;
+    EXPECT_EQ(info.bytes, log.empty() ? 0 : to_json_text(log).size()) << i;
+    const auto found = old.get(get_session{of});
+    EXPECT_EQ(found.info, info);
+    EXPECT_EQ(found.content, content) << i;
+  };
+  expect(0, at("s"), "message 2", said(third, "draft"));
+  expect(1, at("t"), "message 2", said(third, "the end"));
+  expect(2, at("s", "/agent/b"), "message 1", talk(2));
+  expect(3, at("u", "/agent/b"), "", number(7));
+  EXPECT_EQ(sessions[0].head, 3u);
+  EXPECT_EQ(sessions[0].next_turn, 9u);
+
+  list_snapshots all{at("s")};
+  all.with_orphans = true;
+  all.wanted = detail_level::state;
+  const auto snapshots = old.get(all).snapshots;
+  ASSERT_EQ(snapshots.size(), 3u);
+  EXPECT_EQ(snapshots[0].record.labels,
+            (std::vector<std::string>{"good", "third"}));
+  EXPECT_EQ(snapshots[0].record.index, 2u);
+  EXPECT_EQ(snapshots[0].content, third);
+  EXPECT_EQ(snapshots[0].record.type, stored_type{});
+  EXPECT_EQ(snapshots[1].content, said(talk(2), "another way"));
+  EXPECT_TRUE(snapshots[1].record.orphaned);
+  EXPECT_EQ(snapshots[2].content, said(third, "the end"));
+  // and goes on
+  const auto next = said(third, "on");
+  EXPECT_EQ(
+    old.get(save_snapshot{record(at("s"), next, 3), next, append_rule::at_head})
+      .record.sequence,
+    6u);
+}
+
+} // namespace tertulia::test::sqlite_tests

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Which changes are durable together, and when.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "support/file_store.hpp"
+#include "support/sqlite_fixture.hpp"
+
+namespace tertulia::test::sqlite_tests {
+
+TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
+  const scratch folder;
+  file_store other{folder / "other.db"};
+  const auto before = other.commits();
+  constexpr int count = 100;
+  {
+    // While this has the file, the first change waits for it, and all others
+    // behind that one.
+    raw_sqlite busy{folder / "other.db"};
+    busy.run("BEGIN IMMEDIATE");
+    for (int i = 0; i < count; ++i)
+      other.send(save_session{at(std::to_string(i)), number(i), 0});
+    // one cannot be done, and one reads what is not durable yet
+    other.send(delete_session{at("nobody")});
+    other.send(get_session{at("7")});
+    busy.run("ROLLBACK");
+  }
+  int saved = 0;
+  int failed = 0;
+  int seen = 0;
+  for (int i = 0; i < count + 2; ++i)
+    other.self()->receive(
+      [&](const session_info&) { ++saved; },
+      [&](const stored_session& x) { seen += x.content == number(7); },
+      [&](const caf::error& x) { failed += code_of(x) == errc::not_found; });
+  EXPECT_EQ(saved, count);
+  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(failed, 1);
+  EXPECT_EQ(other.commits() - before, 1u);
+}
+
+TEST_F(sqlite_store, a_transaction_has_an_end) {
+  const scratch folder;
+  sqlite_options options;
+  options.max_batch = 10;
+  file_store other{folder / "other.db", options};
+  const auto before = other.commits();
+  {
+    raw_sqlite busy{folder / "other.db"};
+    busy.run("BEGIN IMMEDIATE");
+    for (int i = 0; i < 100; ++i)
+      other.send(save_session{at(std::to_string(i)), number(i), 0});
+    busy.run("ROLLBACK");
+  }
+  int saved = 0;
+  other.self()->receive_for(saved, 100)([](const session_info&) {});
+  EXPECT_EQ(other.commits() - before, 10u);
+}
+
+TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
+  save(at("s"), talk(3), 0);
+  // what is in the way of the record comes last, when all else is written
+  raw().run("CREATE TRIGGER no BEFORE INSERT ON records"
+            " WHEN NEW.turn_index = 7 BEGIN SELECT raise(FAIL, 'no'); END");
+  auto wrong = record(at("s"), talk(5), 1);
+  wrong.turn_index = 7;
+  EXPECT_EQ(code(save_snapshot{wrong, talk(5), append_rule::at_head}),
+            errc::internal);
+  EXPECT_EQ(raw().count("messages"), 3);
+  EXPECT_EQ(raw().count("states"), 1);
+  EXPECT_EQ(get(get_session{at("s")}).info.head, 1u);
+  EXPECT_TRUE(save(at("s"), talk(5), 1).created);
+  EXPECT_EQ(load(2).content.text(), talk(5).text());
+}
+
+TEST_F(sqlite_store, a_commit_that_fails_fails_all_that_was_in_it) {
+  const scratch folder;
+  file_store other{folder / "other.db"};
+  other.get(save_session{at("first"), number(1), 0});
+  // makes any commit with it fail: what it refers to is looked for at the end
+  raw_sqlite{folder / "other.db"}.run(
+    "CREATE TRIGGER no AFTER INSERT ON sessions WHEN NEW.id = 'bad'"
+    " BEGIN UPDATE sessions SET state = 12345 WHERE key = NEW.key; END");
+  {
+    raw_sqlite busy{folder / "other.db"};
+    busy.run("BEGIN IMMEDIATE");
+    for (const auto* name : {"good", "bad", "better"})
+      other.send(save_session{at(name), number(2), 0});
+    other.send(get_session{at("first")});
+    busy.run("ROLLBACK");
+  }
+  int failed = 0;
+  for (int i = 0; i < 4; ++i)
+    other.self()->receive([](const session_info&) { FAIL(); },
+                          [](const stored_session&) { FAIL(); },
+                          [&](const caf::error&) { ++failed; });
+  EXPECT_EQ(failed, 4);
+  EXPECT_EQ(other.get(list_sessions{}).sessions.size(), 1u);
+  other.get(save_session{at("good"), number(2), 0});
+  EXPECT_EQ(other.get(get_session{at("good")}).content, number(2));
+}
+
+TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
+  auto content = talk(3);
+  std::uint64_t parent = 0;
+  for (int i = 0; i < 10; ++i) {
+    parent = save(at("s"), content, parent).record.sequence;
+    // what a process that dies now leaves behind
+    const scratch folder;
+    const auto copy = folder / "copy.db";
+    const auto file = store.factory().file;
+    for (const auto* suffix : {"", "-wal"})
+      std::filesystem::copy_file(file.string() + suffix,
+                                 copy.string() + suffix);
+    file_store after{copy};
+    const auto found = after.get(get_session{at("s")});
+    EXPECT_EQ(found.info.head, parent);
+    EXPECT_EQ(found.content.text(), content.text());
+    content = longer(content, "more");
+  }
+}
+
+} // namespace tertulia::test::sqlite_tests

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/store_contract.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "raw_sqlite.hpp"
+#include "scratch.hpp"
+
+namespace tertulia::test::sqlite_tests {
+
+/// A store in a file of its own.
+struct sqlite_store_factory {
+  static constexpr bool durable = true;
+
+  managed_store open(caf::actor_system& system) {
+    return spawn_sqlite_store(system, file, options);
+  }
+
+  /// Flips a bit of a plain state: 1 becomes 3.
+  void corrupt(const state_id& id) {
+    raw_sqlite db{file};
+    db.run("UPDATE blobs SET text = replace(text, '1', '3') WHERE key IN "
+           + part_of("custom", id));
+  }
+
+  void lose(const state_id& id) {
+    raw_sqlite db{file};
+    db.run("DELETE FROM blobs WHERE key IN " + part_of("custom", id));
+  }
+
+  static std::string part_of(const std::string& part, const state_id& id) {
+    return "(SELECT " + part + " FROM states WHERE lower(hex(id)) = '"
+           + id.str() + "')";
+  }
+
+  scratch folder;
+  std::filesystem::path file = folder / "sessions.db";
+  sqlite_options options;
+};
+
+/// The contract's fixture without its tests.
+struct sqlite_store : store_contract<sqlite_store_factory> {
+  raw_sqlite raw() {
+    return raw_sqlite{store.factory().file};
+  }
+
+  static state longer(const state& x, const std::string& text) {
+    return x.with_messages(x.messages().with(ai::user_text(text)));
+  }
+
+  stored_snapshot load(std::uint64_t sequence) {
+    return get(get_snapshot{snapshot_ref{at("s"), sequence}});
+  }
+
+  /// All that nothing refers to has to be gone.
+  void expect_nothing_is_left() {
+    auto db = raw();
+    for (const auto* table : {"records", "labels", "sessions", "states",
+                              "blobs", "messages", "branches"})
+      EXPECT_EQ(db.count(table), 0) << table;
+  }
+};
+
+} // namespace tertulia::test::sqlite_tests
