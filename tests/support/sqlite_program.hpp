@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/all.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../stores/sqlite_store_actor.hpp"
+#include "scratch.hpp"
+#include <gtest/gtest.h>
+
+namespace tertulia::test::sqlite_fault_tests {
+
+inline session_ref session(const std::string& name) {
+  return {"/agent/a", session_id{name}};
+}
+
+inline state talk(const std::string& name, int messages) {
+  ai::message_log log;
+  for (int i = 0; i < messages; ++i)
+    log = log.with(ai::user_text("message " + std::to_string(i) + " of " + name
+                                 + std::string(200, 'x')));
+  return state::conversation(log, payload::of(messages), {});
+}
+
+/// What a store has promised.
+struct promises {
+  /// Session and sequence number, and the state.
+  std::map<std::pair<std::string, std::uint64_t>, std::string> records;
+  std::set<std::string> deleted;
+};
+
+/// A program that works with a store and remembers what it was told.
+class program {
+public:
+  explicit program(const std::filesystem::path& file,
+                   durability survives = durability::power_cut) {
+    sqlite_options options;
+    options.survives = survives;
+    store_ = spawn_sqlite_store_actor(system_, file.string(), options);
+  }
+
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+
+  ~program() {
+    self_->send_exit(store_, caf::exit_reason::user_shutdown);
+    self_->wait_for(store_);
+  }
+
+  /// Some of everything.
+  void run() {
+    for (int i = 1; i <= 4; ++i) {
+      for (const auto* name : {"s", "t", "u"})
+        save(name, talk(name, i), static_cast<std::uint64_t>(i - 1),
+             append_rule::at_head);
+      settle(); // those three share a transaction, or not
+    }
+    save("s", talk("s branch", 3), 2, append_rule::anywhere);
+    settle();
+    ask(restore_snapshot{snapshot_ref{session("s"), 4}});
+    ask(save_session{session("s"), talk("s", 7), 9});
+    ask(save_session{session("v"), talk("v", 2), 1});
+    label_snapshot mark{snapshot_ref{session("s"), 5}};
+    mark.add = {"label"};
+    ask(mark);
+    ask(get_session{session("t")});
+    {
+      const std::scoped_lock guard{mutex_};
+      std::erase_if(promised_.records,
+                    [](const auto& x) { return x.first.first == "u"; });
+    }
+    if (ask(delete_session{session("u")})) {
+      const std::scoped_lock guard{mutex_};
+      promised_.deleted.insert("u");
+    }
+    prune_snapshots old;
+    old.agent = "/agent/a";
+    old.session = session_id{"t"};
+    old.keep_newest = 2;
+    {
+      const std::scoped_lock guard{mutex_};
+      promised_.records.erase({"t", 1});
+      promised_.records.erase({"t", 2});
+    }
+    ask(old);
+    ask(vacuum_store{});
+    save("t", talk("t", 6), 4, append_rule::at_head);
+    settle();
+  }
+
+  [[nodiscard]] promises promised() const {
+    const std::scoped_lock guard{mutex_};
+    return promised_;
+  }
+
+  /// The codes of all errors.
+  [[nodiscard]] const std::set<errc>& errors() const {
+    return errors_;
+  }
+
+  /// Returns the answer, if it is no error.
+  template <class Answer, class Verb>
+  std::optional<Answer> get(const Verb& x) {
+    std::optional<Answer> result;
+    self_->request(store_, patience, x)
+      .receive([&](Answer& y) { result = std::move(y); },
+               [&](caf::error& y) { errors_.insert(code_of(y)); });
+    return result;
+  }
+
+private:
+  static constexpr auto patience = std::chrono::seconds{30};
+
+  void save(const std::string& name, const state& content, std::uint64_t parent,
+            append_rule where) {
+    snapshot_record made;
+    made.agent = "/agent/a";
+    made.session = session_id{name};
+    made.state = content.id();
+    made.id = snapshot_id{made.state.str()};
+    made.parent = parent;
+    self_->send(store_, save_snapshot{made, content, where});
+    sent_.emplace_back(made.state.str(), content.text());
+  }
+
+  /// Waits for what was saved.
+  void settle() {
+    for (std::size_t i = 0; i < sent_.size(); ++i)
+      self_->receive(
+        [&](const saved_snapshot& x) {
+          const std::scoped_lock guard{mutex_};
+          for (const auto& [id, text] : sent_)
+            if (id == x.record.state.str())
+              promised_.records[{x.record.session.str(), x.record.sequence}]
+                = text;
+        },
+        [&](const caf::error& x) { errors_.insert(code_of(x)); });
+    sent_.clear();
+  }
+
+  template <class Verb>
+  bool ask(const Verb& x) {
+    auto result = false;
+    self_->send(store_, x);
+    self_->receive([&](const caf::error& y) { errors_.insert(code_of(y)); },
+                   [&](const stored_snapshot&) { result = true; },
+                   [&](const session_info&) { result = true; },
+                   [&](const snapshot_record&) { result = true; },
+                   [&](const stored_session&) { result = true; },
+                   [&](const erased&) { result = true; },
+                   [&](const vacuumed&) { result = true; });
+    return result;
+  }
+
+  caf::actor_system_config cfg_;
+  caf::actor_system system_{cfg_};
+  caf::scoped_actor self_{system_};
+  managed_store store_;
+  std::vector<std::pair<std::string, std::string>> sent_;
+  std::set<errc> errors_;
+
+  mutable std::mutex mutex_;
+  promises promised_;
+};
+
+struct sqlite_faults : ::testing::Test {
+  scratch folder;
+  std::filesystem::path file = folder / "sessions.db";
+};
+
+} // namespace tertulia::test::sqlite_fault_tests
