@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What is known of an agent by its key, and what can be done with it.
+
+#include <caf/timestamp.hpp>
+
+#include <cstddef>
+#include <string>
+
+#include "support/note_agents.hpp"
+
+namespace tertulia::test::agent_tests {
+
+TEST_F(agent, a_tool_gets_a_snapshot_by_key) {
+  const auto notes = define_kept_notes();
+  const auto made
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  const auto found = ask_store("/session-store/notes/getSnapshot",
+                               {{"snapshotId", made.snapshot_ids.at(1).str()}});
+  EXPECT_EQ(found.at("id"), made.snapshot_ids.at(1).str());
+  EXPECT_EQ(found.at("parentId"), made.snapshot_ids.at(0).str());
+  EXPECT_EQ(found.at("sessionId"), "mine");
+  EXPECT_EQ(found.at("state"), json::parse(R"({"count":2,"words":"ab"})"));
+  EXPECT_EQ(found.at("index"), 1);
+  EXPECT_EQ(found.at("turnIndex"), 1);
+  EXPECT_EQ(found.at("event"), "turnEnd");
+  const auto made_at = parse_rfc3339(found.at("createdAt").get<std::string>());
+  EXPECT_LT(caf::make_timestamp() - made_at, patience);
+  EXPECT_FALSE(found.contains("orphaned"));
+  EXPECT_EQ(code_from([&] {
+              ask_store("/session-store/notes/getSnapshot",
+                        {{"snapshotId", "unknown"}});
+            }),
+            errc::not_found);
+}
+
+TEST_F(agent, a_tool_gets_a_session_by_key) {
+  const auto notes = define_kept_notes();
+  const auto made
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"a"});
+  const auto found = session_of("mine");
+  EXPECT_EQ(found.at("id"), "mine");
+  EXPECT_EQ(found.at("state"), json::parse(R"({"count":1,"words":"a"})"));
+  EXPECT_EQ(found.at("turnIndex"), 1);
+  EXPECT_EQ(found.at("lastSnapshot").at("id"), made.snapshot_ids.at(0).str());
+  EXPECT_EQ(code_from([&] { session_of("unknown"); }), errc::not_found);
+  EXPECT_TRUE(snapshots_of("unknown").empty());
+}
+
+TEST_F(agent, a_session_that_is_ahead_of_its_snapshot_shows_both) {
+  const auto notes = rt->define_agent(
+    "notes", take_notes, with_session_store(store),
+    with_snapshot_callback(
+      [](const snapshot_context<notebook>& x) { return x.turn_index() == 0; }));
+  finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  const auto found = session_of("mine");
+  EXPECT_EQ(found.at("state").at("words"), "ab");
+  EXPECT_EQ(found.at("lastSnapshot").at("state").at("words"), "a");
+  const auto again
+    = finish(notes.stream_bidi(with_session_id("mine")), words{"c"});
+  EXPECT_EQ(again.state.words, "abc");
+}
+
+TEST_F(agent, a_session_list_of_many_pages_comes_whole) {
+  const auto notes = define_kept_notes();
+  finish(notes.stream_bidi(with_session_id("mine")), words(1'100, "x"));
+  const auto found = snapshots_of("mine");
+  ASSERT_EQ(found.size(), 1'100u);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    ASSERT_EQ(found[i].at("index"), i);
+}
+
+TEST_F(agent, only_an_agent_with_a_store_has_actions_on_it) {
+  define_notes("kept");
+  rt->define_agent("loose", take_notes);
+  words keys;
+  for (const auto& x : rt->actions())
+    keys.push_back(x.key);
+  EXPECT_EQ(keys, (words{"/agent/kept", "/agent/loose",
+                         "/session-store/kept/getSession",
+                         "/session-store/kept/getSnapshot",
+                         "/session-store/kept/listSnapshots"}));
+}
+
+TEST_F(agent, a_descriptor_says_what_goes_in_and_out) {
+  const auto notes
+    = rt->define_agent("notes", take_notes, with_session_store(store),
+                       with_description("Takes notes."));
+  const auto found = rt->find_action("/agent/notes");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->key, notes.info().key);
+  const auto info = to_json(*found);
+  EXPECT_EQ(info.at("description"), "Takes notes.");
+  EXPECT_EQ(info.at("inputSchema").at("type"), "string");
+  EXPECT_EQ(info.at("streamSchema").at("type"), "string");
+  EXPECT_TRUE(info.at("initSchema").at("properties").contains("words"));
+  const auto out = info.at("outputSchema").at("properties");
+  for (const auto* member :
+       {"sessionId", "output", "state", "artifacts", "snapshotIds"})
+    EXPECT_TRUE(out.contains(member)) << member;
+}
+
+TEST_F(agent, a_json_client_talks_to_an_agent) {
+  define_kept_notes();
+  words chunks;
+  const auto result = rt->run(
+    "/agent/notes", {json("a"), json("b")},
+    [&](const json& x) { chunks.push_back(x.get<std::string>()); },
+    with_session_id("mine"),
+    with_init(json::parse(R"({"count":4,"words":"x"})")));
+  EXPECT_EQ(chunks, (words{"xa", "xab"}));
+  EXPECT_EQ(result.at("sessionId"), "mine");
+  EXPECT_EQ(result.at("output"), 6);
+  EXPECT_EQ(result.at("state").at("words"), "xab");
+  EXPECT_EQ(result.at("snapshotIds").size(), 2u);
+  const auto error = error_of([&] {
+    (void)rt->stream_bidi("/agent/notes",
+                          with_init(json::parse(R"({"count":"four"})")));
+  });
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+  EXPECT_NE(error.message().find("$.count"), std::string::npos);
+}
+
+} // namespace tertulia::test::agent_tests

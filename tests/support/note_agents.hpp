@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conversations.hpp"
+
+// An agent that takes notes, and what tools see of it.
+
+namespace tertulia::test::agent_tests {
+
+struct notebook {
+  int count = 0;
+  std::string words;
+
+  friend bool operator==(const notebook&, const notebook&) = default;
+};
+BOOST_DESCRIBE_STRUCT(notebook, (), (count, words))
+
+using words = std::vector<std::string>;
+
+/// Notes each word and says all that it has noted, one turn each.
+inline task<int> take_notes(context, session<notebook> sess,
+                            input<std::string> in, responder<std::string> out) {
+  const witness here;
+  while (const auto word = co_await in.next()) {
+    co_await sess.update([&](notebook& x) {
+      ++x.count;
+      x.words += *word;
+    });
+    const auto now = co_await sess.state();
+    co_await out.send(now.words);
+    co_await out.end_turn();
+  }
+  const auto last = co_await sess.state();
+  co_return last.count;
+}
+
+struct agent : conversations {
+  /// Without snapshots.
+  auto define_notes(const std::string& name = "notes") {
+    return rt->define_agent(name, take_notes, with_session_store(store));
+  }
+
+  /// A snapshot at the end of each turn.
+  auto define_kept_notes(const std::string& name = "notes") {
+    return rt->define_agent(
+      name, take_notes, with_session_store(store),
+      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  }
+
+  json session_of(const std::string& id, const std::string& name = "notes") {
+    return ask_store("/session-store/" + name + "/getSession",
+                     json::object({{"sessionId", id}}));
+  }
+
+  json snapshots_of(const std::string& id) {
+    return ask_store("/session-store/notes/listSnapshots",
+                     json::object({{"sessionId", id}}));
+  }
+
+  json all_snapshots_of(const std::string& id) {
+    return ask_store(
+      "/session-store/notes/listSnapshots",
+      json::object({{"sessionId", id}, {"includeOrphaned", true}}));
+  }
+};
+
+} // namespace tertulia::test::agent_tests
