@@ -1,152 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// When a snapshot is made, what its id is, and what restoring it does.
+
 #include <tertulia/span_recorder.hpp>
-#include <tertulia/when.hpp>
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "support/conversations.hpp"
+#include "support/sum_agents.hpp"
 
 using namespace std::literals;
 
-namespace tertulia::test {
-
-namespace {
-
-using numbers = std::vector<int>;
-using strings = std::vector<std::string>;
-using sum_context = snapshot_context<int>;
-
-/// Adds up its inputs, one turn each, and returns what the ends of the turns
-/// yielded.
-task<strings> add_up(context, session<int> sess, input<int> in,
-                     responder<std::string> out) {
-  const witness here;
-  strings ids;
-  while (const auto x = co_await in.next()) {
-    co_await sess.update([&](int& sum) { sum += *x; });
-    const auto id = co_await out.end_turn();
-    ids.push_back(id.str());
-  }
-  co_return ids;
-}
-
-/// The same, and doubles the sum behind the last turn.
-task<> add_up_and_double(context, session<int> sess, input<int> in,
-                         responder<std::string> out) {
-  while (const auto x = co_await in.next()) {
-    co_await sess.update([&](int& sum) { sum += *x; });
-    co_await out.end_turn();
-  }
-  co_await sess.update([](int& sum) { sum *= 2; });
-}
-
-struct snapshots : conversations {
-  template <class... Options>
-  auto define_sum(const Options&... options) {
-    return rt->define_agent("sum", add_up, with_session_store(store),
-                            options...);
-  }
-
-  /// With a snapshot whenever one can be made.
-  auto define_kept_sum() {
-    return define_sum(with_snapshot_callback(snapshot_always{}));
-  }
-
-  json timeline(const std::string& id = "mine") {
-    return ask_store("/session-store/sum/listSnapshots",
-                     json::object({{"sessionId", id}}));
-  }
-
-  json whole_timeline(const std::string& id = "mine") {
-    return ask_store(
-      "/session-store/sum/listSnapshots",
-      json::object({{"sessionId", id}, {"includeOrphaned", true}}));
-  }
-
-  /// What an invocation of session `mine` leaves behind.
-  template <class Agent>
-  strings run_mine(const Agent& what, const numbers& inputs) {
-    finish(what.stream_bidi(with_session_id("mine")), inputs);
-    return told(timeline());
-  }
-
-  /// The index of the record that each one went on from, -1 for none.
-  static numbers parents(const json& all) {
-    numbers result;
-    for (const auto& x : all)
-      result.push_back(x.contains("parentId")
-                         ? index_of(all, x.at("parentId").get<std::string>())
-                         : -1);
-    return result;
-  }
-
-  static int index_of(const json& all, const std::string& id) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].at("id") == id)
-        return static_cast<int>(i);
-    return -2;
-  }
-
-  /// A scripted model: asks for two tools, waits for their ends, and answers
-  /// with what the session has become. Knows its session only by type.
-  static task<std::string> generate(context ctx, input<std::string> in,
-                                    output<std::string>) {
-    const auto question = co_await in.next();
-    co_await when_all(run_tool(ctx, "add", 1), run_tool(ctx, "times", 10));
-    const auto kept
-      = co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
-    const auto sess = ctx.session<session<int>>();
-    if (!sess)
-      co_return "no session, snapshot '" + kept.str() + "'";
-    const auto sum = co_await sess->state();
-    co_return question.value_or("?") + ' ' + std::to_string(sum) + ' '
-      + kept.str();
-  }
-
-  static task<> run_tool(context ctx, std::string name, int by) {
-    const auto sess = ctx.session<session<int>>();
-    if (!sess)
-      co_return;
-    if (name == "add")
-      co_await sess->update([&](int& x) { x += 100 * by; });
-    else
-      co_await sess->update([&](int& x) { x += by; });
-  }
-
-  std::string define_model() {
-    return rt->define_bidi_flow("model", generate).info().key;
-  }
-
-  /// An agent that has the model answer, one turn per input.
-  template <class... Options>
-  auto define_asking(const Options&... options) {
-    const auto model = define_model();
-    return rt->define_agent(
-      "sum",
-      [this, model](context ctx, session<int> sess, input<int> in,
-                    responder<std::string> out) -> task<> {
-        while (const auto x = co_await in.next()) {
-          co_await sess.update([&](int& sum) { sum += *x; });
-          const std::vector<json> question(1, json("sum?"));
-          const json answer = co_await rt->run(ctx, model, question);
-          co_await out.send(answer.get<std::string>());
-          co_await sess.update([](int& sum) { ++sum; });
-          co_await out.end_turn();
-        }
-      },
-      with_session_store(store), options...);
-  }
-};
-
-/// The id of a sum.
-std::string id_of(int sum) {
-  return hash_of(std::to_string(sum));
-}
-
-} // namespace
+namespace tertulia::test::snapshot_tests {
 
 // -- callbacks: seeds 000 §3.2, §9 --------------------------------------------
 
@@ -436,85 +302,7 @@ TEST_F(snapshots, a_refused_restore_orphans_nothing) {
             (strings{"0/0 turnEnd 1", "1/1 turnEnd 2"}));
 }
 
-// -- the end of an iteration of tools: seed 000 §12 ---------------------------
-
-TEST_F(snapshots, a_nested_model_has_a_snapshot_made_before_it_answers) {
-  const auto asking = define_asking(with_snapshot_callback(snapshot_always{}));
-  auto talk = asking.stream_bidi(with_session_id("mine"));
-  talk.send(1);
-  EXPECT_EQ(read_turn(talk), strings{"sum? 111 " + id_of(111)});
-  talk.close();
-  EXPECT_EQ(talk.output(patience).snapshot_ids.size(), 2u);
-  EXPECT_EQ(told(timeline()),
-            (strings{"0/0 toolIterationEnd 111", "1/0 turnEnd 112"}));
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(snapshots, the_callback_hears_of_the_end_of_an_iteration) {
-  const auto asking = define_asking(
-    with_snapshot_callback(snapshot_on{snapshot_event::tool_iteration_end}));
-  EXPECT_EQ(run_mine(asking, {1, 2}),
-            (strings{"0/0 toolIterationEnd 111", "1/1 toolIterationEnd 224"}));
-}
-
-TEST_F(snapshots, an_iteration_that_nobody_wants_a_snapshot_of_yields_none) {
-  const auto asking = define_asking(
-    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
-  auto talk = asking.stream_bidi();
-  talk.send(1);
-  EXPECT_EQ(read_turn(talk), strings{"sum? 111 "});
-}
-
-TEST_F(snapshots, without_a_session_there_is_no_snapshot) {
-  EXPECT_EQ(rt->run(define_model(), {json("sum?")}), "no session, snapshot ''");
-}
-
-TEST_F(snapshots, a_turn_goes_on_from_the_snapshot_of_an_iteration) {
-  const auto asking = define_asking(
-    with_snapshot_callback(snapshot_on{snapshot_event::tool_iteration_end}));
-  run_mine(asking, {1, 1});
-  finish(asking.stream_bidi(with_snapshot_id(id_of(111))), numbers{5});
-  EXPECT_EQ(told(timeline()),
-            (strings{"0/0 toolIterationEnd 111", "1/0 toolIterationEnd 226"}))
-    << "turn 0 had not ended";
-}
-
-TEST_F(snapshots, a_session_of_another_type_is_not_found) {
-  const auto model = define_model();
-  const auto other = rt->define_agent(
-    "other",
-    [this, model](context ctx, session<double>, input<int>,
-                  responder<int>) -> task<std::string> {
-      EXPECT_TRUE(ctx.session<session<double>>());
-      EXPECT_FALSE(ctx.session<session<int>>());
-      const std::vector<json> question(1, json("sum?"));
-      const auto answer = co_await rt->run(ctx, model, question);
-      co_return answer.get<std::string>();
-    },
-    with_session_store(store));
-  auto talk = other.stream_bidi();
-  EXPECT_EQ(talk.output(patience).output, "no session, snapshot ''");
-}
-
-TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
-  const auto wrong = rt->define_agent(
-    "wrong",
-    [](context ctx, session<int>, input<int>, responder<int>) -> task<strings> {
-      strings codes;
-      for (const auto event :
-           {snapshot_event::turn_end, snapshot_event::invocation_end}) {
-        const auto made = co_await as_expected(trigger_snapshot(ctx, event));
-        EXPECT_FALSE(made);
-        codes.push_back(std::string{to_string(code_of(made.error()))});
-      }
-      co_return codes;
-    },
-    with_session_store(store), with_snapshot_callback(snapshot_always{}));
-  auto talk = wrong.stream_bidi();
-  const auto result = talk.output(patience);
-  EXPECT_EQ(result.output, strings(2, "invalid_argument"));
-  EXPECT_EQ(result.snapshot_ids.size(), 1u) << "of the end of the invocation";
-}
+// -- tracing ------------------------------------------------------------------
 
 TEST_F(snapshots, a_snapshot_notes_its_agent_on_the_span) {
   const auto recorder = std::make_shared<span_recorder>();
@@ -530,4 +318,4 @@ TEST_F(snapshots, a_snapshot_notes_its_agent_on_the_span) {
   EXPECT_EQ(*span->find("genkit:metadata:agent"), attribute_value{"sum"s});
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::snapshot_tests

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/when.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "conversations.hpp"
+
+// Agents that add up numbers, and what tools see of their snapshots.
+
+namespace tertulia::test::snapshot_tests {
+
+using numbers = std::vector<int>;
+using strings = std::vector<std::string>;
+using sum_context = snapshot_context<int>;
+
+/// Adds up its inputs, one turn each, and returns what the ends of the turns
+/// yielded.
+inline task<strings> add_up(context, session<int> sess, input<int> in,
+                            responder<std::string> out) {
+  const witness here;
+  strings ids;
+  while (const auto x = co_await in.next()) {
+    co_await sess.update([&](int& sum) { sum += *x; });
+    const auto id = co_await out.end_turn();
+    ids.push_back(id.str());
+  }
+  co_return ids;
+}
+
+/// The same, and doubles the sum behind the last turn.
+inline task<> add_up_and_double(context, session<int> sess, input<int> in,
+                                responder<std::string> out) {
+  while (const auto x = co_await in.next()) {
+    co_await sess.update([&](int& sum) { sum += *x; });
+    co_await out.end_turn();
+  }
+  co_await sess.update([](int& sum) { sum *= 2; });
+}
+
+struct snapshots : conversations {
+  template <class... Options>
+  auto define_sum(const Options&... options) {
+    return rt->define_agent("sum", add_up, with_session_store(store),
+                            options...);
+  }
+
+  /// With a snapshot whenever one can be made.
+  auto define_kept_sum() {
+    return define_sum(with_snapshot_callback(snapshot_always{}));
+  }
+
+  json timeline(const std::string& id = "mine") {
+    return ask_store("/session-store/sum/listSnapshots",
+                     json::object({{"sessionId", id}}));
+  }
+
+  json whole_timeline(const std::string& id = "mine") {
+    return ask_store(
+      "/session-store/sum/listSnapshots",
+      json::object({{"sessionId", id}, {"includeOrphaned", true}}));
+  }
+
+  /// What an invocation of session `mine` leaves behind.
+  template <class Agent>
+  strings run_mine(const Agent& what, const numbers& inputs) {
+    finish(what.stream_bidi(with_session_id("mine")), inputs);
+    return told(timeline());
+  }
+
+  /// The index of the record that each one went on from, -1 for none.
+  static numbers parents(const json& all) {
+    numbers result;
+    for (const auto& x : all)
+      result.push_back(x.contains("parentId")
+                         ? index_of(all, x.at("parentId").get<std::string>())
+                         : -1);
+    return result;
+  }
+
+  static int index_of(const json& all, const std::string& id) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].at("id") == id)
+        return static_cast<int>(i);
+    return -2;
+  }
+
+  /// A scripted model: asks for two tools, waits for their ends, and answers
+  /// with what the session has become. Knows its session only by type.
+  static task<std::string> generate(context ctx, input<std::string> in,
+                                    output<std::string>) {
+    const auto question = co_await in.next();
+    co_await when_all(run_tool(ctx, "add", 1), run_tool(ctx, "times", 10));
+    const auto kept
+      = co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+    const auto sess = ctx.session<session<int>>();
+    if (!sess)
+      co_return "no session, snapshot '" + kept.str() + "'";
+    const auto sum = co_await sess->state();
+    co_return question.value_or("?") + ' ' + std::to_string(sum) + ' '
+      + kept.str();
+  }
+
+  static task<> run_tool(context ctx, std::string name, int by) {
+    const auto sess = ctx.session<session<int>>();
+    if (!sess)
+      co_return;
+    if (name == "add")
+      co_await sess->update([&](int& x) { x += 100 * by; });
+    else
+      co_await sess->update([&](int& x) { x += by; });
+  }
+
+  std::string define_model() {
+    return rt->define_bidi_flow("model", generate).info().key;
+  }
+
+  /// An agent that has the model answer, one turn per input.
+  template <class... Options>
+  auto define_asking(const Options&... options) {
+    const auto model = define_model();
+    return rt->define_agent(
+      "sum",
+      [this, model](context ctx, session<int> sess, input<int> in,
+                    responder<std::string> out) -> task<> {
+        while (const auto x = co_await in.next()) {
+          co_await sess.update([&](int& sum) { sum += *x; });
+          const std::vector<json> question(1, json("sum?"));
+          const json answer = co_await rt->run(ctx, model, question);
+          co_await out.send(answer.get<std::string>());
+          co_await sess.update([](int& sum) { ++sum; });
+          co_await out.end_turn();
+        }
+      },
+      with_session_store(store), options...);
+  }
+};
+
+/// The id of a sum.
+inline std::string id_of(int sum) {
+  return hash_of(std::to_string(sum));
+}
+
+} // namespace tertulia::test::snapshot_tests
