@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/open.hpp>
-#include <tertulia/protocol.hpp>
+// Every noun and every verb.
+
 #include <tertulia/session_protocol.hpp>
 #include <tertulia/store.hpp>
-#include <tertulia/turn.hpp>
 
-#include <caf/all.hpp>
-
-#include <array>
-#include <limits>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <memory>
 #include <set>
+#include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "support/threaded.hpp"
+#include "support/protocol_fixture.hpp"
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::protocol_tests {
 
 namespace {
 
@@ -38,23 +40,7 @@ void for_each_noun(Fn fn) {
   (std::make_index_sequence<block::end - block::begin>{});
 }
 
-struct article {
-  std::string name;
-  int pieces = 0;
-
-  friend bool operator==(const article&, const article&) = default;
-};
-BOOST_DESCRIBE_STRUCT(article, (), (name, pieces))
-
-struct label {
-  std::string name;
-
-  friend bool operator==(const label&, const label&) = default;
-};
-BOOST_DESCRIBE_STRUCT(label, (), (name))
-
-// -- a sample of each noun
-// -----------------------------------------------------
+// -- a sample of each noun ----------------------------------------------------
 
 state talk() {
   return state::conversation(
@@ -180,81 +166,28 @@ auto store_samples() {
                     verify};
 }
 
-struct protocol : threaded {
-  protocol() {
-    sink = system.spawn<caf::hidden>([]() -> chunk_sink::behavior_type {
-      return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-              [](finished&) {}};
-    });
-    connection
-      = system.spawn<caf::hidden>([]() -> connection_actor::behavior_type {
-          return {[](turn_input&) {}, [](chunk_credit) {},
-                  [](caf::close_atom) {}, [](cancel_atom) {}};
-        });
-  }
-
-  ~protocol() override {
-    caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(connection, caf::exit_reason::user_shutdown);
-  }
-
-  /// One of each noun; a noun that is missing here does not compile.
-  auto samples() const {
-    const auto value = payload::of(article{"tea \"x\"", 2});
-    open_options options;
-    options.input_window = 7;
-    options.chunk_window = 0;
-    options.deadline = 5s;
-    options.trace_parent = "00-1-2-01";
-    descriptor info;
-    info.key = "/bidi-flow/shop";
-    info.input_schema = schema_of<article>();
-    return std::tuple_cat(
-      std::tuple{action_list{{info, descriptor{}}},
-                 chunk_batch{1ull << 40, 2, payload::encoded("[1,2]"), 3},
-                 chunk_credit{max_window},
-                 finished{value, fail(errc::data_loss, "torn", R"({"at":3})"),
-                          1ull << 40, 5},
-                 input_credit{1}, open{"/bidi-flow/shop", value, options, sink},
-                 opened{connection, 7}, value, turn_end{1ull << 40, 1},
-                 turn_input{value, 9}},
-      session_samples(), store_samples());
-  }
-
-  template <class T>
-  std::vector<char> save(const T& x) {
-    std::vector<char> result;
-    caf::binary_serializer to{system, result};
-    EXPECT_FALSE(to(x));
-    return result;
-  }
-
-  template <class T>
-  T load(const std::vector<char>& bytes) {
-    T result;
-    caf::binary_deserializer from{system, bytes};
-    EXPECT_FALSE(from(result));
-    EXPECT_EQ(from.remaining(), 0u);
-    return result;
-  }
-
-  template <class T>
-  void check_round_trip(const T& x) {
-    EXPECT_EQ(load<T>(save(x)), x) << caf::deep_to_string(x);
-    const caf::message message
-      = load<caf::message>(save(caf::make_message(x, 17, x)));
-    ASSERT_TRUE((message.match_elements<T, int, T>()))
-      << caf::deep_to_string(x);
-    EXPECT_EQ(message.get_as<T>(0), x);
-    EXPECT_EQ(message.get_as<T>(2), x);
-  }
-
-  chunk_sink sink;
-  connection_actor connection;
-};
-
-std::string text_of(const caf::error& x) {
-  return to_status(x).message();
+/// One of each noun; a noun that is missing here does not compile.
+auto samples(const protocol& at) {
+  const auto value = payload::of(article{"tea \"x\"", 2});
+  open_options options;
+  options.input_window = 7;
+  options.chunk_window = 0;
+  options.deadline = 5s;
+  options.trace_parent = "00-1-2-01";
+  descriptor info;
+  info.key = "/bidi-flow/shop";
+  info.input_schema = schema_of<article>();
+  return std::tuple_cat(
+    std::tuple{action_list{{info, descriptor{}}},
+               chunk_batch{1ull << 40, 2, payload::encoded("[1,2]"), 3},
+               chunk_credit{max_window},
+               finished{value, fail(errc::data_loss, "torn", R"({"at":3})"),
+                        1ull << 40, 5},
+               input_credit{1},
+               open{"/bidi-flow/shop", value, options, at.sink},
+               opened{at.connection, 7}, value, turn_end{1ull << 40, 1},
+               turn_input{value, 9}},
+    session_samples(), store_samples());
 }
 
 } // namespace
@@ -276,8 +209,8 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
 TEST_F(protocol, every_noun_travels) {
   for_each_noun([&]<class T>(T*) {
     check_round_trip(T{});
-    check_round_trip(std::get<T>(samples()));
-    EXPECT_EQ(std::get<T>(samples()) == T{}, std::is_empty_v<T>);
+    check_round_trip(std::get<T>(samples(*this)));
+    EXPECT_EQ(std::get<T>(samples(*this)) == T{}, std::is_empty_v<T>);
   });
 }
 
@@ -286,7 +219,7 @@ TEST_F(protocol, every_noun_can_be_printed) {
     // A described struct is shown as its JSON.
     const auto* start = described<T> ? "{\"" : "tertulia::";
     EXPECT_TRUE(caf::deep_to_string(T{}).starts_with(start));
-    const auto text = caf::deep_to_string(std::get<T>(samples()));
+    const auto text = caf::deep_to_string(std::get<T>(samples(*this)));
     EXPECT_TRUE(text.starts_with(start)) << text;
     EXPECT_EQ(text == caf::deep_to_string(T{}), std::is_empty_v<T>);
   });
@@ -294,7 +227,7 @@ TEST_F(protocol, every_noun_can_be_printed) {
 
 TEST_F(protocol, half_a_noun_is_an_error) {
   for_each_noun([&]<class T>(T*) {
-    const auto bytes = save(std::get<T>(samples()));
+    const auto bytes = save(std::get<T>(samples(*this)));
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const std::vector<char> part(
         bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -332,190 +265,4 @@ TEST_F(protocol, verbs_are_legal_and_pairwise_distinct) {
     EXPECT_FALSE(seen.contains(theirs)) << caf::to_string(theirs);
 }
 
-// -- payloads -----------------------------------------------------------------
-
-TEST_F(protocol, a_payload_is_moved_out_when_nobody_shares_it) {
-  auto x = payload::of(std::string(100, 'x'));
-  const auto* at = x.get_if<std::string>()->data();
-  const auto taken = std::move(x).take<std::string>();
-  EXPECT_EQ(taken.data(), at);
-}
-
-TEST_F(protocol, a_payload_is_copied_out_when_somebody_shares_it) {
-  auto x = payload::of(std::string(100, 'x'));
-  const auto other = x;
-  const auto taken = std::move(x).take<std::string>();
-  EXPECT_EQ(taken, std::string(100, 'x'));
-  ASSERT_NE(other.get_if<std::string>(), nullptr);
-  EXPECT_EQ(*other.get_if<std::string>(), taken);
-  EXPECT_NE(other.get_if<std::string>()->data(), taken.data());
-}
-
-TEST_F(protocol, a_payload_is_decoded_from_text) {
-  const auto text = R"({"name":"tea","pieces":2})";
-  EXPECT_EQ(payload::encoded(text).take<article>(), (article{"tea", 2}));
-  EXPECT_EQ(payload::encoded(text).take<json>(), parse_json<json>(text));
-  EXPECT_EQ(payload::encoded(text).get_if<article>(), nullptr);
-  EXPECT_EQ(payload::encoded(text).text(), text);
-  EXPECT_EQ(payload::of(article{"tea", 2}).text(), text);
-  EXPECT_EQ(payload::of(article{"tea", 2}), payload::encoded(text));
-}
-
-TEST_F(protocol, a_payload_is_converted_between_compatible_types) {
-  const auto x = payload::of(article{"tea", 2});
-  EXPECT_EQ(payload{x}.take<label>(), label{"tea"});
-  EXPECT_EQ((payload{x}.take<json>()), to_json(article{"tea", 2}));
-  EXPECT_EQ(payload::of(json(7)).take<double>(), 7.0);
-  EXPECT_EQ(payload::of(std::vector{1, 2}).take<chunks<int>>(),
-            (chunks<int>{1, 2}));
-  const auto as_label = payload{x}.as<label>();
-  ASSERT_NE(as_label.get_if<label>(), nullptr);
-  EXPECT_EQ(x.get_if<label>(), nullptr);
-}
-
-TEST_F(protocol, a_payload_of_another_shape_names_the_path) {
-  const auto error = error_of([] {
-    static_cast<void>(
-      payload::encoded(R"({"name":"tea","pieces":[]})").take<article>());
-  });
-  EXPECT_EQ(error.code(), errc::invalid_argument);
-  EXPECT_EQ(error.message(), "$.pieces: expected an integer, found an array");
-  for (const auto* text : {"", "{", "nul", "[1,]", "\xff"})
-    EXPECT_EQ(code_from([&] {
-                static_cast<void>(payload::encoded(text).take<json>());
-              }),
-              errc::invalid_argument)
-      << text;
-}
-
-TEST_F(protocol, no_payload_is_not_null) {
-  EXPECT_FALSE(payload{});
-  EXPECT_TRUE(payload::of(json(nullptr)));
-  EXPECT_TRUE(payload::encoded("null"));
-  EXPECT_EQ(payload{}.text(), "");
-  EXPECT_EQ(payload::of(json(nullptr)).text(), "null");
-  EXPECT_FALSE(payload{} == payload::of(json(nullptr)));
-  EXPECT_EQ(
-    code_from([] { static_cast<void>(payload{}.take<std::optional<int>>()); }),
-    errc::invalid_argument);
-  EXPECT_EQ(payload::encoded("null").take<std::optional<int>>(), std::nullopt);
-  EXPECT_FALSE(load<payload>(save(payload{})));
-  EXPECT_TRUE(load<payload>(save(payload::of(std::optional<int>{}))));
-  EXPECT_FALSE(payload{}.sealed());
-}
-
-TEST_F(protocol, a_payload_without_json_fails_where_it_is_encoded) {
-  const auto x = payload::of(std::numeric_limits<double>::infinity());
-  EXPECT_EQ(code_from([&] { static_cast<void>(x.sealed()); }),
-            errc::invalid_argument);
-  std::vector<char> bytes;
-  caf::binary_serializer to{system, bytes};
-  EXPECT_EQ(code_of(to(x)), errc::invalid_argument);
-  EXPECT_FALSE(caf::deep_to_string(x).empty());
-  EXPECT_EQ(payload{x}.take<double>(), std::numeric_limits<double>::infinity());
-}
-
-// -- errors -------------------------------------------------------------------
-
-TEST_F(protocol, the_numbers_of_errors_are_fixed_for_ever) {
-  const std::array names{"ok",
-                         "cancelled",
-                         "unknown",
-                         "invalid_argument",
-                         "deadline_exceeded",
-                         "not_found",
-                         "already_exists",
-                         "permission_denied",
-                         "resource_exhausted",
-                         "failed_precondition",
-                         "aborted",
-                         "out_of_range",
-                         "unimplemented",
-                         "internal",
-                         "unavailable",
-                         "data_loss",
-                         "unauthenticated"};
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(last_errc) + 1);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    EXPECT_EQ(to_string(static_cast<errc>(i)), names[i]);
-  EXPECT_EQ(to_string(static_cast<errc>(names.size())), "unknown");
-  EXPECT_EQ(static_cast<int>(errc::failed_precondition), 9);
-  EXPECT_EQ(static_cast<int>(errc::unauthenticated), 16);
-}
-
-TEST_F(protocol, an_error_keeps_code_message_and_details_on_its_way) {
-  for (int i = 1; i <= static_cast<int>(last_errc); ++i) {
-    const status_error before{static_cast<errc>(i), "so \"it\" is", "{}"};
-    const auto error = to_error(before);
-    EXPECT_EQ(error.category(), caf::atom("tertulia"));
-    EXPECT_EQ(error.code(), i);
-    EXPECT_EQ(code_of(error), before.code());
-    const auto after = to_status(load<caf::error>(save(error)));
-    EXPECT_EQ(after.code(), before.code());
-    EXPECT_EQ(after.message(), before.message());
-    EXPECT_EQ(after.details(), before.details());
-    EXPECT_EQ(system.render(error),
-              std::string{to_string(before.code())} + ": so \"it\" is");
-  }
-}
-
-TEST_F(protocol, an_error_of_another_maker_is_understood) {
-  EXPECT_EQ(code_of(caf::none), errc::ok);
-  EXPECT_EQ(code_of(caf::make_error(errc::aborted)), errc::aborted);
-  EXPECT_EQ(text_of(caf::make_error(errc::aborted)), "aborted");
-  EXPECT_EQ(text_of(caf::make_error(errc::aborted, "alone"s)), "alone");
-  EXPECT_EQ(code_of(caf::make_error(errc::aborted, 1, 2)), errc::aborted);
-  EXPECT_EQ(code_of(caf::error{200, caf::atom("tertulia")}), errc::unknown);
-  EXPECT_EQ(code_of(caf::error{1, caf::atom("theirs")}), errc::unknown);
-}
-
-TEST_F(protocol, an_error_of_caf_has_a_code_of_ours) {
-  const std::pair<caf::sec, errc> of_the_system[] = {
-    {caf::sec::request_timeout, errc::deadline_exceeded},
-    {caf::sec::request_receiver_down, errc::unavailable},
-    {caf::sec::cannot_connect_to_node, errc::unavailable},
-    {caf::sec::no_route_to_receiving_node, errc::unavailable},
-    {caf::sec::disconnect_during_handshake, errc::unavailable},
-    {caf::sec::unexpected_message, errc::unimplemented},
-    {caf::sec::runtime_error, errc::internal},
-    {caf::sec::bad_function_call, errc::unknown},
-  };
-  for (const auto& [theirs, ours] : of_the_system) {
-    EXPECT_EQ(code_of(theirs), ours) << to_string(theirs);
-    EXPECT_FALSE(text_of(theirs).empty());
-  }
-  const std::pair<caf::exit_reason, errc> of_an_exit[] = {
-    {caf::exit_reason::kill, errc::aborted},
-    {caf::exit_reason::remote_link_unreachable, errc::unavailable},
-    {caf::exit_reason::user_shutdown, errc::cancelled},
-    {caf::exit_reason::unhandled_exception, errc::internal},
-    {caf::exit_reason::out_of_workers, errc::resource_exhausted},
-  };
-  for (const auto& [theirs, ours] : of_an_exit)
-    EXPECT_EQ(code_of(theirs), ours) << to_string(theirs);
-}
-
-TEST_F(protocol, whatever_is_thrown_becomes_one_error) {
-  const auto error_from = [](auto&& x) {
-    try {
-      throw std::forward<decltype(x)>(x);
-    } catch (...) {
-      return current_exception_to_error();
-    }
-  };
-  const auto ours = error_from(status_error{errc::not_found, "gone", "{}"});
-  EXPECT_EQ(code_of(ours), errc::not_found);
-  EXPECT_EQ(to_status(ours).details(), "{}");
-  EXPECT_EQ(code_of(error_from(std::runtime_error{"odd"})), errc::internal);
-  EXPECT_EQ(text_of(error_from(std::runtime_error{"odd"})), "odd");
-  EXPECT_EQ(code_of(error_from(42)), errc::internal);
-  EXPECT_EQ(code_from([] { raise(fail(errc::data_loss, "x")); }),
-            errc::data_loss);
-  EXPECT_EQ(value_or_raise(caf::expected<int>{3}), 3);
-  EXPECT_EQ(code_from([] {
-              value_or_raise(caf::expected<int>{caf::sec::request_timeout});
-            }),
-            errc::deadline_exceeded);
-}
-
-} // namespace tertulia::test
+} // namespace tertulia::test::protocol_tests
