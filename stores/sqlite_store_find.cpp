@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <algorithm>
+#include <utility>
+
+#include "sqlite_columns.hpp"
+#include "sqlite_store_data.hpp"
+#include "store_rules.hpp"
+
+// How sessions and records are found in a file, and what of them is active.
+
+namespace tertulia {
+
+// -- finding ------------------------------------------------------------------
+
+sqlite_store_data::session
+sqlite_store_data::read_session(const sqlite_statement::cursor& row) {
+  session result;
+  result.key = row.number(0);
+  result.info.agent = row.text(1);
+  result.info.id = session_id{row.text(2)};
+  result.info.created_at = columns::to_time(row.number(3));
+  result.info.updated_at = columns::to_time(row.number(4));
+  result.info.head = row.count(5);
+  result.info.next_turn = row.count(6);
+  result.info.records = row.count(7);
+  result.last_sequence = row.count(8);
+  result.state = row.number(9);
+  result.info.title = row.text(10);
+  result.info.preview = row.text(11);
+  result.info.messages = row.count(12);
+  result.info.bytes = row.count(13);
+  result.is_whole = row.number(14) != 0;
+  return result;
+}
+
+std::optional<sqlite_store_data::session>
+sqlite_store_data::find_any(const session_ref& x) {
+  auto rows = find_session_.bind(1, x.agent).bind(2, x.id.str()).rows();
+  if (!rows.next())
+    return std::nullopt;
+  auto result = read_session(rows);
+  if (result.info.agent != x.agent || result.info.id != x.id) {
+    result.info.agent = x.agent;
+    result.info.id = x.id;
+    columns::reject(columns::damage_of(result.info));
+  }
+  return result;
+}
+
+std::optional<sqlite_store_data::session>
+sqlite_store_data::find(const session_ref& x) {
+  auto result = find_any(x);
+  if (result && !result->is_whole)
+    columns::reject(columns::damage_of(result->info));
+  return result;
+}
+
+std::optional<damage>
+sqlite_store_data::damage_in(const session& in,
+                             const sqlite_statement::cursor& row) {
+  const auto because = [&](damage_kind kind, const char* what) {
+    return columns::damage_of(kind, in.info, row.count(0), what);
+  };
+  if (row.number(15) == 0 || !columns::to_event(row.view(4)))
+    return because(damage_kind::corrupt, "is corrupt");
+  if (row.is_null(9))
+    return because(damage_kind::missing, "refers to a state that is missing");
+  if (row.number(16) == 0 || !columns::type_of(row.view(13), row.number(14)))
+    return because(damage_kind::corrupt, "refers to a state that is corrupt");
+  return std::nullopt;
+}
+
+sqlite_store_data::entry
+sqlite_store_data::read_entry(const session& in,
+                              const sqlite_statement::cursor& row) {
+  if (const auto damaged = damage_in(in, row))
+    columns::reject(*damaged);
+  entry result;
+  auto& x = result.record;
+  x.agent = in.info.agent;
+  x.session = in.info.id;
+  x.sequence = row.count(0);
+  x.state = state_id{columns::hex_of_bytes(row.view(9))};
+  x.type = columns::type_of(row.view(13), row.number(14)).value();
+  x.id = columns::id_of(row.view(6), row.view(9));
+  x.parent = row.count(1);
+  if (row.number(17) != 0) // or nobody knows what its parent is
+    x.parent_id = columns::id_of(row.view(10), row.view(11));
+  x.index = row.count(2);
+  x.turn_index = row.count(3);
+  x.event = columns::to_event(row.view(4)).value();
+  x.created_at = columns::to_time(row.number(5));
+  result.run = row.count(7);
+  result.state = row.number(8);
+  x.note = row.text(12);
+  auto labels = labels_of_.bind(1, in.key).bind(2, x.sequence).rows();
+  while (labels.next())
+    x.labels.push_back(labels.text(0));
+  return result;
+}
+
+std::optional<sqlite_store_data::entry>
+sqlite_store_data::find(const session& in, std::uint64_t sequence) {
+  auto rows
+    = find_record_.bind(1, in.key).bind(2, columns::clamped(sequence)).rows();
+  if (rows.next())
+    return read_entry(in, rows);
+  if (sequence <= in.last_sequence)
+    expect_all_records(in);
+  return std::nullopt;
+}
+
+void sqlite_store_data::expect_all_records(const session& in) {
+  auto rows = count_whole_.bind(1, in.key).rows();
+  const auto whole = rows.next() ? rows.count(0) : 0;
+  if (whole != in.info.records)
+    columns::reject(columns::damage_of(
+      damage_kind::corrupt, in.info, 0,
+      "has " + std::to_string(in.info.records) + " records, of which "
+        + std::to_string(whole) + " can be read"));
+}
+
+std::optional<sqlite_store_data::entry>
+sqlite_store_data::find(const session& in, const snapshot_id& id) {
+  std::uint64_t newest = 0;
+  const auto state = columns::bytes_of_hex(id.str());
+  auto rows
+    = find_id_.bind(1, in.key).bind(2, id.str()).bind_blob(3, state).rows();
+  while (rows.next()) {
+    const auto sequence = rows.count(0);
+    const auto active = is_active(in, sequence);
+    if (newest == 0 || active)
+      newest = sequence;
+    if (active)
+      break;
+  }
+  if (newest != 0) {
+    auto result = find(in, newest);
+    if (result && result->record.id != id)
+      columns::reject(
+        columns::damage_of(in.info)); // an index says what the record does not
+    return result;
+  }
+  expect_all_records(in); // it might be one that nobody can read
+  return std::nullopt;
+}
+
+sqlite_store_data::found sqlite_store_data::find(const snapshot_ref& x) {
+  rules::check(x);
+  if (!x.session.empty()) {
+    auto in = find(session_ref{x.agent, x.session});
+    if (!in)
+      rules::reject_unknown(x);
+    auto what = x.sequence != 0 ? find(*in, x.sequence) : find(*in, x.id);
+    if (!what || (!x.id.empty() && what->record.id != x.id))
+      rules::reject_unknown(x);
+    what->record.orphaned = !is_active(*in, what->record.sequence);
+    return {std::move(*in), std::move(*what)};
+  }
+
+  std::vector<session> sessions;
+  {
+    const auto state = columns::bytes_of_hex(x.id.str());
+    std::vector<std::int64_t> keys;
+    {
+      auto rows = find_sessions_with_id_.bind(1, x.agent)
+                    .bind(2, x.id.str())
+                    .bind_blob(3, state)
+                    .bind(4, std::uint64_t{rules::named_sessions + 1})
+                    .rows();
+      while (rows.next())
+        keys.push_back(rows.number(0));
+    }
+    for (const auto key : keys)
+      if (auto rows = read_session_.bind(1, key).rows(); rows.next()) {
+        sessions.push_back(read_session(rows));
+        if (!sessions.back().is_whole)
+          columns::reject(columns::damage_of(sessions.back().info));
+      }
+  }
+  if (sessions.size() > 1) {
+    std::vector<std::string> names;
+    names.reserve(sessions.size());
+    for (const auto& in : sessions)
+      names.push_back(in.info.id.str());
+    rules::reject_ambiguous(x, std::move(names));
+  }
+  auto what = sessions.empty() ? std::nullopt : find(sessions.front(), x.id);
+  if (!what)
+    rules::reject_unknown(x);
+  what->record.orphaned = !is_active(sessions.front(), what->record.sequence);
+  return {std::move(sessions.front()), std::move(*what)};
+}
+
+// -- what is active -----------------------------------------------------------
+
+std::vector<sqlite_store_data::stretch>
+sqlite_store_data::active(const session& x, std::uint64_t until) {
+  std::vector<stretch> result;
+  auto last = x.info.head;
+  while (last != 0) {
+    // Where the way is damaged nobody knows how it goes on: what lies below
+    // counts as active, because damage to one record must not hide another.
+    stretch next{1, last};
+    if (auto rows = run_of_.bind(1, x.key).bind(2, last).rows();
+        rows.next() && rows.number(1) != 0)
+      next.first = std::clamp<std::uint64_t>(rows.count(0), 1, last);
+    result.push_back(next);
+    if (next.first <= until)
+      break;
+    // Whoever is the first of the run by now knows where it hangs.
+    auto rows = parent_of_.bind(1, x.key).bind(2, next.first).rows();
+    last = next.first - 1;
+    if (rows.next() && rows.number(1) != 0)
+      last = std::min(rows.count(0), last);
+  }
+  return result;
+}
+
+bool sqlite_store_data::is_active(const session& x, std::uint64_t sequence) {
+  if (x.info.head == 0)
+    return false;
+  const auto last = active(x, sequence).back();
+  return last.first <= sequence && sequence <= last.last;
+}
+
+} // namespace tertulia
