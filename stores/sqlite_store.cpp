@@ -8,7 +8,6 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,6 +21,60 @@ namespace {
 
 /// What the store says to itself, beside what it hears from others.
 using store_actor = managed_store::extend<caf::reacts_to<caf::flush_atom>>;
+
+/// What somebody waits for until the batch is durable.
+class request {
+public:
+  explicit request(bool changes) : changes_(changes) {}
+
+  request(const request&) = delete;
+  request& operator=(const request&) = delete;
+  virtual ~request() = default;
+
+  /// Whether it needs a transaction.
+  [[nodiscard]] bool changes() const noexcept {
+    return changes_;
+  }
+
+  /// Does what is asked for and keeps what comes of it; may be done again after
+  /// that has been taken back.
+  virtual void run(sqlite_store_data& data) = 0;
+
+  /// Says what has come of it, or why all of the batch has failed.
+  virtual void answer(const caf::error& reason) = 0;
+
+private:
+  bool changes_;
+};
+
+template <class T, class Fn>
+class request_for : public request {
+public:
+  request_for(bool changes, Fn fn, caf::typed_response_promise<T> promise)
+    : request(changes), fn_(std::move(fn)), promise_(std::move(promise)) {}
+
+  void run(sqlite_store_data& data) override {
+    try {
+      result_ = changes() ? data.change(fn_) : fn_(data);
+    } catch (...) {
+      result_ = current_exception_to_error();
+    }
+  }
+
+  void answer(const caf::error& reason) override {
+    if (reason)
+      promise_.deliver(reason);
+    else if (result_)
+      promise_.deliver(std::move(*result_));
+    else
+      promise_.deliver(result_.error());
+  }
+
+private:
+  Fn fn_;
+  caf::typed_response_promise<T> promise_;
+  caf::expected<T> result_{caf::sec::none};
+};
 
 /// Puts the changes that wait in its mailbox into one transaction.
 ///
@@ -46,50 +99,52 @@ public:
     });
     return {
       [this](save_snapshot& x) {
-        return change([&](auto& data) { return data.save(std::move(x)); });
+        return change([x = std::move(x)](auto& data) { return data.save(x); });
       },
-      [this](const get_snapshot& x) {
-        return read([&](auto& data) { return data.get(x); });
+      [this](get_snapshot& x) {
+        return read([x = std::move(x)](auto& data) { return data.get(x); });
       },
-      [this](const restore_snapshot& x) {
-        return change([&](auto& data) { return data.restore(x); });
+      [this](restore_snapshot& x) {
+        return change(
+          [x = std::move(x)](auto& data) { return data.restore(x); });
       },
-      [this](const list_snapshots& x) {
-        return read([&](auto& data) { return data.list(x); });
+      [this](list_snapshots& x) {
+        return read([x = std::move(x)](auto& data) { return data.list(x); });
       },
-      [this](const get_session& x) {
-        return read([&](auto& data) { return data.get(x); });
+      [this](get_session& x) {
+        return read([x = std::move(x)](auto& data) { return data.get(x); });
       },
       [this](save_session& x) {
-        return change([&](auto& data) { return data.save(std::move(x)); });
+        return change([x = std::move(x)](auto& data) { return data.save(x); });
       },
-      [this](const list_sessions& x) {
-        return read([&](auto& data) { return data.list(x); });
+      [this](list_sessions& x) {
+        return read([x = std::move(x)](auto& data) { return data.list(x); });
       },
-      [this](const label_snapshot& x) {
-        return change([&](auto& data) { return data.label(x); });
+      [this](label_snapshot& x) {
+        return change([x = std::move(x)](auto& data) { return data.label(x); });
       },
-      [this](const delete_session& x) {
-        return change([&](auto& data) { return data.erase(x); });
+      [this](delete_session& x) {
+        return change([x = std::move(x)](auto& data) { return data.erase(x); });
       },
-      [this](const prune_snapshots& x) {
-        return change([&](auto& data) { return data.prune(x); });
+      [this](prune_snapshots& x) {
+        return change([x = std::move(x)](auto& data) { return data.prune(x); });
       },
-      [this](const copy_session& x) {
-        return change([&](auto& data) { return data.copy(x); });
+      [this](copy_session& x) {
+        return change([x = std::move(x)](auto& data) { return data.copy(x); });
       },
-      [this](const annotate_snapshot& x) {
-        return change([&](auto& data) { return data.annotate(x); });
+      [this](annotate_snapshot& x) {
+        return change(
+          [x = std::move(x)](auto& data) { return data.annotate(x); });
       },
-      [this](const title_session& x) {
-        return change([&](auto& data) { return data.title(x); });
+      [this](title_session& x) {
+        return change([x = std::move(x)](auto& data) { return data.title(x); });
       },
       [this](const vacuum_store&) {
         commit();
         return read([](auto& data) { return data.vacuum(); });
       },
-      [this](const verify_sessions& x) {
-        return read([&](auto& data) { return data.verify(x); });
+      [this](verify_sessions& x) {
+        return read([x = std::move(x)](auto& data) { return data.verify(x); });
       },
       [this](caf::flush_atom) {
         // As long as there is more each time, it is worth a look behind it.
@@ -116,13 +171,13 @@ private:
     } catch (...) {
       return current_exception_to_error();
     }
-    return answer<answer_of<Fn>>([&] { return data_->change(fn); });
+    return enqueue(true, std::move(fn));
   }
 
   template <class Fn>
   caf::result<answer_of<Fn>> read(Fn fn) {
     if (data_->in_transaction())
-      return answer<answer_of<Fn>>([&] { return fn(*data_); });
+      return enqueue(false, std::move(fn));
     try {
       return fn(*data_);
     } catch (...) {
@@ -130,27 +185,18 @@ private:
     }
   }
 
-  /// Answers with what the function returns or throws, but not before all that
-  /// it depends on is durable.
-  template <class T, class Fn>
-  caf::result<T> answer(Fn fn) {
-    auto promise = self_->make_response_promise<T>();
-    try {
-      waiting_.push_back([promise, value = fn()](const caf::error& x) mutable {
-        if (x)
-          promise.deliver(x);
-        else
-          promise.deliver(std::move(value));
-      });
-    } catch (...) {
-      const auto reason = current_exception_to_error();
-      waiting_.push_back([promise, reason](const caf::error& x) mutable {
-        promise.deliver(x ? x : reason);
-      });
-      if (!data_->in_transaction())
-        settle(reason); // an error that has ended the transaction
-    }
-    if (waiting_.size() >= max_batch_)
+  /// Does what is asked for, and answers when all that it depends on is
+  /// durable.
+  template <class Fn>
+  caf::result<answer_of<Fn>> enqueue(bool changes, Fn fn) {
+    using answer_type = answer_of<Fn>;
+    auto promise = self_->make_response_promise<answer_type>();
+    waiting_.push_back(std::make_unique<request_for<answer_type, Fn>>(
+      changes, std::move(fn), promise));
+    waiting_.back()->run(*data_);
+    if (!data_->in_transaction()) // an error that has ended it
+      run_each();
+    else if (waiting_.size() >= max_batch_)
       commit();
     return promise;
   }
@@ -171,12 +217,32 @@ private:
     } catch (...) {
       reason = current_exception_to_error();
     }
-    settle(reason);
+    if (reason == errc::data_loss && waiting_.size() > 1) {
+      run_each();
+      return;
+    }
+    for (auto& x : std::exchange(waiting_, {}))
+      x->answer(reason);
   }
 
-  void settle(const caf::error& reason) {
-    for (auto& deliver : std::exchange(waiting_, {}))
-      deliver(reason);
+  /// Does again all that waits, after it was taken back, each in a transaction
+  /// of its own: SQLite commits nothing any more once something has read a
+  /// damaged page, and that must not harm those who have not.
+  void run_each() {
+    planned_ = 0;
+    for (auto& x : std::exchange(waiting_, {})) {
+      caf::error reason;
+      try {
+        if (x->changes())
+          data_->begin();
+        x->run(*data_);
+        if (data_->in_transaction())
+          data_->commit();
+      } catch (...) {
+        reason = current_exception_to_error();
+      }
+      x->answer(reason);
+    }
   }
 
   store_actor::pointer self_;
@@ -184,9 +250,8 @@ private:
   std::size_t max_batch_ = 1;
   /// How many are to be answered if nobody was waiting when word was sent.
   std::size_t planned_ = 0;
-
-  /// Who is to be answered after the commit, or with the error if it fails.
-  std::vector<std::function<void(const caf::error&)>> waiting_;
+  /// Who is to be answered after the commit.
+  std::vector<std::unique_ptr<request>> waiting_;
 };
 
 void check(const sqlite_options& x) {

@@ -2,6 +2,8 @@
 
 #include <tertulia/status.hpp>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "sqlite_columns.hpp"
@@ -37,6 +39,8 @@ verified_page sqlite_store_data::verify(const verify_sessions& x) {
   rules::check(x);
   inspection to;
   to.left = rules::page_size(x.limit);
+  if (x.agent.empty() && x.after == session_ref{})
+    verify_file(to);
   const auto fits = [&](const session_ref& y) {
     return (x.agent.empty() || y.agent == x.agent)
            && (x.session.empty() || y.id == x.session);
@@ -66,6 +70,25 @@ verified_page sqlite_store_data::verify(const verify_sessions& x) {
     return verify_records(to, next, 0);
   });
   return std::move(to.page);
+}
+
+void sqlite_store_data::verify_file(inspection& to) {
+  const auto add = [&](std::string what) {
+    std::replace(what.begin(), what.end(), '\n', ' ');
+    to.page.damages.emplace_back(damage_kind::corrupt, session_ref{}, 0,
+                                 state_id{}, std::move(what));
+  };
+  try {
+    sqlite_statement check{db_, "PRAGMA integrity_check(100)"};
+    auto rows = check.rows();
+    while (rows.next())
+      if (auto what = rows.text(0); what != "ok")
+        add(std::move(what));
+  } catch (const status_error& error) {
+    if (error.code() != errc::data_loss)
+      throw;
+    add(error.what());
+  }
 }
 
 void sqlite_store_data::verify(inspection& to, const session& x) {

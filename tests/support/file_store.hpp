@@ -35,14 +35,24 @@ public:
     self_->wait_for(store_);
   }
 
+  /// Asks and returns what comes back.
+  template <class Verb>
+  caf::expected<detail::answer_to<Verb>> ask(const Verb& x) {
+    caf::expected<detail::answer_to<Verb>> result{caf::sec::none};
+    self_->request(store_, std::chrono::seconds{30}, x)
+      .receive([&](detail::answer_to<Verb>& y) { result = std::move(y); },
+               [&](caf::error& y) { result = std::move(y); });
+    return result;
+  }
+
   /// Asks; an error fails the test.
   template <class Verb>
   detail::answer_to<Verb> get(const Verb& x) {
-    detail::answer_to<Verb> result;
-    self_->request(store_, std::chrono::seconds{30}, x)
-      .receive([&](detail::answer_to<Verb>& y) { result = std::move(y); },
-               [](caf::error& y) { ADD_FAILURE() << to_status(y).what(); });
-    return result;
+    auto result = ask(x);
+    if (result)
+      return std::move(*result);
+    ADD_FAILURE() << to_status(result.error()).what();
+    return {};
   }
 
   /// Asks and does not wait.

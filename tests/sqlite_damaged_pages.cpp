@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/json.hpp>
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/status.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/file_store.hpp"
+#include "support/raw_sqlite.hpp"
+#include "support/sanitized.hpp"
+#include "support/scratch.hpp"
+#include <gtest/gtest.h>
+
+// What is damaged here is no row but what leads to rows: indexes, and the
+// directory of a page.
+
+namespace tertulia::test::sqlite_damaged_pages_tests {
+
+namespace {
+
+constexpr auto names = {"a", "b", "c"};
+
+session_ref session(const std::string& name) {
+  return {"/agent/a", session_id{name}};
+}
+
+save_snapshot turn(const std::string& name, std::uint64_t number,
+                   payload custom = payload::of(1)) {
+  ai::message_log log;
+  for (std::uint64_t i = 0; i < number; ++i)
+    log = log.with(ai::user_text(name + ' ' + std::to_string(i)));
+  auto content = state::conversation(log, std::move(custom), {});
+  snapshot_record made;
+  made.agent = "/agent/a";
+  made.session = session_id{name};
+  made.state = content.id();
+  made.id = snapshot_id{made.state.str()};
+  made.parent = number - 1;
+  return {made, std::move(content), append_rule::at_head};
+}
+
+struct sqlite_damaged_pages : testing::Test {
+  sqlite_damaged_pages() {
+    file_store x{file};
+    for (std::uint64_t number : {1, 2, 3})
+      for (const auto* name : names)
+        x.get(turn(name, number));
+  }
+
+  /// All that a store says of a session; empty if it says anything else.
+  static std::string all_of(file_store& x, const std::string& name) {
+    std::string result;
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+      const auto found = x.ask(get_snapshot{snapshot_ref{session(name), i}});
+      if (!found)
+        return {};
+      result += to_json_text(found->record) + found->content.text();
+    }
+    return result;
+  }
+
+  std::int64_t page_of(const std::string& root) {
+    return raw_sqlite{file}.number(
+      "SELECT rootpage FROM sqlite_schema WHERE name = '" + root + "'");
+  }
+
+  scratch here;
+  std::filesystem::path file = here / "sessions.db";
+};
+
+/// Changes bytes of a page. The directory of a leaf of an index begins at 8,
+/// with two bytes for each entry.
+template <class Fn>
+void change_page(const std::filesystem::path& file, std::int64_t page, Fn fn) {
+  constexpr std::int64_t size = 4096;
+  std::fstream io{file, std::ios::in | std::ios::out | std::ios::binary};
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  io.seekg((page - 1) * size);
+  io.read(bytes.data(), size);
+  fn(bytes);
+  io.seekp((page - 1) * size);
+  io.write(bytes.data(), size);
+  ASSERT_TRUE(io.good());
+}
+
+} // namespace
+
+TEST_F(sqlite_damaged_pages, who_is_taken_out_of_an_index_is_found_again) {
+  std::string b;
+  {
+    file_store x{file};
+    b = all_of(x, "b");
+  }
+  // The entry of "b" leads to "a", which so is there twice: to delete "a" takes
+  // one of the two out, and "b" has none any more.
+  change_page(file, page_of("sqlite_autoindex_sessions_1"),
+              [](std::string& bytes) { bytes.replace(10, 2, bytes, 8, 2); });
+  file_store x{file};
+  x.get(delete_session{session("a")});
+  EXPECT_EQ(all_of(x, "b"), "");
+
+  const auto verified = x.get(verify_sessions{});
+  ASSERT_FALSE(verified.damages.empty());
+  EXPECT_EQ(verified.damages.front().where, session_ref{});
+
+  x.get(vacuum_store{});
+  EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+  EXPECT_EQ(all_of(x, "b"), b);
+}
+
+TEST_F(sqlite_damaged_pages, a_vacuum_makes_indexes_of_the_rows_again) {
+  std::map<std::string, std::string> truth;
+  {
+    file_store x{file};
+    for (const auto* name : names)
+      truth[name] = all_of(x, name);
+  }
+  std::vector<std::int64_t> pages;
+  for (const auto* index :
+       {"sqlite_autoindex_sessions_1", "sessions_by_state", "records_by_state",
+        "sqlite_autoindex_states_1", "states_by_branch", "states_by_custom"})
+    pages.push_back(page_of(index));
+  std::mt19937_64 random{5};
+  auto mended = 0;
+  for (int i = 0; i < (sanitized ? 30 : 400); ++i) {
+    const scratch other;
+    const auto copy = other / "sessions.db";
+    std::filesystem::copy_file(file, copy);
+    const auto page = pages[random() % pages.size()];
+    const auto bit = random() % (4096 * 8);
+    change_page(copy, page, [&](std::string& bytes) {
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+    });
+    file_store x{copy};
+    (void)x.ask(delete_session{session("a")});
+    if (!x.ask(vacuum_store{}))
+      continue; // SQLite cannot read the page
+    EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+    for (const auto* name : {"b", "c"})
+      EXPECT_EQ(all_of(x, name), truth[name])
+        << name << ", page " << page << ", bit " << bit;
+    ++mended;
+  }
+  EXPECT_GT(mended, 0);
+}
+
+TEST_F(sqlite_damaged_pages, who_shares_a_batch_with_it_is_not_harmed) {
+  // Nobody can read a blob any more.
+  change_page(file, page_of("blobs"), [](std::string& bytes) {
+    bytes[0] = '\1'; // of no kind that there is
+  });
+  file_store x{file};
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    // All three are in the mailbox before the first one is committed.
+    x.send(turn("d", i, {}));
+    x.send(get_session{session("a")});
+    x.send(turn("e", i, {}));
+    auto saved = 0;
+    auto lost = 0;
+    for (int answers = 0; answers < 3; ++answers)
+      x.self()->receive([&](const saved_snapshot&) { ++saved; },
+                        [&](const stored_session&) { ADD_FAILURE(); },
+                        [&](const caf::error& why) {
+                          EXPECT_EQ(code_of(why), errc::data_loss);
+                          ++lost;
+                        });
+    EXPECT_EQ(saved, 2);
+    EXPECT_EQ(lost, 1);
+  }
+  EXPECT_EQ(x.get(get_session{session("d")}).info.records, 20u);
+  EXPECT_EQ(x.get(get_session{session("e")}).info.records, 20u);
+}
+
+} // namespace tertulia::test::sqlite_damaged_pages_tests
