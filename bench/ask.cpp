@@ -61,9 +61,9 @@ private:
   }
 };
 
-class raw_client_state {
+class raw_asker_state {
 public:
-  explicit raw_client_state(caf::event_based_actor* self) : self_(self) {}
+  explicit raw_asker_state(caf::event_based_actor* self) : self_(self) {}
 
   caf::behavior run(finish_line& line) {
     line_ = &line;
@@ -99,7 +99,7 @@ public:
     auto flow
       = at_.rt.define_bidi_flow("ask", asking_body{at_.system.spawn(raw_echo)});
     client_.push_back(spawn_client<asking_client>(at_, opener_of(flow)));
-    raw_client_.push_back(spawn_raw_client<raw_client_state>(at_));
+    raw_client_.push_back(spawn_raw_client<raw_asker_state>(at_));
     time_each(at_, client_, 0); // opens it
   }
 

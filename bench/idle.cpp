@@ -254,7 +254,7 @@ private:
   std::vector<connection<text, nothing, text>> talks_;
 };
 
-const enrol rows[] = {
+const enrol rows_of_idle[] = {
   enrol{{.name = "idle_bidi",
          .unit = "bytes",
          .promise = target::at_most(4096),

@@ -59,9 +59,9 @@ caf::behavior answer_once(caf::event_based_actor* self) {
   }};
 }
 
-class raw_client_state {
+class raw_opener_state {
 public:
-  explicit raw_client_state(caf::event_based_actor* self) : self_(self) {}
+  explicit raw_opener_state(caf::event_based_actor* self) : self_(self) {}
 
   caf::behavior run(finish_line& line) {
     line_ = &line;
@@ -95,7 +95,7 @@ public:
   open_close() {
     auto flow = at_.rt.define_bidi_flow("echo", echo<text>);
     client_.push_back(spawn_client<short_client>(at_, opener_of(flow)));
-    raw_client_.push_back(spawn_raw_client<raw_client_state>(at_));
+    raw_client_.push_back(spawn_raw_client<raw_opener_state>(at_));
   }
 
   double ours(std::size_t operations) override {

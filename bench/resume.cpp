@@ -136,7 +136,7 @@ private:
   std::vector<client_actor> client_;
 };
 
-const enrol rows[] = {
+const enrol rows_of_resume[] = {
   enrol{{.name = "resume_memory_10000",
          .unit = "us",
          .promise = target::at_most(1'000),

@@ -74,7 +74,7 @@ private:
   std::vector<caf::actor> raw_clients_;
 };
 
-const enrol rows[] = {
+const enrol rows_of_round_trip[] = {
   enrol{{.name = "round_trip",
          .unit = "us",
          .promise = target::at_most_times_baseline(1.5),

@@ -118,7 +118,7 @@ enrol growth_row(std::string name) {
                 .make = make_question<snapshot_growth<Kind>>}};
 }
 
-const enrol rows[] = {
+const enrol rows_of_snapshot_turn[] = {
   turn_row<kind::agent, 10>("turn_snapshot_agent_10"),
   turn_row<kind::agent, 100>("turn_snapshot_agent_100"),
   turn_row<kind::agent, 1'000>("turn_snapshot_agent_1000"),

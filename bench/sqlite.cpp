@@ -76,7 +76,7 @@ private:
 };
 
 /// A session flow on a file.
-class on_disk : public question {
+class store_question : public question {
 public:
   double baseline(std::size_t operations) override {
     return bare_.time_each(operations);
@@ -117,7 +117,7 @@ protected:
 
 /// Takes turns on conversations that are new in each sample, for they grow.
 template <std::size_t Clients, std::size_t Messages>
-class turns final : public on_disk {
+class turns final : public store_question {
 public:
   double ours(std::size_t operations) override {
     last_ = time_each(at_, clients(Clients, Messages), operations);
@@ -132,7 +132,7 @@ private:
   double last_ = 0;
 };
 
-class growth final : public on_disk {
+class growth final : public store_question {
 public:
   double ours(std::size_t operations) override {
     return time_each(at_, clients(1, 10'000), operations);
@@ -144,7 +144,7 @@ public:
 };
 
 /// Lists the sessions that changed last.
-class listing final : public on_disk {
+class listing final : public store_question {
 public:
   listing() {
     fill(store_, 100'000);
@@ -191,7 +191,7 @@ private:
 };
 
 /// One conversation from its first turn on.
-class file_size final : public on_disk {
+class file_size final : public store_question {
 public:
   double ours(std::size_t operations) override {
     const auto before = size();
@@ -221,7 +221,8 @@ private:
 };
 
 template <std::size_t Clients, std::size_t Messages>
-enrol turn_row(std::string name, target promise, std::size_t operations) {
+enrol durable_turn_row(std::string name, target promise,
+                       std::size_t operations) {
   return enrol{{.name = std::move(name),
                 .unit = "us",
                 .promise = promise,
@@ -231,12 +232,12 @@ enrol turn_row(std::string name, target promise, std::size_t operations) {
                 .make = make_question<turns<Clients, Messages>>}};
 }
 
-const enrol rows[] = {
-  turn_row<1, 10>("turn_durable_10", {}, 200),
-  turn_row<1, 100>("turn_durable_100", {}, 200),
-  turn_row<1, 1'000>("turn_durable_1000", {}, 200),
-  turn_row<1, 10'000>("turn_durable_10000", {}, 200),
-  turn_row<64, 10>("durable_turns_64", target::at_most(200), 6'400),
+const enrol rows_of_sqlite[] = {
+  durable_turn_row<1, 10>("turn_durable_10", {}, 200),
+  durable_turn_row<1, 100>("turn_durable_100", {}, 200),
+  durable_turn_row<1, 1'000>("turn_durable_1000", {}, 200),
+  durable_turn_row<1, 10'000>("turn_durable_10000", {}, 200),
+  durable_turn_row<64, 10>("durable_turns_64", target::at_most(200), 6'400),
   enrol{{.name = "turn_durable_growth",
          .unit = "us",
          .promise = target::at_most_times_baseline(1.3),

@@ -31,7 +31,7 @@ task<> pour(context, input<std::uint64_t> in, output<T> out) {
 }
 
 template <class T>
-class pour_client : public client_state {
+class drain_client : public client_state {
 public:
   using client_state::client_state;
 
@@ -83,9 +83,9 @@ caf::behavior raw_pour(caf::event_based_actor* self) {
 }
 
 template <class T>
-class raw_client_state {
+class raw_drain_state {
 public:
-  explicit raw_client_state(caf::event_based_actor* self) : self_(self) {}
+  explicit raw_drain_state(caf::event_based_actor* self) : self_(self) {}
 
   caf::behavior run(finish_line& line) {
     line_ = &line;
@@ -127,8 +127,8 @@ class stream_bidi final : public question {
 public:
   stream_bidi() {
     auto flow = at_.rt.define_bidi_flow("pour", pour<T>);
-    client_.push_back(spawn_client<pour_client<T>>(at_, opener_of(flow)));
-    raw_client_.push_back(spawn_raw_client<raw_client_state<T>>(at_));
+    client_.push_back(spawn_client<drain_client<T>>(at_, opener_of(flow)));
+    raw_client_.push_back(spawn_raw_client<raw_drain_state<T>>(at_));
     time_each(at_, client_, 0); // opens it
   }
 
@@ -146,7 +146,7 @@ private:
   std::vector<caf::actor> raw_client_;
 };
 
-const enrol rows[] = {
+const enrol rows_of_stream_bidi[] = {
   enrol{{.name = "stream_bidi",
          .unit = "us",
          .promise = target::at_most(0.06),

@@ -22,7 +22,7 @@ task<> pour_flow(context ctx, ai::flow_session<nothing> chat,
   });
 }
 
-class pour_client : public client_state {
+class flow_drain_client : public client_state {
 public:
   using client_state::client_state;
 
@@ -71,7 +71,7 @@ private:
 class stream_flow final : public question {
 public:
   stream_flow() {
-    client_.push_back(spawn_client<pour_client>(
+    client_.push_back(spawn_client<flow_drain_client>(
       at_, opener_of(ai::define_session_flow(at_.rt, "pour", pour_flow))));
     raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
     time_each(at_, client_, 0); // opens it

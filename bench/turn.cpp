@@ -51,7 +51,7 @@ private:
   std::vector<caf::actor> raw_client_;
 };
 
-const enrol rows[] = {
+const enrol rows_of_turn[] = {
   enrol{{.name = "turn_agent",
          .unit = "us",
          .promise = target::at_most(6),

@@ -8,7 +8,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::actor_bodies_tests {
 
 namespace {
 
@@ -484,4 +484,4 @@ TEST_F(actor_bodies, a_flow_can_call_one_whose_body_is_an_actor) {
   EXPECT_EQ(extra_actors(), 1u);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::actor_bodies_tests

@@ -4,7 +4,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::ask_tests {
 
 namespace {
 
@@ -296,4 +296,4 @@ TEST_F(ask, answers_find_those_who_asked_in_any_order) {
   caf::anon_send_exit(other, caf::exit_reason::kill);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::ask_tests

@@ -13,7 +13,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::backpressure_tests {
 
 namespace {
 
@@ -176,4 +176,4 @@ TEST_F(backpressure, a_slow_actor_holds_a_producer_of_a_million) {
   hear_slowly(64, 1'000'000);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::backpressure_tests

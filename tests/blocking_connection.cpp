@@ -8,7 +8,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::blocking_connection_tests {
 
 namespace {
 
@@ -496,4 +496,4 @@ TEST_F(blocking_connection, a_refusal_names_what_was_wrong) {
   EXPECT_EQ(error.message(), "$.options.chunkWindow: at most 65536");
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::blocking_connection_tests

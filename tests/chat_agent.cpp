@@ -9,7 +9,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::chat_agent_tests {
 
 namespace {
 
@@ -388,4 +388,4 @@ TEST_F(chat_agent, inputs_of_three_kinds_are_the_same_to_the_body) {
   EXPECT_EQ(input, ai::conversation_input{kept});
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::chat_agent_tests

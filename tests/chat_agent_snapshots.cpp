@@ -11,7 +11,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::chat_agent_snapshots_tests {
 
 namespace {
 
@@ -385,4 +385,4 @@ TEST_F(chat_agent_snapshots, a_snapshot_notes_its_agent_on_the_span) {
   EXPECT_EQ(*span->find("genkit:metadata:agent"), attribute_value{"chat"s});
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::chat_agent_snapshots_tests

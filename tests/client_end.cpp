@@ -10,7 +10,7 @@
 
 #include "support/threaded.hpp"
 
-namespace tertulia::test {
+namespace tertulia::test::client_end_tests {
 
 namespace {
 
@@ -124,4 +124,4 @@ TEST_F(client_end, a_chunk_that_is_missing_is_data_loss_to_everybody) {
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::data_loss);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::client_end_tests

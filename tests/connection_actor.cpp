@@ -7,7 +7,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::connection_actor_tests {
 
 namespace {
 
@@ -336,4 +336,4 @@ TEST_F(connection_actor, a_stopping_runtime_opens_nothing) {
   EXPECT_EQ(code_of(second.heard().refused), errc::unavailable);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::connection_actor_tests

@@ -8,7 +8,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::connection_threads_tests {
 
 namespace {
 
@@ -311,4 +311,4 @@ TEST_F(connection_threads, an_opening_that_nobody_awaits_leaves_nothing) {
     << witness::alive();
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::connection_threads_tests

@@ -6,7 +6,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::context_tests {
 
 namespace {
 
@@ -411,4 +411,4 @@ TEST_F(context_trace, nothing_is_recorded_when_nobody_listens) {
   EXPECT_TRUE(recorder->spans().empty());
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::context_tests

@@ -11,7 +11,7 @@ using namespace std::literals;
 
 // What holds for agents holds for the other kinds of conversation, too.
 
-namespace tertulia::test {
+namespace tertulia::test::conversation_kinds_tests {
 
 namespace {
 
@@ -216,4 +216,4 @@ INSTANTIATE_TEST_SUITE_P(conversation_kinds, a_live_conversation,
                                            kind::session_flow),
                          [](const auto& x) { return name_of(x.param); });
 
-} // namespace tertulia::test
+} // namespace tertulia::test::conversation_kinds_tests

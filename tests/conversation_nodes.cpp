@@ -10,7 +10,7 @@
 
 using namespace std::chrono_literals;
 
-namespace tertulia::test {
+namespace tertulia::test::conversation_nodes_tests {
 
 namespace {
 
@@ -317,4 +317,4 @@ TEST_F(conversation_host, a_client_killed_with_its_process_frees_the_session) {
   EXPECT_EQ(talk.output(patience).state.words, (strings{"mine", "yours"}));
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::conversation_nodes_tests

@@ -6,7 +6,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::coroutines_tests {
 
 namespace {
 
@@ -362,4 +362,4 @@ TEST_F(coroutines, much_credit_at_once_wakes_all_who_wait_and_loses_nothing) {
   EXPECT_EQ(client.code(), errc::ok);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::coroutines_tests

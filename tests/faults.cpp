@@ -4,7 +4,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::faults_tests {
 
 namespace {
 
@@ -309,4 +309,4 @@ TEST_F(faults, send_after_cancel) {
   expect_end(talk, errc::cancelled, "the client cancelled");
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::faults_tests

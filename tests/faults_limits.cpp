@@ -11,7 +11,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::faults_limits_tests {
 
 namespace {
 
@@ -99,15 +99,16 @@ struct faults_of_nodes : ::testing::Test {
 
 } // namespace
 
-} // namespace tertulia::test
+} // namespace tertulia::test::faults_limits_tests
 
 template <>
-struct tertulia::json_codec<tertulia::test::moody> {
-  static void write(std::string&, const test::moody&, const json_path&) {
+struct tertulia::json_codec<tertulia::test::faults_limits_tests::moody> {
+  static void write(std::string&, const test::faults_limits_tests::moody&,
+                    const json_path&) {
     throw std::runtime_error{"not today"};
   }
 
-  static test::moody read(const json&, const json_path&) {
+  static test::faults_limits_tests::moody read(const json&, const json_path&) {
     throw std::runtime_error{"not today"};
   }
 
@@ -116,7 +117,7 @@ struct tertulia::json_codec<tertulia::test::moody> {
   }
 };
 
-namespace tertulia::test {
+namespace tertulia::test::faults_limits_tests {
 
 // -- shapes -------------------------------------------------------------------
 
@@ -433,4 +434,4 @@ TEST_F(faults_of_limits, asked_actor_is_late) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::faults_limits_tests

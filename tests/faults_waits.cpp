@@ -4,7 +4,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::faults_waits_tests {
 
 namespace {
 
@@ -234,4 +234,4 @@ TEST_F(faults_of_waits, deadline_while_body_never_waits) {
              "the connection's deadline has passed");
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::faults_waits_tests

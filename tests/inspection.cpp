@@ -92,7 +92,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(inspection_test, caf::first_custom_type_id + 7000)
 
 CAF_END_TYPE_ID_BLOCK(inspection_test)
 
-namespace tertulia {
+namespace tertulia::test::inspection_tests {
 
 namespace {
 
@@ -268,4 +268,4 @@ TEST(inspection, a_message_refuses_what_is_no_number) {
 
 } // namespace
 
-} // namespace tertulia
+} // namespace tertulia::test::inspection_tests

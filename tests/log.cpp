@@ -8,7 +8,7 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ostream_sink.h>
 
-namespace tertulia::test {
+namespace tertulia::test::log_tests {
 
 namespace {
 
@@ -67,4 +67,4 @@ TEST_F(log, the_key_of_an_unknown_action_stays_out) {
   EXPECT_EQ(lines.str(), "info an unknown action refused: not_found\n");
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::log_tests

@@ -12,7 +12,7 @@
 
 #include "support/memory.hpp"
 
-namespace tertulia {
+namespace tertulia::test::memory_store_tests {
 
 namespace {
 
@@ -126,4 +126,4 @@ TEST(memory_store_actor, what_it_knew_survives_it) {
     [](caf::error& reason) { FAIL() << to_status(reason).what(); });
 }
 
-} // namespace tertulia
+} // namespace tertulia::test::memory_store_tests

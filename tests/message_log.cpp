@@ -39,7 +39,7 @@ extern "C" int SHA256_Update(void* context, const void* data,
   return next(context, data, size);
 }
 
-namespace tertulia {
+namespace tertulia::test::message_log_tests {
 
 namespace {
 
@@ -409,4 +409,4 @@ TEST(message_log, many_threads_can_use_one_log_at_once) {
 
 } // namespace
 
-} // namespace tertulia
+} // namespace tertulia::test::message_log_tests

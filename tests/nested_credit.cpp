@@ -6,7 +6,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::nested_credit_tests {
 
 namespace {
 
@@ -180,4 +180,4 @@ TEST_F(nested_credit, an_inner_body_that_lags_holds_up_the_sender) {
   EXPECT_EQ(client.code(), errc::ok);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::nested_credit_tests

@@ -6,7 +6,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::nested_flows_tests {
 
 namespace {
 
@@ -401,4 +401,4 @@ TEST_F(nested_flows, the_inner_span_is_a_child_of_the_step_that_opened_it) {
             outer->context.trace);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::nested_flows_tests

@@ -15,7 +15,7 @@
 
 using namespace std::chrono_literals;
 
-namespace tertulia::test {
+namespace tertulia::test::nodes_tests {
 
 namespace {
 
@@ -267,4 +267,4 @@ TEST(nodes, a_client_killed_with_its_process_leaves_nothing_behind) {
   EXPECT_EQ(system.registry().running(), before);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::nodes_tests

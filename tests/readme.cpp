@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tertulia::test {
+namespace tertulia::test::readme_tests {
 
 namespace {
 
@@ -158,4 +158,4 @@ TEST(readme, every_section_that_the_code_cites_exists) {
   EXPECT_GE(cited, 5);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::readme_tests

@@ -13,7 +13,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::registry_tests {
 
 namespace {
 
@@ -351,4 +351,4 @@ TEST_F(registry, a_number_without_json_goes_nowhere) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::registry_tests

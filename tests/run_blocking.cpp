@@ -11,7 +11,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::run_blocking_tests {
 
 namespace {
 
@@ -378,4 +378,4 @@ TEST_F(run_blocking_queue, what_a_function_holds_is_gone_when_it_has_returned) {
   }
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::run_blocking_tests

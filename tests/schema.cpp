@@ -44,7 +44,7 @@ struct tertulia::json_codec<drawn::stamp> {
   }
 };
 
-namespace tertulia {
+namespace tertulia::test::schema_tests {
 
 namespace {
 
@@ -237,4 +237,4 @@ TEST(schema, structs_that_contain_each_other_are_defined_where_they_begin) {
 
 } // namespace
 
-} // namespace tertulia
+} // namespace tertulia::test::schema_tests

@@ -16,7 +16,7 @@
 #include "support/refusal.hpp"
 #include "support/scratch.hpp"
 
-namespace tertulia {
+namespace tertulia::test::session_file_tests {
 
 namespace {
 
@@ -341,4 +341,4 @@ TEST_F(session_file, a_message_is_in_the_file_once) {
   EXPECT_EQ(ask(from, get_session{at("s")}).content, content);
 }
 
-} // namespace tertulia
+} // namespace tertulia::test::session_file_tests

@@ -11,7 +11,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::session_flow_tests {
 
 namespace {
 
@@ -448,4 +448,4 @@ TEST_F(session_flow, a_json_client_gets_what_the_seed_says) {
             (texts{"/session-flow/chat", "/snapshot-store/chat/getSnapshot"}));
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::session_flow_tests

@@ -12,7 +12,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::session_flow_errors_tests {
 
 namespace {
 
@@ -262,4 +262,4 @@ TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
   EXPECT_EQ(talk.output(patience).snapshot_ids.size(), 1u);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::session_flow_errors_tests

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace tertulia {
+namespace tertulia::test::sha256_tests {
 
 namespace {
 
@@ -95,4 +95,4 @@ RC_GTEST_PROP(sha256, pieces_have_the_hash_of_the_whole,
 
 } // namespace
 
-} // namespace tertulia
+} // namespace tertulia::test::sha256_tests

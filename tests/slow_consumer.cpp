@@ -7,7 +7,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::slow_consumer_tests {
 
 namespace {
 
@@ -52,4 +52,4 @@ TEST_F(slow_consumer, holds_a_producer_of_a_million_for_minutes) {
     ASSERT_EQ(heard.chunks[i], i);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::slow_consumer_tests

@@ -22,7 +22,7 @@
 
 using namespace std::chrono_literals;
 
-namespace tertulia::test {
+namespace tertulia::test::soak_tests {
 
 namespace {
 
@@ -229,4 +229,4 @@ TEST_F(soak, conversations_of_threads_come_back_too) {
   EXPECT_LT(bytes_in_use(), before + 256 * 1'024);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::soak_tests

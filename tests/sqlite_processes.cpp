@@ -25,7 +25,7 @@
 
 using namespace std::chrono_literals;
 
-namespace tertulia::test {
+namespace tertulia::test::sqlite_processes_tests {
 
 namespace {
 
@@ -186,4 +186,4 @@ TEST_F(sqlite_processes, wait_for_each_other) {
   check(store, said);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::sqlite_processes_tests

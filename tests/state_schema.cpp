@@ -17,7 +17,7 @@
 
 #include "support/refusal.hpp"
 
-namespace tertulia::test {
+namespace tertulia::test::state_schema_tests {
 
 namespace {
 
@@ -31,13 +31,14 @@ BOOST_DESCRIBE_STRUCT(recipe, (), (name, minutes))
 
 } // namespace
 
-} // namespace tertulia::test
+} // namespace tertulia::test::state_schema_tests
 
 template <>
 inline constexpr tertulia::type_version
-  tertulia::version_of<tertulia::test::recipe>{"app.recipe", 3};
+  tertulia::version_of<tertulia::test::state_schema_tests::recipe>{"app.recipe",
+                                                                   3};
 
-namespace tertulia::test {
+namespace tertulia::test::state_schema_tests {
 
 namespace {
 
@@ -330,4 +331,4 @@ TEST(state_schema, refuses_steps_that_lead_nowhere) {
             "type, which is 1");
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::state_schema_tests

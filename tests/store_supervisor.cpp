@@ -16,7 +16,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::store_supervisor_tests {
 
 namespace {
 
@@ -269,4 +269,4 @@ TEST_F(store_supervisor,
   EXPECT_EQ(caf::actor_cast<caf::strong_actor_ptr>(address), nullptr);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::store_supervisor_tests

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace tertulia::test {
+namespace tertulia::test::stored_message_tests {
 
 RC_GTEST_PROP(stored_message, any_message_is_read_as_it_was_written, ()) {
   const auto message = *any_message();
@@ -51,4 +51,4 @@ TEST(stored_message, what_is_no_message_is_refused) {
   }
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::stored_message_tests

@@ -11,7 +11,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::timestamp_tests {
 
 namespace {
 
@@ -84,4 +84,4 @@ TEST(timestamp, is_a_string_in_json) {
             errc::invalid_argument);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::timestamp_tests

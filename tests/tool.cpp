@@ -13,7 +13,7 @@
 #include "support/tool_store.hpp"
 #include <sys/stat.h>
 
-namespace tertulia::test {
+namespace tertulia::test::tool_tests {
 
 namespace {
 
@@ -474,4 +474,4 @@ TEST_F(tool, ends_at_once_when_it_is_interrupted) {
   EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::tool_tests

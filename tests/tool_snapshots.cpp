@@ -13,7 +13,7 @@
 #include "support/raw_sqlite.hpp"
 #include "support/tool_store.hpp"
 
-namespace tertulia::test {
+namespace tertulia::test::tool_snapshots_tests {
 
 namespace {
 
@@ -315,4 +315,4 @@ TEST_F(tool_snapshots, are_pruned_only_when_it_is_meant) {
             "There was nothing to prune.\n");
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::tool_snapshots_tests

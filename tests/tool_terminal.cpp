@@ -11,7 +11,7 @@
 
 #include "support/tool_store.hpp"
 
-namespace tertulia::test {
+namespace tertulia::test::tool_terminal_tests {
 
 namespace {
 
@@ -197,4 +197,4 @@ TEST_F(tool_completion, offers_files_and_odd_names) {
             strings{"name\\ of\\ it"});
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::tool_terminal_tests

@@ -11,8 +11,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace tertulia;
 using namespace std::literals;
+
+namespace tertulia::test::trace_tests {
 
 namespace {
 
@@ -476,3 +477,5 @@ TEST_F(trace, a_recorder_finds_the_latest_of_a_name) {
   EXPECT_EQ(recorder->find("turn")->context.span, id);
   EXPECT_EQ(recorder->find("missing"), nullptr);
 }
+
+} // namespace tertulia::test::trace_tests

@@ -6,7 +6,7 @@
 
 #include "support/threaded.hpp"
 
-namespace tertulia::test {
+namespace tertulia::test::unread_inputs_tests {
 
 namespace {
 
@@ -79,4 +79,4 @@ TEST_F(unread_inputs, of_another_flow_are_counted_by_its_client) {
   EXPECT_EQ(talk.output(patience), 0u);
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::unread_inputs_tests

@@ -4,7 +4,7 @@
 
 using namespace std::literals;
 
-namespace tertulia::test {
+namespace tertulia::test::when_tests {
 
 namespace {
 
@@ -451,4 +451,4 @@ TEST_F(when, a_body_killed_amid_races_leaves_no_timer_armed) {
   EXPECT_FALSE(sched.clock().has_pending_timeout());
 }
 
-} // namespace tertulia::test
+} // namespace tertulia::test::when_tests

@@ -24,7 +24,7 @@ namespace tertulia::tool {
 
 namespace {
 
-std::string told(const session_info& x) {
+std::string counted_name(const session_info& x) {
   return "session " + shown(x.id.str()) + " of " + shown(x.agent) + " with "
          + counted(x.records, "snapshot");
 }
@@ -62,7 +62,7 @@ exit_code write_out(tool& t, const export_options& o) {
     line["file"] = o.file;
     t.out().json_line(line);
   } else {
-    t.out().line("Wrote " + told(info) + " to " + shown(o.file) + '.');
+    t.out().line("Wrote " + counted_name(info) + " to " + shown(o.file) + '.');
   }
   return exit_code::fine;
 }
@@ -132,7 +132,7 @@ exit_code read_in(tool& t, const import_options& o) {
   if (t.as_json())
     t.out().json_line(document_of(info));
   else
-    t.out().line("Read " + told(info) + '.');
+    t.out().line("Read " + counted_name(info) + '.');
   return exit_code::fine;
 }
 
