@@ -38,7 +38,10 @@ function(tertulia_common target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic $<$<BOOL:${TERTULIA_WERROR}>:-Werror>
     # g++ 12 warns of "literal" + std::string (GCC bug 105651).
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+    # To g++ a source within a unity build is a header, whose types need names
+    # that others can see.
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage>)
   if(TERTULIA_PCH)
     # One precompiled header serves all, because every target waits for the
     # messages anyway and the flags that matter are the same everywhere. It
@@ -108,8 +111,22 @@ endfunction()
 function(tertulia_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE tertulia::runtime)
+  list(LENGTH ARGN sources)
+  if(sources EQUAL 1)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   tertulia_common(${name})
 endfunction()
+
+# tertulia_optimize_little(): for the programs of a folder that run for a moment
+# and are built for longer than that.
+macro(tertulia_optimize_little)
+  if(CMAKE_BUILD_TYPE MATCHES "^Rel")
+    # At -O1 g++ 12 takes the length of a literal for what a comparison reads.
+    add_compile_options(-O1
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>)
+  endif()
+endmacro()
 
 # Installs what find_package(tertulia) reads.
 function(tertulia_install_package)
