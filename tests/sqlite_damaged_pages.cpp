@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 #include <string>
@@ -67,29 +66,9 @@ struct sqlite_damaged_pages : testing::Test {
     return result;
   }
 
-  std::int64_t page_of(const std::string& root) {
-    return raw_sqlite{file}.number(
-      "SELECT rootpage FROM sqlite_schema WHERE name = '" + root + "'");
-  }
-
   scratch here;
   std::filesystem::path file = here / "sessions.db";
 };
-
-/// Changes bytes of a page. The directory of a leaf of an index begins at 8,
-/// with two bytes for each entry.
-template <class Fn>
-void change_page(const std::filesystem::path& file, std::int64_t page, Fn fn) {
-  constexpr std::int64_t size = 4096;
-  std::fstream io{file, std::ios::in | std::ios::out | std::ios::binary};
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  io.seekg((page - 1) * size);
-  io.read(bytes.data(), size);
-  fn(bytes);
-  io.seekp((page - 1) * size);
-  io.write(bytes.data(), size);
-  ASSERT_TRUE(io.good());
-}
 
 } // namespace
 
@@ -101,7 +80,7 @@ TEST_F(sqlite_damaged_pages, who_is_taken_out_of_an_index_is_found_again) {
   }
   // The entry of "b" leads to "a", which so is there twice: to delete "a" takes
   // one of the two out, and "b" has none any more.
-  change_page(file, page_of("sqlite_autoindex_sessions_1"),
+  change_page(file, root_page(file, "sqlite_autoindex_sessions_1"),
               [](std::string& bytes) { bytes.replace(10, 2, bytes, 8, 2); });
   file_store x{file};
   x.get(delete_session{session("a")});
@@ -127,7 +106,7 @@ TEST_F(sqlite_damaged_pages, a_vacuum_makes_indexes_of_the_rows_again) {
   for (const auto* index :
        {"sqlite_autoindex_sessions_1", "sessions_by_state", "records_by_state",
         "sqlite_autoindex_states_1", "states_by_branch", "states_by_custom"})
-    pages.push_back(page_of(index));
+    pages.push_back(root_page(file, index));
   std::mt19937_64 random{5};
   auto mended = 0;
   for (int i = 0; i < (sanitized ? 30 : 400); ++i) {
@@ -154,7 +133,7 @@ TEST_F(sqlite_damaged_pages, a_vacuum_makes_indexes_of_the_rows_again) {
 
 TEST_F(sqlite_damaged_pages, who_shares_a_batch_with_it_is_not_harmed) {
   // Nobody can read a blob any more.
-  change_page(file, page_of("blobs"), [](std::string& bytes) {
+  change_page(file, root_page(file, "blobs"), [](std::string& bytes) {
     bytes[0] = '\1'; // of no kind that there is
   });
   file_store x{file};

@@ -170,6 +170,17 @@ TEST_F(tool, deletes_a_session_when_told_that_it_is_meant) {
     1);
 }
 
+TEST_F(tool, deletes_a_damaged_session_of_an_agent_that_is_named) {
+  raw_sqlite{file}.run("UPDATE sessions SET preview = 'x' WHERE id = 's2'");
+  const auto unnamed = run({"sessions", "delete", "s2", "--yes"});
+  EXPECT_EQ(unnamed.code, 4);
+  EXPECT_TRUE(has(unnamed.err, "is corrupt"));
+  EXPECT_EQ(
+    output({"sessions", "delete", "s2", "--agent", "/agent/chat", "--yes"}),
+    "Erased session s2 of /agent/chat with 1 snapshot.\n");
+  EXPECT_EQ(run({"verify"}).code, 0);
+}
+
 TEST_F(tool, forks_a_session_whole_or_up_to_a_snapshot) {
   output({"sessions", "fork", "s1", "whole", "--agent", "/agent/chat"});
   EXPECT_EQ(document({"sessions", "show", "whole"}).at("session").at("records"),
@@ -277,6 +288,19 @@ TEST_F(tool, verifies_a_store) {
   EXPECT_EQ(output({"verify", "s2"}),
             "1 session and 1 snapshot were looked at: nothing is damaged.\n");
   EXPECT_EQ(document({"verify"}).at("damages"), json::array());
+}
+
+TEST_F(tool, verifies_the_file_itself_and_mends_its_indexes) {
+  // Two entries lead to one session, and none to another one.
+  change_page(file, root_page(file, "sqlite_autoindex_sessions_1"),
+              [](std::string& bytes) { bytes.replace(10, 2, bytes, 8, 2); });
+  const auto result = run({"verify"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.out, "missing from index sqlite_autoindex_sessions"));
+  EXPECT_NE(json::parse(run({"verify", "--json"}).out).at("corrupt"), 0);
+  output({"vacuum"});
+  EXPECT_EQ(run({"verify"}).code, 0);
+  EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
 }
 
 TEST_F(tool, tells_what_is_corrupt_and_what_is_missing) {

@@ -22,12 +22,30 @@ struct delete_options {
   bool yes = false;
 };
 
+/// Asks before a session is erased, and returns what it is called: that is all
+/// that is known of one whose row is damaged.
+session_info ask_to_erase(tool& t, const delete_options& o) {
+  try {
+    auto info = finder{t, o.agent}.session(o.session);
+    ask_first(t,
+              "Erase " + told(info) + " with "
+                + counted(info.records, "snapshot") + " and "
+                + counted(info.messages, "message") + " for good?",
+              o.yes);
+    return info;
+  } catch (const status_error& x) {
+    if (x.code() != errc::data_loss || o.agent.empty())
+      throw;
+  }
+  session_info info;
+  info.agent = o.agent;
+  info.id = session_id{o.session};
+  ask_first(t, "Erase " + told(info) + ", which is damaged, for good?", o.yes);
+  return info;
+}
+
 exit_code erase(tool& t, const delete_options& o) {
-  const auto info = finder{t, o.agent}.session(o.session);
-  ask_first(t,
-            "Erase " + told(info) + " with " + counted(info.records, "snapshot")
-              + " and " + counted(info.messages, "message") + " for good?",
-            o.yes);
+  const auto info = ask_to_erase(t, o);
   const auto gone
     = t.store().ask<erased>(delete_session{{info.agent, info.id}});
   if (t.as_json())

@@ -34,6 +34,11 @@ std::uint64_t length_of_way(tool& t, const verify_sessions& what) {
   return result;
 }
 
+/// What is damaged of the file itself has no name.
+std::string or_dash(const std::string& name) {
+  return name.empty() ? "-" : shown(name);
+}
+
 void print(tool& t, const std::vector<damage>& damages, damage_kind kind,
            const char* title) {
   table rows{t.out(),
@@ -45,7 +50,7 @@ void print(tool& t, const std::vector<damage>& damages, damage_kind kind,
   for (const auto& x : damages)
     if (x.kind == kind) {
       ++count;
-      rows.row({shown(x.where.agent), shown(x.where.id.str()),
+      rows.row({or_dash(x.where.agent), or_dash(x.where.id.str()),
                 x.sequence == 0 ? "-" : std::to_string(x.sequence), x.what});
     }
   if (count == 0)

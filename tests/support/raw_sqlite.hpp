@@ -72,6 +72,28 @@ private:
   std::unique_ptr<sqlite3, close> db_;
 };
 
+/// The first page of a table or an index.
+inline std::int64_t root_page(const std::filesystem::path& file,
+                              const std::string& name) {
+  return raw_sqlite{file}.number(
+    "SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'");
+}
+
+/// Changes the bytes of a page in a file that nobody has open. The directory of
+/// a leaf of an index begins at 8, with two bytes for each entry.
+template <class Fn>
+void change_page(const std::filesystem::path& file, std::int64_t page, Fn fn) {
+  constexpr std::int64_t size = 4096;
+  std::fstream io{file, std::ios::in | std::ios::out | std::ios::binary};
+  io.exceptions(std::ios::failbit | std::ios::badbit);
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  io.seekg((page - 1) * size);
+  io.read(bytes.data(), size);
+  fn(bytes);
+  io.seekp((page - 1) * size);
+  io.write(bytes.data(), size);
+}
+
 /// Counts the transactions in a write-ahead log that has not been started
 /// again: its frames say where one ends.
 inline std::size_t commits_in(const std::filesystem::path& wal) {
