@@ -100,6 +100,42 @@ TEST_F(session_flow, an_input_without_messages_is_a_turn) {
   EXPECT_TRUE(is_uuid(result.snapshot_id.str())) << "with nothing to tag";
 }
 
+TEST_F(session_flow, each_iteration_of_tools_in_a_turn_has_a_snapshot) {
+  std::vector<snapshot_event> events;
+  const auto flow = define(
+    [](context ctx, flow_session sess, flow_responder) -> task<> {
+      co_await sess.run(
+        ctx, [&](context turn, const ai::conversation_input&) -> task<> {
+          for (int i = 0; i < 2; ++i) {
+            co_await sess.add_messages(ai::model_text("tool?"));
+            co_await trigger_snapshot(turn, snapshot_event::tool_iteration_end);
+          }
+          co_await sess.add_messages(ai::model_text("done"));
+        });
+    },
+    with_snapshot_callback([&](const flow_context& x) {
+      events.push_back(x.event());
+      return x.event() != snapshot_event::invocation_end;
+    }));
+  auto talk = flow.stream_bidi();
+  talk.send_text("go");
+  const auto made = snapshots_in(hear(talk));
+  talk.close();
+  talk.output(patience);
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_EQ(events, (std::vector{snapshot_event::tool_iteration_end,
+                                 snapshot_event::tool_iteration_end,
+                                 snapshot_event::turn_end,
+                                 snapshot_event::invocation_end}));
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const auto x = snapshot_of(made[i]);
+    EXPECT_EQ(x.at("state").at("messages").size(), i + 2);
+    if (i != 0) {
+      EXPECT_EQ(x.at("parentId"), made[i - 1].str());
+    }
+  }
+}
+
 TEST_F(session_flow, each_turn_has_a_span_that_names_its_snapshot) {
   const auto recorder = listen();
   const auto flow = define(repeat);

@@ -9,12 +9,14 @@
 #include <tertulia/ai/model.hpp>
 #include <tertulia/ai/part.hpp>
 #include <tertulia/sha256.hpp>
+#include <tertulia/state.hpp>
 #include <tertulia/status.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -100,11 +102,20 @@ TEST(values, golden_texts_are_written_as_they_were_read) {
       sha256 expected;
       expected.update("{\"messages\":" + text + '}');
       EXPECT_EQ(whole.hex(), expected.hex()) << name;
+    } else if (name.starts_with("state_")) {
+      const auto all = json::parse(text);
+      const auto content = state::conversation(
+        message_log{from_json<std::vector<message>>(all.at("messages"))},
+        payload::encoded(to_json_text(all.at("custom"))),
+        std::make_shared<const std::vector<artifact>>(
+          from_json<std::vector<artifact>>(all.at("artifacts"))));
+      EXPECT_EQ(content.text(), text) << name;
+      EXPECT_EQ(content.id(), state_id{sum}) << name;
     } else {
       (void)expect_same_text<json>(text);
     }
   }
-  EXPECT_EQ(files, 12);
+  EXPECT_EQ(files, 13);
 }
 
 TEST(values, every_golden_text_has_a_hash) {
