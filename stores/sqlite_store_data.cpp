@@ -49,7 +49,7 @@ void sqlite_store_data::undo() noexcept {
   try {
     undo_.run();
     keep_.run();
-  } catch (const status_error&) {
+  } catch (...) {
     // Nobody knows what is in the transaction now.
     roll_back();
   }
