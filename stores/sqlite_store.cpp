@@ -225,11 +225,13 @@ private:
       x->answer(reason);
   }
 
-  /// Does again all that waits, after it was taken back, each in a transaction
-  /// of its own: SQLite commits nothing any more once something has read a
-  /// damaged page, and that must not harm those who have not.
+  /// Does again all that waits, each in a transaction of its own, after an
+  /// error that has taken back all of them: once something has read a damaged
+  /// page, or the disk has failed it, SQLite commits nothing any more, and that
+  /// must not harm those who have not.
   void run_each() {
     planned_ = 0;
+    data_->roll_back(); // nor may anybody remember what was taken back
     for (auto& x : std::exchange(waiting_, {})) {
       caf::error reason;
       try {

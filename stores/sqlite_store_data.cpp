@@ -44,8 +44,10 @@ void sqlite_store_data::roll_back() noexcept {
 void sqlite_store_data::undo() noexcept {
   if (sqlite3_total_changes64(db_.get()) != changes_before_)
     states_.forget_all();
-  if (!in_transaction())
-    return; // SQLite has taken back all of it
+  if (!in_transaction()) {
+    states_.forget_all(); // SQLite has taken back the changes before it, too
+    return;
+  }
   try {
     undo_.run();
     keep_.run();

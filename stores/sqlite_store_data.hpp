@@ -48,7 +48,7 @@ public:
   /// Does one change as a whole or not at all. If what it throws has ended the
   /// transaction, all changes before it are gone, too.
   template <class Fn>
-  auto change(Fn fn) {
+  auto change(const Fn& fn) {
     mark();
     try {
       auto result = fn(*this);
@@ -212,6 +212,7 @@ private:
   sqlite_statement copy_labels_;
   sqlite_statement count_records_;
   sqlite_statement count_whole_;
+  sqlite_statement has_damaged_rows_;
   sqlite_statement verify_records_;
   sqlite_statement move_record_;
   sqlite_statement erase_record_;

@@ -132,6 +132,12 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                         " WHERE session = ?1"),
     count_whole_(db_, "SELECT count(*) FROM records r WHERE r.session = ?1"
                       " AND " TERTULIA_WHOLE_RECORD),
+    has_damaged_rows_(db_, "SELECT 1 FROM sessions s WHERE s.checksum"
+                           " <> " TERTULIA_SESSION_CHECKSUM("s") //
+                      " UNION ALL SELECT 1 FROM records r WHERE r.checksum"
+                      " <> " TERTULIA_RECORD_CHECKSUM("r") //
+                      " UNION ALL SELECT 1 FROM states t WHERE t.checksum"
+                      " <> " TERTULIA_STATE_CHECKSUM("t")),
     verify_records_(db_, "SELECT r.sequence, r.parent, p.sequence IS NULL,"
                          " r.run, r.event, r.state, " TERTULIA_WHOLE_RECORD
                          " FROM records r"

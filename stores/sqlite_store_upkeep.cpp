@@ -244,8 +244,10 @@ vacuumed sqlite_store_data::vacuum() {
   const auto before = size();
   db_.run("VACUUM");
   // That copies indexes as they are. What a flipped bit has put into one is
-  // made again of the rows.
-  if (db_.text("PRAGMA integrity_check(1)") != "ok") {
+  // made again of the rows, unless one of these is damaged itself: then the
+  // index may be all that knows its name.
+  if (db_.text("PRAGMA integrity_check(1)") != "ok"
+      && !has_damaged_rows_.rows().next()) {
     db_.run("REINDEX");
     db_.run("VACUUM");
   }

@@ -131,6 +131,20 @@ TEST_F(sqlite_damaged_pages, a_vacuum_makes_indexes_of_the_rows_again) {
   EXPECT_GT(mended, 0);
 }
 
+TEST_F(sqlite_damaged_pages, a_vacuum_keeps_what_knows_the_name_of_a_row) {
+  change_page(file, root_page(file, "sessions"), [](std::string& bytes) {
+    bytes[bytes.find("/agent/ab") + 8] = 'x';
+  });
+  file_store x{file};
+  for (int i = 0; i < 2; ++i) {
+    const auto found = x.ask(get_session{session("b")});
+    ASSERT_FALSE(found);
+    EXPECT_EQ(code_of(found.error()), errc::data_loss) << "and not_found never";
+    EXPECT_FALSE(x.get(verify_sessions{}).damages.empty());
+    x.get(vacuum_store{});
+  }
+}
+
 TEST_F(sqlite_damaged_pages, who_shares_a_batch_with_it_is_not_harmed) {
   // Nobody can read a blob any more.
   change_page(file, root_page(file, "blobs"), [](std::string& bytes) {

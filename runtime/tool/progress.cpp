@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view wipe_line = "\r\x1b[K";
 
-void write_error(std::string_view text) {
+void write_to_terminal(std::string_view text) {
   // Nothing depends on a bar.
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0)
     return;
@@ -34,7 +34,7 @@ progress::progress(std::string what, bool shown)
   : what_(std::move(what)), is_shown_(shown && has_cursor()),
     wipe_([shown = is_shown_] {
       if (shown)
-        write_error(wipe_line);
+        write_to_terminal(wipe_line);
     }) {
   winsize size{};
   if (is_shown_ && ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0
@@ -64,13 +64,13 @@ void progress::at(std::uint64_t done, std::uint64_t of) {
             + std::to_string(done) + " of " + std::to_string(of);
   }
   text.resize(std::min(text.size(), columns_ - 1));
-  write_error(std::string{wipe_line} + text);
+  write_to_terminal(std::string{wipe_line} + text);
   is_drawn_ = true;
 }
 
 void progress::clear() {
   if (std::exchange(is_drawn_, false))
-    write_error(wipe_line);
+    write_to_terminal(wipe_line);
 }
 
 } // namespace tertulia::tool

@@ -25,13 +25,13 @@ std::string joined(const std::vector<std::string>& labels) {
 
 // -- list ---------------------------------------------------------------------
 
-struct list_options {
+struct snapshot_list_options {
   std::string session;
   std::string agent;
   bool active = false;
 };
 
-exit_code list(tool& t, const list_options& o) {
+exit_code list(tool& t, const snapshot_list_options& o) {
   const auto info = finder{t, o.agent}.session(o.session);
   table rows{t.out(),
              {{"", column_kind::fixed},
@@ -83,12 +83,12 @@ exit_code list(tool& t, const list_options& o) {
 
 // -- show ---------------------------------------------------------------------
 
-struct show_options {
+struct snapshot_show_options {
   snapshot_choice which;
   bool only_state = false;
 };
 
-exit_code show(tool& t, const show_options& o) {
+exit_code show(tool& t, const snapshot_show_options& o) {
   const auto record
     = finder{t, o.which.agent}.snapshot(o.which.name, o.which.session);
   const snapshot_ref which{{record.agent, record.session}, record.sequence};
@@ -153,7 +153,7 @@ void add_snapshot_views(CLI::App& snapshots, command& chosen) {
     auto& x = *snapshots.add_subcommand(
       "list", "Show the timeline of a session, oldest first; with --json a "
               "line for each snapshot");
-    auto o = std::make_shared<list_options>();
+    auto o = std::make_shared<snapshot_list_options>();
     add_session(x, o->session, o->agent);
     x.add_flag("--active", o->active, "Leave orphaned snapshots out");
     when_chosen(x, chosen, o, list);
@@ -161,7 +161,7 @@ void add_snapshot_views(CLI::App& snapshots, command& chosen) {
   {
     auto& x
       = *snapshots.add_subcommand("show", "Show a snapshot and its state");
-    auto o = std::make_shared<show_options>();
+    auto o = std::make_shared<snapshot_show_options>();
     add_snapshot(x, o->which);
     x.add_flag("--state", o->only_state,
                "Print the canonical JSON of the state and nothing else: "

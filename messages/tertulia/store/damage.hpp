@@ -31,6 +31,7 @@ struct damage {
       state(std::move(state)), what(std::move(what)) {}
 
   damage_kind kind = damage_kind::corrupt;
+  /// Empty for what belongs to no session, such as a page of the file.
   session_ref where;
   /// Which record of the session; 0 for the session itself.
   std::uint64_t sequence = 0;

@@ -27,7 +27,9 @@ namespace tertulia {
 /// A store looks at no more in one go than it can within a blink, so pages may
 /// be shorter than asked for, and serves others in between. What they change
 /// behind the place that has been reached is looked at as it is by then.
-/// `session_info.records` of all sessions says how long the way is.
+/// `session_info.records` of all sessions says how long the way is. With the
+/// first page of all sessions a store in a file looks at the file itself, too,
+/// in one go: that reads all of it.
 ///
 /// `invalid_argument` for a session without its agent.
 struct verify_sessions {
