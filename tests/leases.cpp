@@ -316,7 +316,8 @@ TEST_F(leases, an_input_at_the_end_is_processed_or_counted_as_not) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     std::minstd_rand dice{seed + 1};
-    const auto name = "s" + std::to_string(seed);
+    std::string name = "s";
+    name += std::to_string(seed);
     auto client = open(brief, with_session_id(name), with_input_window(2));
     run();
     client.send(seed % 2 == 0 ? "last" : "first");
