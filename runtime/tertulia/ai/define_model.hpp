@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/model_handle.hpp>
+#include <tertulia/ai/model_output.hpp>
+#include <tertulia/runtime.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <string>
+#include <utility>
+
+namespace tertulia::detail {
+
+/// Refuses a request that no model can answer.
+/// @errors throws `invalid_argument`.
+void check_request(const ai::generate_request& request);
+
+/// The function of a model around that of its author: refuses what makes no
+/// sense and measures the time.
+template <class Body>
+class model_body {
+public:
+  explicit model_body(Body body) : body_(std::move(body)) {}
+
+  task<ai::model_response>
+  operator()(context ctx, ai::generate_request request, input<nothing>,
+             output<ai::model_response_chunk> out) const {
+    check_request(request);
+    auto& clock = ctx.system().clock();
+    const auto begin = clock.now();
+    auto result
+      = co_await body_(ctx, std::move(request), ai::model_output{out});
+    const std::chrono::duration<double, std::milli> spent = clock.now() - begin;
+    result.latency_ms = spent.count();
+    co_return result;
+  }
+
+private:
+  Body body_;
+};
+
+} // namespace tertulia::detail
+
+namespace tertulia::ai {
+
+/// A function that can be a model: a coroutine
+/// `task<model_response>(context, generate_request, model_output)`.
+template <class Body>
+concept model_function = requires(const Body& body, context ctx,
+                                  generate_request request, model_output out) {
+  { body(ctx, std::move(request), out) } -> std::same_as<task<model_response>>;
+};
+
+/// Defines a model and registers it as `/model/<name>`: an action that is
+/// opened with a `generate_request`, streams `model_response_chunk`s and ends
+/// with a `model_response`.
+///
+/// ```
+/// auto parrot = ai::define_model(
+///   rt, "parrot",
+///   [](tertulia::context, ai::generate_request asked,
+///      ai::model_output out) -> tertulia::task<ai::model_response> {
+///     auto heard = asked.messages.back().text();
+///     co_await out.send_text(heard);
+///     co_return ai::model_response{ai::model_text(heard)};
+///   });
+/// ```
+///
+/// The response has the whole answer, whatever was streamed. Its latency is
+/// measured here and need not be set.
+///
+/// @param name        as for `runtime::define_bidi_action`.
+/// @param body        runs on many actors at once: what it captures must stand
+///                    that. Its requests have been checked: tools have names of
+///                    their own, and there are some if one is required.
+/// @param description for people; part of the descriptor.
+/// @errors `already_exists`; `invalid_argument` for a bad name.
+/// @design README §5.17 "Models".
+template <model_function Body>
+[[nodiscard]] model define_model(runtime& rt, std::string name, Body body,
+                                 std::string description = {}) {
+  return model{rt.define("model", std::move(name),
+                         detail::model_body<Body>{std::move(body)},
+                         std::move(description))};
+}
+
+} // namespace tertulia::ai

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/generate_request.hpp>
+#include <tertulia/ai/model.hpp>
+#include <tertulia/bidi_action.hpp>
+#include <tertulia/nothing.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace tertulia::ai {
+
+/// A model that was defined: what `define_model` and its siblings return.
+///
+/// ```
+/// auto answer = co_await model.generate(ctx, ai::generate_request{messages});
+/// ```
+///
+/// @threads  all members; cheap to copy.
+/// @lifetime as `bidi_action`.
+/// @design   README §5.17 "Models".
+class model {
+public:
+  /// The request opens it, and there is no input.
+  using action_type = bidi_action<generate_request, nothing, model_response,
+                                  model_response_chunk>;
+
+  /// Makes a handle on a model from a handle on its action, such as one of
+  /// another node.
+  explicit model(action_type what) : what_(std::move(what)) {}
+
+  /// What it is called, and the schemas of what goes in and out.
+  [[nodiscard]] const descriptor& info() const noexcept {
+    return what_.info();
+  }
+
+  /// The model as an action, for clients that are threads or actors.
+  [[nodiscard]] const action_type& action() const noexcept {
+    return what_;
+  }
+
+  /// Has the model answer, as a call of the body: under a span that is a child
+  /// of the body's, and cancelled with it.
+  ///
+  /// @param hear takes each `model_response_chunk` as it comes. What it
+  ///             returns, unless that is void, is awaited before the next one
+  ///             is read, and a model that is a window ahead waits, too.
+  /// @errors what the model says, after the chunks before it;
+  ///         `invalid_argument` for a request that makes no sense; what `hear`
+  ///         throws, which cancels the model; `cancelled`.
+  template <class Hear>
+  [[nodiscard]] task<model_response>
+  generate(const context& ctx, generate_request request, Hear hear) const {
+    return streamed(ctx, what_, std::move(request), std::move(hear));
+  }
+
+  /// Has the model answer at once.
+  /// @errors as above.
+  [[nodiscard]] task<model_response> generate(const context& ctx,
+                                              generate_request request) const {
+    return at_once(ctx, what_, std::move(request));
+  }
+
+private:
+  template <class Hear>
+  static task<model_response>
+  streamed(context ctx, action_type what, generate_request request, Hear hear) {
+    const with_init init{std::move(request)};
+    auto talk = co_await what.open(ctx, init);
+    talk.close();
+    while (auto chunk = co_await talk.next()) {
+      if constexpr (std::is_void_v<decltype(hear(std::move(*chunk)))>)
+        hear(std::move(*chunk));
+      else
+        co_await hear(std::move(*chunk));
+    }
+    co_return co_await talk.output();
+  }
+
+  static task<model_response> at_once(context ctx, action_type what,
+                                      generate_request request) {
+    const with_init init{std::move(request)};
+    auto talk = co_await what.open(ctx, init);
+    talk.close();
+    co_return co_await talk.output();
+  }
+
+  action_type what_;
+};
+
+} // namespace tertulia::ai
