@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/schema_check.hpp>
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tertulia {
+
+namespace {
+
+/// Why a value is not what a schema describes, and where.
+struct mismatch {
+  std::size_t depth;
+  std::string path;
+  std::string expected;
+  std::string found;
+};
+
+using verdict = std::optional<mismatch>;
+
+/// How deep schemas may be nested in each other, references included.
+constexpr std::size_t max_nesting = 2'000;
+
+/// A value of a schema, or one that it speaks of.
+std::string shown(const json& x) {
+  if (x.is_string())
+    return detail::in_quotes(x.get_ref<const std::string&>());
+  if (x.is_structured())
+    return detail::in_words(x);
+  return x.dump();
+}
+
+verdict differs(const json_path& at, std::string expected, std::string found) {
+  return mismatch{at.depth(), at.to_string(), std::move(expected),
+                  std::move(found)};
+}
+
+verdict differs(const json_path& at, std::string expected, const json& found) {
+  return differs(at, std::move(expected), detail::in_words(found));
+}
+
+[[noreturn]] void bad_schema(const std::string& why) {
+  throw status_error{errc::invalid_argument, "the schema " + why};
+}
+
+/// Keywords that restrict values in ways that nobody asked of us yet: to ignore
+/// one would let pass what its author wanted to refuse.
+constexpr std::array unsupported{"pattern",
+                                 "patternProperties",
+                                 "dependentRequired",
+                                 "dependentSchemas",
+                                 "if",
+                                 "contains",
+                                 "multipleOf",
+                                 "unevaluatedProperties",
+                                 "unevaluatedItems",
+                                 "$dynamicRef"};
+
+bool is_integer(const json& x) {
+  if (x.is_number_float()) {
+    const auto value = x.get<double>();
+    return std::isfinite(value) && std::trunc(value) == value;
+  }
+  return x.is_number_integer();
+}
+
+bool is_of_type(const json& x, const std::string& type) {
+  if (type == "string")
+    return x.is_string();
+  if (type == "number")
+    return x.is_number();
+  if (type == "integer")
+    return is_integer(x);
+  if (type == "boolean")
+    return x.is_boolean();
+  if (type == "object")
+    return x.is_object();
+  if (type == "array")
+    return x.is_array();
+  if (type == "null")
+    return x.is_null();
+  bad_schema("names an unknown type, " + detail::in_quotes(type));
+}
+
+/// As error messages of the reader say it.
+std::string with_article(const std::string& type) {
+  if (type == "null")
+    return type;
+  const auto vowel = type == "object" || type == "array" || type == "integer";
+  return (vowel ? "an " : "a ") + type;
+}
+
+/// The library's own comparison turns integers beyond 2^63 into negative ones.
+std::partial_ordering compare(const json& a, const json& b) {
+  if (a.is_number_float() || b.is_number_float())
+    return a.get<double>() <=> b.get<double>();
+  const auto negative = [](const json& x) {
+    return !x.is_number_unsigned() && x.get<std::int64_t>() < 0;
+  };
+  if (negative(a) != negative(b))
+    return negative(a) ? std::partial_ordering::less
+                       : std::partial_ordering::greater;
+  if (negative(a))
+    return a.get<std::int64_t>() <=> b.get<std::int64_t>();
+  return a.get<std::uint64_t>() <=> b.get<std::uint64_t>();
+}
+
+std::size_t characters_in(const std::string& text) {
+  return static_cast<std::size_t>(
+    std::count_if(text.begin(), text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    }));
+}
+
+/// One check: a value against a schema and what that refers to.
+class checker {
+public:
+  explicit checker(const json& document) : document_(document) {}
+
+  verdict check(const json& x, const json& schema, const json_path& at) {
+    if (at.depth() > max_json_depth)
+      return differs(at,
+                     "at most " + std::to_string(max_json_depth) + " levels",
+                     std::string{"more"});
+    if (++steps_ > max_schema_steps)
+      throw status_error{errc::resource_exhausted,
+                         "the schema has too many alternatives to try"};
+    if (schema.is_boolean())
+      return schema.get<bool>() ? verdict{} : differs(at, "nothing", x);
+    if (!schema.is_object())
+      bad_schema("has " + detail::in_words(schema) + " in place of a schema");
+    if (known_.insert(&schema).second)
+      for (const auto* keyword : unsupported)
+        if (schema.contains(keyword))
+          throw status_error{errc::unimplemented, std::string{"the schema has "}
+                                                    + keyword
+                                                    + ", which is not checked"};
+    using step
+      = verdict (checker::*)(const json&, const json&, const json_path&);
+    constexpr std::array<step, 8> steps{&checker::refer,   &checker::type,
+                                        &checker::values,  &checker::number,
+                                        &checker::text,    &checker::list,
+                                        &checker::members, &checker::combine};
+    if (++nesting_ > max_nesting)
+      bad_schema("is nested too deeply");
+    verdict result;
+    for (auto one = steps.begin(); one != steps.end() && !result; ++one)
+      result = (this->**one)(x, schema, at);
+    --nesting_;
+    return result;
+  }
+
+private:
+  /// Returns the value of a keyword, null if it is not there.
+  static const json* find(const json& schema, const char* keyword) {
+    const auto i = schema.find(keyword);
+    return i == schema.end() ? nullptr : &*i;
+  }
+
+  static const json& list_of(const json& x, const char* keyword) {
+    if (!x.is_array())
+      bad_schema(std::string{"has a "} + keyword + " that is no array");
+    return x;
+  }
+
+  static const json& map_of(const json& x, const char* keyword) {
+    if (!x.is_object())
+      bad_schema(std::string{"has "} + keyword + " that are no object");
+    return x;
+  }
+
+  static std::optional<std::size_t> count(const json& schema,
+                                          const char* keyword) {
+    const auto* x = find(schema, keyword);
+    if (x == nullptr)
+      return std::nullopt;
+    if (!is_integer(*x) || x->get<double>() < 0)
+      bad_schema(std::string{"has a "} + keyword + " that is no count");
+    return x->get<std::size_t>();
+  }
+
+  static verdict within(std::size_t size, const json& schema, const char* least,
+                        const char* most, const char* unit,
+                        const json_path& at) {
+    const auto found = [&] { return std::to_string(size) + unit; };
+    if (const auto limit = count(schema, least); limit && size < *limit)
+      return differs(at, "at least " + std::to_string(*limit) + unit, found());
+    if (const auto limit = count(schema, most); limit && size > *limit)
+      return differs(at, "at most " + std::to_string(*limit) + unit, found());
+    return {};
+  }
+
+  // -- keywords ---------------------------------------------------------------
+
+  verdict refer(const json& x, const json& schema, const json_path& at) {
+    const auto* to = find(schema, "$ref");
+    if (to == nullptr)
+      return {};
+    if (!to->is_string() || !to->get_ref<const std::string&>().starts_with('#'))
+      bad_schema("refers to another document");
+    const auto& text = to->get_ref<const std::string&>();
+    const json* target = nullptr;
+    try {
+      target = &document_.at(json::json_pointer{text.substr(1)});
+    } catch (const json::exception&) {
+      bad_schema("refers to nothing: " + shown(*to));
+    }
+    // What a schema says of a value without looking into it is bounded by the
+    // size of the document, or it goes round in circles.
+    const auto open = std::pair{target, &x};
+    if (!open_.insert(open).second)
+      bad_schema("refers to itself without end: " + shown(*to));
+    auto result = check(x, *target, at);
+    open_.erase(open);
+    return result;
+  }
+
+  verdict type(const json& x, const json& schema, const json_path& at) {
+    const auto* wanted = find(schema, "type");
+    if (wanted == nullptr)
+      return {};
+    if (wanted->is_string()) {
+      const auto& name = wanted->get_ref<const std::string&>();
+      if (is_of_type(x, name))
+        return {};
+      return differs(at, with_article(name), x);
+    }
+    std::string names;
+    for (const auto& name : list_of(*wanted, "type")) {
+      if (!name.is_string())
+        bad_schema("names a type that is no string");
+      if (is_of_type(x, name.get_ref<const std::string&>()))
+        return {};
+      names += (names.empty() ? "" : " or ")
+               + with_article(name.get_ref<const std::string&>());
+    }
+    return differs(at, std::move(names), x);
+  }
+
+  verdict values(const json& x, const json& schema, const json_path& at) {
+    if (const auto* only = find(schema, "const"); only && !(*only == x))
+      return differs(at, shown(*only), shown(x));
+    const auto* allowed = find(schema, "enum");
+    if (allowed == nullptr)
+      return {};
+    std::string names;
+    for (const auto& one : list_of(*allowed, "enum")) {
+      if (one == x)
+        return {};
+      names += (names.empty() ? "" : ", ") + shown(one);
+    }
+    return differs(at, "one of " + names, shown(x));
+  }
+
+  verdict number(const json& x, const json& schema, const json_path& at) {
+    if (!x.is_number())
+      return {};
+    const auto limit
+      = [&](const char* keyword, const char* words, auto holds) -> verdict {
+      const auto* bound = find(schema, keyword);
+      if (bound == nullptr)
+        return {};
+      if (!bound->is_number())
+        bad_schema(std::string{"has a "} + keyword + " that is no number");
+      if (holds(compare(x, *bound)))
+        return {};
+      return differs(at, words + shown(*bound), x);
+    };
+    if (auto bad = limit("minimum", "at least ", std::is_gteq))
+      return bad;
+    if (auto bad = limit("maximum", "at most ", std::is_lteq))
+      return bad;
+    if (auto bad = limit("exclusiveMinimum", "more than ", std::is_gt))
+      return bad;
+    return limit("exclusiveMaximum", "less than ", std::is_lt);
+  }
+
+  verdict text(const json& x, const json& schema, const json_path& at) {
+    if (!x.is_string())
+      return {};
+    return within(characters_in(x.get_ref<const std::string&>()), schema,
+                  "minLength", "maxLength", " characters", at);
+  }
+
+  verdict list(const json& x, const json& schema, const json_path& at) {
+    if (!x.is_array())
+      return {};
+    if (auto bad
+        = within(x.size(), schema, "minItems", "maxItems", " elements", at))
+      return bad;
+    std::size_t first = 0;
+    if (const auto* heads = find(schema, "prefixItems"))
+      for (const auto& head : list_of(*heads, "prefixItems")) {
+        if (first == x.size())
+          break;
+        if (auto bad = check(x[first], head, json_path{at, first}))
+          return bad;
+        ++first;
+      }
+    if (const auto* rest = find(schema, "items"))
+      for (auto i = first; i < x.size(); ++i)
+        if (auto bad = check(x[i], *rest, json_path{at, i}))
+          return bad;
+    if (const auto* unique = find(schema, "uniqueItems");
+        unique && *unique == json(true)) {
+      std::set<std::reference_wrapper<const json>, std::less<json>> seen;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (!seen.insert(x[i]).second)
+          return differs(json_path{at, i}, "an element that is new",
+                         std::string{"one that was there before"});
+    }
+    return {};
+  }
+
+  verdict members(const json& x, const json& schema, const json_path& at) {
+    if (!x.is_object())
+      return {};
+    if (const auto* names = find(schema, "required"))
+      for (const auto& name : list_of(*names, "required")) {
+        if (!name.is_string())
+          bad_schema("requires a member without a name");
+        const auto& key = name.get_ref<const std::string&>();
+        if (!x.contains(key))
+          return differs(json_path{at, key}, "a value",
+                         std::string{"no such member"});
+      }
+    if (auto bad = within(x.size(), schema, "minProperties", "maxProperties",
+                          " members", at))
+      return bad;
+    const auto* known = find(schema, "properties");
+    if (known != nullptr)
+      map_of(*known, "properties");
+    const auto* others = find(schema, "additionalProperties");
+    const auto* names = find(schema, "propertyNames");
+    for (const auto& [key, value] : x.items()) {
+      const json_path member{at, key};
+      if (names != nullptr)
+        if (auto bad = check(json(key), *names, member))
+          return bad;
+      const auto* its = known ? find(*known, key.c_str()) : nullptr;
+      if (its == nullptr)
+        its = others;
+      if (its == others && others != nullptr && *others == json(false))
+        return differs(member, "no such member", value);
+      if (its != nullptr)
+        if (auto bad = check(value, *its, member))
+          return bad;
+    }
+    return {};
+  }
+
+  verdict combine(const json& x, const json& schema, const json_path& at) {
+    if (const auto* all = find(schema, "allOf"))
+      for (const auto& one : list_of(*all, "allOf"))
+        if (auto bad = check(x, one, at))
+          return bad;
+    if (const auto* unwanted = find(schema, "not"))
+      if (!check(x, *unwanted, at))
+        return differs(at, "something else", x);
+    if (const auto* any = find(schema, "anyOf"))
+      if (auto bad = one_of(x, list_of(*any, "anyOf"), at, false))
+        return bad;
+    if (const auto* one = find(schema, "oneOf"))
+      return one_of(x, list_of(*one, "oneOf"), at, true);
+    return {};
+  }
+
+  verdict one_of(const json& x, const json& alternatives, const json_path& at,
+                 bool alone) {
+    verdict closest;
+    std::size_t matched = 0;
+    std::string wanted;
+    for (const auto& one : alternatives) {
+      auto bad = check(x, one, at);
+      if (!bad) {
+        if (++matched > 1 || !alone)
+          break;
+        continue;
+      }
+      if (bad->depth == at.depth())
+        wanted += (wanted.empty() ? "" : " or ") + bad->expected;
+      // What went wrong inside was meant to be that alternative.
+      if (!closest || bad->depth > closest->depth)
+        closest = std::move(bad);
+    }
+    if (matched == 1)
+      return {};
+    if (matched > 1)
+      return differs(at, "exactly one of the alternatives",
+                     std::string{"what several accept"});
+    if (!closest)
+      bad_schema("has no alternatives");
+    if (closest->depth == at.depth())
+      closest->expected = std::move(wanted);
+    return closest;
+  }
+
+  const json& document_;
+  std::size_t steps_ = 0;
+  std::size_t nesting_ = 0;
+  std::set<const json*> known_; // understood as a whole
+  std::set<std::pair<const json*, const json*>> open_;
+};
+
+} // namespace
+
+void check_schema(const json& x, const json& schema) {
+  if (auto bad = checker{schema}.check(x, schema, json_path{}))
+    // The path is text already: this is what raise_mismatch makes of one.
+    throw status_error{
+      errc::invalid_argument,
+      bad->path + ": expected " + bad->expected + ", found " + bad->found,
+      json{{"expected", bad->expected}, {"path", bad->path}}.dump(
+        -1, ' ', false, json::error_handler_t::replace)};
+}
+
+} // namespace tertulia
