@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/ai/interrupt.hpp>
+#include <tertulia/ai/tool_context.hpp>
+#include <tertulia/input.hpp>
+
+#include <utility>
+
+namespace tertulia::ai {
+
+namespace {
+
+task<json> next_answer(context ctx, json question) {
+  const input<json> answers{ctx.owner()};
+  auto said = co_await answers.next();
+  if (!said)
+    throw interrupt_error(question);
+  co_return std::move(*said);
+}
+
+} // namespace
+
+task<json> tool_context::interrupt(json question) const {
+  return next_answer(*this, std::move(question));
+}
+
+} // namespace tertulia::ai

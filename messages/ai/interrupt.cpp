@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/ai/interrupt.hpp>
+
+#include <utility>
+
+namespace tertulia::ai {
+
+namespace {
+
+const tool_request& request_in(const part& x) {
+  if (const auto* request = x.as_request())
+    return *request;
+  throw status_error{errc::invalid_argument,
+                     "only a tool request can be answered"};
+}
+
+message to_tools(part only) {
+  message result;
+  result.role = role::tool;
+  result.content.push_back(std::move(only));
+  return result;
+}
+
+} // namespace
+
+std::vector<part> interrupts_in(std::span<const part> parts) {
+  std::vector<part> result;
+  for (const auto& x : parts)
+    if (x.as_request() != nullptr && x.metadata.contains(interrupt_key))
+      result.push_back(x);
+  return result;
+}
+
+message answer_to(const part& interrupt, json output) {
+  const auto& request = request_in(interrupt);
+  return to_tools(part::response(request.name, std::move(output), request.ref));
+}
+
+message approval(const part& interrupt, json said) {
+  part again{request_in(interrupt)};
+  again.metadata.emplace(resumed_key, std::move(said));
+  return to_tools(std::move(again));
+}
+
+status_error interrupt_error(const json& question) {
+  json details;
+  details[interrupt_key] = question;
+  return {errc::failed_precondition, "the tool waits for a person",
+          to_json_text(details)};
+}
+
+std::optional<json> question_of(const status_error& x) {
+  if (x.code() != errc::failed_precondition)
+    return std::nullopt;
+  // What is no JSON comes from somebody else.
+  auto details = json::parse(x.details(), nullptr, false);
+  if (!details.is_object() || details.size() != 1)
+    return std::nullopt;
+  const auto question = details.find(interrupt_key);
+  if (question == details.end())
+    return std::nullopt;
+  return std::move(*question);
+}
+
+} // namespace tertulia::ai

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "open_turn.hpp"
+
+#include <tertulia/ai/interrupt.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace tertulia::ai {
+
+namespace {
+
+// Metadata of a request while others of its answer wait for a person.
+
+/// What the tool gave back already.
+constexpr auto output_key = "pendingOutput";
+/// What people said to it before, if it asks more than once.
+constexpr auto said_key = "approvals";
+/// And for ever after: what it asked.
+constexpr auto resolved_key = "resolvedInterrupt";
+
+[[noreturn]] void refuse(std::size_t message, std::size_t part,
+                         const std::string& why) {
+  const auto path = "$.messages[" + std::to_string(message) + "].content["
+                    + std::to_string(part) + ']';
+  throw status_error{errc::invalid_argument, path + ": " + why,
+                     json{{"path", path}}.dump()};
+}
+
+bool is_for_a_tool(const part& x) {
+  return x.as_response() != nullptr || x.as_request() != nullptr;
+}
+
+bool has_request(const message& x) {
+  return std::any_of(x.content.begin(), x.content.end(),
+                     [](const part& y) { return y.as_request() != nullptr; });
+}
+
+const json* find(const metadata_map& in, const char* key) {
+  const auto i = in.find(key);
+  return i == in.end() ? nullptr : &i->second;
+}
+
+/// Reads what was noted in the metadata of the requests.
+void recall(open_turn& turn) {
+  for (std::size_t i = 0; i < turn.answer.content.size(); ++i) {
+    const auto& x = turn.answer.content[i];
+    if (x.as_request() == nullptr)
+      continue;
+    auto& call = turn.calls.emplace_back();
+    call.part = i;
+    call.due = false;
+    if (const auto* question = find(x.metadata, interrupt_key))
+      call.question = *question;
+    if (const auto* said = find(x.metadata, said_key);
+        said != nullptr && said->is_array())
+      for (const auto& one : *said)
+        call.said.push_back(one);
+    if (const auto* output = find(x.metadata, output_key))
+      turn.respond(call, *output);
+  }
+}
+
+/// What was said behind an answer.
+class reply_reader {
+public:
+  reply_reader(open_turn& turn, std::size_t message)
+    : turn_(turn), message_(message) {}
+
+  /// Takes what is for the tools, and keeps the rest.
+  void read(const message& from) {
+    message rest;
+    rest.role = from.role;
+    rest.metadata = from.metadata;
+    for (std::size_t i = 0; i < from.content.size(); ++i) {
+      const auto& x = from.content[i];
+      if (const auto* response = x.as_response())
+        take(i, x, *response);
+      else if (const auto* request = x.as_request())
+        take(i, x, *request);
+      else
+        rest.content.push_back(x);
+    }
+    if (!rest.content.empty())
+      turn_.rest.push_back(std::move(rest));
+    ++message_;
+  }
+
+  [[nodiscard]] bool said_something() const noexcept {
+    return said_something_;
+  }
+
+private:
+  void take(std::size_t part, const ai::part& x, const tool_response& said) {
+    auto& call = find_call(part, said.name, said.ref);
+    call.question.reset();
+    call.response = x;
+  }
+
+  void take(std::size_t part, const ai::part& x, const tool_request& again) {
+    auto& call = find_call(part, again.name, again.ref);
+    const auto* said = find(x.metadata, resumed_key);
+    if (said == nullptr)
+      refuse(message_, part, "a request is repeated without an approval");
+    if (!call.question)
+      refuse(message_, part, "the tool has not asked for an approval");
+    // What a person approves is what the person was asked about.
+    if (!again.input.is_null() && again.input != turn_.request(call).input)
+      refuse(message_, part, "a request is repeated with another input");
+    call.question.reset();
+    call.said.push_back(*said);
+    call.due = true;
+  }
+
+  /// @returns the call that waits for this.
+  tool_call& find_call(std::size_t part, const std::string& name,
+                       const std::string& ref) {
+    said_something_ = true;
+    tool_call* found = nullptr;
+    for (auto& x : turn_.calls) {
+      const auto& request = turn_.request(x);
+      if (request.ref != ref)
+        continue;
+      if (request.name == name)
+        found = &x;
+      else if (found == nullptr && !ref.empty())
+        refuse(message_, part,
+               "the request of that reference is for another tool");
+    }
+    if (found == nullptr)
+      refuse(message_, part, "no tool that was asked for waits for this");
+    if (found->response || found->due)
+      refuse(message_, part, "the request was answered before");
+    return *found;
+  }
+
+  open_turn& turn_;
+  std::size_t message_;
+  bool said_something_ = false;
+};
+
+/// Whether an answer and its responses stand as they are kept.
+bool is_settled(const open_turn& turn,
+                const std::vector<const message*>& behind) {
+  if (behind.empty() || behind.front()->role != role::tool)
+    return false;
+  const auto& first = behind.front()->content;
+  const auto is_response
+    = [](const part& x) { return x.as_response() != nullptr; };
+  const auto was_open = [&](const tool_call& x) {
+    const auto& noted = turn.answer.content[x.part].metadata;
+    return noted.contains(interrupt_key) || noted.contains(output_key);
+  };
+  return first.size() == turn.calls.size()
+         && std::all_of(first.begin(), first.end(), is_response)
+         && std::none_of(turn.calls.begin(), turn.calls.end(), was_open);
+}
+
+} // namespace
+
+// -- what becomes of an answer ------------------------------------------------
+
+void open_turn::respond(tool_call& x, json output) const {
+  const auto& of = request(x);
+  x.response = ai::part::response(of.name, std::move(output), of.ref);
+}
+
+bool open_turn::waits() const {
+  return std::any_of(calls.begin(), calls.end(),
+                     [](const tool_call& x) { return x.question.has_value(); });
+}
+
+message open_turn::waiting_answer() const {
+  auto result = answer;
+  for (const auto& x : calls) {
+    auto& noted = result.content[x.part].metadata;
+    noted.erase(interrupt_key);
+    if (x.question)
+      noted[interrupt_key] = *x.question;
+    if (!x.said.empty())
+      noted[said_key] = x.said;
+    if (x.response)
+      noted[output_key] = x.response->as_response()->output;
+  }
+  return result;
+}
+
+message open_turn::settled_answer() const {
+  auto result = answer;
+  for (const auto& x : calls) {
+    auto& noted = result.content[x.part].metadata;
+    if (const auto i = noted.find(interrupt_key); i != noted.end()) {
+      noted[resolved_key] = std::move(i->second);
+      noted.erase(interrupt_key);
+    }
+    if (!x.said.empty())
+      noted[said_key] = x.said;
+    noted.erase(output_key);
+  }
+  return result;
+}
+
+message open_turn::responses() const {
+  message result;
+  result.role = role::tool;
+  for (const auto& x : calls)
+    result.content.push_back(*x.response);
+  return result;
+}
+
+// -- where it comes from ------------------------------------------------------
+
+open_turn new_turn(message_log before, message answer) {
+  open_turn result;
+  result.before = std::move(before);
+  result.answer = std::move(answer);
+  std::set<std::pair<std::string, std::string>> seen;
+  for (std::size_t i = 0; i < result.answer.content.size(); ++i) {
+    auto& x = result.answer.content[i];
+    if (x.as_request() == nullptr)
+      continue;
+    auto& request = std::get<tool_request>(x.value);
+    const auto given = request.ref;
+    for (auto n = 2; !seen.emplace(request.name, request.ref).second; ++n)
+      request.ref = given + '#' + std::to_string(n);
+    // A model has no say in what is noted here.
+    for (const auto* key : {interrupt_key, output_key, said_key, resolved_key})
+      x.metadata.erase(key);
+    result.calls.emplace_back().part = i;
+  }
+  return result;
+}
+
+std::optional<open_turn> find_open_turn(const message_log& all) {
+  // Only the end can be open: whatever came before the last answer had to be
+  // settled for it. So the cost does not grow with the conversation.
+  auto before = all;
+  std::vector<const message*> behind; // `all` keeps them
+  for (; !before.empty() && before.back().role != role::model;
+       before = before.prefix(before.size() - 1))
+    behind.push_back(&before.back());
+  std::reverse(behind.begin(), behind.end());
+  if (before.empty() || !has_request(before.back())) {
+    for (std::size_t i = 0; i < behind.size(); ++i)
+      for (std::size_t j = 0; j < behind[i]->content.size(); ++j)
+        if (is_for_a_tool(behind[i]->content[j]))
+          refuse(before.size() + i, j, "no tool was asked for");
+    return std::nullopt;
+  }
+  open_turn result;
+  result.answer = before.back();
+  result.before = before.prefix(before.size() - 1);
+  recall(result);
+  reply_reader reader{result, before.size()};
+  for (const auto* x : behind)
+    reader.read(*x);
+  if (is_settled(result, behind))
+    return std::nullopt;
+  const auto declined = !behind.empty() && !reader.said_something();
+  for (auto& x : result.calls) {
+    if (x.question && declined) {
+      x.question.reset();
+      result.respond(x, as_output({errc::cancelled,
+                                   "the user has gone on without an answer to "
+                                   "the tool's question"}));
+    } else if (!x.question && !x.due && !x.response) {
+      result.respond(x, as_output({errc::aborted,
+                                   "the tool was stopped before it was done"}));
+    }
+  }
+  return result;
+}
+
+json as_output(const status_error& x) {
+  json error;
+  error["code"] = to_string(x.code());
+  error["message"] = x.message();
+  json result;
+  result["error"] = std::move(error);
+  return result;
+}
+
+} // namespace tertulia::ai

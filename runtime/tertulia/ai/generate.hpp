@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/interrupt.hpp>
+#include <tertulia/ai/prompt.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tertulia::ai {
+
+/// What came of a generation.
+///
+/// @threads a value.
+struct generation {
+  /// The last answer. Its finish reason is `interrupted` if tools wait for a
+  /// person.
+  model_response response;
+
+  /// The whole conversation, the last answer included.
+  message_log messages;
+
+  /// The last answer as a document if a schema was given.
+  json output;
+
+  /// What all answers together have cost.
+  generation_usage usage;
+
+  /// How many answers it took; 0 if nobody was asked because tools still wait
+  /// for a person.
+  std::size_t iterations = 0;
+
+  /// The text of the last answer.
+  [[nodiscard]] std::string text() const {
+    return response.text();
+  }
+
+  /// The requests of the last answer that wait for a person.
+  [[nodiscard]] std::vector<part> interrupts() const {
+    if (!response.message)
+      return {};
+    return interrupts_in(response.message->content);
+  }
+};
+
+} // namespace tertulia::ai
+
+namespace tertulia::detail {
+
+task<ai::generation> run_generation(context ctx, ai::generate_options how);
+
+/// @errors throws `failed_precondition` if there is no answer yet.
+json output_of(ai::generation&& x);
+
+template <class T>
+task<T> run_typed(context ctx, ai::generate_options how) {
+  how.output_schema = schema_of<T>();
+  auto made = co_await run_generation(ctx, std::move(how));
+  co_return from_json<T>(output_of(std::move(made)));
+}
+
+template <class... Options>
+ai::generate_options
+gather_generate(const ai::prompt& what, const Options&... options) {
+  auto result = what.options();
+  (options.apply(result), ...);
+  return result;
+}
+
+} // namespace tertulia::detail
+
+namespace tertulia::ai {
+
+/// Has a model answer, run the tools that it asks for, and answer again, until
+/// it wants no more of them.
+///
+/// ```
+/// auto told = co_await ai::generate(ctx, model, ai::with_prompt("A joke?"));
+/// co_await out.send(told.text());
+/// ```
+///
+/// The tools of one answer run side by side. What a tool throws goes back to
+/// the model as its response, unless the tool was defined otherwise; so does a
+/// request for a tool that is not there. After each round a snapshot is
+/// triggered (`snapshot_event::tool_iteration_end`), and then the model is
+/// asked again.
+///
+/// *The history is always whole.* An answer that asks for tools is added to the
+/// conversation together with all responses, or not at all: after a failure or
+/// a cancel the conversation ends before that answer. Only an answer whose
+/// tools wait for a person stands alone, as the last one, with
+/// `finish_reason::interrupted`; the requests that wait have their question in
+/// the metadata, those that are done their output.
+///
+/// *What was left open is closed first.* Tool responses and repeated requests
+/// (see `answer_to`, `approval`) in the messages behind the last answer are
+/// checked against its requests, which are then answered or run again. As long
+/// as some still wait, the generation is interrupted again and the model is not
+/// asked. A user who goes on without a word to them declines: they are answered
+/// with an error. So is what a program left behind that died between a request
+/// and its response.
+///
+/// @param what    an `ai::prompt`, or a model.
+/// @param options any of `with_session`, `with_messages`, `with_prompt`,
+///                `with_system`, `with_tools`, `with_tool_choice`,
+///                `with_config`, `with_output_schema`, `with_repairs`,
+///                `stream_to`, `with_max_iterations`, `with_max_tool_calls`.
+/// @errors  `resource_exhausted` if the model still wants tools after the last
+///          iteration; `invalid_argument` with the path for an answer without
+///          the schema, for a response or a repeated request that fits no
+///          request of the last answer, or is the second one for it, and for
+///          options that make no sense; what the model throws, and a tool that
+///          `fails_turn`; `cancelled` and what else ends the body.
+/// @threads only on the actor of its body.
+/// @design  README §5.18 "Tools"; seed 000 §12.
+template <generate_option... Options>
+[[nodiscard]] task<generation>
+generate(context ctx, const prompt& what, const Options&... options) {
+  return detail::run_generation(ctx, detail::gather_generate(what, options...));
+}
+
+template <model_like Model, generate_option... Options>
+[[nodiscard]] task<generation>
+generate(context ctx, const Model& model, const Options&... options) {
+  return generate(ctx, prompt{model}, options...);
+}
+
+/// Has a model answer with a `T`.
+///
+/// ```
+/// auto dish = co_await ai::generate<recipe>(ctx, model,
+///                                           ai::with_prompt("With leeks!"));
+/// ```
+///
+/// The model is told the schema of the type, and its answer is read and checked
+/// with it, also if it stands between code fences.
+///
+/// @errors as `generate`; `failed_precondition` if a tool waits for a person,
+///         `failed_precondition` also if the model said nothing.
+template <json_value T, generate_option... Options>
+[[nodiscard]] task<T>
+generate(context ctx, const prompt& what, const Options&... options) {
+  return detail::run_typed<T>(ctx, detail::gather_generate(what, options...));
+}
+
+template <json_value T, model_like Model, generate_option... Options>
+[[nodiscard]] task<T>
+generate(context ctx, const Model& model, const Options&... options) {
+  return generate<T>(ctx, prompt{model}, options...);
+}
+
+} // namespace tertulia::ai

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/generate.hpp>
+#include <tertulia/ai/session_flow.hpp>
+
+#include <string>
+#include <utility>
+
+namespace tertulia::detail {
+
+/// Lets pass what a client may say.
+/// @errors throws `invalid_argument` for what is said in the name of the model:
+///         a client that could make up an answer could have tools run.
+void check_speakers(const ai::conversation_input& x);
+
+} // namespace tertulia::detail
+
+namespace tertulia::ai {
+
+/// Defines a session flow that has a model answer each input: a chat with a
+/// system prompt and tools, in a few lines.
+///
+/// ```
+/// auto concierge = ai::define_prompt_agent(
+///   rt, "concierge",
+///   ai::prompt{model, ai::with_system("You help the guests of a hotel."),
+///              ai::with_tools(book, weather)},
+///   tertulia::with_snapshot_store(store));
+/// ```
+///
+/// The stream has the pieces of the answers, the responses of the tools, and
+/// the requests of those that wait for a person, which the client answers in
+/// the next input (see `interrupts_in`).
+///
+/// @tparam Custom what the session keeps beside the messages, for the tools.
+/// @param what    the model and how it is asked, see `generate`.
+/// @param options as for `define_session_flow`, which this is: it is registered
+///                as `/session-flow/<name>`.
+/// @errors as `define_session_flow`; of a turn: as `generate`, and
+///         `invalid_argument` for messages in the name of the model or of the
+///         program.
+/// @design README §5.18 "Tools".
+template <class Custom = nothing,
+          agent_option<snapshot_context<Custom>>... Options>
+auto define_prompt_agent(runtime& rt, std::string name, prompt what,
+                         const Options&... options) {
+  return define_session_flow(
+    rt, std::move(name),
+    [what = std::move(what)](context ctx, flow_session<Custom> sess,
+                             flow_responder<nothing> out) -> task<> {
+      const auto turn
+        = [&](context here, const conversation_input& said) -> task<> {
+        detail::check_speakers(said);
+        co_await generate(here, what, with_session(sess), stream_to(out));
+      };
+      co_await sess.run(ctx, turn);
+    },
+    options...);
+}
+
+} // namespace tertulia::ai

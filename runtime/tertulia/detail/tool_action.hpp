@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/tool_context.hpp>
+#include <tertulia/ai/tool_options.hpp>
+#include <tertulia/async_connection.hpp>
+#include <tertulia/bidi_action.hpp>
+#include <tertulia/detail/open_nested.hpp>
+#include <tertulia/detail/typed_action.hpp>
+#include <tertulia/schema_check.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tertulia::detail {
+
+// -- the types, read off the function -----------------------------------------
+
+template <class Signature>
+struct tool_signature;
+
+template <class Out, class In>
+struct tool_signature<task<Out>(ai::tool_context, In)> {
+  using in_type = std::remove_cvref_t<In>;
+  using out_type = std::conditional_t<std::is_void_v<Out>, nothing, Out>;
+
+  static constexpr bool returns_void = std::is_void_v<Out>;
+};
+
+template <class Fn>
+using types_of_tool
+  = tool_signature<typename callable_signature<std::decay_t<Fn>>::type>;
+
+/// A function that can be a tool: a coroutine `task<Out>(ai::tool_context,
+/// In)`.
+template <class Fn>
+concept tool_function = requires {
+  typename types_of_tool<Fn>::in_type;
+};
+
+// -- the action ---------------------------------------------------------------
+
+/// Returns the document as it is if the schema has it so.
+/// @errors throws `invalid_argument` with the path; also without a document.
+json check_tool_input(const payload& x, const json& schema);
+
+/// An action that a model may ask for: opened with its input, sent what people
+/// say to it, and ended with its output.
+template <class Fn>
+class tool_action final : public action {
+public:
+  using types = types_of_tool<Fn>;
+  using in_type = typename types::in_type;
+
+  static_assert(json_value<in_type> && json_value<typename types::out_type>,
+                "what goes in and out of a tool needs a JSON form: describe "
+                "the struct with BOOST_DESCRIBE_STRUCT");
+  static_assert(
+    described_struct<
+      in_type> || json_map<in_type> || std::is_same_v<in_type, json>,
+    "the input of a tool is an object: models know no other");
+
+  tool_action(descriptor info, Fn fn)
+    : action(std::move(info)), fn_(std::move(fn)) {}
+
+  /// Checks more than reading does: a model that has forgotten an argument must
+  /// hear of it, and not have it made up.
+  [[nodiscard]] payload check_init(payload init) const override {
+    if (init.template get_if<in_type>() != nullptr)
+      return init;
+    if constexpr (std::is_same_v<in_type, nothing>)
+      if (!init)
+        return payload::of(nothing{});
+    return payload::of(
+      from_json<in_type>(check_tool_input(init, info.init_schema)));
+  }
+
+  [[nodiscard]] payload check_input(payload value) const override {
+    return std::move(value).template as<json>();
+  }
+
+  task<payload> run(context ctx, payload init) const override {
+    if constexpr (types::returns_void) {
+      co_await start(ctx, std::move(init));
+      co_return payload::of(nothing{});
+    } else {
+      auto result = co_await start(ctx, std::move(init));
+      co_return payload::of(std::move(result));
+    }
+  }
+
+private:
+  auto start(const context& ctx, payload init) const {
+    return fn_(ai::tool_context{ctx}, std::move(init).template take<in_type>());
+  }
+
+  Fn fn_;
+};
+
+// -- calling it ---------------------------------------------------------------
+
+/// A defined tool.
+struct tool_entry {
+  action_ref what;
+  ai::tool_options options;
+};
+
+/// Runs a tool as a call of the body.
+/// @param said what people have said to the tool, in the order of its
+///             questions.
+template <class Out>
+task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> which,
+                   payload input, std::vector<json> said) {
+  open_options options;
+  options.deadline = which->options.within;
+  options.input_window = static_cast<std::uint32_t>(
+    std::clamp<std::size_t>(said.size(), 1, max_window));
+  open question{which->what.key, std::move(input), std::move(options),
+                chunk_sink{}};
+  auto impl = co_await open_nested(ctx, which->what.desk, std::move(question),
+                                   std::chrono::seconds{30}, which->what.local);
+  async_connection<json, Out, nothing> talk{std::move(impl)};
+  for (auto& x : said) {
+    // A tool that has ended without asking says so by its output.
+    const auto sent = co_await as_expected(talk.send(std::move(x)));
+    if (!sent)
+      break;
+  }
+  talk.close();
+  co_return co_await talk.output();
+}
+
+/// Makes the schemas and the name of a tool known.
+/// @errors throws `invalid_argument` for a name that models do not take.
+void check_tool_name(const std::string& name);
+
+} // namespace tertulia::detail

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/generate.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flows.hpp"
+
+namespace tertulia::test {
+
+/// A model that says one thing after the other and keeps what it was asked.
+class scripted_model {
+public:
+  struct script {
+    std::vector<ai::message> answers;
+    std::vector<ai::generate_request> asked;
+  };
+
+  explicit scripted_model(std::shared_ptr<script> what)
+    : script_(std::move(what)) {}
+
+  template <class Hear>
+  [[nodiscard]] task<ai::model_response>
+  generate(const context&, ai::generate_request request, Hear hear) const {
+    return say(script_, std::move(request), std::move(hear));
+  }
+
+  [[nodiscard]] task<ai::model_response>
+  generate(const context& ctx, ai::generate_request request) const {
+    return generate(ctx, std::move(request),
+                    [](const auto&) { return std::suspend_never{}; });
+  }
+
+private:
+  template <class Hear>
+  static task<ai::model_response>
+  say(std::shared_ptr<script> from, ai::generate_request request, Hear hear) {
+    const auto at = from->asked.size();
+    from->asked.push_back(std::move(request));
+    if (at >= from->answers.size())
+      throw status_error{errc::out_of_range, "the script is over"};
+    ai::model_response result{from->answers[at], ai::finish_reason::stop};
+    result.usage = ai::generation_usage{10, 1};
+    ai::model_response_chunk chunk;
+    chunk.content.push_back(ai::part::text(result.text()));
+    auto heard = hear(std::move(chunk));
+    co_await std::move(heard);
+    co_return result;
+  }
+
+  std::shared_ptr<script> script_;
+};
+
+/// A message of a model.
+template <class... Parts>
+ai::message model_says(Parts... parts) {
+  ai::message result;
+  result.role = ai::role::model;
+  (result.content.push_back(std::move(parts)), ...);
+  return result;
+}
+
+/// Tells what messages say: `user: hello`, `model: add({"a":1})`,
+/// `tool: add=2`.
+template <class Messages>
+std::vector<std::string> lines_of(const Messages& messages) {
+  std::vector<std::string> result;
+  for (const ai::message& x : messages) {
+    auto line = to_string(x.role) + ':';
+    for (const auto& part : x.content) {
+      if (const auto* text = part.as_text())
+        line += ' ' + text->text;
+      if (const auto* wanted = part.as_request())
+        line += ' ' + wanted->name + wanted->ref + '('
+                + to_json_text(wanted->input) + ')';
+      if (const auto* done = part.as_response())
+        line += ' ' + done->name + done->ref + '=' + to_json_text(done->output);
+    }
+    result.push_back(std::move(line));
+  }
+  return result;
+}
+
+using lines = std::vector<std::string>;
+
+/// What tools in tests take.
+struct sum {
+  int a = 0;
+  int b = 0;
+};
+BOOST_DESCRIBE_STRUCT(sum, (), (a, b))
+
+/// A deterministic runtime with a model to script.
+struct generating : flows {
+  auto model() const {
+    return scripted_model{script};
+  }
+
+  template <class... Messages>
+  void answers(Messages... xs) {
+    (script->answers.push_back(std::move(xs)), ...);
+  }
+
+  /// What the model has heard before its answer of that index.
+  lines heard(std::size_t index) const {
+    return lines_of(script->asked.at(index).messages);
+  }
+
+  auto define_add() {
+    return ai::define_tool(*rt, "add", "Adds two numbers.",
+                           [](ai::tool_context, sum x) -> task<int> {
+                             co_return x.a + x.b;
+                           });
+  }
+
+  /// A tool that takes its time.
+  auto define_slow() {
+    return ai::define_tool(*rt, "slow", "Takes a second.",
+                           [this](ai::tool_context ctx, sum x) -> task<int> {
+                             const departure here{slow_left};
+                             co_await ctx.sleep(std::chrono::seconds{1});
+                             co_return x.a;
+                           });
+  }
+
+  std::shared_ptr<scripted_model::script> script
+    = std::make_shared<scripted_model::script>();
+  int slow_left = 0;
+};
+
+/// A request for a tool that takes a `sum`.
+inline ai::part asks(std::string name, int a, int b, std::string ref = {}) {
+  json input;
+  input["a"] = a;
+  input["b"] = b;
+  return ai::part::request(std::move(name), std::move(input), std::move(ref));
+}
+
+} // namespace tertulia::test
