@@ -6,7 +6,9 @@
 #include <tertulia/memory_store.hpp>
 #include <tertulia/span_recorder.hpp>
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/refusal.hpp"
@@ -53,6 +55,27 @@ struct generate : generating {
 
   status_error failure{errc::ok, ""};
 };
+
+/// Whether every tool request has exactly one response, in the message behind
+/// its own.
+bool is_whole(const ai::message_log& all) {
+  using calls = std::multiset<std::pair<std::string, std::string>>;
+  calls open;
+  for (const auto& x : all) {
+    calls requests;
+    calls responses;
+    for (const auto& part : x.content) {
+      if (const auto* wanted = part.as_request())
+        requests.emplace(wanted->name, wanted->ref);
+      if (const auto* done = part.as_response())
+        responses.emplace(done->name, done->ref);
+    }
+    if (responses != open)
+      return false;
+    open = requests;
+  }
+  return open.empty();
+}
 
 /// A session flow whose turns are answered by the scripted model.
 struct generate_in_session : generate {
@@ -180,8 +203,10 @@ TEST_F(generate, what_goes_wrong_in_a_tool_goes_to_the_model) {
   EXPECT_EQ(
     heard(1).at(1),
     R"(tool: bad={"error":{"code":"not_found","message":"no such sum"}} )"
-    R"(unknown={"error":{"code":"not_found","message":"there is no tool unknown"}} )"
-    R"(add={"error":{"code":"invalid_argument","message":"$.b: expected a value, found no such member"}} )"
+    R"(unknown={"error":{"code":"not_found",)"
+    R"("message":"there is no tool unknown"}} )"
+    R"(add={"error":{"code":"invalid_argument",)"
+    R"("message":"$.b: expected a value, found no such member"}} )"
     "addz=2");
 }
 
@@ -420,6 +445,57 @@ TEST_F(generate_in_session, a_cancel_leaves_a_history_to_go_on_with) {
   EXPECT_EQ(lines_of(again.output().state.messages),
             (lines{"user: Hi", "model: Hello!", "user: Where are you?",
                    "model: Here I am."}));
+}
+
+TEST_F(generate_in_session, wherever_a_turn_is_cancelled_the_history_is_whole) {
+  const auto flow = define_chat(ai::with_tools(define_add()));
+  auto cancelled = 0;
+  for (auto steps = 0, over = 0; over == 0; ++steps) {
+    script->asked.clear();
+    script->answers.clear();
+    answers(model_says(asks("add", 1, 2, "x"), asks("add", 3, 4, "y")),
+            model_says(asks("add", 5, 6)), model_says(ai::part::text("Done.")));
+    const auto id = "s" + std::to_string(steps);
+    auto client = open(flow, with_session_id(id));
+    run();
+    client.send(ai::conversation_input{{ai::user_text("Add!")}});
+    for (auto i = 0; i < steps && sched.has_job(); ++i)
+      sched.run_once();
+    over = static_cast<int>(client.heard().turns);
+    client.cancel();
+    run();
+    cancelled += over == 0 ? 1 : 0;
+    for (const auto& asked : script->asked)
+      EXPECT_TRUE(is_whole(asked.messages)) << steps;
+    script->asked.clear();
+    script->answers.clear();
+    answers(model_says(ai::part::text("Here I am.")));
+    auto again = open(flow, with_session_id(id));
+    run();
+    say(again, "Well?");
+    ASSERT_EQ(script->asked.size(), 1u) << steps;
+    EXPECT_TRUE(is_whole(script->asked[0].messages)) << steps;
+    again.close();
+    run();
+    ASSERT_EQ(again.code(), errc::ok) << steps;
+    EXPECT_EQ(again.output().state.messages.back().text(), "Here I am.");
+  }
+  EXPECT_GT(cancelled, 20) << "the turn was cancelled at many places";
+}
+
+TEST_F(generate_in_session, a_tool_that_takes_its_time_delays_nobody_else) {
+  const auto flow = define_chat(ai::with_tools(define_slow()));
+  answers(model_says(asks("slow", 1, 0)), model_says(ai::part::text("Hello!")),
+          model_says(ai::part::text("1")));
+  auto slow = open(flow);
+  auto other = open(flow);
+  run();
+  say(slow, "Take a second");
+  say(other, "Hi");
+  EXPECT_EQ(slow.heard().turns, 0u);
+  EXPECT_EQ(other.heard().turns, 1u) << "without the clock being moved";
+  advance(1s);
+  EXPECT_EQ(slow.heard().turns, 1u);
 }
 
 TEST_F(generate_in_session, what_another_program_left_open_is_closed) {

@@ -76,7 +76,7 @@ errc code_of_schema(const json& schema, const json& x = 1) {
 }
 
 template <class T>
-std::string told_of_type(json x) {
+std::string told_of_type(const json& x) {
   return told(schema_of<T>().dump(), x.dump());
 }
 

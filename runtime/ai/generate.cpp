@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/ai/generate.hpp>
-#include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/responder.hpp>
 #include <tertulia/schema_check.hpp>
 #include <tertulia/when.hpp>
@@ -339,14 +338,6 @@ task<ai::generation> run_generation(context ctx, ai::generate_options how) {
   ai::generator work{std::move(how)};
   auto run = ctx.run("generate", [&](context here) { return work.run(here); });
   co_return co_await std::move(run);
-}
-
-void check_speakers(const ai::conversation_input& x) {
-  for (const auto& said : x.messages)
-    if (said.role != ai::role::user && said.role != ai::role::tool)
-      throw status_error{errc::invalid_argument,
-                         "a client speaks for its user only, not as "
-                           + to_string(said.role)};
 }
 
 json output_of(ai::generation&& x) {

@@ -189,11 +189,11 @@ struct stream_to {
   template <class Out>
   explicit stream_to(Out out) {
     if constexpr (requires(model_response_chunk x) { out.send_chunk(x); })
-      hear = [out](model_response_chunk x) {
+      hear = [out = std::move(out)](model_response_chunk x) {
         return detail::wait_for(out.send_chunk(std::move(x)));
       };
     else
-      hear = [out](model_response_chunk x) {
+      hear = [out = std::move(out)](model_response_chunk x) {
         return detail::wait_for(out(std::move(x)));
       };
   }
