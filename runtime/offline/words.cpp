@@ -63,11 +63,15 @@ bool is_subject(const sentence& words, std::size_t at, std::size_t last) {
 
 std::string plain_apostrophes(std::string_view text) {
   constexpr std::string_view curly = "\xE2\x80\x99";
-  std::string result{text};
-  for (auto at = result.find(curly); at != std::string::npos;
-       at = result.find(curly, at))
-    result.replace(at, curly.size(), "'");
-  return result;
+  std::string result;
+  result.reserve(text.size());
+  for (auto at = text.find(curly); at != std::string_view::npos;
+       at = text.find(curly)) {
+    result += text.substr(0, at);
+    result += '\'';
+    text.remove_prefix(at + curly.size());
+  }
+  return result += text;
 }
 
 class splitter {
