@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/openai_model.hpp>
+#include <tertulia/status.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "connection.hpp"
+#include "connection_pool.hpp"
+#include "failure.hpp"
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
+
+namespace tertulia::openai {
+
+/// Where requests go, and the connections to it.
+///
+/// @threads the pool is for the I/O thread, all else never changes.
+struct endpoint {
+  ai::openai_options options;
+  destination to;
+  std::string target; // path of the request
+  secrets hidden;     // what no error may repeat
+  boost::asio::any_io_executor at;
+  connection_pool pool;
+};
+
+/// What an answer begins with.
+struct answer_head {
+  unsigned status = 0;
+  std::string content_type;
+  std::string retry_after;
+};
+
+/// No byte of an answer came: the request may be sent again.
+class no_answer : public status_error {
+public:
+  using status_error::status_error;
+};
+
+/// One request and its answer, of which only what is asked for is read.
+///
+/// @threads  only on the I/O thread, but for the constructor and `close_soon`.
+/// @lifetime shared by who waits for it and its work under way.
+class exchange : public std::enable_shared_from_this<exchange> {
+public:
+  explicit exchange(std::shared_ptr<endpoint> with)
+    : with_(std::move(with)),
+      next_bytes_within_(with_->options.next_bytes_within) {}
+
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+
+  /// Sends a request and waits for the head of its answer.
+  /// @errors throws `no_answer` if no byte came; `resource_exhausted` for a
+  ///         head that is too long; `data_loss` for what is no HTTP;
+  ///         `deadline_exceeded`.
+  boost::asio::awaitable<answer_head> open(std::string body);
+
+  /// Waits for the next bytes of the answer's body.
+  /// @returns them; empty at the end.
+  /// @errors throws `unavailable` if the connection is lost before the end;
+  ///         `resource_exhausted` for a body that is too long; `data_loss`;
+  ///         `deadline_exceeded`.
+  boost::asio::awaitable<std::string> read();
+
+  /// Lets the rest of the answer come and keeps the connection for the next
+  /// request, if the rest is short and comes soon; from any thread.
+  void finish_soon();
+
+  /// Closes the connection as soon as the I/O thread comes to it, from any
+  /// thread.
+  void close_soon();
+
+private:
+  using parser_type
+    = boost::beast::http::response_parser<boost::beast::http::buffer_body>;
+
+  boost::asio::awaitable<void> send(const std::string& body);
+  boost::asio::awaitable<boost::beast::error_code> read_head();
+  boost::asio::awaitable<boost::beast::error_code> read_some();
+  boost::asio::awaitable<void> drain();
+  void close();
+  void check_open() const;
+
+  std::shared_ptr<endpoint> with_;
+  std::unique_ptr<connection> line_;
+  std::optional<parser_type> parser_;
+  boost::beast::error_code failed_; // why nothing more can be read
+  caf::timespan next_bytes_within_;
+  bool closed_ = false;
+};
+
+} // namespace tertulia::openai

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+namespace tertulia::openai {
+
+/// The thread on which all network work of this process is done.
+///
+/// @threads  all members.
+/// @lifetime its destructor waits for the thread unless it runs on it.
+class io_thread {
+public:
+  /// Returns the one that runs, or starts it.
+  static std::shared_ptr<io_thread> shared();
+
+  io_thread();
+  io_thread(const io_thread&) = delete;
+  io_thread& operator=(const io_thread&) = delete;
+  ~io_thread();
+
+  [[nodiscard]] boost::asio::io_context::executor_type executor() const {
+    return context_->get_executor();
+  }
+
+  /// For who must not keep it alive.
+  [[nodiscard]] std::weak_ptr<boost::asio::io_context> context() const {
+    return context_;
+  }
+
+private:
+  using guard
+    = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
+
+  // The thread has a share in it: what is left to do there may outlive us.
+  std::shared_ptr<boost::asio::io_context> context_;
+  guard work_;
+  std::thread thread_;
+};
+
+} // namespace tertulia::openai

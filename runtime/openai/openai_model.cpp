@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/ai/define_model.hpp>
+#include <tertulia/ai/openai_model.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <utility>
+
+#include "exchange.hpp"
+#include "exchange_wait.hpp"
+#include "failure.hpp"
+#include "io_thread.hpp"
+#include "request_json.hpp"
+#include "response_assembly.hpp"
+#include "retry_policy.hpp"
+#include "sse_parser.hpp"
+#include <boost/asio/ssl/context.hpp>
+#include <openssl/ssl.h>
+
+namespace tertulia::ai {
+
+namespace {
+
+using openai::answer_head;
+using openai::exchange;
+
+// -- options ------------------------------------------------------------------
+
+std::string variable(const char* name) {
+  const auto* found = std::getenv(name);
+  return found == nullptr ? std::string{} : std::string{found};
+}
+
+/// The first of these that is set.
+std::string variable(const char* name, const char* other) {
+  auto result = variable(name);
+  return result.empty() ? variable(other) : result;
+}
+
+bool is_field_text(std::string_view x) {
+  return std::all_of(x.begin(), x.end(),
+                     [](char c) { return c >= ' ' && c != 0x7F; });
+}
+
+[[noreturn]] void refuse_options(const char* why) {
+  throw status_error{errc::invalid_argument, why};
+}
+
+void check(const openai_options& x) {
+  if (x.model.empty())
+    refuse_options("a model needs the name that its server knows");
+  for (const auto& [name, value] : x.headers)
+    if (name.empty() || name.find_first_of(" :\t") != std::string::npos
+        || !is_field_text(name) || !is_field_text(value))
+      refuse_options("a header field has a character that it must not have");
+  if (!is_field_text(x.api_key))
+    refuse_options("the API key has a character that it must not have");
+  for (const auto within : {x.connect_within, x.first_byte_within,
+                            x.next_bytes_within, x.total_within})
+    if (within.count() <= 0)
+      refuse_options("a time to wait for a model must be positive");
+  if (x.first_retry_after.count() < 0 || x.max_retry_after.count() < 0
+      || x.max_retries < 0)
+    refuse_options("a retry must not be negative");
+  for (const auto limit : {x.max_header_size, x.max_line_size,
+                           x.max_answer_size, x.max_error_size})
+    if (limit == 0 || limit > 0x7FFF'FFFF)
+      refuse_options("a limit must be from 1 byte up to 2 GiB");
+}
+
+/// What goes to the server and nowhere else. A field may be a key, too, unless
+/// it is too short for one.
+openai::secrets secrets_of(const openai_options& x) {
+  openai::secrets result;
+  if (!x.api_key.empty())
+    result.push_back(x.api_key);
+  for (const auto& [name, value] : x.headers)
+    if (value.size() >= 8)
+      result.push_back(value);
+  return result;
+}
+
+std::shared_ptr<boost::asio::ssl::context>
+make_tls(const std::string& ca_file) {
+  namespace ssl = boost::asio::ssl;
+  auto result = std::make_shared<ssl::context>(ssl::context::tls_client);
+  SSL_CTX_set_min_proto_version(result->native_handle(), TLS1_2_VERSION);
+  boost::system::error_code error;
+  if (ca_file.empty())
+    result->set_default_verify_paths(error);
+  else
+    result->load_verify_file(ca_file, error);
+  if (error)
+    throw status_error{errc::not_found, "the trusted certificates cannot be "
+                                        "read: "
+                                          + error.message()};
+  return result;
+}
+
+std::shared_ptr<openai::endpoint> make_endpoint(openai_options options,
+                                                const openai::io_thread& io) {
+  if (options.base_url.empty())
+    options.base_url = variable("OPENAI_BASE_URL");
+  if (options.base_url.empty())
+    options.base_url += "https://api.openai.com/v1";
+  if (options.api_key.empty())
+    options.api_key = variable(options.api_key_variable.c_str());
+  check(options);
+  openai::destination to;
+  to.server = openai::parse_url(options.base_url);
+  to.connect_within = options.connect_within;
+  if (to.server.secure)
+    to.tls = make_tls(options.ca_file);
+  auto proxy = options.proxy;
+  if (proxy.empty() && to.server.secure
+      && !openai::is_excepted(variable("NO_PROXY", "no_proxy"), to.server.host))
+    proxy = variable("HTTPS_PROXY", "https_proxy");
+  if (!proxy.empty()) {
+    to.proxy = openai::parse_url(proxy);
+    if (to.proxy->secure)
+      refuse_options("a proxy must be spoken to by http://");
+  }
+  const auto& first = to.proxy ? *to.proxy : to.server;
+  to.names = std::make_shared<openai::name_search>(io.context(), first.host,
+                                                   first.port);
+  auto hidden = secrets_of(options);
+  if (to.proxy && !to.proxy->user.empty())
+    hidden.push_back(to.proxy->user);
+  auto target = to.server.path + "/chat/completions";
+  const auto idle = options.max_idle_connections;
+  return std::make_shared<openai::endpoint>(openai::endpoint{
+    std::move(options), std::move(to), std::move(target), std::move(hidden),
+    io.executor(), openai::connection_pool{idle}});
+}
+
+// -- one answer ---------------------------------------------------------------
+
+/// An exchange of a body; what is not wanted any more is closed.
+class line {
+public:
+  line(context ctx, std::shared_ptr<openai::endpoint> with)
+    : with_(std::move(with)), clock_(ctx.system().clock()),
+      deadline_(clock_.now() + with_->options.total_within) {}
+
+  line(const line&) = delete;
+  line& operator=(const line&) = delete;
+
+  ~line() {
+    hang_up();
+  }
+
+  /// Sends a request, after what was under way has been given up.
+  auto open(std::string text) {
+    hang_up();
+    now_ = std::make_shared<exchange>(with_);
+    return openai::exchange_wait<answer_head>{
+      now_, with_->at, now_->open(std::move(text)), left()};
+  }
+
+  /// Waits for the next bytes of the answer.
+  /// @errors throws `deadline_exceeded` if the call takes too long already,
+  ///         even if bytes keep coming.
+  auto read() {
+    if (clock_.now() >= deadline_)
+      throw status_error{errc::deadline_exceeded,
+                         "the server's answer took too long"};
+    return openai::exchange_wait<std::string>{now_, with_->at, now_->read(),
+                                              left()};
+  }
+
+  /// Has the connection kept for the next request.
+  void finish() {
+    if (auto done = std::exchange(now_, nullptr))
+      done->finish_soon();
+  }
+
+  /// The time until the whole call must have ended.
+  [[nodiscard]] caf::timespan left() const {
+    return std::max(caf::timespan{deadline_ - clock_.now()}, caf::timespan{1});
+  }
+
+  [[nodiscard]] const openai_options& options() const noexcept {
+    return with_->options;
+  }
+
+  [[nodiscard]] const openai::secrets& hidden() const noexcept {
+    return with_->hidden;
+  }
+
+private:
+  void hang_up() {
+    if (auto unwanted = std::exchange(now_, nullptr))
+      unwanted->close_soon();
+  }
+
+  std::shared_ptr<openai::endpoint> with_;
+  caf::actor_clock& clock_;
+  caf::actor_clock::time_point deadline_;
+  std::shared_ptr<exchange> now_;
+};
+
+/// Reads what the server says of an error, as far as we want to know it.
+task<std::string> read_error(line& at) {
+  std::string result;
+  while (result.size() < at.options().max_error_size) {
+    auto pending = at.read();
+    const auto bytes = co_await as_expected(std::move(pending));
+    if (!bytes || bytes->empty())
+      break;
+    result += *bytes;
+  }
+  result.resize(std::min(result.size(), at.options().max_error_size));
+  co_return openai::without(std::move(result), at.hidden());
+}
+
+double random_fraction() {
+  std::random_device source;
+  return std::uniform_real_distribution<>{0, 1}(source);
+}
+
+/// Sends the request until there is an answer.
+task<answer_head> open(context ctx, line& at, std::string text) {
+  for (int retry = 0;; ++retry) {
+    std::optional<status_error> failure;
+    std::optional<caf::timespan> asked;
+    try {
+      auto pending = at.open(text);
+      auto head = co_await std::move(pending);
+      if (head.status == 200)
+        co_return head;
+      const auto said = co_await read_error(at);
+      failure = openai::failure_of(head.status, said);
+      if (!openai::is_worth_a_retry(head.status))
+        throw *failure;
+      asked = openai::parse_retry_after(head.retry_after,
+                                        std::chrono::system_clock::now());
+    } catch (const openai::no_answer& x) {
+      failure = x;
+    }
+    const auto pause
+      = openai::pause_before(retry, asked, random_fraction(), at.options());
+    if (!pause || *pause >= at.left())
+      throw *failure;
+    co_await ctx.sleep(*pause);
+  }
+}
+
+task<model_response> read_stream(line& at, model_output out) {
+  openai::sse_parser events{at.options().max_line_size};
+  openai::response_assembly answer;
+  while (!answer.ended()) {
+    auto pending = at.read();
+    const auto bytes = co_await std::move(pending);
+    if (bytes.empty())
+      break;
+    events.feed(bytes);
+    while (auto event = events.next())
+      if (auto piece = answer.take(*event))
+        co_await out.send(std::move(*piece));
+  }
+  at.finish();
+  if (auto requests = answer.take_requests())
+    co_await out.send(std::move(*requests));
+  co_return answer.finish();
+}
+
+task<model_response> read_document(line& at, model_output out) {
+  std::string text;
+  for (;;) {
+    auto pending = at.read();
+    const auto bytes = co_await std::move(pending);
+    if (bytes.empty())
+      break;
+    text += bytes;
+  }
+  at.finish();
+  openai::response_assembly answer;
+  if (auto piece = answer.take_document(text))
+    co_await out.send(std::move(*piece));
+  if (auto requests = answer.take_requests())
+    co_await out.send(std::move(*requests));
+  co_return answer.finish();
+}
+
+task<model_response>
+answer_from_server(context ctx, std::shared_ptr<openai::endpoint> with,
+                   generate_request asked, model_output out) {
+  try {
+    auto text = openai::request_text(with->options.model, asked);
+    line at{ctx, with};
+    const auto head = co_await open(ctx, at, std::move(text));
+    if (head.content_type.starts_with("application/json"))
+      co_return co_await read_document(at, out);
+    if (head.content_type.empty()
+        || head.content_type.starts_with("text/event-stream"))
+      co_return co_await read_stream(at, out);
+    throw status_error{errc::data_loss,
+                       "the server's answer is neither events nor JSON"};
+  } catch (const status_error& x) {
+    throw openai::presentable(x, with->hidden);
+  }
+}
+
+} // namespace
+
+model define_openai_model(runtime& rt, std::string name,
+                          openai_options options) {
+  auto io = openai::io_thread::shared();
+  auto with = make_endpoint(std::move(options), *io);
+  auto description = with->options.model + " at " + with->to.server.authority();
+  return define_model(
+    rt, std::move(name),
+    [io, with](context ctx, generate_request asked, model_output out) {
+      return answer_from_server(ctx, with, std::move(asked), out);
+    },
+    std::move(description));
+}
+
+} // namespace tertulia::ai

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/generate_request.hpp>
+
+#include <string>
+
+namespace tertulia::openai {
+
+/// Returns the body of a request to `/chat/completions`.
+/// @param model what the server calls the model.
+/// @errors throws `invalid_argument` for what the protocol cannot say.
+std::string request_text(const std::string& model,
+                         const ai::generate_request& asked);
+
+} // namespace tertulia::openai

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "response_assembly.hpp"
+
+#include <tertulia/status.hpp>
+
+#include <utility>
+
+namespace tertulia::openai {
+
+namespace {
+
+/// Nobody asks for more tools at once; a stranger might.
+constexpr std::size_t max_calls = 128;
+
+[[noreturn]] void refuse_answer(const char* what) {
+  throw status_error{errc::data_loss,
+                     std::string{"the server's answer "} + what};
+}
+
+/// Returns the document, which came from a stranger.
+json parse(std::string_view text) {
+  try {
+    auto result = parse_json<json>(text);
+    if (!result.is_object())
+      refuse_answer("is no JSON object");
+    return result;
+  } catch (const status_error& x) {
+    if (x.code() == errc::data_loss)
+      throw;
+    refuse_answer("is no JSON");
+  }
+}
+
+/// The member if it is there and not null.
+const json* find(const json& in, const char* name) {
+  const auto found = in.find(name);
+  return found == in.end() || found->is_null() ? nullptr : &*found;
+}
+
+/// The text of a member; empty if it is not there.
+std::string text_in(const json& in, const char* name) {
+  const auto* found = find(in, name);
+  if (found == nullptr)
+    return {};
+  if (!found->is_string())
+    refuse_answer("has something else where text should be");
+  return found->get<std::string>();
+}
+
+std::int64_t count_of(const json& in, const char* name) {
+  const auto* found = find(in, name);
+  return found != nullptr && found->is_number_integer()
+           ? found->get<std::int64_t>()
+           : 0;
+}
+
+ai::finish_reason reason_of(const std::string& x) {
+  using enum ai::finish_reason;
+  if (x == "stop" || x == "tool_calls" || x == "function_call")
+    return stop;
+  if (x == "length")
+    return length;
+  if (x == "content_filter")
+    return blocked;
+  return other;
+}
+
+} // namespace
+
+std::optional<ai::model_response_chunk>
+response_assembly::take(std::string_view event) {
+  if (ended_)
+    return std::nullopt;
+  if (event == "[DONE]") {
+    ended_ = true;
+    return std::nullopt;
+  }
+  return take(parse(event), "delta");
+}
+
+std::optional<ai::model_response_chunk>
+response_assembly::take_document(std::string_view text) {
+  auto result = take(parse(text), "message");
+  ended_ = true;
+  if (!reason_)
+    refuse_answer("does not say why it ended");
+  return result;
+}
+
+std::optional<ai::model_response_chunk>
+response_assembly::take(const json& document, const char* member) {
+  if (const auto* error = find(document, "error")) {
+    const auto said = error->is_object() && error->contains("message")
+                        ? text_in(*error, "message")
+                        : to_json_text(*error);
+    throw status_error{errc::unavailable, "the server says: " + said};
+  }
+  if (const auto* usage = find(document, "usage"); usage && usage->is_object())
+    take_usage(*usage);
+  const auto* choices = find(document, "choices");
+  if (choices == nullptr || !choices->is_array() || choices->empty())
+    return std::nullopt; // only the usage, or a kind of event that is new
+  const auto& choice = choices->front();
+  if (!choice.is_object())
+    refuse_answer("has a choice that is no object");
+  if (const auto said = text_in(choice, "finish_reason"); !said.empty())
+    reason_ = reason_of(said);
+  const auto* delta = find(choice, member);
+  if (delta == nullptr)
+    return std::nullopt;
+  if (!delta->is_object())
+    refuse_answer("has a piece that is no object");
+  if (const auto* calls = find(*delta, "tool_calls")) {
+    if (!calls->is_array())
+      refuse_answer("has tool calls that are no array");
+    for (std::size_t i = 0; i < calls->size(); ++i)
+      take_call((*calls)[i], static_cast<std::int64_t>(i));
+  }
+  ai::model_response_chunk result;
+  for (const auto* name : {"reasoning_content", "reasoning"})
+    if (const auto* thought = find(*delta, name);
+        thought != nullptr && thought->is_string() && result.content.empty()) {
+      auto text = thought->get<std::string>();
+      if (text.empty())
+        continue;
+      reasoning_ += text;
+      result.content.push_back(ai::part::reasoning(std::move(text)));
+    }
+  auto text = text_in(*delta, "content");
+  refusal_ += text_in(*delta, "refusal");
+  if (!text.empty()) {
+    text_ += text;
+    result.content.push_back(ai::part::text(std::move(text)));
+  }
+  if (result.content.empty())
+    return std::nullopt;
+  return result;
+}
+
+void response_assembly::take_call(const json& from, std::int64_t index) {
+  if (!from.is_object())
+    refuse_answer("has a tool call that is no object");
+  if (const auto* given = find(from, "index")) {
+    if (!given->is_number_integer())
+      refuse_answer("has a tool call whose index is no number");
+    index = given->get<std::int64_t>();
+  }
+  auto& call = calls_[index];
+  if (calls_.size() > max_calls)
+    refuse_answer("has too many tool calls");
+  if (auto id = text_in(from, "id"); !id.empty())
+    call.id = std::move(id);
+  if (const auto* function = find(from, "function")) {
+    if (!function->is_object())
+      refuse_answer("has a tool call without a function");
+    call.name += text_in(*function, "name");
+    call.arguments += text_in(*function, "arguments");
+  }
+}
+
+void response_assembly::take_usage(const json& from) {
+  auto& usage = usage_.emplace(count_of(from, "prompt_tokens"),
+                               count_of(from, "completion_tokens"));
+  if (const auto total = count_of(from, "total_tokens"); total != 0)
+    usage.total_tokens = total;
+}
+
+std::optional<ai::model_response_chunk> response_assembly::take_requests() {
+  if (!reason_) // cut off: what is there may be half of it
+    return std::nullopt;
+  ai::model_response_chunk result;
+  for (auto& [index, call] : std::exchange(calls_, {})) {
+    if (call.name.empty())
+      refuse_answer("has a tool call without a name");
+    json input = json::object();
+    if (!call.arguments.empty())
+      try {
+        input = parse_json<json>(call.arguments);
+      } catch (const status_error&) {
+        refuse_answer("has a tool call whose arguments are no JSON");
+      }
+    requests_.push_back(ai::part::request(
+      std::move(call.name), std::move(input), std::move(call.id)));
+    result.content.push_back(requests_.back());
+  }
+  if (result.content.empty())
+    return std::nullopt;
+  return result;
+}
+
+ai::model_response response_assembly::finish() {
+  if (!reason_)
+    throw status_error{errc::unavailable,
+                       "the server's answer was cut off before its end"};
+  ai::message message;
+  message.role = ai::role::model;
+  if (!reasoning_.empty())
+    message.content.push_back(ai::part::reasoning(std::move(reasoning_)));
+  if (!text_.empty())
+    message.content.push_back(ai::part::text(std::move(text_)));
+  for (auto& x : requests_)
+    message.content.push_back(std::move(x));
+  ai::model_response result;
+  result.finish_reason = reason_;
+  if (!refusal_.empty()) {
+    result.finish_reason = ai::finish_reason::blocked;
+    result.finish_message = std::move(refusal_);
+  }
+  if (!message.content.empty())
+    result.message = std::move(message);
+  result.usage = usage_;
+  return result;
+}
+
+} // namespace tertulia::openai

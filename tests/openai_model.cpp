@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/ai/agent.hpp>
+#include <tertulia/memory_store.hpp>
+
+#include "support/openai_client.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test::openai_model_tests {
+
+namespace {
+
+struct openai_model : openai_client {};
+
+} // namespace
+
+// -- what goes well -----------------------------------------------------------
+
+TEST_F(openai_model, it_streams_what_the_server_says) {
+  const auto got
+    = ask([](http_peer& client, const auto&) { say_hello(client); });
+  ASSERT_EQ(got.code(), errc::ok) << got.error->message();
+  EXPECT_EQ(got.pieces, (std::vector{"Hel"s, "lo"s}));
+  EXPECT_EQ(got.response->text(), "Hello");
+  EXPECT_EQ(got.response->finish_reason, ai::finish_reason::stop);
+  EXPECT_EQ(got.response->usage, (ai::generation_usage{3, 2}));
+  EXPECT_GT(got.response->latency_ms, 0);
+  const auto request = server->requests().at(0);
+  EXPECT_TRUE(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"));
+  EXPECT_NE(request.find("\r\nAuthorization: Bearer sk-secret\r\n"),
+            std::string::npos);
+  EXPECT_NE(request.find(R"("content":"Hi")"), std::string::npos);
+}
+
+TEST_F(openai_model, pieces_come_before_the_answer_is_complete) {
+  valve rest;
+  serve([&](http_peer& client, const auto&) {
+    client.begin_events();
+    client.send_chunk(sse_text("Hel"));
+    rest.wait();
+    client.send_last_chunk(sse_text("lo") + sse_end);
+  });
+  auto talk = define().action().stream_bidi(asking("Hi"));
+  auto pieces = talk.responses(patience);
+  auto i = pieces.begin();
+  EXPECT_EQ(i->text(), "Hel");
+  rest.open();
+  ++i;
+  EXPECT_EQ(i->text(), "lo");
+  EXPECT_EQ(talk.output(patience).text(), "Hello");
+}
+
+TEST_F(openai_model, bytes_may_be_split_anywhere) {
+  const auto got = ask([](http_peer& client, const auto&) {
+    const auto text = sse_text("caf\xC3\xA9 \xE2\x82\xAC") + sse_end;
+    client.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                "Content-Length: "
+                + std::to_string(text.size()) + "\r\n\r\n");
+    for (const auto x : text)
+      client.send(std::string_view{&x, 1});
+  });
+  ASSERT_EQ(got.code(), errc::ok) << got.error->message();
+  EXPECT_EQ(got.response->text(), "caf\xC3\xA9 \xE2\x82\xAC");
+}
+
+TEST_F(openai_model, a_slow_first_byte_is_waited_for) {
+  valve begin;
+  serve([&](http_peer& client, const auto&) {
+    begin.wait();
+    say_hello(client);
+  });
+  const auto model = define();
+  auto talk = model.action().stream_bidi(asking("Hi"));
+  EXPECT_TRUE(eventually([&] { return server->requests().size() == 1; }));
+  begin.open();
+  EXPECT_EQ(talk.output(patience).text(), "Hello");
+}
+
+TEST_F(openai_model, two_tool_calls_whose_arguments_come_in_pieces) {
+  const auto got = ask([](http_peer& client, const auto&) {
+    client.begin_events();
+    const auto send = [&](std::string_view calls) {
+      client.send_chunk(sse_event(R"({"choices":[{"delta":{"tool_calls":)"
+                                  + std::string{calls} + "}}]}"));
+    };
+    send(R"([{"index":0,"id":"x","function":{"name":"weather",)"
+         R"("arguments":"{\"ci"}}])");
+    send(R"([{"index":0,"function":{"arguments":"ty\":\"Lisbon\"}"}}])");
+    send(R"([{"index":1,"id":"y","function":{"name":"clock",)"
+         R"("arguments":"{}"}}])");
+    client.send_last_chunk(sse_end);
+  });
+  ASSERT_EQ(got.code(), errc::ok) << got.error->message();
+  EXPECT_EQ(
+    got.response->message->content,
+    (std::vector{ai::part::request("weather", json{{"city", "Lisbon"}}, "x"),
+                 ai::part::request("clock", json::object(), "y")}));
+}
+
+TEST_F(openai_model, a_server_that_does_not_stream_is_understood) {
+  const auto got = ask([](http_peer& client, const auto&) {
+    client.answer("200 OK",
+                  R"({"choices":[{"message":{"content":"Hello"},)"
+                  R"("finish_reason":"stop"}]})",
+                  "Content-Type: application/json\r\n");
+  });
+  ASSERT_EQ(got.code(), errc::ok) << got.error->message();
+  EXPECT_EQ(got.response->text(), "Hello");
+}
+
+// -- connections --------------------------------------------------------------
+
+TEST_F(openai_model, a_connection_serves_one_request_after_the_other) {
+  serve([](http_peer& client, const auto&) { say_hello(client); });
+  const auto model = define();
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(hear(model).code(), errc::ok);
+  EXPECT_EQ(server->requests().size(), 5u);
+  EXPECT_EQ(server->connections(), 1u);
+}
+
+TEST_F(openai_model, a_kept_connection_that_was_closed_is_replaced) {
+  options.max_retries = 0;
+  serve([](http_peer& client, const auto&) {
+    say_hello(client);
+    client.close();
+  });
+  const auto model = define();
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(hear(model).code(), errc::ok);
+  EXPECT_EQ(server->requests().size(), 5u);
+}
+
+TEST_F(openai_model, many_requests_are_under_way_at_once) {
+  constexpr std::size_t count = 50;
+  valve all_there;
+  serve([&](http_peer& client, const auto&) {
+    all_there.wait();
+    say_hello(client);
+  });
+  const auto model = define();
+  using talk_type = decltype(model.action().stream_bidi());
+  std::vector<talk_type> talks;
+  for (std::size_t i = 0; i < count; ++i)
+    talks.push_back(model.action().stream_bidi(asking("Hi")));
+  EXPECT_TRUE(eventually([&] { return server->requests().size() == count; }));
+  all_there.open();
+  for (auto& x : talks)
+    EXPECT_EQ(x.output(patience).text(), "Hello");
+}
+
+TEST_F(openai_model, what_nobody_reads_is_not_read_from_the_server) {
+  std::atomic<std::size_t> sent = 0;
+  std::atomic<bool> is_stuck = false;
+  serve([&](http_peer& client, const auto&) {
+    client.begin_events();
+    const auto piece = sse_text(std::string(1'000, 'x'));
+    for (;;) {
+      pollfd writable{client.socket(), POLLOUT, 0};
+      if (::poll(&writable, 1, 200) != 1) {
+        is_stuck = true;
+        return client.wait_until_closed();
+      }
+      if (!client.send_chunk(piece))
+        return;
+      sent += piece.size();
+    }
+  });
+  auto talk = define().action().stream_bidi(asking("Hi"));
+  EXPECT_EQ(talk.responses(patience).begin()->text().size(), 1'000u);
+  EXPECT_TRUE(eventually([&] { return is_stuck.load(); }));
+  EXPECT_LT(sent.load(), options.max_answer_size)
+    << "it would have been refused";
+}
+
+// -- cancel -------------------------------------------------------------------
+
+TEST_F(openai_model, a_cancel_closes_the_connection_at_once) {
+  gate asked;
+  gate closed;
+  serve([&](http_peer& client, const auto&) {
+    client.begin_events();
+    client.send_chunk(sse_text("Hel"));
+    asked.open();
+    client.wait_until_closed();
+    closed.open();
+    client.close();
+  });
+  auto talk = define().action().stream_bidi(asking("Hi"));
+  asked.wait();
+  talk.cancel();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+  closed.wait();
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(openai_model, a_server_that_never_answers_is_left_by_a_cancel) {
+  gate asked;
+  gate closed;
+  serve([&](http_peer& client, const auto&) {
+    asked.open();
+    client.wait_until_closed();
+    closed.open();
+    client.close();
+  });
+  auto talk = define().action().stream_bidi(asking("Hi"));
+  asked.wait();
+  talk.cancel();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+  closed.wait();
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(openai_model, a_pause_before_a_retry_is_left_by_a_cancel) {
+  options.first_retry_after = 1h;
+  options.max_retry_after = 2h;
+  options.total_within = 10h;
+  gate answered;
+  serve([&](http_peer& client, const auto&) {
+    client.answer("503 Busy", "");
+    answered.open();
+  });
+  auto talk = define().action().stream_bidi(asking("Hi"));
+  answered.wait();
+  talk.cancel();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+// -- proxies and TLS ----------------------------------------------------------
+
+TEST_F(openai_model, a_proxy_is_asked_to_connect) {
+  serve([](http_peer& client, const std::string& request) {
+    if (request.starts_with("CONNECT "))
+      client.send("HTTP/1.1 200 Connected\r\n\r\n");
+    else
+      say_hello(client);
+  });
+  options.proxy
+    = "http://me:secret@127.0.0.1:" + std::to_string(server->port());
+  options.base_url = "http://models.invalid:8080/v1";
+  const auto got = hear(define());
+  ASSERT_EQ(got.code(), errc::ok) << got.error->message();
+  const auto requests = server->requests();
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_TRUE(requests[0].starts_with("CONNECT models.invalid:8080 HTTP/1.1"));
+  EXPECT_NE(requests[0].find("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"),
+            std::string::npos);
+  EXPECT_EQ(requests[0].find("sk-secret"), std::string::npos);
+  EXPECT_TRUE(requests[1].starts_with("POST /v1/chat/completions"));
+}
+
+TEST_F(openai_model, a_proxy_that_refuses_is_told) {
+  serve([](http_peer& client, const auto&) {
+    client.answer("407 Who are you", "");
+  });
+  options.proxy = "http://127.0.0.1:" + std::to_string(server->port());
+  options.base_url = "http://models.invalid/v1";
+  const auto got = hear(define());
+  EXPECT_EQ(got.code(), errc::permission_denied);
+}
+
+TEST_F(openai_model, a_server_without_tls_is_left_in_time) {
+  options.max_retries = 0;
+  options.connect_within = 50ms;
+  serve([](http_peer& client, const auto&) { say_hello(client); });
+  options.base_url = "https://127.0.0.1:" + std::to_string(server->port());
+  EXPECT_EQ(hear(define()).code(), errc::deadline_exceeded);
+  EXPECT_TRUE(server->requests().empty());
+}
+
+// -- options ------------------------------------------------------------------
+
+TEST_F(openai_model, options_that_make_no_sense_are_refused) {
+  options.base_url = "http://127.0.0.1:1";
+  const auto refused = [&](auto change) {
+    const auto before = options;
+    change();
+    const auto code = code_from([&] { (void)define(); });
+    options = before;
+    return code;
+  };
+  using enum errc;
+  EXPECT_EQ(refused([&] { options.model.clear(); }), invalid_argument);
+  EXPECT_EQ(refused([&] { options.base_url = "nowhere"; }), invalid_argument);
+  EXPECT_EQ(refused([&] { options.api_key = "a\r\nb"; }), invalid_argument);
+  EXPECT_EQ(refused([&] {
+              options.headers = {{"X-A", "a\nb"}};
+            }),
+            invalid_argument);
+  EXPECT_EQ(refused([&] {
+              options.headers = {{"X A", "b"}};
+            }),
+            invalid_argument);
+  EXPECT_EQ(refused([&] { options.total_within = 0s; }), invalid_argument);
+  EXPECT_EQ(refused([&] { options.max_retries = -1; }), invalid_argument);
+  EXPECT_EQ(refused([&] { options.max_line_size = 0; }), invalid_argument);
+  EXPECT_EQ(refused([&] { options.proxy = "https://a"; }), invalid_argument);
+  EXPECT_EQ(refused([&] {
+              options.base_url = "https://a";
+              options.ca_file = "/nonexistent/ca.pem";
+            }),
+            not_found);
+}
+
+TEST_F(openai_model, address_and_key_may_be_in_the_environment) {
+  serve([](http_peer& client, const auto&) { say_hello(client); });
+  ::setenv("OPENAI_BASE_URL", options.base_url.c_str(), 1);
+  ::setenv("OPENAI_API_KEY", "sk-1", 1);
+  ::setenv("TERTULIA_TEST_KEY", "sk-2", 1);
+  options.base_url.clear();
+  options.api_key.clear();
+  const auto first = define();
+  options.api_key_variable = "TERTULIA_TEST_KEY";
+  const auto second = define();
+  forget_openai_environment();
+  EXPECT_EQ(hear(first).code(), errc::ok);
+  EXPECT_EQ(hear(second).code(), errc::ok);
+  const auto requests = server->requests();
+  EXPECT_NE(requests.at(0).find(": Bearer sk-1\r\n"), std::string::npos);
+  EXPECT_NE(requests.at(1).find(": Bearer sk-2\r\n"), std::string::npos);
+}
+
+TEST_F(openai_model, who_needs_no_key_sends_none) {
+  options.api_key.clear();
+  const auto got
+    = ask([](http_peer& client, const auto&) { say_hello(client); });
+  EXPECT_EQ(got.code(), errc::ok);
+  EXPECT_EQ(server->requests().at(0).find("Authorization"), std::string::npos);
+}
+
+TEST_F(openai_model, a_proxy_may_be_in_the_environment) {
+  serve([](http_peer& client, const auto&) {
+    client.answer("407 Who are you", "");
+  });
+  const auto proxy = "http://127.0.0.1:" + std::to_string(server->port());
+  ::setenv("HTTPS_PROXY", proxy.c_str(), 1);
+  options.base_url = "https://models.invalid/v1";
+  const auto model = define();
+  forget_openai_environment();
+  EXPECT_EQ(hear(model).code(), errc::permission_denied);
+  EXPECT_TRUE(server->requests().at(0).starts_with(
+    "CONNECT models.invalid:443 HTTP/1.1\r\n"));
+}
+
+TEST_F(openai_model, its_description_does_not_have_the_key) {
+  options.base_url = "http://127.0.0.1:1";
+  const auto text = to_json_text(define().info());
+  EXPECT_NE(text.find("m at 127.0.0.1:1"), std::string::npos);
+  EXPECT_EQ(text.find("sk-secret"), std::string::npos);
+}
+
+// -- conversations ------------------------------------------------------------
+
+TEST_F(openai_model, earlier_turns_stay_stored_when_the_server_fails) {
+  int count = 0;
+  options.max_retries = 0;
+  serve([&](http_peer& client, const auto&) {
+    if (++count == 1)
+      say_hello(client);
+    else
+      client.answer("500 Oops", "");
+  });
+  const auto model = define();
+  const auto chat = ai::define_agent(
+    *rt, "chat",
+    [model](context ctx, ai::session<nothing> sess,
+            input<ai::conversation_input> in,
+            ai::responder<nothing> out) -> task<> {
+      while (auto said = co_await in.next()) {
+        co_await sess.add_messages(said->messages);
+        auto messages = co_await sess.messages();
+        ai::generate_request asked{std::move(messages)};
+        auto answer = co_await model.generate(
+          ctx, std::move(asked), [&](ai::model_response_chunk x) {
+            return out.send_chunk(std::move(x));
+          });
+        std::vector<ai::message> answers;
+        answers.push_back(std::move(*answer.message));
+        co_await sess.add_messages(std::move(answers));
+        co_await out.end_turn();
+      }
+    },
+    with_snapshot_store(spawn_memory_store(system)),
+    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  const auto id = with_session_id("s");
+  {
+    auto talk = chat.stream_bidi(id);
+    talk.send_text("Hi");
+    for (auto& x : talk.receive(patience))
+      (void)x;
+    talk.send_text("And now?");
+    EXPECT_EQ(code_from([&] { (void)talk.output(patience); }), errc::internal);
+  }
+  auto again = chat.stream_bidi(id, with_take_over{});
+  again.close();
+  EXPECT_EQ(again.output(patience).state.messages,
+            (ai::message_log{{ai::user_text("Hi"), ai::model_text("Hello")}}));
+}
+
+} // namespace tertulia::test::openai_model_tests

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace tertulia::test {
+
+/// A server on a loopback port that says what a test has it say, byte by byte,
+/// however wrong that is.
+class http_server {
+public:
+  /// The client's connection, as the server sees it.
+  class peer {
+  public:
+    explicit peer(int socket) : socket_(socket) {}
+
+    /// Sends bytes as they are.
+    /// @returns false if the client has gone.
+    bool send(std::string_view bytes) const {
+      while (!bytes.empty()) {
+        const auto sent
+          = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent <= 0)
+          return false;
+        bytes.remove_prefix(static_cast<std::size_t>(sent));
+      }
+      return true;
+    }
+
+    /// Sends an answer of a known length.
+    bool answer(std::string_view status, std::string_view body,
+                std::string_view fields = {}) const {
+      return send("HTTP/1.1 " + std::string{status}
+                  + "\r\nContent-Length: " + std::to_string(body.size())
+                  + "\r\n" + std::string{fields} + "\r\n" + std::string{body});
+    }
+
+    /// Begins a stream of events whose length nobody knows.
+    bool begin_events() const {
+      return send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                  "Transfer-Encoding: chunked\r\n\r\n");
+    }
+
+    /// Sends a piece of it.
+    bool send_chunk(std::string_view bytes) const {
+      return send(chunk(bytes));
+    }
+
+    /// Sends the last piece and the end at once.
+    bool send_last_chunk(std::string_view bytes) const {
+      return send(chunk(bytes) + "0\r\n\r\n");
+    }
+
+    /// Waits until the client closes the connection.
+    void wait_until_closed() const {
+      char byte = 0;
+      while (::recv(socket_, &byte, 1, 0) > 0) {
+      }
+    }
+
+    /// Reads a request and its body.
+    /// @returns empty if the client closes the connection before that.
+    std::string read_request() {
+      for (;;) {
+        if (const auto end = buffer_.find("\r\n\r\n");
+            end != std::string::npos) {
+          const auto size = end + 4 + length_of(buffer_.substr(0, end));
+          if (buffer_.size() >= size) {
+            auto result = buffer_.substr(0, size);
+            buffer_.erase(0, size);
+            return result;
+          }
+        }
+        char bytes[4096];
+        const auto size = ::recv(socket_, bytes, sizeof bytes, 0);
+        if (size <= 0)
+          return {};
+        buffer_.append(bytes, static_cast<std::size_t>(size));
+      }
+    }
+
+    /// Sends no more and hears no more.
+    void close() {
+      closed_ = true;
+      ::shutdown(socket_, SHUT_RDWR);
+    }
+
+    [[nodiscard]] bool closed() const noexcept {
+      return closed_;
+    }
+
+    [[nodiscard]] int socket() const noexcept {
+      return socket_;
+    }
+
+  private:
+    static std::string chunk(std::string_view bytes) {
+      char size[24];
+      const auto length = std::snprintf(size, sizeof size, "%zx", bytes.size());
+      return std::string(size, static_cast<std::size_t>(length)) + "\r\n"
+             + std::string{bytes} + "\r\n";
+    }
+
+    static std::size_t length_of(const std::string& head) {
+      const std::string name = "\r\nContent-Length: ";
+      const auto at = head.find(name);
+      return at == std::string::npos
+               ? 0
+               : std::strtoul(head.c_str() + at + name.size(), nullptr, 10);
+    }
+
+    int socket_;
+    std::string buffer_;
+    bool closed_ = false;
+  };
+
+  /// Answers a request; on a thread for each connection.
+  using handler = std::function<void(peer&, const std::string& request)>;
+
+  explicit http_server(handler answer) : answer_(std::move(answer)) {
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* where = reinterpret_cast<sockaddr*>(&address);
+    if (listener_ < 0 || ::bind(listener_, where, size) != 0
+        || ::listen(listener_, 1024) != 0
+        || ::getsockname(listener_, where, &size) != 0)
+      throw std::runtime_error{"cannot listen on a loopback port"};
+    port_ = ntohs(address.sin_port);
+    acceptor_ = std::thread{[this] { accept(); }};
+  }
+
+  http_server(const http_server&) = delete;
+  http_server& operator=(const http_server&) = delete;
+
+  ~http_server() {
+    ::shutdown(listener_, SHUT_RDWR);
+    acceptor_.join();
+    {
+      const std::lock_guard guard{mutex_};
+      for (const auto& x : connections_)
+        ::shutdown(x.socket, SHUT_RDWR);
+    }
+    for (auto& x : connections_) {
+      x.thread.join();
+      ::close(x.socket);
+    }
+    ::close(listener_);
+  }
+
+  [[nodiscard]] std::uint16_t port() const noexcept {
+    return port_;
+  }
+
+  [[nodiscard]] std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(port_) + "/v1";
+  }
+
+  /// What was asked so far, in order.
+  [[nodiscard]] std::vector<std::string> requests() const {
+    const std::lock_guard guard{mutex_};
+    return requests_;
+  }
+
+  /// How often somebody connected.
+  [[nodiscard]] std::size_t connections() const {
+    const std::lock_guard guard{mutex_};
+    return connections_.size();
+  }
+
+private:
+  struct connection {
+    int socket;
+    std::thread thread;
+  };
+
+  void accept() {
+    for (;;) {
+      const auto socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (socket < 0)
+        return;
+      const int on = 1;
+      ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      const std::lock_guard guard{mutex_};
+      connections_.push_back(
+        connection{socket, std::thread{[this, socket] { serve(socket); }}});
+    }
+  }
+
+  void serve(int socket) {
+    peer client{socket};
+    while (!client.closed()) {
+      const auto request = client.read_request();
+      if (request.empty())
+        return;
+      {
+        const std::lock_guard guard{mutex_};
+        requests_.push_back(request);
+      }
+      answer_(client, request);
+    }
+  }
+
+  handler answer_;
+  int listener_ = -1;
+  std::uint16_t port_ = 0;
+  mutable std::mutex mutex_;
+  std::list<connection> connections_;
+  std::vector<std::string> requests_;
+  std::thread acceptor_;
+};
+
+} // namespace tertulia::test
