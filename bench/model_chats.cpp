@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What does a token of a chat with a model's server cost, while a thousand
+// chats are being answered at once by a server on this machine? A chat is an
+// agent, a call of its model, and a connection; each token comes on its own.
+// CPU time without that of the server. Raw CAF: a round trip, by the clock.
+
+#include <tertulia/ai/openai_model.hpp>
+#include <tertulia/ai/prompt_agent.hpp>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client.hpp"
+#include "conversation.hpp"
+#include "memory.hpp"
+#include "raw_echo.hpp"
+#include "row.hpp"
+#include "token_server.hpp"
+#include <sys/resource.h>
+
+namespace tertulia::bench {
+
+namespace {
+
+constexpr std::size_t chats = 1'000;
+
+/// Tokens of an answer: fewer than the window, so that the client need not
+/// grant credit.
+constexpr std::size_t max_tokens = 50;
+
+/// A chat has a socket at each end.
+void allow_many_sockets() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t wanted = 2 * chats + 1'000;
+  if (limit.rlim_cur >= wanted)
+    return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
+    throw std::runtime_error{"too few files may be open: see ulimit -n"};
+}
+
+double thread_count() {
+  std::ifstream in{"/proc/self/status"};
+  for (std::string word; in >> word;)
+    if (word == "Threads:") {
+      double result = 0;
+      in >> result;
+      return result;
+    }
+  return 0;
+}
+
+/// Opens all chats, says something in each, and tells of each token.
+using listeners_actor = chunk_sink::extend<caf::reacts_to<caf::ping_atom>,
+                                           caf::reacts_to<caf::close_atom>>;
+
+class listeners_state {
+public:
+  static inline const char* name = "bench.listeners";
+
+  explicit listeners_state(listeners_actor::pointer self) : self_(self) {}
+
+  listeners_actor::behavior_type run(stage& at, opener opening) {
+    line_ = &at.line;
+    desk_ = at.rt.front_desk();
+    opening_ = std::move(opening);
+    return {
+      [this](chunk_batch& x) {
+        const auto* heard = x.items.get_if<chunks<ai::stream_chunk<nothing>>>();
+        for (const auto& item : *heard)
+          if (item.chunk)
+            line_->arrive();
+      },
+      [](input_credit) {},
+      [this](turn_end) { line_->arrive(); },
+      [this](finished& x) {
+        if (x.reason)
+          line_->fail(self_->system().render(x.reason));
+        else
+          line_->arrive();
+      },
+      [this](caf::ping_atom) {
+        for (std::size_t i = 0; i < chats; ++i)
+          open_one();
+      },
+      [this](caf::close_atom) {
+        for (const auto& x : std::exchange(connections_, {}))
+          self_->send(x, caf::close_atom_v);
+      },
+    };
+  }
+
+private:
+  void open_one() {
+    self_->request(desk_, caf::infinite, opening_(chunk_sink{self_}))
+      .then(
+        [this](opened& x) {
+          self_->send(x.connection, turn_input{first_});
+          connections_.push_back(std::move(x.connection));
+        },
+        [this](const caf::error& x) {
+          line_->fail(self_->system().render(x));
+        });
+  }
+
+  listeners_actor::pointer self_;
+  finish_line* line_ = nullptr;
+  front_desk_actor desk_;
+  opener opening_;
+  const payload first_ = one_message();
+  std::vector<connection_actor> connections_;
+};
+
+class model_chats final : public question {
+public:
+  model_chats() {
+    allow_many_sockets();
+    server_.emplace(2 * chats);
+    ai::openai_options options;
+    options.model = "bench";
+    options.base_url = server_->url();
+    const auto agent = ai::define_prompt_agent(
+      at_.rt, "chat",
+      ai::prompt{ai::define_openai_model(at_.rt, "server", options)});
+    listeners_ = at_.system.spawn(
+      [this, opening = opener_of(agent)](
+        listeners_actor::stateful_pointer<listeners_state> self) {
+        return self->state.run(at_, opening);
+      });
+    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+  }
+
+  double ours(std::size_t operations) override {
+    const auto tokens = operations / chats;
+    if (tokens > max_tokens)
+      throw std::logic_error{"an answer has too many tokens"};
+    trim_memory();
+    const auto allocated = allocated_bytes();
+    const auto resident = resident_bytes();
+    const auto threads = thread_count();
+    each([this] { caf::anon_send(listeners_, caf::ping_atom_v); });
+    const auto per_chat = [](double x) { return x / chats; };
+    memory_ = std::max(memory_, per_chat(allocated_bytes() - allocated));
+    resident_ = std::max(resident_, per_chat(resident_bytes() - resident));
+    threads_ = std::max(threads_, thread_count() - threads);
+    const auto spent
+      = [this] { return cpu_microseconds() - server_->cpu_microseconds(); };
+    const auto before = spent();
+    double waited = 0;
+    for (std::size_t i = 0; i < tokens; ++i)
+      waited += each([this] { server_->send_token(); });
+    const auto cost = spent() - before;
+    each([this] { server_->send_end(); });
+    each([this] { caf::anon_send(listeners_, caf::close_atom_v); });
+    const auto all = static_cast<double>(tokens * chats);
+    waited_ = waited / all;
+    return cost / all;
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(at_, raw_client_, operations);
+  }
+
+  std::vector<fact> facts() const override {
+    return {{"memory", "bytes", memory_},
+            {"resident", "bytes", resident_},
+            {"threads", "", threads_},
+            {"wall", "us", waited_}};
+  }
+
+private:
+  /// Waits until it has happened once to each chat.
+  /// @returns the microseconds that it took.
+  template <class Start>
+  double each(Start start) {
+    at_.line.start(chats);
+    start();
+    return at_.line.wait();
+  }
+
+  std::optional<token_server> server_; // outlives who is connected to it
+  stage at_;
+  listeners_actor listeners_;
+  std::vector<caf::actor> raw_client_;
+  double memory_ = 0;
+  double resident_ = 0;
+  double threads_ = 0;
+  double waited_ = 0;
+};
+
+const enrol model_chats_row{{.name = "model_chats",
+                             .unit = "us",
+                             .operations = max_tokens * chats,
+                             .smoke_operations = 2 * chats,
+                             .samples = 5,
+                             .make = make_question<model_chats>}};
+
+} // namespace
+
+} // namespace tertulia::bench
