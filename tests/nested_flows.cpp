@@ -205,6 +205,12 @@ TEST_F(nested_flows, a_send_that_waits_ends_with_the_connection) {
   EXPECT_EQ(client.output(), static_cast<int>(errc::failed_precondition));
 }
 
+TEST_F(nested_flows, a_copy_of_an_action_shares_what_is_known_of_it) {
+  const auto inner = define_counter();
+  const auto copy = inner; // each call makes some
+  EXPECT_EQ(&copy.info(), &inner.info());
+}
+
 TEST_F(nested_flows, an_action_that_nobody_knows_is_not_found) {
   const bidi_action<nothing, int, int, int> unknown{detail::action_ref{
     &system, rt->front_desk(), "/bidi-flow/none", descriptor{}, nullptr}};

@@ -48,11 +48,12 @@ public:
   using stream_type = Stream;
 
   /// Private to this library.
-  explicit bidi_action(detail::action_ref what) : what_(std::move(what)) {}
+  explicit bidi_action(detail::action_ref what)
+    : what_(std::make_shared<const detail::action_ref>(std::move(what))) {}
 
   /// What it is called, and the schemas of what goes in and out.
   [[nodiscard]] const descriptor& info() const noexcept {
-    return what_.info;
+    return what_->info;
   }
 
   /// Opens a connection for threads; waits until it is open.
@@ -68,8 +69,8 @@ public:
   stream_bidi(const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
     return connection<In, Out, Stream>{detail::blocking_client::connect(
-      *what_.system, what_.desk, opening(chosen, {}), chosen.open_within,
-      what_.local)};
+      *what_->system, what_->desk, opening(chosen, {}), chosen.open_within,
+      what_->local)};
   }
 
   /// Opens a connection to which a body is the client, without blocking; see
@@ -98,19 +99,20 @@ private:
     payload init;
     if (chosen.init)
       init = payload::of(std::move(*chosen.init));
-    return tertulia::open{what_.key, std::move(init),
+    return tertulia::open{what_->key, std::move(init),
                           std::move(chosen.connection), std::move(client)};
   }
 
   static task<async_connection<In, Out, Stream>>
-  open_as_task(context ctx, detail::action_ref what, tertulia::open message,
-               caf::timespan within) {
-    auto impl = co_await detail::open_nested(ctx, what.desk, std::move(message),
-                                             within, what.local);
+  open_as_task(context ctx, std::shared_ptr<const detail::action_ref> what,
+               tertulia::open message, caf::timespan within) {
+    auto impl = co_await detail::open_nested(
+      ctx, what->desk, std::move(message), within, what->local);
     co_return async_connection<In, Out, Stream>{std::move(impl)};
   }
 
-  detail::action_ref what_;
+  // Shared, because the schemas in it are large next to what a call costs.
+  std::shared_ptr<const detail::action_ref> what_;
 };
 
 /// A bidi action whose connections are traced: seed 001 §1.3.
