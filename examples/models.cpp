@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Models behind one handle: one that is written here, and one that comes with
-// the library and needs no key and no network.
+// Models behind one handle: one that is written here, one that needs nothing,
+// and, if the program is given the name of one, one of a server that speaks as
+// OpenAI's do.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/offline_model.hpp>
+#include <tertulia/ai/openai_model.hpp>
 
 #include <iostream>
 #include <string>
@@ -23,6 +25,14 @@ parrot(tertulia::context, ai::generate_request asked, ai::model_output out) {
                                ai::finish_reason::stop};
 }
 // --(parrot-end)--
+
+// --(server-begin)--
+ai::model define_server_model(tertulia::runtime& rt, const std::string& name) {
+  ai::openai_options options;
+  options.model = name; // the key is in OPENAI_API_KEY
+  return ai::define_openai_model(rt, "server", options);
+}
+// --(server-end)--
 
 // --(chat-begin)--
 auto define_chat(tertulia::runtime& rt, const ai::model& model) {
@@ -60,7 +70,7 @@ void talk_to(const Chat& chat, const std::vector<std::string>& texts) {
   }
 }
 
-int main() {
+int main(int argc, char** argv) {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
@@ -68,4 +78,6 @@ int main() {
   talk_to(define_chat(rt, ai::define_offline_model(rt)),
           {"Hello, my name is Ada.", "I am tired of my job.",
            "Do you know my name?"});
+  if (argc > 1)
+    talk_to(define_chat(rt, define_server_model(rt, argv[1])), {"Hello"});
 }
