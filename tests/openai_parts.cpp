@@ -149,7 +149,8 @@ TEST(openai_request, pictures_are_sent_by_their_url) {
             json::parse(R"([
     {"role":"user","content":[{"type":"text","text":"What is this?"},
       {"type":"image_url","image_url":{"url":"https://example.org/cat.png"}},
-      {"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}])"));
+      {"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}
+    ]}])"));
   said.content = {ai::part::media("https://example.org/a.mp3", "audio/mpeg")};
   EXPECT_EQ(refusal([&] { (void)openai_body_of(openai_asking({said})); }),
             "this model takes pictures, not audio/mpeg");
@@ -263,7 +264,18 @@ TEST(openai_answer, a_stranger_cannot_fill_the_memory_with_tool_calls) {
       answer.take(R"({"choices":[{"delta":{"tool_calls":[{"index":)"
                   + std::to_string(i) + "}]}}]}");
   });
-  EXPECT_EQ(error.code(), errc::data_loss);
+  EXPECT_EQ(error.code(), errc::resource_exhausted);
+}
+
+TEST(openai_answer, a_tool_call_has_its_limit) {
+  openai::response_assembly answer;
+  const auto piece
+    = R"({"choices":[{"delta":{"tool_calls":[{"index":0,"function":)"
+      R"({"arguments":")"
+      + std::string(600'000, ' ') + R"("}}]}}]})";
+  answer.take(piece);
+  EXPECT_EQ(error_of([&] { answer.take(piece); }).code(),
+            errc::resource_exhausted);
 }
 
 TEST(openai_answer, an_answer_without_its_end_is_cut_off) {

@@ -13,6 +13,9 @@ namespace {
 /// Nobody asks for more tools at once; a stranger might.
 constexpr std::size_t max_calls = 128;
 
+/// Of one call: bytes.
+constexpr std::size_t max_arguments = 1024 * 1024;
+
 [[noreturn]] void refuse_answer(const char* what) {
   throw status_error{errc::data_loss,
                      std::string{"the server's answer "} + what};
@@ -148,7 +151,8 @@ void response_assembly::take_call(const json& from, std::int64_t index) {
   }
   auto& call = calls_[index];
   if (calls_.size() > max_calls)
-    refuse_answer("has too many tool calls");
+    throw status_error{errc::resource_exhausted,
+                       "the server's answer has too many tool calls"};
   if (auto id = text_in(from, "id"); !id.empty())
     call.id = std::move(id);
   if (const auto* function = find(from, "function")) {
@@ -156,6 +160,10 @@ void response_assembly::take_call(const json& from, std::int64_t index) {
       refuse_answer("has a tool call without a function");
     call.name += text_in(*function, "name");
     call.arguments += text_in(*function, "arguments");
+    if (call.name.size() + call.arguments.size() > max_arguments)
+      throw status_error{errc::resource_exhausted,
+                         "the server's answer has a tool call that is too "
+                         "long"};
   }
 }
 

@@ -19,8 +19,10 @@ class response_assembly {
 public:
   /// Takes the data of one event.
   /// @returns what is to be streamed now; empty if nothing is.
-  /// @errors throws `data_loss` for what is no JSON or not of the protocol; for
-  ///         an error that the server tells, `unavailable` with its words.
+  /// @errors throws `data_loss` for what is no JSON or not of the protocol;
+  ///         `resource_exhausted` for more tool calls, or a longer one, than
+  ///         anybody needs; for an error that the server tells, `unavailable`
+  ///         with its words.
   std::optional<ai::model_response_chunk> take(std::string_view event);
 
   /// Takes an answer that came as one document, as a server sends it that does
