@@ -18,6 +18,7 @@ namespace {
 struct watch {
   std::mutex mutex;
   std::vector<std::function<void()>> clean_ups;
+  std::vector<std::function<void()>> instead;
 };
 
 /// Never destroyed: the watching thread outlives `main`.
@@ -28,9 +29,16 @@ watch& the_watch() {
 
 [[noreturn]] void wait_for(sigset_t signals) {
   int signal = 0;
-  ::sigwait(&signals, &signal);
   auto& watch = the_watch();
-  const std::lock_guard guard{watch.mutex};
+  std::unique_lock guard{watch.mutex, std::defer_lock};
+  for (;;) {
+    ::sigwait(&signals, &signal);
+    guard.lock();
+    if (signal != SIGINT || watch.instead.empty())
+      break;
+    watch.instead.back()();
+    guard.unlock();
+  }
   while (!watch.clean_ups.empty()) {
     watch.clean_ups.back()();
     watch.clean_ups.pop_back();
@@ -64,6 +72,16 @@ on_interrupt::on_interrupt(std::function<void()> clean_up) {
 on_interrupt::~on_interrupt() {
   const std::lock_guard guard{the_watch().mutex};
   the_watch().clean_ups.pop_back();
+}
+
+instead_of_interrupt::instead_of_interrupt(std::function<void()> fn) {
+  const std::lock_guard guard{the_watch().mutex};
+  the_watch().instead.push_back(std::move(fn));
+}
+
+instead_of_interrupt::~instead_of_interrupt() {
+  const std::lock_guard guard{the_watch().mutex};
+  the_watch().instead.pop_back();
 }
 
 } // namespace tertulia::tool

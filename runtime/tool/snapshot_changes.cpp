@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <cstdint>
-#include <map>
-
 #include "commands.hpp"
 #include "failure.hpp"
 #include "finder.hpp"
+#include "snapshot_restore.hpp"
 #include "text.hpp"
 
 namespace tertulia::tool {
@@ -67,64 +65,16 @@ exit_code note(tool& t, const note_options& o) {
 
 // -- restore ------------------------------------------------------------------
 
-using sequences = std::vector<std::uint64_t>;
-
-std::string listed(const sequences& x) {
-  constexpr std::size_t most = 20;
-  std::string result;
-  for (std::size_t i = 0; i < x.size() && i < most; ++i)
-    result += (i == 0 ? "" : ", ") + std::to_string(x[i]);
-  if (x.size() > most)
-    result += ", … (" + std::to_string(x.size()) + " in all)";
-  return result;
-}
-
-/// Which records of a session are orphaned.
-std::map<std::uint64_t, bool> orphans_of(tool& t, const session_ref& of) {
-  std::map<std::uint64_t, bool> result;
-  t.store().each_record(of, [&](const snapshot_record& x) {
-    result[x.sequence] = x.orphaned;
-    return true;
-  });
-  return result;
-}
-
 exit_code restore(tool& t, const snapshot_choice& which) {
   const auto found = finder{t, which.agent}.snapshot(which.name, which.session);
-  const session_ref of{found.agent, found.session};
-  auto before = orphans_of(t, of);
-  const auto head
-    = t.store()
-        .ask<stored_session>(get_session{of, detail_level::record})
-        .info.head;
-  const auto now
-    = t.store().ask<stored_snapshot>(restore_snapshot{exactly(found)}).record;
-  sequences orphaned;
-  sequences recovered;
-  for (const auto& [sequence, is_orphaned] : orphans_of(t, of))
-    if (is_orphaned != before[sequence])
-      (is_orphaned ? orphaned : recovered).push_back(sequence);
-  if (t.as_json()) {
-    document all;
-    all["head"] = document_of(now);
-    all["orphaned"] = orphaned;
-    all["recovered"] = recovered;
-    t.out().json_line(all);
-    return exit_code::fine;
-  }
-  print(t, now,
-        now.sequence == head ? "was the head already, and is worked on again"
-                             : "is the head now");
-  if (!recovered.empty())
-    t.out().line("Recovered: " + listed(recovered) + '.');
-  if (!orphaned.empty()) {
-    auto last = now;
-    last.sequence = head;
-    t.out().line(
-      "Orphaned: " + listed(orphaned) + ". To have them back: "
-      + "tertulia snapshots restore " + as_word(name_of(last))
-      + (which.agent.empty() ? "" : " --agent " + as_word(last.agent)));
-  }
+  const auto x = restore_to(t, found);
+  if (t.as_json())
+    print_restored_json(t, x);
+  else
+    print_restored_text(t, x, [&](const std::string& name) {
+      return "tertulia snapshots restore " + as_word(name)
+             + (which.agent.empty() ? "" : " --agent " + as_word(found.agent));
+    });
   return exit_code::fine;
 }
 

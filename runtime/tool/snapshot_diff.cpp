@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "finder.hpp"
 #include "json_diff.hpp"
+#include "snapshot_diff.hpp"
 #include "text.hpp"
 
 namespace tertulia::tool {
@@ -25,11 +26,11 @@ struct side {
   document content;
 };
 
-side load(tool& t, const diff_options& o, const std::string& name) {
+side load(tool& t, const snapshot_record& which) {
   side result;
-  result.record = finder{t, o.agent}.snapshot(name, o.session);
-  const auto found = t.store().ask<stored_snapshot>(get_snapshot{snapshot_ref{
-    {result.record.agent, result.record.session}, result.record.sequence}});
+  result.record = which;
+  const auto found = t.store().ask<stored_snapshot>(get_snapshot{
+    snapshot_ref{{which.agent, which.session}, which.sequence}});
   result.content = document_of(found.content);
   if (found.content.form() == state_form::plain) {
     // So that both forms can be told of in the same words.
@@ -144,9 +145,12 @@ void print(output& to, const part& x) {
   }
 }
 
-exit_code compare(tool& t, const diff_options& o) {
-  const auto before = load(t, o, o.before);
-  const auto after = load(t, o, o.after);
+} // namespace
+
+exit_code print_diff(tool& t, const snapshot_record& old,
+                     const snapshot_record& now) {
+  const auto before = load(t, old);
+  const auto after = load(t, now);
   std::vector<part> parts;
   for (const auto* name : {"messages", "custom", "artifacts", "state"})
     if (before.content.contains(name) || after.content.contains(name))
@@ -175,8 +179,6 @@ exit_code compare(tool& t, const diff_options& o) {
   return exit_code::fine;
 }
 
-} // namespace
-
 void add_snapshot_diff(CLI::App& snapshots, command& chosen) {
   auto& x = *snapshots.add_subcommand(
     "diff", "Show what differs between the states of two snapshots");
@@ -190,8 +192,11 @@ void add_snapshot_diff(CLI::App& snapshots, command& chosen) {
   x.add_option("--session", o->session, "Only snapshots of this session")
     ->type_name("SESSION");
   add_agent(x, o->agent);
-  when_chosen(x, chosen, o,
-              [](tool& t, const diff_options& y) { return compare(t, y); });
+  when_chosen(x, chosen, o, [](tool& t, const diff_options& y) {
+    finder find{t, y.agent};
+    const auto before = find.snapshot(y.before, y.session);
+    return print_diff(t, before, find.snapshot(y.after, y.session));
+  });
 }
 
 } // namespace tertulia::tool

@@ -82,7 +82,7 @@ config& with_few_threads(config& x) {
 
 store_client::store_client(const std::filesystem::path& file,
                            missing_store missing, caf::timespan patience)
-  : system_(with_few_threads(cfg_)), self_(system_),
+  : file_(file), system_(with_few_threads(cfg_)), self_(system_),
     store_(open(system_, file, missing, patience)) {}
 
 store_client::~store_client() {

@@ -70,6 +70,10 @@ public:
     return system_;
   }
 
+  [[nodiscard]] const std::filesystem::path& file() const noexcept {
+    return file_;
+  }
+
   [[nodiscard]] const managed_store& store() const noexcept {
     return store_;
   }
@@ -79,6 +83,7 @@ public:
   static constexpr caf::timespan patience = std::chrono::hours{24};
 
 private:
+  std::filesystem::path file_;
   config cfg_;
   caf::actor_system system_;
   caf::scoped_actor self_;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "snapshot_restore.hpp"
+
+#include <map>
+
+#include "documents.hpp"
+#include "finder.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+std::string listed_sequences(const std::vector<std::uint64_t>& x) {
+  constexpr std::size_t most = 20;
+  std::string result;
+  for (std::size_t i = 0; i < x.size() && i < most; ++i)
+    result += (i == 0 ? "" : ", ") + std::to_string(x[i]);
+  if (x.size() > most)
+    result += ", … (" + std::to_string(x.size()) + " in all)";
+  return result;
+}
+
+/// Which records of a session are orphaned.
+std::map<std::uint64_t, bool> orphans_of(tool& t, const session_ref& of) {
+  std::map<std::uint64_t, bool> result;
+  t.store().each_record(of, [&](const snapshot_record& x) {
+    result[x.sequence] = x.orphaned;
+    return true;
+  });
+  return result;
+}
+
+} // namespace
+
+restored restore_to(tool& t, const snapshot_record& x) {
+  const session_ref of{x.agent, x.session};
+  auto before = orphans_of(t, of);
+  restored result;
+  result.before
+    = t.store()
+        .ask<stored_session>(get_session{of, detail_level::record})
+        .info.head;
+  result.now
+    = t.store()
+        .ask<stored_snapshot>(restore_snapshot{snapshot_ref{of, x.sequence}})
+        .record;
+  for (const auto& [sequence, is_orphaned] : orphans_of(t, of))
+    if (is_orphaned != before[sequence])
+      (is_orphaned ? result.orphaned : result.recovered).push_back(sequence);
+  return result;
+}
+
+void print_restored_json(tool& t, const restored& x) {
+  document all;
+  all["head"] = document_of(x.now);
+  all["orphaned"] = x.orphaned;
+  all["recovered"] = x.recovered;
+  t.out().json_line(all);
+}
+
+void print_restored_text(
+  tool& t, const restored& x,
+  const std::function<std::string(const std::string&)>& way_back) {
+  t.out().line(name_of(x.now) + "  " + short_id(x.now.id) + "  "
+               + (x.now.sequence == x.before
+                    ? "was the head already, and is worked on again"
+                    : "is the head now"));
+  if (!x.recovered.empty())
+    t.out().line("Recovered: " + listed_sequences(x.recovered) + '.');
+  if (x.orphaned.empty())
+    return;
+  auto last = x.now;
+  last.sequence = x.before;
+  t.out().line("Orphaned: " + listed_sequences(x.orphaned)
+               + ". To have them back: " + way_back(name_of(last)));
+}
+
+} // namespace tertulia::tool
