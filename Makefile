@@ -8,6 +8,7 @@ WERROR ?= OFF
 JOBS ?= $(shell nproc)
 UNITY ?= ON
 BENCH_ARGS ?=
+CHAT_ARGS ?=
 
 SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
@@ -44,10 +45,10 @@ build: deps ## build everything (BUILD_TYPE=Release, JOBS=all cores, UNITY=ON)
 	@$(call compile,build,all)
 
 # stdin and stdout belong to the program: what the build says goes to stderr.
-run: deps ## talk to an echo that remembers you, one line per turn
-	@{ $(configure_build) && $(call compile,build,echo_terminal); } \
+run: deps ## talk to an agent that remembers (CHAT_ARGS=--new)
+	@{ $(configure_build) && $(call compile,build,tertulia_tool); } \
 	  </dev/null >&2
-	@build/examples/echo_terminal --store build/conversation.db
+	@build/runtime/tool/tertulia chat $(CHAT_ARGS)
 
 test: build ## run all tests and examples
 	@$(call ctest,build)

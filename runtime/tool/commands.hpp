@@ -16,6 +16,9 @@ namespace tertulia::tool {
 // Each adds commands to the tree. The one that is chosen on the command line is
 // in `chosen` when that has been read.
 
+void add_chat(CLI::App& root, command& chosen);
+void add_agents(CLI::App& root, command& chosen);
+
 void add_session_views(CLI::App& sessions, command& chosen);
 void add_session_changes(CLI::App& sessions, command& chosen);
 void add_session_files(CLI::App& sessions, command& chosen);

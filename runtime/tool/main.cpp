@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// tertulia: looks into the file of a store, and looks after it.
+// tertulia: a chat with an agent that remembers, and what looks into the file
+// of a store and looks after it.
 
 #include <tertulia/status.hpp>
 
@@ -21,7 +22,8 @@ namespace {
 
 constexpr const char* examples = R"(Which store:
   --store FILE, before or after the command, or the environment variable
-  TERTULIA_STORE. One process at a time can have a store.
+  TERTULIA_STORE. Without them "chat" and "agents" have one of their own. One
+  process at a time can have a store.
 
 How things are named:
   a session   by its id; with --agent if several agents have one of that id
@@ -30,6 +32,8 @@ How things are named:
   What is ambiguous is refused, with a list of what could be meant.
 
 Examples:
+  tertulia chat
+  printf 'Hello\nI am tired\n' | tertulia chat --quiet
   tertulia --store chat.db sessions list --since 7d
   tertulia --store chat.db snapshots list s1
   tertulia --store chat.db snapshots diff s1@2 s1
@@ -39,8 +43,8 @@ Examples:
 
 For programs:
   --json prints one JSON document, or one a line where things are listed
-  ("sessions list", "snapshots list"); errors are {"error":{"code":...}} on
-  standard error.
+  ("sessions list", "snapshots list") or said ("chat", "agents run"); errors
+  are {"error":{"code":...}} on standard error.
 
 Exit codes:
   0 fine                       4 damage found, in the store or a file
@@ -72,6 +76,9 @@ void build(CLI::App& root, common_options& common, command& chosen) {
                         "Print the version");
   root.footer("\"tertulia --help\" tells how things are named, and the exit "
               "codes.");
+
+  add_chat(root, chosen);
+  add_agents(root, chosen);
 
   auto& sessions = *root.add_subcommand(
     "sessions", "Conversations: list, look at, change, move between stores");
@@ -123,7 +130,8 @@ std::string told(const CLI::App& root, const CLI::ParseError& x) {
 exit_code run(int argc, const char* const* argv, bool& as_json) {
   common_options common;
   command chosen;
-  CLI::App root{"Looks into the file of a tertulia store, and looks after it.",
+  CLI::App root{"Talks to an agent that remembers; looks into the file of a "
+                "store, and looks\nafter it.",
                 "tertulia"};
   build(root, common, chosen);
   tool t{common};

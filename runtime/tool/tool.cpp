@@ -12,13 +12,31 @@ namespace tertulia::tool {
 store_client& tool::store(missing_store missing) {
   if (store_)
     return *store_;
-  auto file = options_.store;
-  if (file.empty())
-    if (const char* said = std::getenv("TERTULIA_STORE"); said != nullptr)
-      file = said;
+  const auto file = named_store();
   if (file.empty())
     reject_usage("no store was named",
                  "Add --store FILE, or set TERTULIA_STORE to the file.");
+  return open(file, missing);
+}
+
+store_client&
+tool::store_or(const std::function<std::filesystem::path()>& unnamed) {
+  if (store_)
+    return *store_;
+  const auto file = named_store();
+  return open(file.empty() ? unnamed() : std::filesystem::path{file},
+              missing_store::is_made);
+}
+
+std::string tool::named_store() const {
+  if (!options_.store.empty())
+    return options_.store;
+  const char* said = std::getenv("TERTULIA_STORE");
+  return said != nullptr ? said : "";
+}
+
+store_client& tool::open(const std::filesystem::path& file,
+                         missing_store missing) {
   return store_.emplace(file, missing, parse_duration("--wait", options_.wait));
 }
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -41,12 +42,22 @@ public:
   [[nodiscard]] store_client& store(missing_store missing
                                     = missing_store::is_refused);
 
+  /// The same for who has a place for a store that nobody has named: `store`
+  /// finds that one from then on.
+  /// @param unnamed says which file that is.
+  store_client& store_or(const std::function<std::filesystem::path()>& unnamed);
+
   /// A bar for people.
   [[nodiscard]] progress show_progress(std::string what) const {
     return progress{std::move(what), !as_json()};
   }
 
 private:
+  /// The file that was named; empty for none.
+  [[nodiscard]] std::string named_store() const;
+
+  store_client& open(const std::filesystem::path& file, missing_store missing);
+
   const common_options& options_;
   output out_;
   std::optional<store_client> store_;

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// `tertulia agents`: the actions of this program, by key.
+
+#include <tertulia/json.hpp>
+#include <tertulia/memory_store.hpp>
+#include <tertulia/status.hpp>
+
+#include <iostream>
+#include <optional>
+#include <vector>
+
+#include "chat_agent.hpp"
+#include "commands.hpp"
+#include "data_file.hpp"
+#include "failure.hpp"
+#include "table.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+struct run_options {
+  std::string key;
+  std::vector<std::string> inputs;
+  std::string init;
+  std::string session;
+  std::string model;
+};
+
+/// Without a file: what is only looked at, and what keeps nothing.
+template <class Fn>
+auto with_agents_in_memory(const std::string& model, Fn fn) {
+  config cfg;
+  cfg.set("scheduler.max-threads", 1);
+  caf::actor_system system{cfg};
+  runtime rt{system};
+  const chat_agent agent{rt, spawn_memory_store(system), model, {}};
+  return fn(rt);
+}
+
+bool keeps_sessions(const std::string& key) {
+  return !key.starts_with("/tool/") && !key.starts_with("/model/");
+}
+
+// -- list ---------------------------------------------------------------------
+
+exit_code list_agents(tool& t, const run_options& o) {
+  const auto all = with_agents_in_memory(o.model, [](const runtime& rt) {
+    return rt.actions();
+  });
+  table rows{t.out(),
+             {{"KEY", column_kind::fixed}, {"WHAT IT IS", column_kind::text}}};
+  for (const auto& x : all) {
+    if (t.as_json())
+      t.out().line(to_json_text(x));
+    else
+      rows.row({x.key, x.description});
+  }
+  rows.print();
+  return exit_code::fine;
+}
+
+// -- run ----------------------------------------------------------------------
+
+json read_input(const std::string& what, const std::string& text) {
+  auto result = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (result.is_discarded())
+    reject_usage(what + " is no JSON: " + cut(one_line(text), 60),
+                 "Mind the quotes of the shell: '{\"sides\":6}' or "
+                 "'\"a text\"'.");
+  return result;
+}
+
+std::vector<json> read_inputs(const std::vector<std::string>& texts) {
+  std::vector<json> result;
+  for (const auto& x : texts) {
+    if (x != "-") {
+      result.push_back(read_input("an input", x));
+      continue;
+    }
+    for (std::string line; std::getline(std::cin, line);)
+      if (line.find_first_not_of(" \t\r") != std::string::npos)
+        result.push_back(read_input("a line of standard input", line));
+  }
+  return result;
+}
+
+/// Prints what comes as it comes: for programs each line says what it is.
+void print_json_of(tool& t, const char* what, const json& x) {
+  auto text = to_json_text(x);
+  if (t.as_json())
+    text = std::string{"{\""} + what + "\":" + text + '}';
+  t.out().line(shown_json(text));
+  t.out().flush();
+}
+
+json run_action(tool& t, const runtime& rt, const run_options& o,
+                const std::vector<json>& inputs,
+                const std::optional<json>& init) {
+  const auto hear = [&](const json& x) { print_json_of(t, "chunk", x); };
+  const auto options = [&](auto& to) {
+    if (init)
+      with_init{*init}.apply(to);
+    if (!o.session.empty())
+      with_session_id{o.session}.apply(to);
+  };
+  struct chosen_options {
+    decltype(options) fn;
+
+    void apply(client_options<json>& to) const {
+      fn(to);
+    }
+  };
+  return rt.run(o.key, inputs, hear, chosen_options{options});
+}
+
+exit_code run_agent(tool& t, const run_options& o) {
+  const auto inputs = read_inputs(o.inputs);
+  std::optional<json> init;
+  if (!o.init.empty())
+    init = read_input("what --init says", o.init);
+  const auto run = [&](const runtime& rt) {
+    if (!rt.find_action(o.key))
+      throw failure{status_error{errc::not_found,
+                                 "there is no action " + shown(o.key)},
+                    "\"tertulia agents list\" shows which there are."};
+    return run_action(t, rt, o, inputs, init);
+  };
+  json output;
+  if (keeps_sessions(o.key)) {
+    auto& store = t.store_or([] { return data_file("chat.db"); });
+    runtime rt{store.system()};
+    const chat_agent agent{rt, store.store(), o.model, {}};
+    output = run(rt);
+  } else {
+    output = with_agents_in_memory(o.model, run);
+  }
+  print_json_of(t, "output", output);
+  return exit_code::fine;
+}
+
+} // namespace
+
+void add_agents(CLI::App& root, command& chosen) {
+  auto& agents = *root.add_subcommand(
+    "agents", "What this program can run: the agent of the chat, its models "
+              "and its tools");
+  agents.require_subcommand(1);
+  {
+    auto& x = *agents.add_subcommand(
+      "list", "List what can be run, by key; with --json a line for each, with "
+              "its JSON Schemas");
+    when_chosen(x, chosen, std::make_shared<run_options>(), list_agents);
+  }
+  {
+    auto& x = *agents.add_subcommand(
+      "run", "Run an action once and print each chunk, and the output last: "
+             "JSON, one line each");
+    auto o = std::make_shared<run_options>();
+    x.add_option("KEY", o->key, "Which action, such as /tool/dice")
+      ->required()
+      ->type_name("");
+    x.add_option("INPUT", o->inputs,
+                 "Inputs as JSON; - reads them from standard input, one a line")
+      ->type_name("");
+    x.add_option("--init", o->init,
+                 "What it is opened with, as JSON: the input of a tool, the "
+                 "request to a model")
+      ->type_name("JSON");
+    x.add_option("--session", o->session,
+                 "Go on with this session; a new one has this id")
+      ->type_name("SESSION");
+    x.add_option("--model", o->model, "Which model the chat has")
+      ->type_name("NAME");
+    x.footer("Examples:\n"
+             "  tertulia agents run /tool/dice --init '{\"sides\":20}'\n"
+             "  tertulia agents run /session-flow/chat --json \\\n"
+             "    '{\"messages\":[{\"role\":\"user\","
+             "\"content\":[{\"text\":\"Hello\"}]}]}'");
+    when_chosen(x, chosen, o, run_agent);
+  }
+}
+
+} // namespace tertulia::tool

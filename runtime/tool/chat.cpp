@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "chat.hpp"
+
+#include <tertulia/ai/interrupt.hpp>
+#include <tertulia/status.hpp>
+#include <tertulia/uuid.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "failure.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+/// What a person says to a tool: yes and no are what they are, all else is
+/// text.
+json read_reply(const std::string& text) {
+  if (text == "y" || text == "yes")
+    return true;
+  if (text == "n" || text == "no")
+    return false;
+  return text;
+}
+
+} // namespace
+
+// -- talking ------------------------------------------------------------------
+
+std::vector<ai::message> chat::said(const std::string& text) {
+  if (questions_.empty())
+    return {ai::user_text(as_utf8(text))};
+  answers_.push_back(
+    ai::approval(questions_[answers_.size()], read_reply(as_utf8(text))));
+  if (answers_.size() < questions_.size())
+    return {};
+  questions_.clear();
+  return std::exchange(answers_, {});
+}
+
+void chat::say(const std::string& text) {
+  const auto old_questions = questions_;
+  auto messages = said(text);
+  if (messages.empty()) {
+    tool_.out().line(question_text(questions_[answers_.size()]));
+    return;
+  }
+  chat_answer answer{tool_, manner_};
+  try {
+    const auto how = talk_.say(std::move(messages),
+                               [&](const chat_chunk& x) { answer.hear(x); });
+    answer.end();
+    if (how == chat_talk::outcome::cancelled) {
+      questions_ = old_questions;
+      remark("Cancelled: the conversation is as it was before.");
+      return;
+    }
+  } catch (const status_error&) {
+    answer.end();
+    questions_ = old_questions;
+    throw;
+  }
+  questions_ = answer.questions();
+  if (tool_.as_json())
+    answer.print_json(talk_.id());
+}
+
+// -- sessions -----------------------------------------------------------------
+
+std::optional<session_info> chat::info() {
+  try {
+    return tool_.store()
+      .ask<stored_session>(get_session{session(), detail_level::record})
+      .info;
+  } catch (const status_error& x) {
+    if (x.code() != errc::not_found)
+      throw;
+    return std::nullopt;
+  }
+}
+
+std::optional<ai::message_log> chat::messages() {
+  try {
+    return tool_.store()
+      .ask<stored_session>(get_session{session()})
+      .content.messages();
+  } catch (const status_error& x) {
+    if (x.code() != errc::not_found)
+      throw;
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> chat::said_before() {
+  constexpr std::size_t most = 1'000;
+  std::vector<std::string> result;
+  if (const auto log = messages())
+    for (const auto& x : log->from(log->size() - std::min(log->size(), most)))
+      if (x.role == ai::role::user)
+        if (auto text = x.text(); !text.empty())
+          result.push_back(std::move(text));
+  return result;
+}
+
+void chat::begin() {
+  talk_.go_to(session_id{make_uuid()});
+  questions_.clear();
+  answers_.clear();
+}
+
+void chat::go_to(const session_info& x) {
+  talk_.go_to(x.id);
+  look_for_questions();
+}
+
+void chat::pause() {
+  talk_.leave();
+}
+
+void chat::look_for_questions() {
+  questions_.clear();
+  answers_.clear();
+  const auto log = messages();
+  if (log && !log->empty() && log->back().role == ai::role::model)
+    questions_ = ai::interrupts_in(log->back().content);
+  if (!questions_.empty() && manner_ == chat_manner::talkative)
+    remark(question_text(questions_.front()));
+}
+
+} // namespace tertulia::tool

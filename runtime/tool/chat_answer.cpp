@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "chat_answer.hpp"
+
+#include <tertulia/ai/interrupt.hpp>
+#include <tertulia/json.hpp>
+
+#include "failure.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+document document_of_json(const json& x) {
+  return document::parse(to_json_text(x));
+}
+
+} // namespace
+
+std::string question_text(const ai::part& x) {
+  const auto found = x.metadata.find(ai::interrupt_key);
+  if (found == x.metadata.end())
+    return {};
+  const auto& question = found->second;
+  return question.is_string() ? question.get<std::string>()
+                              : to_json_text(question);
+}
+
+void chat_answer::hear(const chat_chunk& x) {
+  if (!x.snapshot_created.empty())
+    snapshot_ = x.snapshot_created;
+  if (!x.chunk || x.chunk->aggregated)
+    return;
+  hear_parts(*x.chunk);
+  if (x.chunk->role == ai::role::model)
+    say(x.chunk->text());
+}
+
+void chat_answer::hear_parts(const ai::model_response_chunk& x) {
+  for (const auto& question : ai::interrupts_in(x.content)) {
+    // One at a time: the next one when this one has its answer.
+    if (questions_.empty())
+      say(question_text(question) + '\n');
+    questions_.push_back(question);
+  }
+  for (const auto& part : x.content) {
+    if (const auto* asked = part.as_request()) {
+      if (!part.metadata.contains(ai::interrupt_key))
+        note('[' + asked->name + ' ' + to_json_text(asked->input) + ']');
+      interrupted_ = true;
+    } else if (const auto* answered = part.as_response()) {
+      note('[' + answered->name + ": " + to_json_text(answered->output) + ']');
+      document tool;
+      tool["name"] = answered->name;
+      tool["output"] = document_of_json(answered->output);
+      tools_.push_back(std::move(tool));
+      interrupted_ = true;
+    }
+  }
+}
+
+void chat_answer::say(const std::string& text) {
+  if (text.empty())
+    return;
+  // What is said before and after tools have worked are two messages.
+  if (std::exchange(interrupted_, false) && !text_.empty()) {
+    text_ += '\n';
+    end();
+  }
+  text_ += text;
+  if (tool_.as_json())
+    return;
+  tool_.out().write(shown_lines(text));
+  tool_.out().flush();
+  in_line_ = !text.ends_with('\n');
+}
+
+void chat_answer::note(const std::string& text) {
+  if (manner_ == chat_manner::quiet || tool_.as_json())
+    return;
+  end();
+  remark(text);
+}
+
+void chat_answer::end() {
+  if (!std::exchange(in_line_, false))
+    return;
+  tool_.out().write("\n");
+  tool_.out().flush();
+}
+
+void chat_answer::print_json(const session_id& session) {
+  document all;
+  all["answer"] = as_utf8(text_);
+  all["session"] = session.str();
+  if (!snapshot_.empty())
+    all["snapshot"] = snapshot_.str();
+  if (!tools_.empty())
+    all["tools"] = tools_;
+  for (const auto& x : questions_)
+    all["questions"].push_back(as_utf8(question_text(x)));
+  tool_.out().json_line(all);
+  tool_.out().flush();
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// `tertulia chat`: reads lines and has them answered.
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "chat.hpp"
+#include "chat_commands.hpp"
+#include "commands.hpp"
+#include "data_file.hpp"
+#include "failure.hpp"
+#include "line_reader.hpp"
+#include "text.hpp"
+#include <unistd.h>
+
+namespace tertulia::tool {
+
+namespace {
+
+struct chat_options {
+  std::string model;
+  std::string session;
+  bool begin_new = false;
+  bool quiet = false;
+};
+
+class chat_loop {
+public:
+  chat_loop(tool& t, const chat_options& o)
+    : tool_(t), options_(o), at_terminal_(::isatty(STDIN_FILENO) == 1
+                                          && (::isatty(STDOUT_FILENO) == 1
+                                              || ::isatty(STDERR_FILENO) == 1)),
+      reader_(at_terminal_ ? terminal_reader(o.quiet ? "" : "> ")
+                           : plain_reader()) {}
+
+  exit_code run() {
+    auto& store = tool_.store_or([] { return data_file("chat.db"); });
+    runtime rt{store.system()};
+    chat_agent agent{rt, store.store(), options_.model,
+                     at_terminal_ && talkative() ? reading_pause
+                                                 : caf::timespan{0}};
+    chat talk{tool_, agent,
+              options_.quiet ? chat_manner::quiet : chat_manner::talkative};
+    enter(talk);
+    auto interrupts = 0;
+    for (std::string line; !talk.over;) {
+      switch (reader_->next(line)) {
+        case line_end::input_over: return result_;
+        case line_end::interrupted:
+          if (++interrupts > 1)
+            return exit_code::interrupted;
+          if (talkative())
+            remark("Ctrl-C again leaves, as Ctrl-D and /quit do.");
+          break;
+        case line_end::typed:
+          interrupts = 0;
+          do_line(talk, line);
+          break;
+      }
+    }
+    return result_;
+  }
+
+private:
+  /// Between words that a model on this machine has at once.
+  static constexpr caf::timespan reading_pause = std::chrono::milliseconds{30};
+
+  [[nodiscard]] bool talkative() const noexcept {
+    return !options_.quiet && !tool_.as_json();
+  }
+
+  /// Goes on with the last session, or with the one that was asked for.
+  void enter(chat& talk) {
+    std::optional<session_info> found;
+    if (!options_.session.empty())
+      found = find_chat_session(tool_, options_.session);
+    else if (!options_.begin_new)
+      found = last_chat_session(tool_);
+    if (found)
+      talk.go_to(*found);
+    else
+      talk.begin();
+    if (!at_terminal_)
+      return;
+    const auto before = talk.said_before();
+    for (const auto& x : before)
+      if (x.find('\n') == std::string::npos)
+        reader_->remember(x);
+    if (!talkative())
+      return;
+    remark("Say something to " + shown(talk.agent().models().name())
+           + "; /help lists what else there is, Ctrl-D leaves.");
+    if (!before.empty())
+      remark("You said last: “" + one_line(before.back())
+             + "”. /new begins another conversation.");
+  }
+
+  void do_line(chat& talk, const std::string& line) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos)
+      return;
+    reader_->remember(line);
+    try {
+      if (is_chat_command(line))
+        run_chat_command(talk, line);
+      else
+        talk.say(chat_text(line));
+    } catch (const closed_pipe&) {
+      throw;
+    } catch (...) {
+      const auto reason = current_failure();
+      report(reason, tool_.as_json());
+      // A person has read it and goes on; a script learns of it at the end.
+      if (!at_terminal_)
+        result_ = reason.code();
+    }
+    tool_.out().flush();
+  }
+
+  tool& tool_;
+  const chat_options& options_;
+  bool at_terminal_;
+  std::unique_ptr<line_reader> reader_;
+  exit_code result_ = exit_code::fine;
+};
+
+exit_code run_chat(tool& t, const chat_options& o) {
+  if (!o.session.empty() && o.begin_new)
+    reject_usage("--new and --session say two things");
+  return chat_loop{t, o}.run();
+}
+
+} // namespace
+
+void add_chat(CLI::App& root, command& chosen) {
+  auto& x = *root.add_subcommand(
+    "chat", "Talk to an agent that remembers; from a pipe it answers each "
+            "line. Goes on with the conversation that was changed last");
+  auto o = std::make_shared<chat_options>();
+  std::string models;
+  for (const auto& y : model_kinds())
+    models += std::string{models.empty() ? "" : ", "} + y.name;
+  x.add_option("--model", o->model, "Which model answers: " + models)
+    ->type_name("NAME");
+  x.add_option("--session", o->session,
+               "Go on with this conversation: its id, or the beginning of it")
+    ->type_name("SESSION");
+  x.add_flag("--new", o->begin_new, "Begin another conversation");
+  x.add_flag("-q,--quiet", o->quiet, "Print nothing but the answers");
+  x.footer("Without --store the conversations are in tertulia/chat.db below "
+           "$XDG_DATA_HOME,\nor below ~/.local/share.\n\n"
+           "Ctrl-C cancels the answer that is under way; at the prompt it "
+           "drops the line, and\ntwice in a row it leaves.\n\n"
+           "What can be typed beside text:\n"
+           + chat_command_help());
+  when_chosen(x, chosen, o, run_chat);
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "chat_models.hpp"
+
+#include <tertulia/ai/offline_model.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "failure.hpp"
+#include "text.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+ai::model define_eliza(runtime& rt, std::string name,
+                       const std::string& variant, caf::timespan pause) {
+  if (!variant.empty())
+    reject_usage("there is only one eliza");
+  ai::offline_options options;
+  options.word_pause = pause;
+  return ai::define_offline_model(rt, std::move(name), options);
+}
+
+} // namespace
+
+const std::vector<model_kind>& model_kinds() {
+  static const std::vector<model_kind> result{
+    {"eliza", "Turns what you say into questions; needs no key and no network",
+     define_eliza},
+  };
+  return result;
+}
+
+chat_models::chat_models(runtime& rt, const std::string& name,
+                         caf::timespan pause)
+  : rt_(rt), pause_(pause) {
+  choose(name.empty() ? model_kinds().front().name : name);
+}
+
+void chat_models::choose(const std::string& name) {
+  auto& model = defined_[name];
+  if (!model) {
+    const auto colon = name.find(':');
+    const auto kind_name = name.substr(0, colon);
+    const auto& kinds = model_kinds();
+    const auto kind
+      = std::find_if(kinds.begin(), kinds.end(),
+                     [&](const model_kind& x) { return kind_name == x.name; });
+    if (kind == kinds.end()) {
+      std::string names;
+      for (const auto& x : kinds)
+        names += (names.empty() ? "" : ", ") + std::string{x.name};
+      reject_usage("there is no model \"" + shown(name) + '"',
+                   "There is: " + names + '.');
+    }
+    model = std::make_shared<const ai::model>(kind->define(
+      rt_, name,
+      colon == std::string::npos ? std::string{} : name.substr(colon + 1),
+      pause_));
+  }
+  name_ = name;
+  const std::lock_guard guard{chosen_.place_->mutex};
+  chosen_.place_->model = model;
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "chat_commands.hpp"
+#include "failure.hpp"
+#include "finder.hpp"
+#include "table.hpp"
+#include "text.hpp"
+#include "units.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+constexpr const char* all_sessions = "/sessions shows which there are.";
+
+/// Calls the function with each session of the chat.
+template <class Fn>
+void each_chat_session(tool& t, Fn fn) {
+  list_sessions x;
+  x.agent = chat_key;
+  x.updated_since = caf::timestamp::min();
+  x.limit = max_page;
+  const auto damages = t.store().each_session(x, [&](const session_page& page) {
+    for (const auto& y : page.sessions)
+      fn(y);
+    return true;
+  });
+  for (const auto& y : damages)
+    remark(y.what);
+}
+
+std::string told_of_session(const session_info& x) {
+  return x.title.empty() ? "“" + x.preview + "”" : x.title;
+}
+
+} // namespace
+
+session_info find_chat_session(tool& t, const std::string& id) {
+  std::vector<session_info> found;
+  each_chat_session(t, [&](const session_info& x) {
+    if (x.id.str() == id)
+      found.assign(1, x);
+    else if (x.id.str().starts_with(id)
+             && (found.empty() || found.front().id.str() != id))
+      found.push_back(x);
+  });
+  if (found.empty())
+    throw failure{status_error{errc::not_found,
+                               "there is no conversation \"" + shown(id) + '"'},
+                  all_sessions};
+  if (found.size() > 1)
+    reject_usage("the ids of " + std::to_string(found.size())
+                   + " conversations begin with \"" + shown(id) + '"',
+                 all_sessions);
+  return found.front();
+}
+
+std::optional<session_info> last_chat_session(tool& t) {
+  std::optional<session_info> result;
+  each_chat_session(t, [&](const session_info& x) {
+    if (!result || x.updated_at > result->updated_at)
+      result = x;
+  });
+  return result;
+}
+
+void chat_show_session(chat& x) {
+  const auto info = x.info();
+  auto& out = x.of().out();
+  if (x.of().as_json()) {
+    if (info)
+      out.json_line(document_of(*info));
+    else
+      out.json_line({{"agent", chat_key}, {"id", x.session().id.str()}});
+    return;
+  }
+  std::vector<std::pair<std::string, std::string>> fields{
+    {"session", shown(x.session().id.str())},
+    {"title", info ? info->title : ""},
+    {"model", shown(x.agent().models().name())},
+    {"snapshots", info ? std::to_string(info->records)
+                           + ", here: " + std::to_string(info->head)
+                       : "none yet"},
+    {"messages", info ? std::to_string(info->messages) : "none yet"},
+    {"begun", info ? exact_time(info->created_at) : ""},
+    {"store", shown(x.of().store().file().string())},
+  };
+  print_fields(out, fields);
+}
+
+void chat_show_sessions(chat& x) {
+  std::vector<session_info> all;
+  each_chat_session(x.of(), [&](const session_info& y) { all.push_back(y); });
+  std::sort(all.begin(), all.end(),
+            [](const session_info& a, const session_info& b) {
+              return a.updated_at > b.updated_at;
+            });
+  auto& out = x.of().out();
+  table rows{out,
+             {{"", column_kind::fixed},
+              {"SESSION", column_kind::fixed},
+              {"MESSAGES", column_kind::number},
+              {"CHANGED", column_kind::fixed},
+              {"ABOUT", column_kind::text}}};
+  for (const auto& y : all) {
+    if (x.of().as_json())
+      out.json_line(document_of(y));
+    else
+      rows.row({y.id == x.session().id ? "*" : "", shown(y.id.str()),
+                std::to_string(y.messages), local_time(y.updated_at),
+                told_of_session(y)});
+  }
+  rows.print();
+  if (all.empty())
+    remark("Nothing was said yet.");
+}
+
+void chat_resume(chat& x, const std::string& id) {
+  const auto found = find_chat_session(x.of(), id);
+  x.pause();
+  // So that it is the one that was worked on last.
+  x.of().store().ask<stored_snapshot>(
+    restore_snapshot{snapshot_ref{{found.agent, found.id}, found.head}});
+  x.go_to(found);
+  remark("Going on with " + one_line(told_of_session(found)) + ", "
+         + counted(found.messages, "message") + '.');
+}
+
+} // namespace tertulia::tool

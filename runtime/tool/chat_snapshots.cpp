@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+#include <tertulia/uuid.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "chat_commands.hpp"
+#include "failure.hpp"
+#include "finder.hpp"
+#include "snapshot_diff.hpp"
+#include "snapshot_restore.hpp"
+#include "snapshot_tree.hpp"
+#include "table.hpp"
+#include "text.hpp"
+#include "units.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+/// What the user had said last when each snapshot was made, by its id.
+using said_by_snapshot = std::map<std::string, std::string>;
+
+/// The last message of a turn names its snapshot, so the states at the ends of
+/// the branches know all turns before them.
+void add_said(said_by_snapshot& to, const ai::message_log& log) {
+  std::string said;
+  for (const auto& x : log) {
+    if (x.role == ai::role::user)
+      if (auto text = x.text(); !text.empty())
+        said = std::move(text);
+    if (const auto i = x.metadata.find("snapshotId");
+        i != x.metadata.end() && i->second.is_string())
+      to.emplace(i->second.get<std::string>(), said);
+  }
+}
+
+said_by_snapshot said_in(chat& x, const std::vector<snapshot_record>& records) {
+  std::set<std::uint64_t> ends;
+  for (const auto& y : records)
+    ends.insert(y.sequence);
+  for (const auto& y : records)
+    ends.erase(y.parent);
+  said_by_snapshot result;
+  for (const auto sequence : ends) {
+    try {
+      const auto found = x.of().store().ask<stored_snapshot>(
+        get_snapshot{snapshot_ref{x.session(), sequence}});
+      add_said(result, found.content.messages());
+      // A state that no turn has ended names no snapshot of its own.
+      if (!found.content.messages().empty())
+        result.emplace(found.record.id.str(),
+                       found.content.messages().back().text());
+    } catch (const status_error& y) {
+      if (y.code() != errc::data_loss)
+        throw;
+      remark(y.message()); // and the rest can be shown
+    }
+  }
+  return result;
+}
+
+std::vector<snapshot_record> records_of(chat& x) {
+  std::vector<snapshot_record> result;
+  const auto damages
+    = x.of().store().each_record(x.session(), [&](const snapshot_record& y) {
+        result.push_back(y);
+        return true;
+      });
+  for (const auto& y : damages)
+    remark(y.what);
+  return result;
+}
+
+bool is_number(const std::string& x) {
+  constexpr std::size_t most = 18; // what fits for certain
+  return !x.empty() && x.size() <= most
+         && x.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Finds a snapshot of the conversation.
+snapshot_record find_chat_snapshot(chat& x, const std::string& name) {
+  const auto session = x.session().id.str();
+  finder find{x.of(), chat_key};
+  if (is_number(name) && x.info()) {
+    try {
+      return find.snapshot(session + '@' + name, session);
+    } catch (const failure& y) {
+      if (y.code() != exit_code::not_found)
+        throw;
+    }
+  }
+  try {
+    if (x.info())
+      return find.snapshot(name, session);
+  } catch (const failure& y) {
+    if (y.code() != exit_code::not_found)
+      throw;
+  }
+  throw failure{status_error{errc::not_found, "there is no snapshot \""
+                                                + shown(name)
+                                                + "\" in this conversation"},
+                "/snapshots shows which there are."};
+}
+
+} // namespace
+
+void chat_show_snapshots(chat& x) {
+  const auto records = records_of(x);
+  auto& out = x.of().out();
+  const auto info = x.info();
+  const auto head = info ? info->head : 0;
+  const auto said = said_in(x, records);
+  table rows{out,
+             {{"SNAPSHOT", column_kind::fixed},
+              {"ID", column_kind::fixed},
+              {"MADE", column_kind::fixed},
+              {"SAID", column_kind::text}}};
+  for (const auto& row : as_tree(records)) {
+    const auto& y = records[row.record];
+    if (x.of().as_json()) {
+      auto line = document_of(y);
+      line["head"] = y.sequence == head;
+      out.json_line(line);
+      continue;
+    }
+    const auto* const mark = y.sequence == head ? "* "
+                             : y.orphaned       ? "x "
+                                                : "o ";
+    const auto found = said.find(y.id.str());
+    auto text = found == said.end() ? "" : "“" + found->second + "”";
+    if (y.event == snapshot_event::tool_iteration_end)
+      text += text.empty() ? "tools" : ", tools";
+    rows.row({row.lines + mark + std::to_string(y.sequence), short_id(y.id),
+              local_time(y.created_at), text});
+  }
+  rows.print();
+  if (records.empty())
+    remark("There are no snapshots yet: say something.");
+}
+
+void chat_restore(chat& x, const std::string& name) {
+  const auto found = find_chat_snapshot(x, name);
+  x.pause();
+  const auto now = restore_to(x.of(), found);
+  x.go_to(*x.info());
+  if (x.of().as_json())
+    print_restored_json(x.of(), now);
+  else
+    print_restored_text(x.of(), now, [](const std::string& old) {
+      return "/restore " + old.substr(old.rfind('@') + 1);
+    });
+}
+
+void chat_branch(chat& x, const std::string& name) {
+  const auto from = x.session();
+  const auto info = x.info();
+  if (!info)
+    throw failure{
+      status_error{errc::not_found, "nothing was said yet in this one"}};
+  copy_session copy{from, {chat_key, session_id{make_uuid()}}};
+  copy.up_to = name.empty() ? info->head : find_chat_snapshot(x, name).sequence;
+  x.pause();
+  const auto made = x.of().store().ask<session_info>(copy);
+  x.go_to(made);
+  if (x.of().as_json()) {
+    x.of().out().json_line(document_of(made));
+    return;
+  }
+  x.of().out().line("This is a copy with " + counted(made.records, "snapshot")
+                    + ". To go back: /resume " + from.id.str());
+}
+
+void chat_diff(chat& x, const std::string& before, const std::string& after) {
+  const auto info = x.info();
+  const auto old = find_chat_snapshot(x, before);
+  const auto now = find_chat_snapshot(
+    x, after.empty() && info ? std::to_string(info->head) : after);
+  print_diff(x.of(), old, now);
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "chat_talk.hpp"
+
+#include <tertulia/status.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "interrupts.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+/// Longest wait for an invocation to unwind. One that takes longer is taken
+/// over by the next one, which waits as well.
+constexpr caf::timespan unwind_within = std::chrono::seconds{10};
+
+} // namespace
+
+chat_talk::outcome
+chat_talk::say(std::vector<ai::message> said,
+               const std::function<void(const chat_chunk&)>& hear) {
+  if (!live_)
+    live_.emplace(flow_.stream_bidi(with_session_id{id_}, with_take_over{}));
+  std::atomic<bool> stopped = false;
+  try {
+    const instead_of_interrupt stop{[&] {
+      stopped = true;
+      live_->cancel();
+    }};
+    live_->send_messages(std::move(said));
+    for (const auto& x : live_->receive())
+      hear(x);
+  } catch (const status_error& x) {
+    drop();
+    if (stopped && x.code() == errc::cancelled)
+      return outcome::cancelled;
+    throw;
+  } catch (...) {
+    drop();
+    throw;
+  }
+  // It was too late for this turn, and has ended the invocation.
+  if (stopped || live_->finished())
+    drop();
+  return outcome::answered;
+}
+
+void chat_talk::leave() noexcept {
+  if (!live_)
+    return;
+  try {
+    live_->close();
+    live_->wait_until_done(unwind_within);
+  } catch (...) {
+    // All that was answered is stored.
+  }
+  live_.reset();
+}
+
+void chat_talk::drop() noexcept {
+  try {
+    live_->cancel();
+    live_->wait_until_done(unwind_within);
+  } catch (...) {
+    // It goes, whatever it says.
+  }
+  live_.reset();
+}
+
+void chat_talk::go_to(session_id id) {
+  leave();
+  id_ = std::move(id);
+}
+
+} // namespace tertulia::tool

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "data_file.hpp"
+
+#include <tertulia/status.hpp>
+
+#include <cstdlib>
+#include <system_error>
+
+#include "failure.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+constexpr const char* other_place = "Add --store FILE.";
+
+std::filesystem::path data_home() {
+  // What is not absolute is to be ignored, says the XDG specification.
+  if (const char* said = std::getenv("XDG_DATA_HOME"))
+    if (std::filesystem::path place{said}; place.is_absolute())
+      return place;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0')
+    reject_usage("neither XDG_DATA_HOME nor HOME says where to keep things",
+                 other_place);
+  return std::filesystem::path{home} / ".local" / "share";
+}
+
+} // namespace
+
+std::filesystem::path data_file(const std::string& name) {
+  namespace fs = std::filesystem;
+  const auto folder = data_home() / "tertulia";
+  std::error_code reason;
+  if (fs::create_directories(folder, reason))
+    fs::permissions(folder, fs::perms::owner_all, reason);
+  if (reason)
+    throw failure{status_error{errc::permission_denied,
+                               "cannot make the folder " + folder.string()
+                                 + ": " + reason.message()},
+                  other_place};
+  return folder / name;
+}
+
+} // namespace tertulia::tool

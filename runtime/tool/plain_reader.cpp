@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <system_error>
+
+#include "failure.hpp"
+#include "line_reader.hpp"
+#include <unistd.h>
+
+namespace tertulia::tool {
+
+namespace {
+
+class plain_line_reader : public line_reader {
+public:
+  line_end next(std::string& line) override {
+    for (;;) {
+      if (const auto end = rest_.find('\n', looked_); end != std::string::npos) {
+        line.assign(rest_, 0, end);
+        rest_.erase(0, end + 1);
+        looked_ = 0;
+        return line_end::typed;
+      }
+      looked_ = rest_.size();
+      if (over_ || !read()) {
+        over_ = true;
+        line = std::exchange(rest_, {});
+        looked_ = 0;
+        return line.empty() ? line_end::input_over : line_end::typed;
+      }
+    }
+  }
+
+  void remember(const std::string&) override {}
+
+private:
+  /// @returns false at the end.
+  bool read() {
+    std::array<char, 4096> buffer{};
+    for (;;) {
+      const auto n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+      if (n >= 0) {
+        rest_.append(buffer.data(), static_cast<std::size_t>(n));
+        return n > 0;
+      }
+      if (errno != EINTR)
+        throw failure{status_error{errc::unavailable,
+                                   "standard input: "
+                                     + std::system_category().message(errno)}};
+    }
+  }
+
+  std::string rest_;
+  std::size_t looked_ = 0;
+  bool over_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<line_reader> plain_reader() {
+  return std::make_unique<plain_line_reader>();
+}
+
+} // namespace tertulia::tool
