@@ -218,6 +218,7 @@ TEST_F(offline_model, its_input_fits_the_schema) {
             json::parse(R"({"to":"Rome","days":12,"byTrain":false})"));
   EXPECT_EQ(input_for(R"(Use plan_trip {"to":"Rome","days":2})"),
             json::parse(R"({"to":"Rome","days":2})"));
+  EXPECT_EQ(input_for("Use plan_trip for 3 days").at("days"), 3);
   EXPECT_EQ(from_json<trip>(input_for("Use plan_trip")).to, "")
     << "what is not said is empty, but there";
 }

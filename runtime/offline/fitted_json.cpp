@@ -197,8 +197,19 @@ private:
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto from = places[i].first + places[i].second.size();
       const auto to = i + 1 < places.size() ? places[i + 1].first : text.size();
-      if (from <= to)
-        result.emplace_back(places[i].second, text.substr(from, to - from));
+      if (from > to)
+        continue;
+      auto words = text.substr(from, to - from);
+      // "3 nights" says as much as "nights: 3".
+      const auto& member = properties.at(places[i].second);
+      const auto type = member.is_object() ? type_of(member) : "string";
+      if ((type == "integer" || type == "number") && !number_in(words)) {
+        const auto last
+          = i == 0 ? 0 : places[i - 1].first + places[i - 1].second.size();
+        if (last <= places[i].first)
+          words = text.substr(last, places[i].first - last);
+      }
+      result.emplace_back(places[i].second, words);
     }
     if (!places.empty())
       text = text.substr(0, places.front().first);
