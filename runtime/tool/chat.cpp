@@ -54,13 +54,19 @@ void chat::say(const std::string& text) {
                                [&](const chat_chunk& x) { answer.hear(x); });
     answer.end();
     if (how == chat_talk::outcome::cancelled) {
-      questions_ = old_questions;
-      remark("Cancelled: the conversation is as it was before.");
+      if (!answer.has_snapshot())
+        questions_ = old_questions;
+      // The terminal has shown ^C, and stands behind it.
+      remark(std::string{tool_.out().is_terminal() ? "\n" : ""}
+             + (answer.has_snapshot()
+                  ? "Cancelled; what its tools have done is kept."
+                  : "Cancelled: the conversation is as it was before."));
       return;
     }
   } catch (const status_error&) {
     answer.end();
-    questions_ = old_questions;
+    if (!answer.has_snapshot())
+      questions_ = old_questions;
     throw;
   }
   questions_ = answer.questions();

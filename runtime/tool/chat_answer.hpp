@@ -34,6 +34,11 @@ public:
   /// Prints the document.
   void print_json(const session_id& session);
 
+  /// Whether a snapshot was made on the way.
+  [[nodiscard]] bool has_snapshot() const noexcept {
+    return !snapshot_.empty();
+  }
+
   /// What tools ask a person, in order.
   [[nodiscard]] const std::vector<ai::part>& questions() const noexcept {
     return questions_;

@@ -138,7 +138,7 @@ std::string chat_text(std::string line) {
 }
 
 std::string chat_command_help() {
-  constexpr std::size_t width = 14;
+  constexpr std::size_t width = 15;
   std::string result;
   for (const auto& x : chat_commands) {
     auto usage = usage_of(x);

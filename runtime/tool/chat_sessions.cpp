@@ -16,7 +16,8 @@ namespace tertulia::tool {
 
 namespace {
 
-constexpr const char* all_sessions = "/sessions shows which there are.";
+constexpr const char* all_sessions
+  = "/sessions in the chat shows which there are.";
 
 /// Calls the function with each session of the chat.
 template <class Fn>

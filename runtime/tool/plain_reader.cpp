@@ -19,7 +19,8 @@ class plain_line_reader : public line_reader {
 public:
   line_end next(std::string& line) override {
     for (;;) {
-      if (const auto end = rest_.find('\n', looked_); end != std::string::npos) {
+      if (const auto end = rest_.find('\n', looked_);
+          end != std::string::npos) {
         line.assign(rest_, 0, end);
         rest_.erase(0, end + 1);
         looked_ = 0;

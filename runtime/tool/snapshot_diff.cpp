@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include "snapshot_diff.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -7,7 +9,6 @@
 #include "commands.hpp"
 #include "finder.hpp"
 #include "json_diff.hpp"
-#include "snapshot_diff.hpp"
 #include "text.hpp"
 
 namespace tertulia::tool {
@@ -29,8 +30,8 @@ struct side {
 side load(tool& t, const snapshot_record& which) {
   side result;
   result.record = which;
-  const auto found = t.store().ask<stored_snapshot>(get_snapshot{
-    snapshot_ref{{which.agent, which.session}, which.sequence}});
+  const auto found = t.store().ask<stored_snapshot>(
+    get_snapshot{snapshot_ref{{which.agent, which.session}, which.sequence}});
   result.content = document_of(found.content);
   if (found.content.form() == state_form::plain) {
     // So that both forms can be told of in the same words.

@@ -37,10 +37,9 @@ restored restore_to(tool& t, const snapshot_record& x) {
   const session_ref of{x.agent, x.session};
   auto before = orphans_of(t, of);
   restored result;
-  result.before
-    = t.store()
-        .ask<stored_session>(get_session{of, detail_level::record})
-        .info.head;
+  result.before = t.store()
+                    .ask<stored_session>(get_session{of, detail_level::record})
+                    .info.head;
   result.now
     = t.store()
         .ask<stored_snapshot>(restore_snapshot{snapshot_ref{of, x.sequence}})

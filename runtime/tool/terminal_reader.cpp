@@ -88,8 +88,8 @@ public:
       at_end_([mode = terminal_mode{}] { mode.restore(); }),
       at_ctrl_c_([this] { wake_.call(); }) {
     if (wake_.fd() < 0 || !edit_ || !past_)
-      throw failure{status_error{errc::resource_exhausted,
-                                 "the terminal cannot be read"}};
+      throw failure{
+        status_error{errc::resource_exhausted, "the terminal cannot be read"}};
     constexpr int remembered = 1'000;
     HistEvent event{};
     ::history(past_.get(), &event, H_SETSIZE, remembered);
@@ -159,6 +159,10 @@ private:
         continue;
       if (n <= 0)
         return 0;
+      // So Linux hands on a Ctrl-D that was typed before anybody asked.
+      constexpr char ctrl_d = '\x04';
+      if (byte == '\0')
+        byte = ctrl_d;
       const auto used = std::mbrtowc(&to, &byte, 1, &state);
       if (used == static_cast<std::size_t>(-2))
         continue; // there is more of it

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scratch.hpp"
+#include "tool_process.hpp"
+#include <gtest/gtest.h>
+
+namespace tertulia::test {
+
+/// `tertulia` of a user whose data directory is empty at first.
+struct a_chat : testing::Test {
+  using strings = std::vector<std::string>;
+
+  strings command(strings arguments) const {
+    arguments.insert(arguments.begin(),
+                     {"env", "XDG_DATA_HOME=" + (folder / "data").string(),
+                      TERTULIA_TOOL});
+    return arguments;
+  }
+
+  tool_result run(strings arguments, const std::string& input = {}) const {
+    return tool_process{on_pipes, command(std::move(arguments)), input}.wait();
+  }
+
+  /// What is answered to lines; it must go well.
+  std::string answers(const std::string& input, strings options = {}) const {
+    options.insert(options.begin(), {"chat", "--quiet"});
+    const auto result = run(std::move(options), input);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out;
+  }
+
+  /// The same as a document per answer.
+  std::vector<json> documents(const std::string& input,
+                              strings options = {}) const {
+    options.insert(options.begin(), {"chat", "--json"});
+    const auto result = run(std::move(options), input);
+    EXPECT_EQ(result.code, 0) << result.err;
+    std::vector<json> all;
+    for (const auto& line : lines_of(result.out))
+      all.push_back(json::parse(line));
+    return all;
+  }
+
+  /// The records of the conversation as `/snapshots` shows them: what is drawn,
+  /// mark and number.
+  strings tree() const {
+    strings result;
+    auto rows = lines_of(answers("/snapshots\n"));
+    if (!rows.empty())
+      rows.erase(rows.begin()); // titles
+    for (const auto& x : rows)
+      result.push_back(x.substr(0, x.find("  ")));
+    return result;
+  }
+
+  static strings lines_of(const std::string& text) {
+    strings result;
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = std::min(text.find('\n', at), text.size());
+      result.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    return result;
+  }
+
+  scratch folder;
+};
+
+} // namespace tertulia::test

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// `tertulia agents`: what the program can run, by key.
+
+#include <string>
+#include <vector>
+
+#include "support/tool_chat.hpp"
+#include "support/tool_store.hpp"
+
+namespace tertulia::test::tool_agents_tests {
+
+namespace {
+
+using tool_agents = a_chat;
+
+constexpr const char* hello
+  = R"({"messages":[{"role":"user","content":[{"text":"My name is Ada"}]}]})";
+constexpr const char* who
+  = R"({"messages":[{"role":"user","content":[{"text":"Who am I?"}]}]})";
+
+} // namespace
+
+TEST_F(tool_agents, are_listed_with_their_schemas) {
+  const auto text = run({"agents", "list"}).out;
+  for (const auto* x : {"/session-flow/chat ", "/model/eliza ", "/tool/dice "})
+    EXPECT_TRUE(has(text, x));
+  for (const auto& line : lines_of(run({"agents", "list", "--json"}).out))
+    EXPECT_TRUE(json::parse(line).at("outputSchema").is_object());
+  EXPECT_FALSE(std::filesystem::exists(folder / "data"));
+}
+
+TEST_F(tool_agents, are_run_by_key_with_json) {
+  const auto timer = run(
+    {"agents", "run", "/tool/timer", "--init", R"({"seconds":0})", "--json"});
+  EXPECT_EQ(timer.code, 0) << timer.err;
+  EXPECT_EQ(timer.out, "{\"output\":\"0 seconds are over\"}\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "data"));
+}
+
+TEST_F(tool_agents, stream_before_they_end) {
+  const auto said
+    = run({"agents", "run", "/session-flow/chat", "--json", hello, who});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const auto lines = lines_of(said.out);
+  ASSERT_GT(lines.size(), 2u);
+  EXPECT_TRUE(json::parse(lines.front()).contains("chunk"));
+  const auto output = json::parse(lines.back()).at("output");
+  EXPECT_TRUE(has(output.at("state").dump(), "your name is Ada"));
+}
+
+TEST_F(tool_agents, go_on_with_a_session_and_read_standard_input) {
+  const strings talk{"agents",    "run", "/session-flow/chat", "-", "--json",
+                     "--session", "mine"};
+  EXPECT_EQ(run(talk, std::string{hello} + "\n\n").code, 0);
+  const auto later = run(talk, who);
+  EXPECT_TRUE(has(later.out, "your name is Ada"));
+  EXPECT_TRUE(has(answers("Who am I?\n", {"--session", "mine"}), "Ada"));
+}
+
+TEST_F(tool_agents, say_what_is_wrong) {
+  const auto key = run({"agents", "run", "/tool/no"});
+  EXPECT_EQ(key.code, 3);
+  EXPECT_TRUE(has(key.err, "tertulia agents list"));
+  const auto text = run({"agents", "run", "/session-flow/chat", "{oops"});
+  EXPECT_EQ(text.code, 2);
+  EXPECT_TRUE(has(text.err, "is no JSON: {oops"));
+  const auto shape
+    = run({"agents", "run", "/session-flow/chat", R"({"messages":7})"});
+  EXPECT_EQ(shape.code, 2);
+  EXPECT_TRUE(has(shape.err, "$.messages"));
+  const auto value = run(
+    {"agents", "run", "/tool/dice", "--init", R"({"sides":1})", "--json"});
+  EXPECT_EQ(value.code, 2);
+  EXPECT_TRUE(has(json::parse(value.err).at("error").at("message"),
+                  "sides must be from 2"));
+}
+
+} // namespace tertulia::test::tool_agents_tests

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// `tertulia chat` on pipes: what programs see of it, and what it keeps.
+
+#include "support/tool_chat.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/tool_store.hpp"
+
+namespace tertulia::test::tool_chat_tests {
+
+namespace {
+
+using tool_chat = a_chat;
+using chat_lines = std::vector<std::string>;
+
+std::string id_of_chat(const a_chat& x) {
+  const auto shown = x.documents("/session\n");
+  return shown.empty() ? std::string{} : shown[0].at("id").get<std::string>();
+}
+
+} // namespace
+
+// -- talking ------------------------------------------------------------------
+
+TEST_F(tool_chat, answers_each_line_of_a_pipe) {
+  const auto result = run({"chat"}, "Hello\nI am tired\n");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(lines_of(result.out).size(), 2u) << result.out;
+}
+
+TEST_F(tool_chat, answers_a_last_line_without_an_end_and_no_blank_ones) {
+  EXPECT_EQ(lines_of(answers("\n  \nHello")).size(), 1u);
+  EXPECT_EQ(answers(""), "");
+}
+
+TEST_F(tool_chat, knows_the_conversation_when_it_is_started_again) {
+  answers("My name is Ada\n");
+  EXPECT_EQ(answers("What is my name?\n"),
+            "You told me that your name is Ada.\n");
+}
+
+TEST_F(tool_chat, keeps_its_store_below_the_data_directory_for_the_user_alone) {
+  answers("Hello\n");
+  const auto place = folder / "data" / "tertulia";
+  EXPECT_TRUE(std::filesystem::exists(place / "chat.db"));
+  EXPECT_EQ(std::filesystem::status(place).permissions(),
+            std::filesystem::perms::owner_all);
+}
+
+TEST_F(tool_chat, keeps_its_store_where_it_is_told_to) {
+  const auto file = (folder / "my.db").string();
+  answers("My name is Ada\n", {"--store", file});
+  EXPECT_FALSE(std::filesystem::exists(folder / "data"));
+  EXPECT_TRUE(has(answers("What is my name?\n", {"--store", file}), "Ada"));
+  EXPECT_TRUE(
+    has(run({"sessions", "list", "--store", file}).out, "/session-flow/chat"));
+}
+
+TEST_F(tool_chat, says_a_slash_that_is_said_twice) {
+  answers("//help me\n");
+  EXPECT_EQ(documents("/session\n")[0].at("preview"), "/help me");
+}
+
+TEST_F(tool_chat, replaces_what_is_no_text_and_escapes_what_a_terminal_obeys) {
+  const auto out = answers("my \x1b[2J hurts\n\xff\n");
+  EXPECT_EQ(lines_of(out).size(), 2u);
+  EXPECT_EQ(out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(tool_chat, prints_a_document_per_answer_for_programs) {
+  const auto said = documents("Hello\nUse the clock tool\n");
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_FALSE(said[0].at("answer").get<std::string>().empty());
+  EXPECT_EQ(said[0].at("session"), said[1].at("session"));
+  EXPECT_NE(said[0].at("snapshot"), said[1].at("snapshot"));
+  EXPECT_EQ(said[1].at("tools").at(0).at("name"), "clock");
+}
+
+TEST_F(tool_chat, tells_of_tools_unless_it_is_to_be_quiet) {
+  const auto told = run({"chat"}, "Use the timer tool for 0 seconds\n");
+  EXPECT_EQ(told.out, "The timer tool says: 0 seconds are over.\n");
+  EXPECT_EQ(told.err, "[timer {\"seconds\":0}]\n"
+                      "[timer: \"0 seconds are over\"]\n");
+  EXPECT_EQ(run({"chat", "-q"}, "Use the timer tool for 0 seconds\n").err, "");
+}
+
+TEST_F(tool_chat, has_a_tool_ask_and_takes_the_next_line_for_the_answer) {
+  EXPECT_EQ(answers("Use the ask_user tool: which colour?\nblue\n"),
+            "which colour\nThe ask user tool says: blue.\n");
+}
+
+TEST_F(tool_chat, asks_what_a_tool_has_asked_when_it_was_stopped) {
+  answers("Use the ask_user tool: which colour?\n");
+  const auto later = run({"chat"}, "blue\n");
+  EXPECT_TRUE(has(later.err, "which colour"));
+  EXPECT_EQ(later.out, "The ask user tool says: blue.\n");
+}
+
+// -- snapshots ----------------------------------------------------------------
+
+TEST_F(tool_chat, shows_what_a_restore_has_orphaned_as_a_branch) {
+  answers("One\nTwo\nThree\n");
+  EXPECT_EQ(tree(), (chat_lines{"o 1", "o 2", "* 3"}));
+  const auto restored = answers("/restore 1\n");
+  EXPECT_TRUE(has(restored, "is the head now\nOrphaned: 2, 3. To have them "
+                            "back: /restore 3\n"));
+  EXPECT_EQ(tree(), (chat_lines{"* 1", "x 2", "x 3"}));
+  answers("Four\n");
+  EXPECT_EQ(tree(), (chat_lines{"o 1", "├─x 2", "│ x 3", "* 4"}));
+  answers("/restore 3\nFive\n");
+  EXPECT_EQ(tree(), (chat_lines{"o 1", "├─x 4", "o 2", "o 3", "* 5"}));
+  EXPECT_TRUE(has(answers("/snapshots\n"), "“Four”"));
+}
+
+TEST_F(tool_chat, forgets_what_was_orphaned) {
+  answers("Hello\nMy name is Ada\n/restore 1\n");
+  EXPECT_EQ(answers("What is my name?\n"),
+            "You have not told me your name yet.\n");
+}
+
+TEST_F(tool_chat, finds_snapshots_by_the_beginning_of_an_id) {
+  const auto said = documents("One\nTwo\n");
+  const auto id = said.at(0).at("snapshot").get<std::string>();
+  answers("/restore " + id.substr(0, 8) + "\n");
+  EXPECT_EQ(tree(), (chat_lines{"* 1", "x 2"}));
+}
+
+TEST_F(tool_chat, shows_what_differs_between_two_snapshots) {
+  answers("One\nTwo\n");
+  const auto text = answers("/diff 1 2\n");
+  EXPECT_TRUE(has(text, "messages: 2 -> 4\n  + /messages/2  user: Two\n"));
+  EXPECT_EQ(answers("/diff 1\n"), text);
+}
+
+// -- conversations ------------------------------------------------------------
+
+TEST_F(tool_chat, branches_into_a_copy_and_finds_the_way_back) {
+  answers("My name is Ada\nTwo\n");
+  const auto origin = id_of_chat(*this);
+  const auto text = answers("/branch 1\nThree\n");
+  EXPECT_TRUE(has(text, "To go back: /resume " + origin));
+  EXPECT_NE(id_of_chat(*this), origin);
+  EXPECT_EQ(tree(), (chat_lines{"o 1", "* 2"}));
+  EXPECT_TRUE(has(answers("What is my name?\n"), "Ada"));
+  answers("/resume " + origin + "\n");
+  EXPECT_EQ(id_of_chat(*this), origin) << "also when it is started again";
+  EXPECT_EQ(tree(), (chat_lines{"o 1", "* 2"}));
+}
+
+TEST_F(tool_chat, begins_and_resumes_conversations) {
+  answers("My name is Ada\n");
+  const auto first = id_of_chat(*this);
+  EXPECT_EQ(answers("What is my name?\n", {"--new"}),
+            "You have not told me your name yet.\n");
+  EXPECT_EQ(documents("/sessions\n").size(), 2u);
+  EXPECT_TRUE(has(
+    answers("What is my name?\n", {"--session", first.substr(0, 8)}), "Ada"));
+  EXPECT_EQ(id_of_chat(*this), first);
+  EXPECT_TRUE(has(answers("/new\nWhat is my name?\n"), "not told me"));
+  EXPECT_EQ(documents("/sessions\n").size(), 3u);
+}
+
+// -- what makes no sense ------------------------------------------------------
+
+TEST_F(tool_chat, says_what_makes_no_sense_and_loses_nothing) {
+  answers("One\nTwo\n");
+  struct wrong {
+    const char* line;
+    int code;
+    const char* message;
+  };
+  for (const auto& x :
+       {wrong{"/snapshot", 2, "there is no command /snapshot"},
+        wrong{"/", 2, "there is no command /"},
+        wrong{"/restore", 2, "usage: /restore ID"},
+        wrong{"/restore 9", 3, "there is no snapshot \"9\""},
+        wrong{"/restore 99999999999999999999", 3, "there is no snapshot"},
+        wrong{"/restore zz", 3, "there is no snapshot \"zz\""},
+        wrong{"/diff 1 70", 3, "there is no snapshot \"70\""},
+        wrong{"/branch no", 3, "there is no snapshot \"no\""},
+        wrong{"/resume nobody", 3, "there is no conversation \"nobody\""},
+        wrong{"/model gpt-0", 2, "there is no model \"gpt-0\""},
+        wrong{"/model eliza:2", 2, "there is only one eliza"}}) {
+    const auto result
+      = run({"chat", "-q"}, std::string{x.line} + "\nStill there?\n");
+    EXPECT_EQ(result.code, x.code) << x.line;
+    EXPECT_TRUE(has(result.err, x.message));
+    EXPECT_EQ(lines_of(result.out).size(), 1u) << x.line;
+  }
+  EXPECT_EQ(tree().size(), 13u);
+  EXPECT_EQ(id_of_chat(*this).size(), 36u);
+}
+
+TEST_F(tool_chat, refuses_a_conversation_and_a_model_that_there_are_not) {
+  const auto session = run({"chat", "--session", "no"}, "Hello\n");
+  EXPECT_EQ(session.code, 3);
+  EXPECT_EQ(session.out, "");
+  const auto model = run({"chat", "--model", "gpt-0"}, "Hello\n");
+  EXPECT_EQ(model.code, 2);
+  EXPECT_TRUE(has(model.err, "There is: eliza"));
+  const auto both = run({"chat", "--new", "--session", "x", "--json"});
+  EXPECT_EQ(json::parse(both.err).at("error").at("code"), "invalid_argument");
+}
+
+TEST_F(tool_chat, says_so_where_it_cannot_keep_anything) {
+  const auto result = tool_process{on_pipes,
+                                   {"env", "-u", "XDG_DATA_HOME", "-u", "HOME",
+                                    TERTULIA_TOOL, "chat"},
+                                   "Hello\n"}
+                        .wait();
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, "Add --store FILE."));
+}
+
+TEST_F(tool_chat, shows_its_commands_models_and_tools) {
+  const auto text = answers("/help\n/model\n/tools\n");
+  for (const auto* x :
+       {"/restore ID", "*  eliza", "timer", "ask_user", "/quit"})
+    EXPECT_TRUE(has(text, x));
+  EXPECT_TRUE(has(run({"chat", "--help"}).out, "/restore ID"));
+}
+
+TEST_F(tool_chat, leaves_when_it_is_told_to) {
+  EXPECT_EQ(answers("/quit\nHello\n"), "");
+}
+
+TEST_F(tool_chat, ends_with_130_when_a_script_is_interrupted) {
+  tool_process talk{on_pipes, command({"chat", "--json"}),
+                    "/tools\nUse the timer tool for 3600 seconds\n"};
+  ASSERT_TRUE(talk.read_until("ask_user"));
+  talk.send(SIGTERM);
+  EXPECT_EQ(talk.wait().code, 128 + SIGTERM);
+  EXPECT_TRUE(tree().empty());
+}
+
+} // namespace tertulia::test::tool_chat_tests
