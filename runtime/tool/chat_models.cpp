@@ -3,6 +3,7 @@
 #include "chat_models.hpp"
 
 #include <tertulia/ai/offline_model.hpp>
+#include <tertulia/ai/openai_model.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -23,12 +24,26 @@ ai::model define_eliza(runtime& rt, std::string name,
   return ai::define_offline_model(rt, std::move(name), options);
 }
 
+ai::model define_at_server(runtime& rt, std::string name,
+                           const std::string& variant, caf::timespan) {
+  if (variant.empty())
+    reject_usage("the server has several models",
+                 "Say which one, as in openai:gpt-4o-mini.");
+  ai::openai_options options;
+  options.model = variant;
+  return ai::define_openai_model(rt, std::move(name), std::move(options));
+}
+
 } // namespace
 
 const std::vector<model_kind>& model_kinds() {
   static const std::vector<model_kind> result{
     {"eliza", "Turns what you say into questions; needs no key and no network",
      define_eliza},
+    {"openai",
+     "openai:NAME is at a server with OpenAI's chat completions: at "
+     "OPENAI_BASE_URL, with the key in OPENAI_API_KEY",
+     define_at_server},
   };
   return result;
 }
