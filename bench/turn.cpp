@@ -16,9 +16,9 @@ namespace tertulia::bench {
 
 namespace {
 
-enum class kind { agent, flow };
+enum class talk_kind { agent, flow };
 
-template <class Client, kind Kind, bool IsTraced = false>
+template <class Client, talk_kind Kind, bool IsTraced = false>
 class trivial_turn final : public question {
 public:
   trivial_turn() {
@@ -40,7 +40,7 @@ public:
 
 private:
   opener opening() {
-    if constexpr (Kind == kind::agent)
+    if constexpr (Kind == talk_kind::agent)
       return opener_of(ai::define_agent(at_.rt, "chat", trivial_agent));
     else
       return opener_of(ai::define_session_flow(at_.rt, "chat", trivial_flow));
@@ -56,26 +56,27 @@ const enrol rows_of_turn[] = {
          .unit = "us",
          .promise = target::at_most(6),
          .operations = 20'000,
-         .make = make_question<trivial_turn<turn_client, kind::agent>>}},
+         .make = make_question<trivial_turn<turn_client, talk_kind::agent>>}},
   enrol{{.name = "turn",
          .unit = "us",
          .promise = target::at_most(6),
          .operations = 20'000,
-         .make = make_question<trivial_turn<turn_client, kind::flow>>}},
-  enrol{{.name = "turn_traced",
-         .unit = "us",
-         .operations = 20'000,
-         .make = make_question<trivial_turn<turn_client, kind::flow, true>>}},
+         .make = make_question<trivial_turn<turn_client, talk_kind::flow>>}},
+  enrol{
+    {.name = "turn_traced",
+     .unit = "us",
+     .operations = 20'000,
+     .make = make_question<trivial_turn<turn_client, talk_kind::flow, true>>}},
   enrol{{.name = "open_turn_close_agent",
          .unit = "us",
          .promise = target::at_most(26),
          .operations = 3'000,
-         .make = make_question<trivial_turn<brief_client, kind::agent>>}},
+         .make = make_question<trivial_turn<brief_client, talk_kind::agent>>}},
   enrol{{.name = "open_turn_close",
          .unit = "us",
          .promise = target::at_most(26),
          .operations = 3'000,
-         .make = make_question<trivial_turn<brief_client, kind::flow>>}},
+         .make = make_question<trivial_turn<brief_client, talk_kind::flow>>}},
 };
 
 } // namespace
