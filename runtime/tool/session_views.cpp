@@ -39,7 +39,7 @@ std::string about(const session_info& x) {
   return x.preview.empty() ? "" : "“" + x.preview + "”";
 }
 
-exit_code list(tool& t, const list_options& o) {
+exit_code print_sessions(tool& t, const list_options& o) {
   list_sessions query;
   query.agent = o.agent;
   query.label = o.label;
@@ -226,7 +226,7 @@ void print_text(tool& t, const session_info& info,
   }
 }
 
-exit_code show(tool& t, const show_options& o) {
+exit_code print_session(tool& t, const show_options& o) {
   const auto info = finder{t, o.agent}.session(o.session);
   const session_ref which{info.agent, info.id};
   const auto head = head_of(t, info);
@@ -284,7 +284,7 @@ void add_session_views(CLI::App& sessions, command& chosen) {
                  "Go on behind a session: the cursor that was printed")
       ->type_name("CURSOR");
     x.add_flag("-q,--quiet", o->only_ids, "Print ids only");
-    when_chosen(x, chosen, o, list);
+    when_chosen(x, chosen, o, print_sessions);
   }
   {
     auto& x = *sessions.add_subcommand(
@@ -294,7 +294,7 @@ void add_session_views(CLI::App& sessions, command& chosen) {
     x.add_option("--messages", o->messages, "How many of the last messages")
       ->type_name("N")
       ->capture_default_str();
-    when_chosen(x, chosen, o, show);
+    when_chosen(x, chosen, o, print_session);
   }
 }
 

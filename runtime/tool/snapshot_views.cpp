@@ -31,7 +31,7 @@ struct snapshot_list_options {
   bool active = false;
 };
 
-exit_code list(tool& t, const snapshot_list_options& o) {
+exit_code print_snapshots(tool& t, const snapshot_list_options& o) {
   const auto info = finder{t, o.agent}.session(o.session);
   table rows{t.out(),
              {{"", column_kind::fixed},
@@ -88,7 +88,7 @@ struct snapshot_show_options {
   bool only_state = false;
 };
 
-exit_code show(tool& t, const snapshot_show_options& o) {
+exit_code print_snapshot(tool& t, const snapshot_show_options& o) {
   const auto record
     = finder{t, o.which.agent}.snapshot(o.which.name, o.which.session);
   const snapshot_ref which{{record.agent, record.session}, record.sequence};
@@ -156,7 +156,7 @@ void add_snapshot_views(CLI::App& snapshots, command& chosen) {
     auto o = std::make_shared<snapshot_list_options>();
     add_session(x, o->session, o->agent);
     x.add_flag("--active", o->active, "Leave orphaned snapshots out");
-    when_chosen(x, chosen, o, list);
+    when_chosen(x, chosen, o, print_snapshots);
   }
   {
     auto& x
@@ -166,7 +166,7 @@ void add_snapshot_views(CLI::App& snapshots, command& chosen) {
     x.add_flag("--state", o->only_state,
                "Print the canonical JSON of the state and nothing else: "
                "sha256sum of it is the id of the state");
-    when_chosen(x, chosen, o, show);
+    when_chosen(x, chosen, o, print_snapshot);
   }
 }
 
