@@ -37,10 +37,10 @@ std::string in_words(std::string_view name) {
 
 /// What people may call a tool, longest first.
 std::vector<std::string> names_of(const ai::tool_definition& tool) {
-  std::vector<std::string> result{lowered(tool.name), in_words(tool.name)};
+  std::vector<std::string> result{in_words(tool.name), lowered(tool.name)};
   // `getWeather` is "the weather tool" to people.
-  if (const auto blank = result[1].find(' '); blank != npos)
-    result.push_back(result[1].substr(blank + 1));
+  if (const auto blank = result[0].find(' '); blank != npos)
+    result.push_back(result[0].substr(blank + 1));
   return result;
 }
 
@@ -119,7 +119,9 @@ std::vector<ai::tool_request> tool_wishes(const ai::generate_request& asked,
                                           std::string_view text) {
   std::vector<mention> found;
   if (asked.tool_choice != ai::tool_choice::none) {
-    const auto lower = lowered(text);
+    auto lower = lowered(text);
+    // `get_weather` is "get weather", of the same length.
+    std::replace(lower.begin(), lower.end(), '_', ' ');
     for (const auto& tool : asked.tools)
       find_mention(lower, tool, found);
   }
