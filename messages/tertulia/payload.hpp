@@ -97,7 +97,7 @@ public:
   /// Returns the value if it is held as a `T`, `nullptr` otherwise.
   /// @lifetime the pointer is valid as long as this payload or a copy lives.
   template <class T>
-  const T* get_if() const noexcept {
+  [[nodiscard]] const T* get_if() const noexcept {
     if (content_ && content_->ops == &detail::box<T>::operations_of)
       return &static_cast<const detail::box<T>&>(*content_).value;
     return nullptr;

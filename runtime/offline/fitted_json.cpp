@@ -87,7 +87,7 @@ public:
 
 private:
   /// The schema that a `$ref` inside the same document stands for.
-  const json* referred(const json& schema) const {
+  [[nodiscard]] const json* referred(const json& schema) const {
     const auto found = schema.find("$ref");
     if (found == schema.end() || !found->is_string())
       return nullptr;

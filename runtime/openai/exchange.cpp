@@ -108,7 +108,7 @@ asio::awaitable<answer_head> exchange::open(std::string body) {
 asio::awaitable<std::string> exchange::read() {
   const auto self = shared_from_this();
   check_open();
-  std::array<char, 4 * 1024> bytes; // as many as there are chats that wait
+  std::array<char, 4096> bytes; // as many as there are chats that wait
   std::size_t size = 0;
   while (size == 0 && line_ && !parser_->is_done()) {
     if (failed_) { // behind the bytes that we returned the last time
@@ -166,8 +166,12 @@ asio::awaitable<void> exchange::drain() {
   close();
 }
 
-void exchange::close_soon() {
-  asio::post(with_->at, [self = shared_from_this()] { self->close(); });
+void exchange::close_soon() noexcept {
+  try {
+    asio::post(with_->at, [self = shared_from_this()] { self->close(); });
+  } catch (const std::exception&) {
+    // Without memory it is closed by its time-outs, or with its owner.
+  }
 }
 
 asio::awaitable<void> exchange::send(const std::string& body) {

@@ -77,7 +77,7 @@ public:
 
   /// Closes the connection as soon as the I/O thread comes to it, from any
   /// thread.
-  void close_soon();
+  void close_soon() noexcept;
 
 private:
   using parser_type

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t max_calls = 128;
 
 /// Of one call: bytes.
-constexpr std::size_t max_arguments = 1024 * 1024;
+constexpr std::size_t max_arguments = 1'048'576;
 
 [[noreturn]] void refuse_answer(const char* what) {
   throw status_error{errc::data_loss,

@@ -18,6 +18,7 @@ namespace tertulia {
 namespace detail {
 
 /// Where an action is and what is known of it.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct action_ref {
   caf::actor_system* system;
   front_desk_actor desk;

@@ -174,6 +174,7 @@ public:
   /// @errors what `stream_bidi`, `send` and `output` throw; an exception of
   ///         `on_chunk` cancels the action.
   template <client_option<json>... Options>
+  // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   json run(const std::string& key, const std::vector<json>& inputs,
            const chunk_listener& on_chunk = {},
            const Options&... options) const {
@@ -254,7 +255,8 @@ public:
 
   /// Makes a handle on an action; private to this library.
   template <class Types>
-  auto handle(const std::shared_ptr<const detail::action>& what) const {
+  [[nodiscard]] auto
+  handle(const std::shared_ptr<const detail::action>& what) const {
     return bidi_action<typename Types::init_type, typename Types::in_type,
                        typename Types::out_type, typename Types::stream_type>{
       detail::action_ref{&env_->system, env_->desk, what->key(), what->info,

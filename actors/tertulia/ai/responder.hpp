@@ -49,6 +49,7 @@ public:
 
   /// Sends a piece of a model's answer that is text.
   [[nodiscard]] auto send_text(std::string text) const {
+    // NOLINTNEXTLINE(bugprone-exception-escape): moving a text
     return made([text = std::move(text)](stream_chunk<Status>& x) mutable {
       // A default part is a text: nothing is moved twice.
       auto& made = x.chunk.emplace().content.emplace_back();
@@ -98,7 +99,7 @@ protected:
 
 private:
   template <class Fill>
-  auto made(Fill fill) const {
+  [[nodiscard]] auto made(Fill fill) const {
     return detail::send_made<stream_chunk<Status>, Fill>{ctx_.owner(),
                                                          std::move(fill)};
   }

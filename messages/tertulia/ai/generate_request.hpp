@@ -17,7 +17,9 @@ namespace tertulia::ai {
 /// What a model is told of a tool.
 ///
 /// @threads a value.
-struct tool_definition { // NOLINT(bugprone-exception-escape): JSON asserts
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
+struct tool_definition {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   tool_definition() = default;
 
   explicit tool_definition(std::string name, std::string description = {},
@@ -60,7 +62,9 @@ BOOST_DESCRIBE_ENUM(tool_choice, automatic, required, none)
 /// How a model is to speak. What is empty is left to the model.
 ///
 /// @threads a value.
-struct model_config { // NOLINT(bugprone-exception-escape): JSON asserts
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
+struct model_config {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   model_config() = default;
 
   /// How much it leaves to chance: 0 for as little as it can.
@@ -95,7 +99,9 @@ BOOST_DESCRIBE_STRUCT(model_config, (),
 ///
 /// @threads a value.
 /// @design  Genkit's `ai.ModelRequest`.
-struct generate_request { // NOLINT(bugprone-exception-escape): JSON asserts
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
+struct generate_request {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   generate_request() = default;
 
   explicit generate_request(message_log messages, std::string system = {})

@@ -15,6 +15,7 @@ namespace tertulia::ai {
 /// What came of a generation.
 ///
 /// @threads a value.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct generation {
   /// The last answer. Its finish reason is `interrupted` if tools wait for a
   /// person.

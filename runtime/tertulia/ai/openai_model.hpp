@@ -84,16 +84,16 @@ struct openai_options {
   // -- what we accept from the server: bytes ----------------------------------
 
   /// Of the header of an answer.
-  std::size_t max_header_size = 16 * 1024;
+  std::size_t max_header_size = 16'384;
 
   /// Of one line of the stream.
-  std::size_t max_line_size = 1024 * 1024;
+  std::size_t max_line_size = 1'048'576;
 
   /// Of an answer as a whole.
-  std::size_t max_answer_size = 16 * 1024 * 1024;
+  std::size_t max_answer_size = 16'777'216;
 
   /// Of what is read of an answer that says an error.
-  std::size_t max_error_size = 64 * 1024;
+  std::size_t max_error_size = 65'536;
 
   /// Connections that are kept open for the next request.
   std::size_t max_idle_connections = 64;

@@ -58,6 +58,7 @@ concept model_like = requires(const T& x, const context& ctx,
 };
 
 /// Everything that can be chosen, with its defaults.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct generate_options {
   detail::any_model model;
   std::string system;
