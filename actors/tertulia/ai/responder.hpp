@@ -42,6 +42,7 @@ public:
 
   /// Sends a piece of a model's answer.
   [[nodiscard]] auto send_chunk(model_response_chunk chunk) const {
+    // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
     return made([chunk = std::move(chunk)](stream_chunk<Status>& x) mutable {
       x.chunk.emplace(std::move(chunk));
     });
@@ -49,7 +50,6 @@ public:
 
   /// Sends a piece of a model's answer that is text.
   [[nodiscard]] auto send_text(std::string text) const {
-    // NOLINTNEXTLINE(bugprone-exception-escape): moving a text
     return made([text = std::move(text)](stream_chunk<Status>& x) mutable {
       // A default part is a text: nothing is moved twice.
       auto& made = x.chunk.emplace().content.emplace_back();
