@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/uuid.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tertulia::test::uuid_tests {
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+strings made(std::size_t count) {
+  strings result(count);
+  std::generate(result.begin(), result.end(), make_uuid);
+  return result;
+}
+
+} // namespace
+
+TEST(uuid, it_is_random_and_says_so) {
+  for (const auto& x : made(1'000)) {
+    ASSERT_EQ(x.size(), 36u);
+    for (const auto at : {8, 13, 18, 23})
+      ASSERT_EQ(x[static_cast<std::size_t>(at)], '-') << x;
+    ASSERT_EQ(std::count_if(x.begin(), x.end(),
+                            [](unsigned char c) {
+                              return std::isdigit(c) != 0
+                                     || (c >= 'a' && c <= 'f');
+                            }),
+              32)
+      << x;
+    ASSERT_EQ(x[14], '4') << "the version of " << x;
+    ASSERT_NE(std::string{"89ab"}.find(x[19]), std::string::npos)
+      << "the variant of " << x;
+  }
+}
+
+TEST(uuid, no_two_are_the_same_whatever_thread_makes_them) {
+  std::array<strings, 4> all;
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(all.size());
+    for (auto& mine : all)
+      threads.emplace_back([&mine] { mine = made(5'000); });
+  }
+  std::set<std::string> seen;
+  for (const auto& mine : all)
+    seen.insert(mine.begin(), mine.end());
+  EXPECT_EQ(seen.size(), 4u * 5'000u);
+}
+
+TEST(uuid, a_forked_process_makes_others) {
+  const auto before = make_uuid();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const auto child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto mine = make_uuid();
+    const auto sent = write(ends[1], mine.data(), mine.size());
+    _exit(sent == static_cast<ssize_t>(mine.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string other(36, '\0');
+  EXPECT_EQ(read(ends[0], other.data(), other.size()), 36);
+  close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(other, make_uuid());
+  EXPECT_NE(other, before);
+}
+
+} // namespace tertulia::test::uuid_tests
