@@ -134,8 +134,8 @@ private:
     if (size_ == 0)
       pending_ = caf::make_counted<values>();
     auto& batch = static_cast<values&>(*pending_).value;
-    if (size_ == 1)
-      batch.reserve(std::min(credit_ + 1, batch_limit_));
+    if (size_ == 1) // for that one, this one, and what there is credit for
+      batch.reserve(std::min(credit_ + 2, batch_limit_));
     return batch;
   }
 
