@@ -9,6 +9,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace tertulia::detail {
 
@@ -41,13 +42,19 @@ private:
   using client = std::pair<caf::actor_addr, std::uint64_t>;
 
   void arm(const client& who, time_point when) {
+    // A client that is ahead of a tick that is on its way arms once more.
+    disarm(who);
     due_.emplace(who, queue_.emplace(when, who));
-    // One message to ourselves is under way for the earliest time; a later one
-    // finds its turn when that has come.
-    if (when < next_tick_) {
-      next_tick_ = when;
-      self_->scheduled_send(self_, when, caf::tick_atom_v);
-    }
+    tick_at(when);
+  }
+
+  /// Has a message to ourselves come at that time, or before. What is due later
+  /// finds its turn when that has come.
+  void tick_at(time_point when) {
+    if (!ticks_.empty() && ticks_.back() <= when)
+      return;
+    ticks_.push_back(when);
+    self_->scheduled_send(self_, when, caf::tick_atom_v);
   }
 
   void disarm(const client& who) {
@@ -59,20 +66,16 @@ private:
 
   void fire() {
     const auto now = self_->clock().now();
-    // A tick that comes before `next_tick_` is one that was overtaken.
-    if (now < next_tick_)
-      return;
+    while (!ticks_.empty() && ticks_.back() <= now)
+      ticks_.pop_back();
     while (!queue_.empty() && queue_.begin()->first <= now) {
       const auto who = queue_.begin()->second;
       disarm(who);
       if (auto receiver = caf::actor_cast<caf::actor>(who.first))
         self_->anon_send(receiver, caf::tick_atom_v, who.second);
     }
-    next_tick_ = time_point::max();
-    if (!queue_.empty()) {
-      next_tick_ = queue_.begin()->first;
-      self_->scheduled_send(self_, next_tick_, caf::tick_atom_v);
-    }
+    if (!queue_.empty())
+      tick_at(queue_.begin()->first);
   }
 
   using queue = std::multimap<time_point, client>;
@@ -80,7 +83,9 @@ private:
   timer_actor::pointer self_;
   queue queue_;
   std::map<client, queue::iterator> due_;
-  time_point next_tick_ = time_point::max();
+  // When CAF's clock will send a message to us; the earliest is the last. It
+  // can take none back, so none is asked for twice.
+  std::vector<time_point> ticks_;
 };
 
 } // namespace

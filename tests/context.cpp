@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/timer.hpp>
 #include <tertulia/span_recorder.hpp>
 
 #include "support/flows.hpp"
@@ -99,6 +100,40 @@ TEST_F(context_time, sleepers_wake_in_the_order_of_their_times) {
     advance(1s);
   EXPECT_EQ(woken, (std::vector{1, 2, 3}));
   EXPECT_EQ(client.code(), errc::ok);
+}
+
+TEST_F(context_time, naps_beside_a_long_wait_pile_up_nothing) {
+  auto client = open_to(
+    [](context ctx, input<int>, output<int>) -> task<> {
+      for (int i = 0; i < 100; ++i)
+        co_await ctx.sleep(1s);
+    },
+    with_deadline(24h));
+  run();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_LE(sched.clock().schedule().size(), 2u);
+    advance(1s);
+  }
+  EXPECT_EQ(client.code(), errc::ok);
+}
+
+TEST_F(context_time, who_is_armed_twice_is_told_once_and_at_the_later_time) {
+  const auto timer = detail::spawn_timer(system);
+  int told = 0;
+  const auto client
+    = system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+        self->send(timer, arm_atom_v, std::uint64_t{1}, caf::timespan{1s});
+        self->send(timer, arm_atom_v, std::uint64_t{1}, caf::timespan{3s});
+        return {[&](caf::tick_atom, std::uint64_t) { ++told; }};
+      });
+  run();
+  advance(1s);
+  EXPECT_EQ(told, 0);
+  advance(2s);
+  EXPECT_EQ(told, 1);
+  advance(10s);
+  EXPECT_EQ(told, 1);
+  caf::anon_send_exit(timer, caf::exit_reason::user_shutdown);
 }
 
 TEST_F(context_time, a_cancelled_sleep_leaves_no_timer_armed) {
