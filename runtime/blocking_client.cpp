@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/blocking_client.hpp>
+#include <tertulia/detail/timer.hpp>
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -38,7 +39,7 @@ public:
     if (desk.node() != self_->node())
       self_->monitor(desk);
     what_to.client = self_;
-    self_->request(desk, caf::duration{within}, std::move(what_to))
+    self_->request(desk, for_request(within), std::move(what_to))
       .then(
         [this](const opened& x) {
           self_->monitor(x.connection);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/timer.hpp>
 #include <tertulia/remote_runtime.hpp>
 
 #include <caf/io/middleman.hpp>
@@ -24,7 +25,7 @@ front_desk_actor find_desk(caf::actor_system& system, const std::string& host,
   caf::error failure;
   caf::scoped_actor self{system};
   self
-    ->request(system.middleman().actor_handle(), caf::duration{within},
+    ->request(system.middleman().actor_handle(), detail::for_request(within),
               caf::connect_atom_v, host, port)
     .receive(
       [&](const caf::node_id&, const caf::strong_actor_ptr& found,
@@ -60,7 +61,7 @@ std::vector<descriptor> remote_runtime::actions() const {
   std::vector<descriptor> result;
   caf::error failure;
   caf::scoped_actor self{system_};
-  self->request(desk_, caf::duration{within_}, list_atom_v)
+  self->request(desk_, detail::for_request(within_), list_atom_v)
     .receive([&](action_list& x) { result = std::move(x.actions); },
              [&](caf::error& reason) { failure = std::move(reason); });
   if (failure)

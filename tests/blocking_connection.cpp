@@ -488,6 +488,19 @@ TEST_F(blocking_connection, options_that_make_no_sense_are_refused) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+TEST_F(blocking_connection, a_time_to_wait_may_be_as_long_as_there_is) {
+  constexpr auto for_ever = caf::timespan::max();
+  auto talk = define_echo().stream_bidi(with_open_timeout(for_ever),
+                                        with_deadline(for_ever));
+  talk.send_within(for_ever, "hello");
+  for (const auto& x : talk.responses(for_ever)) {
+    EXPECT_EQ(x, "echo: hello");
+    talk.close();
+  }
+  EXPECT_EQ(talk.output(for_ever), "processed 1 messages");
+  EXPECT_TRUE(nothing_is_left());
+}
+
 TEST_F(blocking_connection, a_refusal_names_what_was_wrong) {
   auto flow = define_echo();
   const auto error = error_of([&] {

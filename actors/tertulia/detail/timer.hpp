@@ -6,8 +6,10 @@
 
 #include <caf/actor_clock.hpp>
 #include <caf/actor_system.hpp>
+#include <caf/duration.hpp>
 #include <caf/timespan.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tertulia::detail {
@@ -17,6 +19,12 @@ inline caf::actor_clock::time_point later(caf::actor_clock::time_point now,
                                           caf::timespan by) noexcept {
   constexpr auto last = caf::actor_clock::time_point::max();
   return by < last - now ? now + by : last;
+}
+
+/// Returns a time to wait for an answer that CAF can add to its clock: it does
+/// not look whether that overflows.
+inline caf::duration for_request(caf::timespan within) noexcept {
+  return caf::duration{std::min(within, caf::timespan::max() / 2)};
 }
 
 /// Wakes actors at a time, and can be told not to. CAF's own delayed messages
