@@ -333,6 +333,22 @@ TEST_F(faults_of_limits, consumer_never_reads) {
   EXPECT_EQ(seen(), errc::cancelled);
 }
 
+TEST_F(faults_of_limits, producer_never_stops) {
+  auto talk = define([](context, int_input, int_output out) -> task<> {
+                for (int i = 0;; ++i)
+                  co_await out.send(i);
+              }).stream_bidi();
+  int expected = 0;
+  for (auto x : talk.responses(patience)) {
+    ASSERT_EQ(x, expected++);
+    if (expected == 10'000)
+      break;
+  }
+  talk.cancel();
+  expect_end(talk, errc::cancelled, "the client cancelled");
+  EXPECT_EQ(seen(), errc::cancelled);
+}
+
 TEST_F(faults_of_limits, actor_client_overruns_its_credit) {
   const auto heard = std::make_shared<hearing>();
   auto flow = define([](context ctx, int_input, int_output) -> task<> {

@@ -4,13 +4,14 @@
 
 #include <tertulia/remote_runtime.hpp>
 
+#include <atomic>
 #include <future>
 #include <limits>
 
 #include "support/child_process.hpp"
 #include "support/node_flows.hpp"
 #include "support/recording_client.hpp"
-#include "support/refusal.hpp"
+#include "support/threaded.hpp"
 #include <gtest/gtest.h>
 
 using namespace std::chrono_literals;
@@ -18,9 +19,6 @@ using namespace std::chrono_literals;
 namespace tertulia::test::nodes_tests {
 
 namespace {
-
-/// A hang guard, not a measure: nothing here takes as long.
-constexpr auto patience = 30s;
 
 class network_config : public config {
 public:
@@ -45,6 +43,42 @@ struct node_client : ::testing::Test {
   network_config cfg;
   caf::actor_system system;
   remote_runtime there;
+};
+
+/// This process is what another one is the client of.
+struct node_server : ::testing::Test {
+  node_server() : system(cfg), rt(system) {}
+
+  /// @returns the port, as an argument for the other one.
+  std::string publish() {
+    auto port = std::to_string(rt.publish());
+    before_ = system.registry().running();
+    return port;
+  }
+
+  /// Whether so many connections live.
+  bool has_connections(std::size_t count) {
+    return eventually(
+      [=, this] { return system.registry().running() == before_ + count; });
+  }
+
+  /// Checks that the body's wait has failed and nothing is left of it.
+  void expect_cancelled() {
+    auto outcome = seen.get_future();
+    ASSERT_EQ(outcome.wait_for(patience), std::future_status::ready);
+    EXPECT_EQ(outcome.get(), errc::cancelled);
+    EXPECT_TRUE(has_connections(0));
+  }
+
+  std::promise<errc> seen;      ///< what ended the body
+  std::atomic<int> offered = 0; ///< chunks that the body has begun to send
+
+  network_config cfg;
+  caf::actor_system system;
+  runtime rt;
+
+private:
+  std::size_t before_ = 0;
 };
 
 template <class Talk>
@@ -232,14 +266,10 @@ TEST(nodes, without_the_network_module_there_is_no_other_process) {
             errc::failed_precondition);
 }
 
-TEST(nodes, a_client_killed_with_its_process_leaves_nothing_behind) {
-  network_config cfg;
-  caf::actor_system system{cfg};
-  runtime rt{system};
-  std::promise<errc> seen;
+TEST_F(node_server, a_client_killed_with_its_process_leaves_nothing_behind) {
   rt.define_bidi_flow("greet",
-                      [&](context, std::string prefix, input<greeting> in,
-                          output<greeting> out) -> task<int> {
+                      [this](context, std::string prefix, input<greeting> in,
+                             output<greeting> out) -> task<int> {
                         try {
                           while (auto x = co_await in.next()) {
                             co_await out.send(prefix + x->word, x->warmth);
@@ -251,20 +281,37 @@ TEST(nodes, a_client_killed_with_its_process_leaves_nothing_behind) {
                         }
                         co_return 0;
                       });
-  const auto port = rt.publish();
-  const auto before = system.registry().running();
-  child_process client{"node_client", {std::to_string(port)}};
+  child_process client{"node_client", {publish()}};
   EXPECT_EQ(client.read_line(), "dear you");
-  EXPECT_EQ(system.registry().running(), before + 1);
+  EXPECT_TRUE(has_connections(1));
   client.kill();
-  auto outcome = seen.get_future();
-  ASSERT_EQ(outcome.wait_for(patience), std::future_status::ready);
-  EXPECT_EQ(outcome.get(), errc::cancelled);
-  const auto give_up = std::chrono::steady_clock::now() + patience;
-  while (system.registry().running() > before
-         && std::chrono::steady_clock::now() < give_up)
-    std::this_thread::yield();
-  EXPECT_EQ(system.registry().running(), before);
+  expect_cancelled();
+}
+
+TEST_F(node_server,
+       a_client_killed_while_the_body_waits_for_credit_is_noticed) {
+  rt.define_bidi_flow(
+    "countUp", [this](context, input<int> in, output<int> out) -> task<int> {
+      const auto to = co_await in.next();
+      try {
+        while (offered < to) {
+          ++offered;
+          co_await out.send(offered);
+        }
+      } catch (const status_error& error) {
+        seen.set_value(error.code());
+        throw;
+      }
+      co_return 0;
+    });
+  child_process client{"deaf_client", {publish()}};
+  EXPECT_EQ(client.read_line(), "asked");
+  // The window is spent, and the next one waits.
+  ASSERT_TRUE(eventually([&] { return offered == 17; }));
+  EXPECT_TRUE(has_connections(1));
+  client.kill();
+  expect_cancelled();
+  EXPECT_EQ(offered, 17);
 }
 
 } // namespace tertulia::test::nodes_tests
