@@ -34,8 +34,11 @@ host::~host() {
     disarm(deadline_id);
   if (next_expiry_ != time_point::max())
     disarm(expiry_id);
-  // A sink may outlive many connections and must not remember them all.
+  // Who may outlive many connections must not remember them all: the sink, and
+  // the desk of another node.
   self_->demonitor(client_.address());
+  for (const auto& [other, id] : asked_)
+    self_->demonitor(other);
 }
 
 host_actor::behavior_type host::run(std::shared_ptr<environment> env,

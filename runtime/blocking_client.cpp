@@ -41,11 +41,14 @@ public:
     what_to.client = self_;
     self_->request(desk, for_request(within), std::move(what_to))
       .then(
-        [this](const opened& x) {
+        [this, from = desk.address()](const opened& x) {
+          // The desk outlives us and must not remember us.
+          self_->demonitor(from);
           self_->monitor(x.connection);
           client_->on_opened(x, x.connection.node() != self_->node());
         },
-        [this](caf::error& reason) {
+        [this, from = desk.address()](caf::error& reason) {
+          self_->demonitor(from);
           client_->on_lost(std::move(reason));
           self_->quit();
         });

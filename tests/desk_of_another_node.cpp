@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A desk outlives its clients by far. Whoever watches it while it is asked has
+// to say when that is over: CAF keeps the memory of an actor for as long as
+// another one would tell it of its end.
+
+#include <tertulia/remote_runtime.hpp>
+
+#include <caf/io/middleman.hpp>
+
+#include <atomic>
+
+#include "support/threaded.hpp"
+
+namespace tertulia::test::desk_of_another_node_tests {
+
+namespace {
+
+struct networked_config : config {
+  networked_config() {
+    with_network();
+  }
+};
+
+/// Two actor systems, as if in two processes. What `there` opens goes by a desk
+/// that takes note of the sinks.
+struct desk_of_another_node : ::testing::Test {
+  desk_of_another_node() {
+    rt.define_bidi_flow(
+      "echo", [](context, input<int> in, output<int> out) -> task<int> {
+        while (auto x = co_await in.next())
+          co_await out.send(*x);
+        co_return 7;
+      });
+    desk = here.spawn<caf::hidden>([this](front_desk_actor::pointer self)
+                                     -> front_desk_actor::behavior_type {
+      return {
+        [=, this](open& x) {
+          sink = x.client.id();
+          return self->delegate(rt.front_desk(), std::move(x));
+        },
+        [=, this](list_atom x) { return self->delegate(rt.front_desk(), x); },
+      };
+    });
+    const auto port = here.middleman().publish(desk, 0, "127.0.0.1");
+    client.emplace(there, "127.0.0.1", *port);
+  }
+
+  ~desk_of_another_node() override {
+    caf::anon_send_exit(desk, caf::exit_reason::user_shutdown);
+  }
+
+  auto echo() {
+    return client->action<nothing, int, int, int>("/bidi-flow/echo");
+  }
+
+  /// Whether the actor ends and nobody holds its memory but us.
+  static bool is_forgotten(const caf::actor_addr& x) {
+    return eventually([&] {
+      const auto* block = caf::actor_cast<caf::actor_control_block*>(x);
+      return block->strong_refs == 0 && block->weak_refs == 1;
+    });
+  }
+
+  networked_config here_cfg;
+  caf::actor_system here{here_cfg};
+  networked_config there_cfg;
+  caf::actor_system there{there_cfg};
+  runtime rt{here};
+  std::atomic<caf::actor_id> sink = 0;
+  front_desk_actor desk;
+  std::optional<remote_runtime> client; ///< holds the proxy of the desk
+};
+
+} // namespace
+
+TEST_F(desk_of_another_node, forgets_a_client_that_is_a_thread) {
+  caf::actor_addr listener;
+  {
+    auto talk = echo().stream_bidi();
+    // CAF registers whom it has told another node of.
+    listener = caf::actor_cast<caf::actor_addr>(
+      there.registry().get<caf::strong_actor_ptr>(sink));
+    ASSERT_TRUE(listener);
+    talk.send(1);
+    talk.close();
+    EXPECT_EQ(talk.output(patience), 7);
+  }
+  EXPECT_TRUE(is_forgotten(listener));
+}
+
+TEST_F(desk_of_another_node, forgets_a_body_that_has_called_a_flow) {
+  runtime local{there};
+  auto inner = echo();
+  caf::actor_addr host;
+  auto relay = local.define_bidi_flow(
+    "relay", [&](context ctx, input<int>, output<int>) -> task<int> {
+      host = caf::actor_cast<caf::actor_addr>(ctx.owner().self());
+      auto talk = co_await inner.open(ctx);
+      talk.close();
+      co_return co_await talk.output();
+    });
+  {
+    auto talk = relay.stream_bidi();
+    EXPECT_EQ(talk.output(patience), 7);
+  }
+  EXPECT_TRUE(is_forgotten(host));
+}
+
+} // namespace tertulia::test::desk_of_another_node_tests
