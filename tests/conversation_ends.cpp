@@ -204,18 +204,7 @@ TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
     EXPECT_TRUE(all_gone());
     return;
   }
-
-  // Free at once, whatever the store still has to do.
-  auto after = open(agent, with_session_id("s"));
-  run();
-  ASSERT_TRUE(after.heard().open) << to_status(after.heard().refused).message();
-  say(after, "after");
-  after.close();
-  run();
-  ASSERT_EQ(after.code(), errc::ok);
-  const auto state = after.output().state.said;
-  EXPECT_EQ(state.front(), "before");
-  EXPECT_EQ(state.back(), "after");
+  expect_free_again(agent, "s");
   EXPECT_TRUE(all_gone());
 }
 

@@ -136,18 +136,7 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
   EXPECT_EQ(now[0].id, records[0].id);
   EXPECT_EQ(said_in(agent, "s").at(0), "before");
 
-  // The session is free at once and goes on from there.
-  auto after = open(agent, with_session_id("s"));
-  run();
-  ASSERT_TRUE(after.heard().open) << to_status(after.heard().refused).message();
-  say(after, "after");
-  after.close();
-  run();
-  ASSERT_EQ(after.code(), errc::ok);
-  const auto state = after.output().state.said;
-  EXPECT_EQ(state.front(), "before");
-  EXPECT_EQ(state.back(), "after");
-  EXPECT_EQ(said_in(agent, "s"), state);
+  expect_free_again(agent, "s");
   const auto last = records_of(agent, "s");
   EXPECT_EQ(last.back().parent, now.back().sequence);
   EXPECT_TRUE(all_gone());

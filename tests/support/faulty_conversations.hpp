@@ -180,6 +180,23 @@ protected:
     ASSERT_EQ(client.heard().turns, before + 1);
   }
 
+  /// Checks that the session is free, whatever its store still has to do, and
+  /// goes on from what it was told "before".
+  void expect_free_again(const memo_agent& agent, const std::string& session) {
+    auto after = open(agent, with_session_id(session));
+    run();
+    ASSERT_TRUE(after.heard().open)
+      << to_status(after.heard().refused).message();
+    say(after, "after");
+    after.close();
+    run();
+    ASSERT_EQ(after.code(), errc::ok);
+    const auto said = after.output().state.said;
+    EXPECT_EQ(said.front(), "before");
+    EXPECT_EQ(said.back(), "after");
+    EXPECT_EQ(said_in(agent, session), said);
+  }
+
   managed_store behind;
   failing_store kept;
   managed_store store;
