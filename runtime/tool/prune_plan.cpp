@@ -9,8 +9,8 @@ namespace tertulia::tool {
 
 namespace {
 
-void plan_session(prune_plan& to, store_client& store,
-                  const prune_snapshots& how, const session_info& x) {
+void plan_session(prune_plan& to, store_file& store, const prune_snapshots& how,
+                  const session_info& x) {
   const session_ref of{x.agent, x.id};
   const auto old = x.records - std::min(x.records, how.keep_newest);
   prune_plan::entry result{of, {}};
@@ -31,7 +31,7 @@ void plan_session(prune_plan& to, store_client& store,
 
 } // namespace
 
-prune_plan plan_prune(store_client& store, const prune_snapshots& how,
+prune_plan plan_prune(store_file& store, const prune_snapshots& how,
                       progress& bar) {
   prune_plan result;
   if (!how.session.empty()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "progress.hpp"
-#include "store_client.hpp"
+#include "store_file.hpp"
 
 namespace tertulia::tool {
 
@@ -29,7 +29,7 @@ struct prune_plan {
   std::uint64_t dropped = 0;
 };
 
-[[nodiscard]] prune_plan plan_prune(store_client& store,
+[[nodiscard]] prune_plan plan_prune(store_file& store,
                                     const prune_snapshots& how, progress& bar);
 
 } // namespace tertulia::tool

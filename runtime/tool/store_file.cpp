@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "store_client.hpp"
+#include "store_file.hpp"
 
 #include <tertulia/json.hpp>
 #include <tertulia/sqlite_store.hpp>
@@ -80,19 +80,19 @@ config& with_few_threads(config& x) {
 
 } // namespace
 
-store_client::store_client(const std::filesystem::path& file,
-                           missing_store missing, caf::timespan patience)
+store_file::store_file(const std::filesystem::path& file, missing_store missing,
+                       caf::timespan patience)
   : file_(file), system_(with_few_threads(cfg_)), self_(system_),
     store_(open(system_, file, missing, patience)) {}
 
-store_client::~store_client() {
+store_file::~store_file() {
   self_->send_exit(store_, caf::exit_reason::user_shutdown);
   self_->wait_for(store_);
 }
 
 std::vector<damage>
-store_client::each_session(list_sessions x,
-                           const std::function<bool(const session_page&)>& fn) {
+store_file::each_session(list_sessions x,
+                         const std::function<bool(const session_page&)>& fn) {
   std::vector<damage> damages;
   for (auto more = true; more;) {
     const auto page = ask<session_page>(x);
@@ -106,9 +106,9 @@ store_client::each_session(list_sessions x,
   return damages;
 }
 
-std::vector<damage> store_client::each_record(
-  const session_ref& of,
-  const std::function<bool(const snapshot_record&)>& fn) {
+std::vector<damage>
+store_file::each_record(const session_ref& of,
+                        const std::function<bool(const snapshot_record&)>& fn) {
   list_snapshots x{of};
   x.with_orphans = true;
   x.limit = max_page;

@@ -22,22 +22,23 @@ namespace tertulia::tool {
 /// What becomes of a store that is not there.
 enum class missing_store { is_refused, is_made };
 
-/// A thread that talks to the store in a file, and waits for its answers.
+/// The file of a store while this process has it, and its store, whose answers
+/// a thread waits for.
 ///
 /// @threads one at a time.
-class store_client {
+class store_file {
 public:
   /// Opens the file.
   /// @param   patience how long to wait for another process that has it.
   /// @errors  throws a failure, for people.
-  store_client(const std::filesystem::path& file, missing_store missing,
-               caf::timespan patience);
+  store_file(const std::filesystem::path& file, missing_store missing,
+             caf::timespan patience);
 
-  store_client(const store_client&) = delete;
-  store_client& operator=(const store_client&) = delete;
+  store_file(const store_file&) = delete;
+  store_file& operator=(const store_file&) = delete;
 
   /// Closes the file.
-  ~store_client();
+  ~store_file();
 
   /// @errors throws what the store says.
   template <class Answer, class Verb>

@@ -9,7 +9,7 @@
 
 namespace tertulia::tool {
 
-store_client& tool::store(missing_store missing) {
+store_file& tool::store(missing_store missing) {
   if (store_)
     return *store_;
   const auto file = named_store();
@@ -19,7 +19,7 @@ store_client& tool::store(missing_store missing) {
   return open(file, missing);
 }
 
-store_client&
+store_file&
 tool::store_or(const std::function<std::filesystem::path()>& unnamed) {
   if (store_)
     return *store_;
@@ -35,8 +35,8 @@ std::string tool::named_store() const {
   return said != nullptr ? said : "";
 }
 
-store_client& tool::open(const std::filesystem::path& file,
-                         missing_store missing) {
+store_file& tool::open(const std::filesystem::path& file,
+                       missing_store missing) {
   return store_.emplace(file, missing, parse_duration("--wait", options_.wait));
 }
 

@@ -10,7 +10,7 @@
 #include "exit_code.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "store_client.hpp"
+#include "store_file.hpp"
 
 namespace tertulia::tool {
 
@@ -39,13 +39,13 @@ public:
 
   /// The store, which is opened when it is needed.
   /// @errors throws a failure.
-  [[nodiscard]] store_client& store(missing_store missing
-                                    = missing_store::is_refused);
+  [[nodiscard]] store_file& store(missing_store missing
+                                  = missing_store::is_refused);
 
   /// The same for who has a place for a store that nobody has named: `store`
   /// finds that one from then on.
   /// @param unnamed says which file that is.
-  store_client& store_or(const std::function<std::filesystem::path()>& unnamed);
+  store_file& store_or(const std::function<std::filesystem::path()>& unnamed);
 
   /// A bar for people.
   [[nodiscard]] progress show_progress(std::string what) const {
@@ -56,11 +56,11 @@ private:
   /// The file that was named; empty for none.
   [[nodiscard]] std::string named_store() const;
 
-  store_client& open(const std::filesystem::path& file, missing_store missing);
+  store_file& open(const std::filesystem::path& file, missing_store missing);
 
   const common_options& options_;
   output out_;
-  std::optional<store_client> store_;
+  std::optional<store_file> store_;
 };
 
 /// A command that was chosen, with its options.
