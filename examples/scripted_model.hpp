@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <tertulia/ai/generate_request.hpp>
 #include <tertulia/ai/message_log.hpp>
 #include <tertulia/ai/model.hpp>
+#include <tertulia/ai/model_output.hpp>
 #include <tertulia/context.hpp>
 
 #include <algorithm>
@@ -21,7 +23,8 @@ namespace example {
 /// through `ctx.run_blocking`.
 class scripted_model {
 public:
-  /// When the last message has this in it, the model answers that.
+  /// When the last message has this in it, the model answers that. Of what a
+  /// tool gave back it hears `name output`, as JSON.
   struct cue {
     std::string heard;
     tertulia::ai::message answer;
@@ -51,13 +54,21 @@ public:
                     [](auto) { return std::suspend_never{}; });
   }
 
+  /// Answers a request: `ai::define_model(rt, "scripted", model)`.
+  tertulia::task<tertulia::ai::model_response>
+  operator()(tertulia::context, tertulia::ai::generate_request asked,
+             tertulia::ai::model_output out) const {
+    return say(answer_to(asked.messages.back()),
+               [out](auto chunk) { return out.send(std::move(chunk)); });
+  }
+
 private:
   [[nodiscard]] tertulia::ai::message
   answer_to(const tertulia::ai::message& last) const {
     auto heard = last.text();
     for (const auto& part : last.content)
       if (const auto* tool = part.as_response())
-        heard += tool->name;
+        heard += tool->name + ' ' + tertulia::to_json_text(tool->output) + ' ';
     for (const auto& [cue, answer] : script_)
       if (heard.find(cue) != std::string::npos)
         return answer;
@@ -75,6 +86,12 @@ private:
       co_await hear(tertulia::ai::model_response_chunk{std::move(word)});
       from = to;
     }
+    for (const auto& part : answer.content)
+      if (part.as_request() != nullptr) {
+        tertulia::chunks<tertulia::ai::part> wanted;
+        wanted.push_back(part);
+        co_await hear(tertulia::ai::model_response_chunk{std::move(wanted)});
+      }
     co_return tertulia::ai::model_response{std::move(answer),
                                            tertulia::ai::finish_reason::stop};
   }
