@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/artifact.hpp>
+#include <tertulia/ai/message.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace example {
+
+/// A folder that a model may work in, and nothing else.
+///
+/// A file is named from the folder on, such as `src/main.cpp`. No name leads
+/// out: absolute ones, `..` and all that begins with a dot are refused, and no
+/// link is followed, also if somebody puts one there meanwhile. Files are text
+/// of 64 KiB at most. Who reads one sees it before or after a change, never
+/// between.
+///
+/// It knows how everything was that it has changed, and so can go back.
+///
+/// @errors  of all members: `permission_denied` for what is not the model's
+///          business, `not_found`, `invalid_argument` for what is no text,
+///          `resource_exhausted` for what is too large, `unavailable` for what
+///          the system says.
+/// @threads all members, side by side: they block.
+class sandbox_folder {
+public:
+  using errc = tertulia::errc;
+  using status_error = tertulia::status_error;
+
+  static constexpr std::size_t max_size = 64 * 1024;
+  static constexpr std::size_t max_files = 1'000;
+
+  /// @pre the folder is there.
+  explicit sandbox_folder(std::filesystem::path root)
+    : root_(std::move(root)),
+      folder_(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    check(folder_.get(), root_.string());
+  }
+
+  // -- what a model may do ----------------------------------------------------
+
+  /// Returns the files that it may name, sorted.
+  [[nodiscard]] std::vector<std::string> list() const {
+    namespace fs = std::filesystem;
+    const std::lock_guard guard{mutex_};
+    std::vector<std::string> result;
+    constexpr auto skip = fs::directory_options::skip_permission_denied;
+    fs::recursive_directory_iterator at{root_, skip};
+    for (; at != fs::recursive_directory_iterator{}; ++at) {
+      const auto kind = at->symlink_status().type();
+      if (at->path().filename().string().front() == '.') {
+        if (kind == fs::file_type::directory)
+          at.disable_recursion_pending();
+      } else if (kind == fs::file_type::regular) {
+        auto name = at->path().lexically_relative(root_).string();
+        if (is_text(name))
+          result.push_back(std::move(name));
+        if (result.size() > max_files)
+          throw status_error{errc::resource_exhausted,
+                             "there are too many files"};
+      }
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  [[nodiscard]] std::string read(const std::string& name) const {
+    const std::lock_guard guard{mutex_};
+    return load(name);
+  }
+
+  void write(const std::string& name, const std::string& text) {
+    const std::lock_guard guard{mutex_};
+    change(name, text);
+  }
+
+  /// Puts `text` in the place of `old`, which must be there once.
+  void replace(const std::string& name, std::string_view old,
+               std::string_view text) {
+    const std::lock_guard guard{mutex_};
+    auto all = load(name);
+    const auto at = all.find(old);
+    if (old.empty() || at == std::string::npos
+        || all.find(old, at + 1) != std::string::npos)
+      throw status_error{errc::failed_precondition,
+                         name + " must have that text once"};
+    change(name, all.replace(at, old.size(), text));
+  }
+
+  // -- what a session needs ---------------------------------------------------
+
+  /// Returns the files that were changed since it was asked last.
+  [[nodiscard]] std::vector<tertulia::ai::artifact> take_changes() {
+    const std::lock_guard guard{mutex_};
+    std::vector<tertulia::ai::artifact> result;
+    for (auto& [name, text] : std::exchange(changed_, {}))
+      result.emplace_back(name, std::vector{tertulia::ai::part::text(text)});
+    return result;
+  }
+
+  /// Has everything that was ever changed as it is in `files`, or, what is not
+  /// in there, as it was at first.
+  void restore(const std::vector<tertulia::ai::artifact>& files) {
+    const std::lock_guard guard{mutex_};
+    std::map<std::string, std::string> wanted;
+    for (const auto& file : files)
+      wanted.emplace(file.name, tertulia::ai::text_of(file.parts));
+    for (const auto& [name, text] : at_first_)
+      if (!wanted.contains(name))
+        text ? store(name, *text) : remove(name);
+    for (const auto& [name, text] : wanted)
+      change(name, text);
+    changed_.clear();
+  }
+
+private:
+  class descriptor {
+  public:
+    explicit descriptor(int fd) : fd_(fd) {}
+
+    descriptor(descriptor&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)) {}
+
+    descriptor& operator=(descriptor&& other) noexcept {
+      std::swap(fd_, other.fd_);
+      return *this;
+    }
+
+    ~descriptor() {
+      if (fd_ >= 0)
+        ::close(fd_);
+    }
+
+    [[nodiscard]] int get() const noexcept {
+      return fd_;
+    }
+
+  private:
+    int fd_;
+  };
+
+  struct place {
+    descriptor folder;
+    std::string name;
+  };
+
+  // -- errors -----------------------------------------------------------------
+
+  /// @param result of a system call; negative if it has failed.
+  static void check(long result, const std::string& name) {
+    if (result >= 0)
+      return;
+    const auto why = errno;
+    if (why == ENOENT)
+      throw status_error{errc::not_found, "there is no " + name};
+    if (why == ELOOP)
+      throw status_error{errc::permission_denied, name + " is a link"};
+    if (why == ENOTDIR)
+      throw status_error{errc::permission_denied,
+                         name + " is behind no folder"};
+    throw status_error{errc::unavailable,
+                       name + ": " + std::generic_category().message(why)};
+  }
+
+  static bool is_text(const std::string& x) {
+    try {
+      return !tertulia::to_json_text(x).empty();
+    } catch (const status_error&) { // it is no UTF-8
+      return false;
+    }
+  }
+
+  // -- files: with the mutex --------------------------------------------------
+
+  static std::vector<std::string> names_in(const std::string& path) {
+    std::vector<std::string> result;
+    for (std::size_t from = 0; from <= path.size();) {
+      const auto to = std::min(path.find('/', from), path.size());
+      auto name = path.substr(from, to - from);
+      if (name.empty() || name.front() == '.'
+          || name.find('\0') != std::string::npos)
+        throw status_error{errc::permission_denied,
+                           path + " is no name in the sandbox"};
+      result.push_back(std::move(name));
+      from = to + 1;
+    }
+    return result;
+  }
+
+  /// Goes there folder by folder, so that there is no moment in which a link
+  /// could be put into the way.
+  [[nodiscard]] place find(const std::string& path, bool make_folders) const {
+    constexpr auto how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    auto names = names_in(path);
+    place result{descriptor{::openat(folder_.get(), ".", how)}, names.back()};
+    check(result.folder.get(), path);
+    names.pop_back();
+    for (const auto& name : names) {
+      const auto above = result.folder.get();
+      if (make_folders)
+        static_cast<void>(::mkdirat(above, name.c_str(), 0777));
+      descriptor next{::openat(above, name.c_str(), how)};
+      check(next.get(), path);
+      result.folder = std::move(next);
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::string load(const std::string& path) const {
+    const auto at = find(path, false);
+    // A pipe would keep us waiting.
+    const descriptor file{
+      ::openat(at.folder.get(), at.name.c_str(),
+               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    check(file.get(), path);
+    struct stat info {};
+    check(::fstat(file.get(), &info), path);
+    if (!S_ISREG(info.st_mode))
+      throw status_error{errc::permission_denied, path + " is no file"};
+    std::string result(max_size + 1, '\0');
+    std::size_t size = 0;
+    for (ssize_t got = 1; got > 0 && size < result.size(); size += got)
+      check(got = ::read(file.get(), &result[size], result.size() - size),
+            path);
+    if (size > max_size)
+      throw status_error{errc::resource_exhausted,
+                         path + " is larger than 64 KiB"};
+    result.resize(size);
+    if (!is_text(result))
+      throw status_error{errc::invalid_argument, path + " is no text"};
+    return result;
+  }
+
+  void change(const std::string& path, const std::string& text) {
+    if (text.size() > max_size)
+      throw status_error{errc::resource_exhausted,
+                         path + " would be larger than 64 KiB"};
+    if (!at_first_.contains(path))
+      at_first_.emplace(path, load_if_any(path));
+    store(path, text);
+    changed_[path] = text;
+  }
+
+  [[nodiscard]] std::optional<std::string>
+  load_if_any(const std::string& path) const {
+    try {
+      return load(path);
+    } catch (const status_error& x) {
+      if (x.code() != errc::not_found)
+        throw;
+      return std::nullopt;
+    }
+  }
+
+  /// Writes another file and has it take the place, so that nobody sees a half.
+  void store(const std::string& path, std::string_view text) const {
+    const auto at = find(path, true);
+    const auto folder = at.folder.get();
+    const auto fresh = '.' + at.name + ".tertulia";
+    ::unlinkat(folder, fresh.c_str(), 0); // of a program that has died
+    const descriptor file{
+      ::openat(folder, fresh.c_str(),
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)};
+    check(file.get(), path);
+    try {
+      struct stat old {};
+      if (::fstatat(folder, at.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0)
+        check(::fchmod(file.get(), old.st_mode & 0777), path);
+      while (!text.empty()) {
+        const auto written = ::write(file.get(), text.data(), text.size());
+        check(written, path);
+        text.remove_prefix(static_cast<std::size_t>(written));
+      }
+      check(::fsync(file.get()), path);
+      check(::renameat(folder, fresh.c_str(), folder, at.name.c_str()), path);
+    } catch (...) {
+      ::unlinkat(folder, fresh.c_str(), 0);
+      throw;
+    }
+  }
+
+  void remove(const std::string& path) const {
+    if (!load_if_any(path))
+      return;
+    const auto at = find(path, false);
+    check(::unlinkat(at.folder.get(), at.name.c_str(), 0), path);
+  }
+
+  mutable std::mutex mutex_;
+  std::filesystem::path root_;
+  descriptor folder_;
+  /// What there was before it was changed first; empty for no such file.
+  std::map<std::string, std::optional<std::string>> at_first_;
+  std::map<std::string, std::string> changed_;
+};
+
+} // namespace example
