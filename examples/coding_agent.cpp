@@ -15,11 +15,15 @@
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "sandbox_folder.hpp"
@@ -200,19 +204,19 @@ void talk(tertulia::runtime& rt, const ai::model& model, sandbox_folder& box,
     define_tools(rt, box), ai::with_max_iterations(50)};
   const auto coder
     = define_coder(rt, prompt, box, tertulia::spawn_memory_store(rt.system()));
-  // --(undo-begin)--
   std::vector<tertulia::snapshot_id> turns; // that count
   const auto open = [&] {
     return turns.empty()
              ? coder.stream_bidi()
              : coder.stream_bidi(tertulia::with_snapshot_id(turns.back()));
   };
-  // --(undo-end)--
   auto live = open();
   for (std::string line; example::next_line(in, line);) {
     if (line == "/undo") {
       if (!turns.empty())
         turns.pop_back();
+      live.close();
+      live.output(); // one at a time works in the folder
       live = open();
     } else {
       example::turn_printer printer;
@@ -234,9 +238,11 @@ void talk(tertulia::runtime& rt, const ai::model& model, sandbox_folder& box,
     if (!turns.empty())
       show_snapshot(rt, turns.back());
   }
+  live.close();
+  live.output();
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc != 1 && argc != 3) {
     std::cerr << "usage: coding_agent [FOLDER MODEL]\n";
     return 2;
@@ -256,4 +262,7 @@ int main(int argc, char** argv) {
     std::istringstream play{lines};
     talk(rt, ai::define_model(rt, "script", script), box, play);
   }
+} catch (const std::exception& x) {
+  std::cerr << "coding_agent: " << x.what() << '\n';
+  return 1;
 }

@@ -11,6 +11,7 @@
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/memory_store.hpp>
 
+#include <exception>
 #include <iostream>
 #include <sstream>
 #include <string>
