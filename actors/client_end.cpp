@@ -13,6 +13,8 @@ void client_end::on(chunk_batch&& x) {
     return lost(fail(errc::data_loss, "expected chunk "
                                         + std::to_string(next_chunk_) + ", got "
                                         + std::to_string(x.first)));
+  if (!has_room_for(x.size))
+    return lost(overrun());
   next_chunk_ += x.size;
   spent(x.size);
   input_credit_ += x.input_credit;
@@ -22,6 +24,8 @@ void client_end::on(chunk_batch&& x) {
 void client_end::on(const turn_end& x) {
   if (over_)
     return;
+  if (!has_room_for(1))
+    return lost(overrun());
   spent(1);
   input_credit_ += x.input_credit;
   unread_.emplace_back(x);
@@ -49,6 +53,7 @@ void client_end::lost(caf::error reason) {
 void client_end::reject(caf::error reason) {
   over_ = true;
   unread_.clear();
+  held_ = 0;
   if (!failure_)
     failure_ = std::move(reason);
 }
@@ -63,11 +68,13 @@ client_end::arrival client_end::next() const noexcept {
 chunk_batch client_end::take_chunks() {
   auto result = std::move(std::get<chunk_batch>(unread_.front()));
   unread_.pop_front();
+  held_ -= result.size;
   return result;
 }
 
 void client_end::take_turn_end() {
   unread_.pop_front();
+  --held_;
   consumed(1);
 }
 
@@ -77,6 +84,7 @@ void client_end::drop_unread() {
     consumed(batch != nullptr ? batch->size : 1);
   }
   unread_.clear();
+  held_ = 0;
 }
 
 std::uint32_t client_end::credit_due(bool waiting) noexcept {
@@ -104,6 +112,21 @@ void client_end::spent(std::uint32_t count) noexcept {
   const auto left = std::int64_t{granted_} - count;
   granted_ = static_cast<std::int32_t>(
     std::max(left, -static_cast<std::int64_t>(max_window)));
+  held_ += count;
+}
+
+bool client_end::has_room_for(std::uint32_t count) const noexcept {
+  // More than the window by what may go ahead of its credit, generously: the
+  // one chunk of a rendezvous, and the notice of a snapshot.
+  constexpr std::uint64_t ahead = 16;
+  return std::uint64_t{held_} + count <= window_ + ahead;
+}
+
+caf::error client_end::overrun() const {
+  return fail(errc::resource_exhausted,
+              "the connection sent more than it had credit for: over "
+                + std::to_string(held_) + " chunks are unread, of a window of "
+                + std::to_string(window_));
 }
 
 caf::error client_end::refusal() const {

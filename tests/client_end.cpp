@@ -94,6 +94,48 @@ TEST_F(client_end, what_came_before_a_gap_is_read_before_the_error) {
   EXPECT_EQ(code_of(end.failure()), errc::data_loss);
 }
 
+TEST_F(client_end, more_than_there_was_credit_for_is_not_kept) {
+  end.on(batch(0, 8));
+  EXPECT_FALSE(end.over()) << "a whole window";
+  end.on(turn_end{0, 0});
+  EXPECT_FALSE(end.over()) << "what may go ahead of its credit";
+  end.on(batch(8, 1'000));
+  ASSERT_TRUE(end.over());
+  EXPECT_EQ(code_of(end.failure()), errc::resource_exhausted);
+  EXPECT_EQ(end.take_chunks().size, 8u) << "what came before is read";
+  end.take_turn_end();
+  EXPECT_EQ(end.next(), detail::client_end::arrival::over);
+}
+
+TEST_F(client_end, ends_of_turns_without_end_are_not_kept) {
+  for (std::uint64_t i = 0; i < 1'000; ++i)
+    end.on(turn_end{i, 0});
+  EXPECT_EQ(code_of(end.failure()), errc::resource_exhausted);
+}
+
+TEST_F(client_end, whoever_is_read_may_go_on_for_ever) {
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    end.on(batch(i * 8, 8));
+    EXPECT_EQ(end.take_chunks().size, 8u);
+    end.on(turn_end{i, 0});
+    if (i % 2 == 0)
+      end.take_turn_end();
+    else
+      end.drop_unread();
+  }
+  EXPECT_FALSE(end.over());
+}
+
+TEST_F(client_end, a_connection_that_sends_without_credit_is_cancelled) {
+  std::vector<chunk_batch> all;
+  for (std::uint64_t i = 0; i < 100; ++i)
+    all.push_back(batch(i, 1));
+  all.push_back(batch(100, 100'000));
+  auto talk = open_to(all, 100'100);
+  EXPECT_EQ(code_from([&] { talk.output(patience); }),
+            errc::resource_exhausted);
+}
+
 TEST_F(client_end, inputs_that_nobody_took_are_counted) {
   end.sent();
   end.sent();

@@ -39,7 +39,9 @@ public:
     input_credit_ += x.inputs;
   }
 
-  /// A gap or a repetition in the numbers ends the connection with `data_loss`.
+  /// A gap or a repetition in the numbers ends the connection with `data_loss`;
+  /// more than there was credit for ends it with `resource_exhausted`, so that
+  /// what is unread is limited whoever sends it.
   void on(chunk_batch&& x);
 
   void on(const turn_end& x);
@@ -141,9 +143,15 @@ private:
   /// Notes that chunks, or ends of turns, have arrived.
   void spent(std::uint32_t count) noexcept;
 
+  /// Whether so much more can have had credit.
+  [[nodiscard]] bool has_room_for(std::uint32_t count) const noexcept;
+
+  [[nodiscard]] caf::error overrun() const;
+
   std::uint32_t window_;
   std::int32_t granted_ = 0;   // at a rendezvous: what it may still send;
                                // below zero if it has sent more
+  std::uint32_t held_ = 0;     // arrived and not taken
   std::uint32_t consumed_ = 0; // what it may send besides
   std::uint32_t input_credit_ = 0;
   bool closed_ = false;
