@@ -21,10 +21,11 @@ using session_flow
 /// turns. Registers it as `/session-flow/<name>`, and if it has a store the
 /// action `/snapshot-store/<name>/getSnapshot`.
 ///
-/// With a store, snapshots are made at the end of each turn and of the
-/// invocation unless a callback says no. They are named by UUIDs, which are
-/// also noted in the last message as `snapshotId`, so that a client knows which
-/// snapshot goes with which message. Going on from one makes a branch.
+/// With a store, snapshots are made at the end of each turn, of each round of
+/// tools in it (`ai::generate`) and of the invocation, unless a callback says
+/// no. They are named by UUIDs, which are also noted in the last message as
+/// `snapshotId`, so that a client knows which snapshot goes with which message.
+/// Going on from one makes a branch.
 ///
 /// @param body    a coroutine `task<>(context, ai::flow_session<Custom>,
 ///                ai::flow_responder<Status>)`; otherwise as for
