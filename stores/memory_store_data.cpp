@@ -290,9 +290,14 @@ snapshot_page memory_store_data::list(const list_snapshots& x) const {
       result.more = true;
       break;
     }
-    auto& next = result.snapshots.emplace_back(session->record_of(*i));
-    if (x.wanted == detail_level::state)
-      next.content = i->kept->second.verified(i->kept->first.id);
+    const auto& [key, kept] = *i->kept;
+    auto record = session->record_of(*i);
+    if (x.wanted == detail_level::record)
+      result.snapshots.emplace_back(std::move(record));
+    else if (kept.is_sound(key.id))
+      result.snapshots.emplace_back(std::move(record), kept.value);
+    else
+      result.damages.push_back(rules::damage_of(damage_kind::corrupt, record));
   }
   return result;
 }

@@ -127,7 +127,8 @@ public:
         return change([x = std::move(x)](auto& data) { return data.erase(x); });
       },
       [this](prune_snapshots& x) {
-        return change([x = std::move(x)](auto& data) { return data.prune(x); });
+        commit();
+        return read([x = std::move(x)](auto& data) { return data.prune(x); });
       },
       [this](copy_session& x) {
         return change([x = std::move(x)](auto& data) { return data.copy(x); });

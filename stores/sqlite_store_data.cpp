@@ -233,40 +233,74 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
       return y.first <= sequence && sequence <= y.last;
     });
   };
-  std::vector<std::int64_t> states;
-  // One more than the page has says that there are more.
+  sqlite_states::loaded last_state;
   const auto read = [&](std::uint64_t first, std::uint64_t last) {
     auto rows
       = find_records_.bind(1, in->key).bind(2, first).bind(3, last).rows();
-    while (result.snapshots.size() <= size && rows.next()) {
-      if (auto damaged = damage_in(*in, rows)) {
-        columns::add(result.damages, std::move(*damaged));
-        continue;
+    while (result.snapshots.size() < size && rows.next()) {
+      auto damaged = damage_in(*in, rows);
+      if (!damaged) {
+        auto next = read_entry(*in, rows);
+        next.record.orphaned = !is_on_the_way(next.record.sequence);
+        state content;
+        if (x.wanted == detail_level::state)
+          damaged = load(next, content, last_state);
+        if (!damaged)
+          result.snapshots.emplace_back(std::move(next.record),
+                                        std::move(content));
       }
-      auto next = read_entry(*in, rows);
-      next.record.orphaned = !is_on_the_way(next.record.sequence);
-      states.push_back(next.state);
-      result.snapshots.emplace_back(std::move(next.record));
+      if (damaged)
+        columns::add(result.damages, std::move(*damaged));
     }
   };
-  if (x.with_orphans) {
-    read(after + 1, std::numeric_limits<std::int64_t>::max());
-  } else {
-    for (auto i = way.rbegin();
-         i != way.rend() && result.snapshots.size() <= size; ++i)
-      if (i->last > after)
-        read(std::max(i->first, after + 1), i->last);
-  }
-  if (result.snapshots.size() > size) {
-    result.more = true;
-    result.snapshots.pop_back();
-  }
-  if (x.wanted == detail_level::state) {
-    sqlite_states::loaded last;
-    for (std::size_t i = 0; i < result.snapshots.size(); ++i)
-      result.snapshots[i].content = states_.load(states[i], &last);
+  // What comes next is only said to be there: it is on the next page that it
+  // may be damaged.
+  const auto is_there = [&](std::uint64_t first, std::uint64_t last) {
+    try {
+      return has_record_.bind(1, in->key)
+        .bind(2, first)
+        .bind(3, last)
+        .rows()
+        .next();
+    } catch (const status_error& error) {
+      if (error.code() != errc::data_loss)
+        throw;
+      return true;
+    }
+  };
+  const std::vector<stretch> all{
+    {1, std::uint64_t{std::numeric_limits<std::int64_t>::max()}}};
+  const auto& wanted = x.with_orphans ? all : way;
+  for (auto i = wanted.rbegin(); i != wanted.rend() && !result.more; ++i) {
+    if (i->last > after)
+      read(std::max(i->first, after + 1), i->last);
+    if (result.snapshots.size() == size) {
+      const auto behind = result.snapshots.back().record.sequence + 1;
+      result.more
+        = i->last >= behind && is_there(std::max(i->first, behind), i->last);
+    }
   }
   return result;
+}
+
+std::optional<damage> sqlite_store_data::load(const entry& what, state& to,
+                                              sqlite_states::loaded& last) {
+  auto kind = damage_kind::corrupt;
+  try {
+    to = states_.load(what.state, &last);
+    return std::nullopt;
+  } catch (const status_error& error) {
+    if (error.code() != errc::data_loss)
+      throw;
+  }
+  sqlite_states::verifier verifier;
+  try {
+    kind = states_.verify(what.state, verifier).damaged.value_or(kind);
+  } catch (const status_error& error) {
+    if (error.code() != errc::data_loss)
+      throw; // SQLite cannot even read where it is
+  }
+  return rules::damage_of(kind, what.record);
 }
 
 stored_session sqlite_store_data::get(const get_session& x) {

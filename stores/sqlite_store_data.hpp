@@ -72,11 +72,15 @@ public:
   [[nodiscard]] session_page list(const list_sessions& x);
   snapshot_record label(const label_snapshot& x);
   erased erase(const delete_session& x);
-  erased prune(const prune_snapshots& x);
   session_info copy(const copy_session& x);
   snapshot_record annotate(const annotate_snapshot& x);
   session_info title(const title_session& x);
   [[nodiscard]] verified_page verify(const verify_sessions& x);
+
+  // Of these each has transactions of its own.
+
+  /// @pre no transaction is open.
+  erased prune(const prune_snapshots& x);
 
   /// @pre no transaction is open.
   vacuumed vacuum();
@@ -130,6 +134,11 @@ private:
   /// Throws if a record of the session is damaged or gone.
   void expect_all_records(const session& in);
 
+  /// Throws if one on a way from the root is.
+  void expect_way(const session& in, const std::vector<stretch>& way);
+
+  [[nodiscard]] static bool
+  is_whole_record(const sqlite_statement::cursor& row);
   [[nodiscard]] static std::optional<damage>
   damage_in(const session& in, const sqlite_statement::cursor& row);
   [[nodiscard]] entry read_entry(const session& in,
@@ -156,7 +165,18 @@ private:
   void for_each_session(const list_sessions& x,
                         const std::function<bool(session)>& fn);
 
-  erased prune(session& x, const prune_snapshots& how);
+  [[nodiscard]] bool has_labels(const session& in, std::uint64_t sequence);
+
+  /// Prunes sessions, all at once if that goes well and else one by one, and
+  /// adds what has come of it.
+  void prune(const std::vector<session_ref>& names, const prune_snapshots& how,
+             erased& to);
+  void prune(session& x, const prune_snapshots& how, erased& to);
+
+  /// Reads the state of a record that is listed.
+  /// @returns the damage if there is any.
+  std::optional<damage> load(const entry& what, state& to,
+                             sqlite_states::loaded& last);
 
   /// One page of verification on its way.
   struct inspection {
@@ -219,6 +239,8 @@ private:
   sqlite_statement erase_records_;
   sqlite_statement states_of_;
   sqlite_statement outline_;
+  sqlite_statement has_record_;
+  sqlite_statement find_damaged_;
   sqlite_statement labels_of_;
   sqlite_statement insert_label_;
   sqlite_statement erase_labels_;

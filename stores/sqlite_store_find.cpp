@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/status.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -56,13 +58,17 @@ sqlite_store_data::find(const session_ref& x) {
   return result;
 }
 
+bool sqlite_store_data::is_whole_record(const sqlite_statement::cursor& row) {
+  return row.number(15) != 0 && columns::to_event(row.view(4)).has_value();
+}
+
 std::optional<damage>
 sqlite_store_data::damage_in(const session& in,
                              const sqlite_statement::cursor& row) {
   const auto because = [&](damage_kind kind, const char* what) {
     return columns::damage_of(kind, in.info, row.count(0), what);
   };
-  if (row.number(15) == 0 || !columns::to_event(row.view(4)))
+  if (!is_whole_record(row))
     return because(damage_kind::corrupt, "is corrupt");
   if (row.is_null(9))
     return because(damage_kind::missing, "refers to a state that is missing");
@@ -114,11 +120,33 @@ sqlite_store_data::find(const session& in, std::uint64_t sequence) {
 void sqlite_store_data::expect_all_records(const session& in) {
   auto rows = count_whole_.bind(1, in.key).rows();
   const auto whole = rows.next() ? rows.count(0) : 0;
-  if (whole != in.info.records)
-    columns::reject(columns::damage_of(
-      damage_kind::corrupt, in.info, 0,
-      "has " + std::to_string(in.info.records) + " records, of which "
-        + std::to_string(whole) + " can be read"));
+  if (whole == in.info.records)
+    return;
+  auto what = "has " + std::to_string(in.info.records) + " records, of which "
+              + std::to_string(whole) + " can be read";
+  if (auto damaged = find_damaged_.bind(1, in.key).rows(); damaged.next())
+    what += ": record " + std::to_string(damaged.count(0)) + " is corrupt";
+  columns::reject(columns::damage_of(damage_kind::corrupt, in.info, 0, what));
+}
+
+void sqlite_store_data::expect_way(const session& in,
+                                   const std::vector<stretch>& way) {
+  std::uint64_t before = 0;
+  for (auto i = way.rbegin(); i != way.rend(); ++i) {
+    auto rows
+      = outline_.bind(1, in.key).bind(2, i->first).bind(3, i->last).rows();
+    while (rows.next()) {
+      const auto sequence = rows.count(0);
+      const auto parent = rows.count(1);
+      if (rows.number(2) == 0)
+        columns::reject(columns::damage_of(damage_kind::corrupt, in.info,
+                                           sequence, "is corrupt"));
+      if (parent != before) // of what is on the way each knows the one before
+        columns::reject(columns::damage_of(damage_kind::missing, in.info,
+                                           parent, "is missing"));
+      before = sequence;
+    }
+  }
 }
 
 std::optional<sqlite_store_data::entry>
@@ -195,6 +223,24 @@ sqlite_store_data::found sqlite_store_data::find(const snapshot_ref& x) {
 
 // -- what is active -----------------------------------------------------------
 
+namespace {
+
+/// Returns the first column of a row whose second one says that it is whole;
+/// nothing if it is not, or if SQLite cannot read it.
+std::optional<std::uint64_t> number_of_whole(sqlite_statement& x) {
+  try {
+    auto rows = x.rows();
+    if (rows.next() && rows.number(1) != 0)
+      return rows.count(0);
+  } catch (const status_error& error) {
+    if (error.code() != errc::data_loss)
+      throw;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
 std::vector<sqlite_store_data::stretch>
 sqlite_store_data::active(const session& x, std::uint64_t until) {
   std::vector<stretch> result;
@@ -203,17 +249,16 @@ sqlite_store_data::active(const session& x, std::uint64_t until) {
     // Where the way is damaged nobody knows how it goes on: what lies below
     // counts as active, because damage to one record must not hide another.
     stretch next{1, last};
-    if (auto rows = run_of_.bind(1, x.key).bind(2, last).rows();
-        rows.next() && rows.number(1) != 0)
-      next.first = std::clamp<std::uint64_t>(rows.count(0), 1, last);
+    if (const auto run = number_of_whole(run_of_.bind(1, x.key).bind(2, last)))
+      next.first = std::clamp<std::uint64_t>(*run, 1, last);
     result.push_back(next);
     if (next.first <= until)
       break;
     // Whoever is the first of the run by now knows where it hangs.
-    auto rows = parent_of_.bind(1, x.key).bind(2, next.first).rows();
     last = next.first - 1;
-    if (rows.next() && rows.number(1) != 0)
-      last = std::min(rows.count(0), last);
+    if (const auto parent
+        = number_of_whole(parent_of_.bind(1, x.key).bind(2, next.first)))
+      last = std::min(*parent, last);
   }
   return result;
 }

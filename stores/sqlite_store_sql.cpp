@@ -151,10 +151,14 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                        " AND sequence = ?2"),
     erase_records_(db_, "DELETE FROM records WHERE session = ?1"),
     states_of_(db_, "SELECT DISTINCT state FROM records WHERE session = ?1"),
-    outline_(db_, "SELECT r.sequence, r.parent, r.state, r.created_at,"
-                  " EXISTS (SELECT 1 FROM labels l WHERE l.session = r.session"
-                  " AND l.sequence = r.sequence)"
-                  " FROM records r WHERE r.session = ?1 ORDER BY r.sequence"),
+    outline_(db_, "SELECT r.sequence, r.parent, " TERTULIA_WHOLE_RECORD
+                  " FROM records r WHERE r.session = ?1"
+                  " AND r.sequence BETWEEN ?2 AND ?3 ORDER BY r.sequence"),
+    has_record_(db_, "SELECT 1 FROM records WHERE session = ?1"
+                     " AND sequence BETWEEN ?2 AND ?3 LIMIT 1"),
+    find_damaged_(db_, "SELECT r.sequence FROM records r WHERE r.session = ?1"
+                       " AND NOT " TERTULIA_WHOLE_RECORD
+                       " ORDER BY r.sequence LIMIT 1"),
     labels_of_(db_, "SELECT label FROM labels WHERE session = ?1"
                     " AND sequence = ?2 ORDER BY label"),
     insert_label_(db_, "INSERT INTO labels (session, sequence, label)"

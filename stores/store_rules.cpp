@@ -276,6 +276,13 @@ std::string text_of(damage_kind kind, const state_id& x) {
               : " is missing, or a part of it is");
 }
 
+damage damage_of(damage_kind kind, const snapshot_record& x) {
+  const session_ref where{x.agent, x.session};
+  return {kind, where, x.sequence, x.state,
+          "record " + std::to_string(x.sequence) + " of " + name_of(where)
+            + " cannot be read: " + text_of(kind, x.state)};
+}
+
 void reject_corrupt(const state_id& x) {
   reject(errc::data_loss, text_of(damage_kind::corrupt, x),
          {{"state", x.str()}, {"damage", "corrupt"}});

@@ -81,6 +81,9 @@ void describe(session_info& x, const state& content);
 /// Says that a state is not what its id says, or that it is gone.
 [[nodiscard]] std::string text_of(damage_kind kind, const state_id& x);
 
+/// Says the same of a record that has such a state.
+[[nodiscard]] damage damage_of(damage_kind kind, const snapshot_record& x);
+
 /// A state is not what its id says.
 [[noreturn]] void reject_corrupt(const state_id& x);
 

@@ -142,7 +142,7 @@ auto store_samples() {
   return std::tuple{annotate_snapshot{snapshot, "as we said"},
                     copy_session{which, {"/agent/b", session_id{"t"}}, 7},
                     delete_session{which},
-                    erased{1ull << 40, 1},
+                    erased{1ull << 40, 1, verified.damages},
                     get_session{which, detail_level::record},
                     get_snapshot{snapshot, detail_level::record},
                     label,

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/raw_sqlite.hpp"
 #include "support/refusal.hpp"
 #include "support/scratch.hpp"
 
@@ -239,6 +240,30 @@ TEST_F(session_file, what_is_not_there_is_not_exported) {
   }
   EXPECT_EQ(code, errc::not_found);
   EXPECT_TRUE(file.str().empty());
+}
+
+TEST_F(session_file, what_is_damaged_is_named_and_stops_no_other_export) {
+  keep(to, at("s"), talk(1), 0);
+  keep(to, at("s"), number(2), 1);
+  keep(to, at("s"), talk(3), 2);
+  keep(to, at("t"), number(4), 0);
+  const auto before = exported(to, at("t"));
+  test::raw_sqlite db{folder / "sessions.db"};
+  for (const auto* damage :
+       {"UPDATE blobs SET text = '7' WHERE text = '2'",
+        "UPDATE records SET depth = 7 WHERE sequence = 2",
+        "UPDATE sessions SET title = 'x' WHERE id = 's'"}) {
+    db.run(damage);
+    const auto error = test::error_of([&] { return exported(to, at("s")); });
+    EXPECT_EQ(error.code(), errc::data_loss);
+    const auto is_of_the_session = std::string{damage}.find("sessions") < 10;
+    EXPECT_EQ(error.message().find("record 2 of session \"s\"") == 0,
+              !is_of_the_session)
+      << error.message();
+    EXPECT_NE(error.message().find("session \"s\" of /agent/a"),
+              std::string::npos);
+    EXPECT_EQ(exported(to, at("t")), before);
+  }
 }
 
 TEST_F(session_file, a_session_that_changes_meanwhile_is_not_exported) {

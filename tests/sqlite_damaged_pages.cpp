@@ -172,4 +172,64 @@ TEST_F(sqlite_damaged_pages, who_shares_a_batch_with_it_is_not_harmed) {
   EXPECT_EQ(x.get(get_session{session("e")}).info.records, 20u);
 }
 
+TEST_F(sqlite_damaged_pages, what_nobody_can_read_stops_no_pruning_of_others) {
+  {
+    file_store x{file};
+    for (std::uint64_t i = 1; i <= 3; ++i)
+      for (const auto* name : {"aa", "d"})
+        x.get(turn(name, i, {}));
+  }
+  change_page(file, root_page(file, "blobs"), [](std::string& bytes) {
+    bytes[0] = '\1'; // of no kind that there is
+  });
+  file_store x{file};
+  const auto pruned = x.get(prune_snapshots{});
+  EXPECT_EQ(pruned.records, 4u);
+  ASSERT_EQ(pruned.damages.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(pruned.damages[i].where, session(std::data(names)[i]));
+  for (const auto* name : names)
+    EXPECT_EQ(x.get(list_snapshots{session(name)}).snapshots.size(), 3u);
+  for (const auto* name : {"aa", "d"})
+    EXPECT_EQ(x.get(list_snapshots{session(name)}).snapshots.size(), 1u);
+}
+
+TEST_F(sqlite_damaged_pages, a_list_goes_on_up_to_what_nobody_can_read) {
+  constexpr std::uint64_t count = 300;
+  {
+    file_store x{file};
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      auto saved = turn("z", 1, payload::of(i));
+      saved.record.parent = i - 1;
+      x.get(saved);
+    }
+  }
+  std::int64_t last = 0; // the page that has the last records
+  change_page(file, root_page(file, "records"), [&](const std::string& bytes) {
+    for (std::size_t i = 8; i < 12; ++i)
+      last = last * 256 + static_cast<unsigned char>(bytes[i]);
+  });
+  change_page(file, last, [](std::string& bytes) {
+    ASSERT_EQ(bytes[0], '\x0a');
+    bytes[0] = '\1';
+  });
+  file_store x{file};
+  std::uint64_t readable = 0;
+  while (readable < count
+         && x.ask(get_snapshot{snapshot_ref{session("z"), readable + 1}}))
+    ++readable;
+  ASSERT_GT(readable, 10u);
+  ASSERT_LT(readable, count);
+  list_snapshots all{session("z")};
+  all.limit = 1;
+  for (all.after = readable - 3; all.after < readable; ++all.after) {
+    const auto page = x.get(all);
+    ASSERT_EQ(page.snapshots.size(), 1u) << all.after;
+    EXPECT_TRUE(page.more);
+  }
+  const auto next = x.ask(all);
+  ASSERT_FALSE(next);
+  EXPECT_EQ(code_of(next.error()), errc::data_loss);
+}
+
 } // namespace tertulia::test::sqlite_damaged_pages_tests

@@ -136,6 +136,7 @@ protected:
       ADD_FAILURE() << "the store has something that is damaged";
       return result;
     }
+    EXPECT_TRUE(page->damages.empty());
     for (const auto& x : page->snapshots) {
       EXPECT_EQ(x.content.id(), x.record.state);
       result.push_back(x.record);

@@ -125,8 +125,10 @@ typename Inspector::result_type inspect(Inspector& f, title_session& x) {
 ///
 /// `not_found` without such a session or such a record of it, `already_exists`
 /// if there is a session of the new name, `invalid_argument` if one of the
-/// names is empty. Whoever copies to another agent says that it can read the
-/// states. A damaged state is copied as it is.
+/// names is empty, `data_loss` if one of the records is damaged that are to be
+/// copied: it is named, and a copy up to a record before it can be made.
+/// Whoever copies to another agent says that it can read the states. A damaged
+/// state is copied as it is, and is `data_loss` to those who read it there.
 struct copy_session {
   copy_session() = default;
   copy_session(session_ref from, session_ref to, std::uint64_t up_to = 0)

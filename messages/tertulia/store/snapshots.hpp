@@ -115,8 +115,8 @@ typename Inspector::result_type inspect(Inspector& f, restore_snapshot& x) {
 }
 
 /// List the snapshots of a session, oldest first, a page at a time. A session
-/// that is not there has none. A damaged record is left out and named; a
-/// damaged state is `data_loss`, if states are wanted.
+/// that is not there has none. A damaged record is left out and named; so is
+/// one whose state is damaged, if states are wanted.
 struct list_snapshots {
   list_snapshots() = default;
   explicit list_snapshots(session_ref of) : of(std::move(of)) {}

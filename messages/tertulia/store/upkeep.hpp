@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/identifier.hpp>
+#include <tertulia/store/damage.hpp>
 #include <tertulia/store/names.hpp>
 
 #include <caf/meta/type_name.hpp>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 // What a store is told to part with, and what came of it.
 
@@ -36,6 +38,12 @@ typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
 /// Drop records that nobody is likely to want. Heads and labelled records stay;
 /// the children of a dropped record hang on its nearest ancestor that stays, so
 /// that what was active stays active. Indexes and numbers stay as they were.
+///
+/// What lists leave out because it is damaged stays as well, and is named: a
+/// record, or a session with all that it has. Neither counts among the newest.
+///
+/// One session is pruned as a whole or not at all. If something fails that is
+/// no damage, such as a disk that is full, others may have been pruned by then.
 struct prune_snapshots {
   prune_snapshots() = default;
 
@@ -61,19 +69,24 @@ typename Inspector::result_type inspect(Inspector& f, prune_snapshots& x) {
 /// What `delete_session` and `prune_snapshots` took away.
 struct erased {
   erased() = default;
-  erased(std::uint64_t records, std::uint64_t states)
-    : records(records), states(states) {}
+  erased(std::uint64_t records, std::uint64_t states,
+         std::vector<damage> damages = {})
+    : records(records), states(states), damages(std::move(damages)) {}
 
   std::uint64_t records = 0;
   /// States that nothing refers to any more.
   std::uint64_t states = 0;
+  /// What was not pruned because it has not stayed what it was. Nothing says
+  /// whether it would have been.
+  std::vector<damage> damages;
 
   friend bool operator==(const erased&, const erased&) = default;
 };
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, erased& x) {
-  return f(caf::meta::type_name("tertulia::erased"), x.records, x.states);
+  return f(caf::meta::type_name("tertulia::erased"), x.records, x.states,
+           x.damages);
 }
 
 /// Give back to the disk what was erased. Nothing that is kept changes. A store

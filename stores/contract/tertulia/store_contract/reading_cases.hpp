@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -80,6 +81,52 @@ TYPED_TEST_P(store_contract, a_corrupt_state_is_data_loss) {
     EXPECT_EQ(this->get(get_session{of}).info, before);
     EXPECT_EQ(this->code(get_snapshot{which, detail_level::record}), errc::ok);
     EXPECT_EQ(this->code(get_snapshot{snapshot_ref{of, 2}}), errc::ok);
+  } else {
+    GTEST_SKIP() << "the factory does not corrupt states";
+  }
+}
+
+TYPED_TEST_P(store_contract, a_list_names_what_is_corrupt_once) {
+  if constexpr (corrupts_states<TypeParam>) {
+    const auto middle = this->at("middle");
+    const auto end = this->at("end");
+    this->save_all(middle, {2, 1, 4});
+    this->save_all(end, {2, 4, 1});
+    const auto corrupt = this->number(1).id();
+    this->store.factory().corrupt(corrupt);
+    using sequences = std::vector<std::uint64_t>;
+    for (const auto& [of, readable, lost] :
+         {std::tuple{middle, sequences{1, 3}, std::uint64_t{2}},
+          std::tuple{end, sequences{1, 2}, std::uint64_t{3}}}) {
+      EXPECT_EQ(this->sequences(of), (sequences{1, 2, 3}));
+      for (const std::uint32_t limit : {1, 2, 3, 10}) {
+        list_snapshots x{of};
+        x.wanted = detail_level::state;
+        x.limit = limit;
+        sequences listed;
+        std::vector<damage> damages;
+        for (auto more = true; more;) {
+          const auto page = this->get(x);
+          for (const auto& y : page.snapshots) {
+            EXPECT_EQ(y.content.id(), y.record.state);
+            listed.push_back(y.record.sequence);
+          }
+          damages.insert(damages.end(), page.damages.begin(),
+                         page.damages.end());
+          more = page.more;
+          ASSERT_TRUE(!more || page.snapshots.size() == limit);
+          if (more)
+            x.after = listed.back();
+        }
+        EXPECT_EQ(listed, readable) << limit;
+        ASSERT_EQ(damages.size(), 1u) << limit;
+        EXPECT_EQ(damages[0].kind, damage_kind::corrupt);
+        EXPECT_EQ(damages[0].where, of);
+        EXPECT_EQ(damages[0].sequence, lost);
+        EXPECT_EQ(damages[0].state, corrupt);
+        EXPECT_NE(damages[0].what.find(of.id.str()), std::string::npos);
+      }
+    }
   } else {
     GTEST_SKIP() << "the factory does not corrupt states";
   }

@@ -133,4 +133,26 @@ TYPED_TEST_P(store_contract, pruning_minds_age_number_and_session) {
   }
 }
 
+TYPED_TEST_P(store_contract, pruning_and_copying_read_no_states) {
+  if constexpr (TestFixture::managed && corrupts_states<TypeParam>) {
+    const auto of = this->at("s");
+    const auto copy = this->at("t");
+    this->save_all(of, {2, 1, 4});
+    this->store.factory().corrupt(this->number(1).id());
+    for (const std::uint64_t up_to : {0, 3}) {
+      EXPECT_EQ(this->get(copy_session{of, copy, up_to}).records, 3u);
+      EXPECT_EQ(this->code(get_snapshot{snapshot_ref{copy, 2}}),
+                errc::data_loss);
+      EXPECT_EQ(this->get(get_snapshot{snapshot_ref{copy, 3}}).content,
+                this->number(4));
+      this->get(delete_session{copy});
+    }
+    EXPECT_EQ(this->get(prune_snapshots{}), (erased{2, 2}));
+    EXPECT_TRUE(this->get(verify_sessions{}).damages.empty());
+    EXPECT_EQ(this->get(get_session{of}).content, this->number(4));
+  } else {
+    GTEST_SKIP() << "the factory does not corrupt states";
+  }
+}
+
 } // namespace tertulia

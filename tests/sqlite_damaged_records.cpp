@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What one record or session has lost stops nobody who can do without it.
+
+#include <tertulia/status.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/sqlite_fixture.hpp"
+
+namespace tertulia::test::sqlite_tests {
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+strings names_of(const std::vector<damage>& damages) {
+  strings result;
+  for (const auto& x : damages)
+    result.push_back(
+      x.where.id.str() + std::to_string(x.sequence)
+      + (x.kind == damage_kind::corrupt ? " corrupt" : " missing"));
+  return result;
+}
+
+/// A condition on records.
+std::string is_record(const std::string& session, int sequence) {
+  return " session = (SELECT key FROM sessions WHERE id = '" + session
+         + "') AND sequence = " + std::to_string(sequence);
+}
+
+std::string is_state_of(const std::string& session, int sequence) {
+  return " key = (SELECT state FROM records WHERE"
+         + is_record(session, sequence) + ')';
+}
+
+} // namespace
+
+TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
+  save_all(at("s"), {1, 2, 3, 4, 5, 6});
+  save_all(at("t"), {11, 12, 13});
+  save_all(at("u"), {21, 22, 23});
+  save_all(at("v"), {31, 32, 33});
+  raw().run("UPDATE records SET depth = 9 WHERE" + is_record("s", 3));
+  raw().run("UPDATE states SET type_version = 7 WHERE" + is_state_of("s", 2));
+  raw().run("UPDATE sessions SET title = 'x' WHERE id = 't'");
+  raw().run("PRAGMA foreign_keys = OFF;"
+            "DELETE FROM states WHERE"
+            + is_state_of("u", 1));
+
+  prune_snapshots one;
+  one.agent = at("s").agent;
+  one.session = at("s").id;
+  one.keep_newest = 3; // of those that can be read: 4, 5, 6
+  const auto first = get(one);
+  EXPECT_EQ(first.records, 1u);
+  EXPECT_EQ(names_of(first.damages), (strings{"s2 corrupt", "s3 corrupt"}));
+  EXPECT_EQ(sequences(at("s"), true), (std::vector<std::uint64_t>{4, 5, 6}));
+
+  const auto all = get(prune_snapshots{});
+  EXPECT_EQ(all.records, 2u + 1u + 2u);
+  EXPECT_EQ(names_of(all.damages),
+            (strings{"t0 corrupt", "s2 corrupt", "s3 corrupt", "u1 missing"}));
+  EXPECT_EQ(sequences(at("s"), true), std::vector<std::uint64_t>{6});
+  EXPECT_EQ(sequences(at("u"), true), std::vector<std::uint64_t>{3});
+  EXPECT_EQ(sequences(at("v"), true), std::vector<std::uint64_t>{3});
+
+  one.session = at("t").id;
+  const auto none = get(one);
+  EXPECT_EQ(none.records, 0u);
+  EXPECT_EQ(names_of(none.damages), strings{"t0 corrupt"});
+
+  // What was left is as good as it was.
+  raw().run("UPDATE records SET depth = 2 WHERE" + is_record("s", 3));
+  raw().run("UPDATE states SET type_version = 1 WHERE" + is_state_of("s", 2));
+  raw().run("UPDATE sessions SET title = '' WHERE id = 't'");
+  EXPECT_EQ(sequences(at("s")), (std::vector<std::uint64_t>{2, 3, 6}));
+  EXPECT_EQ(read(at("s"), 2).parent, 0u);
+  EXPECT_EQ(load(3).content, number(3));
+  EXPECT_EQ(names_of(get(verify_sessions{}).damages), strings{"u1 missing"});
+  EXPECT_EQ(get(prune_snapshots{}).records, 2u + 2u);
+}
+
+TEST_F(sqlite_store, a_copy_needs_the_records_that_it_gets_and_no_others) {
+  save_all(at("s"), {1, 2, 3, 4});
+  save(at("s"), number(5), 2, append_rule::anywhere);
+  save_all(at("t"), {1, 2});
+  const auto copy = [&](std::uint64_t up_to) {
+    const auto result = code(copy_session{at("s"), at("copy"), up_to});
+    if (result == errc::ok) {
+      verify_sessions x;
+      x.agent = at("copy").agent;
+      x.session = at("copy").id;
+      EXPECT_EQ(get(x).damages, std::vector<damage>{});
+      get(delete_session{at("copy")});
+    }
+    return result;
+  };
+  const auto said = [&](const std::string& text) {
+    return store.error().message().find(text) != std::string::npos;
+  };
+  raw().run("UPDATE records SET turn_index = 9 WHERE" + is_record("s", 3));
+  EXPECT_EQ(copy(0), errc::data_loss);
+  EXPECT_TRUE(said("record 3 is corrupt")) << store.error().message();
+  EXPECT_EQ(copy(4), errc::data_loss);
+  EXPECT_TRUE(said("record 3 of session \"s\" of /agent/a is corrupt"));
+  EXPECT_EQ(copy(3), errc::data_loss);
+  EXPECT_TRUE(said("record 3 of session \"s\" of /agent/a is corrupt"));
+  EXPECT_EQ(copy(2), errc::ok);
+  EXPECT_EQ(copy(5), errc::ok);
+  EXPECT_EQ(code(copy_session{at("t"), at("another")}), errc::ok);
+
+  raw().run("DELETE FROM records WHERE" + is_record("s", 3));
+  EXPECT_EQ(copy(0), errc::data_loss);
+  EXPECT_EQ(copy(4), errc::data_loss);
+  EXPECT_TRUE(said("record 3 of session \"s\" of /agent/a is missing"));
+  EXPECT_EQ(copy(2), errc::ok);
+  EXPECT_EQ(copy(5), errc::ok);
+
+  raw().run("DELETE FROM records WHERE" + is_record("s", 1));
+  EXPECT_EQ(copy(5), errc::data_loss);
+  EXPECT_TRUE(said("record 1 of session \"s\" of /agent/a is missing"));
+}
+
+TEST_F(sqlite_store, a_way_is_whole_however_it_was_pruned) {
+  // 1 - 2 - 3 - 4 - 5 - 6 - 7 - 8, 4 - 9 - 10 - 11, 9 - 12 - 13
+  save_all(at("s"), {1, 2, 3, 4, 5, 6, 7, 8});
+  std::uint64_t parent = 4;
+  for (const auto x : {9, 10, 11})
+    parent
+      = save(at("s"), number(x), parent, append_rule::anywhere).record.sequence;
+  parent = 9;
+  for (const auto x : {12, 13})
+    parent
+      = save(at("s"), number(x), parent, append_rule::anywhere).record.sequence;
+  for (const std::uint64_t kept : {2, 3, 6, 10}) {
+    label_snapshot mark{snapshot_ref{at("s"), kept}};
+    mark.add = {"kept"};
+    get(mark);
+  }
+  prune_snapshots some;
+  some.keep_newest = 2;
+  get(some);
+  const std::vector<std::vector<std::uint64_t>> ways{
+    {2}, {2, 3}, {2, 3, 6}, {2, 3, 10}, {2, 3, 12}, {2, 3, 12, 13}};
+  for (const auto& way : ways) {
+    get(copy_session{at("s"), at("copy"), way.back()});
+    EXPECT_EQ(sequences(at("copy"), true), way);
+    get(delete_session{at("copy")});
+  }
+}
+
+TEST_F(sqlite_store, what_is_behind_a_page_may_be_damaged) {
+  save_all(at("s"), {1, 2, 3});
+  save_all(at("t"), {1});
+  raw().run("UPDATE records SET depth = 9 WHERE" + is_record("s", 3));
+  raw().run("UPDATE sessions SET title = 'x' WHERE id = 't'");
+  for (const auto with_orphans : {true, false}) {
+    list_snapshots x{at("s")};
+    x.with_orphans = with_orphans;
+    x.limit = 2;
+    const auto first = get(x);
+    EXPECT_EQ(first.snapshots.size(), 2u);
+    EXPECT_TRUE(first.more);
+    EXPECT_EQ(names_of(first.damages), strings{});
+    x.after = 2;
+    const auto second = get(x);
+    EXPECT_TRUE(second.snapshots.empty());
+    EXPECT_FALSE(second.more);
+    EXPECT_EQ(names_of(second.damages), strings{"s3 corrupt"});
+  }
+  list_sessions all;
+  all.limit = 1;
+  EXPECT_EQ(get(all).damages, std::vector<damage>{});
+  EXPECT_TRUE(get(all).more);
+  all.after = at("s");
+  EXPECT_EQ(names_of(get(all).damages), strings{"t0 corrupt"});
+}
+
+} // namespace tertulia::test::sqlite_tests
