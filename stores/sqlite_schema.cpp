@@ -9,6 +9,7 @@
 
 #include "file_hold.hpp"
 #include "sqlite_checksum.hpp"
+#include "sqlite_log.hpp"
 
 namespace tertulia {
 
@@ -238,6 +239,8 @@ std::span<const char* const> sqlite_schema() {
 sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
                       std::span<const char* const> steps) {
   make_private_file(file);
+  if (options.survives == durability::power_cut)
+    keep_damaged_log(file);
   sqlite_db db{file, options.patience};
   if (const auto result = add_row_checksum(db.get()); result != SQLITE_OK)
     db.raise(result);

@@ -3,16 +3,29 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sqlite_columns.hpp"
+#include "sqlite_log.hpp"
 #include "sqlite_store_data.hpp"
 #include "store_rules.hpp"
 
 namespace tertulia {
 
 namespace {
+
+/// Whether SQLite says of a page that the disk has not given it back, which it
+/// takes for damage.
+bool is_failed_read(const std::string& what) {
+  constexpr std::string_view code = "error code=";
+  if (const auto at = what.find(code); at != std::string::npos)
+    return (std::atoi(what.c_str() + at + code.size()) & 0xff) == SQLITE_IOERR;
+  return what.find("failed to get page") != std::string::npos;
+}
 
 /// How much of messages and values is hashed for one page at most, beside the
 /// last one: a tenth of a second or so.
@@ -78,12 +91,20 @@ void sqlite_store_data::verify_file(inspection& to) {
     to.page.damages.emplace_back(damage_kind::corrupt, session_ref{}, 0,
                                  state_id{}, std::move(what));
   };
+  if (const auto log = kept_log_of(db_.file()); std::filesystem::exists(log))
+    add(log + " has " + std::to_string(lost_transactions(log))
+        + " transactions or more that came behind a damaged place and are lost;"
+          " remove it when nobody needs it any more");
   try {
     sqlite_statement check{db_, "PRAGMA integrity_check(100)"};
     auto rows = check.rows();
-    while (rows.next())
-      if (auto what = rows.text(0); what != "ok")
+    while (rows.next()) {
+      auto what = rows.text(0);
+      if (is_failed_read(what))
+        throw status_error{errc::unavailable, db_.file() + ": " + what};
+      if (what != "ok")
         add(std::move(what));
+    }
   } catch (const status_error& error) {
     if (error.code() != errc::data_loss)
       throw;

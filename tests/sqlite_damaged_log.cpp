@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A write-ahead log with a flipped bit: SQLite reads it up to there, and a
+// store says that there was more.
+
+#include <tertulia/sqlite_store.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "../stores/sqlite_log.hpp"
+#include "support/file_store.hpp"
+#include "support/raw_sqlite.hpp"
+#include "support/sanitized.hpp"
+#include "support/scratch.hpp"
+#include <gtest/gtest.h>
+
+namespace tertulia::test::sqlite_damaged_log_tests {
+
+namespace {
+
+constexpr std::size_t header_size = 32;
+constexpr std::size_t frame_size = 24 + 4096;
+
+/// The log of a store that was killed: twelve sessions, each saved in a
+/// transaction of its own.
+struct sqlite_damaged_log : testing::Test {
+  static constexpr std::size_t count = 12;
+
+  sqlite_damaged_log() {
+    file_store x{here / "first.db"};
+    for (std::size_t i = 0; i < count; ++i) {
+      begins.push_back(frames_of(here / "first.db-wal"));
+      save(x, i);
+    }
+    copy(here / "first.db", file);
+  }
+
+  static void save(file_store& to, std::size_t i) {
+    const session_ref where{"/agent/a",
+                            session_id{std::string(1, char('a' + int(i)))}};
+    const ai::message_log log;
+    to.get(save_session{
+      where,
+      state::conversation(log.with(ai::user_text(where.id.str())), {}, {}), i});
+  }
+
+  static std::size_t frames_of(const std::filesystem::path& log) {
+    return (std::filesystem::file_size(log) - header_size) / frame_size;
+  }
+
+  static void copy(const std::filesystem::path& from,
+                   const std::filesystem::path& to) {
+    for (const auto* suffix : {"", "-wal"})
+      std::filesystem::copy_file(
+        from.string() + suffix, to.string() + suffix,
+        std::filesystem::copy_options::overwrite_existing);
+  }
+
+  static void flip(const std::filesystem::path& log, std::size_t bit) {
+    std::fstream io{log, std::ios::in | std::ios::out | std::ios::binary};
+    io.seekg(static_cast<std::streamoff>(bit / 8));
+    const auto old = io.get();
+    io.seekp(static_cast<std::streamoff>(bit / 8));
+    io.put(static_cast<char>(old ^ (1 << bit % 8)));
+  }
+
+  /// Which bit of a page in the log.
+  static std::size_t bit_in(std::size_t frame) {
+    return (header_size + frame * frame_size + 2'000) * 8;
+  }
+
+  /// What is there of the sessions; they must be the first ones.
+  static std::size_t sessions_in(file_store& x) {
+    list_sessions all;
+    all.limit = max_page;
+    const auto found = x.get(all).sessions;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].next_turn, i);
+      EXPECT_TRUE(x.ask(get_session{{found[i].agent, found[i].id}}));
+    }
+    return found.size();
+  }
+
+  scratch here;
+  std::filesystem::path file = here / "sessions.db";
+  std::filesystem::path log = here / "sessions.db-wal";
+  std::filesystem::path kept = here / "sessions.db-wal-damaged";
+  /// With which frame each session begins.
+  std::vector<std::size_t> begins;
+};
+
+} // namespace
+
+TEST_F(sqlite_damaged_log, is_kept_and_named_until_somebody_removes_it) {
+  for (const std::size_t first : {0, 5, 9}) {
+    const scratch other;
+    const auto copied = other / "sessions.db";
+    copy(file, copied);
+    flip(copied.string() + "-wal", bit_in(begins.at(first)));
+    const std::filesystem::path lost{copied.string() + "-wal-damaged"};
+    for (int i = 0; i < 2; ++i) {
+      file_store x{copied};
+      EXPECT_EQ(sessions_in(x), first);
+      ASSERT_TRUE(std::filesystem::exists(lost));
+      EXPECT_GE(lost_transactions(lost.string()), count - first - 1);
+      EXPECT_LE(lost_transactions(lost.string()), count - first);
+      const auto damages = x.get(verify_sessions{}).damages;
+      ASSERT_EQ(damages.size(), 1u);
+      EXPECT_EQ(damages[0].where, session_ref{});
+      EXPECT_NE(damages[0].what.find(lost.string()), std::string::npos);
+    }
+    std::filesystem::remove(lost);
+    file_store x{copied};
+    EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+    save(x, first);
+    EXPECT_EQ(sessions_in(x), first + 1);
+  }
+}
+
+TEST_F(sqlite_damaged_log, is_told_from_one_that_was_being_written) {
+  const auto is_quiet = [&](const scratch& in) {
+    {
+      file_store x{in / "sessions.db"};
+      EXPECT_GE(sessions_in(x), count - 1);
+      EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+    }
+    return !std::filesystem::exists(in / "sessions.db-wal-damaged");
+  };
+  {
+    const scratch whole;
+    copy(file, whole / "sessions.db");
+    EXPECT_TRUE(is_quiet(whole));
+  }
+  for (std::size_t frame = begins.back(); frame < frames_of(log); ++frame) {
+    const scratch torn;
+    copy(file, torn / "sessions.db");
+    flip(torn / "sessions.db-wal", bit_in(frame));
+    EXPECT_TRUE(is_quiet(torn)) << frame;
+    const scratch cut;
+    copy(file, cut / "sessions.db");
+    std::filesystem::resize_file(cut / "sessions.db-wal",
+                                 header_size + frame * frame_size + 100);
+    EXPECT_TRUE(is_quiet(cut)) << frame;
+  }
+}
+
+TEST_F(sqlite_damaged_log, is_nothing_to_who_has_traded_it) {
+  flip(log, bit_in(begins.at(3)));
+  sqlite_options options;
+  options.survives = durability::process;
+  file_store x{file, options};
+  EXPECT_EQ(sessions_in(x), 3u);
+  EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+  EXPECT_FALSE(std::filesystem::exists(kept));
+}
+
+TEST_F(sqlite_damaged_log, has_nothing_of_the_time_before_it_was_begun_again) {
+  const scratch other;
+  const auto second = other / "second.db";
+  {
+    file_store x{second};
+    for (std::size_t i = 0; i < count; ++i)
+      save(x, i);
+    raw_sqlite{second}.run("PRAGMA wal_checkpoint(RESTART)");
+    for (std::size_t i = 0; i < 3; ++i)
+      save(x, i); // from the beginning of the log
+    copy(second, file);
+  }
+  EXPECT_EQ(lost_transactions(log.string()), 0u);
+  flip(log, bit_in(0));
+  const auto lost = lost_transactions(log.string());
+  EXPECT_GE(lost, 2u);
+  EXPECT_LE(lost, 3u);
+}
+
+TEST_F(sqlite_damaged_log, is_noticed_wherever_the_bit_is) {
+  std::mt19937_64 random{3};
+  const auto bits = std::filesystem::file_size(log) * 8;
+  auto losses = 0;
+  for (int i = 0; i < (sanitized ? 30 : 300); ++i) {
+    const auto bit = header_size * 8 + random() % (bits - header_size * 8);
+    const scratch other;
+    const auto copied = other / "sessions.db";
+    copy(file, copied);
+    flip(copied.string() + "-wal", bit);
+    file_store x{copied};
+    const auto there = sessions_in(x);
+    // Of the last three it cannot be told.
+    if (there + 3 < count) {
+      ++losses;
+      EXPECT_EQ(x.get(verify_sessions{}).damages.size(), 1u) << bit;
+    }
+  }
+  EXPECT_GT(losses, 0);
+}
+
+} // namespace tertulia::test::sqlite_damaged_log_tests
