@@ -59,9 +59,13 @@ public:
   /// 0 for none.
   void fail_at(std::uint64_t call, bool from_then_on) {
     const std::scoped_lock guard{mutex_};
-    calls_ = 0;
-    fail_at_ = call;
-    from_then_on_ = from_then_on;
+    calls_ = {0, call, from_then_on};
+  }
+
+  /// The same of reads, which are no calls.
+  void fail_read_at(std::uint64_t read, bool from_then_on) {
+    const std::scoped_lock guard{mutex_};
+    reads_ = {0, read, from_then_on};
   }
 
   /// Lets the files of the disk grow by so many bytes and no more.
@@ -81,7 +85,7 @@ public:
   /// Calls a function before the nth call from now on; 0 for none.
   void watch(std::uint64_t call, std::function<void()> fn) {
     const std::scoped_lock guard{mutex_};
-    calls_ = 0;
+    calls_.count = 0;
     watch_at_ = call;
     watcher_ = std::move(fn);
   }
@@ -89,7 +93,13 @@ public:
   /// How many calls there were since the last `fail_at` or `watch`.
   [[nodiscard]] std::uint64_t calls() const {
     const std::scoped_lock guard{mutex_};
-    return calls_;
+    return calls_.count;
+  }
+
+  /// How many reads there were since the last `fail_read_at`.
+  [[nodiscard]] std::uint64_t reads() const {
+    const std::scoped_lock guard{mutex_};
+    return reads_.count;
   }
 
   /// Writes what a power cut would leave behind, now: all that was synced, and
@@ -115,6 +125,21 @@ public:
   }
 
 private:
+  /// What is counted until it fails.
+  struct countdown {
+    /// Counts one more.
+    /// @returns whether that one fails.
+    bool next() {
+      ++count;
+      return fail_at != 0
+             && (from_then_on ? count >= fail_at : count == fail_at);
+    }
+
+    std::uint64_t count = 0;
+    std::uint64_t fail_at = 0;
+    bool from_then_on = false;
+  };
+
   /// One write, or a truncation.
   struct change {
     void apply(std::string& to) const {
@@ -161,11 +186,10 @@ private:
   /// Counts a call.
   /// @returns whether it fails.
   bool fails() {
-    ++calls_;
-    if (watch_at_ != 0 && calls_ == watch_at_)
+    const auto result = calls_.next();
+    if (watch_at_ != 0 && calls_.count == watch_at_)
       watcher_();
-    return fail_at_ != 0
-           && (from_then_on_ ? calls_ >= fail_at_ : calls_ == fail_at_);
+    return result;
   }
 
   int open(const char* name, sqlite3_file* to, int flags, int* out) {
@@ -225,8 +249,10 @@ private:
   }
 
   int read(file& x, void* to, int size, sqlite3_int64 at) {
-    const auto result = x.real()->pMethods->xRead(x.real(), to, size, at);
     const std::scoped_lock guard{mutex_};
+    if (reads_.next())
+      return SQLITE_IOERR_READ;
+    const auto result = x.real()->pMethods->xRead(x.real(), to, size, at);
     if (x.name == nullptr || flipped_file_ != x.name)
       return result;
     const auto byte = static_cast<sqlite3_int64>(flipped_bit_ / 8);
@@ -317,9 +343,8 @@ private:
 
   mutable std::mutex mutex_;
   std::map<std::string, image> files_;
-  std::uint64_t calls_ = 0;
-  std::uint64_t fail_at_ = 0;
-  bool from_then_on_ = false;
+  countdown calls_;
+  countdown reads_;
   std::int64_t room_ = -1;
   std::uint64_t watch_at_ = 0;
   std::function<void()> watcher_;

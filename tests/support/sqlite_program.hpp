@@ -102,6 +102,44 @@ public:
     settle();
   }
 
+  /// Some of everything with what `run` has left, all of which is read.
+  void go_on() {
+    for (const auto* name : {"s", "t", "v"}) {
+      list_snapshots records{session(name)};
+      records.with_orphans = true;
+      records.wanted = detail_level::state;
+      look_at<snapshot_page>(records);
+      (void)get<stored_session>(get_session{session(name)});
+    }
+    for (int i = 1; i <= 3; ++i) {
+      save("s", talk("s again", i), 5, append_rule::anywhere);
+      save("t", talk("t again", i), 4, append_rule::anywhere);
+      save("x", talk("x", i), static_cast<std::uint64_t>(i - 1),
+           append_rule::anywhere);
+      settle();
+    }
+    (void)get<session_info>(copy_session{session("s"), session("w")});
+    (void)get<stored_snapshot>(restore_snapshot{snapshot_ref{session("s"), 4}});
+    (void)get<snapshot_record>(
+      annotate_snapshot{snapshot_ref{session("s"), 4}, "noted"});
+    list_sessions all;
+    all.updated_since = caf::timestamp::min();
+    look_at<session_page>(all);
+    look_at<verified_page>(verify_sessions{});
+    (void)get<erased>(delete_session{session("w")});
+    prune_snapshots none;
+    none.keep_newest = 100;
+    look_at<erased>(none);
+    (void)get<vacuumed>(vacuum_store{});
+    save("t", talk("t", 9), 4, append_rule::anywhere);
+    settle();
+  }
+
+  /// What `go_on` was told of damage.
+  [[nodiscard]] const std::vector<damage>& damages() const {
+    return damages_;
+  }
+
   [[nodiscard]] promises promised() const {
     const std::scoped_lock guard{mutex_};
     return promised_;
@@ -152,6 +190,13 @@ private:
     sent_.clear();
   }
 
+  template <class Answer, class Verb>
+  void look_at(const Verb& x) {
+    if (const auto found = get<Answer>(x))
+      damages_.insert(damages_.end(), found->damages.begin(),
+                      found->damages.end());
+  }
+
   template <class Verb>
   bool ask(const Verb& x) {
     auto result = false;
@@ -172,6 +217,7 @@ private:
   managed_store store_;
   std::vector<std::pair<std::string, std::string>> sent_;
   std::set<errc> errors_;
+  std::vector<damage> damages_;
 
   mutable std::mutex mutex_;
   promises promised_;

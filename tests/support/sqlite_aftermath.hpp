@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/sqlite_store.hpp>
+#include <tertulia/store.hpp>
+
+#include <filesystem>
+#include <string>
+
+#include "raw_sqlite.hpp"
+#include "sqlite_program.hpp"
+
+namespace tertulia::test::sqlite_fault_tests {
+
+/// What is wrong with a file after whatever has happened; empty for nothing.
+inline std::string damage_of(const std::filesystem::path& file,
+                             const promises& all,
+                             durability survives = durability::process) {
+  std::string result;
+  auto complain = [&](const std::string& text) { result += text + '\n'; };
+  {
+    program again{file, survives};
+    for (const auto& [where, text] : all.records) {
+      const snapshot_ref which{session(where.first), where.second};
+      const auto found = again.get<stored_snapshot>(get_snapshot{which});
+      if (!found || found->content.text() != text)
+        complain("record " + std::to_string(where.second) + " of " + where.first
+                 + (found ? " is another one" : " is gone"));
+    }
+    const auto expect_none = [&](const auto& page) {
+      if (page)
+        for (const auto& x : page->damages)
+          complain(x.what);
+    };
+    const auto verified = again.get<verified_page>(verify_sessions{});
+    expect_none(verified);
+    if (!verified || verified->more)
+      complain("not all of it can be verified");
+    list_sessions every_one;
+    every_one.updated_since = caf::timestamp::min();
+    const auto sessions = again.get<session_page>(every_one);
+    if (!sessions)
+      return result + "there is no list of sessions";
+    expect_none(sessions);
+    for (const auto& info : sessions->sessions) {
+      const auto name = info.id.str();
+      if (all.deleted.contains(name))
+        complain(name + " is there again");
+      if (!again.get<stored_session>(get_session{session(name)}))
+        complain(name + " cannot be read");
+      list_snapshots records{session(name)};
+      records.with_orphans = true;
+      records.wanted = detail_level::state;
+      const auto page = again.get<snapshot_page>(records);
+      expect_none(page);
+      if (!page || page->snapshots.size() != info.records)
+        complain(name + " has other records than it says");
+    }
+  }
+  raw_sqlite db{file};
+  if (const auto text = db.texts("PRAGMA integrity_check").at(0); text != "ok")
+    complain(text);
+  if (!db.texts("PRAGMA foreign_key_check").empty())
+    complain("something refers to what is not there");
+  for (const auto* nothing :
+       {"SELECT count(*) FROM states s WHERE NOT EXISTS"
+        " (SELECT 1 FROM records WHERE state = s.key) AND NOT EXISTS"
+        " (SELECT 1 FROM sessions WHERE state = s.key)",
+        "SELECT count(*) FROM blobs b WHERE NOT EXISTS"
+        " (SELECT 1 FROM states WHERE b.key IN (custom, artifacts))",
+        "SELECT count(*) FROM messages m WHERE (m.key & 4294967295) >="
+        " max((SELECT coalesce(max(length), 0) FROM states"
+        "      WHERE branch = m.key >> 32),"
+        "     (SELECT coalesce(max(start), 0) FROM branches"
+        "      WHERE parent = m.key >> 32))"})
+    if (db.number(nothing) != 0)
+      complain(std::string{nothing} + " is not 0");
+  return result;
+}
+
+} // namespace tertulia::test::sqlite_fault_tests
