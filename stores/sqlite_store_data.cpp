@@ -312,11 +312,17 @@ stored_session sqlite_store_data::get(const get_session& x) {
   result.info = in->info;
   std::optional<entry> head;
   if (in->info.head != 0) {
-    head = find(*in, in->info.head);
-    if (!head)
-      columns::reject(columns::damage_of(damage_kind::missing, in->info,
-                                         in->info.head, "is missing"));
-    result.head = stored_snapshot{head->record};
+    try {
+      head = find(*in, in->info.head);
+      if (!head)
+        columns::reject(columns::damage_of(damage_kind::missing, in->info,
+                                           in->info.head, "is missing"));
+      result.head = stored_snapshot{head->record};
+    } catch (const status_error& error) {
+      // A session can be known without it, but nobody can go on there.
+      if (error.code() != errc::data_loss || x.wanted == detail_level::state)
+        throw;
+    }
   }
   if (x.wanted == detail_level::state) {
     result.content = states_.load(in->state);

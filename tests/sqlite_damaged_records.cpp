@@ -152,6 +152,21 @@ TEST_F(sqlite_store, a_way_is_whole_however_it_was_pruned) {
   }
 }
 
+TEST_F(sqlite_store, a_session_is_known_without_its_head) {
+  save_all(at("s"), {1, 2, 3});
+  raw().run("UPDATE records SET depth = 9 WHERE" + is_record("s", 3));
+  for (int i = 0; i < 2; ++i) {
+    const auto found = get(get_session{at("s"), detail_level::record});
+    EXPECT_EQ(found.info.head, 3u);
+    EXPECT_FALSE(found.head);
+    EXPECT_EQ(code(get_session{at("s")}), errc::data_loss);
+    EXPECT_EQ(load(2).content, number(2));
+    raw().run("DELETE FROM records WHERE" + is_record("s", 3));
+  }
+  EXPECT_EQ(restore(at("s"), 2).content, number(2));
+  EXPECT_EQ(get(get_session{at("s")}).content, number(2));
+}
+
 TEST_F(sqlite_store, what_is_behind_a_page_may_be_damaged) {
   save_all(at("s"), {1, 2, 3});
   save_all(at("t"), {1});

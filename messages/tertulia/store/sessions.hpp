@@ -156,7 +156,7 @@ struct stored_session {
   /// What it works on: as it was saved or restored last, or its head's state.
   /// Plain and without a value if only the record was wanted.
   state content;
-  /// Its head; false without records.
+  /// Its head; false without records, or if it is damaged and no state wanted.
   stored_snapshot head;
 
   friend bool operator==(const stored_session&, const stored_session&)
