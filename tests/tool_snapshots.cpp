@@ -315,4 +315,64 @@ TEST_F(tool_snapshots, are_pruned_only_when_it_is_meant) {
             "There was nothing to prune.\n");
 }
 
+TEST_F(tool_snapshots, that_are_damaged_stop_no_pruning_of_others) {
+  raw_sqlite db{file};
+  db.run("UPDATE records SET depth = 9 WHERE sequence = 3");
+  db.run("UPDATE sessions SET preview = 'x' WHERE id = 's2'");
+  const auto names = [](const json& damages) {
+    std::set<std::string> result;
+    for (const auto& x : damages)
+      result.insert(x.at("where").at("id").get<std::string>() + '@'
+                    + std::to_string(x.at("sequence").get<int>()));
+    return result;
+  };
+  const std::set<std::string> damaged{"s1@3", "s2@0"};
+  const auto plan
+    = run({"snapshots", "prune", "--keep", "1", "--dry-run", "--json"});
+  EXPECT_EQ(plan.code, 4);
+  EXPECT_EQ(plan.err, "");
+  EXPECT_EQ(json::parse(plan.out).at("records"), 1);
+  EXPECT_EQ(names(json::parse(plan.out).at("damages")), damaged);
+  const auto dry = run({"snapshots", "prune", "--keep", "1", "--dry-run"});
+  EXPECT_EQ(dry.code, 4);
+  EXPECT_TRUE(has(dry.out, "Would prune 1 of 5 snapshots in 1 session.\n"));
+
+  const auto done = run({"snapshots", "prune", "--keep", "1", "--yes"});
+  EXPECT_EQ(done.code, 4);
+  EXPECT_EQ(done.err, "");
+  EXPECT_TRUE(has(done.out, "corrupt: 2\n"));
+  EXPECT_TRUE(has(done.out, "record 3 of session \"s1\" of /agent/chat is "
+                            "corrupt"));
+  EXPECT_TRUE(has(done.out, "session \"s2\" of /agent/chat is corrupt"));
+  EXPECT_TRUE(has(done.out, "\n\nPruned 1 snapshot in 1 session.\n"));
+  db.run("UPDATE records SET depth = 2 WHERE sequence = 3");
+  EXPECT_EQ(timeline("s1"), (strings{"2", "3x", "4*"}));
+  const auto rest
+    = run({"snapshots", "prune", "--keep", "1", "--yes", "--json"});
+  EXPECT_EQ(rest.code, 4) << "a session is damaged still";
+  EXPECT_EQ(json::parse(rest.out).at("records"), 1);
+  EXPECT_EQ(names(json::parse(rest.out).at("damages")),
+            std::set<std::string>{"s2@0"});
+}
+
+TEST_F(tool_snapshots, that_are_damaged_may_be_what_was_meant) {
+  raw_sqlite db{file};
+  db.run("UPDATE records SET depth = 9 WHERE sequence = 4");
+  const auto lost = failure(4, {"snapshots", "show", ids[3].substr(0, 8)});
+  EXPECT_EQ(lost.at("code"), "data_loss");
+  EXPECT_TRUE(has(lost.at("message"), "record 4 of session \"s1\""));
+  EXPECT_EQ(failure(4, {"snapshots", "show", "0123456789"}).at("code"),
+            "data_loss")
+    << "nobody knows what its id was";
+  const auto found = run({"snapshots", "show", ids[2].substr(0, 8)});
+  EXPECT_EQ(found.code, 0);
+  EXPECT_TRUE(has(found.out, ids[2]));
+  EXPECT_TRUE(has(found.err, "record 4 of session \"s1\""));
+  document({"snapshots", "show", ids[2].substr(0, 8)});
+  const auto restored
+    = run({"snapshots", "restore", "s1@3", "--agent", "/agent/chat", "--json"});
+  EXPECT_EQ(restored.code, 0);
+  EXPECT_EQ(json::parse(restored.out).at("damages").size(), 1u);
+}
+
 } // namespace tertulia::test::tool_snapshots_tests

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -90,18 +91,23 @@ std::vector<std::string> finder::agents() {
   if (!agent_.empty())
     return {agent_};
   std::vector<std::string> result;
+  const auto add = [&](const std::string& agent) {
+    if (std::find(result.begin(), result.end(), agent) == result.end())
+      result.push_back(agent);
+  };
   list_sessions x;
   x.updated_since = caf::timestamp::min();
   x.limit = 1;
   for (;;) {
     const auto page = tool_.store().ask<session_page>(x);
-    if (page.sessions.empty()) {
-      expect_none(page.damages);
+    for (const auto& y : page.damages)
+      add(y.where.agent); // who asks for that session hears of it then
+    if (page.sessions.empty())
       return result;
-    }
-    result.push_back(page.sessions.front().agent);
+    const auto& agent = page.sessions.front().agent;
+    add(agent);
     // Behind all its sessions: the next agent there could be.
-    x.after = {result.back() + '\0', session_id{}};
+    x.after = {agent + '\0', session_id{}};
   }
 }
 
@@ -149,6 +155,7 @@ snapshot_record finder::snapshot(const std::string& name,
     add_of_id(found, name, within);
   if (may_be_prefix(name))
     add_of_prefix(found, name, within);
+  tell_damages(!found.empty(), "there is no snapshot " + quoted(name));
   if (found.size() == 1)
     return std::move(found.front());
   if (found.empty()) {
@@ -245,14 +252,17 @@ void finder::add_of_prefix(std::vector<snapshot_record>& to,
   auto bar = tool_.show_progress("looking for the snapshot");
   std::uint64_t seen = 0;
   const auto enough = [&] { return to.size() > most_candidates; };
+  const auto keep = [&](std::vector<damage> damages) {
+    std::move(damages.begin(), damages.end(), std::back_inserter(damages_));
+  };
   const auto look = [&](const session_info& x) {
     std::vector<snapshot_id> ids;
-    tool_.store().each_record({x.agent, x.id}, [&](const auto& record) {
+    keep(tool_.store().each_record({x.agent, x.id}, [&](const auto& record) {
       if (record.id.str().starts_with(id)
           && std::find(ids.begin(), ids.end(), record.id) == ids.end())
         ids.push_back(record.id);
       return true;
-    });
+    }));
     for (const auto& y : ids) // the store says which of its records is meant
       add(to, tool_.store()
                 .ask<stored_snapshot>(get_snapshot{
@@ -270,9 +280,20 @@ void finder::add_of_prefix(std::vector<snapshot_record>& to,
   all.agent = agent_;
   all.updated_since = caf::timestamp::min();
   all.limit = max_page;
-  tool_.store().each_session(all, [&](const session_page& page) {
+  keep(tool_.store().each_session(all, [&](const session_page& page) {
     return std::all_of(page.sessions.begin(), page.sessions.end(), look);
-  });
+  }));
+}
+
+void finder::tell_damages(bool is_found, const std::string& what) const {
+  if (damages_.empty())
+    return;
+  if (!is_found)
+    throw failure{status_error{errc::data_loss, what + " that can be read: "
+                                                  + summary_of(damages_)},
+                  "\"tertulia verify\" looks for more of it."};
+  if (!tool_.as_json())
+    remark("What is damaged was not looked at: " + summary_of(damages_) + '.');
 }
 
 std::string short_id(const snapshot_id& x) {

@@ -18,8 +18,10 @@ namespace tertulia::tool {
 /// `SESSION` for its head; by its id; by 4 or more characters that its id alone
 /// begins with.
 ///
-/// @errors   all throw failures: `not_found`, or a failure of usage that lists
-///           what could be meant.
+/// What is damaged has no name that can be read: it may be what was meant.
+///
+/// @errors   all throw failures: `not_found`; `data_loss` if it may be damaged
+///           instead; or a failure of usage that lists what could be meant.
 /// @lifetime within that of the tool.
 class finder {
 public:
@@ -33,7 +35,7 @@ public:
                                          const std::string& within = {});
 
 private:
-  /// The agents that are meant, with a session each at least.
+  /// The agents that are meant, with a session each at least, be it damaged.
   [[nodiscard]] std::vector<std::string> agents();
 
   /// All sessions of that id.
@@ -47,11 +49,17 @@ private:
   void add_of_prefix(std::vector<snapshot_record>& to, const std::string& id,
                      const std::string& within);
 
+  /// Throws if nothing was found that can be read, and else remarks what could
+  /// not be looked at.
+  void tell_damages(bool is_found, const std::string& what) const;
+
   /// Adds a record unless the name means it already.
   static void add(std::vector<snapshot_record>& to, snapshot_record x);
 
   tool& tool_;
   std::string agent_;
+  /// What could not be looked at so far.
+  std::vector<damage> damages_;
 };
 
 /// Returns the beginning of an id that people can remember for a minute.

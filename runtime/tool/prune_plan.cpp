@@ -3,30 +3,54 @@
 #include "prune_plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tertulia::tool {
 
 namespace {
 
+/// Adds what one session would lose.
 void plan_session(prune_plan& to, store_file& store, const prune_snapshots& how,
                   const session_info& x) {
-  const session_ref of{x.agent, x.id};
-  const auto old = x.records - std::min(x.records, how.keep_newest);
-  prune_plan::entry result{of, {}};
-  std::uint64_t i = 0;
-  expect_none(store.each_record(of, [&](const snapshot_record& y) {
-    if (i++ >= old)
-      return false;
-    if (y.sequence != x.head && y.labels.empty()
-        && y.created_at < how.created_before)
+  const auto old_of = [&](std::uint64_t count) {
+    return count - std::min(count, how.keep_newest);
+  };
+  prune_plan::entry result{{x.agent, x.id}, {}};
+  std::vector<std::uint64_t> places;
+  std::uint64_t readable = 0;
+  auto damages = store.each_record(result.of, [&](const snapshot_record& y) {
+    const auto place = readable++;
+    if (place < old_of(x.records) && y.sequence != x.head && y.labels.empty()
+        && y.created_at < how.created_before) {
       result.dropped.push_back(y);
+      places.push_back(place);
+    }
     return true;
-  }));
+  });
+  // What is damaged is none of the newest, so there are fewer old ones.
+  while (!places.empty() && places.back() >= old_of(readable)) {
+    places.pop_back();
+    result.dropped.pop_back();
+  }
   to.records += x.records;
   to.dropped += result.dropped.size();
+  std::move(damages.begin(), damages.end(), std::back_inserter(to.damages));
   if (!result.dropped.empty())
     to.sessions.push_back(std::move(result));
+}
+
+/// The same of one that may not be readable at all.
+void try_session(prune_plan& to, store_file& store, const prune_snapshots& how,
+                 const session_info& x) {
+  try {
+    plan_session(to, store, how, x);
+  } catch (const status_error& error) {
+    if (error.code() != errc::data_loss)
+      throw;
+    to.damages.emplace_back(damage_kind::corrupt, session_ref{x.agent, x.id}, 0,
+                            state_id{}, error.message());
+  }
 }
 
 } // namespace
@@ -37,7 +61,7 @@ prune_plan plan_prune(store_file& store, const prune_snapshots& how,
   if (!how.session.empty()) {
     const auto found = store.ask<stored_session>(
       get_session{{how.agent, how.session}, detail_level::record});
-    plan_session(result, store, how, found.info);
+    try_session(result, store, how, found.info);
     return result;
   }
   list_sessions all;
@@ -45,13 +69,14 @@ prune_plan plan_prune(store_file& store, const prune_snapshots& how,
   all.updated_since = caf::timestamp::min();
   all.limit = max_page;
   std::uint64_t seen = 0;
-  expect_none(store.each_session(all, [&](const session_page& page) {
+  auto damages = store.each_session(all, [&](const session_page& page) {
     for (const auto& x : page.sessions) {
-      plan_session(result, store, how, x);
+      try_session(result, store, how, x);
       bar.at(++seen, 0);
     }
     return true;
-  }));
+  });
+  std::move(damages.begin(), damages.end(), std::back_inserter(result.damages));
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "commands.hpp"
 #include "cursor.hpp"
@@ -145,14 +146,19 @@ void print(output& to, const ai::message_log& log, std::size_t first) {
   }
 }
 
-/// The record of a session's head, if it has one.
+/// The record of a session's head, if it has one that can be read.
 std::optional<snapshot_record> head_of(tool& t, const session_info& x) {
-  if (x.head == 0)
+  auto found
+    = t.store()
+        .ask<stored_session>(get_session{{x.agent, x.id}, detail_level::record})
+        .head;
+  if (!found)
     return std::nullopt;
-  return t.store()
-    .ask<stored_snapshot>(
-      get_snapshot{snapshot_ref{{x.agent, x.id}, x.head}, detail_level::record})
-    .record;
+  return std::move(found.record);
+}
+
+std::string name_of_unread_head(const session_info& x) {
+  return x.head == 0 ? "none" : std::to_string(x.head) + ", which is damaged";
 }
 
 void print_json(tool& t, const session_info& info,
@@ -193,7 +199,7 @@ void print_text(tool& t, const session_info& info,
     {"head", head ? name_of(*head) + "  " + short_id(head->id) + "  "
                       + to_json(head->event).get<std::string>() + ", turn "
                       + std::to_string(head->turn_index)
-                  : "none"},
+                  : name_of_unread_head(info)},
     {"next turn", std::to_string(info.next_turn)},
     {"snapshots",
      std::to_string(info.records)

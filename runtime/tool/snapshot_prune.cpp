@@ -2,8 +2,12 @@
 
 #include <caf/timestamp.hpp>
 
+#include <algorithm>
+#include <utility>
+
 #include "ask_first.hpp"
 #include "commands.hpp"
+#include "damages.hpp"
 #include "failure.hpp"
 #include "finder.hpp"
 #include "prune_plan.hpp"
@@ -39,6 +43,7 @@ void print_plan(tool& t, const prune_plan& plan) {
     for (const auto& x : plan.sessions)
       for (const auto& y : x.dropped)
         list.push_back(document_of(y));
+    all["damages"] = document_of(plan.damages);
     t.out().json_line(all);
     return;
   }
@@ -53,6 +58,7 @@ void print_plan(tool& t, const prune_plan& plan) {
         {shown(y.agent), name_of(y), short_id(y.id), local_time(y.created_at)});
     rows.print();
   }
+  print_damages(t, plan.damages);
   t.out().line(plan.dropped == 0 ? "Nothing would be pruned."
                                  : "Would prune " + told(plan) + '.');
 }
@@ -72,11 +78,11 @@ exit_code prune(tool& t, const prune_options& o) {
     how.session = info.id;
   }
   auto bar = t.show_progress("looking");
-  const auto plan = plan_prune(t.store(), how, bar);
+  auto plan = plan_prune(t.store(), how, bar);
   bar.clear();
   if (o.dry_run) {
     print_plan(t, plan);
-    return exit_code::fine;
+    return code_of(plan.damages);
   }
   if (plan.dropped > 0)
     ask_first(t, "Prune " + told(plan) + " for good?", o.yes);
@@ -86,22 +92,29 @@ exit_code prune(tool& t, const prune_options& o) {
   for (const auto& x : plan.sessions) {
     how.agent = x.of.agent;
     how.session = x.of.id;
-    const auto here = t.store().ask<erased>(how);
+    auto here = t.store().ask<erased>(how);
     gone.records += here.records;
     gone.states += here.states;
+    for (auto& y : here.damages)
+      if (std::find(plan.damages.begin(), plan.damages.end(), y)
+          == plan.damages.end())
+        plan.damages.push_back(std::move(y));
     work.at(++done, plan.sessions.size());
   }
   work.clear();
-  if (t.as_json())
+  if (t.as_json()) {
     t.out().json_line(document{{"sessions", plan.sessions.size()},
                                {"records", gone.records},
-                               {"states", gone.states}});
-  else
+                               {"states", gone.states},
+                               {"damages", document_of(plan.damages)}});
+  } else {
+    print_damages(t, plan.damages);
     t.out().line(gone.records == 0
                    ? "There was nothing to prune."
                    : "Pruned " + counted(gone.records, "snapshot") + " in "
                        + counted(plan.sessions.size(), "session") + '.');
-  return exit_code::fine;
+  }
+  return code_of(plan.damages);
 }
 
 } // namespace

@@ -3,8 +3,11 @@
 #include "snapshot_restore.hpp"
 
 #include <map>
+#include <utility>
 
+#include "damages.hpp"
 #include "documents.hpp"
+#include "failure.hpp"
 #include "finder.hpp"
 
 namespace tertulia::tool {
@@ -22,10 +25,15 @@ std::string listed_sequences(const std::vector<std::uint64_t>& x) {
 }
 
 /// Which records of a session are orphaned.
-std::map<std::uint64_t, bool> orphans_of(tool& t, const session_ref& of) {
-  std::map<std::uint64_t, bool> result;
-  t.store().each_record(of, [&](const snapshot_record& x) {
-    result[x.sequence] = x.orphaned;
+struct timeline {
+  std::map<std::uint64_t, bool> orphaned;
+  std::vector<damage> damages;
+};
+
+timeline timeline_of(tool& t, const session_ref& of) {
+  timeline result;
+  result.damages = t.store().each_record(of, [&](const snapshot_record& x) {
+    result.orphaned[x.sequence] = x.orphaned;
     return true;
   });
   return result;
@@ -35,7 +43,7 @@ std::map<std::uint64_t, bool> orphans_of(tool& t, const session_ref& of) {
 
 restored restore_to(tool& t, const snapshot_record& x) {
   const session_ref of{x.agent, x.session};
-  auto before = orphans_of(t, of);
+  auto before = timeline_of(t, of);
   restored result;
   result.before = t.store()
                     .ask<stored_session>(get_session{of, detail_level::record})
@@ -44,9 +52,11 @@ restored restore_to(tool& t, const snapshot_record& x) {
     = t.store()
         .ask<stored_snapshot>(restore_snapshot{snapshot_ref{of, x.sequence}})
         .record;
-  for (const auto& [sequence, is_orphaned] : orphans_of(t, of))
-    if (is_orphaned != before[sequence])
+  auto after = timeline_of(t, of);
+  for (const auto& [sequence, is_orphaned] : after.orphaned)
+    if (is_orphaned != before.orphaned[sequence])
       (is_orphaned ? result.orphaned : result.recovered).push_back(sequence);
+  result.damages = std::move(after.damages);
   return result;
 }
 
@@ -55,6 +65,7 @@ void print_restored_json(tool& t, const restored& x) {
   all["head"] = document_of(x.now);
   all["orphaned"] = x.orphaned;
   all["recovered"] = x.recovered;
+  all["damages"] = document_of(x.damages);
   t.out().json_line(all);
 }
 
@@ -67,12 +78,15 @@ void print_restored_text(
                     : "is the head now"));
   if (!x.recovered.empty())
     t.out().line("Recovered: " + listed_sequences(x.recovered) + '.');
-  if (x.orphaned.empty())
-    return;
-  auto last = x.now;
-  last.sequence = x.before;
-  t.out().line("Orphaned: " + listed_sequences(x.orphaned)
-               + ". To have them back: " + way_back(name_of(last)));
+  if (!x.orphaned.empty()) {
+    auto last = x.now;
+    last.sequence = x.before;
+    t.out().line("Orphaned: " + listed_sequences(x.orphaned)
+                 + ". To have them back: " + way_back(name_of(last)));
+  }
+  if (!x.damages.empty())
+    remark("What is damaged is in neither list: " + summary_of(x.damages)
+           + '.');
 }
 
 } // namespace tertulia::tool

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/snapshot.hpp>
+#include <tertulia/store.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,8 @@ struct restored {
   /// is again.
   std::vector<std::uint64_t> orphaned;
   std::vector<std::uint64_t> recovered;
+  /// Those about which nobody knows.
+  std::vector<damage> damages;
 };
 
 /// Makes a snapshot the head of its session.

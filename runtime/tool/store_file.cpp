@@ -126,14 +126,17 @@ store_file::each_record(const session_ref& of,
   return damages;
 }
 
-void expect_none(const std::vector<damage>& damages) {
-  if (damages.empty())
-    return;
-  auto text = damages.front().what;
+std::string summary_of(const std::vector<damage>& damages) {
+  auto result = damages.front().what;
   if (damages.size() > 1)
-    text += ", and " + std::to_string(damages.size() - 1) + " more";
-  throw failure{status_error{errc::data_loss, text},
-                "\"tertulia verify\" looks for more of it."};
+    result += ", and " + std::to_string(damages.size() - 1) + " more";
+  return result;
+}
+
+void expect_none(const std::vector<damage>& damages) {
+  if (!damages.empty())
+    throw failure{status_error{errc::data_loss, summary_of(damages)},
+                  "\"tertulia verify\" looks for more of it."};
 }
 
 } // namespace tertulia::tool

@@ -91,6 +91,9 @@ private:
   managed_store store_;
 };
 
+/// Names the first that is damaged, and how many there are.
+[[nodiscard]] std::string summary_of(const std::vector<damage>& damages);
+
 /// Throws a failure that names what is damaged, if anything is: once all else
 /// has been shown.
 void expect_none(const std::vector<damage>& damages);

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "damages.hpp"
 #include "finder.hpp"
-#include "table.hpp"
 #include "text.hpp"
 
 namespace tertulia::tool {
@@ -32,32 +32,6 @@ std::uint64_t length_of_way(tool& t, const verify_sessions& what) {
     return true;
   });
   return result;
-}
-
-/// What is damaged of the file itself has no name.
-std::string or_dash(const std::string& name) {
-  return name.empty() ? "-" : shown(name);
-}
-
-void print(tool& t, const std::vector<damage>& damages, damage_kind kind,
-           const char* title) {
-  table rows{t.out(),
-             {{"AGENT", column_kind::text},
-              {"SESSION", column_kind::text},
-              {"RECORD", column_kind::number},
-              {"WHAT", column_kind::text}}};
-  std::uint64_t count = 0;
-  for (const auto& x : damages)
-    if (x.kind == kind) {
-      ++count;
-      rows.row({or_dash(x.where.agent), or_dash(x.where.id.str()),
-                x.sequence == 0 ? "-" : std::to_string(x.sequence), x.what});
-    }
-  if (count == 0)
-    return;
-  t.out().line(std::string{title} + ": " + std::to_string(count));
-  rows.print();
-  t.out().line("");
 }
 
 exit_code verify(tool& t, const verify_options& o) {
@@ -96,13 +70,10 @@ exit_code verify(tool& t, const verify_options& o) {
     all["records"] = records;
     all["corrupt"] = corrupt;
     all["missing"] = missing;
-    auto& list = all["damages"] = document::array();
-    for (const auto& x : damages)
-      list.push_back(document_of(x));
+    all["damages"] = document_of(damages);
     t.out().json_line(all);
   } else {
-    print(t, damages, damage_kind::corrupt, "corrupt");
-    print(t, damages, damage_kind::missing, "missing");
+    print_damages(t, damages);
     t.out().line(counted(sessions, "session") + " and "
                  + counted(records, "snapshot") + " were looked at: "
                  + (damages.empty()
@@ -110,7 +81,7 @@ exit_code verify(tool& t, const verify_options& o) {
                       : std::to_string(corrupt) + " corrupt, "
                           + std::to_string(missing) + " missing."));
   }
-  return damages.empty() ? exit_code::fine : exit_code::damaged;
+  return code_of(damages);
 }
 
 } // namespace
