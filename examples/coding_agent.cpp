@@ -103,8 +103,7 @@ auto define_coder(tertulia::runtime& rt, const ai::prompt& prompt,
     co_await ctx.run_blocking([&] { box.restore(files); });
     const auto turn = [&](tertulia::context here,
                           const ai::conversation_input&) -> tertulia::task<> {
-      co_await ai::generate(here, prompt, ai::with_session(sess),
-                            ai::stream_to(out));
+      co_await ai::generate_stream(here, prompt, out, ai::with_session(sess));
       for (auto& file : box.take_changes())
         co_await out.send_artifact(std::move(file));
     };

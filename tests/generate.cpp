@@ -38,10 +38,23 @@ struct generate : generating {
   /// @param within how far the clock is moved meanwhile.
   template <class... Options>
   ai::generation make(const Options&... options) {
+    return come_of(
+      [&](context ctx) { return ai::generate(ctx, model(), options...); });
+  }
+
+  /// The same with somebody who hears what comes.
+  template <class Hear, class... Options>
+  ai::generation stream(const Hear& hear, const Options&... options) {
+    return come_of([&](context ctx) {
+      return ai::generate_stream(ctx, model(), hear, options...);
+    });
+  }
+
+  template <class Begin>
+  ai::generation come_of(const Begin& begin) {
     auto result = std::make_shared<ai::generation>();
-    auto client = open_to(
-      [&, result](context ctx, input<int>, output<int>) //
-      -> task<> { *result = co_await ai::generate(ctx, model(), options...); });
+    auto client = open_to([&, result](context ctx, input<int>, output<int>) //
+                          -> task<> { *result = co_await begin(ctx); });
     run();
     failure = to_error_code(client);
     return *result;
@@ -90,8 +103,8 @@ struct generate_in_session : generate {
                 ai::flow_responder<nothing> out) -> task<> {
         const auto turn
           = [&](context here, const ai::conversation_input&) -> task<> {
-          co_await ai::generate(here, model(), ai::with_session(sess),
-                                ai::stream_to(out), more...);
+          co_await ai::generate_stream(here, model(), out,
+                                       ai::with_session(sess), more...);
         };
         co_await sess.run(ctx, turn);
       },
@@ -144,6 +157,39 @@ TEST_F(generate, an_answer_without_tools_is_the_end) {
   EXPECT_EQ(asked.system, "Be brief.");
   EXPECT_EQ(asked.config, config);
   EXPECT_TRUE(asked.tools.empty() && asked.output_schema.is_null());
+}
+
+TEST_F(generate, what_comes_is_heard_in_its_order) {
+  answers(model_says(ai::part::text("So: "), asks("add", 1, 2)),
+          model_says(ai::part::text("3")));
+  lines heard;
+  const auto write_down = [&](const ai::model_response_chunk& x) {
+    for (const auto& part : x.content) {
+      if (const auto* text = part.as_text())
+        heard.push_back(text->text);
+      if (const auto* done = part.as_response())
+        heard.push_back(done->name + '=' + to_json_text(done->output));
+    }
+  };
+  const auto made = stream(write_down, ai::with_tools(define_add()));
+  EXPECT_EQ(heard, (lines{"So: ", "add=3", "3"}));
+  EXPECT_EQ(made.text(), "3");
+  EXPECT_EQ(made.iterations, 2u);
+}
+
+TEST_F(generate, who_hears_and_throws_ends_it) {
+  answers(model_says(ai::part::text("a"), asks("add", 1, 2)),
+          model_says(ai::part::text("b")), model_says(ai::part::text("c")));
+  int heard = 0;
+  const auto hear = [&](ai::model_response_chunk) -> task<> {
+    if (++heard == 2)
+      throw status_error{errc::out_of_range, "enough"};
+    co_return;
+  };
+  stream(hear, ai::with_tools(define_add()));
+  EXPECT_EQ(failure.code(), errc::out_of_range);
+  EXPECT_EQ(heard, 2);
+  EXPECT_EQ(script->asked.size(), 1u);
 }
 
 TEST_F(generate, what_tools_give_back_goes_to_the_model) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,24 @@ task<T> run_typed(context ctx, ai::generate_options how) {
   co_return from_json<T>(output_of(std::move(made)));
 }
 
+/// Makes one kind of listener of a responder, or of a function that returns
+/// something to wait for, or nothing.
+template <class Out>
+ai::chunk_hearer hearer_of(Out out) {
+  return [out = std::move(out)](ai::model_response_chunk x) -> task<> {
+    if constexpr (requires { out.send_chunk(std::move(x)); }) {
+      auto sent = out.send_chunk(std::move(x));
+      co_await std::move(sent);
+    } else if constexpr (std::is_void_v<decltype(out(std::move(x)))>) {
+      out(std::move(x));
+      co_return;
+    } else {
+      auto heard = out(std::move(x));
+      co_await std::move(heard);
+    }
+  };
+}
+
 template <class... Options>
 ai::generate_options
 gather_generate(const ai::prompt& what, const Options&... options) {
@@ -108,7 +127,7 @@ namespace tertulia::ai {
 /// @param options any of `with_session`, `with_messages`, `with_prompt`,
 ///                `with_system`, `with_tools`, `with_tool_choice`,
 ///                `with_config`, `with_output_schema`, `with_repairs`,
-///                `stream_to`, `with_max_iterations`, `with_max_tool_calls`.
+///                `with_max_iterations`, `with_max_tool_calls`.
 /// @errors  `resource_exhausted` if the model still wants tools after the last
 ///          iteration; `invalid_argument` with the path for an answer without
 ///          the schema, for a response or a repeated request that fits no
@@ -127,6 +146,36 @@ template <model_like Model, generate_option... Options>
 [[nodiscard]] task<generation>
 generate(context ctx, const Model& model, const Options&... options) {
   return generate(ctx, prompt{model}, options...);
+}
+
+/// As `generate`, and says what comes while it comes.
+///
+/// ```
+/// co_await ai::generate_stream(ctx, prompt, out, ai::with_session(sess));
+/// ```
+///
+/// The pieces are those of all answers, the responses of the tools, and the
+/// requests of tools that wait for a person, with their question.
+///
+/// @param to who hears them: the responder of a body, or a function that takes
+///           a `model_response_chunk`. What it returns, unless that is void, is
+///           awaited before the next piece, and a model that is a window ahead
+///           waits, too.
+/// @errors   also what `to` throws, which ends the generation.
+template <class Out, generate_option... Options>
+[[nodiscard]] task<generation> generate_stream(context ctx, const prompt& what,
+                                               Out to,
+                                               const Options&... options) {
+  auto how = detail::gather_generate(what, options...);
+  how.hear = detail::hearer_of(std::move(to));
+  return detail::run_generation(ctx, std::move(how));
+}
+
+template <model_like Model, class Out, generate_option... Options>
+[[nodiscard]] task<generation> generate_stream(context ctx, const Model& model,
+                                               Out to,
+                                               const Options&... options) {
+  return generate_stream(ctx, prompt{model}, std::move(to), options...);
 }
 
 /// Has a model answer with a `T`.

@@ -21,8 +21,7 @@
 // What can be said when something is generated:
 //
 //   co_await ai::generate(ctx, model, ai::with_system("Be brief."),
-//                         ai::with_tools(weather), ai::with_session(sess),
-//                         ai::stream_to(out));
+//                         ai::with_tools(weather), ai::with_session(sess));
 //
 // Design: README §5.18 "Tools".
 
@@ -38,11 +37,6 @@ namespace tertulia::detail {
 /// A model, whatever its type.
 using any_model = std::function<task<ai::model_response>(
   context, ai::generate_request, ai::chunk_hearer)>;
-
-template <class Wait>
-task<> wait_for(Wait x) {
-  co_await std::move(x);
-}
 
 } // namespace tertulia::detail
 
@@ -182,28 +176,6 @@ struct with_session {
   void apply(generate_options& to) const {
     to.in_session = true;
   }
-};
-
-/// Who hears the answer as it comes: the responder of a body, or a function
-/// that takes a `model_response_chunk` and returns what is to be awaited.
-struct stream_to {
-  template <class Out>
-  explicit stream_to(Out out) {
-    if constexpr (requires(model_response_chunk x) { out.send_chunk(x); })
-      hear = [out = std::move(out)](model_response_chunk x) {
-        return detail::wait_for(out.send_chunk(std::move(x)));
-      };
-    else
-      hear = [out = std::move(out)](model_response_chunk x) {
-        return detail::wait_for(out(std::move(x)));
-      };
-  }
-
-  void apply(generate_options& to) const {
-    to.hear = hear;
-  }
-
-  chunk_hearer hear;
 };
 
 /// How many answers one generation may take, those that only ask for tools

@@ -53,7 +53,7 @@ auto define_prompt_agent(runtime& rt, std::string name, prompt what,
       const auto turn
         = [&](context here, const conversation_input& said) -> task<> {
         detail::check_speakers(said);
-        co_await generate(here, what, with_session(sess), stream_to(out));
+        co_await generate_stream(here, what, out, with_session(sess));
       };
       co_await sess.run(ctx, turn);
     },
