@@ -64,20 +64,28 @@ task<T> run_typed(context ctx, ai::generate_options how) {
   co_return from_json<T>(output_of(std::move(made)));
 }
 
+template <class Wait>
+task<> wait_for(Wait x) {
+  co_await std::move(x);
+}
+
+inline task<> wait_for_nothing() {
+  co_return;
+}
+
 /// Makes one kind of listener of a responder, or of a function that returns
 /// something to wait for, or nothing.
 template <class Out>
 ai::chunk_hearer hearer_of(Out out) {
-  return [out = std::move(out)](ai::model_response_chunk x) -> task<> {
-    if constexpr (requires { out.send_chunk(std::move(x)); }) {
-      auto sent = out.send_chunk(std::move(x));
-      co_await std::move(sent);
-    } else if constexpr (std::is_void_v<decltype(out(std::move(x)))>) {
+  return [out = std::move(out)](ai::model_response_chunk x) {
+    if constexpr (requires { out.send_chunk(x); }) {
+      return wait_for(out.send_chunk(std::move(x)));
+    } else if constexpr (std::is_void_v<std::invoke_result_t<
+                           const Out&, ai::model_response_chunk>>) {
       out(std::move(x));
-      co_return;
+      return wait_for_nothing();
     } else {
-      auto heard = out(std::move(x));
-      co_await std::move(heard);
+      return wait_for(out(std::move(x)));
     }
   };
 }
