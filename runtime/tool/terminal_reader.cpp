@@ -13,6 +13,7 @@
 #include "failure.hpp"
 #include "interrupts.hpp"
 #include "line_reader.hpp"
+#include <fcntl.h>
 #include <histedit.h>
 #include <langinfo.h>
 #include <poll.h>
@@ -71,6 +72,31 @@ public:
   void heard() const {
     std::uint64_t times = 0;
     [[maybe_unused]] const auto n = ::read(fd_, &times, sizeof times);
+  }
+
+private:
+  int fd_;
+};
+
+/// The terminal once more, so that reading it never waits: Ctrl-C drops what
+/// was typed, also between the news of it and the reading. The standard input
+/// itself is shared with other processes and must stay as it is.
+class own_input {
+public:
+  own_input()
+    : fd_(::open("/proc/self/fd/0",
+                 O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}
+
+  own_input(const own_input&) = delete;
+  own_input& operator=(const own_input&) = delete;
+
+  ~own_input() {
+    if (fd_ >= 0)
+      ::close(fd_);
+  }
+
+  [[nodiscard]] int fd() const noexcept {
+    return fd_ >= 0 ? fd_ : STDIN_FILENO;
   }
 
 private:
@@ -145,7 +171,7 @@ private:
     std::mbstate_t state{};
     for (;;) {
       std::array<pollfd, 2> ends{
-        {{STDIN_FILENO, POLLIN, 0}, {wake_.fd(), POLLIN, 0}}};
+        {{input_.fd(), POLLIN, 0}, {wake_.fd(), POLLIN, 0}}};
       if (::poll(ends.data(), ends.size(), -1) < 0)
         continue; // EINTR
       if ((ends[1].revents & POLLIN) != 0) {
@@ -154,8 +180,8 @@ private:
         return -1;
       }
       char byte = 0;
-      const auto n = ::read(STDIN_FILENO, &byte, 1);
-      if (n < 0 && errno == EINTR)
+      const auto n = ::read(input_.fd(), &byte, 1);
+      if (n < 0 && (errno == EINTR || errno == EAGAIN))
         continue;
       if (n <= 0)
         return 0;
@@ -186,6 +212,7 @@ private:
 
   std::string prompt_;
   FILE* shown_;
+  own_input input_;
   wake_up wake_;
   std::unique_ptr<History, ends_history> past_;
   std::unique_ptr<EditLine, ends_editing> edit_;
