@@ -13,6 +13,9 @@ void client_end::on(chunk_batch&& x) {
     return lost(fail(errc::data_loss, "expected chunk "
                                         + std::to_string(next_chunk_) + ", got "
                                         + std::to_string(x.first)));
+  // It would take memory and no credit.
+  if (x.size == 0)
+    return lost(fail(errc::data_loss, "a batch has no chunks"));
   if (!has_room_for(x.size))
     return lost(overrun());
   next_chunk_ += x.size;

@@ -22,9 +22,9 @@ chunk_batch batch(std::uint64_t first, std::uint32_t size) {
 struct client_end : threaded {
   detail::client_end end{8};
 
-  /// A connection to an actor that says these batches, and then an output after
-  /// so many chunks.
-  auto open_to(std::vector<chunk_batch> batches, std::uint64_t count) {
+  /// What opens connections to an actor that says these batches, and then an
+  /// output after so many chunks.
+  auto action_to(std::vector<chunk_batch> batches, std::uint64_t count) {
     const auto peer = system.spawn<caf::hidden>(
       [](connection_actor::pointer self) -> connection_actor::behavior_type {
         return {
@@ -50,8 +50,11 @@ struct client_end : threaded {
         };
       });
     return bidi_action<nothing, int, int, int>{
-      detail::action_ref{&system, desk, "/flow/scripted", {}, nullptr}}
-      .stream_bidi();
+      detail::action_ref{&system, desk, "/flow/scripted", {}, nullptr}};
+  }
+
+  auto open_to(std::vector<chunk_batch> batches, std::uint64_t count) {
+    return action_to(std::move(batches), count).stream_bidi();
   }
 };
 
@@ -134,6 +137,46 @@ TEST_F(client_end, a_connection_that_sends_without_credit_is_cancelled) {
   auto talk = open_to(all, 100'100);
   EXPECT_EQ(code_from([&] { talk.output(patience); }),
             errc::resource_exhausted);
+}
+
+TEST_F(client_end, batches_without_chunks_are_not_kept) {
+  end.on({0, 0, payload::of(chunks<int>(1'000, 7))});
+  EXPECT_EQ(code_of(end.failure()), errc::data_loss);
+  EXPECT_EQ(end.next(), detail::client_end::arrival::over);
+}
+
+TEST_F(client_end, a_batch_with_another_count_than_it_says_is_data_loss) {
+  for (const auto actual : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
+    const auto all = payload::of(chunks<int>(actual, 7));
+    std::vector<chunk_batch> said;
+    said.push_back(batch(0, 1));
+    said.emplace_back(1, 2, all);
+    auto talk = open_to(said, 3);
+    std::vector<int> heard;
+    EXPECT_EQ(code_from([&] {
+                for (const auto x : talk.responses(patience))
+                  heard.push_back(x);
+              }),
+              errc::data_loss);
+    EXPECT_EQ(heard, std::vector<int>{7});
+    EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::data_loss);
+  }
+}
+
+TEST_F(client_end, a_flow_hears_of_a_wrong_count_too) {
+  std::vector<chunk_batch> said;
+  said.emplace_back(0, 2, payload::of(chunks<int>{}));
+  const auto inner = action_to(said, 2);
+  const auto outer = rt->define_bidi_flow(
+    "outer",
+    [=](context ctx, input<nothing>, output<int> out) -> task<nothing> {
+      auto talk = co_await inner.open(ctx);
+      while (const auto x = co_await talk.next())
+        co_await out.send(*x);
+      co_return nothing{};
+    });
+  EXPECT_EQ(code_from([&] { outer.stream_bidi().output(patience); }),
+            errc::data_loss);
 }
 
 TEST_F(client_end, inputs_that_nobody_took_are_counted) {

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
+#include <tertulia/errc.hpp>
+#include <tertulia/status.hpp>
 #include <tertulia/turn.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace tertulia::detail {
@@ -22,12 +25,18 @@ public:
   }
 
   /// @pre `empty()`
-  /// @errors throws `invalid_argument` if the chunks are of another shape.
+  /// @errors throws `invalid_argument` if the chunks are of another shape, and
+  ///         `data_loss` if there are not as many as the batch says.
   void load(chunk_batch x) {
-    loaded_ = x.size;
-    at_ = 0;
     batch_.clear();
-    batch_ = std::move(x.items).template take<chunks<T>>();
+    at_ = 0;
+    loaded_ = x.size;
+    auto items = std::move(x.items).template take<chunks<T>>();
+    if (items.size() != x.size)
+      throw status_error{errc::data_loss, "a batch of " + std::to_string(x.size)
+                                            + " chunks has "
+                                            + std::to_string(items.size())};
+    batch_ = std::move(items);
   }
 
   /// @pre not `empty()`

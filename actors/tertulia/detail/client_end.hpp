@@ -39,9 +39,10 @@ public:
     input_credit_ += x.inputs;
   }
 
-  /// A gap or a repetition in the numbers ends the connection with `data_loss`;
-  /// more than there was credit for ends it with `resource_exhausted`, so that
-  /// what is unread is limited whoever sends it.
+  /// A gap or a repetition in the numbers, or a batch without chunks, ends the
+  /// connection with `data_loss`; more than there was credit for ends it with
+  /// `resource_exhausted`: so as many batches are unread at the most as there
+  /// are chunks in a window, whoever sends them.
   void on(chunk_batch&& x);
 
   void on(const turn_end& x);
