@@ -29,6 +29,7 @@ using detail::save_failure;
 template <class Context>
 struct agent_options {
   snapshot_store store;
+  std::function<void(const state&)> check_initial;
   std::function<bool(const detail::snapshot_moment&)> wanted;
   save_failure on_failure = save_failure::fails_turn;
   caf::timespan store_within = std::chrono::seconds{30};
@@ -129,6 +130,24 @@ struct with_migration {
   std::function<void(json&)> step;
 };
 
+/// What a client may begin a new session of the store with, if it gives a state
+/// of its own: `check` throws a `status_error` for what is refused. Anything
+/// will do, if not given. Without a store the client keeps the state itself,
+/// and nothing is asked.
+///
+/// `check` is called for many sessions at once.
+struct with_initial_check {
+  explicit with_initial_check(std::function<void(const state&)> check)
+    : check(std::move(check)) {}
+
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    to.check_initial = check;
+  }
+
+  std::function<void(const state&)> check;
+};
+
 /// For people; part of the descriptor.
 struct with_description {
   explicit with_description(std::string text) : text(std::move(text)) {}
@@ -167,6 +186,7 @@ session_policy policy_of(agent_options<Context> x) {
   result.schema = state_schema{stored_type::of<typename Context::value_type>(),
                                std::move(x.migrations)};
   result.store = std::move(x.store);
+  result.check_initial = std::move(x.check_initial);
   result.wanted = std::move(x.wanted);
   result.on_failure = x.on_failure;
   result.store_within = x.store_within;

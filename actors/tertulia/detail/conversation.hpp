@@ -59,6 +59,9 @@ struct session_policy {
   state_schema schema;
   /// Null without a store: sessions then live as long as their connection.
   snapshot_store store;
+  /// Throws for a state that no client may begin a session of the store with;
+  /// empty if all will do.
+  std::function<void(const state&)> check_initial;
   /// Says whether to make a snapshot; empty for never.
   std::function<bool(const snapshot_moment&)> wanted;
   /// Whether every change of the custom value is saved at once.

@@ -15,6 +15,11 @@ namespace tertulia::detail {
 ///         a client that could make up an answer could have tools run.
 void check_speakers(const ai::conversation_input& x);
 
+/// Lets pass what a client may begin a session of a store with.
+/// @errors throws `invalid_argument` for an answer that waits for an approval:
+///         a client that could make one up could have tools run.
+void check_first_words(const state& x);
+
 } // namespace tertulia::detail
 
 namespace tertulia::ai {
@@ -40,7 +45,8 @@ namespace tertulia::ai {
 ///                as `/session-flow/<name>`.
 /// @errors as `define_session_flow`; of a turn: as `generate`, and
 ///         `invalid_argument` for messages in the name of the model or of the
-///         program.
+///         program. With a store an opening is refused with `invalid_argument`
+///         if the client gives a state in which a tool waits for a person.
 /// @design README §5.18 "Tools".
 template <class Custom = nothing,
           agent_option<snapshot_context<Custom>>... Options>
@@ -57,7 +63,7 @@ auto define_prompt_agent(runtime& rt, std::string name, prompt what,
       };
       co_await sess.run(ctx, turn);
     },
-    options...);
+    with_initial_check{detail::check_first_words}, options...);
 }
 
 } // namespace tertulia::ai
