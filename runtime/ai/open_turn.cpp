@@ -119,22 +119,26 @@ private:
   tool_call& find_call(std::size_t part, const std::string& name,
                        const std::string& ref) {
     said_something_ = true;
-    tool_call* found = nullptr;
+    // Others than we may write requests that only their order tells apart, and
+    // then the responses have the same.
+    auto answered = false;
     for (auto& x : turn_.calls) {
       const auto& request = turn_.request(x);
       if (request.ref != ref)
         continue;
-      if (request.name == name)
-        found = &x;
-      else if (found == nullptr && !ref.empty())
-        refuse(message_, part,
-               "the request of that reference is for another tool");
+      if (request.name != name) {
+        if (!ref.empty())
+          refuse(message_, part,
+                 "the request of that reference is for another tool");
+      } else if (x.response || x.due) {
+        answered = true;
+      } else {
+        return x;
+      }
     }
-    if (found == nullptr)
-      refuse(message_, part, "no tool that was asked for waits for this");
-    if (found->response || found->due)
-      refuse(message_, part, "the request was answered before");
-    return *found;
+    refuse(message_, part,
+           answered ? "the request was answered before"
+                    : "no tool that was asked for waits for this");
   }
 
   open_turn& turn_;
