@@ -198,12 +198,12 @@ public:
 
   task<generation> run(context ctx) {
     if (how_.in_session) {
-      if (!how_.messages.empty())
+      if (!how_.messages.empty() || !how_.said.empty())
         throw status_error{errc::invalid_argument,
                            "a session has messages of its own"};
       made_.messages = co_await session_messages(ctx);
     } else {
-      made_.messages = how_.messages;
+      made_.messages = how_.messages.with(std::move(how_.said));
     }
     if (auto open = find_open_turn(made_.messages)) {
       const auto old = made_.messages;
@@ -226,7 +226,9 @@ public:
         co_return std::move(made_);
     }
     throw status_error{errc::resource_exhausted,
-                       "the model still asks for tools after "
+                       (corrections_.empty()
+                          ? "the model still asks for tools after "
+                          : "the model has not said what was asked for in ")
                          + std::to_string(how_.max_iterations) + " answers"};
   }
 

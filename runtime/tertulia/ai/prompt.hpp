@@ -55,19 +55,32 @@ concept model_like = requires(const T& x, const context& ctx,
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct generate_options {
   detail::any_model model;
+  /// Instructions before all messages; none if empty.
   std::string system;
+  /// The conversation so far, and what is said behind it.
   message_log messages;
+  std::vector<message> said;
+  /// What the model may ask for, no two of one name, and whether it may.
   std::vector<tool> tools;
   ai::tool_choice tool_choice = ai::tool_choice::automatic;
   model_config config;
+  /// The JSON Schema of the answer; any answer will do if null.
   json output_schema;
+  /// Whether the conversation is that of the session of the body.
   bool in_session = false;
+  /// Hears the pieces of the answers; empty if nobody does.
   chunk_hearer hear;
+  /// How many answers at the most, and how many tool requests in one.
   std::size_t max_iterations = 10;
   std::size_t max_tool_calls = 32;
+  /// How many answers without the schema are sent back.
   std::size_t repairs = 0;
 };
 
+/// An option of a prompt or a generation.
+///
+/// All of them are values. `apply` is what a prompt calls, in the order in
+/// which they are given: the last word on one thing counts.
 template <class T>
 concept generate_option = requires(const T& x, generate_options& to) {
   x.apply(to);
@@ -96,12 +109,13 @@ struct with_messages {
   message_log messages;
 };
 
-/// What the user says, behind the messages. Not together with `with_session`.
+/// What the user says, behind the messages, in whichever order both are given;
+/// can be given several times. Not together with `with_session`.
 struct with_prompt {
   explicit with_prompt(std::string text) : text(std::move(text)) {}
 
   void apply(generate_options& to) const {
-    to.messages = to.messages.with(user_text(text));
+    to.said.push_back(user_text(text));
   }
 
   std::string text;
@@ -183,6 +197,7 @@ struct with_session {
 struct with_max_iterations {
   explicit with_max_iterations(std::size_t most) : most(most) {}
 
+  /// @errors throws `invalid_argument` for none.
   void apply(generate_options& to) const {
     if (most == 0)
       throw status_error{errc::invalid_argument,
