@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A body of one's own around a model with tools: one that is late, one whose
+// failure no model may gloss over, and one that a person answers for.
+
+#include <tertulia/ai/define_model.hpp>
+#include <tertulia/ai/generate.hpp>
+#include <tertulia/describe.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+
+#include "scripted_model.hpp"
+
+namespace ai = tertulia::ai;
+using namespace std::chrono_literals;
+
+ai::message asks(const char* tool, tertulia::json input) {
+  return {ai::role::model, {ai::part::request(tool, std::move(input))}};
+}
+
+// Stands in for a hosted model: what it hears, and what it says to that.
+const example::scripted_model script{{
+  {"200 francs", asks("market_rate", {{"code", "CHF"}})},
+  {"deadline_exceeded", ai::model_text("The bank does not answer.")},
+  {"The hotel", asks("ask_person", {{"text", "From which account?"}})},
+  {"ask_person \"travel\"", asks("pay", {{"bill", "hotel"}, {"euros", 210}})},
+  {"pay \"hotel", ai::model_text("The hotel is paid.")},
+  {"The car", asks("pay", {{"bill", "car"}, {"euros", 900}})},
+}};
+
+// -- the tools ----------------------------------------------------------------
+
+struct currency {
+  std::string code;
+};
+
+BOOST_DESCRIBE_STRUCT(currency, (), (code))
+
+struct question {
+  std::string text;
+};
+
+BOOST_DESCRIBE_STRUCT(question, (), (text))
+
+struct payment {
+  std::string bill;
+  double euros = 0;
+};
+
+BOOST_DESCRIBE_STRUCT(payment, (), (bill, euros))
+
+// -- the body ---------------------------------------------------------------
+
+// --(body-begin)--
+auto define_paymaster(tertulia::runtime& rt, const ai::prompt& prompt) {
+  return rt.define_bidi_flow(
+    "paymaster",
+    [prompt](
+      tertulia::context ctx, tertulia::input<std::string> in,
+      tertulia::output<ai::model_response_chunk> out) -> tertulia::task<> {
+      const auto hear = [&](auto piece) { return out.send(std::move(piece)); };
+      ai::generation last;
+      while (const auto text = co_await in.next()) {
+        auto said = ai::user_text(*text);
+        if (const auto open = last.interrupts(); !open.empty())
+          said = ai::answer_to(open.front(), *text); // in place of the tool
+        const auto messages = last.messages.with(std::move(said));
+        last = co_await ai::generate_stream(ctx, prompt, hear,
+                                            ai::with_messages(messages));
+        co_await out.end_turn();
+      }
+    });
+}
+// --(body-end)--
+
+// -- a talk -------------------------------------------------------------------
+
+void show(const ai::model_response_chunk& piece) {
+  for (const auto& x : piece.content)
+    if (const auto* done = x.as_response())
+      std::cout << '[' << done->name << ": " << done->output << "]\n";
+  for (const auto& x : ai::interrupts_in(piece.content))
+    std::cout << x.metadata.at(ai::interrupt_key).get<std::string>();
+  std::cout << piece.text();
+}
+
+template <class Talk>
+void say(Talk& talk, const char* text) {
+  std::cout << "> " << text << '\n';
+  talk.send(text);
+  for (const auto& piece : talk.responses())
+    show(piece);
+  std::cout << '\n';
+}
+
+int main() {
+  tertulia::config cfg;
+  caf::actor_system system{cfg};
+  tertulia::runtime rt{system};
+  const auto model = ai::define_model(rt, "script", script);
+
+  // --(tools-begin)--
+  const auto rate = ai::define_tool(
+    rt, "market_rate", "Asks the bank what a currency costs, in euros.",
+    [](ai::tool_context ctx, currency) -> tertulia::task<double> {
+      co_await ctx.sleep(1h); // the bank is closed
+      co_return 0;
+    },
+    ai::with_tool_timeout(20ms));
+
+  const auto pay = ai::define_tool(
+    rt, "pay", "Pays a bill.",
+    [](ai::tool_context, payment x) -> tertulia::task<std::string> {
+      if (x.euros > 500)
+        throw tertulia::status_error{tertulia::errc::failed_precondition,
+                                     "too little money for the " + x.bill};
+      co_return x.bill + ": paid";
+    },
+    ai::with_tool_failure(ai::tool_failure::fails_turn));
+  // --(tools-end)--
+
+  const auto ask = ai::define_tool(
+    rt, "ask_person", "Asks who has spent the money.",
+    [](ai::tool_context ctx, question x) -> tertulia::task<tertulia::json> {
+      co_return co_await ctx.interrupt(x.text);
+    });
+
+  // --(prompt-begin)--
+  const ai::prompt prompt{
+    model,
+    ai::with_system("You pay the bills."),
+    ai::with_tools(rate, ask, pay),
+    ai::with_tool_choice(ai::tool_choice::required), // look before you speak
+    ai::with_max_tool_calls(2),                      // of one answer
+    ai::with_max_iterations(5)};                     // answers to one input
+  // --(prompt-end)--
+
+  auto talk = define_paymaster(rt, prompt).stream_bidi();
+  say(talk, "What are 200 francs?");
+  say(talk, "The hotel is 210 euros.");
+  say(talk, "travel");
+  try {
+    say(talk, "The car is 900 euros.");
+  } catch (const tertulia::status_error& x) {
+    std::cout << "That went wrong: " << x.what() << '\n';
+  }
+
+  // --(run-begin)--
+  const auto monthly = rt.define_bidi_flow(
+    "monthly",
+    [pay](tertulia::context ctx, tertulia::input<payment> due,
+          tertulia::output<std::string> out) -> tertulia::task<> {
+      while (const auto bill = co_await due.next()) {
+        auto receipt = co_await pay.run(ctx, *bill);
+        co_await out.send(std::move(receipt));
+      }
+    });
+  // --(run-end)--
+  auto rent = monthly.stream_bidi();
+  rent.send("rent", 300.0);
+  rent.close();
+  for (const auto& receipt : rent.responses())
+    std::cout << receipt << '\n';
+
+  // --(key-begin)--
+  const tertulia::json phone{{"bill", "phone"}, {"euros", 30}};
+  std::cout << rt.run("/tool/pay", {}, {}, tertulia::with_init(phone)) << '\n';
+  // --(key-end)--
+}
