@@ -100,7 +100,7 @@ int main() {
   for (const auto& item : talk.receive())
     if (item.chunk)
       for (const auto& asked : ai::interrupts_in(item.chunk->content)) {
-        std::cout << asked.metadata.at("interrupt").get<std::string>()
+        std::cout << asked.metadata.at(ai::interrupt_key).get<std::string>()
                   << " Yes.\n";
         answers.push_back(ai::approval(asked, true));
       }

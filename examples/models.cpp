@@ -78,6 +78,15 @@ int main(int argc, char** argv) {
   talk_to(define_chat(rt, ai::define_offline_model(rt)),
           {"Hello, my name is Ada.", "I am tired of my job.",
            "Do you know my name?"});
+
+  // --(key-begin)--
+  const ai::generate_request asked{
+    ai::message_log{}.with(ai::user_text("Hello"))};
+  const auto answer = rt.run("/model/parrot", {}, {},
+                             tertulia::with_init(tertulia::to_json(asked)));
+  std::cout << tertulia::from_json<ai::model_response>(answer).text() << '\n';
+  // --(key-end)--
+
   if (argc > 1)
     talk_to(define_chat(rt, define_server_model(rt, argv[1])), {"Hello"});
 }

@@ -143,7 +143,7 @@ namespace tertulia::ai {
 ///          options that make no sense; what the model throws, and a tool that
 ///          `fails_turn`; `cancelled` and what else ends the body.
 /// @threads only on the actor of its body.
-/// @design  README §5.18 "Tools"; seed 000 §12.
+/// @design  README §5.19 "Generate"; seed 000 §12.
 template <generate_option... Options>
 [[nodiscard]] task<generation>
 generate(context ctx, const prompt& what, const Options&... options) {
