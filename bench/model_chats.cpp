@@ -33,6 +33,9 @@ namespace {
 
 constexpr std::size_t chats = 1'000;
 
+/// That of the requests and that of a name that is looked up.
+constexpr double most_threads = 2;
+
 /// Tokens of an answer: fewer than the window, so that the client need not
 /// grant credit.
 constexpr std::size_t max_tokens = 50;
@@ -153,6 +156,8 @@ public:
     memory_ = std::max(memory_, per_chat(allocated_bytes() - allocated));
     resident_ = std::max(resident_, per_chat(resident_bytes() - resident));
     threads_ = std::max(threads_, thread_count() - threads);
+    if (threads_ > most_threads)
+      throw std::logic_error{"chats have threads: " + std::to_string(threads_)};
     const auto spent
       = [this] { return cpu_microseconds() - server_->cpu_microseconds(); };
     const auto before = spent();
