@@ -123,17 +123,35 @@ std::size_t characters_in(const std::string& text) {
     }));
 }
 
+std::size_t count_values(const json& x) {
+  std::size_t result = 1;
+  if (x.is_structured())
+    for (const auto& one : x)
+      result += count_values(one);
+  return result;
+}
+
+/// How many steps a check of `x` may take; to be asked when there were many.
+std::size_t steps_for(const json& x) {
+  return std::max(max_schema_steps, 16 * count_values(x));
+}
+
 /// One check: a value against a schema and what that refers to.
 class checker {
 public:
-  explicit checker(const json& document) : document_(document) {}
+  checker(const json& value, const json& document)
+    : value_(value), document_(document) {}
+
+  verdict check() {
+    return check(value_, document_, json_path{});
+  }
 
   verdict check(const json& x, const json& schema, const json_path& at) {
     if (at.depth() > max_json_depth)
       return differs(at,
                      "at most " + std::to_string(max_json_depth) + " levels",
                      std::string{"more"});
-    if (++steps_ > max_schema_steps)
+    if (++steps_ > limit_ && steps_ > (limit_ = steps_for(value_)))
       throw status_error{errc::resource_exhausted,
                          "the schema has too many alternatives to try"};
     if (schema.is_boolean())
@@ -406,8 +424,10 @@ private:
     return closest;
   }
 
+  const json& value_;
   const json& document_;
   std::size_t steps_ = 0;
+  std::size_t limit_ = max_schema_steps;
   std::size_t nesting_ = 0;
   std::set<const json*> known_; // understood as a whole
   std::set<std::pair<const json*, const json*>> open_;
@@ -416,7 +436,7 @@ private:
 } // namespace
 
 void check_schema(const json& x, const json& schema) {
-  if (auto bad = checker{schema}.check(x, schema, json_path{}))
+  if (auto bad = checker{x, schema}.check())
     // The path is text already: this is what raise_mismatch makes of one.
     throw status_error{
       errc::invalid_argument,

@@ -257,6 +257,17 @@ TEST(schema_check, a_schema_that_multiplies_its_alternatives_is_given_up) {
   EXPECT_EQ(code_of_schema(schema), errc::resource_exhausted);
 }
 
+TEST(schema_check, a_large_value_may_take_its_time) {
+  auto large = json::array();
+  for (std::size_t i = 0; i <= max_schema_steps; ++i)
+    large.push_back(i);
+  const auto schema = json::parse(
+    R"({"type":"array","items":{"anyOf":[{"type":"null"},{"type":"number"}]}})");
+  EXPECT_NO_THROW(check_schema(large, schema));
+  large.back() = "x";
+  EXPECT_THROW(check_schema(large, schema), status_error);
+}
+
 TEST(schema_check, no_depth_exhausts_the_stack) {
   auto deep = json::array();
   for (std::size_t i = 0; i < max_json_depth + 1; ++i)

@@ -8,9 +8,9 @@
 
 namespace tertulia {
 
-/// How many comparisons of a value with a schema one check may cost: a schema
-/// whose alternatives refer to each other can ask for more than anybody waits
-/// for.
+/// How many comparisons of a value with a schema one check may cost, or sixteen
+/// for each value in the document if those are more: a schema whose
+/// alternatives refer to each other can ask for more than anybody waits for.
 inline constexpr std::size_t max_schema_steps = 200'000;
 
 /// Does nothing if `x` is what the schema describes: for schemas that come
