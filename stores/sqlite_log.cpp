@@ -4,11 +4,15 @@
 
 #include <tertulia/status.hpp>
 
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace tertulia {
 
@@ -105,6 +109,18 @@ std::uint64_t lost_transactions(const std::string& log) {
   return result > 1 ? result : 0;
 }
 
+/// Has a file or a folder written to the disk: whatever comes next may destroy
+/// what it was made from.
+void flush(const std::filesystem::path& path) {
+  const auto file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto failed = file < 0 || ::fsync(file) != 0;
+  const auto code = errno;
+  if (file >= 0)
+    ::close(file);
+  if (failed)
+    throw std::system_error{code, std::generic_category(), path.string()};
+}
+
 std::string kept_log_of(const std::string& file) {
   return file + "-wal-damaged";
 }
@@ -116,8 +132,11 @@ void keep_damaged_log(const std::string& file) {
   const auto kept = kept_log_of(file);
   const auto is_new = !std::filesystem::exists(kept);
   try {
-    std::filesystem::copy_file(log, kept,
-                               std::filesystem::copy_options::skip_existing);
+    if (is_new) {
+      std::filesystem::copy_file(log, kept);
+      flush(kept);
+      flush(std::filesystem::absolute(kept).parent_path());
+    }
   } catch (const std::system_error& error) {
     std::error_code ignored;
     if (is_new)
