@@ -116,8 +116,10 @@ struct generate_request {
   /// What the model may ask for.
   std::vector<tool_definition> tools;
 
+  /// Whether it may, or must.
   ai::tool_choice tool_choice = ai::tool_choice::automatic;
 
+  /// How it is to speak.
   model_config config;
 
   /// The JSON Schema of the answer; null for free text.

@@ -52,9 +52,11 @@ inline constexpr auto resumed_key = "resumed";
 
 /// Makes the error with which a tool ends that waits for a person:
 /// `failed_precondition`, with `{"interrupt":…}` as details.
+/// @threads from any thread.
 [[nodiscard]] status_error interrupt_error(const json& question);
 
 /// Returns the question of such an error; empty if it is another one.
+/// @threads from any thread.
 [[nodiscard]] std::optional<json> question_of(const status_error& x);
 
 } // namespace tertulia::ai

@@ -76,8 +76,9 @@ concept model_function = requires(const Body& body, context ctx,
 ///                    that. Its requests have been checked: tools have names of
 ///                    their own, and there are some if one is required.
 /// @param description for people; part of the descriptor.
-/// @errors `already_exists`; `invalid_argument` for a bad name.
-/// @design README §5.17 "Models".
+/// @errors  `already_exists`; `invalid_argument` for a bad name.
+/// @threads from any thread.
+/// @design  README §5.17 "Models".
 template <model_function Body>
 [[nodiscard]] model define_model(runtime& rt, std::string name, Body body,
                                  std::string description = {}) {

@@ -150,6 +150,7 @@ generate(context ctx, const prompt& what, const Options&... options) {
   return detail::run_generation(ctx, detail::gather_generate(what, options...));
 }
 
+/// The same with a model that was told nothing yet.
 template <model_like Model, generate_option... Options>
 [[nodiscard]] task<generation>
 generate(context ctx, const Model& model, const Options&... options) {
@@ -169,7 +170,8 @@ generate(context ctx, const Model& model, const Options&... options) {
 ///           a `model_response_chunk`. What it returns, unless that is void, is
 ///           awaited before the next piece, and a model that is a window ahead
 ///           waits, too.
-/// @errors   also what `to` throws, which ends the generation.
+/// @errors  as `generate`, and what `to` throws, which ends the generation.
+/// @threads as `generate`; `to` is called on that actor.
 template <class Out, generate_option... Options>
 [[nodiscard]] task<generation> generate_stream(context ctx, const prompt& what,
                                                Out to,
@@ -179,6 +181,7 @@ template <class Out, generate_option... Options>
   return detail::run_generation(ctx, std::move(how));
 }
 
+/// The same with a model that was told nothing yet.
 template <model_like Model, class Out, generate_option... Options>
 [[nodiscard]] task<generation> generate_stream(context ctx, const Model& model,
                                                Out to,
@@ -196,14 +199,16 @@ template <model_like Model, class Out, generate_option... Options>
 /// The model is told the schema of the type, and its answer is read and checked
 /// with it, also if it stands between code fences.
 ///
-/// @errors as `generate`; `failed_precondition` if a tool waits for a person,
-///         `failed_precondition` also if the model said nothing.
+/// @errors  as `generate`; `failed_precondition` if a tool waits for a person,
+///          and if the model said nothing.
+/// @threads as `generate`.
 template <json_value T, generate_option... Options>
 [[nodiscard]] task<T>
 generate(context ctx, const prompt& what, const Options&... options) {
   return detail::run_typed<T>(ctx, detail::gather_generate(what, options...));
 }
 
+/// The same with a model that was told nothing yet.
 template <json_value T, model_like Model, generate_option... Options>
 [[nodiscard]] task<T>
 generate(context ctx, const Model& model, const Options&... options) {

@@ -47,6 +47,7 @@ namespace tertulia::ai {
 ///         `invalid_argument` for messages in the name of the model or of the
 ///         program. With a store an opening is refused with `invalid_argument`
 ///         if the client gives a state in which a tool waits for a person.
+/// @threads from any thread.
 /// @design README §5.18 "Tools".
 template <class Custom = nothing,
           agent_option<snapshot_context<Custom>>... Options>

@@ -46,10 +46,12 @@ public:
   /// the body, in the session of the body.
   ///
   /// @param said what people have said to it, in the order of its questions.
-  /// @errors `invalid_argument` with the path for an input that its schema does
-  ///         not have; `deadline_exceeded`; what the tool throws, see
-  ///         `interrupt_error` for one that waits for a person; `cancelled` and
-  ///         what else ends the body.
+  /// @errors  `invalid_argument` with the path for an input that its schema
+  /// does
+  ///          not have; `deadline_exceeded`; what the tool throws, see
+  ///          `interrupt_error` for one that waits for a person; `cancelled`
+  ///          and what else ends the body.
+  /// @threads only on the actor of the body.
   [[nodiscard]] task<json> run(context ctx, json input,
                                std::vector<json> said) const {
     return detail::run_tool<json>(ctx, what_, payload::of(std::move(input)),
@@ -70,6 +72,9 @@ private:
 };
 
 /// A tool with its types.
+///
+/// @threads  as a `tool`.
+/// @lifetime as a `tool`.
 template <class In, class Out>
 class typed_tool : public tool {
 public:
@@ -101,9 +106,10 @@ public:
 ///                    and the runtime keeps it while it does, so a lambda may
 ///                    capture. Blocking work goes through `ctx.run_blocking`.
 /// @param options     any of `with_tool_failure`, `with_tool_timeout`.
-/// @errors `already_exists`; `invalid_argument` for a bad name or options that
-///         make no sense.
-/// @design README §5.18 "Tools".
+/// @errors  `already_exists`; `invalid_argument` for a bad name or options that
+///          make no sense.
+/// @threads from any thread.
+/// @design  README §5.18 "Tools".
 template <detail::tool_function Fn, tool_option... Options>
 auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
                  const Options&... options) {
@@ -131,7 +137,8 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
 ///
 /// @param within longest wait for the answer; the actor may act on the request
 ///               even if its answer comes too late.
-/// @errors of a call: as `context::ask`.
+/// @errors  of a call: as `context::ask`.
+/// @threads from any thread.
 template <class In, class... Sigs>
 [[nodiscard]] auto
 asking(caf::typed_actor<Sigs...> actor, caf::timespan within) {

@@ -44,11 +44,13 @@ struct with_tool_failure {
 };
 
 /// Time until a call of the tool is cancelled and has failed with
-/// `deadline_exceeded`; must be positive. Without it a call may take as long as
-/// the conversation that it belongs to.
+/// `deadline_exceeded`. Without it a call may take as long as the conversation
+/// that it belongs to.
 struct with_tool_timeout {
+  /// @param within positive.
   explicit with_tool_timeout(caf::timespan within) : within(within) {}
 
+  /// @errors throws `invalid_argument` for what is not positive.
   void apply(tool_options& to) const {
     if (within.count() <= 0)
       throw status_error{errc::invalid_argument,
@@ -59,6 +61,7 @@ struct with_tool_timeout {
   caf::timespan within;
 };
 
+/// An option of a tool: a value, which is applied when the tool is defined.
 template <class T>
 concept tool_option = requires(const T& x, tool_options& to) {
   x.apply(to);
