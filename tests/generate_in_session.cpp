@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The loop of model and tools in a session flow, and what becomes of the
+// conversation.
+
+#include <tertulia/ai/session_flow.hpp>
+#include <tertulia/memory_store.hpp>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/scripted_model.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test::generate_in_session_tests {
+
+namespace {
+
+struct tally {
+  int count = 0;
+};
+BOOST_DESCRIBE_STRUCT(tally, (), (count))
+
+/// Whether every tool request has exactly one response, in the message behind
+/// its own.
+bool is_whole(const ai::message_log& all) {
+  using calls = std::multiset<std::pair<std::string, std::string>>;
+  calls open;
+  for (const auto& x : all) {
+    calls requests;
+    calls responses;
+    for (const auto& part : x.content) {
+      if (const auto* wanted = part.as_request())
+        requests.emplace(wanted->name, wanted->ref);
+      if (const auto* done = part.as_response())
+        responses.emplace(done->name, done->ref);
+    }
+    if (responses != open)
+      return false;
+    open = requests;
+  }
+  return open.empty();
+}
+
+/// A session flow whose turns are answered by the scripted model.
+struct generate_in_session : generating {
+  using chunk = ai::stream_chunk<nothing>;
+
+  /// @param more options of the generation.
+  template <class... Options>
+  auto define_chat(const Options&... more) {
+    return ai::define_session_flow(
+      *rt, "chat",
+      [=, this](context ctx, ai::flow_session<tally> sess,
+                ai::flow_responder<nothing> out) -> task<> {
+        const auto turn
+          = [&](context here, const ai::conversation_input&) -> task<> {
+          co_await ai::generate_stream(here, model(), out,
+                                       ai::with_session(sess), more...);
+        };
+        co_await sess.run(ctx, turn);
+      },
+      with_snapshot_store(store));
+  }
+
+  template <class Client>
+  void say(Client& client, std::string text) {
+    client.send(ai::conversation_input{{ai::user_text(std::move(text))}});
+    run();
+  }
+
+  /// The states of all snapshots, oldest first: the messages, as lines.
+  template <class Client>
+  std::vector<lines> snapshots(const Client& client) {
+    std::vector<lines> result;
+    for (const auto& x : client.heard().chunks)
+      if (x.snapshot_created) {
+        json query;
+        query["snapshotId"] = x.snapshot_created.str();
+        auto asking = open(rt->action("/snapshot-store/chat/getSnapshot"));
+        run();
+        asking.send(query);
+        asking.close();
+        run();
+        result.push_back(lines_of(from_json<ai::message_log>(
+          asking.output().at("state").at("messages"))));
+      }
+    return result;
+  }
+
+  managed_store store = spawn_memory_store(system);
+};
+
+} // namespace
+
+TEST_F(generate_in_session, the_session_has_what_was_said) {
+  answers(model_says(asks("add", 1, 2)), model_says(ai::part::text("3")),
+          model_says(ai::part::text("Bye")));
+  auto client = open(define_chat(ai::with_tools(define_add())));
+  run();
+  say(client, "1+2?");
+  say(client, "Thanks");
+  client.close();
+  run();
+  const lines all{"user: 1+2?",   R"(model: add({"a":1,"b":2}))",
+                  "tool: add=3",  "model: 3",
+                  "user: Thanks", "model: Bye"};
+  EXPECT_EQ(lines_of(client.output().state.messages), all);
+  EXPECT_EQ(heard(2), lines(all.begin(), all.end() - 1));
+  lines streamed;
+  for (const auto& x : client.heard().chunks)
+    if (x.chunk && x.chunk->role == ai::role::tool)
+      streamed.push_back(
+        to_json_text(x.chunk->content[0].as_response()->output));
+  EXPECT_EQ(streamed, lines{"3"}) << "the client sees what tools gave back";
+}
+
+TEST_F(generate_in_session, a_tool_changes_the_session) {
+  const auto count = ai::define_tool(
+    *rt, "count", "", [](ai::tool_context ctx, nothing) -> task<int> {
+      const auto sess = ctx.session<ai::session<tally>>();
+      co_await sess->patch_custom([](tally& x) { ++x.count; });
+      const auto now = co_await sess->custom();
+      co_return now.count;
+    });
+  answers(model_says(ai::part::request("count", json::object(), "x"),
+                     ai::part::request("count", {}, "y")),
+          model_says());
+  auto client = open(define_chat(ai::with_tools(count)));
+  run();
+  say(client, "Count!");
+  client.close();
+  run();
+  EXPECT_EQ(client.output().state.custom.count, 2);
+}
+
+TEST_F(generate_in_session, each_round_of_tools_is_worth_a_snapshot) {
+  answers(model_says(asks("add", 1, 2)), model_says(asks("add", 3, 3)),
+          model_says(ai::part::text("6")));
+  auto client = open(define_chat(ai::with_tools(define_add())));
+  run();
+  say(client, "1+2+3?");
+  const lines all{"user: 1+2+3?", R"(model: add({"a":1,"b":2}))",
+                  "tool: add=3",  R"(model: add({"a":3,"b":3}))",
+                  "tool: add=6",  "model: 6"};
+  EXPECT_EQ(snapshots(client),
+            (std::vector{lines(all.begin(), all.begin() + 3),
+                         lines(all.begin(), all.begin() + 5), all}))
+    << "no request without its response";
+}
+
+TEST_F(generate_in_session, a_failure_leaves_no_request_without_response) {
+  answers(model_says(asks("add", 1, 2)), model_says(asks("bad", 1, 2)),
+          model_says(ai::part::text("Hello again")));
+  const auto bad = ai::define_tool(
+    *rt, "bad", "",
+    [](ai::tool_context, sum) -> task<> {
+      throw status_error{errc::data_loss, "gone"};
+      co_return;
+    },
+    ai::with_tool_failure(ai::tool_failure::fails_turn));
+  const auto add = define_add();
+  const auto flow = ai::define_session_flow(
+    *rt, "chat",
+    [&](context ctx, ai::flow_session<tally> sess,
+        ai::flow_responder<nothing>) -> task<> {
+      const auto turn
+        = [&](context here, const ai::conversation_input&) -> task<> {
+        auto made = ai::generate(here, model(), ai::with_session(sess),
+                                 ai::with_tools(add, bad));
+        const auto done = co_await as_expected(std::move(made));
+        if (!done)
+          co_await sess.add_messages(ai::model_text("Sorry."));
+      };
+      co_await sess.run(ctx, turn);
+    });
+  auto client = open(flow);
+  run();
+  say(client, "1+2?");
+  say(client, "Hello?");
+  client.close();
+  run();
+  EXPECT_EQ(lines_of(client.output().state.messages),
+            (lines{"user: 1+2?", R"(model: add({"a":1,"b":2}))", "tool: add=3",
+                   "model: Sorry.", "user: Hello?", "model: Hello again"}));
+}
+
+TEST_F(generate_in_session, a_cancel_leaves_a_history_to_go_on_with) {
+  answers(model_says(ai::part::text("Hello!")), model_says(asks("slow", 1, 2)),
+          model_says(ai::part::text("Here I am.")));
+  const auto flow = define_chat(ai::with_tools(define_slow()));
+  auto client = open(flow, with_session_id("s"));
+  run();
+  say(client, "Hi");
+  say(client, "Wait.");
+  client.cancel();
+  run();
+  EXPECT_EQ(client.code(), errc::cancelled);
+  EXPECT_EQ(slow_left, 1);
+  auto again = open(flow, with_session_id("s"));
+  run();
+  say(again, "Where are you?");
+  again.close();
+  run();
+  EXPECT_EQ(lines_of(again.output().state.messages),
+            (lines{"user: Hi", "model: Hello!", "user: Where are you?",
+                   "model: Here I am."}));
+}
+
+TEST_F(generate_in_session, wherever_a_turn_is_cancelled_the_history_is_whole) {
+  const auto flow = define_chat(ai::with_tools(define_add()));
+  auto cancelled = 0;
+  for (auto steps = 0, over = 0; over == 0; ++steps) {
+    script->asked.clear();
+    script->answers.clear();
+    answers(model_says(asks("add", 1, 2, "x"), asks("add", 3, 4, "y")),
+            model_says(asks("add", 5, 6)), model_says(ai::part::text("Done.")));
+    const auto id = "s" + std::to_string(steps);
+    auto client = open(flow, with_session_id(id));
+    run();
+    client.send(ai::conversation_input{{ai::user_text("Add!")}});
+    for (auto i = 0; i < steps && sched.has_job(); ++i)
+      sched.run_once();
+    over = static_cast<int>(client.heard().turns);
+    client.cancel();
+    run();
+    cancelled += over == 0 ? 1 : 0;
+    for (const auto& asked : script->asked)
+      EXPECT_TRUE(is_whole(asked.messages)) << steps;
+    script->asked.clear();
+    script->answers.clear();
+    answers(model_says(ai::part::text("Here I am.")));
+    auto again = open(flow, with_session_id(id));
+    run();
+    say(again, "Well?");
+    ASSERT_EQ(script->asked.size(), 1u) << steps;
+    EXPECT_TRUE(is_whole(script->asked[0].messages)) << steps;
+    again.close();
+    run();
+    ASSERT_EQ(again.code(), errc::ok) << steps;
+    EXPECT_EQ(again.output().state.messages.back().text(), "Here I am.");
+  }
+  EXPECT_GT(cancelled, 20) << "the turn was cancelled at many places";
+}
+
+TEST_F(generate_in_session, a_tool_that_takes_its_time_delays_nobody_else) {
+  const auto flow = define_chat(ai::with_tools(define_slow()));
+  answers(model_says(asks("slow", 1, 0)), model_says(ai::part::text("Hello!")),
+          model_says(ai::part::text("1")));
+  auto slow = open(flow);
+  auto other = open(flow);
+  run();
+  say(slow, "Take a second");
+  say(other, "Hi");
+  EXPECT_EQ(slow.heard().turns, 0u);
+  EXPECT_EQ(other.heard().turns, 1u) << "without the clock being moved";
+  advance(1s);
+  EXPECT_EQ(slow.heard().turns, 1u);
+}
+
+TEST_F(generate_in_session, what_another_program_left_open_is_closed) {
+  ai::conversation_state<tally> left;
+  left.messages
+    = left.messages.with(ai::user_text("1+2, 3+4?"))
+        .with(model_says(asks("add", 1, 2, "x"), asks("add", 3, 4, "y")));
+  answers(model_says(ai::part::text("Sorry.")));
+  auto client
+    = open(define_chat(ai::with_tools(define_add())), ai::with_state(left));
+  run();
+  say(client, "Well?");
+  const auto gone = R"({"error":{"code":"aborted","message":"the tool was )"
+                    R"(stopped before it was done"}})"s;
+  EXPECT_EQ(heard(0).at(2), "tool: addx=" + gone + " addy=" + gone);
+  EXPECT_EQ(heard(0).at(3), "user: Well?");
+  client.close();
+  run();
+  EXPECT_EQ(client.output().state.messages.size(), 5u);
+}
+
+TEST_F(generate_in_session, messages_of_its_own_are_refused) {
+  answers(model_says());
+  auto client = open(define_chat(ai::with_prompt("and this")));
+  run();
+  say(client, "Hi");
+  EXPECT_EQ(client.code(), errc::invalid_argument);
+}
+
+} // namespace tertulia::test::generate_in_session_tests
