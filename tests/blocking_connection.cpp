@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <memory>
-#include <numeric>
-#include <ranges>
+// What a client that blocks says and hears: its turns, its inputs, its options.
 
-#include "support/threaded.hpp"
+#include "support/blocking_connection.hpp"
+
+#include <memory>
+#include <ranges>
 
 using namespace std::literals;
 
@@ -32,39 +33,6 @@ static_assert(std::is_nothrow_move_assignable_v<int_connection>);
 static_assert(!std::is_copy_constructible_v<int_connection>);
 static_assert(!std::is_copy_assignable_v<int_connection>);
 static_assert(std::ranges::input_range<response_range<int>>);
-
-struct blocking_connection : threaded {
-  /// Adds up its inputs once the gate is open.
-  auto define_gated_sum(std::shared_ptr<gate> open) {
-    return rt->define_bidi_flow(
-      "gated_sum",
-      [open](context ctx, input<int> in, output<int>) -> task<int> {
-        const witness here;
-        co_await ctx.run_blocking([&open] { open->wait(); });
-        int sum = 0;
-        while (auto x = co_await in.next())
-          sum += *x;
-        co_return sum;
-      });
-  }
-
-  /// Says two words and then fails.
-  auto define_failing() {
-    return rt->define_bidi_flow(
-      "failing", [](context, input<int>, output<int> out) -> task<int> {
-        const witness here;
-        co_await out.send(1);
-        co_await out.send(2);
-        throw status_error{errc::out_of_range, "too far", R"({"by":3})"};
-      });
-  }
-};
-
-std::vector<int> numbers(int first, int last) {
-  std::vector<int> result(static_cast<std::size_t>(last - first));
-  std::iota(result.begin(), result.end(), first);
-  return result;
-}
 
 } // namespace
 
@@ -174,19 +142,6 @@ TEST_F(blocking_connection, a_slow_reader_times_out_and_goes_on) {
   EXPECT_EQ(talk.output(patience), 3);
 }
 
-TEST_F(blocking_connection, a_wait_for_the_output_times_out_and_goes_on) {
-  const auto open = std::make_shared<gate>();
-  auto talk = define_gated_sum(open).stream_bidi();
-  talk.send(5);
-  talk.close();
-  EXPECT_EQ(code_from([&] { talk.output(0s); }), errc::deadline_exceeded);
-  EXPECT_EQ(code_from([&] { talk.output(1ms); }), errc::deadline_exceeded);
-  open->open();
-  EXPECT_EQ(talk.output(patience), 5);
-  EXPECT_EQ(talk.output(0s), 5) << "again";
-  EXPECT_TRUE(talk.wait_until_done(0s));
-}
-
 TEST_F(blocking_connection, the_longest_wait_does_not_end_at_once) {
   auto talk = define_counter().stream_bidi();
   talk.send_within(caf::timespan::max(), 3);
@@ -196,99 +151,6 @@ TEST_F(blocking_connection, the_longest_wait_does_not_end_at_once) {
   EXPECT_EQ(seen, numbers(0, 3));
   talk.close();
   EXPECT_EQ(talk.output(caf::timespan::max()), 3);
-}
-
-// -- the output ---------------------------------------------------------------
-
-TEST_F(blocking_connection, output_needs_no_reader) {
-  auto flow = define_counter();
-  for (const auto window : {0u, 1u, 2u, 3u, 64u}) {
-    SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi(with_chunk_window(window));
-    talk.send(10'000);
-    talk.close();
-    EXPECT_EQ(talk.output(patience), 10'000);
-    EXPECT_EQ(read_turn(talk), std::vector<int>{}) << "it was dropped";
-  }
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(blocking_connection, output_after_an_unfinished_loop_does_not_hang) {
-  auto flow = define_counter();
-  for (const auto window : {0u, 1u, 2u, 3u, 64u}) {
-    SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi(with_chunk_window(window));
-    talk.send(1'000);
-    talk.close();
-    for ([[maybe_unused]] auto chunk : talk.responses(patience))
-      break;
-    EXPECT_EQ(talk.output(patience), 1'000);
-  }
-}
-
-TEST_F(blocking_connection, output_elsewhere_leaves_the_chunks_to_the_reader) {
-  auto flow = define_counter();
-  for (const auto window : {0u, 1u, 64u}) {
-    SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi(with_chunk_window(window));
-    talk.send(5'000);
-    talk.close();
-    std::future<int> result;
-    std::vector<int> seen;
-    for (auto chunk : talk.responses(patience)) {
-      if (seen.empty())
-        result = std::async(std::launch::async,
-                            [&] { return talk.output(patience); });
-      seen.push_back(chunk);
-    }
-    EXPECT_EQ(seen, numbers(0, 5'000));
-    EXPECT_EQ(result.get(), 5'000);
-  }
-}
-
-TEST_F(blocking_connection, output_goes_on_when_the_reader_has_left) {
-  auto flow = define_counter();
-  for (const auto window : {0u, 1u, 2u, 64u}) {
-    SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi(with_chunk_window(window));
-    talk.send(5'000);
-    talk.close();
-    std::future<int> result;
-    for ([[maybe_unused]] auto chunk : talk.responses(patience)) {
-      result
-        = std::async(std::launch::async, [&] { return talk.output(patience); });
-      break;
-    }
-    EXPECT_EQ(result.get(), 5'000);
-  }
-}
-
-TEST_F(blocking_connection, what_was_sent_before_an_error_comes_before_it) {
-  auto talk = define_failing().stream_bidi();
-  std::vector<int> seen;
-  const auto error = error_of([&] {
-    for (auto chunk : talk.responses(patience))
-      seen.push_back(chunk);
-  });
-  EXPECT_EQ(seen, (std::vector{1, 2}));
-  EXPECT_EQ(error.code(), errc::out_of_range);
-  EXPECT_EQ(error.message(), "too far");
-  EXPECT_EQ(error.details(), R"({"by":3})");
-}
-
-TEST_F(blocking_connection, everybody_hears_the_same_error_every_time) {
-  auto talk = define_failing().stream_bidi();
-  const auto check = [](const status_error& error) {
-    EXPECT_EQ(error.code(), errc::out_of_range);
-    EXPECT_EQ(error.message(), "too far");
-    EXPECT_EQ(error.details(), R"({"by":3})");
-  };
-  for (int i = 0; i < 3; ++i) {
-    check(error_of([&] { talk.output(patience); }));
-    check(error_of([&] { read_turn(talk); }));
-  }
-  EXPECT_TRUE(talk.finished());
-  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
 }
 
 // -- sending ------------------------------------------------------------------
@@ -392,80 +254,6 @@ TEST_F(blocking_connection, aggregates_are_built_where_they_are_sent) {
   auto without = flow.stream_bidi();
   without.close();
   EXPECT_EQ(without.output(patience), (question{"default", 5}));
-}
-
-// -- the end ------------------------------------------------------------------
-
-TEST_F(blocking_connection, dropping_an_unfinished_connection_cancels_it) {
-  std::promise<errc> seen;
-  auto flow = rt->define_bidi_flow(
-    "patient", [&](context, input<int> in, output<int>) -> task<int> {
-      const witness here;
-      try {
-        while (co_await in.next())
-          ;
-      } catch (const status_error& error) {
-        seen.set_value(error.code());
-        throw;
-      }
-      co_return 0;
-    });
-  {
-    auto talk = flow.stream_bidi();
-    EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
-  }
-  EXPECT_EQ(seen.get_future().get(), errc::cancelled);
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(blocking_connection, dropping_a_closed_one_cancels_it_too) {
-  auto flow = rt->define_bidi_flow(
-    "endless", [](context ctx, input<int>, output<int>) -> task<int> {
-      const witness here;
-      co_await ctx.sleep(1h);
-      co_return 0;
-    });
-  {
-    auto talk = flow.stream_bidi();
-    talk.close();
-  }
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(blocking_connection, assigning_to_a_connection_drops_the_old_one) {
-  auto flow = define_echo();
-  auto talk = flow.stream_bidi();
-  talk.send("old");
-  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
-  auto other = flow.stream_bidi();
-  other.send("new");
-  talk = std::move(other);
-  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
-  talk.close();
-  EXPECT_EQ(read_turn(talk), std::vector{"echo: new"s});
-  EXPECT_EQ(talk.output(patience), "processed 1 messages");
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(blocking_connection, a_deadline_is_the_end_for_everybody) {
-  auto talk = define_echo().stream_bidi(with_deadline(20ms));
-  EXPECT_EQ(code_from([&] { read_turn(talk); }), errc::deadline_exceeded);
-  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::deadline_exceeded);
-  EXPECT_EQ(code_from([&] { talk.send("x"); }), errc::failed_precondition);
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(blocking_connection, a_deadline_in_time_changes_nothing) {
-  auto flow = define_counter();
-  for (const auto deadline : {caf::timespan{1h}, caf::timespan::max()}) {
-    auto talk = flow.stream_bidi(with_deadline(deadline));
-    for (int i = 0; i < 100; ++i) {
-      talk.send(1);
-      read_turn(talk);
-    }
-    talk.close();
-    EXPECT_EQ(talk.output(patience), 100);
-  }
 }
 
 // -- options ------------------------------------------------------------------
