@@ -149,5 +149,6 @@ function(tertulia_install_package)
     ${CMAKE_CURRENT_BINARY_DIR}/tertulia-config-version.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindCAF.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindUUID.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/tertulia_find_library.cmake
     DESTINATION ${config_dir})
 endfunction()
