@@ -86,20 +86,15 @@ public:
   }
 
   task<payload> run(context ctx, payload init) const override {
-    if constexpr (types::returns_void) {
-      co_await start(ctx, std::move(init));
-      co_return payload::of(nothing{});
-    } else {
-      auto result = co_await start(ctx, std::move(init));
-      co_return payload::of(std::move(result));
-    }
+    return output_of(*this, ctx, std::move(init));
   }
 
-private:
+  /// Calls the tool, which begins when it is awaited.
   auto start(const context& ctx, payload init) const {
     return fn_(ai::tool_context{ctx}, std::move(init).template take<in_type>());
   }
 
+private:
   Fn fn_;
 };
 
