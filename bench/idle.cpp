@@ -12,8 +12,6 @@
 #include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>
 #include <caf/event_based_actor.hpp>
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -25,6 +23,7 @@
 
 #include "client.hpp"
 #include "conversation.hpp"
+#include "crowd.hpp"
 #include "memory.hpp"
 #include "row.hpp"
 #include "sample.hpp"
@@ -44,83 +43,33 @@ constexpr std::uint64_t in_a_row = 32;
 /// What the main thread and the queues of the scheduler keep or give back.
 constexpr double noise_bytes = 64 * 1024;
 
-/// Opens so many conversations and has one round trip with each; closes all.
-using crowd_actor = chunk_sink::extend<
-  caf::replies_to<caf::ping_atom, std::uint64_t>::with<void>,
-  caf::replies_to<caf::close_atom>::with<void>>;
-
-enum class answer_end { chunk, turn };
-
-class crowd_state {
+/// Opens the next conversation when one has had its round trip, which ends
+/// with a chunk.
+class crowd_of_flows : public crowd_state {
 public:
-  static inline const char* name = "bench.crowd";
-
-  explicit crowd_state(crowd_actor::pointer self) : self_(self) {}
-
-  /// @param end_of_trip what the answer to the first input ends with.
-  crowd_actor::behavior_type run(stage& at, opener opening, payload first,
-                                 answer_end end_of_trip) {
-    line_ = &at.line;
-    desk_ = at.rt.front_desk();
-    opening_ = std::move(opening);
-    first_ = std::move(first);
-    return {
-      [=, this](chunk_batch&) {
-        if (end_of_trip == answer_end::chunk)
-          arrive();
-      },
-      [](input_credit) {},
-      [=, this](turn_end) {
-        if (end_of_trip == answer_end::turn)
-          arrive();
-      },
-      [this](finished& x) {
-        if (x.reason)
-          line_->fail(self_->system().render(x.reason));
-        else
-          line_->arrive();
-      },
-      [this](caf::ping_atom, std::uint64_t count) {
-        to_open_ = count;
-        connections_.reserve(count);
-        for (std::uint64_t i = 0; i < in_a_row; ++i)
-          open_next();
-      },
-      [this](caf::close_atom) {
-        for (const auto& x : std::exchange(connections_, {}))
-          self_->send(x, caf::close_atom_v);
-      },
-    };
-  }
+  using crowd_state::crowd_state;
 
 private:
-  void arrive() {
-    line_->arrive();
+  void on_chunks(chunk_batch&) override {
+    arrive();
     open_next();
   }
 
-  void open_next() {
-    if (to_open_ == 0)
-      return;
-    --to_open_;
-    self_->request(desk_, caf::infinite, opening_(chunk_sink{self_}))
-      .then(
-        [this](opened& x) {
-          self_->send(x.connection, turn_input{first_});
-          connections_.push_back(std::move(x.connection));
-        },
-        [this](const caf::error& x) {
-          line_->fail(self_->system().render(x));
-        });
-  }
+  void on_turn_end() override {}
+};
 
-  crowd_actor::pointer self_;
-  finish_line* line_ = nullptr;
-  front_desk_actor desk_;
-  opener opening_;
-  payload first_; // the input of each
-  std::vector<connection_actor> connections_;
-  std::uint64_t to_open_ = 0;
+/// The same where it ends with the end of the turn.
+class crowd_of_sessions : public crowd_state {
+public:
+  using crowd_state::crowd_state;
+
+private:
+  void on_chunks(chunk_batch&) override {}
+
+  void on_turn_end() override {
+    arrive();
+    open_next();
+  }
 };
 
 caf::behavior idle(caf::event_based_actor*, finish_line* line) {
@@ -189,11 +138,10 @@ private:
 
 class with_one_sink : public idle_question {
 protected:
-  void begin(opener opening, payload first, answer_end end_of_trip) {
-    crowd_ = at_.system.spawn(
-      [=, this](crowd_actor::stateful_pointer<crowd_state> self) {
-        return self->state.run(at_, opening, first, end_of_trip);
-      });
+  template <class Crowd>
+  void begin(opener opening, payload first) {
+    crowd_
+      = spawn_crowd<Crowd>(at_, std::move(opening), std::move(first), in_a_row);
   }
 
 private:
@@ -215,18 +163,20 @@ private:
 class idle_bidi final : public with_one_sink {
 public:
   idle_bidi() {
-    begin(opener_of(at_.rt.define_bidi_flow("echo", echo<text>)),
-          payload::of(sample<text>()), answer_end::chunk);
+    begin<crowd_of_flows>(
+      opener_of(at_.rt.define_bidi_flow("echo", echo<text>)),
+      payload::of(sample<text>()));
   }
 };
 
 class idle_flow final : public with_one_sink {
 public:
   idle_flow() {
-    begin(opener_of(ai::define_session_flow(
-            at_.rt, "chat", chat_flow,
-            with_snapshot_store(spawn_memory_store(at_.system)))),
-          one_message(), answer_end::turn);
+    begin<crowd_of_sessions>(
+      opener_of(ai::define_session_flow(
+        at_.rt, "chat", chat_flow,
+        with_snapshot_store(spawn_memory_store(at_.system)))),
+      one_message());
   }
 };
 

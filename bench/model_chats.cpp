@@ -8,10 +8,8 @@
 #include <tertulia/ai/openai_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
 
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
-
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
@@ -21,6 +19,7 @@
 
 #include "client.hpp"
 #include "conversation.hpp"
+#include "crowd.hpp"
 #include "memory.hpp"
 #include "raw_echo.hpp"
 #include "row.hpp"
@@ -63,65 +62,22 @@ double thread_count() {
   return 0;
 }
 
-/// Opens all chats, says something in each, and tells of each token.
-using listeners_actor = chunk_sink::extend<caf::reacts_to<caf::ping_atom>,
-                                           caf::reacts_to<caf::close_atom>>;
-
-class listeners_state {
+/// Tells of each token, and of the end of each answer.
+class listeners : public crowd_state {
 public:
-  static inline const char* name = "bench.listeners";
-
-  explicit listeners_state(listeners_actor::pointer self) : self_(self) {}
-
-  listeners_actor::behavior_type run(stage& at, opener opening) {
-    line_ = &at.line;
-    desk_ = at.rt.front_desk();
-    opening_ = std::move(opening);
-    return {
-      [this](chunk_batch& x) {
-        const auto* heard = x.items.get_if<chunks<ai::stream_chunk<nothing>>>();
-        for (const auto& item : *heard)
-          if (item.chunk)
-            line_->arrive();
-      },
-      [](input_credit) {},
-      [this](turn_end) { line_->arrive(); },
-      [this](finished& x) {
-        if (x.reason)
-          line_->fail(self_->system().render(x.reason));
-        else
-          line_->arrive();
-      },
-      [this](caf::ping_atom) {
-        for (std::size_t i = 0; i < chats; ++i)
-          open_one();
-      },
-      [this](caf::close_atom) {
-        for (const auto& x : std::exchange(connections_, {}))
-          self_->send(x, caf::close_atom_v);
-      },
-    };
-  }
+  using crowd_state::crowd_state;
 
 private:
-  void open_one() {
-    self_->request(desk_, caf::infinite, opening_(chunk_sink{self_}))
-      .then(
-        [this](opened& x) {
-          self_->send(x.connection, turn_input{first_});
-          connections_.push_back(std::move(x.connection));
-        },
-        [this](const caf::error& x) {
-          line_->fail(self_->system().render(x));
-        });
+  void on_chunks(chunk_batch& x) override {
+    const auto* heard = x.items.get_if<chunks<ai::stream_chunk<nothing>>>();
+    for (const auto& item : *heard)
+      if (item.chunk)
+        arrive();
   }
 
-  listeners_actor::pointer self_;
-  finish_line* line_ = nullptr;
-  front_desk_actor desk_;
-  opener opening_;
-  const payload first_ = one_message();
-  std::vector<connection_actor> connections_;
+  void on_turn_end() override {
+    arrive();
+  }
 };
 
 class model_chats final : public question {
@@ -135,11 +91,8 @@ public:
     const auto agent = ai::define_prompt_agent(
       at_.rt, "chat",
       ai::prompt{ai::define_openai_model(at_.rt, "server", options)});
-    listeners_ = at_.system.spawn(
-      [this, opening = opener_of(agent)](
-        listeners_actor::stateful_pointer<listeners_state> self) {
-        return self->state.run(at_, opening);
-      });
+    listeners_
+      = spawn_crowd<listeners>(at_, opener_of(agent), one_message(), chats);
     raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
   }
 
@@ -151,7 +104,9 @@ public:
     const auto allocated = allocated_bytes();
     const auto resident = resident_bytes();
     const auto threads = thread_count();
-    each([this] { caf::anon_send(listeners_, caf::ping_atom_v); });
+    each([this] {
+      caf::anon_send(listeners_, caf::ping_atom_v, std::uint64_t{chats});
+    });
     const auto per_chat = [](double x) { return x / chats; };
     memory_ = std::max(memory_, per_chat(allocated_bytes() - allocated));
     resident_ = std::max(resident_, per_chat(resident_bytes() - resident));
@@ -195,7 +150,7 @@ private:
 
   std::optional<token_server> server_; // outlives who is connected to it
   stage at_;
-  listeners_actor listeners_;
+  crowd_actor listeners_;
   std::vector<caf::actor> raw_client_;
   double memory_ = 0;
   double resident_ = 0;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "client.hpp"
+
+namespace tertulia::bench {
+
+/// A client of many connections at once: told how many to open, and to close
+/// all of them.
+using crowd_actor = chunk_sink::extend<
+  caf::replies_to<caf::ping_atom, std::uint64_t>::with<void>,
+  caf::replies_to<caf::close_atom>::with<void>>;
+
+/// What crowds have in common: they say the same in each conversation and keep
+/// a handle to it. The end of each is an arrival.
+///
+/// They grant no credit: an answer must fit into the window.
+class crowd_state {
+public:
+  static inline const char* name = "bench.crowd";
+
+  explicit crowd_state(crowd_actor::pointer self) : self_(self) {}
+
+  crowd_state(const crowd_state&) = delete;
+  crowd_state& operator=(const crowd_state&) = delete;
+  virtual ~crowd_state() = default;
+
+  /// @param first     the input of each.
+  /// @param at_a_time how many are opened before `open_next` opens more.
+  crowd_actor::behavior_type run(stage& at, opener opening, payload first,
+                                 std::uint64_t at_a_time);
+
+protected:
+  virtual void on_chunks(chunk_batch& x) = 0;
+
+  virtual void on_turn_end() = 0;
+
+  void arrive() {
+    line_->arrive();
+  }
+
+  /// Opens one more if there are not enough yet.
+  void open_next();
+
+private:
+  crowd_actor::pointer self_;
+  finish_line* line_ = nullptr;
+  front_desk_actor desk_;
+  opener opening_;
+  payload first_;
+  std::vector<connection_actor> connections_;
+  std::uint64_t to_open_ = 0;
+};
+
+/// Spawns a crowd of that state.
+/// @lifetime within that of the stage.
+template <class State>
+crowd_actor
+spawn_crowd(stage& at, opener opening, payload first, std::uint64_t at_a_time) {
+  return at.system.spawn(
+    [&at](crowd_actor::stateful_pointer<State> self, opener opening,
+          payload first, std::uint64_t at_a_time) {
+      return self->state.run(at, std::move(opening), std::move(first),
+                             at_a_time);
+    },
+    std::move(opening), std::move(first), at_a_time);
+}
+
+} // namespace tertulia::bench
