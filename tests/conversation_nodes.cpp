@@ -5,6 +5,7 @@
 #include <tertulia/remote_runtime.hpp>
 
 #include "support/child_process.hpp"
+#include "support/network_config.hpp"
 #include "support/node_conversations.hpp"
 #include "support/threaded.hpp"
 
@@ -15,13 +16,6 @@ namespace tertulia::test::conversation_nodes_tests {
 namespace {
 
 using strings = std::vector<std::string>;
-
-class network_config : public config {
-public:
-  network_config() {
-    with_network();
-  }
-};
 
 /// This process is the client of another one.
 struct conversation_nodes : ::testing::Test {

@@ -10,17 +10,12 @@
 
 #include <atomic>
 
+#include "support/network_config.hpp"
 #include "support/threaded.hpp"
 
 namespace tertulia::test::desk_of_another_node_tests {
 
 namespace {
-
-struct networked_config : config {
-  networked_config() {
-    with_network();
-  }
-};
 
 /// Two actor systems, as if in two processes. What `there` opens goes by a desk
 /// that takes note of the sinks.
@@ -62,9 +57,9 @@ struct desk_of_another_node : ::testing::Test {
     });
   }
 
-  networked_config here_cfg;
+  network_config here_cfg;
   caf::actor_system here{here_cfg};
-  networked_config there_cfg;
+  network_config there_cfg;
   caf::actor_system there{there_cfg};
   runtime rt{here};
   std::atomic<caf::actor_id> sink = 0;

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "support/evolution_programs.hpp"
+#include "support/network_config.hpp"
 
 namespace tertulia::test::evolution_tests {
 
@@ -117,12 +118,6 @@ TEST_P(evolution, a_migrated_state_is_kept_at_the_next_snapshot) {
 // -- from another process -----------------------------------------------------
 
 TEST(remote_evolution, clients_get_what_was_migrated_and_hear_what_was_not) {
-  class network_config : public config {
-  public:
-    network_config() {
-      with_network();
-    }
-  };
   network_config cfg;
   caf::actor_system system{cfg};
   const auto store = spawn_memory_store(system);

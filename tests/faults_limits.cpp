@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "support/faults.hpp"
+#include "support/network_config.hpp"
 
 using namespace std::literals;
 
@@ -71,12 +72,6 @@ auto define_orders(runtime& rt) {
 
 using faults_of_limits = faults;
 
-struct networked_config : config {
-  networked_config() {
-    with_network();
-  }
-};
-
 /// A client in another actor system, as if in another process.
 struct faults_of_nodes : ::testing::Test {
   /// @tparam In, Stream what the client takes the flow's types for.
@@ -87,9 +82,9 @@ struct faults_of_nodes : ::testing::Test {
       .stream_bidi(options...);
   }
 
-  networked_config here_cfg;
+  network_config here_cfg;
   caf::actor_system here{here_cfg};
-  networked_config there_cfg;
+  network_config there_cfg;
   caf::actor_system there{there_cfg};
   runtime rt{here};
   bidi_flow<std::optional<order>, order, double, double> flow

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "support/child_process.hpp"
+#include "support/network_config.hpp"
 #include "support/node_flows.hpp"
 #include "support/recording_client.hpp"
 #include "support/threaded.hpp"
@@ -19,13 +20,6 @@ using namespace std::chrono_literals;
 namespace tertulia::test::nodes_tests {
 
 namespace {
-
-class network_config : public config {
-public:
-  network_config() {
-    with_network();
-  }
-};
 
 /// This process is the client of another one.
 struct node_client : ::testing::Test {

@@ -2,18 +2,9 @@
 
 // Offers the test conversations on a port, which it prints, until it is killed.
 
-#include <iostream>
-
 #include "../support/node_conversations.hpp"
-#include <unistd.h>
+#include "../support/node_programs.hpp"
 
 int main() {
-  tertulia::config cfg;
-  cfg.with_network();
-  caf::actor_system system{cfg};
-  tertulia::runtime rt{system};
-  tertulia::test::define_node_conversations(rt);
-  std::cout << rt.publish() << std::endl;
-  for (;;)
-    ::pause();
+  tertulia::test::offer_to_nodes(tertulia::test::define_node_conversations);
 }
