@@ -11,7 +11,34 @@ namespace tertulia::test::openai_model_tests {
 
 namespace {
 
-struct openai_model : openai_client {};
+struct openai_model : openai_client {
+  /// Cancels while the server has begun to answer like this and says no more:
+  /// both ends must hear of it.
+  template <class Begin>
+  void expect_a_cancel_closes(Begin begin) {
+    gate begun;
+    gate closed;
+    serve([&](http_peer& client, const auto&) {
+      begin(client);
+      begun.open();
+      client.wait_until_closed();
+      closed.open();
+      client.close();
+    });
+    expect_left_by_cancel(begun);
+    closed.wait();
+    server.reset(); // has used the gates for the last time
+  }
+
+  /// Asks the server, and cancels once the gate is open.
+  void expect_left_by_cancel(const gate& begun) {
+    auto talk = define().action().stream_bidi(asking("Hi"));
+    begun.wait();
+    talk.cancel();
+    EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+    EXPECT_TRUE(nothing_is_left());
+  }
+};
 
 } // namespace
 
@@ -177,39 +204,14 @@ TEST_F(openai_model, what_nobody_reads_is_not_read_from_the_server) {
 // -- cancel -------------------------------------------------------------------
 
 TEST_F(openai_model, a_cancel_closes_the_connection_at_once) {
-  gate asked;
-  gate closed;
-  serve([&](http_peer& client, const auto&) {
+  expect_a_cancel_closes([](http_peer& client) {
     client.begin_events();
     client.send_chunk(sse_text("Hel"));
-    asked.open();
-    client.wait_until_closed();
-    closed.open();
-    client.close();
   });
-  auto talk = define().action().stream_bidi(asking("Hi"));
-  asked.wait();
-  talk.cancel();
-  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
-  closed.wait();
-  EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(openai_model, a_server_that_never_answers_is_left_by_a_cancel) {
-  gate asked;
-  gate closed;
-  serve([&](http_peer& client, const auto&) {
-    asked.open();
-    client.wait_until_closed();
-    closed.open();
-    client.close();
-  });
-  auto talk = define().action().stream_bidi(asking("Hi"));
-  asked.wait();
-  talk.cancel();
-  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
-  closed.wait();
-  EXPECT_TRUE(nothing_is_left());
+  expect_a_cancel_closes([](http_peer&) {});
 }
 
 TEST_F(openai_model, a_pause_before_a_retry_is_left_by_a_cancel) {
@@ -221,11 +223,7 @@ TEST_F(openai_model, a_pause_before_a_retry_is_left_by_a_cancel) {
     client.answer("503 Busy", "");
     answered.open();
   });
-  auto talk = define().action().stream_bidi(asking("Hi"));
-  answered.wait();
-  talk.cancel();
-  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
-  EXPECT_TRUE(nothing_is_left());
+  expect_left_by_cancel(answered);
 }
 
 // -- proxies and TLS ----------------------------------------------------------
