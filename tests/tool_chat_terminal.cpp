@@ -26,17 +26,22 @@ struct tool_chat_terminal : a_chat {
     return tool_process{tool_process::terminal{100},
                         command(std::move(options))};
   }
+
+  /// Types what must come to "What is my name?", and leaves with Ctrl-D.
+  void asks_for_the_name_by(const std::string& keys) const {
+    auto talk = start();
+    ASSERT_TRUE(talk.read_until("Ctrl-D leaves."));
+    talk.type(keys);
+    ASSERT_TRUE(talk.read_until("You have not told me your name yet."));
+    talk.type(ctrl_d);
+    EXPECT_EQ(talk.wait().code, 0);
+  }
 };
 
 } // namespace
 
 TEST_F(tool_chat_terminal, greets_answers_and_leaves_with_ctrl_d) {
-  auto talk = start();
-  ASSERT_TRUE(talk.read_until("Ctrl-D leaves."));
-  talk.type("What is my name?\n");
-  ASSERT_TRUE(talk.read_until("You have not told me your name yet."));
-  talk.type(ctrl_d);
-  EXPECT_EQ(talk.wait().code, 0);
+  asks_for_the_name_by("What is my name?\n");
 }
 
 TEST_F(tool_chat_terminal, says_where_the_conversation_was) {
@@ -49,23 +54,13 @@ TEST_F(tool_chat_terminal, says_where_the_conversation_was) {
 
 TEST_F(tool_chat_terminal, finds_lines_again_that_were_said_before) {
   answers("What is my name?\n");
-  auto talk = start();
-  ASSERT_TRUE(talk.read_until("leaves."));
-  talk.type(std::string{arrow_up} + "\n");
-  ASSERT_TRUE(talk.read_until("You have not told me your name yet."));
-  talk.type(ctrl_d);
-  EXPECT_EQ(talk.wait().code, 0);
+  asks_for_the_name_by(std::string{arrow_up} + "\n");
   EXPECT_EQ(tree().size(), 2u);
 }
 
 TEST_F(tool_chat_terminal, lets_a_line_be_edited) {
-  auto talk = start();
-  ASSERT_TRUE(talk.read_until("leaves."));
   // Ctrl-A: to the beginning.
-  talk.type("is my name?\x01What \n");
-  ASSERT_TRUE(talk.read_until("You have not told me your name yet."));
-  talk.type(ctrl_d);
-  EXPECT_EQ(talk.wait().code, 0);
+  asks_for_the_name_by("is my name?\x01What \n");
 }
 
 TEST_F(tool_chat_terminal, takes_text_that_is_not_ascii_in_any_locale) {
