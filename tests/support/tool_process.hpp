@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -107,13 +109,26 @@ public:
       throw std::runtime_error{"no terminal"};
   }
 
-  /// Reads what it prints until a text is in it, or it has ended.
-  /// @returns whether it was.
-  bool read_until(const std::string& text) {
-    while (result_.out.find(text) == std::string::npos)
-      if (!read(out_, result_.out))
-        return false;
-    return true;
+  /// Reads what it prints until a text is in it: fails once it has ended or a
+  /// minute has passed, and says what was read so far.
+  testing::AssertionResult read_until(const std::string& text) {
+    using namespace std::chrono;
+    const auto limit = steady_clock::now() + minutes{1};
+    const auto failure = [&](const char* why) {
+      return testing::AssertionFailure()
+             << why << " before it said \"" << text << "\"; it said:\n"
+             << result_.out;
+    };
+    while (result_.out.find(text) == std::string::npos) {
+      const auto left = ceil<milliseconds>(limit - steady_clock::now()).count();
+      if (left <= 0)
+        return failure("a minute has passed");
+      pollfd end{out_, POLLIN, 0};
+      const auto ready = ::poll(&end, 1, static_cast<int>(left));
+      if (out_ < 0 || (ready > 0 && !read(out_, result_.out)))
+        return failure("it has ended");
+    }
+    return testing::AssertionSuccess();
   }
 
   /// Reads all there is, and waits for its end.
