@@ -3,7 +3,6 @@
 #include <tertulia/status.hpp>
 
 #include <array>
-#include <cerrno>
 #include <clocale>
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +12,7 @@
 #include "failure.hpp"
 #include "interrupts.hpp"
 #include "line_reader.hpp"
-#include <fcntl.h>
+#include "own_input.hpp"
 #include <histedit.h>
 #include <langinfo.h>
 #include <poll.h>
@@ -72,31 +71,6 @@ public:
   void heard() const {
     std::uint64_t times = 0;
     [[maybe_unused]] const auto n = ::read(fd_, &times, sizeof times);
-  }
-
-private:
-  int fd_;
-};
-
-/// The terminal once more, so that reading it never waits: Ctrl-C drops what
-/// was typed, also between the news of it and the reading. The standard input
-/// itself is shared with other processes and must stay as it is.
-class own_input {
-public:
-  own_input()
-    : fd_(::open("/proc/self/fd/0",
-                 O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}
-
-  own_input(const own_input&) = delete;
-  own_input& operator=(const own_input&) = delete;
-
-  ~own_input() {
-    if (fd_ >= 0)
-      ::close(fd_);
-  }
-
-  [[nodiscard]] int fd() const noexcept {
-    return fd_ >= 0 ? fd_ : STDIN_FILENO;
   }
 
 private:
@@ -180,10 +154,10 @@ private:
         return -1;
       }
       char byte = 0;
-      const auto n = ::read(input_.fd(), &byte, 1);
-      if (n < 0 && (errno == EINTR || errno == EAGAIN))
+      const auto got = input_.read(byte);
+      if (got == own_input::outcome::nothing)
         continue;
-      if (n <= 0)
+      if (got == own_input::outcome::over)
         return 0;
       // So Linux hands on a Ctrl-D that was typed before anybody asked.
       constexpr char ctrl_d = '\x04';
@@ -212,7 +186,7 @@ private:
 
   std::string prompt_;
   FILE* shown_;
-  own_input input_;
+  own_input input_{STDIN_FILENO};
   wake_up wake_;
   std::unique_ptr<History, ends_history> past_;
   std::unique_ptr<EditLine, ends_editing> edit_;

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How the prompt of `tertulia chat` reads a terminal: it never waits for what
+// Ctrl-C has dropped.
+
+#include <future>
+#include <stdexcept>
+#include <string_view>
+
+#include "../runtime/tool/own_input.hpp"
+#include "support/threaded.hpp"
+#include <poll.h>
+#include <pty.h>
+#include <termios.h>
+
+namespace tertulia::test::tool_own_input_tests {
+
+namespace {
+
+using outcome = tool::own_input::outcome;
+
+/// A terminal that nobody else reads, as editing a line has it: each key by
+/// itself, and Ctrl-C drops all of them.
+class tool_own_input : public ::testing::Test {
+protected:
+  tool_own_input() {
+    termios mode{};
+    if (::openpty(&keyboard_, &terminal, nullptr, nullptr, nullptr) != 0
+        || ::tcgetattr(terminal, &mode) != 0)
+      throw std::runtime_error{"no terminal"};
+    mode.c_lflag = ISIG;
+    ::tcsetattr(terminal, TCSANOW, &mode);
+  }
+
+  ~tool_own_input() override {
+    hang_up();
+    ::close(terminal);
+  }
+
+  void type(std::string_view keys) const {
+    ASSERT_EQ(::write(keyboard_, keys.data(), keys.size()),
+              static_cast<ssize_t>(keys.size()));
+  }
+
+  void hang_up() {
+    if (keyboard_ >= 0)
+      ::close(keyboard_);
+    keyboard_ = -1;
+  }
+
+  static bool has_news(const tool::own_input& from) {
+    pollfd end{from.fd(), POLLIN, 0};
+    return ::poll(&end, 1, 0) > 0;
+  }
+
+  int terminal = -1;
+
+private:
+  int keyboard_ = -1;
+};
+
+} // namespace
+
+TEST_F(tool_own_input,
+       what_was_dropped_after_the_news_of_it_is_not_waited_for) {
+  const tool::own_input input{terminal};
+  type("x");
+  ASSERT_TRUE(eventually([&] { return has_news(input); }));
+  type("\x03");
+  ASSERT_TRUE(eventually([&] { return !has_news(input); }));
+  auto reading = std::async(std::launch::async, [&] {
+    char key = 0;
+    return input.read(key);
+  });
+  if (reading.wait_for(patience) != std::future_status::ready)
+    type("y"); // so that the test ends
+  EXPECT_EQ(reading.get(), outcome::nothing);
+}
+
+TEST_F(tool_own_input, what_was_typed_is_read_key_by_key) {
+  const tool::own_input input{terminal};
+  char key = 0;
+  EXPECT_EQ(input.read(key), outcome::nothing);
+  type("hi");
+  ASSERT_TRUE(eventually([&] { return has_news(input); }));
+  EXPECT_EQ(input.read(key), outcome::byte);
+  EXPECT_EQ(key, 'h');
+  EXPECT_EQ(input.read(key), outcome::byte);
+  EXPECT_EQ(key, 'i');
+  EXPECT_EQ(input.read(key), outcome::nothing);
+}
+
+TEST_F(tool_own_input, it_is_over_when_the_terminal_has_gone) {
+  const tool::own_input input{terminal};
+  hang_up();
+  char key = 0;
+  EXPECT_EQ(input.read(key), outcome::over);
+}
+
+TEST_F(tool_own_input, whoever_shares_the_terminal_may_wait_as_before) {
+  const auto before = ::fcntl(terminal, F_GETFL);
+  const tool::own_input input{terminal};
+  EXPECT_NE(input.fd(), terminal);
+  EXPECT_EQ(::fcntl(terminal, F_GETFL), before);
+}
+
+} // namespace tertulia::test::tool_own_input_tests
