@@ -17,13 +17,10 @@ const auto tls_hello = "HTTP/1.1 200 OK\r\nContent-Length: 68\r\n"
                        R"({"choices":[{"message":{"content":"Hello"},)"
                        R"("finish_reason":"stop"}]})"s;
 
-struct openai_tls : threaded {
+struct openai_tls : openai_client {
   openai_tls() {
-    forget_openai_environment();
-    options.model = "m";
-    options.api_key = "sk-secret";
     options.max_retries = 0;
-    options.base_url = "https://localhost:" + std::to_string(server.port());
+    options.base_url = "https://localhost:" + std::to_string(origin.port());
   }
 
   /// Has the certificate of the server trusted.
@@ -34,16 +31,23 @@ struct openai_tls : threaded {
   }
 
   ai::model_response ask() {
-    const auto model = ai::define_openai_model(*rt, "m", options);
-    const with_init init{
-      ai::generate_request{ai::message_log{{ai::user_text("Hi")}}}};
-    return model.action().stream_bidi(init).output(patience);
+    return define().action().stream_bidi(asking("Hi")).output(patience);
+  }
+
+  /// Has a proxy between us and the server.
+  /// @param more what it adds to its answer, in the clear.
+  void use_proxy(const std::string& more = {}) {
+    server.emplace(
+      [more, port = origin.port()](http_peer& client, const auto&) {
+        client.send("HTTP/1.1 200 Connected\r\n\r\n" + more);
+        client.relay_to(port);
+      });
+    options.proxy = "http://127.0.0.1:" + std::to_string(server->port());
   }
 
   scratch folder;
   const certificate proof{"DNS:localhost"};
-  tls_server server{proof, tls_hello};
-  ai::openai_options options;
+  tls_server origin{proof, tls_hello};
 };
 
 } // namespace
@@ -62,10 +66,41 @@ TEST_F(openai_tls, a_certificate_that_nobody_trusts_is_refused) {
 
 TEST_F(openai_tls, the_certificate_of_another_host_is_refused) {
   trust();
-  options.base_url = "https://127.0.0.1:" + std::to_string(server.port());
+  options.base_url = "https://127.0.0.1:" + std::to_string(origin.port());
   const auto error = error_of([&] { ask(); });
   EXPECT_EQ(error.code(), errc::permission_denied);
   EXPECT_NE(error.message().find("mismatch"), std::string::npos)
+    << error.message();
+}
+
+// -- through a proxy ----------------------------------------------------------
+
+TEST_F(openai_tls, a_server_behind_a_proxy_is_verified_and_heard) {
+  trust();
+  use_proxy();
+  EXPECT_EQ(ask().text(), "Hello");
+  const auto asked = server->requests();
+  ASSERT_EQ(asked.size(), 1u) << "all else is none of its business";
+  EXPECT_TRUE(asked[0].starts_with(
+    "CONNECT localhost:" + std::to_string(origin.port()) + " HTTP/1.1\r\n"))
+    << asked[0];
+}
+
+TEST_F(openai_tls, a_certificate_behind_a_proxy_must_be_trusted_too) {
+  use_proxy();
+  EXPECT_EQ(code_from([&] { ask(); }), errc::permission_denied);
+}
+
+TEST_F(openai_tls, what_a_proxy_adds_is_not_taken_for_the_server) {
+  trust();
+  const auto forged = R"({"choices":[{"message":{"content":"Pay Eve"},)"
+                      R"("finish_reason":"stop"}]})"s;
+  use_proxy("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+            "Content-Length: "
+            + std::to_string(forged.size()) + "\r\n\r\n" + forged);
+  const auto error = error_of([&] { ask(); });
+  EXPECT_EQ(error.code(), errc::data_loss) << error.message();
+  EXPECT_NE(error.message().find("the proxy "), std::string::npos)
     << error.message();
 }
 

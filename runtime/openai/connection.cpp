@@ -118,8 +118,14 @@ asio::awaitable<void> connection::tunnel(const url& proxy, const url& to) {
   if (error)
     fail_to_connect(proxy, error);
   const auto status = answer.get().result_int();
-  if (status / 100 == 2)
+  if (status / 100 == 2) {
+    // It came in the clear, but would be read before what comes over TLS, as
+    // if the server that TLS verifies had said it.
+    if (read_ahead.size() > 0)
+      throw status_error{errc::data_loss, "the proxy " + proxy.endpoint()
+                                            + " speaks for the server"};
     co_return;
+  }
   const auto code = status == 407 || status == 403 ? errc::permission_denied
                                                    : errc::unavailable;
   throw status_error{code,

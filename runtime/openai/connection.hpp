@@ -42,7 +42,8 @@ public:
   /// Connects to the destination, through its proxy and over TLS if it says so.
   /// @errors throws `unavailable`, `deadline_exceeded`; `permission_denied` if
   ///         the certificate is not trusted or that of another host, or the
-  ///         proxy wants to know who we are.
+  ///         proxy wants to know who we are; `data_loss` if the proxy says
+  ///         more than that we are connected.
   boost::asio::awaitable<void> connect(const destination& to);
 
   /// Closes the connection; what is under way ends with an error.

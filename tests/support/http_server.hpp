@@ -28,6 +28,14 @@ namespace tertulia::test {
 /// A server on a loopback port that says what a test has it say, byte by byte,
 /// however wrong that is.
 class http_server {
+  static sockaddr_in loopback(std::uint16_t port) {
+    sockaddr_in result{};
+    result.sin_family = AF_INET;
+    result.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    result.sin_port = htons(port);
+    return result;
+  }
+
 public:
   /// The client's connection, as the server sees it.
   class peer {
@@ -99,6 +107,24 @@ public:
       }
     }
 
+    /// Hands all bytes on, both ways, between the client and a server on this
+    /// machine, until one of them hangs up.
+    void relay_to(std::uint16_t port) {
+      const auto server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      auto where = loopback(port);
+      auto is_open
+        = ::connect(server, reinterpret_cast<sockaddr*>(&where), sizeof where)
+          == 0;
+      while (is_open) {
+        pollfd ends[]{{socket_, POLLIN, 0}, {server, POLLIN, 0}};
+        is_open = ::poll(ends, 2, -1) > 0
+                  && (ends[0].revents == 0 || hand_on(socket_, server))
+                  && (ends[1].revents == 0 || hand_on(server, socket_));
+      }
+      ::close(server);
+      close();
+    }
+
     /// Sends no more and hears no more.
     void close() {
       closed_ = true;
@@ -121,6 +147,13 @@ public:
              + std::string{bytes} + "\r\n";
     }
 
+    /// @returns false if one of them has hung up.
+    static bool hand_on(int from, int to) {
+      char bytes[4096];
+      const auto size = ::recv(from, bytes, sizeof bytes, 0);
+      return size > 0 && peer{to}.send({bytes, static_cast<std::size_t>(size)});
+    }
+
     static std::size_t length_of(const std::string& head) {
       const std::string name = "\r\nContent-Length: ";
       const auto at = head.find(name);
@@ -139,9 +172,7 @@ public:
 
   explicit http_server(handler answer) : answer_(std::move(answer)) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto address = loopback(0);
     socklen_t size = sizeof address;
     auto* where = reinterpret_cast<sockaddr*>(&address);
     if (listener_ < 0 || ::bind(listener_, where, size) != 0
