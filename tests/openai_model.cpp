@@ -395,6 +395,7 @@ TEST_F(openai_model, earlier_turns_stay_stored_when_the_server_fails) {
   again.close();
   EXPECT_EQ(again.output(patience).state.messages,
             (ai::message_log{{ai::user_text("Hi"), ai::model_text("Hello")}}));
+  rt.reset(); // it has the store
 }
 
 } // namespace tertulia::test::openai_model_tests

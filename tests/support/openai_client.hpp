@@ -74,6 +74,11 @@ struct openai_client : threaded {
     options.next_bytes_within = patience;
   }
 
+  /// No call of a model leaves anything behind, however it ends.
+  void TearDown() override {
+    EXPECT_TRUE(nothing_is_left());
+  }
+
   void serve(http_server::handler answer) {
     server.emplace(std::move(answer));
     options.base_url = server->url();
