@@ -219,6 +219,39 @@ TEST(openai_answer, tool_calls_that_come_in_pieces_are_put_together) {
   EXPECT_EQ(answer.finish_reason, ai::finish_reason::stop);
 }
 
+TEST(openai_answer, tool_calls_that_nobody_has_counted_are_told_by_their_ids) {
+  const auto piece = [](const char* id, const char* name, const char* input) {
+    json call{{"function", {{"arguments", input}}}};
+    if (*id != '\0')
+      call["id"] = id;
+    if (*name != '\0')
+      call["function"]["name"] = name;
+    return json{{"choices", {{{"delta", {{"tool_calls", {call}}}}}}}}.dump();
+  };
+  const auto answer = openai_assembled(
+    {piece("x", "weather", R"({"ci)"), piece("", "", R"(ty":"Lis)"),
+     piece("y", "clock", "{}"), piece("x", "", R"(bon"})"),
+     R"({"choices":[{"delta":{},"finish_reason":"tool_calls"}]})"});
+  EXPECT_EQ(
+    answer.message->content,
+    (std::vector{ai::part::request("weather", json{{"city", "Lisbon"}}, "x"),
+                 ai::part::request("clock", json::object(), "y")}));
+}
+
+TEST(openai_answer, tool_calls_that_come_at_once_need_neither) {
+  const auto calls = R"({"tool_calls":[)"
+                     R"({"function":{"name":"clock","arguments":"{}"}},)"
+                     R"({"function":{"name":"clock","arguments":"{}"}}]},)"
+                     R"("finish_reason":"tool_calls"}]})"s;
+  const auto clock = ai::part::request("clock", json::object(), "");
+  openai::response_assembly whole;
+  whole.take_document(R"({"choices":[{"message":)" + calls);
+  whole.take_requests();
+  EXPECT_EQ(whole.finish().message->content, (std::vector{clock, clock}));
+  const auto streamed = openai_assembled({R"({"choices":[{"delta":)" + calls});
+  EXPECT_EQ(streamed.message->content, (std::vector{clock, clock}));
+}
+
 TEST(openai_answer, what_was_withheld_is_blocked) {
   const auto filtered
     = openai_assembled({R"({"choices":[{"finish_reason":"content_filter"}]})"});
@@ -248,6 +281,7 @@ TEST(openai_answer, what_is_not_of_the_protocol_is_data_loss) {
         R"({"choices":[{"delta":{"tool_calls":7}}]})",
         R"({"choices":[{"delta":{"tool_calls":[7]}}]})",
         R"({"choices":[{"delta":{"tool_calls":[{"index":"x"}]}}]})",
+        R"({"choices":[{"delta":{"tool_calls":[{"index":-1}]}}]})",
         R"({"choices":[{"delta":{"tool_calls":[{"function":7}]}}]})",
         R"({"choices":[{"delta":{"tool_calls":[{"function":)"
         R"({"arguments":"{}"}}]},"finish_reason":"stop"}]})",

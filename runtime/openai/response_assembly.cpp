@@ -4,6 +4,7 @@
 
 #include <tertulia/status.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace tertulia::openai {
@@ -11,7 +12,7 @@ namespace tertulia::openai {
 namespace {
 
 /// Nobody asks for more tools at once; a stranger might.
-constexpr std::size_t max_calls = 128;
+constexpr std::int64_t max_calls = 128;
 
 /// Of one call: bytes.
 constexpr std::size_t max_arguments = 1'048'576;
@@ -117,8 +118,8 @@ response_assembly::take(const json& document, const char* member) {
   if (const auto* calls = find(*delta, "tool_calls")) {
     if (!calls->is_array())
       refuse_answer("has tool calls that are no array");
-    for (std::size_t i = 0; i < calls->size(); ++i)
-      take_call((*calls)[i], static_cast<std::int64_t>(i));
+    for (const auto& x : *calls)
+      take_call(x, &x != &calls->front());
   }
   ai::model_response_chunk result;
   for (const auto* name : {"reasoning_content", "reasoning"})
@@ -141,19 +142,37 @@ response_assembly::take(const json& document, const char* member) {
   return result;
 }
 
-void response_assembly::take_call(const json& from, std::int64_t index) {
+std::int64_t response_assembly::index_of(const json& piece,
+                                         const std::string& id,
+                                         bool is_next) const {
+  if (const auto* given = find(piece, "index")) {
+    if (!given->is_number_integer() || *given < 0)
+      refuse_answer("has a tool call whose index is none");
+    return *given < max_calls ? given->get<std::int64_t>() : max_calls;
+  }
+  // Not all servers count them. Then a new ID begins a new call. Without an ID,
+  // only what comes beside others is known to be one of its own.
+  if (calls_.empty())
+    return 0;
+  const auto last = calls_.rbegin()->first;
+  if (id.empty())
+    return is_next ? last + 1 : last;
+  const auto same
+    = std::find_if(calls_.begin(), calls_.end(),
+                   [&](const auto& x) { return x.second.id == id; });
+  return same == calls_.end() ? last + 1 : same->first;
+}
+
+void response_assembly::take_call(const json& from, bool is_next) {
   if (!from.is_object())
     refuse_answer("has a tool call that is no object");
-  if (const auto* given = find(from, "index")) {
-    if (!given->is_number_integer())
-      refuse_answer("has a tool call whose index is no number");
-    index = given->get<std::int64_t>();
-  }
-  auto& call = calls_[index];
-  if (calls_.size() > max_calls)
+  auto id = text_in(from, "id");
+  const auto index = index_of(from, id, is_next);
+  if (index >= max_calls)
     throw status_error{errc::resource_exhausted,
                        "the server's answer has too many tool calls"};
-  if (auto id = text_in(from, "id"); !id.empty())
+  auto& call = calls_[index];
+  if (!id.empty())
     call.id = std::move(id);
   if (const auto* function = find(from, "function")) {
     if (!function->is_object())

@@ -52,7 +52,13 @@ private:
 
   std::optional<ai::model_response_chunk> take(const json& document,
                                                const char* member);
-  void take_call(const json& from, std::int64_t index);
+
+  /// Returns which call a piece belongs to.
+  /// @param is_next whether it begins one if it does not say which.
+  [[nodiscard]] std::int64_t index_of(const json& piece, const std::string& id,
+                                      bool is_next) const;
+
+  void take_call(const json& from, bool is_next);
   void take_usage(const json& from);
 
   std::string text_;
