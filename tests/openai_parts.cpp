@@ -252,6 +252,26 @@ TEST(openai_answer, tool_calls_that_come_at_once_need_neither) {
   EXPECT_EQ(streamed.message->content, (std::vector{clock, clock}));
 }
 
+TEST(openai_answer, of_an_answer_that_is_too_long_half_a_call_is_left_out) {
+  for (const auto* half : {"", R"({"ci)", "1"}) {
+    json calls = json::array();
+    calls.push_back({{"index", 0}, {"id", "x"}});
+    calls[0]["function"] = {{"name", "clock"}, {"arguments", "{}"}};
+    calls.push_back({{"index", 1}, {"id", "y"}});
+    calls[1]["function"] = {{"name", "weather"}, {"arguments", half}};
+    json choice{{"finish_reason", "length"}};
+    choice["delta"] = {{"content", "Let me see"}, {"tool_calls", calls}};
+    json event;
+    event["choices"] = json::array({choice});
+    const auto answer = openai_assembled({event.dump()});
+    EXPECT_EQ(answer.finish_reason, ai::finish_reason::length);
+    EXPECT_EQ(answer.message->content,
+              (std::vector{ai::part::text("Let me see"),
+                           ai::part::request("clock", json::object(), "x")}))
+      << half;
+  }
+}
+
 TEST(openai_answer, what_was_withheld_is_blocked) {
   const auto filtered
     = openai_assembled({R"({"choices":[{"finish_reason":"content_filter"}]})"});

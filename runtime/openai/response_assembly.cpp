@@ -59,6 +59,17 @@ std::int64_t count_of(const json& in, const char* name) {
            : 0;
 }
 
+/// What a tool is to be called with; empty if that is no JSON.
+std::optional<json> input_of(const std::string& arguments) {
+  if (arguments.empty())
+    return json::object();
+  try {
+    return parse_json<json>(arguments);
+  } catch (const status_error&) {
+    return std::nullopt;
+  }
+}
+
 ai::finish_reason reason_of(const std::string& x) {
   using enum ai::finish_reason;
   if (x == "stop" || x == "tool_calls" || x == "function_call")
@@ -197,18 +208,18 @@ std::optional<ai::model_response_chunk> response_assembly::take_requests() {
   if (!reason_) // cut off: what is there may be half of it
     return std::nullopt;
   ai::model_response_chunk result;
+  const auto is_cut = reason_ == ai::finish_reason::length;
   for (auto& [index, call] : std::exchange(calls_, {})) {
+    // Where the model had to stop, half a request is nobody's fault.
+    auto input = input_of(call.arguments);
+    if (is_cut && (call.arguments.empty() || !input || !input->is_object()))
+      continue;
     if (call.name.empty())
       refuse_answer("has a tool call without a name");
-    json input = json::object();
-    if (!call.arguments.empty())
-      try {
-        input = parse_json<json>(call.arguments);
-      } catch (const status_error&) {
-        refuse_answer("has a tool call whose arguments are no JSON");
-      }
+    if (!input)
+      refuse_answer("has a tool call whose arguments are no JSON");
     requests_.push_back(ai::part::request(
-      std::move(call.name), std::move(input), std::move(call.id)));
+      std::move(call.name), std::move(*input), std::move(call.id)));
     result.content.push_back(requests_.back());
   }
   if (result.content.empty())

@@ -35,7 +35,8 @@ public:
   }
 
   /// Returns the tool requests, to be streamed now that they are complete;
-  /// empty if there are none.
+  /// empty if there are none. Of an answer that was too long, those that are
+  /// not complete are left out.
   /// @errors throws `data_loss` for arguments that are no JSON.
   std::optional<ai::model_response_chunk> take_requests();
 
