@@ -156,6 +156,16 @@ TEST_F(openai_faults, a_wrong_key_is_unauthenticated_and_not_repeated) {
   EXPECT_EQ(server->requests().size(), 1u);
 }
 
+TEST_F(openai_faults, a_word_that_stands_for_no_key_is_no_secret) {
+  options.api_key = "1";
+  const auto got = ask([](http_peer& client, const auto&) {
+    client.answer("401 Unauthorized", R"({"error":"1 key is bad"})");
+  });
+  EXPECT_EQ(got.error->message(),
+            "the server answers with status 401: 1 key is bad");
+  EXPECT_EQ(got.error->details(), R"({"error":"1 key is bad","status":401})");
+}
+
 TEST_F(openai_faults, keys_in_further_fields_are_not_told_either) {
   options.headers = {{"X-Key", "other-secret"}};
   const auto got = ask([](http_peer& client, const auto&) {

@@ -65,8 +65,9 @@ std::string without(std::string text, const secrets& hidden) {
   return text;
 }
 
-status_error failure_of(unsigned status, std::string_view body) {
-  const auto said = tamed(message_in(body));
+status_error failure_of(unsigned status, std::string_view body,
+                        const secrets& hidden) {
+  const auto said = tamed(without(message_in(body), hidden));
   auto text = "the server answers with status " + std::to_string(status);
   json details{{"status", status}};
   if (!said.empty()) {
@@ -77,8 +78,7 @@ status_error failure_of(unsigned status, std::string_view body) {
 }
 
 status_error presentable(const status_error& x, const secrets& hidden) {
-  return {x.code(), tamed(without(x.message(), hidden)),
-          without(x.details(), hidden)};
+  return {x.code(), tamed(without(x.message(), hidden)), x.details()};
 }
 
 } // namespace tertulia::openai

@@ -70,15 +70,18 @@ void check(const openai_options& x) {
       refuse_options("a limit must be from 1 byte up to 2 GiB");
 }
 
-/// What goes to the server and nowhere else. A field may be a key, too, unless
-/// it is too short for one.
+/// What goes to the server and nowhere else. A field may be a key, too. What is
+/// too short for one is none, such as the `none` that some servers want: errors
+/// could not be read without it.
 openai::secrets secrets_of(const openai_options& x) {
   openai::secrets result;
-  if (!x.api_key.empty())
-    result.push_back(x.api_key);
+  const auto hide = [&](const std::string& text) {
+    if (text.size() >= 8)
+      result.push_back(text);
+  };
+  hide(x.api_key);
   for (const auto& [name, value] : x.headers)
-    if (value.size() >= 8)
-      result.push_back(value);
+    hide(value);
   return result;
 }
 
@@ -212,7 +215,7 @@ task<std::string> read_error(line& at) {
     result += *bytes;
   }
   result.resize(std::min(result.size(), at.options().max_error_size));
-  co_return openai::without(std::move(result), at.hidden());
+  co_return result;
 }
 
 double random_fraction() {
@@ -231,7 +234,7 @@ task<answer_head> open(context ctx, line& at, std::string text) {
       if (head.status == 200)
         co_return head;
       const auto said = co_await read_error(at);
-      failure = openai::failure_of(head.status, said);
+      failure = openai::failure_of(head.status, said, at.hidden());
       if (!openai::is_worth_a_retry(head.status))
         throw *failure;
       asked = openai::parse_retry_after(head.retry_after,
