@@ -282,6 +282,8 @@ TEST_F(openai_model, options_that_make_no_sense_are_refused) {
   using enum errc;
   EXPECT_EQ(refused([&] { options.model.clear(); }), invalid_argument);
   EXPECT_EQ(refused([&] { options.base_url = "nowhere"; }), invalid_argument);
+  EXPECT_EQ(refused([&] { options.base_url = "http://key@a"; }),
+            invalid_argument);
   EXPECT_EQ(refused([&] { options.api_key = "a\r\nb"; }), invalid_argument);
   EXPECT_EQ(refused([&] {
               options.headers = {{"X-A", "a\nb"}};
@@ -332,14 +334,45 @@ TEST_F(openai_model, a_proxy_may_be_in_the_environment) {
   serve([](http_peer& client, const auto&) {
     client.answer("407 Who are you", "");
   });
-  const auto proxy = "http://127.0.0.1:" + std::to_string(server->port());
-  ::setenv("HTTPS_PROXY", proxy.c_str(), 1);
   options.base_url = "https://models.invalid/v1";
-  const auto model = define();
+  const auto where = "127.0.0.1:" + std::to_string(server->port());
+  for (const auto& proxy : {where, "http://" + where}) {
+    ::setenv("HTTPS_PROXY", proxy.c_str(), 1);
+    const auto model = define();
+    forget_openai_environment();
+    EXPECT_EQ(hear(model).code(), errc::permission_denied);
+    EXPECT_TRUE(server->requests().back().starts_with(
+      "CONNECT models.invalid:443 HTTP/1.1\r\n"));
+  }
+  EXPECT_EQ(server->requests().size(), 2u);
+}
+
+TEST_F(openai_model, a_server_may_be_excepted_from_the_proxy) {
+  options.max_retries = 0;
+  options.connect_within = 50ms;
+  serve([](http_peer& client, const auto&) { client.wait_until_closed(); });
+  const auto port = std::to_string(server->port());
+  options.base_url = "https://127.0.0.1:" + port;
+  ::setenv("HTTPS_PROXY", "127.0.0.1:1", 1);
+  for (const auto& list : {"127.0.0.1:1"s, "127.0.0.1:" + port}) {
+    ::setenv("NO_PROXY", list.c_str(), 1);
+    const auto model = define();
+    EXPECT_EQ(hear(model).code(), list.ends_with(port) ? errc::deadline_exceeded
+                                                       : errc::unavailable);
+  }
   forget_openai_environment();
-  EXPECT_EQ(hear(model).code(), errc::permission_denied);
-  EXPECT_TRUE(server->requests().at(0).starts_with(
-    "CONNECT models.invalid:443 HTTP/1.1\r\n"));
+}
+
+TEST_F(openai_model, a_variable_that_is_no_url_is_named) {
+  options.base_url = "https://models.invalid";
+  for (const auto* name : {"HTTPS_PROXY", "https_proxy", "OPENAI_BASE_URL"}) {
+    if (name == "OPENAI_BASE_URL"s)
+      options.base_url.clear();
+    ::setenv(name, "ftp://proxy", 1);
+    const auto said = refusal([&] { (void)define(); });
+    forget_openai_environment();
+    EXPECT_TRUE(said.starts_with(name + ": a URL "s)) << said;
+  }
 }
 
 TEST_F(openai_model, its_description_does_not_have_the_key) {

@@ -75,12 +75,31 @@ TEST(openai_url, what_is_no_url_is_refused_without_repeating_it) {
 }
 
 TEST(openai_url, hosts_are_excepted_from_a_proxy_by_name_and_domain) {
-  EXPECT_TRUE(openai::is_excepted("*", "example.org"));
-  EXPECT_TRUE(openai::is_excepted("a, Example.org", "example.ORG"));
-  EXPECT_TRUE(openai::is_excepted(".example.org", "api.example.org"));
-  EXPECT_FALSE(openai::is_excepted("example.org", "badexample.org"));
-  EXPECT_FALSE(openai::is_excepted("", "example.org"));
-  EXPECT_FALSE(openai::is_excepted(",,", "example.org"));
+  const auto is_excepted = [](const char* list, const std::string& host) {
+    return openai::is_excepted(list, openai::parse_url("https://" + host));
+  };
+  EXPECT_TRUE(is_excepted("*", "example.org"));
+  EXPECT_TRUE(is_excepted("a, Example.org", "example.ORG"));
+  EXPECT_TRUE(is_excepted(".example.org", "api.example.org"));
+  EXPECT_FALSE(is_excepted("example.org", "badexample.org"));
+  EXPECT_FALSE(is_excepted("", "example.org"));
+  EXPECT_FALSE(is_excepted(",,", "example.org"));
+  EXPECT_TRUE(is_excepted("example.org:443", "api.example.org"));
+  EXPECT_FALSE(is_excepted("example.org:443", "example.org:8443"));
+  for (const auto* list : {"::1", "[::1]", "[::1]:443"})
+    EXPECT_TRUE(is_excepted(list, "[::1]")) << list;
+  EXPECT_FALSE(is_excepted("[::1]:8443", "[::1]"));
+}
+
+TEST(openai_url, a_proxy_needs_no_scheme_and_may_have_any_password) {
+  const auto proxy = openai::parse_proxy("me:p%40ss%3a%2F@proxy:3128");
+  EXPECT_FALSE(proxy.secure);
+  EXPECT_EQ(proxy.endpoint(), "proxy:3128");
+  EXPECT_EQ(proxy.user, "me:p@ss:/");
+  EXPECT_EQ(openai::parse_proxy("http://proxy").endpoint(), "proxy:80");
+  for (const auto* x : {"https://secret", "%secret@a", "%6@a", "%@a", ":"})
+    EXPECT_EQ(refusal([&] { openai::parse_proxy(x); }).find("secret"),
+              std::string::npos);
 }
 
 // -- events -------------------------------------------------------------------

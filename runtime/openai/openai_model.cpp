@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -33,10 +34,16 @@ std::string variable(const char* name) {
   return found == nullptr ? std::string{} : std::string{found};
 }
 
-/// The first of these that is set.
-std::string variable(const char* name, const char* other) {
-  auto result = variable(name);
-  return result.empty() ? variable(other) : result;
+/// A URL, and who says it.
+struct url_setting {
+  const char* name;
+  std::string text;
+};
+
+/// The first of these variables that is set.
+url_setting first_of(const char* name, const char* other) {
+  url_setting result{name, variable(name)};
+  return result.text.empty() ? url_setting{other, variable(other)} : result;
 }
 
 bool is_field_text(std::string_view x) {
@@ -73,7 +80,8 @@ void check(const openai_options& x) {
 /// What goes to the server and nowhere else. A field may be a key, too. What is
 /// too short for one is none, such as the `none` that some servers want: errors
 /// could not be read without it.
-openai::secrets secrets_of(const openai_options& x) {
+openai::secrets secrets_of(const openai_options& x,
+                           const std::optional<openai::url>& proxy) {
   openai::secrets result;
   const auto hide = [&](const std::string& text) {
     if (text.size() >= 8)
@@ -82,6 +90,8 @@ openai::secrets secrets_of(const openai_options& x) {
   hide(x.api_key);
   for (const auto& [name, value] : x.headers)
     hide(value);
+  if (proxy)
+    hide(proxy->user);
   return result;
 }
 
@@ -102,35 +112,55 @@ make_tls(const std::string& ca_file) {
   return result;
 }
 
+/// Reads a URL by what `read` makes of its text.
+/// @errors as that, with the name of the setting.
+template <class Read>
+openai::url read_url(const url_setting& x, Read read) {
+  try {
+    return read(x.text);
+  } catch (const status_error& error) {
+    throw status_error{error.code(), x.name + (": " + error.message())};
+  }
+}
+
+openai::url server_of(const openai_options& options) {
+  url_setting where{"base_url", options.base_url};
+  if (where.text.empty())
+    where = {"OPENAI_BASE_URL", variable("OPENAI_BASE_URL")};
+  if (where.text.empty())
+    where.text += "https://api.openai.com/v1";
+  auto result = read_url(where, openai::parse_url);
+  if (!result.user.empty()) // it would not be sent
+    refuse_options("the key of a server is no part of its URL");
+  return result;
+}
+
+std::optional<openai::url> proxy_of(const openai_options& options,
+                                    const openai::url& server) {
+  url_setting where{"proxy", options.proxy};
+  if (where.text.empty() && server.secure
+      && !openai::is_excepted(first_of("NO_PROXY", "no_proxy").text, server))
+    where = first_of("HTTPS_PROXY", "https_proxy");
+  if (where.text.empty())
+    return std::nullopt;
+  return read_url(where, openai::parse_proxy);
+}
+
 std::shared_ptr<openai::endpoint> make_endpoint(openai_options options,
                                                 const openai::io_thread& io) {
-  if (options.base_url.empty())
-    options.base_url = variable("OPENAI_BASE_URL");
-  if (options.base_url.empty())
-    options.base_url += "https://api.openai.com/v1";
   if (options.api_key.empty())
     options.api_key = variable(options.api_key_variable.c_str());
   check(options);
   openai::destination to;
-  to.server = openai::parse_url(options.base_url);
+  to.server = server_of(options);
   to.connect_within = options.connect_within;
   if (to.server.secure)
     to.tls = make_tls(options.ca_file);
-  auto proxy = options.proxy;
-  if (proxy.empty() && to.server.secure
-      && !openai::is_excepted(variable("NO_PROXY", "no_proxy"), to.server.host))
-    proxy = variable("HTTPS_PROXY", "https_proxy");
-  if (!proxy.empty()) {
-    to.proxy = openai::parse_url(proxy);
-    if (to.proxy->secure)
-      refuse_options("a proxy must be spoken to by http://");
-  }
+  to.proxy = proxy_of(options, to.server);
   const auto& first = to.proxy ? *to.proxy : to.server;
   to.names = std::make_shared<openai::name_search>(io.context(), first.host,
                                                    first.port);
-  auto hidden = secrets_of(options);
-  if (to.proxy && !to.proxy->user.empty())
-    hidden.push_back(to.proxy->user);
+  auto hidden = secrets_of(options, to.proxy);
   auto target = to.server.path + "/chat/completions";
   const auto idle = options.max_idle_connections;
   return std::make_shared<openai::endpoint>(openai::endpoint{

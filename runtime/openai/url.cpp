@@ -41,6 +41,52 @@ std::uint16_t number_of(const std::string& port) {
   return parsed.ec == std::errc{} && parsed.ptr == end ? result : 0;
 }
 
+int digit_of(char x) {
+  if (x >= '0' && x <= '9')
+    return x - '0';
+  const auto letter = std::tolower(static_cast<unsigned char>(x));
+  return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+/// The text that was encoded for a URL, such as `%40` for `@`.
+std::string decoded(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      result += text[i];
+      continue;
+    }
+    const auto high = i + 2 < text.size() ? digit_of(text[i + 1]) : -1;
+    const auto low = high < 0 ? -1 : digit_of(text[i + 2]);
+    if (low < 0)
+      refuse_url("has a % that encodes nothing");
+    result += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return result;
+}
+
+/// What an entry such as `example.org:443` or `[::1]:443` has.
+struct excepted {
+  explicit excepted(std::string_view text) {
+    const auto bracket = text.starts_with('[') ? text.find(']') : text.npos;
+    const auto colon = text.rfind(':');
+    if (bracket != text.npos) {
+      host = lowered(text.substr(1, bracket - 1));
+      if (text.substr(bracket + 1).starts_with(':'))
+        port = text.substr(bracket + 2);
+    } else if (colon != text.npos && text.find(':') == colon) {
+      host = lowered(text.substr(0, colon));
+      port = text.substr(colon + 1);
+    } else {
+      host = lowered(text);
+    }
+  }
+
+  std::string host;
+  std::string port; // empty: any
+};
+
 } // namespace
 
 std::string url::authority() const {
@@ -75,7 +121,7 @@ url parse_url(std::string_view text) {
   result.path = path;
   auto where = text.substr(0, slash);
   if (const auto at = where.rfind('@'); at != std::string_view::npos) {
-    result.user = where.substr(0, at);
+    result.user = decoded(where.substr(0, at));
     where.remove_prefix(at + 1);
   }
   if (where.starts_with('[')) {
@@ -102,8 +148,17 @@ url parse_url(std::string_view text) {
   return result;
 }
 
-bool is_excepted(std::string_view no_proxy, std::string_view host) {
-  const auto wanted = lowered(host);
+url parse_proxy(std::string_view text) {
+  const auto has_scheme = text.find("://") != std::string_view::npos;
+  auto result
+    = parse_url(has_scheme ? std::string{text} : "http://" + std::string{text});
+  if (result.secure)
+    refuse_url("of a proxy must begin with http://");
+  return result;
+}
+
+bool is_excepted(std::string_view no_proxy, const url& server) {
+  const auto wanted = lowered(server.host);
   while (!no_proxy.empty()) {
     const auto end = std::min(no_proxy.find(','), no_proxy.size());
     auto entry = no_proxy.substr(0, end);
@@ -118,8 +173,9 @@ bool is_excepted(std::string_view no_proxy, std::string_view host) {
       entry.remove_prefix(1);
     if (entry.empty())
       continue;
-    const auto domain = lowered(entry);
-    if (wanted == domain || wanted.ends_with('.' + domain))
+    const excepted domain{entry};
+    if ((wanted == domain.host || wanted.ends_with('.' + domain.host))
+        && (domain.port.empty() || domain.port == server.port))
       return true;
   }
   return false;

@@ -11,7 +11,7 @@ namespace tertulia::openai {
 /// The parts of a URL that a client needs.
 struct url {
   bool secure = false;
-  std::string user; // before the `@`, may have a password
+  std::string user; // before the `@`, decoded; may have a password
   std::string host; // without brackets
   std::string port;
   std::string path; // without a final slash; may be empty
@@ -30,8 +30,12 @@ struct url {
 ///         which may be secret.
 url parse_url(std::string_view text);
 
-/// Says whether a list such as `localhost,.example.org` has the host: `*` has
-/// all, and a domain its subdomains.
-bool is_excepted(std::string_view no_proxy, std::string_view host);
+/// Reads the URL of a proxy, which many write without `http://`.
+/// @errors as `parse_url`, also for `https://…`.
+url parse_proxy(std::string_view text);
+
+/// Says whether a list such as `localhost,.example.org:443` has the server: `*`
+/// has all, and a domain its subdomains.
+bool is_excepted(std::string_view no_proxy, const url& server);
 
 } // namespace tertulia::openai

@@ -44,9 +44,9 @@ struct openai_options {
   /// Further header fields of every request, by name.
   std::vector<std::pair<std::string, std::string>> headers;
 
-  /// An HTTP proxy that can `CONNECT`, as `http://[user:password@]host:port`.
-  /// If empty and the server is at `https://…`, what `HTTPS_PROXY` says unless
-  /// `NO_PROXY` has the host.
+  /// An HTTP proxy that can `CONNECT`, as `[http://][user:password@]host:port`,
+  /// user and password encoded as in any URL. If empty and the server is at
+  /// `https://…`, what `HTTPS_PROXY` says unless `NO_PROXY` has the host.
   std::string proxy;
 
   /// A file of certificates, as PEM, that are trusted instead of those of the
