@@ -78,12 +78,22 @@ TEST_F(openai_faults, a_header_that_never_ends_is_left_at_its_limit) {
 
 TEST_F(openai_faults, an_error_that_never_ends_is_not_read_to_the_end) {
   options.max_error_size = 1'000;
-  const auto got = ask([](http_peer& client, const auto&) {
+  options.max_answer_size = 0x7FFF'FFFF;
+  // More than the system keeps for who does not read.
+  constexpr std::size_t too_much = 64 * 1'048'576;
+  std::size_t sent = 0;
+  gate done;
+  const auto got = ask([&](http_peer& client, const auto&) {
     client.send("HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n");
-    while (client.send_chunk(std::string(100, 'x'))) {
-    }
+    const std::string piece(65'536, 'x');
+    while (sent < too_much && client.send_chunk(piece))
+      sent += piece.size();
+    client.close();
+    done.open();
   });
   EXPECT_EQ(got.code(), errc::invalid_argument);
+  done.wait();
+  EXPECT_LT(sent, too_much);
 }
 
 TEST_F(openai_faults, a_stream_that_is_cut_off_is_unavailable) {
