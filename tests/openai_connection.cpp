@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "../runtime/openai/connection.hpp"
+#include "../runtime/openai/connection_pool.hpp"
 #include "support/http_server.hpp"
 #include "support/refusal.hpp"
 #include "support/valve.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_future.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
 #include <gtest/gtest.h>
 
@@ -124,6 +125,42 @@ TEST_F(openai_connection, a_name_that_is_never_found_is_no_connection_in_time) {
   const auto error = error_of([&] { connected.get(); });
   EXPECT_EQ(error.code(), errc::deadline_exceeded);
   EXPECT_EQ(error.message(), "no connection to example.org:80 in time");
+}
+
+TEST_F(openai_connection, what_is_idle_is_closed_in_time) {
+  gate closed;
+  gate asked;
+  http_server server{[&](http_server::peer& client, const auto&) {
+    asked.open();
+    client.wait_until_closed();
+    closed.open();
+    client.close();
+  }};
+  openai::destination to;
+  to.server = openai::parse_url(server.url());
+  to.connect_within = 1min;
+  auto line = std::make_unique<openai::connection>(io->get_executor());
+  auto connected = begin(line->connect(to));
+  io->run();
+  connected.get();
+  asio::write(line->socket.socket(), asio::buffer("GET / HTTP/1.1\r\n\r\n"sv));
+  asked.wait();
+  openai::connection_pool pool{io->get_executor(), 1, 10ms};
+  pool.give(std::move(line));
+  io->restart();
+  io->run(); // until there is nothing to wait for
+  closed.wait();
+  EXPECT_EQ(pool.take(), nullptr);
+}
+
+TEST_F(openai_connection, a_pool_that_has_gone_is_not_waited_for) {
+  {
+    openai::connection_pool pool{io->get_executor(), 1, 1h};
+    pool.give(std::make_unique<openai::connection>(io->get_executor()));
+    EXPECT_EQ(io->poll(), 0u);
+    EXPECT_FALSE(io->stopped()) << "its timer runs";
+  }
+  io->run();
 }
 
 TEST_F(openai_connection, an_address_needs_no_search) {

@@ -2,34 +2,69 @@
 
 #include "connection_pool.hpp"
 
+#include <deque>
 #include <utility>
+
+#include <boost/asio/steady_timer.hpp>
 
 namespace tertulia::openai {
 
-namespace {
+/// What is idle. Its timer runs while there is something.
+struct connection_pool::shelf : std::enable_shared_from_this<shelf> {
+  using clock = std::chrono::steady_clock;
 
-/// Servers close idle connections after a minute or so.
-constexpr std::chrono::seconds freshness{30};
+  shelf(const boost::asio::any_io_executor& at, std::size_t max_size,
+        caf::timespan freshness)
+    : max_size(max_size), freshness(freshness), timer(at) {}
 
-} // namespace
+  void drop_stale() {
+    const auto limit = clock::now() - freshness;
+    while (!lines.empty() && lines.front()->idle_since <= limit)
+      lines.pop_front();
+  }
+
+  void watch() {
+    is_watched = !lines.empty();
+    if (!is_watched)
+      return;
+    timer.expires_at(lines.front()->idle_since + freshness);
+    // Nothing here keeps a model alive that nobody has any more.
+    timer.async_wait([weak = weak_from_this()](const auto& error) {
+      if (const auto self = weak.lock(); self && !error) {
+        self->drop_stale();
+        self->watch();
+      }
+    });
+  }
+
+  std::size_t max_size;
+  clock::duration freshness;
+  std::deque<std::unique_ptr<connection>> lines; // oldest first
+  bool is_watched = false;
+  boost::asio::steady_timer timer;
+};
+
+connection_pool::connection_pool(const boost::asio::any_io_executor& at,
+                                 std::size_t max_size, caf::timespan freshness)
+  : idle_(std::make_shared<shelf>(at, max_size, freshness)) {}
 
 std::unique_ptr<connection> connection_pool::take() {
-  if (idle_.empty())
+  idle_->drop_stale(); // the timer may be late
+  auto& lines = idle_->lines;
+  if (lines.empty())
     return nullptr;
-  auto result = std::move(idle_.back());
-  idle_.pop_back();
-  if (std::chrono::steady_clock::now() - result->idle_since > freshness) {
-    idle_.clear(); // all others are older
-    return nullptr;
-  }
+  auto result = std::move(lines.back());
+  lines.pop_back();
   return result;
 }
 
 void connection_pool::give(std::unique_ptr<connection> x) {
-  if (idle_.size() >= max_size_)
+  if (idle_->lines.size() >= idle_->max_size)
     return;
-  x->idle_since = std::chrono::steady_clock::now();
-  idle_.push_back(std::move(x));
+  x->idle_since = shelf::clock::now();
+  idle_->lines.push_back(std::move(x));
+  if (!idle_->is_watched)
+    idle_->watch();
 }
 
 } // namespace tertulia::openai

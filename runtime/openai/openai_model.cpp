@@ -165,7 +165,7 @@ std::shared_ptr<openai::endpoint> make_endpoint(openai_options options,
   const auto idle = options.max_idle_connections;
   return std::make_shared<openai::endpoint>(openai::endpoint{
     std::move(options), std::move(to), std::move(target), std::move(hidden),
-    io.executor(), openai::connection_pool{idle}});
+    io.executor(), openai::connection_pool{io.executor(), idle}});
 }
 
 // -- one answer ---------------------------------------------------------------

@@ -95,7 +95,8 @@ struct openai_options {
   /// Of what is read of an answer that says an error.
   std::size_t max_error_size = 65'536;
 
-  /// Connections that are kept open for the next request.
+  /// Connections that are kept open for the next request, each for up to half a
+  /// minute.
   std::size_t max_idle_connections = 64;
 };
 
