@@ -10,6 +10,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 using namespace std::literals;
 
@@ -19,6 +20,31 @@ namespace {
 
 namespace asio = boost::asio;
 using openai::name_search;
+
+/// As long as it lives, no thread can be started.
+class without_threads {
+public:
+  without_threads() {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t greedy;
+    ::pthread_attr_init(&greedy);
+    // As large as all that a process can address.
+    ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 47);
+    ::pthread_setattr_default_np(&greedy);
+    ::pthread_attr_destroy(&greedy);
+  }
+
+  without_threads(const without_threads&) = delete;
+  without_threads& operator=(const without_threads&) = delete;
+
+  ~without_threads() {
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+
+private:
+  pthread_attr_t before_{};
+};
 
 /// The I/O thread is that of the test.
 struct openai_connection : testing::Test {
@@ -105,6 +131,21 @@ TEST_F(openai_connection, a_name_that_is_not_found_is_told) {
     io->run();
     EXPECT_THROW(found.get(), boost::system::system_error);
   }
+}
+
+TEST_F(openai_connection, a_search_that_cannot_begin_is_told) {
+  openai::destination to;
+  to.server = openai::parse_url("http://example.org");
+  to.names = search([](const auto&, const auto&) {
+    ADD_FAILURE() << "there is a thread";
+    return name_search::addresses{};
+  });
+  to.connect_within = 1min;
+  openai::connection line{io->get_executor()};
+  const without_threads now;
+  auto connected = begin(line.connect(to));
+  io->run();
+  EXPECT_EQ(code_from([&] { connected.get(); }), errc::unavailable);
 }
 
 TEST_F(openai_connection, the_system_finds_this_machine) {

@@ -3,6 +3,7 @@
 #include "name_search.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -96,7 +97,7 @@ std::shared_ptr<name_search::search> name_search::start() {
   const auto at = at_.lock();
   if (!at)
     throw system_error{asio::error::operation_aborted};
-  std::thread{[at, result, host = host_, port = port_, how = how_] {
+  auto work = [at, result, host = host_, port = port_, how = how_] {
     error_code error;
     addresses found;
     try {
@@ -111,7 +112,12 @@ std::shared_ptr<name_search::search> name_search::start() {
     asio::post(*at, [result, error, found = std::move(found)]() mutable {
       result->end(error, std::move(found));
     });
-  }}.detach();
+  };
+  try {
+    std::thread{std::move(work)}.detach();
+  } catch (const std::system_error&) { // there are too many
+    throw system_error{asio::error::no_recovery};
+  }
   under_way_ = result;
   return result;
 }
