@@ -33,7 +33,8 @@ struct openai_options {
   /// the environment variable `OPENAI_BASE_URL` says, or the address of OpenAI.
   std::string base_url;
 
-  /// Sent as a bearer token, and never logged or told in an error. If empty,
+  /// Sent as a bearer token, and never logged or told in an error, unless it is
+  /// shorter than 8 bytes: then it is a word that stands for none. If empty,
   /// what `api_key_variable` holds when the model is defined; a server may need
   /// none.
   std::string api_key;
@@ -41,7 +42,8 @@ struct openai_options {
   /// The environment variable that holds the key.
   std::string api_key_variable = "OPENAI_API_KEY";
 
-  /// Further header fields of every request, by name.
+  /// Further header fields of every request, by name. Their values are told as
+  /// little as the key.
   std::vector<std::pair<std::string, std::string>> headers;
 
   /// An HTTP proxy that can `CONNECT`, as `[http://][user:password@]host:port`,
@@ -58,10 +60,10 @@ struct openai_options {
   /// Until the connection stands, TLS included.
   caf::timespan connect_within = std::chrono::seconds{10};
 
-  /// From the request to the first byte of the answer.
+  /// For sending the request and until the header of the answer is complete.
   caf::timespan first_byte_within = std::chrono::seconds{60};
 
-  /// Between any two reads of the answer.
+  /// Until the next bytes of the answer, while it is read.
   caf::timespan next_bytes_within = std::chrono::seconds{30};
 
   /// All in all, retries included.
@@ -109,12 +111,14 @@ struct openai_options {
 /// auto model = ai::define_openai_model(rt, "gpt", options);
 /// ```
 ///
-/// It streams text and reasoning as they come and each tool request when it is
-/// complete. Pictures are sent by their URL. What `model_config::custom` has is
-/// sent as it is, beside what we know of. What the caller does not read is not
-/// read from the server, and a cancel closes the connection.
+/// It streams text and reasoning as they come, and all tool requests at the
+/// end, when they are complete; of an answer that was too long, half a request
+/// is left out. Pictures are sent by their URL. What `model_config::custom` has
+/// is sent as it is, beside what we know of. What the caller does not read is
+/// not read from the server, and a cancel closes the connection.
 ///
-/// One thread serves all requests of a process.
+/// One thread serves all requests of a process. While the name of a server is
+/// looked up, that takes a thread more, one for each model at most.
 ///
 /// Calls of the model end with
 ///
@@ -122,15 +126,20 @@ struct openai_options {
 /// | --- | --- |
 /// | `invalid_argument` | 400, 413, 422; what the protocol cannot say |
 /// | `unauthenticated` | 401 |
-/// | `permission_denied` | 403; a certificate that is not trusted |
+/// | `permission_denied` | 403, 407; a certificate that is not trusted |
 /// | `not_found` | 404 |
+/// | `aborted` | 409 |
 /// | `resource_exhausted` | 429 to the end; an answer beyond a limit |
+/// | `failed_precondition` | any other status below 500, as 302 |
 /// | `internal` | 500 to the end |
-/// | `unavailable` | 502, 503, 504 to the end; no connection; a cut stream |
-/// | `deadline_exceeded` | one of the times above |
-/// | `data_loss` | what is no JSON, or not of the protocol |
+/// | `unimplemented` | 501 |
+/// | `unavailable` | 502 to 504 to the end, and above; no connection; a cut
+/// stream | | `deadline_exceeded` | 408; one of the times above | | `data_loss`
+/// | what is no JSON, or not of the protocol |
 ///
-/// The details have `status` and what the server said as `error`.
+/// and with `unavailable` for an error that the server tells within the stream.
+/// If another status than 200 is the reason, the details have it as `status`,
+/// and what the server said, if anything, as `error`.
 ///
 /// @errors `already_exists`; `invalid_argument` for options that make no sense;
 ///         `not_found` if `ca_file` cannot be read.
