@@ -25,8 +25,12 @@ struct openai_tls : openai_client {
 
   /// Has the certificate of the server trusted.
   void trust() {
+    trust(proof);
+  }
+
+  void trust(const certificate& x) {
     const auto file = folder / "ca.pem";
-    std::ofstream{file} << proof.public_text;
+    std::ofstream{file} << x.public_text;
     options.ca_file = file;
   }
 
@@ -71,6 +75,25 @@ TEST_F(openai_tls, the_certificate_of_another_host_is_refused) {
   EXPECT_EQ(error.code(), errc::permission_denied);
   EXPECT_NE(error.message().find("mismatch"), std::string::npos)
     << error.message();
+}
+
+TEST_F(openai_tls, a_certificate_that_has_expired_is_refused) {
+  const certificate old{"DNS:localhost", -1min};
+  const tls_server late{old, tls_hello};
+  trust(old);
+  options.base_url = "https://localhost:" + std::to_string(late.port());
+  const auto error = error_of([&] { ask(); });
+  EXPECT_EQ(error.code(), errc::permission_denied);
+  EXPECT_NE(error.message().find("expired"), std::string::npos)
+    << error.message();
+}
+
+TEST_F(openai_tls, a_connection_serves_one_request_after_the_other) {
+  trust();
+  const auto model = define();
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(hear(model).code(), errc::ok);
+  EXPECT_EQ(origin.clients(), 1);
 }
 
 // -- through a proxy ----------------------------------------------------------

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,7 +14,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -29,7 +30,9 @@ namespace tertulia::test {
 class certificate {
 public:
   /// @param names what it is for, such as `DNS:localhost`.
-  explicit certificate(const std::string& names) {
+  /// @param until when it ends, from now on.
+  explicit certificate(const std::string& names,
+                       std::chrono::seconds until = std::chrono::hours{1}) {
     const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key{
       EVP_RSA_gen(2048), &EVP_PKEY_free};
     const std::unique_ptr<X509, decltype(&X509_free)> x{X509_new(), &X509_free};
@@ -37,8 +40,8 @@ public:
       throw std::runtime_error{"no certificate"};
     X509_set_version(x.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(x.get()), 1);
-    X509_gmtime_adj(X509_getm_notBefore(x.get()), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(x.get()), 3600);
+    X509_gmtime_adj(X509_getm_notBefore(x.get()), -7200);
+    X509_gmtime_adj(X509_getm_notAfter(x.get()), until.count());
     X509_set_pubkey(x.get(), key.get());
     auto* name = X509_get_subject_name(x.get());
     const std::string text = "a test";
@@ -110,6 +113,11 @@ public:
     return acceptor_.local_endpoint().port();
   }
 
+  /// With how many it came to terms.
+  [[nodiscard]] int clients() const noexcept {
+    return clients_;
+  }
+
 private:
   using tcp = boost::asio::ip::tcp;
 
@@ -122,16 +130,17 @@ private:
         return;
       if (!error)
         line.handshake(boost::asio::ssl::stream_base::server, error);
+      if (!error)
+        ++clients_;
       std::string asked;
-      if (!error)
-        boost::asio::read_until(line, boost::asio::dynamic_buffer(asked),
-                                "\"stream_options\"", error);
-      if (!error)
-        boost::asio::write(line, boost::asio::buffer(answer_), error);
-      // Until the client hangs up, so that it can read in peace.
-      while (!error)
-        boost::asio::read(line, boost::asio::dynamic_buffer(asked),
-                          boost::asio::transfer_at_least(1), error);
+      while (!error) { // until the client hangs up
+        const auto size
+          = boost::asio::read_until(line, boost::asio::dynamic_buffer(asked),
+                                    "\"stream_options\"", error);
+        asked.erase(0, size);
+        if (!error)
+          boost::asio::write(line, boost::asio::buffer(answer_), error);
+      }
       set_client(-1); // before its number can be another's
     }
   }
@@ -151,6 +160,7 @@ private:
   std::mutex mutex_;
   bool stopping_ = false;
   int client_ = -1; // its socket
+  std::atomic<int> clients_ = 0;
   std::thread thread_;
 };
 
