@@ -34,16 +34,16 @@ std::string variable(const char* name) {
   return found == nullptr ? std::string{} : std::string{found};
 }
 
-/// A URL, and who says it.
-struct url_setting {
+/// A text, and who says it.
+struct setting {
   const char* name;
   std::string text;
 };
 
 /// The first of these variables that is set.
-url_setting first_of(const char* name, const char* other) {
-  url_setting result{name, variable(name)};
-  return result.text.empty() ? url_setting{other, variable(other)} : result;
+setting first_of(const char* name, const char* other) {
+  setting result{name, variable(name)};
+  return result.text.empty() ? setting{other, variable(other)} : result;
 }
 
 bool is_field_text(std::string_view x) {
@@ -115,7 +115,7 @@ make_tls(const std::string& ca_file) {
 /// Reads a URL by what `read` makes of its text.
 /// @errors as that, with the name of the setting.
 template <class Read>
-openai::url read_url(const url_setting& x, Read read) {
+openai::url read_url(const setting& x, Read read) {
   try {
     return read(x.text);
   } catch (const status_error& error) {
@@ -124,7 +124,7 @@ openai::url read_url(const url_setting& x, Read read) {
 }
 
 openai::url server_of(const openai_options& options) {
-  url_setting where{"base_url", options.base_url};
+  setting where{"base_url", options.base_url};
   if (where.text.empty())
     where = {"OPENAI_BASE_URL", variable("OPENAI_BASE_URL")};
   if (where.text.empty())
@@ -137,7 +137,7 @@ openai::url server_of(const openai_options& options) {
 
 std::optional<openai::url> proxy_of(const openai_options& options,
                                     const openai::url& server) {
-  url_setting where{"proxy", options.proxy};
+  setting where{"proxy", options.proxy};
   if (where.text.empty() && server.secure
       && !openai::is_excepted(first_of("NO_PROXY", "no_proxy").text, server))
     where = first_of("HTTPS_PROXY", "https_proxy");
