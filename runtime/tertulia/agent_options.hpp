@@ -29,6 +29,7 @@ using detail::save_failure;
 template <class Context>
 struct agent_options {
   snapshot_store store;
+  /// Throws for a state with which no client may begin a session of the store.
   std::function<void(const state&)> check_initial;
   std::function<bool(const detail::snapshot_moment&)> wanted;
   save_failure on_failure = save_failure::fails_turn;
@@ -128,24 +129,6 @@ struct with_migration {
 
   std::uint32_t from;
   std::function<void(json&)> step;
-};
-
-/// What a client may begin a new session of the store with, if it gives a state
-/// of its own: `check` throws a `status_error` for what is refused. Anything
-/// will do, if not given. Without a store the client keeps the state itself,
-/// and nothing is asked.
-///
-/// `check` is called for many sessions at once.
-struct with_initial_check {
-  explicit with_initial_check(std::function<void(const state&)> check)
-    : check(std::move(check)) {}
-
-  template <class Context>
-  void apply(agent_options<Context>& to) const {
-    to.check_initial = check;
-  }
-
-  std::function<void(const state&)> check;
 };
 
 /// For people; part of the descriptor.

@@ -20,6 +20,14 @@ void check_speakers(const ai::conversation_input& x);
 ///         a client that could make one up could have tools run.
 void check_first_words(const state& x);
 
+/// Has an agent let pass no other.
+struct with_checked_first_words {
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    to.check_initial = check_first_words;
+  }
+};
+
 } // namespace tertulia::detail
 
 namespace tertulia::ai {
@@ -64,7 +72,7 @@ auto define_prompt_agent(runtime& rt, std::string name, prompt what,
       };
       co_await sess.run(ctx, turn);
     },
-    with_initial_check{detail::check_first_words}, options...);
+    detail::with_checked_first_words{}, options...);
 }
 
 } // namespace tertulia::ai
