@@ -81,6 +81,16 @@ TEST_F(generate, an_answer_without_tools_is_the_end) {
   EXPECT_TRUE(asked.tools.empty() && asked.output_schema.is_null());
 }
 
+TEST_F(generate, what_the_user_says_comes_last_however_it_is_given) {
+  const ai::message_log before{{ai::user_text("Hi"), ai::model_text("Yes?")}};
+  answers(model_says(), model_says());
+  make(ai::with_prompt("A joke?"), ai::with_messages(before));
+  make(ai::with_messages(before), ai::with_prompt("A joke?"));
+  const lines all{"user: Hi", "model: Yes?", "user: A joke?"};
+  EXPECT_EQ(heard(0), all);
+  EXPECT_EQ(heard(1), all);
+}
+
 TEST_F(generate, what_comes_is_heard_in_its_order) {
   answers(model_says(ai::part::text("So: "), asks("add", 1, 2)),
           model_says(ai::part::text("3")));
