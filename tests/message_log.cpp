@@ -20,6 +20,7 @@
 #include "support/refusal.hpp"
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <openssl/sha.h>
 #include <rapidcheck/gtest.h>
 
 namespace {
@@ -30,9 +31,9 @@ std::atomic<std::size_t> bytes_hashed{0};
 
 // Stands before OpenSSL's own function, counts, and calls it: what is counted
 // is what was hashed, whoever asked for it.
-extern "C" int SHA256_Update(void* context, const void* data,
+extern "C" int SHA256_Update(SHA256_CTX* context, const void* data,
                              std::size_t size) {
-  using function = int (*)(void*, const void*, std::size_t);
+  using function = int (*)(SHA256_CTX*, const void*, std::size_t);
   static const auto next
     = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "SHA256_Update"));
   bytes_hashed += size;
