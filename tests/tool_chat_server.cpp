@@ -2,8 +2,8 @@
 
 // `tertulia chat` with a model that is at a server.
 
-#include <atomic>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,25 +21,40 @@ struct tool_chat_server : a_chat {
   tool_result talk(strings options, const std::string& lines) const {
     options.insert(options.begin(), "chat");
     auto all = command(std::move(options));
-    all.insert(all.begin() + 1, {"OPENAI_BASE_URL=" + server.url(),
+    all.insert(all.begin() + 1, {"OPENAI_BASE_URL=" + server->url(),
                                  "OPENAI_API_KEY=sk-of-nobody"});
     return tool_process{on_pipes, std::move(all), lines}.wait();
   }
 
   /// How often the server was asked.
   [[nodiscard]] std::size_t asked() const {
-    return server.requests().size();
+    return server->requests().size();
   }
 
-  std::atomic<bool> fails = false;
+  /// Has the server answer like that.
+  void serve(const http_server::handler& answer) {
+    server.emplace(answer);
+  }
 
-  http_server server{[this](http_peer& client, const std::string&) {
-    if (fails)
-      client.answer("401 Unauthorized", R"({"error":{"message":"no"}})");
-    else
-      say_hello(client);
-  }};
+  std::optional<http_server> server{std::in_place,
+                                    [](http_peer& client, const std::string&) {
+                                      say_hello(client);
+                                    }};
 };
+
+/// An answer that asks a person two things.
+void ask_two_questions(http_peer& client) {
+  client.begin_events();
+  client.send_last_chunk(
+    sse_event(
+      R"({"choices":[{"delta":{"tool_calls":[)"
+      R"({"index":0,"id":"a","type":"function","function":)"
+      R"({"name":"ask_user","arguments":"{\"question\":\"Who?\"}"}},)"
+      R"({"index":1,"id":"b","type":"function","function":)"
+      R"({"name":"ask_user","arguments":"{\"question\":\"When?\"}"}}]},)"
+      R"("finish_reason":"tool_calls"}]})")
+    + sse_event("[DONE]"));
+}
 
 } // namespace
 
@@ -49,7 +64,7 @@ TEST_F(tool_chat_server, has_the_model_of_that_name_answer) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.out, "Hello\n");
   ASSERT_EQ(asked(), 1u);
-  const auto request = server.requests().front();
+  const auto request = server->requests().front();
   EXPECT_TRUE(has(request, "\r\nAuthorization: Bearer sk-of-nobody\r\n"));
   EXPECT_TRUE(has(request, R"("model":"gpt-4o-mini")"));
   EXPECT_TRUE(has(request, "Hi there"));
@@ -59,7 +74,7 @@ TEST_F(tool_chat_server, sends_what_was_said_in_an_earlier_run) {
   answers("My name is Ada\n");
   EXPECT_EQ(talk({"--quiet", "--model", "openai:m"}, "Who am I?\n").code, 0);
   ASSERT_EQ(asked(), 1u);
-  EXPECT_TRUE(has(server.requests().front(), "My name is Ada"));
+  EXPECT_TRUE(has(server->requests().front(), "My name is Ada"));
 }
 
 TEST_F(tool_chat_server, another_model_can_answer_from_one_line_to_the_next) {
@@ -72,12 +87,38 @@ TEST_F(tool_chat_server, another_model_can_answer_from_one_line_to_the_next) {
 }
 
 TEST_F(tool_chat_server, what_the_server_refuses_is_said_and_keeps_nothing) {
-  fails = true;
+  serve([](http_peer& client, const std::string&) {
+    client.answer("401 Unauthorized", R"({"error":{"message":"no"}})");
+  });
   const auto result = talk({"--quiet", "--model", "openai:m"}, "Hi\n");
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, "");
   EXPECT_FALSE(has(result.err, "sk-of-nobody"));
   EXPECT_TRUE(tree().empty());
+}
+
+TEST_F(tool_chat_server, each_of_two_questions_is_an_answer) {
+  serve([](http_peer& client, const std::string& request) {
+    if (has(request, R"("role":"tool")"))
+      say_hello(client);
+    else
+      ask_two_questions(client);
+  });
+  const auto text
+    = talk({"--quiet", "--model", "openai:m"}, "Hi\nAda\nToday\n");
+  EXPECT_EQ(text.out, "Who?\nWhen?\nHello\n") << text.err;
+  const auto result
+    = talk({"--new", "--json", "--model", "openai:m"}, "Hi\nAda\nToday\n");
+  const auto lines = lines_of(result.out);
+  ASSERT_EQ(lines.size(), 3u) << result.out << result.err;
+  const auto second = json::parse(lines[1]);
+  EXPECT_EQ(second.at("answer"), "When?\n");
+  EXPECT_EQ(second.at("questions").dump(), R"(["When?"])");
+  EXPECT_EQ(second.at("session"), json::parse(lines[0]).at("session"));
+  EXPECT_EQ(json::parse(lines[2]).at("answer"), "Hello");
+  const auto last = server->requests().back();
+  EXPECT_TRUE(has(last, "Ada"));
+  EXPECT_TRUE(has(last, "Today"));
 }
 
 TEST_F(tool_chat_server, a_server_has_more_than_one_model) {

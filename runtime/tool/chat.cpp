@@ -41,11 +41,19 @@ std::vector<ai::message> chat::said(const std::string& text) {
   return std::exchange(answers_, {});
 }
 
+void chat::ask_again() {
+  chat_answer answer{tool_, manner_};
+  for (auto i = answers_.size(); i < questions_.size(); ++i)
+    answer.ask(questions_[i]);
+  if (tool_.as_json())
+    answer.print_json(talk_.id());
+}
+
 void chat::say(const std::string& text) {
   const auto old_questions = questions_;
   auto messages = said(text);
   if (messages.empty()) {
-    tool_.out().line(question_text(questions_[answers_.size()]));
+    ask_again();
     return;
   }
   chat_answer answer{tool_, manner_};

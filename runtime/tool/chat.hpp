@@ -76,6 +76,9 @@ private:
   /// questions.
   [[nodiscard]] std::vector<ai::message> said(const std::string& text);
 
+  /// Asks what has no answer yet, as an answer does.
+  void ask_again();
+
   tool& tool_;
   chat_agent& agent_;
   chat_manner manner_;

@@ -37,13 +37,15 @@ void chat_answer::hear(const chat_chunk& x) {
     say(x.chunk->text());
 }
 
+void chat_answer::ask(const ai::part& question) {
+  if (questions_.empty())
+    say(question_text(question) + '\n');
+  questions_.push_back(question);
+}
+
 void chat_answer::hear_parts(const ai::model_response_chunk& x) {
-  for (const auto& question : ai::interrupts_in(x.content)) {
-    // One at a time: the next one when this one has its answer.
-    if (questions_.empty())
-      say(question_text(question) + '\n');
-    questions_.push_back(question);
-  }
+  for (const auto& question : ai::interrupts_in(x.content))
+    ask(question);
   for (const auto& part : x.content) {
     if (const auto* asked = part.as_request()) {
       if (!part.metadata.contains(ai::interrupt_key))

@@ -28,6 +28,10 @@ public:
 
   void hear(const chat_chunk& x);
 
+  /// Asks what a tool wants to know: the first question at once, each of the
+  /// others when the one before has its answer.
+  void ask(const ai::part& question);
+
   /// Ends the line.
   void end();
 
