@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/raw_sqlite.hpp"
 #include "support/tool_store.hpp"
 
 namespace tertulia::test::tool_chat_tests {
@@ -165,6 +166,40 @@ TEST_F(tool_chat, begins_and_resumes_conversations) {
   EXPECT_EQ(id_of_chat(*this), first);
   EXPECT_TRUE(has(answers("/new\nWhat is my name?\n"), "not told me"));
   EXPECT_EQ(documents("/sessions\n").size(), 3u);
+}
+
+// -- what is damaged ----------------------------------------------------------
+
+TEST_F(tool_chat, begins_another_conversation_if_the_last_one_is_damaged) {
+  answers("My name is Ada\nI am blue\n");
+  const auto first = id_of_chat(*this);
+  raw_sqlite{folder / "data" / "tertulia" / "chat.db"}.run(
+    "UPDATE messages SET text = replace(text, 'blue', 'glue')");
+  const auto result = run({"chat", "--quiet"}, "What is my name?\n");
+  EXPECT_EQ(result.code, 4);
+  EXPECT_EQ(result.out, "You have not told me your name yet.\n");
+  EXPECT_TRUE(has(result.err, "is corrupt"));
+  EXPECT_TRUE(has(result.err, "/resume " + first));
+  EXPECT_NE(id_of_chat(*this), first) << "and nothing is said of it again";
+}
+
+TEST_F(tool_chat, goes_back_to_what_is_whole_of_a_damaged_conversation) {
+  chat_lines ids;
+  for (auto i = 0; i < 2; ++i) {
+    answers("My name is Ada\nI am blue\n", {"--new"});
+    ids.push_back(id_of_chat(*this));
+  }
+  raw_sqlite{folder / "data" / "tertulia" / "chat.db"}.run(
+    "UPDATE messages SET text = replace(text, 'blue', 'glue')");
+  answers("My name is Bo\n", {"--new"});
+  const std::string asked = "Hello\n/restore 1\nWhat is my name?\n";
+  for (const auto& result :
+       {run({"chat", "--quiet"}, "/resume " + ids[0] + "\n" + asked),
+        run({"chat", "--quiet", "--session", ids[1]}, asked)}) {
+    EXPECT_EQ(result.code, 4);
+    EXPECT_TRUE(has(result.err, "/restore ID goes back"));
+    EXPECT_TRUE(has(result.out, "You told me that your name is Ada."));
+  }
 }
 
 // -- what makes no sense ------------------------------------------------------

@@ -137,7 +137,15 @@ void chat::pause() {
 void chat::look_for_questions() {
   questions_.clear();
   answers_.clear();
-  const auto log = messages();
+  std::optional<ai::message_log> log;
+  try {
+    log = messages();
+  } catch (const status_error& x) {
+    if (x.code() != errc::data_loss)
+      throw;
+    throw failure{x, "/restore ID goes back to a snapshot that is whole, /new "
+                     "begins another conversation."};
+  }
   if (log && !log->empty() && log->back().role == ai::role::model)
     questions_ = ai::interrupts_in(log->back().content);
   if (!questions_.empty() && manner_ == chat_manner::talkative)

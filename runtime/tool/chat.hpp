@@ -47,6 +47,9 @@ public:
   void begin();
 
   /// Goes on with a session.
+  /// @errors throws a failure with `data_loss` if its state is damaged. It is
+  ///         the session then nevertheless, so that people can restore another
+  ///         snapshot of it.
   void go_to(const session_info& x);
 
   /// Stops work on the session, so that the store may change it; what is said

@@ -5,7 +5,10 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "chat.hpp"
 #include "chat_commands.hpp"
@@ -74,18 +77,26 @@ private:
 
   /// Goes on with the last session, or with the one that was asked for.
   void enter(chat& talk) {
-    std::optional<session_info> found;
-    if (!options_.session.empty())
-      found = find_chat_session(tool_, options_.session);
-    else if (!options_.begin_new)
-      found = last_chat_session(tool_);
-    if (found)
-      talk.go_to(*found);
-    else
-      talk.begin();
+    std::vector<std::string> before;
+    try {
+      std::optional<session_info> found;
+      if (!options_.session.empty())
+        found = find_chat_session(tool_, options_.session);
+      else if (!options_.begin_new)
+        found = last_chat_session(tool_);
+      if (found)
+        talk.go_to(*found);
+      else
+        talk.begin();
+      if (at_terminal_)
+        before = talk.said_before();
+    } catch (const failure& x) {
+      if (x.code() != exit_code::damaged)
+        throw;
+      enter_in_spite_of(x, talk);
+    }
     if (!at_terminal_)
       return;
-    const auto before = talk.said_before();
     for (const auto& x : before)
       if (x.find('\n') == std::string::npos)
         reader_->remember(x);
@@ -96,6 +107,27 @@ private:
     if (!before.empty())
       remark("You said last: “" + one_line(before.back())
              + "”. /new begins another conversation.");
+  }
+
+  /// Who has asked for a session that is damaged stays in it, to restore what
+  /// is whole; who has asked for none gets another one.
+  void enter_in_spite_of(const failure& damage, chat& talk) {
+    note(options_.session.empty()
+           ? failure{damage.code(), damage.why(),
+                     "This is another conversation. To save what is whole of "
+                     "that one: /resume "
+                       + talk.session().id.str() + " and /restore ID."}
+           : damage);
+    if (options_.session.empty())
+      talk.begin();
+  }
+
+  /// Says what went wrong. A person has read it and goes on; a script learns of
+  /// it at the end.
+  void note(const failure& x) {
+    report(x, tool_.as_json());
+    if (!at_terminal_)
+      result_ = x.code();
   }
 
   void do_line(chat& talk, const std::string& line) {
@@ -110,11 +142,7 @@ private:
     } catch (const closed_pipe&) {
       throw;
     } catch (...) {
-      const auto reason = current_failure();
-      report(reason, tool_.as_json());
-      // A person has read it and goes on; a script learns of it at the end.
-      if (!at_terminal_)
-        result_ = reason.code();
+      note(current_failure());
     }
     tool_.out().flush();
   }

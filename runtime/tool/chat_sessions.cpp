@@ -124,9 +124,13 @@ void chat_show_sessions(chat& x) {
 void chat_resume(chat& x, const std::string& id) {
   const auto found = find_chat_session(x.of(), id);
   x.pause();
-  // So that it is the one that was worked on last.
-  x.of().store().ask<stored_snapshot>(
-    restore_snapshot{snapshot_ref{{found.agent, found.id}, found.head}});
+  try { // So that it is the one that was worked on last.
+    x.of().store().ask<stored_snapshot>(
+      restore_snapshot{snapshot_ref{{found.agent, found.id}, found.head}});
+  } catch (const status_error& y) {
+    if (y.code() != errc::data_loss)
+      throw; // else going there tells what to do
+  }
   x.go_to(found);
   remark("Going on with " + one_line(told_of_session(found)) + ", "
          + counted(found.messages, "message") + '.');
