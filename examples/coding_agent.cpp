@@ -189,8 +189,8 @@ void show_snapshot(const tertulia::runtime& rt,
     "/snapshot-store/coder/getSnapshot", tertulia::snapshot_query{id});
   std::cout << "[snapshot of turn " << kept.turn_index << ':';
   for (const auto& file : kept.state.artifacts)
-    std::cout << ' ' << file.name << " (" << ai::text_of(file.parts).size()
-              << " bytes)";
+    std::cout << ' ' << example::shown(file.name) << " ("
+              << ai::text_of(file.parts).size() << " bytes)";
   std::cout << "]\n";
 }
 
@@ -230,7 +230,7 @@ void talk(tertulia::runtime& rt, const ai::model& model, sandbox_folder& box,
         printer.end_line();
       } catch (const tertulia::status_error& x) {
         printer.end_line();
-        std::cout << "That went wrong: " << x.message() << '\n';
+        std::cout << "That went wrong: " << example::shown(x.message()) << '\n';
         live = open(); // as it was before this turn, the files, too
       }
     }

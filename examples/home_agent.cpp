@@ -121,7 +121,7 @@ void talk(const Agent& agent, home::application& app, std::istream& in) {
       printer.end_line();
     } catch (const std::exception& x) {
       printer.end_line();
-      std::cout << "That went wrong: " << x.what() << '\n';
+      std::cout << "That went wrong: " << example::shown(x.what()) << '\n';
       if (live.finished()) // goes on from the turn before
         live = agent.stream_bidi(here, tertulia::with_take_over{});
     }

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "terminal_talk.hpp"
+
 namespace ai = tertulia::ai;
 
 // --(parrot-begin)--
@@ -65,7 +67,7 @@ void talk_to(const Chat& chat, const std::vector<std::string>& texts) {
     talk.send_text(text);
     for (const auto& item : talk.receive())
       if (item.chunk)
-        std::cout << item.chunk->text() << std::flush;
+        std::cout << example::shown(item.chunk->text()) << std::flush;
     std::cout << '\n';
   }
 }

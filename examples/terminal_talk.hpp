@@ -5,6 +5,7 @@
 #include <tertulia/ai/model.hpp>
 #include <tertulia/json.hpp>
 
+#include <cstddef>
 #include <iostream>
 #include <string>
 
@@ -24,6 +25,30 @@ inline bool next_line(std::istream& from, std::string& line) {
   return true;
 }
 
+/// Returns the text with `?` in place of what a terminal would obey: controls
+/// but line breaks and tabs, also those of two bytes from U+0080 on.
+inline std::string shown(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f)
+      text[i] = '?';
+    else if (byte == 0xc2 && i + 1 < text.size()
+             && static_cast<unsigned char>(text[i + 1]) < 0xa0)
+      text.replace(i, 2, "?");
+  }
+  return text;
+}
+
+/// Returns the text if it fits, or as many whole characters of it as do.
+inline std::string shortened(std::string text, std::size_t most) {
+  if (text.size() <= most)
+    return text;
+  auto end = most - 2;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80)
+    --end;
+  return text.substr(0, end) + "..";
+}
+
 /// Prints what a model says in a turn as it comes, with the tools that it asks
 /// for and what they give back.
 class turn_printer {
@@ -31,7 +56,7 @@ public:
   void show(const tertulia::ai::model_response_chunk& piece) {
     for (const auto& part : piece.content)
       if (const auto* text = part.as_text()) {
-        std::cout << text->text << std::flush;
+        std::cout << shown(text->text) << std::flush;
         in_line_ = in_line_ || !text->text.empty();
       } else if (const auto* asked = part.as_request()) {
         show(asked->input.empty()
@@ -51,9 +76,7 @@ public:
   void show(const std::string& what) {
     end_line();
     constexpr std::size_t most = 78;
-    std::cout << '['
-              << (what.size() <= most ? what : what.substr(0, most - 2) + "..")
-              << "]\n";
+    std::cout << '[' << shortened(shown(what), most) << "]\n";
   }
 
   void end_line() {
