@@ -97,6 +97,54 @@ TEST_F(tool_chat_server, what_the_server_refuses_is_said_and_keeps_nothing) {
   EXPECT_TRUE(tree().empty());
 }
 
+TEST_F(tool_chat_server, a_refusal_of_the_model_is_an_answer) {
+  serve([](http_peer& client, const std::string&) {
+    client.begin_events();
+    client.send_last_chunk(
+      sse_event(R"({"choices":[{"delta":{"refusal":"I would rather not."},)"
+                R"("finish_reason":"stop"}]})")
+      + sse_event("[DONE]"));
+  });
+  const auto result = talk({"--model", "openai:m"}, "Hi\nPlease\n");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, "I would rather not.\nI would rather not.\n");
+  EXPECT_TRUE(has(result.err, "refused to say more"));
+  EXPECT_TRUE(has(server->requests().back(), "I would rather not."))
+    << "the model knows what it has said";
+}
+
+TEST_F(tool_chat_server, an_answer_without_a_word_is_a_line) {
+  serve([](http_peer& client, const std::string&) {
+    client.begin_events();
+    client.send_last_chunk(
+      sse_event(R"({"choices":[{"finish_reason":"content_filter"}]})")
+      + sse_event("[DONE]"));
+  });
+  EXPECT_EQ(talk({"--quiet", "--model", "openai:m"}, "Hi\nPlease\n").out,
+            "\n\n");
+  EXPECT_TRUE(
+    has(talk({"--model", "openai:m"}, "Hi\n").err, "refused to say more"));
+}
+
+TEST_F(tool_chat_server, an_answer_that_is_cut_short_says_so) {
+  serve([](http_peer& client, const std::string&) {
+    client.begin_events();
+    client.send_last_chunk(
+      sse_text("It was")
+      + sse_event(R"({"choices":[{"delta":{},"finish_reason":"length"}]})")
+      + sse_event("[DONE]"));
+  });
+  const auto text = talk({"--model", "openai:m"}, "Hi\n");
+  EXPECT_EQ(text.out, "It was\n");
+  EXPECT_TRUE(has(text.err, "may be no longer"));
+  const auto answer
+    = json::parse(talk({"--json", "--model", "openai:m"}, "Hi\n").out);
+  EXPECT_EQ(answer.at("answer"), "It was");
+  EXPECT_EQ(answer.at("finishReason"), "length");
+  serve([](http_peer& client, const std::string&) { say_hello(client); });
+  EXPECT_EQ(talk({"--model", "openai:m"}, "Hi\n").err, "");
+}
+
 TEST_F(tool_chat_server, each_of_two_questions_is_an_answer) {
   serve([](http_peer& client, const std::string& request) {
     if (has(request, R"("role":"tool")"))

@@ -244,6 +244,8 @@ private:
       made_.usage.output_tokens += cost->output_tokens;
       made_.usage.total_tokens += cost->total_tokens;
     }
+    if (refused())
+      co_await tell_refusal();
     if (!made_.response.message)
       co_return true;
     auto turn = new_turn(made_.messages, *made_.response.message);
@@ -272,6 +274,25 @@ private:
     made_.messages = co_await add(ctx, &how_, made_.messages, std::move(said));
     co_await conclude(ctx, turn, ran);
     co_return false;
+  }
+
+  /// Whether the model says why it does not answer, instead of text. Where a
+  /// value is asked for, that is no value.
+  [[nodiscard]] bool refused() const {
+    return made_.response.finish_reason == finish_reason::blocked
+           && !made_.response.finish_message.empty()
+           && how_.output_schema.is_null();
+  }
+
+  /// Has it be what the model says, so that people and the model see it.
+  task<> tell_refusal() {
+    auto& said = made_.response.message;
+    if (!said)
+      said.emplace().role = role::model;
+    std::vector<part> reason;
+    reason.push_back(part::text(made_.response.finish_message));
+    said->content.push_back(reason.front());
+    co_await say(&how_, role::model, std::move(reason));
   }
 
   [[nodiscard]] generate_request request() const {

@@ -45,8 +45,7 @@ void chat::ask_again() {
   chat_answer answer{tool_, manner_};
   for (auto i = answers_.size(); i < questions_.size(); ++i)
     answer.ask(questions_[i]);
-  if (tool_.as_json())
-    answer.print_json(talk_.id());
+  answer.end_turn(talk_.id());
 }
 
 void chat::say(const std::string& text) {
@@ -57,11 +56,12 @@ void chat::say(const std::string& text) {
     return;
   }
   chat_answer answer{tool_, manner_};
+  static_cast<void>(agent_.models().take_ending()); // of a turn that has failed
   try {
     const auto how = talk_.say(std::move(messages),
                                [&](const chat_chunk& x) { answer.hear(x); });
-    answer.end();
     if (how == chat_talk::outcome::cancelled) {
+      answer.end();
       if (!answer.has_snapshot())
         questions_ = old_questions;
       // The terminal has shown ^C, and stands behind it.
@@ -78,8 +78,7 @@ void chat::say(const std::string& text) {
     throw;
   }
   questions_ = answer.questions();
-  if (tool_.as_json())
-    answer.print_json(talk_.id());
+  answer.end_turn(talk_.id(), agent_.models().take_ending());
 }
 
 // -- sessions -----------------------------------------------------------------

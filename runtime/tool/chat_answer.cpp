@@ -92,7 +92,24 @@ void chat_answer::end() {
   tool_.out().flush();
 }
 
-void chat_answer::print_json(const session_id& session) {
+void chat_answer::end_turn(const session_id& session,
+                           std::optional<ai::finish_reason> how) {
+  if (tool_.as_json()) {
+    print_json(session, how);
+    return;
+  }
+  in_line_ = in_line_ || text_.empty();
+  end();
+  if (how == ai::finish_reason::length)
+    note("The answer ends here because it may be no longer.");
+  else if (how == ai::finish_reason::blocked)
+    note("The model, or its server, has refused to say more.");
+  else if (text_.empty())
+    note("The model has said nothing.");
+}
+
+void chat_answer::print_json(const session_id& session,
+                             std::optional<ai::finish_reason> how) {
   document all;
   all["answer"] = as_utf8(text_);
   all["session"] = session.str();
@@ -100,6 +117,8 @@ void chat_answer::print_json(const session_id& session) {
     all["snapshot"] = snapshot_.str();
   if (!tools_.empty())
     all["tools"] = tools_;
+  if (how && *how != ai::finish_reason::stop)
+    all["finishReason"] = to_string(*how);
   for (const auto& x : questions_)
     all["questions"].push_back(as_utf8(question_text(x)));
   tool_.out().json_line(all);

@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <tertulia/ai/model.hpp>
 #include <tertulia/ai/part.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +37,10 @@ public:
   /// Ends the line.
   void end();
 
-  /// Prints the document.
-  void print_json(const session_id& session);
+  /// Ends the answer: also one without a word is a line, or a document.
+  /// @param how the model has ended it, if one was asked.
+  void end_turn(const session_id& session,
+                std::optional<ai::finish_reason> how = {});
 
   /// Whether a snapshot was made on the way.
   [[nodiscard]] bool has_snapshot() const noexcept {
@@ -50,6 +54,8 @@ public:
 
 private:
   void say(const std::string& text);
+  void print_json(const session_id& session,
+                  std::optional<ai::finish_reason> how);
   void hear_parts(const ai::model_response_chunk& x);
   void note(const std::string& text);
 

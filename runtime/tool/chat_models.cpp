@@ -48,10 +48,31 @@ const std::vector<model_kind>& model_kinds() {
   return result;
 }
 
+task<ai::model_response>
+chat_models::chosen_model::ask(std::shared_ptr<place> where, context ctx,
+                               ai::generate_request request,
+                               ai::chunk_hearer hear) {
+  auto model = [&] {
+    const std::lock_guard guard{where->mutex};
+    return where->model;
+  }();
+  auto asking = hear ? model->generate(ctx, std::move(request), std::move(hear))
+                     : model->generate(ctx, std::move(request));
+  auto result = co_await std::move(asking);
+  const std::lock_guard guard{where->mutex};
+  where->ended = result.finish_reason;
+  co_return result;
+}
+
 chat_models::chat_models(runtime& rt, const std::string& name,
                          caf::timespan pause)
   : rt_(rt), pause_(pause) {
   choose(name.empty() ? model_kinds().front().name : name);
+}
+
+std::optional<ai::finish_reason> chat_models::take_ending() {
+  const std::lock_guard guard{chosen_.place_->mutex};
+  return std::exchange(chosen_.place_->ended, {});
 }
 
 void chat_models::choose(const std::string& name) {

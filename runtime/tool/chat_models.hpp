@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,12 +49,12 @@ public:
     [[nodiscard]] task<ai::model_response>
     generate(const context& ctx, ai::generate_request request,
              ai::chunk_hearer hear) const {
-      return get().generate(ctx, std::move(request), std::move(hear));
+      return ask(place_, ctx, std::move(request), std::move(hear));
     }
 
     [[nodiscard]] task<ai::model_response>
     generate(const context& ctx, ai::generate_request request) const {
-      return get().generate(ctx, std::move(request));
+      return ask(place_, ctx, std::move(request), {});
     }
 
   private:
@@ -62,12 +63,12 @@ public:
     struct place {
       std::mutex mutex;
       std::shared_ptr<const ai::model> model;
+      std::optional<ai::finish_reason> ended;
     };
 
-    [[nodiscard]] ai::model get() const {
-      const std::lock_guard guard{place_->mutex};
-      return *place_->model;
-    }
+    static task<ai::model_response>
+    ask(std::shared_ptr<place> where, context ctx, ai::generate_request request,
+        ai::chunk_hearer hear);
 
     std::shared_ptr<place> place_ = std::make_shared<place>();
   };
@@ -79,6 +80,9 @@ public:
   /// @errors throws a failure of usage for one that there is not, and what
   ///         defining it does; the one before goes on then.
   void choose(const std::string& name);
+
+  /// Returns why the last answer has ended, once; empty if there was none.
+  [[nodiscard]] std::optional<ai::finish_reason> take_ending();
 
   /// What was chosen.
   [[nodiscard]] const std::string& name() const noexcept {

@@ -123,6 +123,10 @@ namespace tertulia::ai {
 /// `finish_reason::interrupted`; the requests that wait have their question in
 /// the metadata, those that are done their output.
 ///
+/// *A refusal is an answer.* What a model says in `finish_message` when it is
+/// `blocked` is streamed and becomes text of the answer, unless a schema was
+/// asked for.
+///
 /// *What was left open is closed first.* Tool responses and repeated requests
 /// (see `answer_to`, `approval`) in the messages behind the last answer are
 /// checked against its requests, which are then answered or run again. As long

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A model that does not want to answer says so to the person, not to nobody.
+
+#include <tertulia/describe.hpp>
+
+#include <memory>
+#include <string>
+
+#include "support/scripted_model.hpp"
+
+namespace tertulia::test::generate_refusal_tests {
+
+namespace {
+
+/// Says the beginning of an answer, if that is not empty, and then no more.
+struct unwilling_model {
+  template <class Hear>
+  [[nodiscard]] task<ai::model_response>
+  generate(const context&, ai::generate_request, Hear) const {
+    return refuse(begun, reason);
+  }
+
+  [[nodiscard]] task<ai::model_response> generate(const context&,
+                                                  ai::generate_request) const {
+    return refuse(begun, reason);
+  }
+
+  static task<ai::model_response> refuse(std::string begun,
+                                         std::string reason) {
+    ai::model_response result;
+    if (!begun.empty())
+      result.message = ai::model_text(begun);
+    result.finish_reason = ai::finish_reason::blocked;
+    result.finish_message = reason;
+    co_return result;
+  }
+
+  std::string begun;
+  std::string reason;
+};
+
+struct verdict {
+  bool good = false;
+};
+BOOST_DESCRIBE_STRUCT(verdict, (), (good))
+
+struct generate_refusals : generating {
+  ai::generation made_by(unwilling_model model) {
+    auto result = std::make_shared<ai::generation>();
+    const auto client
+      = open_to([this, result, model](context ctx, input<int>, output<int>) //
+                -> task<> {
+          const auto hear = [this](const ai::model_response_chunk& x) {
+            pieces.push_back(x.text());
+          };
+          *result = co_await ai::generate_stream(ctx, model, hear,
+                                                 ai::with_prompt("Well?"));
+        });
+    run();
+    EXPECT_FALSE(client.heard().end.value().reason);
+    return *result;
+  }
+
+  lines pieces;
+};
+
+} // namespace
+
+TEST_F(generate_refusals, are_streamed_and_kept_as_an_answer) {
+  const auto made = made_by(unwilling_model{"", "I would rather not."});
+  EXPECT_EQ(pieces, lines{"I would rather not."});
+  EXPECT_EQ(made.text(), "I would rather not.");
+  EXPECT_EQ(made.response.finish_reason, ai::finish_reason::blocked);
+  EXPECT_EQ(lines_of(made.messages),
+            (lines{"user: Well?", "model: I would rather not."}));
+}
+
+TEST_F(generate_refusals, follow_what_was_said_before) {
+  const auto made = made_by(unwilling_model{"You need ", "No."});
+  EXPECT_EQ(pieces, lines{"No."}) << "the rest was for the model to stream";
+  EXPECT_EQ(lines_of(made.messages),
+            (lines{"user: Well?", "model: You need  No."}));
+}
+
+TEST_F(generate_refusals, without_a_reason_are_no_answer) {
+  const auto made = made_by(unwilling_model{});
+  EXPECT_EQ(pieces, lines{});
+  EXPECT_FALSE(made.response.message);
+  EXPECT_EQ(lines_of(made.messages), lines{"user: Well?"});
+}
+
+TEST_F(generate_refusals, are_no_value) {
+  const auto client
+    = open_to([](context ctx, input<int>, output<int>) -> task<> {
+        const unwilling_model model{"", R"({"good":true})"};
+        static_cast<void>(co_await ai::generate<verdict>(
+          ctx, model, ai::with_prompt("Is it good?")));
+      });
+  run();
+  const auto failure = to_status(client.heard().end.value().reason);
+  EXPECT_EQ(failure.code(), errc::failed_precondition);
+  EXPECT_TRUE(failure.message().ends_with(R"(: {"good":true})"));
+}
+
+} // namespace tertulia::test::generate_refusal_tests
