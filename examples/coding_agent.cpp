@@ -157,7 +157,7 @@ const example::scripted_model script{{
   {"Hello, world", ai::model_text("A program that greets the world.")},
 }};
 
-/// A folder with a secret, and a sandbox in it with a link to the secret.
+/// A folder that goes with all that is in it.
 struct scratch {
   scratch() {
     auto name = (fs::temp_directory_path() / "coding-XXXXXX").string();
@@ -165,9 +165,6 @@ struct scratch {
       throw fs::filesystem_error{
         name, std::error_code{errno, std::generic_category()}};
     path = name;
-    std::ofstream{path / "secret.txt"} << "4711\n";
-    fs::create_directory(path / "sandbox");
-    fs::create_symlink(path, path / "sandbox/link");
   }
 
   scratch(const scratch&) = delete;
@@ -180,6 +177,15 @@ struct scratch {
 
   fs::path path;
 };
+
+/// Puts a secret there, and a sandbox with a link to the secret.
+/// @returns the sandbox.
+fs::path furnish(const fs::path& folder) {
+  std::ofstream{folder / "secret.txt"} << "4711\n";
+  fs::create_directory(folder / "sandbox");
+  fs::create_symlink(folder, folder / "sandbox/link");
+  return folder / "sandbox";
+}
 
 // -- the talk -----------------------------------------------------------------
 
@@ -256,7 +262,7 @@ int main(int argc, char** argv) try {
     talk(rt, ai::define_openai_model(rt, "server", options), box, std::cin);
   } else {
     const scratch folder;
-    sandbox_folder box{folder.path / "sandbox"};
+    sandbox_folder box{furnish(folder.path)};
     tertulia::runtime rt{system};
     std::istringstream play{lines};
     talk(rt, ai::define_model(rt, "script", script), box, play);
