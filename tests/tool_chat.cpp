@@ -13,6 +13,8 @@
 #include "support/raw_sqlite.hpp"
 #include "support/tool_store.hpp"
 
+using namespace std::literals;
+
 namespace tertulia::test::tool_chat_tests {
 
 namespace {
@@ -102,6 +104,27 @@ TEST_F(tool_chat, asks_what_a_tool_has_asked_when_it_was_stopped) {
   const auto later = run({"chat"}, "blue\n");
   EXPECT_TRUE(has(later.err, "which colour"));
   EXPECT_EQ(later.out, "The ask user tool says: blue.\n");
+}
+
+TEST_F(tool_chat, asks_what_is_open_also_if_it_is_quiet) {
+  answers("Use the ask_user tool: which colour?\n");
+  EXPECT_EQ(answers("blue\n"), "which colour\nThe ask user tool says: blue.\n");
+  answers("Use the ask_user tool: which size?\n");
+  const auto said = documents("large\n");
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0].at("questions").dump(), R"(["which size"])");
+  EXPECT_EQ(said[1].at("answer"), "The ask user tool says: large.");
+  EXPECT_EQ(lines_of(answers("/restore 4\n")).back(), "which size")
+    << "behind what is said of the snapshot";
+}
+
+TEST_F(tool_chat, takes_a_yes_however_it_is_written) {
+  for (const auto* yes : {"yes", "Y", "YES", "y\r"})
+    EXPECT_EQ(answers("Use the ask_user tool: agreed?\n"s + yes + "\n"),
+              "agreed\nThe ask user tool says: true.\n")
+      << yes;
+  EXPECT_EQ(answers("Use the ask_user tool: agreed?\r\nNo\r\n"),
+            "agreed\nThe ask user tool says: false.\n");
 }
 
 // -- snapshots ----------------------------------------------------------------

@@ -19,9 +19,12 @@ namespace {
 /// What a person says to a tool: yes and no are what they are, all else is
 /// text.
 json read_reply(const std::string& text) {
-  if (text == "y" || text == "yes")
+  auto lower = text;
+  for (auto& x : lower)
+    x = x >= 'A' && x <= 'Z' ? static_cast<char>(x - 'A' + 'a') : x;
+  if (lower == "y" || lower == "yes")
     return true;
-  if (text == "n" || text == "no")
+  if (lower == "n" || lower == "no")
     return false;
   return text;
 }
@@ -147,7 +150,12 @@ void chat::look_for_questions() {
   }
   if (log && !log->empty() && log->back().role == ai::role::model)
     questions_ = ai::interrupts_in(log->back().content);
-  if (!questions_.empty() && manner_ == chat_manner::talkative)
+  if (questions_.empty())
+    return;
+  // The next line is taken for an answer, so nobody may miss what was asked.
+  if (manner_ == chat_manner::quiet || tool_.as_json())
+    ask_again();
+  else
     remark(question_text(questions_.front()));
 }
 

@@ -131,9 +131,9 @@ void chat_resume(chat& x, const std::string& id) {
     if (y.code() != errc::data_loss)
       throw; // else going there tells what to do
   }
-  x.go_to(found);
   remark("Going on with " + one_line(told_of_session(found)) + ", "
          + counted(found.messages, "message") + '.');
+  x.go_to(found);
 }
 
 } // namespace tertulia::tool

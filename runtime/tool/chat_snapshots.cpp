@@ -147,13 +147,13 @@ void chat_restore(chat& x, const std::string& name) {
   const auto found = find_chat_snapshot(x, name);
   x.pause();
   const auto now = restore_to(x.of(), found);
-  x.go_to(*x.info());
   if (x.of().as_json())
     print_restored_json(x.of(), now);
   else
     print_restored_text(x.of(), now, [](const std::string& old) {
       return "/restore " + old.substr(old.rfind('@') + 1);
     });
+  x.go_to(*x.info());
 }
 
 void chat_branch(chat& x, const std::string& name) {
@@ -166,13 +166,12 @@ void chat_branch(chat& x, const std::string& name) {
   copy.up_to = name.empty() ? info->head : find_chat_snapshot(x, name).sequence;
   x.pause();
   const auto made = x.of().store().ask<session_info>(copy);
-  x.go_to(made);
-  if (x.of().as_json()) {
+  if (x.of().as_json())
     x.of().out().json_line(document_of(made));
-    return;
-  }
-  x.of().out().line("This is a copy with " + counted(made.records, "snapshot")
-                    + ". To go back: /resume " + from.id.str());
+  else
+    x.of().out().line("This is a copy with " + counted(made.records, "snapshot")
+                      + ". To go back: /resume " + from.id.str());
+  x.go_to(made);
 }
 
 void chat_diff(chat& x, const std::string& before, const std::string& after) {

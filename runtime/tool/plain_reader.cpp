@@ -22,6 +22,8 @@ public:
       if (const auto end = rest_.find('\n', looked_);
           end != std::string::npos) {
         line.assign(rest_, 0, end);
+        if (line.ends_with('\r'))
+          line.pop_back();
         rest_.erase(0, end + 1);
         looked_ = 0;
         return line_end::typed;
