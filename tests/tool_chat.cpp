@@ -127,6 +127,22 @@ TEST_F(tool_chat, takes_a_yes_however_it_is_written) {
             "agreed\nThe ask user tool says: false.\n");
 }
 
+TEST_F(tool_chat, prints_nothing_but_answers_if_it_is_quiet) {
+  answers("Hello\n");
+  const auto id = id_of_chat(*this);
+  const auto lines
+    = "/snapshots\n/new\n/snapshots\n/model eliza\n/resume "s + id + "\n";
+  for (const auto* how : {"--quiet", "--json"}) {
+    const auto result = run({"chat", how}, lines);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.err, "");
+  }
+  const auto told = run({"chat"}, lines).err;
+  for (const auto* x : {"A new conversation.", "There are no snapshots",
+                        "Answers come from eliza", "Going on with"})
+    EXPECT_TRUE(has(told, x));
+}
+
 // -- snapshots ----------------------------------------------------------------
 
 TEST_F(tool_chat, shows_what_a_restore_has_orphaned_as_a_branch) {

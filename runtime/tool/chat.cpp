@@ -68,10 +68,10 @@ void chat::say(const std::string& text) {
       if (!answer.has_snapshot())
         questions_ = old_questions;
       // The terminal has shown ^C, and stands behind it.
-      remark(std::string{tool_.out().is_terminal() ? "\n" : ""}
-             + (answer.has_snapshot()
-                  ? "Cancelled; what its tools have done is kept."
-                  : "Cancelled: the conversation is as it was before."));
+      tell(std::string{tool_.out().is_terminal() ? "\n" : ""}
+           + (answer.has_snapshot()
+                ? "Cancelled; what its tools have done is kept."
+                : "Cancelled: the conversation is as it was before."));
       return;
     }
   } catch (const status_error&) {
@@ -82,6 +82,11 @@ void chat::say(const std::string& text) {
   }
   questions_ = answer.questions();
   answer.end_turn(talk_.id(), agent_.models().take_ending());
+}
+
+void chat::tell(const std::string& text) const {
+  if (is_talkative())
+    remark(text);
 }
 
 // -- sessions -----------------------------------------------------------------
@@ -153,10 +158,10 @@ void chat::look_for_questions() {
   if (questions_.empty())
     return;
   // The next line is taken for an answer, so nobody may miss what was asked.
-  if (manner_ == chat_manner::quiet || tool_.as_json())
-    ask_again();
+  if (is_talkative())
+    tell(question_text(questions_.front()));
   else
-    remark(question_text(questions_.front()));
+    ask_again();
 }
 
 } // namespace tertulia::tool

@@ -56,6 +56,16 @@ public:
   /// next goes on with what the store has.
   void pause();
 
+  // -- remarks ----------------------------------------------------------------
+
+  /// Whether somebody wants to read more than the answers.
+  [[nodiscard]] bool is_talkative() const {
+    return manner_ == chat_manner::talkative && !tool_.as_json();
+  }
+
+  /// Remarks something on standard error, for whoever wants to read it.
+  void tell(const std::string& text) const;
+
   // -- what it is made of -----------------------------------------------------
 
   [[nodiscard]] tool& of() noexcept {

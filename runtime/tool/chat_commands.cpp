@@ -33,7 +33,7 @@ std::string chat_word(const chat_words& x, std::size_t i) {
 
 void begin_session(chat& x, const chat_words&) {
   x.begin();
-  remark("A new conversation. The one before is kept: /sessions lists all.");
+  x.tell("A new conversation. The one before is kept: /sessions lists all.");
 }
 
 void show_tools(chat& x, const chat_words&) {
@@ -55,7 +55,7 @@ void show_or_choose_model(chat& x, const chat_words& arguments) {
   auto& models = x.agent().models();
   if (!arguments.empty()) {
     models.choose(arguments[0]);
-    remark("Answers come from " + shown(models.name()) + " now.");
+    x.tell("Answers come from " + shown(models.name()) + " now.");
     return;
   }
   table rows{x.of().out(),

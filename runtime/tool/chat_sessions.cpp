@@ -118,7 +118,7 @@ void chat_show_sessions(chat& x) {
   }
   rows.print();
   if (all.empty())
-    remark("Nothing was said yet.");
+    x.tell("Nothing was said yet.");
 }
 
 void chat_resume(chat& x, const std::string& id) {
@@ -131,7 +131,7 @@ void chat_resume(chat& x, const std::string& id) {
     if (y.code() != errc::data_loss)
       throw; // else going there tells what to do
   }
-  remark("Going on with " + one_line(told_of_session(found)) + ", "
+  x.tell("Going on with " + one_line(told_of_session(found)) + ", "
          + counted(found.messages, "message") + '.');
   x.go_to(found);
 }

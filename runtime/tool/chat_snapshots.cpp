@@ -140,7 +140,7 @@ void chat_show_snapshots(chat& x) {
   }
   rows.print();
   if (records.empty())
-    remark("There are no snapshots yet: say something.");
+    x.tell("There are no snapshots yet: say something.");
 }
 
 void chat_restore(chat& x, const std::string& name) {
