@@ -32,8 +32,8 @@ namespace example {
 /// A file is named from the folder on, such as `src/main.cpp`. No name leads
 /// out: absolute ones, `..` and all that begins with a dot are refused, and no
 /// link is followed, also if somebody puts one there meanwhile. Files are text
-/// of 64 KiB at most. Who reads one sees it before or after a change, never
-/// between.
+/// of 64 KiB at most, in folders at most 15 deep, and 1 000 of them may ever be
+/// changed. Who reads one sees it before or after a change, never between.
 ///
 /// It knows how everything was that it has changed, and so can go back.
 ///
@@ -49,6 +49,8 @@ public:
 
   static constexpr std::size_t max_size = 64 * 1024;
   static constexpr std::size_t max_files = 1'000;
+  static constexpr std::size_t max_path = 1'000;
+  static constexpr std::size_t max_depth = 16;
 
   /// @pre the folder is there.
   explicit sandbox_folder(std::filesystem::path root)
@@ -64,14 +66,17 @@ public:
     namespace fs = std::filesystem;
     const std::lock_guard guard{mutex_};
     std::vector<std::string> result;
+    std::error_code why;
     constexpr auto skip = fs::directory_options::skip_permission_denied;
-    fs::recursive_directory_iterator at{root_, skip};
-    for (; at != fs::recursive_directory_iterator{}; ++at) {
-      const auto kind = at->symlink_status().type();
-      if (at->path().filename().string().front() == '.') {
-        if (kind == fs::file_type::directory)
-          at.disable_recursion_pending();
-      } else if (kind == fs::file_type::regular) {
+    fs::recursive_directory_iterator at{root_, skip, why};
+    for (; !why && at != fs::recursive_directory_iterator{};
+         at.increment(why)) {
+      std::error_code gone; // meanwhile
+      const auto kind = at->symlink_status(gone).type();
+      const auto hidden = at->path().filename().string().front() == '.';
+      if (hidden || at.depth() + 1 >= static_cast<int>(max_depth))
+        at.disable_recursion_pending();
+      if (!hidden && kind == fs::file_type::regular) {
         auto name = at->path().lexically_relative(root_).string();
         if (is_text(name))
           result.push_back(std::move(name));
@@ -80,6 +85,9 @@ public:
                              "there are too many files"};
       }
     }
+    if (why)
+      throw status_error{errc::unavailable,
+                         root_.string() + ": " + why.message()};
     std::sort(result.begin(), result.end());
     return result;
   }
@@ -193,6 +201,11 @@ private:
   // -- files: with the mutex --------------------------------------------------
 
   static std::vector<std::string> names_in(const std::string& path) {
+    if (path.size() > max_path
+        || std::count(path.begin(), path.end(), '/')
+             >= static_cast<std::ptrdiff_t>(max_depth))
+      throw status_error{errc::permission_denied,
+                         "that name is too long for the sandbox"};
     std::vector<std::string> result;
     for (std::size_t from = 0; from <= path.size();) {
       const auto to = std::min(path.find('/', from), path.size());
@@ -255,8 +268,12 @@ private:
     if (text.size() > max_size)
       throw status_error{errc::resource_exhausted,
                          path + " would be larger than 64 KiB"};
-    if (!at_first_.contains(path))
+    if (!at_first_.contains(path)) {
+      if (at_first_.size() >= max_files)
+        throw status_error{errc::resource_exhausted,
+                           "too many files were changed"};
       at_first_.emplace(path, load_if_any(path));
+    }
     store(path, text);
     changed_[path] = text;
   }
@@ -299,11 +316,21 @@ private:
     }
   }
 
+  /// Whatever the file is by now.
   void remove(const std::string& path) const {
-    if (!load_if_any(path))
-      return;
-    const auto at = find(path, false);
-    check(::unlinkat(at.folder.get(), at.name.c_str(), 0), path);
+    try {
+      const auto at = find(path, false);
+      struct stat info {};
+      check(::fstatat(at.folder.get(), at.name.c_str(), &info,
+                      AT_SYMLINK_NOFOLLOW),
+            path);
+      if (!S_ISREG(info.st_mode))
+        throw status_error{errc::permission_denied, path + " is no file"};
+      check(::unlinkat(at.folder.get(), at.name.c_str(), 0), path);
+    } catch (const status_error& x) {
+      if (x.code() != errc::not_found)
+        throw;
+    }
   }
 
   mutable std::mutex mutex_;

@@ -130,6 +130,54 @@ TEST_F(sandbox_folder, takes_texts_of_a_limited_size) {
   EXPECT_EQ(get(root / "picture"), "\xff\xd8\xff");
 }
 
+TEST_F(sandbox_folder, has_names_of_a_limited_length) {
+  std::string deep;
+  for (auto i = 1; i < 16; ++i)
+    deep += "a/";
+  EXPECT_EQ(writing(deep + "b"), errc::ok);
+  EXPECT_EQ(box->list(), std::vector{deep + "b"});
+  EXPECT_EQ(writing(deep + "c/d"), errc::permission_denied);
+  EXPECT_FALSE(fs::exists(root / deep / "c"));
+  std::string far;
+  for (auto i = 0; i < 50'000; ++i)
+    far += "z/";
+  EXPECT_EQ(writing(far + "b"), errc::permission_denied);
+  EXPECT_EQ(writing(std::string(1'001, 'z')), errc::permission_denied);
+  EXPECT_FALSE(fs::exists(root / "z"));
+
+  fs::create_directories(root / deep / "c");
+  put(root / deep / "c/d", "not to be named");
+  EXPECT_EQ(box->list(), std::vector{deep + "b"});
+}
+
+TEST_F(sandbox_folder, changes_a_limited_number_of_files) {
+  constexpr auto most = example::sandbox_folder::max_files;
+  for (std::size_t i = 0; i < most; ++i)
+    ASSERT_EQ(writing("f" + std::to_string(i)), errc::ok);
+  EXPECT_EQ(box->list().size(), most);
+  EXPECT_EQ(writing("one-more"), errc::resource_exhausted);
+  EXPECT_FALSE(fs::exists(root / "one-more"));
+  EXPECT_EQ(writing("f7", "again"), errc::ok);
+  box->restore({});
+  EXPECT_TRUE(box->list().empty());
+}
+
+TEST_F(sandbox_folder, says_what_the_system_says) {
+  fs::remove_all(root);
+  EXPECT_EQ(code_of([&] { static_cast<void>(box->list()); }),
+            errc::unavailable);
+  EXPECT_EQ(code_of([&] { example::sandbox_folder{root}; }), errc::not_found);
+}
+
+TEST_F(sandbox_folder, takes_back_a_file_whatever_has_become_of_it) {
+  box->write("picture", "drawn");
+  box->write("large", "small");
+  put(root / "picture", "\xff\xd8\xff");
+  put(root / "large", std::string(100'000, 'x'));
+  box->restore({});
+  EXPECT_TRUE(box->list().empty());
+}
+
 TEST_F(sandbox_folder, replaces_a_text_that_is_there_once) {
   box->write("a", "one two two");
   box->replace("a", "one", "three");
