@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -121,23 +122,28 @@ public:
   [[nodiscard]] std::vector<tertulia::ai::artifact> take_changes() {
     const std::lock_guard guard{mutex_};
     std::vector<tertulia::ai::artifact> result;
-    for (auto& [name, text] : std::exchange(changed_, {}))
-      result.emplace_back(name, std::vector{tertulia::ai::part::text(text)});
+    for (const auto& name : std::exchange(changed_, {}))
+      result.emplace_back(name,
+                          std::vector{tertulia::ai::part::text(now_.at(name))});
     return result;
   }
 
   /// Has everything that was ever changed as it is in `files`, or, what is not
-  /// in there, as it was at first.
+  /// in there, as it was at first. What it has left like that is not touched:
+  /// somebody else may have changed it since.
   void restore(const std::vector<tertulia::ai::artifact>& files) {
     const std::lock_guard guard{mutex_};
     std::map<std::string, std::string> wanted;
     for (const auto& file : files)
       wanted.emplace(file.name, tertulia::ai::text_of(file.parts));
     for (const auto& [name, text] : at_first_)
-      if (!wanted.contains(name))
+      if (!wanted.contains(name) && now_.contains(name)) {
         text ? store(name, *text) : remove(name);
+        now_.erase(name);
+      }
     for (const auto& [name, text] : wanted)
-      change(name, text);
+      if (const auto i = now_.find(name); i == now_.end() || i->second != text)
+        change(name, text);
     changed_.clear();
   }
 
@@ -275,7 +281,8 @@ private:
       at_first_.emplace(path, load_if_any(path));
     }
     store(path, text);
-    changed_[path] = text;
+    now_[path] = text;
+    changed_.insert(path);
   }
 
   [[nodiscard]] std::optional<std::string>
@@ -338,7 +345,9 @@ private:
   descriptor folder_;
   /// What there was before it was changed first; empty for no such file.
   std::map<std::string, std::optional<std::string>> at_first_;
-  std::map<std::string, std::string> changed_;
+  /// What it has written there; of what is as it was at first, nothing.
+  std::map<std::string, std::string> now_;
+  std::set<std::string> changed_;
 };
 
 } // namespace example

@@ -169,6 +169,30 @@ TEST_F(sandbox_folder, says_what_the_system_says) {
   EXPECT_EQ(code_of([&] { example::sandbox_folder{root}; }), errc::not_found);
 }
 
+TEST_F(sandbox_folder, leaves_alone_what_others_have_changed) {
+  put(root / "old", "as it was");
+  box->write("old", "changed");
+  box->write("new", "made");
+  const auto turn = box->take_changes();
+  put(root / "old", "by hand");
+  put(root / "new", "by hand, too");
+  box->write("half", "of a turn that fails");
+  box->restore(turn);
+  EXPECT_EQ(get(root / "old"), "by hand");
+  EXPECT_EQ(get(root / "new"), "by hand, too");
+  EXPECT_EQ(box->list(), (std::vector{"new"s, "old"s}));
+
+  box->restore({});
+  EXPECT_EQ(get(root / "old"), "as it was");
+  EXPECT_EQ(box->list(), std::vector{"old"s});
+  put(root / "old", "by hand");
+  box->restore({});
+  EXPECT_EQ(get(root / "old"), "by hand");
+  box->restore(turn);
+  EXPECT_EQ(get(root / "old"), "changed");
+  EXPECT_EQ(get(root / "new"), "made");
+}
+
 TEST_F(sandbox_folder, takes_back_a_file_whatever_has_become_of_it) {
   box->write("picture", "drawn");
   box->write("large", "small");
