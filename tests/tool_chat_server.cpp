@@ -88,12 +88,18 @@ TEST_F(tool_chat_server, another_model_can_answer_from_one_line_to_the_next) {
 
 TEST_F(tool_chat_server, what_the_server_refuses_is_said_and_keeps_nothing) {
   serve([](http_peer& client, const std::string&) {
-    client.answer("401 Unauthorized", R"({"error":{"message":"no"}})");
+    client.answer("401 Unauthorized",
+                  R"({"error":{"message":"no such key: sk-of-nobody"}})");
   });
   const auto result = talk({"--quiet", "--model", "openai:m"}, "Hi\n");
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(has(result.err, "401"));
+  EXPECT_TRUE(has(result.err, "no such key: ***"));
   EXPECT_FALSE(has(result.err, "sk-of-nobody"));
+  const auto details = talk({"--json", "--model", "openai:m"}, "Hi\n").err;
+  EXPECT_EQ(json::parse(details).at("error").at("code"), "unauthenticated");
+  EXPECT_FALSE(has(details, "sk-of-nobody"));
   EXPECT_TRUE(tree().empty());
 }
 
