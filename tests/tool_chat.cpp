@@ -305,7 +305,7 @@ TEST_F(tool_chat, leaves_when_it_is_told_to) {
   EXPECT_EQ(answers("/quit\nHello\n"), "");
 }
 
-TEST_F(tool_chat, ends_with_130_when_a_script_is_interrupted) {
+TEST_F(tool_chat, ends_with_143_when_a_script_is_to_end) {
   tool_process talk{on_pipes, command({"chat", "--json"}),
                     "/tools\nUse the timer tool for 3600 seconds\n"};
   ASSERT_TRUE(talk.read_until("ask_user"));

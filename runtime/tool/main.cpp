@@ -49,7 +49,7 @@ For programs:
 Exit codes:
   0 fine                       4 damage found, in the store or a file
   1 the tool or store failed   5 another process has the store
-  2 wrong usage, or ambiguous  130 interrupted
+  2 wrong usage, or ambiguous  130 interrupted (143 by SIGTERM, 129 by SIGHUP)
   3 not found)";
 
 void add_common(CLI::App& x, common_options& o) {
