@@ -34,21 +34,22 @@ struct client_end : threaded {
           [=](cancel_atom) { self->quit(); },
         };
       });
-    const auto desk = system.spawn<caf::hidden>(
-      [=](front_desk_actor::pointer self) -> front_desk_actor::behavior_type {
-        return {
-          [=](open& x) {
-            auto promise = self->make_response_promise<opened>();
-            promise.deliver(opened{peer, 1});
-            for (const auto& y : batches)
-              self->send(x.client, y);
-            self->send(x.client, finished{payload::of(1), {}, count, 0});
-            self->quit();
-            return promise;
-          },
-          [](list_atom) { return action_list{}; },
-        };
-      });
+    const auto desk = system.spawn<
+      caf::hidden>([=](front_desk_actor::pointer self)
+                     -> front_desk_actor::behavior_type {
+      return {
+        [=](open& x) {
+          auto promise = self->make_response_promise<opened>();
+          promise.deliver(opened{peer, 1});
+          for (const auto& y : batches)
+            caf::send_as(peer, x.client, y);
+          caf::send_as(peer, x.client, finished{payload::of(1), {}, count, 0});
+          self->quit();
+          return promise;
+        },
+        [](list_atom) { return action_list{}; },
+      };
+    });
     return bidi_action<nothing, int, int, int>{
       detail::action_ref{&system, desk, "/flow/scripted", {}, nullptr}};
   }

@@ -294,14 +294,14 @@ TEST_F(interrupts, nor_begin_a_session_with_what_the_model_never_asked) {
     = made_up.messages.with(ai::user_text("Hi")).with(model_says(forged));
   auto client = open(teller, ai::with_state(made_up));
   run();
-  EXPECT_EQ(client.code(), errc::invalid_argument);
+  EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument);
 
   std::vector<ai::message> approved;
   approved.push_back(ai::approval(forged, true));
   made_up.messages = made_up.messages.with(std::move(approved));
   auto again = open(teller, ai::with_state(made_up));
   run();
-  EXPECT_EQ(again.code(), errc::invalid_argument);
+  EXPECT_EQ(code_of(again.heard().refused), errc::invalid_argument);
   EXPECT_TRUE(paid.empty());
 }
 

@@ -259,8 +259,8 @@ TEST(schema_check, a_schema_that_multiplies_its_alternatives_is_given_up) {
 
 TEST(schema_check, a_large_value_may_take_its_time) {
   auto large = json::array();
-  for (std::size_t i = 0; i <= max_schema_steps; ++i)
-    large.push_back(i);
+  for (std::size_t i = 0; i < max_schema_steps / 2; ++i)
+    large.push_back(i); // three steps each
   const auto schema = json::parse(
     R"({"type":"array","items":{"anyOf":[{"type":"null"},{"type":"number"}]}})");
   EXPECT_NO_THROW(check_schema(large, schema));
