@@ -81,7 +81,8 @@ asan: ## run all tests, built by clang, under AddressSanitizer and UBSan
 	@.ci/deps check
 	@$(call configure,build-asan,-DCMAKE_CXX_COMPILER=clang++-14 \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG='-O0 -g1' \
-	  -DTERTULIA_WERROR=ON -DTERTULIA_SANITIZE='address;undefined')
+	  -DTERTULIA_WERROR=ON -DTERTULIA_BENCH=OFF \
+	  -DTERTULIA_SANITIZE='address;undefined')
 	@$(call compile,build-asan,all)
 	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp \
