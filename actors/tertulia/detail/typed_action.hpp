@@ -96,18 +96,6 @@ public:
   }
 };
 
-/// Runs what an action starts, and returns its output.
-template <class Action>
-task<payload> output_of(const Action& what, context ctx, payload init) {
-  if constexpr (Action::types::returns_void) {
-    co_await what.start(ctx, std::move(init));
-    co_return payload::of(nothing{});
-  } else {
-    auto result = co_await what.start(ctx, std::move(init));
-    co_return payload::of(std::move(result));
-  }
-}
-
 /// An action whose body is a coroutine.
 template <class Body>
 class coroutine_action final : public typed_action<types_of_body<Body>> {
@@ -118,10 +106,16 @@ public:
     : typed_action<types>(std::move(info)), body_(std::move(body)) {}
 
   task<payload> run(context ctx, payload init) const override {
-    return output_of(*this, ctx, std::move(init));
+    if constexpr (types::returns_void) {
+      co_await start(ctx, std::move(init));
+      co_return payload::of(nothing{});
+    } else {
+      auto result = co_await start(ctx, std::move(init));
+      co_return payload::of(std::move(result));
+    }
   }
 
-  /// Calls the body, which begins when it is awaited.
+private:
   auto start(context ctx, payload init) const {
     const input<typename types::in_type> in{ctx.owner()};
     const output<typename types::stream_type> out{ctx.owner()};
@@ -133,7 +127,6 @@ public:
       return body_(ctx, in, out);
   }
 
-private:
   Body body_;
 };
 

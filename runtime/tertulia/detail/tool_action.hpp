@@ -85,16 +85,23 @@ public:
     return std::move(value).template as<json>();
   }
 
+  // As in coroutine_action. A function for both would have this in its frame,
+  // which g++ refuses if the body has a type of an anonymous namespace.
   task<payload> run(context ctx, payload init) const override {
-    return output_of(*this, ctx, std::move(init));
+    if constexpr (types::returns_void) {
+      co_await start(ctx, std::move(init));
+      co_return payload::of(nothing{});
+    } else {
+      auto result = co_await start(ctx, std::move(init));
+      co_return payload::of(std::move(result));
+    }
   }
 
-  /// Calls the tool, which begins when it is awaited.
+private:
   auto start(const context& ctx, payload init) const {
     return fn_(ai::tool_context{ctx}, std::move(init).template take<in_type>());
   }
 
-private:
   Fn fn_;
 };
 
