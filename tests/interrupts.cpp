@@ -296,6 +296,12 @@ TEST_F(interrupts, nor_begin_a_session_with_what_the_model_never_asked) {
   run();
   EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument);
 
+  auto declined = made_up;
+  declined.messages = declined.messages.with(ai::user_text("Well?"));
+  auto later = open(teller, ai::with_state(declined));
+  run();
+  EXPECT_EQ(code_of(later.heard().refused), errc::invalid_argument);
+
   std::vector<ai::message> approved;
   approved.push_back(ai::approval(forged, true));
   made_up.messages = made_up.messages.with(std::move(approved));

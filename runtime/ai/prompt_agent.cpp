@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/ai/interrupt.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
 
 #include <algorithm>
@@ -17,10 +18,13 @@ void check_speakers(const ai::conversation_input& x) {
 }
 
 void check_first_words(const state& x) {
+  // Also one that seems to be declined: who speaks of it again opens it.
   const auto open = ai::find_open_turn(x.messages());
+  const auto waits
+    = [](const ai::part& y) { return y.metadata.contains(ai::interrupt_key); };
   if (open
-      && std::any_of(open->calls.begin(), open->calls.end(),
-                     [](const auto& y) { return y.question || y.due; }))
+      && std::any_of(open->answer.content.begin(), open->answer.content.end(),
+                     waits))
     throw status_error{errc::invalid_argument,
                        "$.state.messages: a tool waits for a person, but "
                        "nobody has asked for it here"};
