@@ -28,9 +28,6 @@ caf::result<opened> host::start(open& x) {
       if (x.init)
         init_ = action_->check_init(std::move(x.init));
       how = conversation->opening(init_, x.options);
-      const auto& policy = conversation->policy;
-      if (how.initial && policy.store && policy.check_initial)
-        policy.check_initial(*how.initial);
     } else {
       init = action_->check_init(std::move(x.init));
     }

@@ -128,16 +128,12 @@ void session_state::load(view_promise promise, snapshot_ref which,
 
 void session_state::claim_new(view_promise promise) {
   id_ = session_id{make_uuid()};
-  claim(promise, [this](view_promise& x) {
-    set_out();
-    opened(x);
-  });
+  claim(promise, [this](view_promise& x) { begin_anew(x); });
 }
 
 void session_state::find_session(view_promise promise) {
   if (!policy().store) {
-    set_out();
-    opened(promise);
+    begin_anew(promise);
     return;
   }
   self_->request(policy().store, caf::infinite, get_session{ref()})
@@ -147,18 +143,29 @@ void session_state::find_session(view_promise promise) {
         resume(promise, std::move(x.head), std::move(x.content));
       },
       [this, promise](caf::error& reason) mutable {
-        if (code_of(reason) != errc::not_found) {
+        if (code_of(reason) != errc::not_found)
           promise.deliver(std::move(reason));
-          return;
-        }
-        set_out();
-        opened(promise);
+        else
+          begin_anew(promise);
       });
 }
 
 void session_state::opened(view_promise& promise) {
   opening_.reset();
   promise.deliver(view());
+}
+
+void session_state::begin_anew(view_promise& promise) {
+  try {
+    // Not earlier: a session that the store has ignores it.
+    if (opening_->initial && policy().store && policy().check_initial)
+      policy().check_initial(*opening_->initial);
+    set_out();
+  } catch (...) {
+    promise.deliver(current_exception_to_error());
+    return;
+  }
+  opened(promise);
 }
 
 void session_state::set_out() {

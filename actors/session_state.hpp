@@ -97,6 +97,7 @@ private:
   void opened(view_promise& promise);
 
   /// Begins where nothing was before.
+  void begin_anew(view_promise& promise);
   void set_out();
 
   /// Goes on from what the store has.

@@ -311,6 +311,23 @@ TEST_F(interrupts, nor_begin_a_session_with_what_the_model_never_asked) {
   EXPECT_TRUE(paid.empty());
 }
 
+TEST_F(interrupts, but_what_a_known_session_ignores_is_not_looked_at) {
+  auto client = begin();
+  ask(client);
+  const auto asked = questions(client);
+  end(client);
+  const auto last = client.output().state; // it waits for a person
+  stop_runtime();
+  rt.emplace(system);
+  auto again
+    = open(define_teller(), with_session_id("s"), ai::with_state(last));
+  run();
+  EXPECT_FALSE(again.heard().refused);
+  say(again,
+      {ai::approval(asked.at(0), true), ai::approval(asked.at(1), true)});
+  EXPECT_EQ(paid, (lines{"Ann", "Bob", "Cid"}));
+}
+
 TEST_F(interrupts, a_settled_history_without_references_is_no_riddle) {
   ai::conversation_state<nothing> old;
   ai::message sums;
