@@ -130,17 +130,20 @@ void keep_damaged_log(const std::string& file) {
   if (lost_transactions(log) == 0)
     return;
   const auto kept = kept_log_of(file);
-  const auto is_new = !std::filesystem::exists(kept);
+  // Whoever is killed on the way leaves this, never half a log under its name.
+  const auto half = kept + ".part";
   try {
-    if (is_new) {
-      std::filesystem::copy_file(log, kept);
-      flush(kept);
-      flush(std::filesystem::absolute(kept).parent_path());
-    }
+    if (std::filesystem::exists(kept))
+      return;
+    std::filesystem::copy_file(
+      log, half, std::filesystem::copy_options::overwrite_existing);
+    flush(half);
+    std::filesystem::rename(half, kept);
+    flush(std::filesystem::absolute(kept).parent_path());
   } catch (const std::system_error& error) {
     std::error_code ignored;
-    if (is_new)
-      std::filesystem::remove(kept, ignored);
+    std::filesystem::remove(half, ignored);
+    std::filesystem::remove(kept, ignored);
     throw status_error{errc::unavailable,
                        log + " is damaged and cannot be kept: " + error.what()};
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -70,6 +71,11 @@ struct sqlite_damaged_log : testing::Test {
     io.put(static_cast<char>(old ^ (1 << bit % 8)));
   }
 
+  static std::string content_of(const std::filesystem::path& x) {
+    std::ifstream in{x, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+
   /// Which bit of a page in the log.
   static std::size_t bit_in(std::size_t frame) {
     return (header_size + frame * frame_size + 2'000) * 8;
@@ -121,6 +127,20 @@ TEST_F(sqlite_damaged_log, is_kept_and_named_until_somebody_removes_it) {
     save(x, first);
     EXPECT_EQ(sessions_in(x), first + 1);
   }
+}
+
+TEST_F(sqlite_damaged_log, is_kept_whole_by_who_comes_after_a_crash) {
+  flip(log, bit_in(begins.at(5)));
+  const scratch other;
+  copy(file, other / "sessions.db"); // with its log, which goes with the store
+  {
+    std::ofstream half{kept.string() + ".part", std::ios::binary};
+    half << "what was copied until then";
+  }
+  file_store x{file};
+  EXPECT_EQ(sessions_in(x), 5u);
+  EXPECT_EQ(content_of(kept), content_of(other / "sessions.db-wal"));
+  EXPECT_FALSE(std::filesystem::exists(kept.string() + ".part"));
 }
 
 TEST_F(sqlite_damaged_log, is_told_from_one_that_was_being_written) {
