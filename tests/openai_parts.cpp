@@ -271,6 +271,18 @@ TEST(openai_answer, tool_calls_that_come_at_once_need_neither) {
   EXPECT_EQ(streamed.message->content, (std::vector{clock, clock}));
 }
 
+TEST(openai_answer, tool_calls_side_by_side_may_have_one_id) {
+  const auto clock = ai::part::request("clock", json::object(), "clock");
+  openai::response_assembly whole;
+  whole.take_document(
+    R"({"choices":[{"message":{"tool_calls":[)"
+    R"({"id":"clock","function":{"name":"clock","arguments":"{}"}},)"
+    R"({"id":"clock","function":{"name":"clock","arguments":"{}"}}]},)"
+    R"("finish_reason":"tool_calls"}]})");
+  whole.take_requests();
+  EXPECT_EQ(whole.finish().message->content, (std::vector{clock, clock}));
+}
+
 TEST(openai_answer, of_an_answer_that_is_too_long_half_a_call_is_left_out) {
   for (const auto* half : {"", R"({"ci)", "1"}) {
     json calls = json::array();
@@ -361,6 +373,9 @@ TEST(openai_answer, an_answer_without_its_end_is_cut_off) {
     [] { openai_assembled({R"({"error":{"message":"overloaded"}})"}); });
   EXPECT_EQ(told.code(), errc::unavailable);
   EXPECT_EQ(told.message(), "the server says: overloaded");
+  const auto bare
+    = error_of([] { openai_assembled({R"({"error":"no \"x\""})"}); });
+  EXPECT_EQ(bare.message(), "the server says: no \"x\"");
 }
 
 // -- retries ------------------------------------------------------------------

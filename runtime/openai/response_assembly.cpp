@@ -52,6 +52,13 @@ std::string text_in(const json& in, const char* name) {
   return found->get<std::string>();
 }
 
+/// What the server says of an error, in the usual form or in another.
+std::string text_of_error(const json& x) {
+  if (x.is_object() && x.contains("message"))
+    return text_in(x, "message");
+  return x.is_string() ? x.get<std::string>() : to_json_text(x);
+}
+
 std::int64_t count_of(const json& in, const char* name) {
   const auto* found = find(in, name);
   return found != nullptr && found->is_number_integer()
@@ -106,10 +113,8 @@ response_assembly::take_document(std::string_view text) {
 std::optional<ai::model_response_chunk>
 response_assembly::take(const json& document, const char* member) {
   if (const auto* error = find(document, "error")) {
-    const auto said = error->is_object() && error->contains("message")
-                        ? text_in(*error, "message")
-                        : to_json_text(*error);
-    throw status_error{errc::unavailable, "the server says: " + said};
+    throw status_error{errc::unavailable,
+                       "the server says: " + text_of_error(*error)};
   }
   if (const auto* usage = find(document, "usage"); usage && usage->is_object())
     take_usage(*usage);
@@ -168,6 +173,8 @@ std::int64_t response_assembly::index_of(const json& piece,
   const auto last = calls_.rbegin()->first;
   if (id.empty())
     return is_next ? last + 1 : last;
+  if (is_next && calls_.rbegin()->second.id == id)
+    return last + 1; // side by side they are two
   const auto same
     = std::find_if(calls_.begin(), calls_.end(),
                    [&](const auto& x) { return x.second.id == id; });
