@@ -123,11 +123,12 @@ std::size_t characters_in(const std::string& text) {
     }));
 }
 
-std::size_t count_values(const json& x) {
+/// What is nested deeper than any check goes does not count.
+std::size_t count_values(const json& x, std::size_t depth = 0) {
   std::size_t result = 1;
-  if (x.is_structured())
+  if (x.is_structured() && depth < max_json_depth)
     for (const auto& one : x)
-      result += count_values(one);
+      result += count_values(one, depth + 1);
   return result;
 }
 

@@ -275,6 +275,15 @@ TEST(schema_check, no_depth_exhausts_the_stack) {
   const auto list = json::parse(R"({"type":"array","items":{"$ref":"#"}})");
   EXPECT_EQ(code_of_schema(list, deep), errc::invalid_argument);
   EXPECT_EQ(code_of_schema(list, deep[0][0]), errc::ok);
+  const auto numbers = json::parse(
+    R"({"type":"array","items":{"anyOf":[{"type":"null"},{"type":"number"}]}})");
+  auto large = json::array();
+  for (std::size_t i = 0; i < max_schema_steps / 2; ++i)
+    large.push_back(i); // so many that it is asked how large this is
+  for (int i = 0; i < 200'000; ++i)
+    deep = json::array({std::move(deep)});
+  large.push_back(std::move(deep));
+  EXPECT_EQ(code_of_schema(numbers, large), errc::invalid_argument);
   json nested{{"type", "integer"}};
   for (int i = 0; i < 5'000; ++i)
     nested = json{{"allOf", json::array({std::move(nested)})}};
