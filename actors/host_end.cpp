@@ -56,7 +56,8 @@ void host::on_down(const caf::down_msg& x) {
   for (const auto& [other, id] : asked_)
     if (other == x.source)
       if (auto* waiting = claim(id))
-        waiting->abort(lost_connection(x.reason));
+        waiting->abort(fail(errc::unavailable, "nobody is there to answer: "
+                                                 + caf::to_string(x.reason)));
   std::erase_if(asked_, [&](const auto& y) { return y.first == x.source; });
   for (auto* candidate : nested_)
     if (candidate->peer().address() == x.source)

@@ -7,6 +7,7 @@
 #include <tertulia/remote_runtime.hpp>
 
 #include <caf/io/middleman.hpp>
+#include <caf/scoped_actor.hpp>
 
 #include <atomic>
 
@@ -100,6 +101,22 @@ TEST_F(desk_of_another_node, forgets_a_body_that_has_called_a_flow) {
     EXPECT_EQ(talk.output(patience), 7);
   }
   EXPECT_TRUE(is_forgotten(host));
+}
+
+TEST_F(desk_of_another_node, is_unavailable_to_a_body_when_it_has_ended) {
+  runtime local{there};
+  auto inner = echo();
+  auto relay = local.define_bidi_flow(
+    "relay", [&](context ctx, input<int>, output<int>) -> task<int> {
+      auto talk = co_await inner.open(ctx);
+      co_return co_await talk.output();
+    });
+  caf::scoped_actor self{there};
+  self->monitor(client->front_desk());
+  caf::anon_send_exit(desk, caf::exit_reason::user_shutdown);
+  self->receive([](const caf::down_msg&) {});
+  auto talk = relay.stream_bidi();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::unavailable);
 }
 
 } // namespace tertulia::test::desk_of_another_node_tests
