@@ -120,13 +120,15 @@ public:
              << result_.out;
     };
     while (result_.out.find(text) == std::string::npos) {
+      if (out_ < 0)
+        return failure("it has ended");
       const auto left = ceil<milliseconds>(limit - steady_clock::now()).count();
       if (left <= 0)
         return failure("a minute has passed");
       pollfd end{out_, POLLIN, 0};
       const auto ready = ::poll(&end, 1, static_cast<int>(left));
-      if (out_ < 0 || (ready > 0 && !read(out_, result_.out)))
-        return failure("it has ended");
+      if (ready > 0)
+        read(out_, result_.out);
     }
     return testing::AssertionSuccess();
   }
@@ -162,18 +164,14 @@ private:
     ::_exit(127);
   }
 
-  /// @returns false at the end, which a terminal says with an error.
-  static bool read(int& from, std::string& to) {
+  /// Closes at the end, which a terminal says with an error.
+  static void read(int& from, std::string& to) {
     std::array<char, 4096> buffer{};
     const auto n = ::read(from, buffer.data(), buffer.size());
-    if (n < 0 && errno == EINTR)
-      return true;
-    if (n <= 0) {
+    if (n > 0)
+      to.append(buffer.data(), static_cast<std::size_t>(n));
+    else if (n == 0 || errno != EINTR)
       ::close(std::exchange(from, -1));
-      return false;
-    }
-    to.append(buffer.data(), static_cast<std::size_t>(n));
-    return true;
   }
 
   pid_t pid_ = -1;
