@@ -133,9 +133,9 @@ struct openai_options {
 /// | `failed_precondition` | any other status below 500, as 302 |
 /// | `internal` | 500 to the end |
 /// | `unimplemented` | 501 |
-/// | `unavailable` | 502 to 504 to the end, and above; no connection; a cut
-/// stream | | `deadline_exceeded` | 408; one of the times above | | `data_loss`
-/// | what is no JSON, or not of the protocol |
+/// | `unavailable` | 502 to 504 to the end; above; no connection, or cut |
+/// | `deadline_exceeded` | 408; one of the times above |
+/// | `data_loss` | what is no JSON, or not of the protocol |
 ///
 /// and with `unavailable` for an error that the server tells within the stream.
 /// If another status than 200 is the reason, the details have it as `status`,

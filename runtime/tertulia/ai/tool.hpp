@@ -46,9 +46,8 @@ public:
   /// the body, in the session of the body.
   ///
   /// @param said what people have said to it, in the order of its questions.
-  /// @errors  `invalid_argument` with the path for an input that its schema
-  /// does
-  ///          not have; `deadline_exceeded`; what the tool throws, see
+  /// @errors  `invalid_argument` with the path for an input that does not fit
+  ///          its schema; `deadline_exceeded`; what the tool throws, see
   ///          `interrupt_error` for one that waits for a person; `cancelled`
   ///          and what else ends the body.
   /// @threads only on the actor of the body.
