@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Models behind one handle: one that is written here, one that needs nothing,
-// and, if the program is given the name of one, one of a server that speaks as
-// OpenAI's do.
+// and one of a server that speaks as OpenAI's do: `models NAME`, or
+// `models NAME URL [CERTIFICATES]` for one of your own.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/offline_model.hpp>
 #include <tertulia/ai/openai_model.hpp>
 
+#include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "terminal_talk.hpp"
 
 namespace ai = tertulia::ai;
+using namespace std::chrono_literals;
 
 // --(parrot-begin)--
 tertulia::task<ai::model_response>
@@ -35,6 +38,37 @@ ai::model define_server_model(tertulia::runtime& rt, const std::string& name) {
   return ai::define_openai_model(rt, "server", options);
 }
 // --(server-end)--
+
+// --(options-begin)--
+ai::model define_house_model(tertulia::runtime& rt, const std::string& name,
+                             const std::string& url, const std::string& trust) {
+  ai::openai_options options;
+  options.model = name;
+  options.base_url = url;
+  options.api_key_variable = "HOUSE_KEY"; // or `api_key`, the key itself
+  options.headers = {{"X-Team", "travel"}};
+  if (const auto* proxy = std::getenv("HOUSE_PROXY"))
+    options.proxy = proxy;
+  options.ca_file = trust; // empty: what the system trusts
+  // How patient we are: with the connection, the first word, each further one,
+  // and all in all.
+  options.connect_within = 2s;
+  options.first_byte_within = 20s;
+  options.next_bytes_within = 10s;
+  options.total_within = 2min;
+  // What is tried again, and how long is waited before.
+  options.max_retries = 2;
+  options.first_retry_after = 100ms;
+  options.max_retry_after = 5s;
+  // What the server may send, in bytes, and how many connections are kept.
+  options.max_header_size = 8'192;
+  options.max_line_size = 65'536;
+  options.max_answer_size = 1'048'576;
+  options.max_error_size = 16'384;
+  options.max_idle_connections = 8;
+  return ai::define_openai_model(rt, "house", options);
+}
+// --(options-end)--
 
 // --(chat-begin)--
 auto define_chat(tertulia::runtime& rt, const ai::model& model) {
@@ -77,7 +111,13 @@ int main(int argc, char** argv) {
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
   talk_to(define_chat(rt, ai::define_model(rt, "parrot", parrot)), {"Hello"});
-  talk_to(define_chat(rt, ai::define_offline_model(rt)),
+
+  // --(offline-begin)--
+  ai::offline_options aloud;
+  aloud.word_pause = 2ms; // 50 ms for a person
+  const auto eliza = ai::define_offline_model(rt, "eliza", aloud);
+  // --(offline-end)--
+  talk_to(define_chat(rt, eliza),
           {"Hello, my name is Ada.", "I am tired of my job.",
            "Do you know my name?"});
 
@@ -89,6 +129,10 @@ int main(int argc, char** argv) {
   std::cout << tertulia::from_json<ai::model_response>(answer).text() << '\n';
   // --(key-end)--
 
-  if (argc > 1)
+  if (argc == 2)
     talk_to(define_chat(rt, define_server_model(rt, argv[1])), {"Hello"});
+  if (argc > 2)
+    talk_to(define_chat(rt, define_house_model(rt, argv[1], argv[2],
+                                               argc > 3 ? argv[3] : "")),
+            {"Hello"});
 }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "scripted_model.hpp"
 
@@ -75,6 +76,35 @@ auto define_paymaster(tertulia::runtime& rt, const ai::prompt& prompt) {
 }
 // --(body-end)--
 
+// --(question-begin)--
+/// Has people answer for a tool, without a model.
+auto define_counter(tertulia::runtime& rt, const ai::tool& clerk) {
+  return rt.define_bidi_flow(
+    "counter",
+    [clerk](
+      tertulia::context ctx, tertulia::json form,
+      tertulia::input<tertulia::json> answers,
+      tertulia::output<tertulia::json> out) -> tertulia::task<tertulia::json> {
+      std::vector<tertulia::json> said;
+      for (;;) {
+        tertulia::json question;
+        try {
+          co_return co_await clerk.run(ctx, form, said);
+        } catch (const tertulia::status_error& x) {
+          const auto asked = ai::question_of(x);
+          if (!asked)
+            throw; // something else went wrong
+          question = *asked;
+        }
+        co_await out.send(std::move(question));
+        co_await out.end_turn();
+        auto answer = co_await answers.next();
+        said.push_back(answer ? std::move(*answer) : tertulia::json{});
+      }
+    });
+}
+// --(question-end)--
+
 // -- a talk -------------------------------------------------------------------
 
 void show(const ai::model_response_chunk& piece) {
@@ -137,6 +167,10 @@ int main() {
     ai::with_max_iterations(5)};                     // answers to one input
   // --(prompt-end)--
 
+  // --(definition-begin)--
+  std::cout << tertulia::to_json_text(pay.definition()) << '\n';
+  // --(definition-end)--
+
   auto talk = define_paymaster(rt, prompt).stream_bidi();
   say(talk, "What are 200 francs?");
   say(talk, "The hotel is 210 euros.");
@@ -163,6 +197,13 @@ int main() {
   rent.close();
   for (const auto& receipt : rent.responses())
     std::cout << receipt << '\n';
+
+  const tertulia::json form{{"text", "Who was in the car?"}};
+  auto counter = define_counter(rt, ask).stream_bidi(tertulia::with_init(form));
+  for (const auto& question : counter.responses())
+    std::cout << question << '\n';
+  counter.send("Ada");
+  std::cout << counter.output() << '\n';
 
   // --(key-begin)--
   const tertulia::json phone{{"bill", "phone"}, {"euros", 30}};

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A model of another node, and one here for when that node is gone: an agent
+// that does not notice which of them answers.
+
+#include <tertulia/ai/define_model.hpp>
+#include <tertulia/ai/offline_model.hpp>
+#include <tertulia/ai/prompt_agent.hpp>
+#include <tertulia/config.hpp>
+#include <tertulia/remote_runtime.hpp>
+
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace ai = tertulia::ai;
+
+// --(reserve-begin)--
+/// Asks one model, and another one if that is not there.
+class with_reserve {
+public:
+  with_reserve(ai::model first, ai::model reserve)
+    : first_(std::move(first)), reserve_(std::move(reserve)) {}
+
+  tertulia::task<ai::model_response> generate(tertulia::context ctx,
+                                              ai::generate_request asked,
+                                              ai::chunk_hearer hear) const {
+    auto is_silent = true;
+    const auto listen = [&](auto piece) {
+      is_silent = false;
+      return hear(std::move(piece));
+    };
+    try {
+      co_return co_await first_.generate(ctx, asked, listen);
+    } catch (const tertulia::status_error& x) {
+      if (x.code() != tertulia::errc::unavailable || !is_silent)
+        throw; // half an answer is no answer
+    }
+    co_return co_await reserve_.generate(ctx, std::move(asked), hear);
+  }
+
+  tertulia::task<ai::model_response>
+  generate(tertulia::context ctx, ai::generate_request asked) const {
+    return generate(ctx, std::move(asked),
+                    [](auto) -> tertulia::task<> { co_return; });
+  }
+
+private:
+  ai::model first_;
+  ai::model reserve_;
+};
+// --(reserve-end)--
+
+/// A process of its own, if this were not an example.
+struct node {
+  node() : system(cfg.with_network()), rt(system) {}
+
+  tertulia::config cfg;
+  caf::actor_system system;
+  tertulia::runtime rt;
+};
+
+tertulia::task<ai::model_response>
+apologize(tertulia::context, ai::generate_request asked, ai::model_output out) {
+  const auto text
+    = "Nobody is there, but \"" + asked.messages.back().text() + "\" is noted.";
+  co_await out.send_text(text);
+  co_return ai::model_response{ai::model_text(text), ai::finish_reason::stop};
+}
+
+ai::model find_model(caf::actor_system& system, std::uint16_t port) {
+  // --(elsewhere-begin)--
+  const tertulia::remote_runtime there{system, "127.0.0.1", port};
+  const ai::model eliza{
+    there.action<ai::generate_request, tertulia::nothing, ai::model_response,
+                 ai::model_response_chunk>("/model/eliza")};
+  // --(elsewhere-end)--
+  return eliza;
+}
+
+template <class Talk>
+void say(Talk& talk, const std::string& text) {
+  std::cout << "> " << text << '\n';
+  talk.send_text(text);
+  for (const auto& item : talk.receive())
+    if (item.chunk)
+      std::cout << item.chunk->text();
+  std::cout << '\n';
+}
+
+int main() {
+  std::optional<node> there{std::in_place};
+  [[maybe_unused]] const auto theirs = ai::define_offline_model(there->rt);
+
+  node here;
+  const auto far = find_model(here.system, there->rt.publish());
+  const auto near = ai::define_model(here.rt, "apologies", apologize);
+  // --(agent-begin)--
+  const auto chat = ai::define_prompt_agent(
+    here.rt, "chat", ai::prompt{with_reserve{far, near}});
+  // --(agent-end)--
+  auto talk = chat.stream_bidi();
+  say(talk, "Hello, my name is Ada.");
+  there.reset();
+  say(talk, "I am tired of my job.");
+}
