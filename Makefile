@@ -30,8 +30,9 @@ configure_build = $(call configure,build,\
 # $(call compile,<folder>,<target>)
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 
-# $(call ctest,<folder>)
-ctest = ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure \
+# $(call ctest,<folder>): one more than there are cores, because some wait for
+# the disk or for a process.
+ctest = ctest --test-dir $(1) --parallel $$(($(JOBS) + 1)) --output-on-failure \
   --no-tests=error --no-label-summary
 
 help: ## list what can be made
@@ -68,6 +69,7 @@ check: ## formatting, self-contained headers, clang-tidy
 	@test ! -e build-check || find build-check -name 'unity_*.cxx' -delete
 	@$(call configure,build-check,-DCMAKE_CXX_COMPILER=clang++-14 \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DTERTULIA_WERROR=ON \
+	  -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
 	  -DTERTULIA_PCH=OFF -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON)
 	@$(call compile,build-check,all_verify_interface_header_sets)
 	@find build-check/{messages,stores,actors,runtime} -name 'unity_*_cxx.cxx' \
@@ -76,12 +78,14 @@ check: ## formatting, self-contained headers, clang-tidy
 	  2>&1 | { grep -v '^[0-9]* warnings* generated' || true; }
 
 # By clang, so that its warnings count and what it makes of the code is run; and
-# because g++ takes five times as long to build this.
+# because g++ takes five times as long to build this. Of the examples each is a
+# program, which takes longer to build and to link than to run.
 asan: ## run all tests, built by clang, under AddressSanitizer and UBSan
 	@.ci/deps check
 	@$(call configure,build-asan,-DCMAKE_CXX_COMPILER=clang++-14 \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG='-O0 -g1' \
-	  -DTERTULIA_WERROR=ON -DTERTULIA_BENCH=OFF \
+	  -DTERTULIA_WERROR=ON -DTERTULIA_BENCH=OFF -DTERTULIA_EXAMPLES=OFF \
+	  -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
 	  -DTERTULIA_SANITIZE='address;undefined')
 	@$(call compile,build-asan,all)
 	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \

@@ -37,6 +37,9 @@ endmacro()
 function(tertulia_common target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic $<$<BOOL:${TERTULIA_WERROR}>:-Werror>
+    # g++ spends a fifth of its time in freeing memory that it may keep: with
+    # this it needs 2.7 GB instead of 2.4 for what is largest.
+    $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1048576>
     # g++ 12 warns of "literal" + std::string (GCC bug 105651).
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     # To g++ a source within a unity build is a header, whose types need names

@@ -17,6 +17,8 @@ namespace tertulia::test::backpressure_tests {
 
 namespace {
 
+constexpr std::uint64_t a_million = sanitized ? 100'000 : 1'000'000;
+
 /// The memory of this process, in bytes.
 std::size_t resident_size() {
   if (sanitized) // which keeps freed memory resident
@@ -161,7 +163,7 @@ struct backpressure : threaded {
 } // namespace
 
 TEST_F(backpressure, a_slow_reader_holds_a_producer_of_a_million) {
-  read_slowly(64, 1'000'000);
+  read_slowly(64, a_million);
 }
 
 TEST_F(backpressure, a_slow_reader_holds_it_with_a_window_of_one) {
@@ -169,11 +171,11 @@ TEST_F(backpressure, a_slow_reader_holds_it_with_a_window_of_one) {
 }
 
 TEST_F(backpressure, a_slow_reader_holds_it_with_a_large_window) {
-  read_slowly(4'096, 1'000'000);
+  read_slowly(4'096, a_million);
 }
 
 TEST_F(backpressure, a_slow_actor_holds_a_producer_of_a_million) {
-  hear_slowly(64, 1'000'000);
+  hear_slowly(64, a_million);
 }
 
 } // namespace tertulia::test::backpressure_tests

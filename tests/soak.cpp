@@ -33,6 +33,8 @@ namespace {
 constexpr auto patience = 100s;
 
 constexpr int many = sanitized ? 10'000 : 100'000;
+constexpr int some = many / 5;   // where only the body is another one
+constexpr int first = many / 20; // allocators and pools take what they keep
 
 task<int> echo(context, input<std::string> in, output<std::string> out) {
   int count = 0;
@@ -208,11 +210,10 @@ struct soak : ::testing::Test {
     wait_until_idle();
   }
 
-  /// As many as there are conversations elsewhere.
-  void converse_in_sessions(const open& what, const speech& say) {
-    converse_in_sessions(what, say, 10'000, 64);
+  void converse_in_sessions(const open& what, const speech& say, int total) {
+    converse_in_sessions(what, say, first, 64);
     const auto before = bytes_in_use();
-    converse_in_sessions(what, say, many, 64);
+    converse_in_sessions(what, say, total, 64);
     const auto after = bytes_in_use();
     // As above: no actor, no lease, no timer, no record and no state is left.
     EXPECT_LT(after, before + 256 * 1'024);
@@ -241,7 +242,7 @@ struct soak : ::testing::Test {
 } // namespace
 
 TEST_F(soak, actors_and_memory_of_many_conversations_come_back) {
-  converse(10'000, 64); // allocators and pools take what they will keep
+  converse(first, 64);
   const auto before = bytes_in_use();
   converse(many, 64);
   const auto after = bytes_in_use();
@@ -250,20 +251,20 @@ TEST_F(soak, actors_and_memory_of_many_conversations_come_back) {
 }
 
 TEST_F(soak, actors_and_memory_of_many_deleted_sessions_come_back) {
-  converse_in_sessions(agent.opening_for({}), text_payload);
+  converse_in_sessions(agent.opening_for({}), text_payload, many);
 }
 
 TEST_F(soak, actors_and_memory_of_many_deleted_chats_come_back) {
   const auto chat
     = ai::define_agent(rt, "chat", listen, with_snapshot_store(store),
                        with_snapshot_callback(snapshot_always{}));
-  converse_in_sessions(chat.opening_for({}), message_payload);
+  converse_in_sessions(chat.opening_for({}), message_payload, some);
 }
 
 TEST_F(soak, actors_and_memory_of_many_deleted_session_flows_come_back) {
   const auto chat = ai::define_session_flow(rt, "flow", listen_in_turns,
                                             with_snapshot_store(store));
-  converse_in_sessions(chat.opening_for({}), message_payload);
+  converse_in_sessions(chat.opening_for({}), message_payload, some);
 }
 
 TEST_F(soak, conversations_of_threads_come_back_too) {

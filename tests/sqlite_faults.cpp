@@ -45,7 +45,7 @@ TEST_F(sqlite_faults, without_any_all_is_kept) {
 }
 
 TEST_F(sqlite_faults, each_call_may_fail_once_or_for_ever) {
-  constexpr std::uint64_t step = sanitized ? 5 : 1;
+  constexpr std::uint64_t step = sanitized ? 17 : 1;
   for (const auto for_ever : {false, true}) {
     auto missed = false;
     std::uint64_t noticed = 0;
