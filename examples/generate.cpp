@@ -53,6 +53,19 @@ auto define_reader(tertulia::runtime& rt, const ai::prompt& clerk) {
 }
 // --(typed-end)--
 
+// --(option-begin)--
+/// An option of one's own, made of others.
+struct with_care {
+  void apply(ai::generate_options& to) const {
+    ai::with_system("You read receipts, twice.").apply(to);
+    ai::with_repairs(3).apply(to);
+    to.config.temperature = 0;
+  }
+};
+
+static_assert(ai::generate_option<with_care>);
+// --(option-end)--
+
 // --(schema-begin)--
 auto define_form_filler(tertulia::runtime& rt, const ai::prompt& clerk) {
   return rt.define_bidi_flow(
@@ -61,9 +74,10 @@ auto define_form_filler(tertulia::runtime& rt, const ai::prompt& clerk) {
             tertulia::input<std::string> receipts,
             tertulia::output<tertulia::json> out) -> tertulia::task<> {
       while (const auto text = co_await receipts.next()) {
-        auto made = co_await ai::generate(ctx, clerk,
-                                          ai::with_prompt("Fill in: " + *text),
-                                          ai::with_output_schema(form));
+        auto made
+          = co_await ai::generate(ctx, clerk,
+                                  ai::with_prompt("Fill in: " + *text),
+                                  ai::with_output_schema(form), with_care());
         co_await out.send(std::move(made.output));
       }
     });
@@ -88,7 +102,11 @@ int main() {
   // --(prompt-begin)--
   ai::model_config sober;
   sober.temperature = 0;
+  sober.top_p = 0.9;
+  sober.top_k = 40;
   sober.max_output_tokens = 200;
+  sober.stop_sequences.emplace_back("---");
+  sober.custom["seed"] = 7; // what only this model understands
   const ai::prompt clerk{model, ai::with_system("You read receipts."),
                          ai::with_config(sober)};
   // --(prompt-end)--

@@ -50,6 +50,8 @@ private:
   ai::model first_;
   ai::model reserve_;
 };
+
+static_assert(ai::model_like<with_reserve>);
 // --(reserve-end)--
 
 /// A process of its own, if this were not an example.

@@ -106,11 +106,30 @@ void talk_to(const Chat& chat, const std::vector<std::string>& texts) {
   }
 }
 
+// --(response-begin)--
+void tell(const ai::model_response& x) {
+  std::cout << x.text();
+  if (x.finish_reason)
+    std::cout << " [" << tertulia::to_string(*x.finish_reason) << ']';
+  if (!x.finish_message.empty()) // such as why it refuses
+    std::cout << " [" << x.finish_message << ']';
+  if (x.usage)
+    std::cout << " [" << x.usage->input_tokens << " tokens in, "
+              << x.usage->output_tokens << " out]";
+  if (x.latency_ms > 60'000)
+    std::cout << " [at last]";
+  std::cout << '\n';
+}
+// --(response-end)--
+
 int main(int argc, char** argv) {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
-  talk_to(define_chat(rt, ai::define_model(rt, "parrot", parrot)), {"Hello"});
+  // --(define-begin)--
+  const ai::model bird = ai::define_model(rt, "parrot", parrot);
+  talk_to(define_chat(rt, bird), {"Hello"});
+  // --(define-end)--
 
   // --(offline-begin)--
   ai::offline_options aloud;
@@ -124,9 +143,9 @@ int main(int argc, char** argv) {
   // --(key-begin)--
   const ai::generate_request asked{
     ai::message_log{}.with(ai::user_text("Hello"))};
-  const auto answer = rt.run("/model/parrot", {}, {},
+  const auto answer = rt.run("/model/eliza", {}, {},
                              tertulia::with_init(tertulia::to_json(asked)));
-  std::cout << tertulia::from_json<ai::model_response>(answer).text() << '\n';
+  tell(tertulia::from_json<ai::model_response>(answer));
   // --(key-end)--
 
   if (argc == 2)

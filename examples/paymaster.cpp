@@ -76,6 +76,21 @@ auto define_paymaster(tertulia::runtime& rt, const ai::prompt& prompt) {
 }
 // --(body-end)--
 
+// --(run-begin)--
+auto define_monthly(tertulia::runtime& rt,
+                    const ai::typed_tool<payment, std::string>& pay) {
+  return rt.define_bidi_flow(
+    "monthly",
+    [pay](tertulia::context ctx, tertulia::input<payment> due,
+          tertulia::output<std::string> out) -> tertulia::task<> {
+      while (const auto bill = co_await due.next()) {
+        auto receipt = co_await pay.run(ctx, *bill);
+        co_await out.send(std::move(receipt));
+      }
+    });
+}
+// --(run-end)--
+
 // --(question-begin)--
 /// Has people answer for a tool, without a model.
 auto define_counter(tertulia::runtime& rt, const ai::tool& clerk) {
@@ -168,7 +183,8 @@ int main() {
   // --(prompt-end)--
 
   // --(definition-begin)--
-  std::cout << tertulia::to_json_text(pay.definition()) << '\n';
+  const ai::tool_definition told = pay.definition();
+  std::cout << tertulia::to_json_text(told) << '\n';
   // --(definition-end)--
 
   auto talk = define_paymaster(rt, prompt).stream_bidi();
@@ -181,17 +197,7 @@ int main() {
     std::cout << "That went wrong: " << x.what() << '\n';
   }
 
-  // --(run-begin)--
-  const auto monthly = rt.define_bidi_flow(
-    "monthly",
-    [pay](tertulia::context ctx, tertulia::input<payment> due,
-          tertulia::output<std::string> out) -> tertulia::task<> {
-      while (const auto bill = co_await due.next()) {
-        auto receipt = co_await pay.run(ctx, *bill);
-        co_await out.send(std::move(receipt));
-      }
-    });
-  // --(run-end)--
+  const auto monthly = define_monthly(rt, pay);
   auto rent = monthly.stream_bidi();
   rent.send("rent", 300.0);
   rent.close();
