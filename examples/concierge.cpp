@@ -107,6 +107,10 @@ int main() {
   // --(talk-end)--
 
   // --(answer-begin)--
+  // What a client in another language has to say, too: the request again.
+  for (const auto& asked : answers)
+    std::cout << ai::resumed_key << ": "
+              << asked.content.front().metadata.at(ai::resumed_key) << '\n';
   talk.send_messages(answers); // now, or from another process next week
   for (const auto& item : talk.receive())
     if (item.chunk)

@@ -25,10 +25,13 @@ tertulia::task<ai::model_response>
 parrot(tertulia::context, ai::generate_request asked, ai::model_output out) {
   const auto heard = asked.messages.back().text();
   co_await out.send_text(heard + "! ");
+  out.flush(); // no need to wait for more
   co_await out.send_text(heard + '!');
   co_return ai::model_response{ai::model_text(heard + "! " + heard + '!'),
                                ai::finish_reason::stop};
 }
+
+static_assert(ai::model_function<decltype(&parrot)>);
 // --(parrot-end)--
 
 // --(server-begin)--
@@ -113,9 +116,10 @@ void tell(const ai::model_response& x) {
     std::cout << " [" << tertulia::to_string(*x.finish_reason) << ']';
   if (!x.finish_message.empty()) // such as why it refuses
     std::cout << " [" << x.finish_message << ']';
-  if (x.usage)
-    std::cout << " [" << x.usage->input_tokens << " tokens in, "
-              << x.usage->output_tokens << " out]";
+  const ai::generation_usage cost = x.usage.value_or(ai::generation_usage{});
+  if (cost.total_tokens > 0)
+    std::cout << " [" << cost.total_tokens << " tokens: " << cost.input_tokens
+              << " in, " << cost.output_tokens << " out]";
   if (x.latency_ms > 60'000)
     std::cout << " [at last]";
   std::cout << '\n';

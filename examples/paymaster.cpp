@@ -52,6 +52,14 @@ struct payment {
 
 BOOST_DESCRIBE_STRUCT(payment, (), (bill, euros))
 
+// --(limit-begin)--
+/// For any function of a tool: whoever runs the tool has to ask a person.
+void check_limit(const payment& x) {
+  if (x.euros > 10'000)
+    throw ai::interrupt_error("Who has signed for the " + x.bill + '?');
+}
+// --(limit-end)--
+
 // -- the body ---------------------------------------------------------------
 
 // --(body-begin)--
@@ -122,14 +130,19 @@ auto define_counter(tertulia::runtime& rt, const ai::tool& clerk) {
 
 // -- a talk -------------------------------------------------------------------
 
+// --(show-begin)--
 void show(const ai::model_response_chunk& piece) {
-  for (const auto& x : piece.content)
-    if (const auto* done = x.as_response())
-      std::cout << '[' << done->name << ": " << done->output << "]\n";
+  if (piece.aggregated)
+    return; // it says again what came before
+  if (piece.role == ai::role::tool)
+    for (const auto& x : piece.content)
+      if (const auto* done = x.as_response())
+        std::cout << '[' << done->name << ": " << done->output << "]\n";
   for (const auto& x : ai::interrupts_in(piece.content))
     std::cout << x.metadata.at(ai::interrupt_key).get<std::string>();
   std::cout << piece.text();
 }
+// --(show-end)--
 
 template <class Talk>
 void say(Talk& talk, const char* text) {
@@ -158,6 +171,7 @@ int main() {
   const auto pay = ai::define_tool(
     rt, "pay", "Pays a bill.",
     [](ai::tool_context, payment x) -> tertulia::task<std::string> {
+      check_limit(x);
       if (x.euros > 500)
         throw tertulia::status_error{tertulia::errc::failed_precondition,
                                      "too little money for the " + x.bill};
@@ -185,6 +199,9 @@ int main() {
   // --(definition-begin)--
   const ai::tool_definition told = pay.definition();
   std::cout << tertulia::to_json_text(told) << '\n';
+  const ai::tool_options& chosen = pay.options();
+  if (chosen.on_failure == ai::tool_failure::fails_turn)
+    std::cout << pay.info().key << " fails the turn\n";
   // --(definition-end)--
 
   auto talk = define_paymaster(rt, prompt).stream_bidi();
