@@ -9,6 +9,7 @@
 #include <tertulia/config.hpp>
 #include <tertulia/remote_runtime.hpp>
 
+#include <cstdint>
 #include <iostream>
 #include <optional>
 #include <string>

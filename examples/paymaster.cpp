@@ -53,7 +53,8 @@ struct payment {
 BOOST_DESCRIBE_STRUCT(payment, (), (bill, euros))
 
 // --(limit-begin)--
-/// For any function of a tool: whoever runs the tool has to ask a person.
+/// For any function of a tool. It asks each time, whatever was said to it, so a
+/// person does not approve but answers in place of the tool.
 void check_limit(const payment& x) {
   if (x.euros > 10'000)
     throw ai::interrupt_error("Who has signed for the " + x.bill + '?');
@@ -122,7 +123,10 @@ auto define_counter(tertulia::runtime& rt, const ai::tool& clerk) {
         co_await out.send(std::move(question));
         co_await out.end_turn();
         auto answer = co_await answers.next();
-        said.push_back(answer ? std::move(*answer) : tertulia::json{});
+        if (!answer)
+          throw tertulia::status_error{tertulia::errc::failed_precondition,
+                                       "nobody has answered the clerk"};
+        said.push_back(std::move(*answer));
       }
     });
 }

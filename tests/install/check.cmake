@@ -14,8 +14,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/build
   -G ${GENERATOR}
   -D CMAKE_CXX_COMPILER=${COMPILER}
-  # An application need not be built as the library was; not to optimize takes
-  # a third of the time.
+  # An application need not be built as the library was, nor be optimized.
   -D CMAKE_BUILD_TYPE=Debug
   -D CMAKE_PREFIX_PATH=${prefix}
   # Neither the tree nor another installation may help out.
