@@ -3,7 +3,6 @@
 #include "sqlite_db.hpp"
 
 #include <tertulia/json.hpp>
-#include <tertulia/status.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +23,7 @@ namespace {
       text += ": " + more;
   const auto details = json::object(
     {{"file", file != nullptr ? file : ""}, {"sqlite", extended}});
-  throw status_error{code_of_sqlite(result), text,
+  throw sqlite_error{code_of_sqlite(result), text,
                      details.dump(-1, ' ', false,
                                   json::error_handler_t::replace)};
 }
@@ -158,6 +157,11 @@ void sqlite_statement::run() {
   auto all = rows();
   while (all.next()) {
   }
+}
+
+std::int64_t sqlite_statement::number() {
+  auto all = rows();
+  return all.next() ? all.number(0) : 0;
 }
 
 void sqlite_statement::check(int result) const {

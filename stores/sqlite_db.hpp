@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/errc.hpp>
+#include <tertulia/status.hpp>
 
 #include <caf/timespan.hpp>
 
@@ -14,9 +15,17 @@
 #include <sqlite3.h>
 
 // SQLite as the rest of the store sees it: handles that close themselves, and
-// its errors as our codes. All that fails throws `status_error`.
+// its errors as our codes. All that fails throws `sqlite_error`.
 
 namespace tertulia {
+
+/// What SQLite says. A statement that fails for a damaged page may be half
+/// done, and counts none of its changes: only the end of the transaction takes
+/// them back.
+class sqlite_error : public status_error {
+public:
+  using status_error::status_error;
+};
 
 /// Returns our code for a result of SQLite, be it an extended one:
 ///
@@ -145,6 +154,10 @@ public:
 
   /// Runs a statement that gives no rows.
   void run();
+
+  /// Runs a statement and returns the first column of its first row; 0 without
+  /// one.
+  [[nodiscard]] std::int64_t number();
 
 private:
   struct finalize {

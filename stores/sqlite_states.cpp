@@ -29,6 +29,9 @@ std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
 
 } // namespace
 
+/// What is bound for a state, in the order in which its checksum has it.
+#define TERTULIA_NEW_STATE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+
 sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
   : db_(db), known_(remembered_messages),
     find_(db, "SELECT t.key, t.branch, t.length,"
@@ -36,11 +39,11 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
                 "t") " FROM states t WHERE t.key = (SELECT key FROM states"
                      " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
                      " AND type_version = ?4)"),
-    insert_(db, "INSERT INTO states (id, form, branch, length, custom,"
+    next_(db, "SELECT coalesce(max(key), 0) + 1 FROM states"),
+    insert_(db, "INSERT INTO states (key, id, form, branch, length, custom,"
                 " artifacts, type_name, type_version, checksum)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0)"),
-    seal_(db, "UPDATE states AS t SET checksum = " TERTULIA_STATE_CHECKSUM(
-                "t") " WHERE t.key = ?1"),
+                " VALUES (" TERTULIA_NEW_STATE ","
+                " row_checksum(" TERTULIA_NEW_STATE "))"),
     read_(db, "SELECT t.id, t.form, t.branch, t.length, t.custom, t.artifacts,"
               " t.type_name, t.type_version,"
               " t.checksum = " TERTULIA_STATE_CHECKSUM(
@@ -74,6 +77,8 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
                 " AND NOT EXISTS (SELECT 1 FROM states WHERE artifacts = ?1)") {
 }
 
+#undef TERTULIA_NEW_STATE
+
 // -- writing ------------------------------------------------------------------
 
 sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
@@ -93,17 +98,17 @@ sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
   const auto custom = x.custom() ? keep_blob(x.custom().text()) : 0;
   const auto artifacts
     = x.artifacts().empty() ? 0 : keep_blob(to_json_text(x.artifacts()));
-  insert_.bind_blob(1, bytes)
-    .bind(2, form)
-    .bind_key(3, where.branch)
-    .bind(4, where.length)
-    .bind_key(5, custom)
-    .bind_key(6, artifacts)
-    .bind(7, type.name())
-    .bind(8, version)
+  const auto key = next_.number();
+  insert_.bind(1, key)
+    .bind_blob(2, bytes)
+    .bind(3, form)
+    .bind_key(4, where.branch)
+    .bind(5, where.length)
+    .bind_key(6, custom)
+    .bind_key(7, artifacts)
+    .bind(8, type.name())
+    .bind(9, version)
     .run();
-  const auto key = db_.last_key();
-  seal_.bind(1, key).run();
   return {key, where};
 }
 

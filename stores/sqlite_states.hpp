@@ -178,8 +178,8 @@ private:
   sqlite_known_logs known_;
 
   sqlite_statement find_;
+  sqlite_statement next_;
   sqlite_statement insert_;
-  sqlite_statement seal_;
   sqlite_statement read_;
   sqlite_statement erase_;
   sqlite_statement has_records_;

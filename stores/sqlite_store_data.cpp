@@ -30,69 +30,39 @@ void sqlite_store_data::commit() {
   }
 }
 
-void sqlite_store_data::mark() {
-  changes_before_ = sqlite3_total_changes64(db_.get());
-  mark_.run();
-}
-
 void sqlite_store_data::roll_back() noexcept {
   states_.forget_all();
   if (in_transaction())
     sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
-void sqlite_store_data::undo() noexcept {
-  if (sqlite3_total_changes64(db_.get()) != changes_before_)
-    states_.forget_all();
-  if (!in_transaction()) {
-    states_.forget_all(); // SQLite has taken back the changes before it, too
-    return;
-  }
-  try {
-    undo_.run();
-    keep_.run();
-  } catch (...) {
-    // Nobody knows what is in the transaction now.
-    roll_back();
-  }
+std::int64_t sqlite_store_data::written() const noexcept {
+  return sqlite3_total_changes64(db_.get());
 }
 
 // -- writing ------------------------------------------------------------------
 
 void sqlite_store_data::write(session& x) {
   const auto& info = x.info;
-  if (x.key != 0) {
-    update_session_.bind(1, x.key)
-      .bind(2, columns::to_number(info.updated_at))
-      .bind(3, info.head)
-      .bind(4, info.next_turn)
-      .bind(5, info.records)
-      .bind(6, x.last_sequence)
-      .bind(7, x.state)
-      .bind(8, info.title)
-      .bind(9, info.preview)
-      .bind(10, info.messages)
-      .bind(11, info.bytes)
-      .run();
-    seal_session_.bind(1, x.key).run();
-    return;
-  }
-  insert_session_.bind(1, info.agent)
-    .bind(2, info.id.str())
-    .bind(3, columns::to_number(info.created_at))
-    .bind(4, columns::to_number(info.updated_at))
-    .bind(5, info.head)
-    .bind(6, info.next_turn)
-    .bind(7, info.records)
+  const auto is_new = x.key == 0;
+  if (is_new)
+    x.key = next_session_.number();
+  auto& statement = is_new ? insert_session_ : update_session_;
+  statement.bind(1, x.key)
+    .bind(2, info.agent)
+    .bind(3, info.id.str())
+    .bind(4, columns::to_number(info.created_at))
+    .bind(5, columns::to_number(info.updated_at))
+    .bind(6, info.head)
+    .bind(7, info.next_turn)
     .bind(8, x.last_sequence)
-    .bind(9, x.state)
-    .bind(10, info.title)
-    .bind(11, info.preview)
-    .bind(12, info.messages)
-    .bind(13, info.bytes)
+    .bind(9, info.records)
+    .bind(10, x.state)
+    .bind(11, info.title)
+    .bind(12, info.preview)
+    .bind(13, info.messages)
+    .bind(14, info.bytes)
     .run();
-  x.key = db_.last_key();
-  seal_session_.bind(1, x.key).run();
 }
 
 void sqlite_store_data::work_on(session& x, const state& content,
@@ -187,8 +157,10 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
   else
     insert_record_.bind(11, made.note);
   insert_record_.run();
-  write_labels(in, made);
-  seal(in, made.sequence);
+  if (!made.labels.empty()) {
+    write_labels(in, made);
+    seal(in, made.sequence);
+  }
   return {std::move(made), true};
 }
 

@@ -21,8 +21,7 @@ namespace tertulia {
 /// A store in a file, without its actor.
 ///
 /// Each verb of the protocol is one function, which throws `status_error`. A
-/// transaction is open around the verbs that change something; a verb that
-/// throws may have changed something, which `undo` takes back.
+/// transaction is open around the verbs that change something.
 ///
 /// @threads one at a time.
 class sqlite_store_data {
@@ -45,17 +44,21 @@ public:
   /// Takes back all since `begin`.
   void roll_back() noexcept;
 
-  /// Does one change as a whole or not at all. If what it throws has ended the
-  /// transaction, all changes before it are gone, too.
+  /// Does one change as a whole or not at all. If it fails after it has written
+  /// something, the transaction is over and all changes before it are gone,
+  /// too: that is rare, and a savepoint around each change would cost those
+  /// that do well a copy of every page they touch.
   template <class Fn>
   auto change(const Fn& fn) {
-    mark();
+    const auto before = written();
     try {
-      auto result = fn(*this);
-      keep_.run();
-      return result;
+      return fn(*this);
+    } catch (const sqlite_error&) {
+      roll_back(); // the statement may have been half done
+      throw;
     } catch (...) {
-      undo();
+      if (written() != before)
+        roll_back();
       throw;
     }
   }
@@ -115,10 +118,8 @@ private:
     std::uint64_t last = 0;
   };
 
-  void mark();
-
-  /// Takes back what a change has done since the mark.
-  void undo() noexcept;
+  /// How many rows were ever changed.
+  [[nodiscard]] std::int64_t written() const noexcept;
 
   [[nodiscard]] static session
   read_session(const sqlite_statement::cursor& row);
@@ -157,7 +158,7 @@ private:
   void write(session& x);
   void write_labels(const session& in, const snapshot_record& x);
 
-  /// What a record is now is what was written.
+  /// What a record that was changed is now is what was written.
   void seal(const session& in, std::uint64_t sequence);
 
   /// Calls a function with each session that is asked for, be it damaged, until
@@ -203,17 +204,13 @@ private:
   file_hold hold_;
   sqlite_db db_;
   sqlite_states states_;
-  std::int64_t changes_before_ = 0;
 
   sqlite_statement begin_;
   sqlite_statement commit_;
-  sqlite_statement mark_;
-  sqlite_statement keep_;
-  sqlite_statement undo_;
   sqlite_statement find_session_;
   sqlite_statement read_session_;
+  sqlite_statement next_session_;
   sqlite_statement insert_session_;
-  sqlite_statement seal_session_;
   sqlite_statement update_session_;
   sqlite_statement erase_session_;
   sqlite_statement list_sessions_;

@@ -49,9 +49,13 @@ namespace tertulia {
   "UPDATE records AS r SET checksum = " TERTULIA_RECORD_CHECKSUM(              \
     "r") " WHERE r.session = ?1"
 
-/// The same of sessions.
-#define TERTULIA_SEAL_SESSIONS                                                 \
-  "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s")
+/// What is bound for a session that is written, in the order in which its
+/// checksum has it.
+#define TERTULIA_NEW_SESSION                                                   \
+  "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14"
+
+/// The same of a record without labels.
+#define TERTULIA_NEW_RECORD "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11"
 
 /// The columns of a record, with the ids that its state and its parent know.
 #define TERTULIA_RECORD                                                        \
@@ -67,21 +71,22 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                                      const sqlite_options& options)
   : hold_(file, options.patience), db_(open_sqlite(file, options)),
     states_(db_, options.remembered_messages), begin_(db_, "BEGIN IMMEDIATE"),
-    commit_(db_, "COMMIT"), mark_(db_, "SAVEPOINT change"),
-    keep_(db_, "RELEASE change"), undo_(db_, "ROLLBACK TO change"),
+    commit_(db_, "COMMIT"),
     find_session_(db_, TERTULIA_ONE_SESSION
                   "(SELECT key FROM sessions WHERE agent = ?1 AND id = ?2)"),
     read_session_(db_, TERTULIA_ONE_SESSION "?1"),
-    insert_session_(db_, "INSERT INTO sessions (agent, id, created_at,"
-                         " updated_at, head, next_turn, records,"
-                         " last_sequence, state, title, preview, messages,"
-                         " bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-                         " ?10, ?11, ?12, ?13)"),
-    seal_session_(db_, TERTULIA_SEAL_SESSIONS " WHERE s.key = ?1"),
-    update_session_(db_, "UPDATE sessions SET updated_at = ?2, head = ?3,"
-                         " next_turn = ?4, records = ?5, last_sequence = ?6,"
-                         " state = ?7, title = ?8, preview = ?9,"
-                         " messages = ?10, bytes = ?11 WHERE key = ?1"),
+    next_session_(db_, "SELECT coalesce(max(key), 0) + 1 FROM sessions"),
+    insert_session_(db_, "INSERT INTO sessions (key, agent, id, created_at,"
+                         " updated_at, head, next_turn, last_sequence, records,"
+                         " state, title, preview, messages, bytes, checksum)"
+                         " VALUES (" TERTULIA_NEW_SESSION ","
+                         " row_checksum(" TERTULIA_NEW_SESSION "))"),
+    update_session_(db_, "UPDATE sessions SET updated_at = ?5, head = ?6,"
+                         " next_turn = ?7, last_sequence = ?8, records = ?9,"
+                         " state = ?10, title = ?11, preview = ?12,"
+                         " messages = ?13, bytes = ?14,"
+                         " checksum = row_checksum(" TERTULIA_NEW_SESSION ")"
+                         " WHERE key = ?1"),
     erase_session_(db_, "DELETE FROM sessions WHERE key = ?1"),
     list_sessions_(db_, TERTULIA_SESSIONS
                    " AND (i.agent, i.id) > (?1, ?2) ORDER BY i.agent, i.id"),
@@ -113,8 +118,8 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                     " AND r.sequence >= ?2 ORDER BY r.sequence LIMIT 1"),
     insert_record_(db_, "INSERT INTO records (session, sequence, state, parent,"
                         " run, depth, turn_index, event, created_at, own_id,"
-                        " note) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-                        " ?10, ?11)"),
+                        " note, checksum) VALUES (" TERTULIA_NEW_RECORD ","
+                        " row_checksum(" TERTULIA_NEW_RECORD ", NULL))"),
     seal_record_(db_, TERTULIA_SEAL_RECORDS " AND r.sequence = ?2"),
     seal_records_(db_, TERTULIA_SEAL_RECORDS),
     write_note_(db_, "UPDATE records SET note = ?3 WHERE session = ?1"
@@ -173,7 +178,8 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
 #undef TERTULIA_WHOLE_STATE
 #undef TERTULIA_WHOLE_PARENT
 #undef TERTULIA_SEAL_RECORDS
-#undef TERTULIA_SEAL_SESSIONS
+#undef TERTULIA_NEW_SESSION
+#undef TERTULIA_NEW_RECORD
 #undef TERTULIA_RECORD
 
 } // namespace tertulia

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "support/file_store.hpp"
 #include "support/sqlite_fixture.hpp"
@@ -74,6 +75,33 @@ TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
   EXPECT_EQ(get(get_session{at("s")}).info.head, 1u);
   EXPECT_TRUE(save(at("s"), talk(5), 1).created);
   EXPECT_EQ(load(2).content.text(), talk(5).text());
+}
+
+TEST_F(sqlite_store, a_change_that_fails_half_way_harms_nobody_in_its_batch) {
+  const scratch folder;
+  file_store other{folder / "other.db"};
+  // its state is written by then
+  raw_sqlite{folder / "other.db"}.run(
+    "CREATE TRIGGER no BEFORE INSERT ON sessions WHEN NEW.id = '2'"
+    " BEGIN SELECT raise(FAIL, 'no'); END");
+  {
+    raw_sqlite busy{folder / "other.db"};
+    busy.run("BEGIN IMMEDIATE");
+    for (int i = 1; i <= 3; ++i)
+      other.send(save_session{at(std::to_string(i)), number(i), 0});
+    busy.run("ROLLBACK");
+  }
+  std::vector<std::string> saved;
+  int failed = 0;
+  for (int i = 0; i < 3; ++i)
+    other.self()->receive(
+      [&](const session_info& x) { saved.push_back(x.id.str()); },
+      [&](const caf::error& x) { failed += code_of(x) == errc::internal; });
+  EXPECT_EQ(saved, (std::vector<std::string>{"1", "3"}));
+  EXPECT_EQ(failed, 1);
+  for (const auto i : {1, 3})
+    EXPECT_EQ(other.get(get_session{at(std::to_string(i))}).content, number(i));
+  EXPECT_EQ(raw_sqlite{folder / "other.db"}.count("states"), 2);
 }
 
 TEST_F(sqlite_store, a_commit_that_fails_fails_all_that_was_in_it) {
