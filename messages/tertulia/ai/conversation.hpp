@@ -103,7 +103,7 @@ struct conversation_init {
 template <class Status>
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct stream_chunk {
-  stream_chunk() = default;
+  stream_chunk();
 
   /// A piece of a model's answer.
   explicit stream_chunk(model_response_chunk chunk) : chunk(std::move(chunk)) {}
@@ -129,6 +129,10 @@ struct stream_chunk {
                        (chunk, status, artifact, snapshot_created, end_turn),
                        (), ())
 };
+
+// Not where it is declared: see part.
+template <class Status>
+stream_chunk<Status>::stream_chunk() = default;
 
 // -- chat agents --------------------------------------------------------------
 

@@ -23,8 +23,7 @@ namespace tertulia::ai {
 /// @design  seeds 003 §1.3 and 004 §1.3: `ai.ModelResponseChunk`.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving parts allocates nothing
 struct model_response_chunk {
-  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
-  model_response_chunk() = default;
+  model_response_chunk();
 
   explicit model_response_chunk(chunks<part> content,
                                 ai::role role = ai::role::model,
@@ -53,6 +52,9 @@ struct model_response_chunk {
   operator==(const model_response_chunk&, const model_response_chunk&)
     = default;
 };
+
+// Not where it is declared: see part.
+inline model_response_chunk::model_response_chunk() = default;
 
 BOOST_DESCRIBE_STRUCT(model_response_chunk, (),
                       (content, role, index, aggregated, custom))

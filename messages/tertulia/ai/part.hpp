@@ -176,7 +176,7 @@ struct part {
                    data_part, reasoning_part, custom_part, resource_part>;
 
   /// An empty text.
-  part() = default;
+  part();
 
   /// A part of any kind; not explicit, so that lists of parts read well.
   template <class T>
@@ -240,6 +240,10 @@ struct part {
 
   friend bool operator==(const part&, const part&) = default;
 };
+
+// Not where it is declared: `part()` would fill all of it with zeros first, and
+// streaming makes one for each chunk.
+inline part::part() = default;
 
 } // namespace tertulia::ai
 
