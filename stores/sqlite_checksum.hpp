@@ -7,7 +7,8 @@
 // Rows of sessions, records and states know a checksum of themselves, since
 // SQLite notices a flipped bit only where it makes no sense. What these macros
 // say is compared with the column when a row is read, and written to it by
-// whoever has changed a row that was whole.
+// whoever has changed a row that was whole. A statement that writes a whole row
+// computes the same of what is bound, whose order is that of these macros.
 
 /// Of a session, by the name that a statement has for it.
 #define TERTULIA_SESSION_CHECKSUM(s)                                           \

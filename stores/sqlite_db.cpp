@@ -31,6 +31,16 @@ namespace {
 } // namespace
 
 errc code_of_sqlite(int result) noexcept {
+  switch (result) {
+    // What is written here fits our tables, unless a row is not what it was.
+    case SQLITE_CONSTRAINT_CHECK:
+    case SQLITE_CONSTRAINT_DATATYPE:
+    case SQLITE_CONSTRAINT_NOTNULL:
+    case SQLITE_CONSTRAINT_PRIMARYKEY:
+    case SQLITE_CONSTRAINT_ROWID:
+    case SQLITE_CONSTRAINT_UNIQUE: return errc::data_loss;
+    default: break;
+  }
   switch (result & 0xff) {
     case SQLITE_OK:
     case SQLITE_ROW:

@@ -35,6 +35,7 @@ public:
 /// | `BUSY`, `LOCKED`, `PROTOCOL`    | `unavailable`         |
 /// | `IOERR`, `CANTOPEN`             | `unavailable`         |
 /// | `CORRUPT`, `NOTADB`             | `data_loss`           |
+/// | `CONSTRAINT` of a row           | `data_loss`           |
 /// | `READONLY`, `PERM`, `AUTH`      | `permission_denied`   |
 /// | `INTERRUPT`, `ABORT`            | `cancelled`           |
 /// | all others                      | `internal`            |

@@ -11,6 +11,7 @@
 
 #include "sqlite_checksum.hpp"
 #include "sqlite_columns.hpp"
+#include "sqlite_keys.hpp"
 #include "store_rules.hpp"
 #include "stored_message.hpp"
 
@@ -39,7 +40,9 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
                 "t") " FROM states t WHERE t.key = (SELECT key FROM states"
                      " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
                      " AND type_version = ?4)"),
-    next_(db, "SELECT coalesce(max(key), 0) + 1 FROM states"),
+    next_(db, TERTULIA_NEXT_KEY("SELECT max(key) FROM states",
+                                "SELECT max(state) FROM records",
+                                "SELECT max(state) FROM sessions")),
     insert_(db, "INSERT INTO states (key, id, form, branch, length, custom,"
                 " artifacts, type_name, type_version, checksum)"
                 " VALUES (" TERTULIA_NEW_STATE ","
@@ -69,7 +72,12 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
     find_blob_(db, "SELECT b.key, b.text, b.hash = ?1 FROM blobs b"
                    " WHERE b.key = (SELECT key FROM blobs WHERE hash = ?1)"),
     mend_blob_(db, "UPDATE blobs SET text = ?2 WHERE key = ?1"),
-    insert_blob_(db, "INSERT INTO blobs (hash, text) VALUES (?1, ?2)"),
+    next_blob_(
+      db, TERTULIA_NEXT_KEY(
+            "SELECT max(key) FROM blobs",
+            "SELECT max(custom) FROM states WHERE custom IS NOT NULL",
+            "SELECT max(artifacts) FROM states WHERE artifacts IS NOT NULL")),
+    insert_blob_(db, "INSERT INTO blobs (key, hash, text) VALUES (?1, ?2, ?3)"),
     read_blob_(db, "SELECT text FROM blobs WHERE key = ?1"),
     erase_blob_(db,
                 "DELETE FROM blobs WHERE key = ?1"
@@ -264,8 +272,9 @@ std::int64_t sqlite_states::keep_blob(const std::string& text) {
     mend_blob_.bind(1, known).bind(2, text).run();
   if (known != 0)
     return known;
-  insert_blob_.bind_blob(1, bytes).bind(2, text).run();
-  return db_.last_key();
+  const auto key = next_blob_.number();
+  insert_blob_.bind(1, key).bind_blob(2, bytes).bind(3, text).run();
+  return key;
 }
 
 // -- reading ------------------------------------------------------------------

@@ -195,6 +195,7 @@ private:
   sqlite_statement erase_messages_;
   sqlite_statement find_blob_;
   sqlite_statement mend_blob_;
+  sqlite_statement next_blob_;
   sqlite_statement insert_blob_;
   sqlite_statement read_blob_;
   sqlite_statement erase_blob_;

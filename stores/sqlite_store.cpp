@@ -227,25 +227,38 @@ private:
   }
 
   /// Does again all that waits, each in a transaction of its own, after an
-  /// error that has taken back all of them: once something has read a damaged
-  /// page, or the disk has failed it, SQLite commits nothing any more, and that
-  /// must not harm those who have not.
+  /// error that has taken back all of them: a change that failed when it had
+  /// written something, a damaged page or a failing disk, after which SQLite
+  /// commits nothing any more. That must not harm the others.
   void run_each() {
     planned_ = 0;
     data_->roll_back(); // nor may anybody remember what was taken back
+    caf::error locked;  // why nobody may write
     for (auto& x : std::exchange(waiting_, {})) {
-      caf::error reason;
-      try {
-        if (x->changes())
-          data_->begin();
-        x->run(*data_);
-        if (data_->in_transaction())
-          data_->commit();
-      } catch (...) {
-        reason = current_exception_to_error();
-      }
+      auto reason = x->changes() ? locked : caf::none;
+      if (!reason)
+        reason = run_alone(*x, locked);
       x->answer(reason);
     }
+  }
+
+  /// @param locked is told why no transaction can be opened: one of those who
+  ///               wait has been patient, which is enough.
+  caf::error run_alone(request& x, caf::error& locked) {
+    try {
+      if (x.changes())
+        data_->begin();
+    } catch (...) {
+      return locked = current_exception_to_error();
+    }
+    try {
+      x.run(*data_);
+      if (data_->in_transaction())
+        data_->commit();
+    } catch (...) {
+      return current_exception_to_error();
+    }
+    return caf::none;
   }
 
   store_actor::pointer self_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include "sqlite_checksum.hpp"
+#include "sqlite_keys.hpp"
 #include "sqlite_schema.hpp"
 #include "sqlite_store_data.hpp"
 
@@ -75,7 +76,9 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
     find_session_(db_, TERTULIA_ONE_SESSION
                   "(SELECT key FROM sessions WHERE agent = ?1 AND id = ?2)"),
     read_session_(db_, TERTULIA_ONE_SESSION "?1"),
-    next_session_(db_, "SELECT coalesce(max(key), 0) + 1 FROM sessions"),
+    next_session_(db_, TERTULIA_NEXT_KEY("SELECT max(key) FROM sessions",
+                                         "SELECT max(session) FROM records",
+                                         "SELECT max(session) FROM labels")),
     insert_session_(db_, "INSERT INTO sessions (key, agent, id, created_at,"
                          " updated_at, head, next_turn, last_sequence, records,"
                          " state, title, preview, messages, bytes, checksum)"

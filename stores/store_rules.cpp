@@ -101,8 +101,11 @@ void check(save_snapshot& x) {
     reject(errc::invalid_argument,
            "$.record.state: does not match the content of the state",
            {{"path", "$.record.state"}, {"state", made.state.str()}});
+  if (made.event > snapshot_event::invocation_end)
+    reject(errc::invalid_argument, "$.record.event: is no event",
+           at("$.record.event"));
   if (x.where == append_rule::as_it_was
-      && made.sequence - 1 >= std::uint64_t{1} << 63u)
+      && (made.sequence == 0 || made.sequence > max_sequence))
     reject(errc::invalid_argument,
            "$.record.sequence: is no number of a record",
            at("$.record.sequence"));
@@ -145,6 +148,11 @@ void check(const verify_sessions& x) {
 void check_place(const save_snapshot& x, std::uint64_t head,
                  std::uint64_t last) {
   const auto parent = x.record.parent;
+  if (x.where != append_rule::as_it_was && last >= max_sequence)
+    reject(errc::resource_exhausted,
+           name_of(session_ref{x.record.agent, x.record.session})
+             + " has no number left for another record",
+           details_of(session_ref{x.record.agent, x.record.session}));
   if (x.where == append_rule::as_it_was && x.record.sequence <= last) {
     const session_ref where{x.record.agent, x.record.session};
     auto details = details_of(where);

@@ -47,8 +47,11 @@ void check(const title_session& x);
 /// Rejects what names a session without its agent.
 void check(const verify_sessions& x);
 
-/// Rejects a record that does not follow the head although it has to, and one
-/// whose number is taken.
+/// The largest number of a record: databases have no larger ones.
+inline constexpr std::uint64_t max_sequence = (std::uint64_t{1} << 63u) - 1;
+
+/// Rejects a record that does not follow the head although it has to, one whose
+/// number is taken, and one for which there is no number left.
 /// @param last the greatest number that the session has had.
 void check_place(const save_snapshot& x, std::uint64_t head,
                  std::uint64_t last);

@@ -207,6 +207,51 @@ TEST_F(sqlite_faults, a_flipped_bit_is_never_taken_for_what_was_saved) {
   EXPECT_GT(losses, sanitized ? 0 : 50);
 }
 
+TEST_F(sqlite_faults, what_is_saved_beside_a_flipped_bit_is_that_or_a_loss) {
+  {
+    program x{file};
+    x.run();
+  }
+  const auto bits = std::filesystem::file_size(file) * 8;
+  std::mt19937_64 random{13};
+  auto kept = 0;
+  for (int i = 0; i < (sanitized ? 50 : 500); ++i) {
+    const auto bit = random() % bits;
+    const scratch here;
+    const auto copy = here / "sessions.db";
+    std::filesystem::copy_file(file, copy);
+    faulty_vfs disk;
+    disk.flip(std::filesystem::canonical(copy), bit);
+    promises promised;
+    std::set<errc> errors;
+    try {
+      program x{copy, durability::process};
+      x.save_more();
+      promised = x.promised();
+      errors = x.errors();
+    } catch (const status_error&) {
+      continue; // nobody can open it
+    }
+    kept += static_cast<int>(promised.records.size());
+    program again{copy, durability::process};
+    for (const auto& [where, text] : promised.records) {
+      const auto found = again.get<stored_snapshot>(
+        get_snapshot{snapshot_ref{session(where.first), where.second}});
+      if (found)
+        EXPECT_EQ(found->content.text(), text) << "bit " << bit;
+    }
+    errors.insert(again.errors().begin(), again.errors().end());
+    for (const auto code : errors)
+      EXPECT_TRUE(code == errc::data_loss || code == errc::not_found)
+        << to_string(code) << ", bit " << bit;
+    if (errors.contains(errc::not_found)) {
+      const auto verified = again.get<verified_page>(verify_sessions{});
+      EXPECT_TRUE(!verified || !verified->damages.empty()) << "bit " << bit;
+    }
+  }
+  EXPECT_GT(kept, 0);
+}
+
 TEST_F(sqlite_faults,
        a_deletion_beside_a_flipped_bit_changes_no_other_content) {
   {

@@ -145,6 +145,42 @@ TEST_F(sqlite_damaged_pages, a_vacuum_keeps_what_knows_the_name_of_a_row) {
   }
 }
 
+TEST_F(sqlite_damaged_pages, what_is_new_needs_no_whole_key_beside_it) {
+  for (const auto* table : {"states", "blobs", "sessions"}) {
+    const scratch other;
+    const auto copy = other / "sessions.db";
+    {
+      file_store x{file}; // each session with a value of its own
+      for (const auto* name : names)
+        (void)x.ask(turn(name, 4, payload::of(std::string{name})));
+    }
+    std::filesystem::copy_file(file, copy);
+    // The key of the last row is one that another row has.
+    change_page(copy, root_page(copy, table), [&](std::string& bytes) {
+      const auto at
+        = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+      ASSERT_EQ(at(0), 13) << table << " has more than one page";
+      const std::size_t rows = 256u * at(3) + at(4);
+      auto key = 256u * at(6 + 2 * rows) + at(7 + 2 * rows);
+      while (at(key) >= 128)
+        ++key; // over the size of the row
+      ++key;
+      ASSERT_EQ(at(key), rows) << table;
+      bytes[key] = '\2';
+    });
+    file_store x{copy};
+    for (std::uint64_t i = 1; i <= 3; ++i)
+      for (const auto* name : {"new", "newer"}) {
+        const auto custom = std::string{name} + std::to_string(i);
+        const auto what = turn(name, i, payload::of(custom));
+        ASSERT_TRUE(x.ask(what)) << table;
+        const auto found = x.ask(get_snapshot{snapshot_ref{session(name), i}});
+        ASSERT_TRUE(found) << table << ' ' << name << i;
+        EXPECT_EQ(found->content.text(), what.content.text()) << table;
+      }
+  }
+}
+
 TEST_F(sqlite_damaged_pages, who_shares_a_batch_with_it_is_not_harmed) {
   // Nobody can read a blob any more.
   change_page(file, root_page(file, "blobs"), [](std::string& bytes) {

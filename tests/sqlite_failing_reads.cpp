@@ -33,8 +33,11 @@ void copy_store(const std::filesystem::path& from,
       std::filesystem::copy_file(from.string() + suffix, to.string() + suffix);
 }
 
-/// What was promised first and then.
+/// What was promised first, of which going on changes where "s" stands, and
+/// then.
 promises both(promises first, const promises& then) {
+  first.heads.erase("s");
+  first.works_on.erase("s");
   for (const auto& [where, text] : then.records)
     first.records[where] = text;
   return first;

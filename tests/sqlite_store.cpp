@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -129,6 +131,25 @@ TEST_F(sqlite_store, what_was_deleted_leaves_nothing_behind) {
   get(mark);
   get(delete_session{at("s")});
   expect_nothing_is_left();
+}
+
+TEST_F(sqlite_store, what_was_deleted_cannot_be_read_in_the_file) {
+  const scratch folder;
+  const auto file = folder / "other.db";
+  const auto is_there = [&] {
+    std::ifstream from{file, std::ios::binary};
+    const std::string bytes{std::istreambuf_iterator<char>{from}, {}};
+    return bytes.find("a secret of mine") != std::string::npos;
+  };
+  {
+    file_store other{file};
+    other.get(save_session{at("s"), longer(talk(1), "a secret of mine"), 0});
+    other.get(save_session{at("t"), talk(2), 0});
+  }
+  EXPECT_TRUE(is_there());
+  file_store{file}.get(delete_session{at("s")});
+  EXPECT_FALSE(is_there()) << "not even where nothing is";
+  EXPECT_FALSE(std::filesystem::exists(file.string() + "-wal"));
 }
 
 TEST_F(sqlite_store, what_was_deleted_is_given_back_to_the_disk) {

@@ -2,6 +2,8 @@
 
 // Which changes are durable together, and when.
 
+#include <caf/all.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,6 +11,8 @@
 
 #include "support/file_store.hpp"
 #include "support/sqlite_fixture.hpp"
+
+using namespace std::literals;
 
 namespace tertulia::test::sqlite_tests {
 
@@ -41,6 +45,37 @@ TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   EXPECT_EQ(seen, 1);
   EXPECT_EQ(failed, 1);
   EXPECT_EQ(other.commits() - before, 1u);
+}
+
+TEST_F(sqlite_store, who_waits_for_the_file_takes_nobody_elses_thread) {
+  const scratch folder;
+  const auto file = folder / "other.db";
+  caf::actor_system_config cfg;
+  cfg.set("scheduler.max-threads", std::size_t{1});
+  caf::actor_system all{cfg};
+  caf::scoped_actor self{all};
+  const auto other = spawn_sqlite_store(all, file);
+  const auto echo = all.spawn([](caf::event_based_actor*) {
+    return caf::behavior{[](int x) { return x; }};
+  });
+  self->request(other, 30s, list_sessions{})
+    .receive([](const session_page&) {},
+             [](const caf::error& x) { FAIL() << caf::to_string(x); });
+  {
+    raw_sqlite busy{file};
+    busy.run("BEGIN IMMEDIATE");
+    self->send(other, save_session{at("s"), number(1), 0});
+    self->request(echo, 30s, 7)
+      .receive([](int x) { EXPECT_EQ(x, 7); },
+               [](const caf::error&) { FAIL(); });
+    busy.run("ROLLBACK");
+  }
+  self->receive([](const session_info& x) { EXPECT_EQ(x.id.str(), "s"); },
+                [](const caf::error& x) { FAIL() << caf::to_string(x); });
+  for (const auto& x : {caf::actor_cast<caf::actor>(other), echo}) {
+    self->send_exit(x, caf::exit_reason::user_shutdown);
+    self->wait_for(x);
+  }
 }
 
 TEST_F(sqlite_store, a_transaction_has_an_end) {

@@ -3,8 +3,9 @@
 #include <tertulia/memory_store.hpp>
 #include <tertulia/store_contract.hpp>
 
+// A store of snapshots alone: what else one can do is not asked of it.
 struct outside_store_factory {
-  auto open(caf::actor_system& system) {
+  tertulia::snapshot_store open(caf::actor_system& system) {
     return tertulia::spawn_memory_store(system);
   }
 };

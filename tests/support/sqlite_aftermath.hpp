@@ -28,6 +28,23 @@ inline std::string damage_of(const std::filesystem::path& file,
         complain("record " + std::to_string(where.second) + " of " + where.first
                  + (found ? " is another one" : " is gone"));
     }
+    const auto session_of = [&](const std::string& name) {
+      return again.get<stored_session>(get_session{session(name)});
+    };
+    for (const auto& [name, head] : all.heads)
+      if (const auto found = session_of(name);
+          !found || found->info.head != head)
+        complain(name + " does not stand where it was restored to");
+    for (const auto& [name, text] : all.works_on)
+      if (const auto found = session_of(name);
+          !found || found->content.text() != text)
+        complain(name + " does not work on what was saved");
+    for (const auto& [sequence, label] : all.labels) {
+      const snapshot_ref which{session("s"), sequence};
+      const auto found = again.get<stored_snapshot>(get_snapshot{which});
+      if (!found || found->record.labels != std::vector{label})
+        complain("record " + std::to_string(sequence) + " has no label");
+    }
     const auto expect_none = [&](const auto& page) {
       if (page)
         for (const auto& x : page->damages)
@@ -47,7 +64,7 @@ inline std::string damage_of(const std::filesystem::path& file,
       const auto name = info.id.str();
       if (all.deleted.contains(name))
         complain(name + " is there again");
-      if (!again.get<stored_session>(get_session{session(name)}))
+      if (!session_of(name))
         complain(name + " cannot be read");
       list_snapshots records{session(name)};
       records.with_orphans = true;

@@ -41,6 +41,12 @@ struct promises {
   /// Session and sequence number, and the state.
   std::map<std::pair<std::string, std::uint64_t>, std::string> records;
   std::set<std::string> deleted;
+  /// The number of the record at which a session stands.
+  std::map<std::string, std::uint64_t> heads;
+  /// What a session works on.
+  std::map<std::string, std::string> works_on;
+  /// Records of "s" with the label that they got.
+  std::map<std::uint64_t, std::string> labels;
 };
 
 /// A program that works with a store and remembers what it was told.
@@ -71,34 +77,45 @@ public:
     }
     save("s", talk("s branch", 3), 2, append_rule::anywhere);
     settle();
-    ask(restore_snapshot{snapshot_ref{session("s"), 4}});
-    ask(save_session{session("s"), talk("s", 7), 9});
-    ask(save_session{session("v"), talk("v", 2), 1});
+    // Of these nothing comes later that changes the same.
+    if (ask(restore_snapshot{snapshot_ref{session("s"), 4}}))
+      promise([](promises& x) { x.heads["s"] = 4; });
+    for (const auto& x :
+         {std::pair{"s", talk("s", 7)}, std::pair{"v", talk("v", 2)}})
+      if (ask(save_session{session(x.first), x.second, 9}))
+        promise([&](promises& to) { to.works_on[x.first] = x.second.text(); });
     label_snapshot mark{snapshot_ref{session("s"), 5}};
     mark.add = {"label"};
-    ask(mark);
+    if (ask(mark))
+      promise([](promises& x) { x.labels[5] = "label"; });
     ask(get_session{session("t")});
-    {
-      const std::scoped_lock guard{mutex_};
-      std::erase_if(promised_.records,
-                    [](const auto& x) { return x.first.first == "u"; });
-    }
-    if (ask(delete_session{session("u")})) {
-      const std::scoped_lock guard{mutex_};
-      promised_.deleted.insert("u");
-    }
+    promise([](promises& x) {
+      std::erase_if(x.records,
+                    [](const auto& y) { return y.first.first == "u"; });
+    });
+    if (ask(delete_session{session("u")}))
+      promise([](promises& x) { x.deleted.insert("u"); });
     prune_snapshots old;
     old.agent = "/agent/a";
     old.session = session_id{"t"};
     old.keep_newest = 2;
-    {
-      const std::scoped_lock guard{mutex_};
-      promised_.records.erase({"t", 1});
-      promised_.records.erase({"t", 2});
-    }
+    promise([](promises& x) {
+      x.records.erase({"t", 1});
+      x.records.erase({"t", 2});
+    });
     ask(old);
     ask(vacuum_store{});
     save("t", talk("t", 6), 4, append_rule::at_head);
+    settle();
+  }
+
+  /// Saves more of what `run` has left, and something new.
+  void save_more() {
+    save("t", talk("t", 7), 5, append_rule::anywhere);
+    save("v", talk("v", 3), 0, append_rule::anywhere);
+    save("n", talk("n", 11), 0, append_rule::anywhere);
+    settle();
+    save("n", talk("n", 12), 1, append_rule::anywhere);
     settle();
   }
 
@@ -175,16 +192,22 @@ private:
     sent_.emplace_back(made.state.str(), content.text());
   }
 
+  template <class Fn>
+  void promise(Fn fn) {
+    const std::scoped_lock guard{mutex_};
+    fn(promised_);
+  }
+
   /// Waits for what was saved.
   void settle() {
     for (std::size_t i = 0; i < sent_.size(); ++i)
       self_->receive(
         [&](const saved_snapshot& x) {
-          const std::scoped_lock guard{mutex_};
-          for (const auto& [id, text] : sent_)
-            if (id == x.record.state.str())
-              promised_.records[{x.record.session.str(), x.record.sequence}]
-                = text;
+          promise([&](promises& to) {
+            for (const auto& [id, text] : sent_)
+              if (id == x.record.state.str())
+                to.records[{x.record.session.str(), x.record.sequence}] = text;
+          });
         },
         [&](const caf::error& x) { errors_.insert(code_of(x)); });
     sent_.clear();

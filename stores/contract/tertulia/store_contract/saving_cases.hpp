@@ -224,6 +224,32 @@ TYPED_TEST_P(store_contract, what_has_no_json_is_refused) {
   EXPECT_EQ(this->code(get_session{of}), errc::not_found);
 }
 
+TYPED_TEST_P(store_contract, numbers_that_mean_nothing_are_refused) {
+  const auto of = this->at("s");
+  const auto content = this->number(1);
+  constexpr auto last = (std::uint64_t{1} << 63u) - 1;
+  auto made = this->record(of, content, 0);
+  made.event = static_cast<snapshot_event>(77);
+  EXPECT_EQ(this->code(save_snapshot{made, content, append_rule::at_head}),
+            errc::invalid_argument);
+  made.event = snapshot_event::turn_end;
+  made.sequence = last + 1;
+  EXPECT_EQ(this->code(save_snapshot{made, content, append_rule::as_it_was}),
+            errc::invalid_argument);
+  EXPECT_EQ(this->code(get_session{of}), errc::not_found);
+  made.sequence = last;
+  EXPECT_TRUE(
+    this->get(save_snapshot{made, content, append_rule::as_it_was}).created);
+  const auto next = this->number(2);
+  EXPECT_EQ(this->code(save_snapshot{this->record(of, next, last), next,
+                                     append_rule::at_head}),
+            errc::resource_exhausted);
+  const auto found = this->get(get_session{of});
+  EXPECT_EQ(found.info.head, last);
+  EXPECT_EQ(found.head.record.sequence, last);
+  EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, last}}).content, content);
+}
+
 TYPED_TEST_P(store_contract, empty_names_are_refused) {
   const auto content = this->number(1);
   const auto made = this->record(this->at("s"), content, 0);
