@@ -98,6 +98,11 @@ host_actor::behavior_type host::run(std::shared_ptr<environment> env,
         x->wake();
       settle();
     },
+    [this](claim_atom) { return lend_credit(); },
+    [this](release_atom) {
+      out.release();
+      settle();
+    },
     [this](spend_atom, std::uint32_t chunks) { out.spend(chunks); },
     [this](cancel_atom, const caf::error& reason) { abort(reason); },
   };
@@ -211,6 +216,16 @@ void host::detach(nested_connection& x) noexcept {
 }
 
 // -- handlers -----------------------------------------------------------------
+
+caf::result<void> host::lend_credit() {
+  if (out.reserve())
+    return caf::unit;
+  auto promise = self_->make_response_promise<void>();
+  out.wait_for_credit([promise]() mutable {
+    static_cast<caf::response_promise&>(promise).deliver(caf::unit);
+  });
+  return promise;
+}
 
 caf::result<void> host::take_input(turn_input& x) {
   if (x.chunk_credit > 0)

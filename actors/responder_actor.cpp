@@ -49,33 +49,61 @@ public:
   }
 
 private:
+  using outcome_promise = caf::typed_response_promise<snapshot_outcome>;
+
   caf::result<snapshot_outcome> trigger(snapshot_trigger what) {
     auto promise = self_->make_response_promise<snapshot_outcome>();
+    const auto& policy = what_->policy;
+    // Whoever triggers it, the body, a tool or a nested flow, waits for a
+    // client that is behind: notices without end could overdraw its window. The
+    // end of a turn has waited already, and at the last one a client may read
+    // no more.
+    if (what.event == snapshot_event::tool_iteration_end
+        && policy.makes_snapshots() && policy.notice)
+      self_->request(connection(), caf::infinite, claim_atom_v)
+        .then([=, this] { take(promise, what, true); },
+              [=](caf::error& reason) mutable {
+                promise.deliver(std::move(reason));
+              });
+    else
+      take(promise, what, false);
+    return promise;
+  }
+
+  /// @param has_credit whether a notice of it is paid for.
+  void take(outcome_promise promise, snapshot_trigger what, bool has_credit) {
     self_->request(session_, caf::infinite, what)
       .then(
         [=, this](snapshot_outcome& x) mutable {
-          if (x.created && what_->policy.notice)
+          const auto announced = x.created && what_->policy.notice;
+          if (has_credit && !announced)
+            self_->send(connection(), release_atom_v);
+          if (!has_credit && announced)
+            self_->send(connection(), spend_atom_v, std::uint32_t{1});
+          if (announced)
             announce(x.id);
           if (what.event == snapshot_event::turn_end)
             tell_client(turn_end{turns_++});
           promise.deliver(std::move(x));
         },
-        [=](caf::error& reason) mutable {
+        [=, this](caf::error& reason) mutable {
+          if (has_credit)
+            self_->send(connection(), release_atom_v);
           promise.deliver(std::move(reason));
         });
-    return promise;
   }
 
-  /// Tells the client of a snapshot, with a chunk that the body did not pay
-  /// for: its connection does, when the client grants the next credit.
+  /// Tells the client of a snapshot.
   void announce(const snapshot_id& id) {
     auto items = what_->policy.notice(id);
     if (client_.node() != self_->node())
       items = items.sealed();
     ++notices_;
-    self_->send(caf::actor_cast<host_actor>(connection_), spend_atom_v,
-                std::uint32_t{1});
     tell_client(chunk_batch{next_++, 1, std::move(items)});
+  }
+
+  [[nodiscard]] host_actor connection() const {
+    return caf::actor_cast<host_actor>(connection_);
   }
 
   /// Under the name of the connection: a client that hears many tells them

@@ -37,15 +37,6 @@ void note(const context& ctx, const session_link& link,
 task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
   auto& owner = ctx.owner();
   const auto& link = owner.link();
-  // The notice of a snapshot takes its credit when it goes out. Who is behind
-  // with reading is waited for here, or notices without end could overdraw it.
-  // Not at the end, when a client may read no more.
-  const auto* own = owner.what()->conversation();
-  if (event == snapshot_event::tool_iteration_end && own != nullptr
-      && own->policy.makes_snapshots() && own->policy.notice) {
-    co_await turn_credit{owner};
-    owner.out.release();
-  }
   owner.flush(); // what was said before comes before
   trigger_wait pending{link.responder, session_wait(owner),
                        snapshot_trigger{event}};

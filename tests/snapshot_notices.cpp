@@ -45,6 +45,33 @@ struct snapshot_notices : faulty_conversations,
     messages.push_back(ai::user_text("hello"));
     return ai::conversation_input{std::move(messages)};
   }
+
+  /// Makes a snapshot of each of 200 messages.
+  task<> report(context ctx, ai::session<no_status> mine) {
+    for (int i = 0; i < 200; ++i) {
+      co_await mine.add_messages(ai::user_text(std::to_string(i)));
+      co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+    }
+  }
+
+  /// Reads one chunk at a time of a chat agent whose body does that.
+  template <class Chat>
+  void expect_patience(const Chat& busy) {
+    const auto window = GetParam();
+    auto client = open(busy, with_chunk_window(window));
+    run();
+    EXPECT_LE(client.heard().next_chunk, window);
+    for (std::uint64_t granted = window; !client.heard().end; ++granted) {
+      ASSERT_LE(granted, 300u) << "nothing comes any more";
+      ASSERT_LE(client.heard().next_chunk, granted);
+      client.grant(1);
+      run();
+    }
+    EXPECT_EQ(client.code(), errc::ok);
+    EXPECT_EQ(client.heard().next_chunk, 200u);
+    EXPECT_EQ(client.heard().gaps, 0u);
+    EXPECT_TRUE(all_gone());
+  }
 };
 
 } // namespace
@@ -94,32 +121,36 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
 }
 
 TEST_P(snapshot_notices, wait_for_a_client_that_does_not_read) {
-  const auto window = GetParam();
-  const auto busy = ai::define_agent(
+  expect_patience(ai::define_agent(
     *rt, "busy",
     [this](context ctx, ai::session<no_status> mine,
            input<ai::conversation_input>, ai::responder<no_status>) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
-      for (int i = 0; i < 200; ++i) {
-        co_await mine.add_messages(ai::user_text(std::to_string(i)));
-        co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
-      }
+      co_await report(ctx, mine);
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
-  auto client = open(busy, with_chunk_window(window));
-  run();
-  EXPECT_LE(client.heard().next_chunk, window + 1u);
-  for (std::uint64_t granted = window; !client.heard().end; ++granted) {
-    ASSERT_LE(granted, 300u) << "nothing comes any more";
-    ASSERT_LE(client.heard().next_chunk, granted + 1);
-    client.grant(1);
-    run();
-  }
-  EXPECT_EQ(client.code(), errc::ok);
-  EXPECT_EQ(client.heard().next_chunk, 200u);
-  EXPECT_EQ(client.heard().gaps, 0u);
-  EXPECT_TRUE(all_gone());
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{})));
+}
+
+TEST_P(snapshot_notices, of_a_flow_of_its_body_wait_for_its_client) {
+  const auto worker = rt->define_bidi_flow(
+    "worker", [this](context ctx, input<int>, output<int>) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      const auto mine = ctx.session<ai::session<no_status>>();
+      co_await report(ctx, *mine);
+    });
+  expect_patience(ai::define_agent(
+    *rt, "boss",
+    [this, worker](context ctx, ai::session<no_status>,
+                   input<ai::conversation_input>,
+                   ai::responder<no_status>) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      auto first = co_await worker.open(ctx);
+      co_await first.output();
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{})));
 }
 
 TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {

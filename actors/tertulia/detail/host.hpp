@@ -31,16 +31,15 @@ class nested_connection;
 /// Everything that a connection hears: a client's words, those of connections
 /// to which its body is the client, the ends of its own waits, and what others
 /// of its conversation did to it.
-using host_actor
-  = protocol<caf::result<opened>(open), caf::result<void>(turn_input),
-             caf::result<void>(chunk_credit),
-             caf::result<void>(caf::close_atom), caf::result<void>(cancel_atom),
-             caf::result<void>(chunk_batch), caf::result<void>(input_credit),
-             caf::result<void>(turn_end), caf::result<void>(finished),
-             caf::result<void>(caf::tick_atom, std::uint64_t),
-             caf::result<void>(done_atom, std::uint64_t),
-             caf::result<void>(spend_atom, std::uint32_t),
-             caf::result<void>(cancel_atom, caf::error)>;
+using host_actor = protocol<
+  caf::result<opened>(open), caf::result<void>(turn_input),
+  caf::result<void>(chunk_credit), caf::result<void>(caf::close_atom),
+  caf::result<void>(cancel_atom), caf::result<void>(chunk_batch),
+  caf::result<void>(input_credit), caf::result<void>(turn_end),
+  caf::result<void>(finished), caf::result<void>(caf::tick_atom, std::uint64_t),
+  caf::result<void>(done_atom, std::uint64_t), caf::result<void>(claim_atom),
+  caf::result<void>(release_atom), caf::result<void>(spend_atom, std::uint32_t),
+  caf::result<void>(cancel_atom, caf::error)>;
 
 /// The state of a connection actor: hosts the body and moves its inputs and
 /// chunks.
@@ -123,8 +122,8 @@ public:
     return link_;
   }
 
-  /// What the client gave, as the action's own type; empty if it gave nothing.
-  /// Only for conversations.
+  /// What the client gave, as the action's own type, and the snapshot that it
+  /// chose; empty if it gave nothing. Only for conversations.
   [[nodiscard]] const payload& given_init() const noexcept {
     return init_;
   }
@@ -194,6 +193,7 @@ private:
   void refuse(caf::error reason);
   void deliver_refusal();
   caf::result<void> take_input(turn_input& x);
+  caf::result<void> lend_credit();
   void abort(const caf::error& reason);
   void expire();
   void on_down(const caf::down_msg& x);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -70,14 +71,21 @@ public:
 
   /// Queues a part of the body that waits for credit. It is woken in its turn
   /// with one credit reserved for it.
-  void wait_for_credit(wait& writer) {
-    writers_.push_back(&writer);
+  void wait_for_credit(wait& part) {
+    writers_.push_back({&part, [&part] { part.wake(); }});
+  }
+
+  /// The same for somebody else, who is called.
+  void wait_for_credit(std::function<void()> then) {
+    writers_.push_back({nullptr, std::move(then)});
   }
 
   /// Takes a part of the body out of the queue.
   /// @returns false if it was not there: a credit is reserved for it.
-  bool forget(const wait& writer) noexcept {
-    return std::erase(writers_, &writer) > 0;
+  bool forget(const wait& part) noexcept {
+    return std::erase_if(writers_,
+                         [&](const writer& x) { return x.part == &part; })
+           > 0;
   }
 
   /// Adds a chunk.
@@ -124,6 +132,11 @@ public:
   }
 
 private:
+  struct writer {
+    const wait* part; // null if it is none of the body
+    std::function<void()> go_on;
+  };
+
   /// Bounds the latency and the size of one message, whatever the window is.
   static constexpr std::uint32_t max_batch = 512;
 
@@ -142,8 +155,9 @@ private:
   void wake_writers() {
     while (credit_ > 0 && !writers_.empty()) {
       --credit_;
-      writers_.front()->wake();
+      const auto next = std::move(writers_.front().go_on);
       writers_.erase(writers_.begin());
+      next();
     }
   }
 
@@ -154,7 +168,7 @@ private:
   std::uint64_t sent_ = 0;
   std::uint64_t turns_ = 0;
   caf::intrusive_ptr<boxed> pending_;
-  std::vector<wait*> writers_; // in order of arrival; empty unless credit is
+  std::vector<writer> writers_; // in order of arrival; empty while credit is
 };
 
 } // namespace tertulia::detail
