@@ -184,6 +184,8 @@ void session_state::resume(view_promise promise, stored_snapshot from,
       const auto is_same = !working || working->same_as(from.content);
       previous_ = typed(std::move(from.content));
       content_ = is_same ? *previous_ : typed(std::move(*working));
+      if (is_same && content_.type() == last_.type)
+        saved_version_ = version_;
     } else {
       content_ = working ? typed(std::move(*working)) : what_->first_state();
     }

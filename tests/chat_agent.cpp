@@ -175,6 +175,9 @@ TEST_F(chat_agent, the_init_can_be_seen_by_the_body) {
   const auto json_init
     = rt->run("/agent/chat", {}, {}, with_init(json{{"snapshotId", id}}));
   EXPECT_EQ(json_init.at("state").at("custom").at("name"), id);
+  const auto chosen = say(
+    looking.stream_bidi(with_snapshot_id(without.snapshot_ids.at(0))), {});
+  EXPECT_EQ(chosen.state.custom, (mood{-1, id}));
 }
 
 TEST_F(chat_agent, tools_find_the_session_by_its_type) {

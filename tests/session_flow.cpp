@@ -3,6 +3,7 @@
 #include <tertulia/span_recorder.hpp>
 #include <tertulia/when.hpp>
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -163,6 +164,34 @@ TEST_F(session_flow, each_turn_has_a_span_that_names_its_snapshot) {
     to_json_text(ai::conversation_input{std::vector{ai::user_text("a")}}));
   EXPECT_EQ(whole->find("genkit:metadata:snapshotId"), nullptr)
     << "the end changed nothing";
+}
+
+TEST_F(session_flow, who_watches_changes_nothing) {
+  const auto flow = ai::define_session_flow(
+    *rt, "chat", [](context ctx, flow_session sess, flow_responder) -> task<> {
+      co_await sess.run(ctx,
+                        [](context, const ai::conversation_input&) -> task<> {
+                          co_return;
+                        });
+    });
+  const auto speak = [&] {
+    std::vector<ai::message> messages(1, ai::user_text("hot"));
+    const auto nan = std::numeric_limits<double>::quiet_NaN();
+    messages.front().content.push_back(ai::part::data(nan));
+    auto talk = flow.stream_bidi();
+    talk.send_messages(std::move(messages));
+    hear(talk);
+    talk.close();
+    return talk.output(patience).state.messages.size();
+  };
+  EXPECT_EQ(speak(), 1u) << "without a store nobody needs its JSON";
+  const auto recorder = listen();
+  EXPECT_EQ(speak(), 1u);
+  ASSERT_TRUE(nothing_is_left());
+  const auto span = recorder->find("sessionFlow/turn/0");
+  ASSERT_TRUE(span);
+  ASSERT_EQ(span->events.size(), 1u);
+  EXPECT_EQ(span->events.front().name, "input without JSON");
 }
 
 TEST_F(session_flow, steps_of_a_turn_are_children_of_its_span) {
@@ -429,6 +458,24 @@ TEST_F(session_flow, going_on_and_saying_nothing_yields_the_same_snapshot) {
   const auto second
     = say(flow.stream_bidi(with_snapshot_id(first.snapshot_id)), {});
   EXPECT_EQ(second, first);
+}
+
+TEST_F(session_flow, whatever_is_wanted_the_response_names_what_there_is) {
+  const auto flow = define(
+    repeat, with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  const auto first = say(flow.stream_bidi(), {"a"});
+  ASSERT_FALSE(first.snapshot_id.empty());
+  const auto second
+    = say(flow.stream_bidi(with_snapshot_id(first.snapshot_id)), {});
+  EXPECT_EQ(second, first) << "no turn, but its snapshot is there";
+}
+
+TEST_F(session_flow, an_unknown_snapshot_fails_at_once) {
+  const auto flow = define(repeat);
+  EXPECT_EQ(
+    code_from([&] { (void)flow.stream_bidi(with_snapshot_id("unknown")); }),
+    errc::not_found);
+  EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(session_flow, two_flows_from_one_snapshot_are_apart) {

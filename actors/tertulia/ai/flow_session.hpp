@@ -45,13 +45,24 @@ public:
   }
 
 private:
+  /// Says on a span what came in. To watch must change nothing: what has no
+  /// JSON is an error where somebody needs some, and not here.
+  static void note_input(span& to, const conversation_input& said) {
+    if (to.context() == nullptr)
+      return;
+    try {
+      to.set_attribute("genkit:input", to_json_text(said));
+    } catch (const status_error& why) {
+      to.add_event("input without JSON", {{"why", why.message()}});
+    }
+  }
+
   template <class Turn>
   static task<> loop(flow_session self, context ctx, Turn turn) {
     const input<conversation_input> in{ctx.owner()};
     while (auto said = co_await in.next()) {
       auto one = [&](context here) -> task<> {
-        if (here.trace().context() != nullptr)
-          here.trace().set_attribute("genkit:input", to_json_text(*said));
+        note_input(here.trace(), *said);
         // Nobody need wait for this: what the turn asks of the session comes
         // later, and a session that has ended takes the connection with it.
         detail::tell_session(here.owner(),

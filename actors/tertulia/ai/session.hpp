@@ -153,8 +153,8 @@ public:
 
   // -- how it began -----------------------------------------------------------
 
-  /// What the client gave when it opened the connection; only in the body of
-  /// the conversation itself.
+  /// What the client gave when it opened the connection, the snapshot that it
+  /// goes on from included; only in the body of the conversation itself.
   [[nodiscard]] conversation_init<Custom> init() const {
     if (const auto* given
         = owner_->given_init().template get_if<conversation_init<Custom>>())

@@ -90,6 +90,8 @@ struct session_opening {
   snapshot_id snapshot;
   if_live live = if_live::refuse;
   std::optional<state> initial;
+  /// What the body sees of it: the init of its own type, or nothing.
+  payload init;
 };
 
 /// An action whose connections have a session and a responder.

@@ -108,6 +108,13 @@ public:
     auto result = opening_of(chosen, has_state);
     if (has_state)
       result.initial = ai::to_state(*given->state);
+    // However the client has named the snapshot.
+    if (chosen.snapshot) {
+      init_type told;
+      told.snapshot_id = chosen.snapshot;
+      init = payload::of(std::move(told));
+    }
+    result.init = std::move(init);
     return result;
   }
 
