@@ -22,12 +22,16 @@ void check_name(const std::string& name) {
 
 } // namespace
 
-void registry::add(std::shared_ptr<const action> x) {
-  check_name(x->info.name);
+void registry::add(const std::vector<std::shared_ptr<const action>>& xs) {
+  for (const auto& x : xs)
+    check_name(x->info.name);
   std::unique_lock guard{mutex_};
-  if (!actions_.emplace(x->key(), x).second)
-    throw status_error{errc::already_exists,
-                       "the action " + x->key() + " is defined already"};
+  for (const auto& x : xs)
+    if (actions_.contains(x->key()))
+      throw status_error{errc::already_exists,
+                         "the action " + x->key() + " is defined already"};
+  for (const auto& x : xs)
+    actions_.emplace(x->key(), x);
 }
 
 void registry::keep(const std::shared_ptr<const action>& x) {

@@ -34,6 +34,30 @@ TEST_F(agent, a_tool_gets_a_snapshot_by_key) {
             errc::not_found);
 }
 
+TEST_F(agent, what_cannot_be_defined_whole_is_not_defined) {
+  const auto count = [&] { return rt->actions().size(); };
+  (void)ai::define_agent(
+    *rt, "x",
+    [](context, ai::session<nothing>, input<ai::conversation_input>,
+       ai::responder<nothing>) -> task<> { co_return; },
+    with_snapshot_store(store));
+  const auto before = count();
+  // Its own key is free, but that of its store is not.
+  EXPECT_EQ(code_from([&] {
+              (void)ai::define_session_flow(
+                *rt, "x",
+                [](context, ai::flow_session<nothing>,
+                   ai::flow_responder<nothing>) -> task<> { co_return; },
+                with_snapshot_store(store));
+            }),
+            errc::already_exists);
+  // Nor has its store's a name that is too long while its own is not.
+  EXPECT_EQ(code_from([&] { define_notes(std::string(120, 'x')); }),
+            errc::invalid_argument);
+  EXPECT_EQ(count(), before);
+  EXPECT_FALSE(rt->find_action("/session-flow/x"));
+}
+
 TEST_F(agent, a_tool_gets_a_session_by_key) {
   const auto notes = define_kept_notes();
   const auto made

@@ -27,9 +27,10 @@ class runtime;
 
 namespace detail {
 
-/// Registers the actions on the store of an agent. Seed 000 §10.1.
+/// Adds the actions on the store of an agent. Seed 000 §10.1.
 template <class State>
-void define_session_store(runtime& rt, const conversation_action& of);
+void add_session_store(std::vector<std::shared_ptr<const action>>& to,
+                       const conversation_action& of);
 
 } // namespace detail
 
@@ -135,9 +136,10 @@ public:
     policy.saves_changes = true;
     auto what = std::make_shared<detail::agent_action<Body>>(
       std::move(info), std::move(policy), std::move(body));
-    add(what);
+    std::vector<std::shared_ptr<const detail::action>> all{what};
     if (what->policy.store)
-      detail::define_session_store<state_type>(*this, *what);
+      detail::add_session_store<state_type>(all, *what);
+    add(all);
     return handle<types>(what);
   }
 
@@ -166,6 +168,8 @@ public:
   }
 
   /// Runs an action once: sends the inputs, closes, and waits for the output.
+  /// Inputs that it does not read before it ends are left out; `stream_bidi` is
+  /// for who wants to know of them.
   ///
   /// @param key      which action.
   /// @param inputs   its inputs, in order.
@@ -248,9 +252,9 @@ public:
       std::move(kind), std::move(name), std::move(description));
   }
 
-  /// Registers an action under its key; private to this library.
-  void add(std::shared_ptr<const detail::action> what) {
-    env_->actions.add(std::move(what));
+  /// Registers actions under their keys, all or none; private to this library.
+  void add(const std::vector<std::shared_ptr<const detail::action>>& all) {
+    env_->actions.add(all);
   }
 
   /// Makes a handle on an action; private to this library.
@@ -267,12 +271,20 @@ public:
   template <class Body>
   auto define(std::string kind, std::string name, Body body,
               std::string description) {
-    using types = detail::types_of_body<Body>;
-    auto what = std::make_shared<detail::action_of<Body>>(
-      describe<types>(std::move(kind), std::move(name), std::move(description)),
+    auto what = make(std::move(kind), std::move(name), std::move(body),
+                     std::move(description));
+    add({what});
+    return handle<detail::types_of_body<Body>>(what);
+  }
+
+  /// Makes an action of any kind; private to this library.
+  template <class Body>
+  static std::shared_ptr<const detail::action>
+  make(std::string kind, std::string name, Body body, std::string description) {
+    return std::make_shared<detail::action_of<Body>>(
+      describe<detail::types_of_body<Body>>(std::move(kind), std::move(name),
+                                            std::move(description)),
       std::move(body));
-    add(what);
-    return handle<types>(what);
   }
 
 private:

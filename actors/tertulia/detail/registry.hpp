@@ -17,9 +17,9 @@ namespace tertulia::detail {
 /// @threads all members.
 class registry {
 public:
-  /// Adds an action under its key.
-  /// @errors throws `already_exists`; `invalid_argument` for a bad key.
-  void add(std::shared_ptr<const action> x);
+  /// Adds actions under their keys, all or none.
+  /// @errors throws `already_exists`; `invalid_argument` for a bad name.
+  void add(const std::vector<std::shared_ptr<const action>>& xs);
 
   /// Makes an action known that has no key, as long as somebody else holds it.
   /// @errors throws `invalid_argument` for a bad name.

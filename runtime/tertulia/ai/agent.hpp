@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tertulia::ai {
 
@@ -50,16 +51,17 @@ auto define_agent(runtime& rt, std::string name, Body body,
   policy.notice = detail::make_notice<status>;
   auto what = std::make_shared<detail::typed_conversation<Body>>(
     std::move(info), std::move(policy), std::move(body));
-  rt.add(what);
+  std::vector<std::shared_ptr<const detail::action>> all{what};
   if (what->policy.store) {
     constexpr auto make = [](const stored_snapshot& x) {
       return agent_snapshot<custom>{x.record, x.content};
     };
-    detail::define_get_snapshot<agent_snapshot<custom>>(rt, "snapshot-store",
-                                                        *what, make);
-    detail::define_list_snapshots<agent_snapshot<custom>>(rt, "snapshot-store",
-                                                          *what, make);
+    all.push_back(detail::get_snapshot_action<agent_snapshot<custom>>(
+      "snapshot-store", *what, make));
+    all.push_back(detail::list_snapshots_action<agent_snapshot<custom>>(
+      "snapshot-store", *what, make));
   }
+  rt.add(all);
   return agent<status, custom>{rt.handle<types>(what)};
 }
 

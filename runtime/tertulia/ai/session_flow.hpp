@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tertulia::ai {
 
@@ -53,14 +54,15 @@ auto define_session_flow(runtime& rt, std::string name, Body body,
     policy.wanted = [](const detail::snapshot_moment&) { return true; };
   auto what = std::make_shared<detail::typed_conversation<Body>>(
     std::move(info), std::move(policy), std::move(body));
-  rt.add(what);
+  std::vector<std::shared_ptr<const detail::action>> all{what};
   if (what->policy.store) {
     constexpr auto make = [](const stored_snapshot& x) {
       return session_flow_snapshot<custom>{x.record, x.content};
     };
-    detail::define_get_snapshot<session_flow_snapshot<custom>>(
-      rt, "snapshot-store", *what, make);
+    all.push_back(detail::get_snapshot_action<session_flow_snapshot<custom>>(
+      "snapshot-store", *what, make));
   }
+  rt.add(all);
   return session_flow<status, custom>{rt.handle<types>(what)};
 }
 

@@ -121,7 +121,7 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
   auto info = detail::describe_action<in_type, json, out_type, nothing>(
     "tool", std::move(name), std::move(description));
   auto what = std::make_shared<action_type>(std::move(info), std::move(fn));
-  rt.add(what);
+  rt.add({what});
   entry->what = detail::action_ref{&rt.system(), rt.front_desk(), what->key(),
                                    what->info, what};
   return typed_tool<in_type, out_type>{std::move(entry)};

@@ -4,6 +4,7 @@
 
 #include <tertulia/runtime.hpp>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,12 +51,13 @@ task<T> the_input(input<T> in) {
   co_return std::move(*result);
 }
 
-/// Registers `/<kind>/<name>/getSnapshot`.
+/// Makes `/<kind>/<name>/getSnapshot`.
 /// @tparam Snapshot what it answers, made by `make` of a `stored_snapshot`.
 template <class Snapshot, class Make>
-void define_get_snapshot(runtime& rt, const std::string& kind,
-                         const conversation_action& of, Make make) {
-  rt.define(
+std::shared_ptr<const action> get_snapshot_action(const std::string& kind,
+                                                  const conversation_action& of,
+                                                  Make make) {
+  return runtime::make(
     kind, of.info.name + "/getSnapshot",
     [key = of.info.key, policy = of.policy,
      make](context ctx, input<snapshot_query> in,
@@ -68,11 +70,12 @@ void define_get_snapshot(runtime& rt, const std::string& kind,
     "Returns a snapshot of " + of.info.key + '.');
 }
 
-/// Registers `/<kind>/<name>/listSnapshots`.
+/// Makes `/<kind>/<name>/listSnapshots`.
 template <class Snapshot, class Make>
-void define_list_snapshots(runtime& rt, const std::string& kind,
-                           const conversation_action& of, Make make) {
-  rt.define(
+std::shared_ptr<const action>
+list_snapshots_action(const std::string& kind, const conversation_action& of,
+                      Make make) {
+  return runtime::make(
     kind, of.info.name + "/listSnapshots",
     [key = of.info.key, policy = of.policy, restore = of.policy.restore,
      make](context ctx, input<session_query> in,
@@ -94,12 +97,13 @@ void define_list_snapshots(runtime& rt, const std::string& kind,
 }
 
 template <class State>
-void define_session_store(runtime& rt, const conversation_action& of) {
-  define_get_snapshot<snapshot<State>>(rt, "session-store", of,
-                                       snapshot_as<State>);
-  define_list_snapshots<snapshot<State>>(rt, "session-store", of,
-                                         snapshot_as<State>);
-  rt.define(
+void add_session_store(std::vector<std::shared_ptr<const action>>& to,
+                       const conversation_action& of) {
+  to.push_back(get_snapshot_action<snapshot<State>>("session-store", of,
+                                                    snapshot_as<State>));
+  to.push_back(list_snapshots_action<snapshot<State>>("session-store", of,
+                                                      snapshot_as<State>));
+  to.push_back(runtime::make(
     "session-store", of.info.name + "/getSession",
     [key = of.info.key,
      policy = of.policy](context ctx, input<session_query> in,
@@ -115,7 +119,7 @@ void define_session_store(runtime& rt, const conversation_action& of) {
         result.last_snapshot = snapshot_as<State>(found.head);
       co_return result;
     },
-    "Returns a session of " + of.info.key + '.');
+    "Returns a session of " + of.info.key + '.'));
 }
 
 } // namespace tertulia::detail
