@@ -47,7 +47,9 @@ caf::error fail(errc code, std::string message, std::string details) {
 }
 
 caf::error to_error(const status_error& x) {
-  return fail(x.code(), x.message(), x.details());
+  // An error of CAF whose code is 0 is none, and whoever threw meant one.
+  const auto code = x.code() == errc::ok ? errc::internal : x.code();
+  return fail(code, x.message(), x.details());
 }
 
 status_error to_status(const caf::error& x) {

@@ -117,6 +117,9 @@ TEST_F(protocol, whatever_is_thrown_becomes_one_error) {
   EXPECT_EQ(code_of(error_from(std::runtime_error{"odd"})), errc::internal);
   EXPECT_EQ(text_of(error_from(std::runtime_error{"odd"})), "odd");
   EXPECT_EQ(code_of(error_from(42)), errc::internal);
+  const auto odd = error_from(status_error{errc::ok, "odd"});
+  EXPECT_EQ(code_of(odd), errc::internal) << "what is thrown is an error";
+  EXPECT_EQ(text_of(odd), "odd");
   EXPECT_EQ(code_from([] { raise(fail(errc::data_loss, "x")); }),
             errc::data_loss);
   EXPECT_EQ(value_or_raise(caf::expected<int>{3}), 3);

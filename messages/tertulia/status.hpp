@@ -53,7 +53,8 @@ private:
 [[nodiscard]] caf::error fail(errc code, std::string message,
                               std::string details = {});
 
-/// Returns the error as it travels between actors.
+/// Returns the error as it travels between actors; `internal` if its code is
+/// `errc::ok`, which is no error.
 [[nodiscard]] caf::error to_error(const status_error& x);
 
 /// Returns the error as coroutines throw it. An error of a foreign category

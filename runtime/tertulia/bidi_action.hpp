@@ -61,10 +61,14 @@ public:
   ///
   /// @param options any of `with_init`, `with_input_window`,
   ///                `with_chunk_window`, `with_deadline`, `with_open_timeout`,
-  ///                `with_trace_parent`.
+  ///                `with_trace_parent`; for agents also `with_session_id`,
+  ///                `with_snapshot_id`, `with_take_over`.
   /// @errors `invalid_argument` for options that make no sense;
   ///         `resource_exhausted` if too many connections are open;
-  ///         `unavailable` if the runtime is stopping; `deadline_exceeded`.
+  ///         `unavailable` if the runtime is stopping; `deadline_exceeded`. Of
+  ///         agents also `failed_precondition` for a session that is live, a
+  ///         snapshot without a store or a newer type; `not_found` and
+  ///         `data_loss` of a snapshot; what the store says.
   template <client_option<Init>... Options>
   [[nodiscard]] connection<In, Out, Stream>
   stream_bidi(const Options&... options) const {

@@ -5,7 +5,10 @@
 #include <tertulia/ai/conversation.hpp>
 #include <tertulia/connection.hpp>
 
+#include <caf/timespan.hpp>
+
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -49,6 +52,12 @@ public:
     talk_.send(std::move(input));
   }
 
+  /// As `send`, but waits no longer than `within`, as
+  /// `connection::send_within`.
+  void send_within(caf::timespan within, conversation_input input) {
+    talk_.send_within(within, std::move(input));
+  }
+
   /// Sends the messages of a turn.
   void send_messages(std::vector<message> messages) {
     talk_.send(std::move(messages));
@@ -90,6 +99,12 @@ public:
   /// As `connection::finished`.
   [[nodiscard]] bool finished() const {
     return talk_.finished();
+  }
+
+  /// How many turns' inputs the body did not read before it ended; as
+  /// `connection::unread_inputs`.
+  [[nodiscard]] std::uint64_t unread_inputs() const {
+    return talk_.unread_inputs();
   }
 
   /// As `connection::wait_until_done`.
