@@ -26,7 +26,7 @@ public:
       std::vector<std::string> words) {
     words_ = std::move(words);
     what.client = self_;
-    self_->request(desk, 1s, std::move(what))
+    self_->request(desk, 10s, std::move(what))
       .then(
         [this](const tertulia::opened& x) {
           talk_ = x.connection;
@@ -51,7 +51,11 @@ public:
         credit_ += x.inputs;
         go_on();
       },
-      [](tertulia::turn_end) {},
+      [this](tertulia::turn_end x) {
+        credit_ += x.input_credit;
+        self_->send(talk_, tertulia::chunk_credit{1}); // it counts as a chunk
+        go_on();
+      },
       [this](tertulia::finished& x) {
         if (x.reason)
           return give_up(x.reason);
@@ -66,7 +70,7 @@ private:
     for (; credit_ > 0 && next_ < words_.size(); --credit_)
       self_->send(talk_,
                   tertulia::turn_input{tertulia::payload::of(words_[next_++])});
-    if (next_ == words_.size())
+    if (next_ == words_.size() && !std::exchange(closed_, true))
       self_->send(talk_, caf::close_atom_v);
   }
 
@@ -80,6 +84,7 @@ private:
   std::uint32_t credit_ = 0;
   std::vector<std::string> words_;
   std::size_t next_ = 0;
+  bool closed_ = false;
 };
 
 tertulia::chunk_sink::behavior_type

@@ -34,7 +34,7 @@ public:
       std::vector<std::string> lines) {
     lines_ = std::move(lines);
     what.client = self_;
-    self_->request(desk, 1s, std::move(what))
+    self_->request(desk, 10s, std::move(what))
       .then(
         [this](const tertulia::opened& x) {
           talk_ = x.connection;
@@ -61,6 +61,7 @@ public:
       },
       [this](tertulia::turn_end x) {
         credit_ += x.input_credit;
+        self_->send(talk_, tertulia::chunk_credit{1}); // it counts as a chunk
         my_turn_ = true;
         speak();
       },

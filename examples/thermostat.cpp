@@ -36,16 +36,26 @@ auto room_control(const caf::actor& device) {
   return [=](tertulia::connection_actor::pointer self,
              tertulia::client_port<double, std::string, std::string> client,
              tertulia::nothing) -> tertulia::connection_actor::behavior_type {
+    const auto give_up = [=](const caf::error&) {
+      client.fail(tertulia::errc::unavailable, "the device does not answer");
+    };
     return {
       [=](tertulia::turn_input& x) {
         self->anon_send(device, caf::put_atom_v, client.read(x));
-        self->request(device, 1s, caf::get_atom_v).then([=](double target) {
-          client.send("heating to " + std::to_string(target).substr(0, 4));
-          client.end_turn();
-        });
+        self->request(device, 10s, caf::get_atom_v)
+          .then(
+            [=](double target) {
+              client.send("heating to " + std::to_string(target).substr(0, 4));
+              client.end_turn();
+            },
+            give_up);
       },
       [=](tertulia::chunk_credit x) { client.on(x); },
-      [=](caf::close_atom) { client.finish("good night"); },
+      [=](caf::close_atom) {
+        // It answers in order: then all that was asked before is answered, too.
+        self->request(device, 10s, caf::get_atom_v)
+          .then([=](double) { client.finish("good night"); }, give_up);
+      },
       [=](tertulia::cancel_atom) { self->quit(); },
     };
   };
