@@ -189,6 +189,82 @@ TEST_F(agent, without_a_store_nothing_can_be_restored) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
+  enum class which { none, known, unknown };
+  using enum which;
+  struct opening_case {
+    which snapshot;
+    which session;
+    bool has_init;
+    const char* goes_on_with; // the words at the opening, or an error's code
+    void apply(client_options<notebook>& to) const {
+      if (snapshot != none)
+        to.connection.snapshot = snapshot == known ? made : snapshot_id{"none"};
+      if (session != none)
+        to.connection.session = session_id{session == known ? "mine" : "new"};
+      if (has_init)
+        to.init = notebook{7, "x"};
+    }
+    snapshot_id made{};
+  };
+  // Words "a" are in the snapshot, "ab" in the session.
+  const opening_case with_store[] = {
+    {none, none, false, ""},
+    {none, none, true, "x"},
+    {none, known, false, "ab"},
+    {none, known, true, "ab"},
+    {none, unknown, false, ""},
+    {none, unknown, true, "x"},
+    {known, none, false, "a"},
+    {known, none, true, "invalid_argument"},
+    {known, known, false, "a"},
+    {known, known, true, "invalid_argument"},
+    {known, unknown, false, "invalid_argument"},
+    {known, unknown, true, "invalid_argument"},
+    {unknown, none, false, "not_found"},
+    {unknown, none, true, "invalid_argument"},
+    {unknown, known, false, "not_found"},
+    {unknown, known, true, "invalid_argument"},
+    {unknown, unknown, false, "not_found"},
+    {unknown, unknown, true, "invalid_argument"},
+  };
+  const opening_case without_store[] = {
+    {none, none, false, ""},
+    {none, none, true, "x"},
+    {none, unknown, false, ""},
+    {none, unknown, true, "x"},
+    {unknown, none, false, "failed_precondition"},
+    {unknown, none, true, "invalid_argument"},
+    {unknown, unknown, false, "failed_precondition"},
+    {unknown, unknown, true, "invalid_argument"},
+  };
+  const auto look_at = [&](const auto& notes, const opening_case& x) {
+    try {
+      return finish(notes.stream_bidi(x), words{}).state.words;
+    } catch (const status_error& error) {
+      return std::string{to_string(error.code())};
+    }
+  };
+  const auto name_of = [](const opening_case& x) {
+    return "snapshot " + std::to_string(static_cast<int>(x.snapshot))
+           + ", session " + std::to_string(static_cast<int>(x.session))
+           + (x.has_init ? ", init" : "");
+  };
+  for (auto x : with_store) {
+    restart({});
+    store = spawn_memory_store(system);
+    const auto notes = define_kept_notes();
+    x.made = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"})
+               .snapshot_ids.at(0);
+    EXPECT_EQ(look_at(notes, x), x.goes_on_with) << name_of(x);
+  }
+  restart({});
+  const auto notes = rt->define_agent("notes", take_notes);
+  for (const auto& x : without_store)
+    EXPECT_EQ(look_at(notes, x), x.goes_on_with) << name_of(x);
+  EXPECT_TRUE(nothing_is_left());
+}
+
 TEST_F(agent, a_snapshot_of_another_agent_is_not_found) {
   const auto one = define_kept_notes("one");
   const auto two = define_kept_notes("two");

@@ -16,14 +16,22 @@ namespace tertulia::test::conversation_store_faults {
 namespace {
 
 /// In the middle of what the store fails.
-enum class work { opening, restoring, change, turn_end, invocation_end };
+enum class work {
+  opening,
+  restoring,
+  change,
+  turn_end,
+  turn_end_without_snapshot,
+  invocation_end,
+};
 
 /// How it does.
 enum class fault { fails, loses_its_answer, hangs, dies };
 
 std::string name_of(work x) {
   constexpr const char* names[]
-    = {"opening", "restoring", "change", "turn_end", "invocation_end"};
+    = {"opening",  "restoring",    "change",
+       "turn_end", "declined_end", "invocation_end"};
   return names[static_cast<std::size_t>(x)];
 }
 
@@ -60,7 +68,8 @@ struct a_store_that : faulty_conversations,
   /// The memo that fits the work: the end of an invocation finds something to
   /// store only if no turn has stored it before.
   memo_agent define() {
-    if (std::get<work>(GetParam()) == work::invocation_end)
+    const auto what = std::get<work>(GetParam());
+    if (what == work::invocation_end || what == work::turn_end_without_snapshot)
       return define_memo(
         with_snapshot_callback(snapshot_on{snapshot_event::invocation_end}));
     return define_keeping_memo();
@@ -115,6 +124,10 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
       break_next<save_snapshot>();
       client.send("lost");
       break;
+    case work::turn_end_without_snapshot:
+      break_next<save_session>();
+      client.send("pass"); // so that the turn's end is what is saved next
+      break;
     case work::invocation_end:
       say(client, "lost");
       break_next<save_snapshot>();
@@ -147,6 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
   conversation_faults, a_store_that,
   ::testing::Combine(::testing::Values(work::opening, work::restoring,
                                        work::change, work::turn_end,
+                                       work::turn_end_without_snapshot,
                                        work::invocation_end),
                      ::testing::Values(fault::fails, fault::loses_its_answer,
                                        fault::hangs, fault::dies)),

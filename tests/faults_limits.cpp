@@ -249,9 +249,53 @@ TEST_F(faults_of_limits, chunk_without_json_to_a_typed_client) {
   EXPECT_TRUE(std::isnan(talk.output(patience)));
 }
 
+// -- openings that make no sense ----------------------------------------------
+
+TEST_F(faults_of_limits, an_opening_that_makes_no_sense_is_refused) {
+  const auto echo = define_echo();
+  const chunk_sink client = system.spawn<caf::hidden>([](chunk_sink::pointer) {
+    return chunk_sink::behavior_type{[](chunk_batch&) {}, [](input_credit) {},
+                                     [](turn_end) {}, [](finished&) {}};
+  });
+  connection_actor opened_one;
+  const auto answer_of = [&](const auto& whom, open what) {
+    auto result = errc::ok;
+    caf::scoped_actor self{system};
+    self
+      ->request(caf::actor_cast<caf::actor>(whom), caf::duration{patience},
+                std::move(what))
+      .receive([&](opened& x) { opened_one = std::move(x.connection); },
+               [&](const caf::error& x) { result = code_of(x); });
+    return result;
+  };
+  const auto desk = rt->front_desk();
+  EXPECT_EQ(answer_of(desk, echo.opening_for(chunk_sink{})),
+            errc::invalid_argument)
+    << "nobody would hear it";
+  auto late = echo.opening_for(client);
+  late.options.deadline = -1s;
+  EXPECT_EQ(answer_of(desk, late), errc::invalid_argument);
+  auto in_session = echo.opening_for(client);
+  in_session.options.session = session_id{"mine"};
+  EXPECT_EQ(answer_of(desk, in_session), errc::invalid_argument)
+    << "a flow has none";
+  auto restored = echo.opening_for(client);
+  restored.options.snapshot = snapshot_id{"mine"};
+  EXPECT_EQ(answer_of(desk, restored), errc::invalid_argument);
+
+  EXPECT_EQ(answer_of(desk, echo.opening_for(client)), errc::ok);
+  const auto first = opened_one;
+  EXPECT_EQ(answer_of(first, echo.opening_for(client)),
+            errc::failed_precondition)
+    << "it is open";
+  caf::anon_send(first, caf::close_atom_v);
+  EXPECT_TRUE(nothing_is_left());
+  caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
+}
+
 // -- another process ----------------------------------------------------------
 
-TEST_F(faults_of_nodes, frozen_node_would_be_noticed) {
+TEST_F(faults_of_nodes, are_asked_for_a_sign_of_life) {
   const auto set = [&](caf::string_view name) {
     return caf::get_or(here.config(), name, caf::timespan{0});
   };

@@ -276,13 +276,23 @@ TEST_F(soak, conversations_of_threads_come_back_too) {
     talk.close();
     EXPECT_EQ(talk.output(patience), 1);
   };
-  for (int i = 0; i < 500; ++i)
-    converse_once();
-  wait_until_idle();
+  const auto end_otherwise = [&] {
+    (void)flow.stream_bidi(); // is dropped
+    auto talk = flow.stream_bidi();
+    talk.cancel();
+    EXPECT_THROW(talk.output(patience), status_error);
+    EXPECT_THROW((void)rt.stream_bidi("/bidi-flow/unknown"), status_error);
+  };
+  const auto converse_often = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      converse_once();
+      end_otherwise();
+    }
+    wait_until_idle();
+  };
+  converse_often(500);
   const auto before = bytes_in_use();
-  for (int i = 0; i < 5'000; ++i)
-    converse_once();
-  wait_until_idle();
+  converse_often(5'000);
   EXPECT_LT(bytes_in_use(), before + 256 * 1'024);
 }
 

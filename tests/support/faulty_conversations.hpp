@@ -68,8 +68,7 @@ protected:
   }
 
   /// An agent that remembers each input, says it back and ends the turn. The
-  /// input "throw" makes its body throw; after "linger" it says two more
-  /// things.
+  /// input "throw" makes its body throw, and "pass" changes nothing.
   template <class... Options>
   memo_agent define_memo(const Options&... options) {
     return rt->define_agent(
@@ -83,7 +82,8 @@ protected:
           ++count;
           if (*text == "throw")
             throw status_error{errc::permission_denied, "not that"};
-          co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+          if (*text != "pass")
+            co_await mine.update([&](memo& x) { x.said.push_back(*text); });
           co_await out.send(*text);
           co_await out.end_turn();
         }

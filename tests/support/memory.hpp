@@ -22,4 +22,13 @@ inline std::size_t bytes_in_use() {
     return ::mallinfo2().uordblks;
 }
 
+/// The same with blocks that are too large for the heap, such as a long list of
+/// the test's own.
+inline std::size_t all_bytes_in_use() {
+  if constexpr (sanitized)
+    return bytes_in_use();
+  else
+    return bytes_in_use() + ::mallinfo2().hblkhd;
+}
+
 } // namespace tertulia::test
