@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/host.hpp>
+#include <tertulia/detail/timer.hpp>
+#include <tertulia/status.hpp>
 #include <tertulia/turn.hpp>
 
 #include <caf/stateful_actor.hpp>
@@ -72,7 +74,13 @@ private:
 
   /// @param has_credit whether a notice of it is paid for.
   void take(outcome_promise promise, snapshot_trigger what, bool has_credit) {
-    self_->request(session_, caf::infinite, what)
+    // Who waits for the end of a turn keeps the time; within a turn the client
+    // may take as long as it likes, and the store alone is hurried.
+    const caf::duration within
+      = what.event == snapshot_event::tool_iteration_end
+          ? for_request(what_->policy.store_within)
+          : caf::duration{caf::infinite};
+    self_->request(session_, within, what)
       .then(
         [=, this](snapshot_outcome& x) mutable {
           const auto announced = x.created && what_->policy.notice;
@@ -89,6 +97,12 @@ private:
         [=, this](caf::error& reason) mutable {
           if (has_credit)
             self_->send(connection(), release_atom_v);
+          // What was not heard of in time might still happen.
+          if (reason == caf::sec::request_timeout) {
+            reason = fail(errc::deadline_exceeded,
+                          "the session took too long for a snapshot");
+            self_->send(connection(), cancel_atom_v, reason);
+          }
           promise.deliver(std::move(reason));
         });
   }

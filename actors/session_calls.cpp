@@ -38,8 +38,11 @@ task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
   auto& owner = ctx.owner();
   const auto& link = owner.link();
   owner.flush(); // what was said before comes before
-  trigger_wait pending{link.responder, session_wait(owner),
-                       snapshot_trigger{event}};
+  // Within a turn the client may have to read first, which is no time-out.
+  const auto within = event == snapshot_event::tool_iteration_end
+                        ? caf::timespan::max()
+                        : session_wait(owner);
+  trigger_wait pending{link.responder, within, snapshot_trigger{event}};
   auto outcome = co_await std::move(pending);
   note(ctx, link, outcome);
   co_return std::move(outcome.id);

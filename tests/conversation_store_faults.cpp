@@ -20,6 +20,7 @@ enum class work {
   opening,
   restoring,
   change,
+  iteration,
   turn_end,
   turn_end_without_snapshot,
   invocation_end,
@@ -30,7 +31,7 @@ enum class fault { fails, loses_its_answer, hangs, dies };
 
 std::string name_of(work x) {
   constexpr const char* names[]
-    = {"opening",  "restoring",    "change",
+    = {"opening",  "restoring",    "change",        "iteration",
        "turn_end", "declined_end", "invocation_end"};
   return names[static_cast<std::size_t>(x)];
 }
@@ -120,6 +121,10 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
       break_next<save_session>();
       client.send("lost");
       break;
+    case work::iteration:
+      break_next<save_snapshot>();
+      client.send("iterate");
+      break;
     case work::turn_end:
       break_next<save_snapshot>();
       client.send("lost");
@@ -159,7 +164,8 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
 INSTANTIATE_TEST_SUITE_P(
   conversation_faults, a_store_that,
   ::testing::Combine(::testing::Values(work::opening, work::restoring,
-                                       work::change, work::turn_end,
+                                       work::change, work::iteration,
+                                       work::turn_end,
                                        work::turn_end_without_snapshot,
                                        work::invocation_end),
                      ::testing::Values(fault::fails, fault::loses_its_answer,

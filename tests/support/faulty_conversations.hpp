@@ -68,7 +68,8 @@ protected:
   }
 
   /// An agent that remembers each input, says it back and ends the turn. The
-  /// input "throw" makes its body throw, and "pass" changes nothing.
+  /// input "throw" makes its body throw, "pass" changes nothing, and "iterate"
+  /// has a snapshot made within the turn.
   template <class... Options>
   memo_agent define_memo(const Options&... options) {
     return rt->define_agent(
@@ -84,6 +85,8 @@ protected:
             throw status_error{errc::permission_denied, "not that"};
           if (*text != "pass")
             co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+          if (*text == "iterate")
+            co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
           co_await out.send(*text);
           co_await out.end_turn();
         }
