@@ -26,8 +26,8 @@ caf::result<opened> host::start(open& x) {
   try {
     if (conversation != nullptr) {
       if (x.init)
-        init = action_->check_init(std::move(x.init));
-      how = conversation->opening(std::move(init), x.options);
+        init_ = action_->check_init(std::move(x.init));
+      how = conversation->opening(init_, x.options);
       init_ = std::move(how.init);
     } else {
       init = action_->check_init(std::move(x.init));
