@@ -45,8 +45,9 @@ public:
     EXPECT_EQ(produced, offer);
     EXPECT_EQ(out_of_order, 0u);
     EXPECT_LE(ahead, window_ + 1);
-    if (offer == a_million) // a byte for every third chunk, at most
+    if (offer == a_million) { // a byte for every third chunk, at most
       EXPECT_LT(bytes_in_use(), early_ + 256 * 1'024);
+    }
   }
 
 private:

@@ -237,8 +237,9 @@ TEST_F(sqlite_faults, what_is_saved_beside_a_flipped_bit_is_that_or_a_loss) {
     for (const auto& [where, text] : promised.records) {
       const auto found = again.get<stored_snapshot>(
         get_snapshot{snapshot_ref{session(where.first), where.second}});
-      if (found)
+      if (found) {
         EXPECT_EQ(found->content.text(), text) << "bit " << bit;
+      }
     }
     errors.insert(again.errors().begin(), again.errors().end());
     for (const auto code : errors)
