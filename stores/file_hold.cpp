@@ -7,8 +7,13 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -19,14 +24,75 @@ namespace tertulia {
 
 namespace {
 
-[[noreturn]] void reject(errc code, const std::string& file,
-                         const std::string& why) {
-  throw status_error{code, file + ": " + why,
-                     json::object({{"file", file}})
-                       .dump(-1, ' ', false, json::error_handler_t::replace)};
+file_identity identity_of(const struct stat& x) noexcept {
+  return {x.st_dev, x.st_ino};
 }
 
-[[noreturn]] void reject(const std::string& file, int error) {
+void expect_regular(const std::string& name, const struct stat& x) {
+  if (!S_ISREG(x.st_mode))
+    reject_file(errc::failed_precondition, name, "is not a regular file");
+}
+
+/// Closes a descriptor, unless it is released before.
+class descriptor {
+public:
+  explicit descriptor(int x) noexcept : x_(x) {}
+
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+
+  ~descriptor() {
+    if (x_ >= 0)
+      ::close(x_);
+  }
+
+  [[nodiscard]] int get() const noexcept {
+    return x_;
+  }
+
+  [[nodiscard]] int release() noexcept {
+    return std::exchange(x_, -1);
+  }
+
+private:
+  int x_;
+};
+
+/// What this process holds. Whoever closes any descriptor of a file takes away
+/// the POSIX locks that the process has on it, and those are what SQLite counts
+/// on. So nobody opens a file that is held here; a descriptor that somebody got
+/// nevertheless, because the file was renamed just then, stays open as long as
+/// it is held.
+struct held_files {
+  std::mutex mutex;
+  std::map<file_identity, std::vector<int>> spare;
+};
+
+/// Never destroyed: a store may end after `main`.
+held_files& held() {
+  static auto* const result = new held_files;
+  return *result;
+}
+
+void occupy_standard_descriptors() {
+  for (auto x = 0; x >= 0 && x <= STDERR_FILENO;) {
+    x = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (x > STDERR_FILENO)
+      ::close(x);
+  }
+}
+
+} // namespace
+
+void reject_file(errc code, const std::string& file, const std::string& why,
+                 json details) {
+  details["file"] = file;
+  throw status_error{code, file + ": " + why,
+                     details.dump(-1, ' ', false,
+                                  json::error_handler_t::replace)};
+}
+
+void reject_file(const std::string& file, int error) {
   auto code = errc::unavailable;
   switch (error) {
     case ENOENT:
@@ -34,54 +100,114 @@ namespace {
     case EACCES:
     case EPERM:
     case EROFS: code = errc::permission_denied; break;
+    case EFBIG:
     case ENOSPC:
     case EDQUOT:
     case EMFILE:
     case ENFILE: code = errc::resource_exhausted; break;
     default: break;
   }
-  reject(code, file, std::system_category().message(error));
+  reject_file(code, file, std::system_category().message(error));
 }
 
-constexpr mode_t owner_only = S_IRUSR | S_IWUSR;
-
-} // namespace
+void expect_regular_file(const std::string& name) {
+  struct stat there {};
+  if (::stat(name.c_str(), &there) == 0)
+    expect_regular(name, there);
+  else if (errno != ENOENT)
+    reject_file(name, errno);
+}
 
 file_hold::file_hold(const std::string& file, caf::timespan patience) {
-  const auto lock = file + "-lock";
+  occupy_standard_descriptors();
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  handle_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, owner_only);
-  if (handle_ < 0)
-    reject(lock, errno);
   // The kernel knows no wait with an end, and nobody waits here but at a start.
   constexpr std::chrono::milliseconds pause{5};
-  while (::flock(handle_, LOCK_EX | LOCK_NB) != 0) {
-    const auto error = errno;
-    if (error == EINTR)
-      continue;
-    if (error == EWOULDBLOCK && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(pause);
-      continue;
-    }
-    ::close(handle_);
-    if (error == EWOULDBLOCK)
-      reject(errc::unavailable, file,
-             "is in use by another store, of this process or another one");
-    reject(lock, error);
+  while (!take(file)) {
+    if (std::chrono::steady_clock::now() >= deadline)
+      reject_file(errc::unavailable, file,
+                  "is in use by another store, of this process or another one",
+                  {{"inUse", true}});
+    std::this_thread::sleep_for(pause);
   }
 }
 
 file_hold::~file_hold() {
+  const std::lock_guard guard{held().mutex};
+  const auto i = held().spare.find(places_.front().which);
+  for (const auto x : i->second)
+    ::close(x);
+  held().spare.erase(i);
   ::close(handle_);
 }
 
-void make_private_file(const std::string& file) {
-  const auto handle
-    = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, owner_only);
-  if (handle >= 0)
-    ::close(handle);
-  else if (errno != EEXIST)
-    reject(file, errno);
+bool file_hold::take(const std::string& file) {
+  const std::lock_guard guard{held().mutex};
+  auto& spare = held().spare;
+  struct stat there {};
+  if (::stat(file.c_str(), &there) == 0) {
+    expect_regular(file, there);
+    if (spare.contains(identity_of(there)))
+      return false;
+  } else if (errno != ENOENT) {
+    reject_file(file, errno);
+  }
+  // Without waiting: somebody may have put a pipe there meanwhile.
+  descriptor handle{::open(file.c_str(),
+                           O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                           S_IRUSR | S_IWUSR)};
+  if (handle.get() < 0 || ::fstat(handle.get(), &there) != 0)
+    reject_file(file, errno);
+  const auto which = identity_of(there);
+  if (const auto i = spare.find(which); i != spare.end()) {
+    i->second.push_back(handle.release());
+    return false;
+  }
+  expect_regular(file, there);
+  if (::flock(handle.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      reject_file(file, errno);
+    return false;
+  }
+  // Whoever had it may have put another one in its place.
+  const std::unique_ptr<char, decltype(&std::free)> name{
+    ::realpath(file.c_str(), nullptr), &std::free};
+  if (!name || ::stat(name.get(), &there) != 0 || identity_of(there) != which)
+    return false;
+  if (there.st_nlink > 1)
+    reject_file(
+      errc::failed_precondition, file,
+      "has " + std::to_string(there.st_nlink)
+        + " names (hard links), and what is written under one of them is "
+          "not found under the others: remove all but one");
+  name_ = name.get();
+  places_.push_back({name_, which});
+  spare.try_emplace(which);
+  handle_ = handle.release();
+  return true;
+}
+
+void file_hold::watch(const std::string& file) {
+  struct stat there {};
+  if (::stat(file.c_str(), &there) != 0)
+    reject_file(file, errno);
+  places_.push_back({file, identity_of(there)});
+}
+
+void file_hold::expect_in_place() const {
+  for (const auto& x : places_) {
+    struct stat there {};
+    if (::stat(x.name.c_str(), &there) == 0) {
+      if (identity_of(there) == x.which)
+        continue;
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+      continue; // a process may no longer look there, and nothing has happened
+    }
+    reject_file(
+      errc::data_loss, x.name,
+      "was removed or replaced while a store had it: what is saved now "
+      "would be lost");
+  }
 }
 
 } // namespace tertulia

@@ -110,6 +110,16 @@ void memory_store_data::timeline::discount_labels(const entry& x) noexcept {
       labels.erase(i);
 }
 
+void memory_store_data::timeline::work_on(state x, state_id id) {
+  content = std::move(x);
+  content_id = std::move(id);
+  rules::describe(info, content);
+}
+
+session_position memory_store_data::timeline::position() const {
+  return {info.next_turn, content_id, content.type()};
+}
+
 // -- finding ------------------------------------------------------------------
 
 const memory_store_data::timeline*
@@ -205,6 +215,10 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
     rules::reject_unknown(snapshot_ref{where, made.parent});
   rules::check_place(x, known != nullptr ? known->info.head : 0,
                      known != nullptr ? known->last_sequence : 0);
+  if (!x.follows.empty())
+    rules::check_position(where, x.follows,
+                          known != nullptr ? known->position()
+                                           : session_position{});
   const auto as_it_was = x.where == append_rule::as_it_was;
   if (!as_it_was && parent != nullptr && parent->kept->first.id == made.state
       && parent->kept->first.type == made.type)
@@ -243,8 +257,7 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
   session.last_sequence = added.sequence;
   ++session.info.records;
   session.move_head(added);
-  session.content = std::move(x.content);
-  rules::describe(session.info, session.content);
+  session.work_on(std::move(x.content), std::move(made.state));
   session.info.next_turn = added.event == snapshot_event::turn_end
                              ? added.turn_index + 1
                              : added.turn_index;
@@ -265,8 +278,7 @@ stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
   auto content = record->kept->second.verified(record->kept->first.id);
   auto& session = writable(*known);
   session.move_head(*session.find(record->sequence));
-  session.content = content;
-  rules::describe(session.info, content);
+  session.work_on(content, record->kept->first.id);
   auto result = session.record_of(*record);
   session.info.next_turn = next_turn_after(result);
   session.info.updated_at = caf::make_timestamp();
@@ -321,11 +333,15 @@ stored_session memory_store_data::get(const get_session& x) const {
 }
 
 session_info memory_store_data::save(save_session x) {
-  rules::check(x);
+  auto id = rules::check(x);
+  const auto* const known = find(x.which);
+  if (!x.follows.empty())
+    rules::check_position(x.which, x.follows,
+                          known != nullptr ? known->position()
+                                           : session_position{});
   const auto now = caf::make_timestamp();
   auto& session = find_or_make(x.which, now);
-  session.content = std::move(x.content);
-  rules::describe(session.info, session.content);
+  session.work_on(std::move(x.content), std::move(id));
   session.info.next_turn = x.next_turn;
   session.info.updated_at = now;
   return session.info;

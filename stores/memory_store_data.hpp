@@ -103,12 +103,18 @@ private:
     void count_labels(const entry& x);
     void discount_labels(const entry& x) noexcept;
 
+    /// What the session works on is this from now on.
+    void work_on(state x, state_id id);
+
+    [[nodiscard]] session_position position() const;
+
     session_info info;
     /// In the order in which sessions were made, for the index.
     std::uint64_t number = 0;
     std::uint64_t last_sequence = 0;
-    /// What the session works on.
+    /// What the session works on, and its id.
     state content;
+    state_id content_id;
     /// Ordered by sequence number.
     std::vector<entry> records;
     /// How many records have a label.

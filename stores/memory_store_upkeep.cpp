@@ -45,7 +45,7 @@ snapshot_record memory_store_data::label(const label_snapshot& x) {
 }
 
 erased memory_store_data::erase(const delete_session& x) {
-  rules::check(x.which);
+  rules::check_known(x.which);
   const auto i = sessions_.find(x.which);
   if (i == sessions_.end())
     rules::reject_unknown(x.which);
@@ -137,12 +137,11 @@ session_info memory_store_data::copy(const copy_session& x) {
         made.notes.insert(*note);
     }
     made.last_sequence = tip->sequence;
-    made.content = tip->kept->second.value;
     made.info.head = tip->sequence;
     made.info.next_turn = next_turn_after(from->record_of(*tip));
     made.info.records = made.records.size();
     made.info.title = from->info.title;
-    rules::describe(made.info, made.content);
+    made.work_on(tip->kept->second.value, tip->kept->first.id);
   }
   const auto now = caf::make_timestamp();
   made.info.agent = x.to.agent;

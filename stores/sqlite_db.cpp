@@ -5,13 +5,36 @@
 #include <tertulia/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <limits>
 #include <utility>
 
+#include "size_limit.hpp"
+
 namespace tertulia {
 
 namespace {
+
+/// Whether a file cannot become any larger, for the limit of the process or of
+/// its user: SQLite tells that apart from a full disk.
+bool is_at_its_limit(sqlite3* db, int extended) {
+  if (db == nullptr
+      || (extended != SQLITE_IOERR_WRITE && extended != SQLITE_IOERR_SHMSIZE))
+    return false;
+  // What the connection knows may come from a call after the one that failed.
+  int of_file = 0;
+  int of_log = 0;
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &of_file);
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (log != nullptr && log->pMethods != nullptr)
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &of_log);
+  for (const auto error : {sqlite3_system_errno(db), of_file, of_log})
+    if (error == EFBIG || error == EDQUOT)
+      return true;
+  return false;
+}
 
 [[noreturn]] void raise_sqlite(sqlite3* db, const char* file, int result) {
   const auto extended = db != nullptr ? sqlite3_extended_errcode(db) : result;
@@ -21,11 +44,16 @@ namespace {
     if (const std::string more = sqlite3_errmsg(db);
         more != sqlite3_errstr(result))
       text += ": " + more;
+  if ((result & 0xff) == SQLITE_FULL)
+    text += "; what makes room in it has to write first, too: free some MiB on"
+            " that disk (a vacuum needs as much as the file has), or copy the"
+            " file with its -wal to another disk";
   const auto details = json::object(
     {{"file", file != nullptr ? file : ""}, {"sqlite", extended}});
-  throw sqlite_error{code_of_sqlite(result), text,
-                     details.dump(-1, ' ', false,
-                                  json::error_handler_t::replace)};
+  throw sqlite_error{
+    is_at_its_limit(db, extended) ? errc::resource_exhausted
+                                  : code_of_sqlite(result),
+    text, details.dump(-1, ' ', false, json::error_handler_t::replace)};
 }
 
 } // namespace
@@ -67,6 +95,8 @@ errc code_of_sqlite(int result) noexcept {
 // -- connection ---------------------------------------------------------------
 
 void sqlite_db::close::operator()(sqlite3* x) const noexcept {
+  // What is in the log may be written to the file now.
+  const size_limit_is_an_error guard;
   // Waits for statements that are not finalized yet: there are none.
   sqlite3_close_v2(x);
 }
@@ -80,6 +110,13 @@ sqlite_db::sqlite_db(const std::string& file, caf::timespan busy)
   db_.reset(db); // it is to be closed even if it could not be opened
   if (result != SQLITE_OK)
     raise(result);
+  // Whatever a file has in its schema is not ours until it has been compared.
+  for (const auto& [option, on] :
+       {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
+        std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}})
+    if (const auto set = sqlite3_db_config(db, option, on, nullptr);
+        set != SQLITE_OK)
+      raise(set);
   const auto wait
     = std::chrono::duration_cast<std::chrono::milliseconds>(busy).count();
   sqlite3_busy_timeout(db, static_cast<int>(std::clamp<std::int64_t>(

@@ -6,8 +6,10 @@
 #include <tertulia/status.hpp>
 
 #include <array>
+#include <map>
+#include <tuple>
+#include <utility>
 
-#include "file_hold.hpp"
 #include "sqlite_checksum.hpp"
 #include "sqlite_log.hpp"
 
@@ -184,10 +186,7 @@ constexpr std::array schema{version_1, version_2};
 
 [[noreturn]] void reject(const std::string& file, const std::string& why,
                          json details = json::object()) {
-  details["file"] = file;
-  throw status_error{errc::failed_precondition, file + ": " + why,
-                     details.dump(-1, ' ', false,
-                                  json::error_handler_t::replace)};
+  reject_file(errc::failed_precondition, file, why, std::move(details));
 }
 
 /// Returns the version of a store's file; 0 for one that is still empty.
@@ -208,6 +207,66 @@ std::int64_t version_in(sqlite_db& db) {
   if (application != 0 || version != 0 || things != 0)
     reject(db.file(), "belongs to another program: it is no store");
   return 0;
+}
+
+/// What a file consists of: kind, name and table of each thing, with the
+/// statement that has made it. Quotes and blanks are left out, which versions
+/// of SQLite write as they like.
+using things
+  = std::map<std::tuple<std::string, std::string, std::string>, std::string>;
+
+things things_in(sqlite_db& db) {
+  things result;
+  // ANALYZE may have been there, which says nothing about what is in a file.
+  sqlite_statement all{db, "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+                           " WHERE type <> 'table'"
+                           " OR name NOT IN ('sqlite_stat1', 'sqlite_stat4')"};
+  for (auto row = all.rows(); row.next();) {
+    auto text = row.text(3);
+    std::erase_if(text, [](char x) {
+      return x == '"' || x == ' ' || x == '\n' || x == '\t' || x == '\r';
+    });
+    result.try_emplace({row.text(0), row.text(1), row.text(2)},
+                       std::move(text));
+  }
+  return result;
+}
+
+things things_of(std::span<const char* const> steps) {
+  sqlite_db model{":memory:", caf::timespan{0}};
+  if (const auto result = add_row_checksum(model.get()); result != SQLITE_OK)
+    model.raise(result);
+  for (const auto* step : steps)
+    model.run(step);
+  return things_in(model);
+}
+
+/// Throws unless a file consists of what these steps make, and of nothing else:
+/// a trigger runs whenever something is saved and can do anything to it.
+void expect_schema(sqlite_db& db, std::span<const char* const> steps) {
+  if (steps.empty())
+    return; // it was found empty
+  // Nearly every file is of the newest version: made once, looked at often.
+  static const auto newest = things_of(schema);
+  const auto is_newest
+    = steps.data() == schema.data() && steps.size() == schema.size();
+  const auto older = is_newest ? things{} : things_of(steps);
+  const auto& ours = is_newest ? newest : older;
+  const auto all = things_in(db);
+  const auto told = [](const auto& x) {
+    return "the " + std::get<0>(x) + " \"" + std::get<1>(x) + '"';
+  };
+  for (const auto& [what, text] : ours)
+    if (const auto i = all.find(what); i == all.end() || i->second != text)
+      reject_file(errc::data_loss, db.file(),
+                  told(what)
+                    + (i == all.end() ? " is missing"
+                                      : " is not that of a store"));
+  for (const auto& [what, text] : all)
+    if (!ours.contains(what))
+      reject(db.file(), told(what)
+                          + " is not of a store: whoever has put it "
+                            "there has to drop it");
 }
 
 void migrate(sqlite_db& db, std::int64_t version,
@@ -236,9 +295,13 @@ std::span<const char* const> sqlite_schema() {
   return schema;
 }
 
-sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
+sqlite_db open_sqlite(file_hold& hold, const sqlite_options& options,
                       std::span<const char* const> steps) {
-  make_private_file(file);
+  const auto& file = hold.name();
+  const auto log = file + "-wal";
+  const auto index = file + "-shm";
+  for (const auto& name : {log, index, file + "-journal"})
+    expect_regular_file(name); // SQLite would wait for whoever opens a pipe
   if (options.survives == durability::power_cut)
     keep_damaged_log(file);
   sqlite_db db{file, options.patience};
@@ -252,6 +315,7 @@ sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
              + " of the format, and this program knows no newer one than "
              + std::to_string(steps.size()),
            {{"version", version}, {"newest", steps.size()}});
+  expect_schema(db, steps.first(static_cast<std::size_t>(version)));
   // A migration has to be on disk whatever is traded afterwards.
   db.run("PRAGMA synchronous = FULL;"
          "PRAGMA foreign_keys = OFF;"
@@ -266,6 +330,17 @@ sqlite_db open_sqlite(const std::string& file, const sqlite_options& options,
   db.run("PRAGMA foreign_keys = ON");
   if (options.survives == durability::process)
     db.run("PRAGMA synchronous = NORMAL");
+  // A file that was only now switched to a log gets it with the first read.
+  static_cast<void>(db.number("SELECT count(*) FROM sqlite_schema"));
+  // SQLite has opened whatever had the name then.
+  int is_another = 0;
+  sqlite3_file_control(db.get(), "main", SQLITE_FCNTL_HAS_MOVED, &is_another);
+  hold.expect_in_place();
+  if (is_another != 0)
+    reject_file(errc::unavailable, db.file(),
+                "was replaced while it was opened");
+  hold.watch(log);
+  hold.watch(index);
   return db;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "file_hold.hpp"
 #include "sqlite_db.hpp"
 
 namespace tertulia {
@@ -18,14 +19,15 @@ inline constexpr std::int32_t sqlite_application_id = 0x54657274;
 /// nothing to version 1 first. What is here is never changed, only added to.
 [[nodiscard]] std::span<const char* const> sqlite_schema();
 
-/// Opens the file of a store, makes it if there is none, and brings it to the
-/// newest version: as many as there are steps.
+/// Opens the file of a store and brings it to the newest version: as many as
+/// there are steps. From then on the hold watches all that SQLite has open.
 ///
-/// @pre     whoever calls this holds the file.
-/// @errors  throws `failed_precondition` for a file that is no store or comes
-///          from a newer version; then nothing is changed.
+/// @errors  throws `failed_precondition` for a file that is no store, comes
+///          from a newer version, or has tables, indexes, views or triggers
+///          that are not of a store; `data_loss` if one of a store's own is
+///          missing or another one. Then nothing is changed.
 [[nodiscard]] sqlite_db
-open_sqlite(const std::string& file, const sqlite_options& options,
+open_sqlite(file_hold& hold, const sqlite_options& options,
             std::span<const char* const> steps = sqlite_schema());
 
 } // namespace tertulia

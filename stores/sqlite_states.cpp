@@ -24,6 +24,9 @@ constexpr int position_bits = 32;
 constexpr std::int64_t max_position = (std::int64_t{1} << position_bits) - 1;
 constexpr std::int64_t max_branch = (std::int64_t{1} << 31) - 1;
 
+/// Stands for the session of what was listed last. None has this key.
+constexpr std::int64_t listing = -1;
+
 std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
   return (branch << position_bits) + static_cast<std::int64_t>(position);
 }
@@ -289,9 +292,9 @@ sqlite_states::find_branch(std::int64_t key) {
 }
 
 std::optional<std::vector<sqlite_states::piece>>
-sqlite_states::pieces_of(place x) {
+sqlite_states::pieces_of(place x, std::uint64_t position) {
   std::vector<piece> result;
-  while (x.branch != 0) {
+  while (x.branch != 0 && x.length > position) {
     const auto found = find_branch(x.branch);
     if (!found || found->start >= x.length)
       return std::nullopt;
@@ -302,16 +305,27 @@ sqlite_states::pieces_of(place x) {
   return result;
 }
 
+sqlite_states::place sqlite_states::common(place x, place y) {
+  while (x.branch != y.branch) {
+    // A parent is older: what comes later has branched off the other one.
+    auto& later = x.branch > y.branch ? x : y;
+    const auto found = find_branch(later.branch);
+    if (!found)
+      return {};
+    later = {found->parent, std::min(later.length, found->start)};
+  }
+  x.length = x.branch != 0 ? std::min(x.length, y.length) : 0;
+  return x;
+}
+
 std::uint64_t
 sqlite_states::for_each_text(place x,
                              const std::function<bool(std::string_view)>& fn,
                              std::uint64_t position) {
-  const auto pieces = pieces_of(x);
+  const auto pieces = pieces_of(x, position);
   if (!pieces)
     return position;
   for (const auto& i : *pieces) {
-    if (i.last <= position)
-      continue;
     auto rows = read_messages_.bind(1, key_of(i.branch, position))
                   .bind(2, key_of(i.branch, i.last - 1))
                   .rows();
@@ -326,6 +340,19 @@ sqlite_states::for_each_text(place x,
       return position;
   }
   return position;
+}
+
+std::pair<state_id, stored_type> sqlite_states::name_of(std::int64_t key) {
+  auto rows = read_.bind(1, key).rows();
+  if (!rows.next())
+    rules::reject_missing({});
+  state_id id{columns::hex_of_bytes(rows.view(0))};
+  auto type = rows.number(8) != 0
+                ? columns::type_of(rows.view(6), rows.number(7))
+                : std::nullopt;
+  if (!type)
+    rules::reject_corrupt(id);
+  return {std::move(id), std::move(*type)};
 }
 
 state sqlite_states::load(std::int64_t key, loaded* last) {
@@ -350,9 +377,10 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
   if (!type)
     rules::reject_corrupt(id);
   loaded base;
-  if (last != nullptr && last->where.branch == where.branch
-      && last->where.length <= where.length)
-    base = *last;
+  if (last != nullptr && !last->log.empty()) {
+    base.where = common(where, last->where);
+    base.log = last->log.prefix(base.where.length);
+  }
   std::vector<ai::message> messages;
   messages.reserve(
     std::min<std::uint64_t>(where.length - base.where.length, 1u << 20u));
@@ -378,10 +406,9 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
     if (form == static_cast<std::int64_t>(state_form::plain)) {
       result = state::plain(std::move(custom), std::move(*type));
     } else {
-      artifact_list artifacts;
+      ai::artifact_list artifacts;
       if (artifacts_key != 0)
-        artifacts = std::make_shared<const std::vector<ai::artifact>>(
-          parse_json<std::vector<ai::artifact>>(blob(artifacts_key)));
+        artifacts = parse_json<ai::artifact_list>(blob(artifacts_key));
       auto log = base.log.empty() ? ai::message_log{std::move(messages)}
                                   : base.log.with(std::move(messages));
       result = state::conversation(std::move(log), std::move(custom),
@@ -402,6 +429,15 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
 
 // -- remembering --------------------------------------------------------------
 
+sqlite_states::loaded sqlite_states::listed() const {
+  const auto* const found = known_.find(listing);
+  return found != nullptr ? loaded{found->where, found->log} : loaded{};
+}
+
+void sqlite_states::remember_listed(const loaded& x) {
+  known_.remember(listing, x.log, x.where);
+}
+
 void sqlite_states::remember(std::int64_t session, const ai::message_log& log,
                              place where) {
   known_.remember(session, log, where);
@@ -420,6 +456,15 @@ void sqlite_states::remember_same(std::int64_t from, std::int64_t session,
   const auto known = *found; // might be forgotten meanwhile
   if (place_of(key) == known.where)
     known_.remember(session, known.log, known.where);
+}
+
+bool sqlite_states::remembers(std::int64_t session, const ai::message_log& log,
+                              std::int64_t state) {
+  const auto* const known = known_.find(session);
+  if (known == nullptr)
+    return false;
+  const auto where = place_of(state);
+  return where && log.shared_with(known->log) >= where->length;
 }
 
 void sqlite_states::forget(std::int64_t session) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sqlite_db.hpp"
@@ -59,10 +60,19 @@ public:
   };
 
   /// Reads a state and verifies it.
-  /// @param  last what was read before: a state that has grown from it shares
-  ///              its messages, and only those behind it are read.
+  /// @param  last what was read before: the state shares the messages that both
+  ///              have in common, and only those behind them are read.
   /// @errors `data_loss`.
   [[nodiscard]] state load(std::int64_t key, loaded* last = nullptr);
+
+  /// Messages that the last page of a list has ended with, so that the next one
+  /// goes on from there; none if that is not known any more.
+  [[nodiscard]] loaded listed() const;
+  void remember_listed(const loaded& x);
+
+  /// Reads id and type of a state.
+  /// @errors `data_loss`.
+  [[nodiscard]] std::pair<state_id, stored_type> name_of(std::int64_t key);
 
   /// What was verified last, so that a state that has grown from it costs what
   /// it has grown by. Nothing may be written while it is used.
@@ -91,6 +101,11 @@ public:
 
   /// The same of a state, if what is remembered of another session is just it.
   void remember_same(std::int64_t from, std::int64_t session, std::int64_t key);
+
+  /// Whether what is remembered of a session shares as many messages with a log
+  /// as a state has: whoever branches off there need not read them.
+  [[nodiscard]] bool remembers(std::int64_t session, const ai::message_log& log,
+                               std::int64_t state);
 
   void forget(std::int64_t session);
   void forget_all();
@@ -154,9 +169,14 @@ private:
     std::uint64_t last = 0; ///< behind the last one
   };
 
-  /// Returns the pieces of a log, the first one first; nothing if a branch is
-  /// missing.
-  [[nodiscard]] std::optional<std::vector<piece>> pieces_of(place x);
+  /// Returns the pieces of a log behind a position, the first one first;
+  /// nothing if a branch is missing.
+  [[nodiscard]] std::optional<std::vector<piece>>
+  pieces_of(place x, std::uint64_t position);
+
+  /// Returns the longest beginning that two logs have in common, at the cost of
+  /// the branches between them.
+  [[nodiscard]] place common(place x, place y);
 
   /// Calls a function with the text of each message, in order, until it returns
   /// false.

@@ -9,9 +9,14 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <memory>
+#include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "file_hold.hpp"
+#include "size_limit.hpp"
 #include "sqlite_store_actor.hpp"
 #include "sqlite_store_data.hpp"
 
@@ -278,35 +283,63 @@ void check(const sqlite_options& x) {
                        "$.patience: is shorter than zero"};
 }
 
+/// CAF never ends once an actor got no thread of its own.
+void expect_thread() {
+  try {
+    std::thread{[] {}}.join();
+  } catch (const std::system_error& x) {
+    throw status_error{errc::resource_exhausted,
+                       std::string{"there is no thread for a store: "}
+                         + x.what()};
+  }
+}
+
+/// The name of a file that stays the same wherever this process goes, and that
+/// SQLite takes for a name and for nothing else.
+std::string full_name_of(const std::filesystem::path& file) {
+  if (file.empty() || file.native().find('\0') != std::string::npos)
+    throw status_error{errc::invalid_argument,
+                       "the file of a store needs a name"};
+  std::error_code error;
+  auto result = std::filesystem::absolute(file, error);
+  if (error)
+    reject_file(file.string(), error.value());
+  if (auto path = std::filesystem::weakly_canonical(result, error); !error)
+    result = std::move(path);
+  return result.string();
+}
+
 } // namespace
 
 managed_store spawn_sqlite_store_actor(caf::actor_system& system,
                                        const std::string& file,
                                        const sqlite_options& options) {
   check(options);
+  expect_thread();
+  const size_limit_is_an_error guard;
   auto data = std::make_shared<sqlite_store_data>(file, options);
   return system.spawn<caf::hidden + caf::detached>(
     [](store_actor::stateful_pointer<sqlite_store_state> self,
        std::shared_ptr<sqlite_store_data> data, std::uint32_t max_batch) {
+      // The thread is the store's own.
+      thread_local const size_limit_is_an_error guard;
       return self->state.run(std::move(data), max_batch);
     },
     std::move(data), options.max_batch);
 }
 
+store_factory stores_in_file(const std::filesystem::path& file,
+                             const sqlite_options& options) {
+  return [name = full_name_of(file), options](caf::actor_system& where) {
+    return spawn_sqlite_store_actor(where, name, options);
+  };
+}
+
 managed_store spawn_sqlite_store(caf::actor_system& system,
                                  std::filesystem::path file,
                                  sqlite_options options) {
-  // One name for one file, wherever this process goes.
-  std::error_code unknown;
-  if (auto path = std::filesystem::weakly_canonical(file, unknown); !unknown)
-    file = std::move(path);
-  auto restarts = options.restarts;
-  return supervise_store(
-    system,
-    [file = file.string(), options](caf::actor_system& where) {
-      return spawn_sqlite_store_actor(where, file, options);
-    },
-    restarts);
+  return supervise_store(system, stores_in_file(file, options),
+                         options.restarts);
 }
 
 } // namespace tertulia

@@ -4,6 +4,7 @@
 
 #include <tertulia/sqlite_store.hpp>
 
+#include <filesystem>
 #include <string>
 
 namespace tertulia {
@@ -14,5 +15,11 @@ namespace tertulia {
 [[nodiscard]] managed_store
 spawn_sqlite_store_actor(caf::actor_system& system, const std::string& file,
                          const sqlite_options& options);
+
+/// Opens stores without a supervisor in one and the same file, wherever the
+/// process has gone meanwhile.
+/// @errors throws `invalid_argument` for what is not the name of a file.
+[[nodiscard]] store_factory stores_in_file(const std::filesystem::path& file,
+                                           const sqlite_options& options);
 
 } // namespace tertulia

@@ -23,6 +23,7 @@ void sqlite_store_data::begin() {
 
 void sqlite_store_data::commit() {
   try {
+    hold_.expect_in_place();
     commit_.run();
   } catch (...) {
     roll_back();
@@ -32,6 +33,7 @@ void sqlite_store_data::commit() {
 
 void sqlite_store_data::roll_back() noexcept {
   states_.forget_all();
+  listed_ = {};
   if (in_transaction())
     sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
@@ -87,6 +89,14 @@ void sqlite_store_data::write_labels(const session& in,
     insert_label_.bind(1, in.key).bind(2, x.sequence).bind(3, label).run();
 }
 
+session_position
+sqlite_store_data::position_of(const std::optional<session>& x) {
+  if (!x)
+    return {};
+  auto [id, type] = states_.name_of(x->state);
+  return {x->info.next_turn, std::move(id), std::move(type)};
+}
+
 // -- verbs of sessions --------------------------------------------------------
 
 saved_snapshot sqlite_store_data::save(save_snapshot x) {
@@ -103,6 +113,8 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
   }
   rules::check_place(x, known ? known->info.head : 0,
                      known ? known->last_sequence : 0);
+  if (!x.follows.empty())
+    rules::check_position(where, x.follows, position_of(known));
   const auto as_it_was = x.where == append_rule::as_it_was;
   if (!as_it_was && parent && parent->record.state == made.state
       && parent->record.type == made.type) {
@@ -129,7 +141,8 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
   // else from those of the session.
   auto base = in.state;
   if (parent && made.parent != info.head) {
-    states_.forget(in.key);
+    if (!states_.remembers(in.key, x.content.messages(), parent->state))
+      states_.forget(in.key);
     base = parent->state;
   }
   info.updated_at = now;
@@ -199,13 +212,18 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
     return result;
   const auto size = rules::page_size(x.limit);
   const auto after = columns::clamped(x.after);
-  const auto way = active(*in, after + 1);
+  // Whoever reads page after page pays for each record and state once.
+  const auto goes_on = continues(*in, after);
+  listed_ = {*in, 0, goes_on ? std::move(listed_.way) : active(*in, 1)};
+  const auto& way = listed_.way;
   const auto is_on_the_way = [&](std::uint64_t sequence) {
-    return std::any_of(way.begin(), way.end(), [&](const stretch& y) {
-      return y.first <= sequence && sequence <= y.last;
-    });
+    const auto found = std::lower_bound(way.begin(), way.end(), sequence,
+                                        [](const stretch& y, std::uint64_t z) {
+                                          return y.first > z;
+                                        });
+    return found != way.end() && sequence <= found->last;
   };
-  sqlite_states::loaded last_state;
+  auto last_state = goes_on ? states_.listed() : sqlite_states::loaded{};
   const auto read = [&](std::uint64_t first, std::uint64_t last) {
     auto rows
       = find_records_.bind(1, in->key).bind(2, first).bind(3, last).rows();
@@ -252,7 +270,20 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
         = i->last >= behind && is_there(std::max(i->first, behind), i->last);
     }
   }
+  if (result.more)
+    listed_.after = result.snapshots.back().record.sequence;
+  states_.remember_listed(result.more ? last_state : sqlite_states::loaded{});
   return result;
+}
+
+bool sqlite_store_data::continues(const session& in,
+                                  std::uint64_t after) const {
+  const auto& last = listed_.of;
+  return after != 0 && after == listed_.after && in.key == last.key
+         && in.info.created_at == last.info.created_at
+         && in.info.head == last.info.head
+         && in.info.records == last.info.records
+         && in.last_sequence == last.last_sequence;
 }
 
 std::optional<damage> sqlite_store_data::load(const entry& what, state& to,
@@ -310,9 +341,12 @@ stored_session sqlite_store_data::get(const get_session& x) {
 }
 
 session_info sqlite_store_data::save(save_session x) {
-  rules::check(x);
+  const auto id = rules::check(x);
+  auto known = find(x.which);
+  if (!x.follows.empty())
+    rules::check_position(x.which, x.follows, position_of(known));
   const auto now = caf::make_timestamp();
-  auto in = find(x.which).value_or(session{});
+  auto in = known ? std::move(*known) : session{};
   auto& info = in.info;
   if (in.key == 0) {
     info.agent = x.which.agent;
@@ -321,7 +355,7 @@ session_info sqlite_store_data::save(save_session x) {
   }
   info.updated_at = now;
   info.next_turn = x.next_turn;
-  work_on(in, x.content, x.content.id(), in.state);
+  work_on(in, x.content, id, in.state);
   return info;
 }
 

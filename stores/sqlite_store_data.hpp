@@ -145,10 +145,25 @@ private:
   [[nodiscard]] entry read_entry(const session& in,
                                  const sqlite_statement::cursor& row);
 
+  /// How far a list has been read, so that the next page goes on from there.
+  struct listing {
+    session of;
+    /// Number of the last record on the page.
+    std::uint64_t after = 0;
+    /// The whole of it.
+    std::vector<stretch> way;
+  };
+
+  /// Whether a page is the one behind that which was read last, of a session
+  /// whose records are those that they were.
+  [[nodiscard]] bool continues(const session& in, std::uint64_t after) const;
+
   /// Goes from the head to the root, the head first, down to `until` at least.
   [[nodiscard]] std::vector<stretch> active(const session& x,
                                             std::uint64_t until);
   [[nodiscard]] bool is_active(const session& x, std::uint64_t sequence);
+
+  [[nodiscard]] session_position position_of(const std::optional<session>& x);
 
   /// What a session works on, which is in `x` afterwards. A session without a
   /// key is made.
@@ -204,6 +219,7 @@ private:
   file_hold hold_;
   sqlite_db db_;
   sqlite_states states_;
+  listing listed_;
 
   sqlite_statement begin_;
   sqlite_statement commit_;

@@ -70,6 +70,7 @@ void sqlite_store_data::prune(const std::vector<session_ref>& names,
     if (error.code() != errc::data_loss)
       throw;
   }
+  hold_.expect_in_place();
   // Pages of one of them cannot be read, which no other one need pay for.
   for (auto i = names.begin(); i != names.end(); ++i) {
     try {

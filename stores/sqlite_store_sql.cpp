@@ -70,7 +70,7 @@ namespace tertulia {
 
 sqlite_store_data::sqlite_store_data(const std::string& file,
                                      const sqlite_options& options)
-  : hold_(file, options.patience), db_(open_sqlite(file, options)),
+  : hold_(file, options.patience), db_(open_sqlite(hold_, options)),
     states_(db_, options.remembered_messages), begin_(db_, "BEGIN IMMEDIATE"),
     commit_(db_, "COMMIT"),
     find_session_(db_, TERTULIA_ONE_SESSION

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/errc.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/status.hpp>
@@ -18,14 +19,17 @@ namespace tertulia {
 /// A thread that talks to a store: each question waits for its answer, or
 /// several are under way at once.
 ///
-/// @errors  throws what the store says; `deadline_exceeded`.
+/// @errors  throws what the store says; `deadline_exceeded`;
+///          `failed_precondition` on a thread of the scheduler.
 /// @threads the one that made it.
 template <class Store>
 class store_client {
 public:
   store_client(caf::actor_system& system, const Store& store,
                caf::timespan within)
-    : self_(system), store_(store), within_(within) {}
+    : self_(system), store_(store), within_(within) {
+    detail::check_may_block(system);
+  }
 
   template <class Answer, class Verb>
   Answer ask(const Verb& x) {

@@ -76,6 +76,10 @@ void check_text(const std::string& x, std::size_t max_size, const char* path) {
 // -- what is said to a store --------------------------------------------------
 
 void check(const session_ref& x) {
+  check_name(x);
+}
+
+void check_known(const session_ref& x) {
   if (x.agent.empty())
     reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
   if (x.id.empty())
@@ -114,9 +118,9 @@ void check(save_snapshot& x) {
   relabel(made.labels, std::exchange(made.labels, {}), {});
 }
 
-void check(const save_session& x) {
+state_id check(const save_session& x) {
   check(x.which);
-  (void)x.content.id(); // what has no JSON cannot be kept by any store
+  return x.content.id(); // what has no JSON cannot be kept by any store
 }
 
 void check(const prune_snapshots& x) {
@@ -126,7 +130,7 @@ void check(const prune_snapshots& x) {
 }
 
 void check(const copy_session& x) {
-  check(x.from);
+  check_known(x.from);
   check(x.to);
 }
 
@@ -173,6 +177,22 @@ void check_place(const save_snapshot& x, std::uint64_t head,
   reject(errc::aborted,
          name_of(where) + " has moved on: its head is " + std::to_string(head)
            + ", not " + std::to_string(parent),
+         details);
+}
+
+void check_position(const session_ref& of,
+                    const std::vector<session_position>& follows,
+                    const session_position& now) {
+  if (follows.empty()
+      || std::find(follows.begin(), follows.end(), now) != follows.end())
+    return;
+  auto details = details_of(of);
+  details["nextTurn"] = now.next_turn;
+  details["state"] = now.content.str();
+  reject(errc::aborted,
+         name_of(of)
+           + (now.content.empty() ? " is not there any more"
+                                  : " was changed by another writer"),
          details);
 }
 

@@ -19,8 +19,12 @@ inline constexpr std::size_t named_sessions = 3;
 
 // -- what is said to a store --------------------------------------------------
 
-/// Rejects what names no session.
+/// Rejects what names no session, and names that no session may have.
 void check(const session_ref& x);
+
+/// Rejects what names no session. A session whose name is not allowed can be
+/// deleted and copied to another name: older versions have accepted such names.
+void check_known(const session_ref& x);
 
 /// Rejects what can mean no snapshot.
 void check(const snapshot_ref& x);
@@ -30,7 +34,8 @@ void check(const snapshot_ref& x);
 void check(save_snapshot& x);
 
 /// Rejects what cannot be kept.
-void check(const save_session& x);
+/// @returns the id of the state.
+[[nodiscard]] state_id check(const save_session& x);
 
 /// Rejects what names a session without its agent.
 void check(const prune_snapshots& x);
@@ -55,6 +60,12 @@ inline constexpr std::uint64_t max_sequence = (std::uint64_t{1} << 63u) - 1;
 /// @param last the greatest number that the session has had.
 void check_place(const save_snapshot& x, std::uint64_t head,
                  std::uint64_t last);
+
+/// Rejects a change that follows none of the positions that it may follow.
+/// @param now position of the session; by default without one.
+void check_position(const session_ref& of,
+                    const std::vector<session_position>& follows,
+                    const session_position& now);
 
 /// Removes and adds labels, which stay ordered and distinct. What is rejected
 /// leaves `labels` in whatever state.

@@ -30,6 +30,14 @@ public:
 
   explicit supervisor_state(supervisor_actor::pointer self) : self_(self) {}
 
+  supervisor_state(const supervisor_state&) = delete;
+  supervisor_state& operator=(const supervisor_state&) = delete;
+
+  /// A kill leaves nothing else to do: CAF drops a promise without a word.
+  ~supervisor_state() {
+    fail_pending(fail(errc::unavailable, "the store was killed"));
+  }
+
   supervisor_actor::behavior_type
   run(store_factory factory, restart_options options, managed_store store) {
     factory_ = std::move(factory);
@@ -141,9 +149,12 @@ private:
       restarts_.pop_front();
     const auto pause = pause_at(now);
     if (pause.count() == 0)
-      restart();
-    else
-      self_->delayed_send(self_, pause, caf::tick_atom_v);
+      return restart();
+    // The end of the actor system waits for a store, but not for a pause, of
+    // which there may be one after the other. A pause that ends in the very
+    // moment in which the system has stopped waiting comes too late.
+    self_->unregister_from_system();
+    self_->delayed_send(self_, pause, caf::tick_atom_v);
   }
 
   [[nodiscard]] caf::timespan pause_at(time_point now) const {
@@ -159,6 +170,7 @@ private:
   }
 
   void restart() {
+    self_->register_at_system();
     restarts_.push_back(self_->clock().now());
     try {
       adopt(factory_(self_->system()));
@@ -202,7 +214,9 @@ managed_store supervise_store(caf::actor_system& system, store_factory factory,
                               restart_options options) {
   check(options);
   auto first = factory(system);
-  return system.spawn<caf::hidden>(
+  // Not hidden: a detached store ends only once the supervisor has heard of it,
+  // for which the scheduler must still be there. So the system has to wait.
+  return system.spawn(
     [](supervisor_actor::stateful_pointer<supervisor_state> self,
        store_factory factory, restart_options options, managed_store first) {
       return self->state.run(std::move(factory), options, std::move(first));

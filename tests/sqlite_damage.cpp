@@ -48,6 +48,24 @@ TEST_F(sqlite_store, a_save_behind_damage_is_whole) {
   }
 }
 
+TEST_F(sqlite_store, a_save_behind_a_gap_that_was_made_meanwhile_is_whole) {
+  const auto content = talk(5);
+  save(at("s"), content, 0);
+  raw().run("DELETE FROM messages WHERE key & 0xffffffff = 4");
+  const auto next = longer(content, "more");
+  const auto saved = save(at("s"), next, 1);
+  EXPECT_EQ(load(saved.record.sequence).content.text(), next.text());
+}
+
+TEST_F(sqlite_store, a_save_with_a_value_that_was_damaged_mends_it) {
+  const auto value = payload::of(std::string{"a value"});
+  save(at("s"), talk(1).with_custom(value), 0);
+  raw().run("UPDATE blobs SET text = replace(text, 'value', 'thing')");
+  save(at("t"), talk(2).with_custom(value), 0);
+  EXPECT_EQ(get(get_session{at("t")}).content, talk(2).with_custom(value));
+  EXPECT_EQ(get(get_session{at("s")}).content, talk(1).with_custom(value));
+}
+
 TEST_F(sqlite_store, records_and_lists_do_not_touch_messages_and_values) {
   save(at("s"), talk(3).with_custom(payload::of(1)), 0);
   save(at("s"), talk(4).with_custom(payload::of(2)), 1);
@@ -108,6 +126,22 @@ TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
             "s0 missing; s0 corrupt; s0 state missing; s1 corrupt; s2 corrupt;"
             " s4 missing; s4 corrupt; s5 state corrupt; s6 state missing;"
             " t0 corrupt; t1 corrupt; ");
+}
+
+TEST_F(sqlite_store, a_damaged_state_is_no_basis_for_another_session) {
+  save(at("s"), talk(3), 0);
+  raw().run("UPDATE states SET length = 2");
+  EXPECT_EQ(code(save_session{at("t"), talk(3), 0}), errc::data_loss);
+  EXPECT_EQ(code(save_snapshot{record(at("t"), talk(3), 0), talk(3),
+                               append_rule::at_head}),
+            errc::data_loss);
+  EXPECT_EQ(code(get_session{at("t")}), errc::not_found);
+  EXPECT_EQ(code(save_session{at("t"), talk(4), 0}), errc::ok);
+  // Nor can it be said what follows a session that works on it.
+  EXPECT_EQ(code(save_session{
+              at("s"), talk(4), 1, {{1, talk(3).id(), talk(3).type()}}}),
+            errc::data_loss);
+  EXPECT_EQ(get(get_session{at("t")}).content, talk(4));
 }
 
 TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "support/faulty_vfs.hpp"
+#include "support/file_store.hpp"
 #include "support/sanitized.hpp"
 #include "support/scratch.hpp"
 #include "support/sqlite_aftermath.hpp"
@@ -99,6 +101,48 @@ TEST_F(sqlite_faults, a_disk_may_be_full_at_any_time) {
     ASSERT_EQ(damage_of(there, all), "") << room;
     ASSERT_LT(room, 100'000'000);
   }
+}
+
+TEST_F(sqlite_faults, a_full_disk_says_what_helps_and_a_little_is_enough) {
+  faulty_vfs disk;
+  file_store store{file};
+  for (const auto* name : {"a", "b"}) {
+    std::uint64_t parent = 0;
+    for (int i = 1; i <= 40; ++i) {
+      const auto content = talk(name, 10 * i);
+      snapshot_record made;
+      made.agent = session(name).agent;
+      made.session = session(name).id;
+      made.state = content.id();
+      made.id = snapshot_id{made.state.str()};
+      made.parent = parent;
+      parent = store.get(save_snapshot{made, content, append_rule::at_head})
+                 .record.sequence;
+    }
+  }
+  const auto is_told = [&](const auto& verb) {
+    const auto result = store.ask(verb);
+    if (result)
+      return false;
+    const auto why = to_status(result.error());
+    return why.code() == errc::resource_exhausted
+           && why.message().find("free some MiB") != std::string::npos;
+  };
+  prune_snapshots prune;
+  prune.created_before = caf::timestamp::max();
+  disk.fill_after(0);
+  EXPECT_TRUE(is_told(delete_session{session("a")}));
+  EXPECT_TRUE(is_told(prune));
+  EXPECT_TRUE(is_told(vacuum_store{}));
+  EXPECT_TRUE(is_told(save_session{session("c"), talk("c", 100), 0}));
+  EXPECT_EQ(store.get(get_session{session("a")}).info.records, 40u);
+  disk.fill_after(1 << 20);
+  EXPECT_EQ(store.get(delete_session{session("a")}).records, 40u);
+  EXPECT_EQ(store.get(prune).records, 39u);
+  store.get(save_session{session("c"), talk("c", 100), 0});
+  disk.fill_after(64 << 20);
+  store.get(vacuum_store{});
+  EXPECT_EQ(store.get(verify_sessions{}).damages, std::vector<damage>{});
 }
 
 namespace {

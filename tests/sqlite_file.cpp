@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,6 +33,11 @@ struct sqlite_file : ::testing::Test {
     return error_of([&] { return file_store{file, options}; });
   }
 
+  void open(std::span<const char* const> steps) {
+    file_hold hold{file.string(), options.patience};
+    (void)open_sqlite(hold, options, steps);
+  }
+
   scratch folder;
   std::filesystem::path file = folder / "sessions.db";
   sqlite_options options;
@@ -47,7 +53,7 @@ constexpr const char* wrong_version
 
 TEST_F(sqlite_file, is_for_its_owner_alone) {
   const file_store store{file};
-  for (const auto* suffix : {"", "-wal", "-shm", "-lock"}) {
+  for (const auto* suffix : {"", "-wal", "-shm"}) {
     struct stat found {};
     ASSERT_EQ(::stat((file.string() + suffix).c_str(), &found), 0) << suffix;
     EXPECT_EQ(found.st_mode & 0777u, 0600u) << suffix;
@@ -116,6 +122,60 @@ TEST_F(sqlite_file, is_refused_if_it_comes_from_the_future) {
     << reason.what();
 }
 
+TEST_F(sqlite_file, is_refused_with_anything_that_is_not_of_a_store) {
+  using strings = std::vector<std::string>;
+  { const file_store store{file}; }
+  const std::vector<strings> all{
+    // who saves waits for ever, or loses what was saved
+    {"trigger", "again",
+     "CREATE TRIGGER again AFTER UPDATE ON sessions"
+     " BEGIN UPDATE sessions SET title = ''; END"},
+    {"trigger", "gone",
+     "CREATE TRIGGER gone AFTER INSERT ON records"
+     " BEGIN DELETE FROM messages; END"},
+    {"view", "names", "CREATE VIEW names AS SELECT id FROM sessions"},
+    {"table", "notes", "CREATE TABLE notes (text TEXT)"},
+    {"index", "by_title", "CREATE INDEX by_title ON sessions (title)"}};
+  for (const auto& x : all) {
+    raw_sqlite{file}.run(x.at(2));
+    const auto reason = error();
+    EXPECT_EQ(reason.code(), errc::failed_precondition) << x.at(1);
+    EXPECT_TRUE(says(reason, "the " + x.at(0) + " \"" + x.at(1) + '"'))
+      << reason.what();
+    EXPECT_EQ(raw_sqlite{file}.number("SELECT count(*) FROM sqlite_schema"
+                                      " WHERE name = '"
+                                      + x.at(1) + '\''),
+              1);
+    raw_sqlite{file}.run("DROP " + x.at(0) + ' ' + x.at(1));
+    EXPECT_EQ(error().code(), errc::ok) << x.at(1);
+  }
+  raw_sqlite{file}.run("ANALYZE");
+  EXPECT_EQ(error().code(), errc::ok);
+}
+
+TEST_F(sqlite_file, is_damaged_without_what_a_store_has) {
+  { const file_store store{file}; }
+  raw_sqlite{file}.run("DROP INDEX records_by_state");
+  EXPECT_EQ(error().code(), errc::data_loss);
+  // of the same name, for fewer rows
+  raw_sqlite{file}.run("CREATE INDEX records_by_state ON records (state)"
+                       " WHERE state < 7");
+  EXPECT_EQ(error().code(), errc::data_loss);
+  raw_sqlite{file}.run("DROP INDEX records_by_state;"
+                       "CREATE INDEX records_by_state ON records (state)");
+  EXPECT_EQ(error().code(), errc::ok);
+}
+
+TEST_F(sqlite_file, of_an_old_version_is_compared_with_that_version) {
+  const std::array one{first_version};
+  const std::array two{first_version, second_version};
+  open(one);
+  raw_sqlite{file}.run("CREATE TRIGGER t AFTER INSERT ON words"
+                       " BEGIN DELETE FROM words; END");
+  EXPECT_EQ(error_of([&] { open(two); }).code(), errc::failed_precondition);
+  EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"), 1);
+}
+
 TEST_F(sqlite_file, needs_a_folder) {
   file = folder / "nowhere" / "sessions.db";
   EXPECT_EQ(error().code(), errc::not_found);
@@ -129,26 +189,30 @@ TEST_F(sqlite_file, needs_options_that_make_sense) {
 TEST_F(sqlite_file, goes_from_an_old_version_to_a_new_one) {
   const std::array one{first_version};
   const std::array two{first_version, second_version};
-  (void)open_sqlite(file.string(), options, one);
+  open(one);
   raw_sqlite{file}.run("INSERT INTO words VALUES ('one')");
   for (int i = 0; i < 2; ++i) { // the second time there is nothing to do
-    (void)open_sqlite(file.string(), options, two);
+    open(two);
     raw_sqlite db{file};
     EXPECT_EQ(db.number("PRAGMA user_version"), 2);
     EXPECT_EQ(db.texts("SELECT text FROM words"),
               (std::vector<std::string>{"one", "two"}));
   }
-  const auto reason
-    = error_of([&] { return open_sqlite(file.string(), options, one); });
+  const auto reason = error_of([&] {
+    open(one);
+    return 0;
+  });
   EXPECT_EQ(reason.code(), errc::failed_precondition);
 }
 
 TEST_F(sqlite_file, stays_as_it_was_if_a_step_to_a_new_version_fails) {
   const std::array one{first_version};
   const std::array wrong{first_version, second_version, wrong_version};
-  (void)open_sqlite(file.string(), options, one);
-  const auto reason
-    = error_of([&] { return open_sqlite(file.string(), options, wrong); });
+  open(one);
+  const auto reason = error_of([&] {
+    open(wrong);
+    return 0;
+  });
   EXPECT_EQ(reason.code(), errc::internal);
   raw_sqlite db{file};
   EXPECT_EQ(db.number("PRAGMA user_version"), 1);

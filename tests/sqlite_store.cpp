@@ -66,6 +66,15 @@ TEST_F(sqlite_store, two_ways_to_go_on_share_what_is_before_them) {
   EXPECT_EQ(load(4).content.messages().size(), 12u);
 }
 
+TEST_F(sqlite_store, a_way_can_be_cut_down_to_where_it_begins) {
+  const auto trunk = talk(2);
+  save(at("s"), longer(trunk, "one way"), 0);
+  save(at("s"), longer(trunk, "the other"), 1);
+  get(save_session{at("s"), trunk, 2});
+  EXPECT_EQ(get(get_session{at("s")}).content, trunk);
+  EXPECT_EQ(raw().count("messages"), 4);
+}
+
 TEST_F(sqlite_store, a_copy_costs_no_message_and_each_new_one_is_written_once) {
   const auto trunk = talk(10);
   save(at("s"), trunk, 0);
@@ -84,6 +93,80 @@ TEST_F(sqlite_store, a_copy_costs_no_message_and_each_new_one_is_written_once) {
   for (const auto* name : {"s", "t", "u"})
     get(delete_session{at(name)});
   expect_nothing_is_left();
+}
+
+TEST_F(sqlite_store, a_list_goes_on_from_its_last_page_whatever_is_written) {
+  std::vector<state> contents{talk(1)};
+  for (std::uint64_t i = 1; i <= 40; ++i) {
+    const auto parent = i % 5 == 0 ? i - 3 : i - 1;
+    contents.push_back(longer(contents[parent], std::to_string(i)));
+    save(at("s"), contents.back(), parent, append_rule::anywhere);
+  }
+  list_snapshots all{at("s")};
+  all.with_orphans = true;
+  all.wanted = detail_level::state;
+  const auto expected = get(all).snapshots;
+  ASSERT_EQ(expected.size(), 40u);
+  for (const std::uint32_t limit : {1, 3, 7}) {
+    auto page = all;
+    page.limit = limit;
+    std::vector<stored_snapshot> seen;
+    for (auto more = true; more;) {
+      const auto next = get(page);
+      EXPECT_TRUE(next.damages.empty());
+      seen.insert(seen.end(), next.snapshots.begin(), next.snapshots.end());
+      more = next.more;
+      page.after = seen.back().record.sequence;
+      // Branches come and go, and the session works on something else.
+      for (const auto* text : {"one", "another"}) {
+        const auto draft = longer(contents.back(), text);
+        get(save_session{at("s"), draft, 0});
+        get(save_session{at("t"), longer(draft, text), 0});
+      }
+      if (seen.size() % 2 == 0)
+        get(delete_session{at("t")});
+    }
+    EXPECT_EQ(seen, expected) << limit;
+  }
+  // Nor are the records those that they were.
+  auto page = all;
+  page.limit = 5;
+  get(page);
+  prune_snapshots prune;
+  prune.created_before = caf::timestamp::max();
+  prune.keep_newest = 10;
+  get(prune);
+  page.after = 5;
+  const auto kept = get(page).snapshots;
+  ASSERT_EQ(kept.size(), 5u);
+  EXPECT_EQ(kept[0].record, read(at("s"), 31));
+  EXPECT_EQ(kept[4].content, contents[35]);
+}
+
+TEST_F(sqlite_store, a_list_reads_each_message_once) {
+  std::vector<state> contents{talk(10)};
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    const auto parent = i % 5 == 0 ? i - 3 : i - 1;
+    contents.push_back(longer(contents[parent], std::to_string(i)));
+    save(at("s"), contents.back(), parent, append_rule::anywhere);
+  }
+  list_snapshots page{at("s")};
+  page.with_orphans = true;
+  page.wanted = detail_level::state;
+  page.limit = 4;
+  get(page);
+  // What was read is not read again, neither by the next pages nor on another
+  // branch.
+  raw().run("UPDATE messages SET text = '{}' WHERE key & 0xffffffff < 10");
+  for (page.after = 4; page.after < 20; page.after += 4) {
+    const auto next = get(page);
+    EXPECT_TRUE(next.damages.empty());
+    ASSERT_EQ(next.snapshots.size(), 4u);
+    EXPECT_EQ(next.snapshots[3].content, contents[page.after + 4]);
+  }
+  // Whoever begins anew hears of it.
+  page.after = 0;
+  EXPECT_EQ(get(page).damages.size(), 20u);
 }
 
 TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {

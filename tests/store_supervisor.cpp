@@ -145,6 +145,18 @@ TEST_F(store_supervisor, a_store_that_was_killed_from_outside_is_noticed) {
   EXPECT_EQ(code(), errc::ok);
 }
 
+TEST_F(store_supervisor, a_killed_supervisor_answers_at_once) {
+  scripted->hang_next(2);
+  const auto first = save();
+  const auto second = save();
+  caf::anon_send_exit(store, caf::exit_reason::kill);
+  run();
+  ASSERT_TRUE(first.answered() && second.answered());
+  EXPECT_EQ(first.code(), errc::unavailable);
+  EXPECT_EQ(second.code(), errc::unavailable);
+  EXPECT_EQ(code(), errc::unavailable); // who asks the dead hears so, too
+}
+
 // -- restarts -----------------------------------------------------------------
 
 TEST_F(store_supervisor, the_first_restart_is_immediate) {
@@ -257,6 +269,23 @@ TEST_F(store_supervisor, told_to_exit_it_ends_after_its_store) {
   caf::anon_send_exit(store, caf::exit_reason::user_shutdown);
   run();
   EXPECT_EQ(ended, (std::vector<caf::actor_addr>{front, address}));
+}
+
+TEST_F(store_supervisor, the_system_waits_for_a_store_but_not_for_a_pause) {
+  const auto running = [&] { return system.registry().running(); };
+  const auto with_store = running();
+  kill();
+  EXPECT_EQ(running(), with_store); // restarted at once
+  kill();
+  EXPECT_EQ(running(), with_store - 1);
+  scripted->fail_start(1);
+  advance(options.first_pause);
+  EXPECT_EQ(running(), with_store - 1);
+  advance(options.longest_pause);
+  EXPECT_EQ(running(), with_store);
+  caf::anon_send_exit(store, caf::exit_reason::user_shutdown);
+  run();
+  EXPECT_EQ(running(), with_store - 1);
 }
 
 TEST_F(store_supervisor,

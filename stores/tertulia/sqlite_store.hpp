@@ -61,20 +61,35 @@ struct sqlite_options {
 ///
 /// The store works on a thread of its own and is supervised.
 ///
-/// One store at a time has the file: `<file>-lock` says so, which stays there.
-/// Other programs may read the file with SQLite meanwhile. SQLite keeps
-/// `<file>-wal` and `<file>-shm` beside it while it is open: they belong to it
-/// and have to be copied with it.
+/// One store at a time has the file, whatever name it was opened by: the kernel
+/// keeps a lock on it. Other programs may read the file with SQLite meanwhile;
+/// this one opens it in no other way and closes what it has open of it before
+/// the store ends, or SQLite loses its locks. SQLite keeps `<file>-wal` and
+/// `<file>-shm` beside it while it is open: they belong to it and have to be
+/// copied with it. A file on a network file system is not for this.
 ///
+/// Standard input, output and error are `/dev/null` afterwards if they were
+/// closed. A thread that opens or closes a file, and the store's own, block
+/// `SIGXFSZ`; the process's way with signals stays as it is.
+///
+/// @param    file a relative name is one of the folder in which the process is
+///           now, also for restarts. It is never taken for a URI.
 /// @errors   throws `unavailable` if another store has the file,
-///           `failed_precondition` if it is no store or was written by a newer
-///           version of this library, `not_found` without its folder,
-///           `permission_denied`, `data_loss`. Requests: as the protocol says;
-///           `resource_exhausted` for a full disk; `unavailable` if the disk
-///           fails or the actor dies, and what was asked may have happened.
+///           `failed_precondition` if it is no store, has several hard links or
+///           was written by a newer version of this library, `not_found`
+///           without its folder, `permission_denied`, `data_loss`,
+///           `invalid_argument` for an empty name, `resource_exhausted` if
+///           there is no thread for it. Requests: as the protocol says;
+///           `resource_exhausted` for a full disk or a file that may not become
+///           larger; `data_loss` for a change if the file was removed, moved or
+///           replaced meanwhile; `unavailable` if the disk fails or the actor
+///           dies, and what was asked may have happened.
 /// @threads  any; blocks until the file is open.
 /// @lifetime the store ends with its last handle, and closes the file. Who
-///           tells it to exit and waits for that finds the file closed.
+///           tells it to exit and waits for that finds the file closed. The
+///           end of the actor system waits for it: no handle may outlive
+///           that, and none may be held, nor registered, while
+///           `await_all_actors_done` is called.
 /// @design   README §5.15 "Records and states"; stores/sqlite_format.md.
 [[nodiscard]] managed_store spawn_sqlite_store(caf::actor_system& system,
                                                std::filesystem::path file,

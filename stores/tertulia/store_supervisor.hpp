@@ -62,6 +62,10 @@ struct restart_options {
 ///           the store with it: told to exit it ends after the store. A
 ///           supervisor that waits for a restart lives on until the pause is
 ///           over. `factory` is kept as long as it lives.
+///           The end of the actor system waits for both as for every other
+///           actor, but for no pause: no handle may outlive the system, and
+///           none may be held, nor registered, while
+///           `await_all_actors_done` is called.
 /// @design   README §5.15 "Records and states".
 [[nodiscard]] managed_store supervise_store(caf::actor_system& system,
                                             store_factory factory,

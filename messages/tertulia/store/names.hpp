@@ -4,6 +4,7 @@
 
 #include <tertulia/describe.hpp>
 #include <tertulia/identifier.hpp>
+#include <tertulia/stored_type.hpp>
 
 #include <cstdint>
 #include <string>
@@ -31,6 +32,37 @@ struct session_ref {
 };
 
 BOOST_DESCRIBE_STRUCT(session_ref, (), (agent, id))
+
+/// Checks that a session may have this name: agent and id are not empty, are
+/// UTF-8 and contain no NUL. Any other session could be neither exported nor
+/// named on a command line.
+/// @errors throws `invalid_argument` that names the JSON path.
+void check_name(const session_ref& x);
+
+/// Position of a session between two changes: its next turn and the state that
+/// it works on. By default that of a session that does not exist.
+///
+/// A writer that read one position and saves a change of it must not overwrite
+/// what another writer has saved since. A session that came back to the same
+/// position has nothing that such a change could overwrite.
+struct session_position {
+  session_position() = default;
+  session_position(std::uint64_t next_turn, state_id content, stored_type type)
+    : next_turn(next_turn), content(std::move(content)), type(std::move(type)) {
+  }
+
+  /// Index of the next turn.
+  std::uint64_t next_turn = 0;
+  /// Id of the state; empty without a session.
+  state_id content;
+  /// Type of the state.
+  stored_type type;
+
+  friend bool operator==(const session_position&, const session_position&)
+    = default;
+};
+
+BOOST_DESCRIBE_STRUCT(session_position, (), (next_turn, content, type))
 
 /// Which snapshot is meant. An id that occurs in one session needs no more; one
 /// that occurs in several is ambiguous without the session. If a session has

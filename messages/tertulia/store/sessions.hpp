@@ -43,16 +43,21 @@ typename Inspector::result_type inspect(Inspector& f, get_session& x) {
 }
 
 /// Keep this as what the session works on, apart from its snapshots. A session
-/// that is not there yet is created.
+/// that is not there yet is created. `aborted` if the session is in none of the
+/// positions that this change follows; nothing is changed then.
 struct save_session {
   save_session() = default;
-  save_session(session_ref which, state content, std::uint64_t next_turn)
+  save_session(session_ref which, state content, std::uint64_t next_turn,
+               std::vector<session_position> follows = {})
     : which(std::move(which)), content(std::move(content)),
-      next_turn(next_turn) {}
+      next_turn(next_turn), follows(std::move(follows)) {}
 
   session_ref which;
   state content;
   std::uint64_t next_turn = 0;
+  /// Positions that the change may replace; empty for any. More than one if an
+  /// earlier save of the same writer got no answer and may have happened.
+  std::vector<session_position> follows;
 
   friend bool operator==(const save_session&, const save_session&) = default;
 };
@@ -60,7 +65,7 @@ struct save_session {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, save_session& x) {
   return f(caf::meta::type_name("tertulia::save_session"), x.which, x.content,
-           x.next_turn);
+           x.next_turn, x.follows);
 }
 
 /// List sessions, ordered by agent and id, a page at a time.

@@ -55,17 +55,22 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 /// `invalid_argument` if agent, session or snapshot id are empty, if the
 /// content has no JSON, if `record.state` is not its id, or if a record that is
 /// to be as it was has no number, or one beyond 2^63. `not_found` if
-/// there is no such parent. `aborted` as `append_rule` says.
+/// there is no such parent. `aborted` as `append_rule` says, or if the session
+/// is in none of the positions that the snapshot follows.
 struct save_snapshot {
   save_snapshot() = default;
-  save_snapshot(snapshot_record record, state content, append_rule where)
-    : record(std::move(record)), content(std::move(content)), where(where) {}
+  save_snapshot(snapshot_record record, state content, append_rule where,
+                std::vector<session_position> follows = {})
+    : record(std::move(record)), content(std::move(content)), where(where),
+      follows(std::move(follows)) {}
 
   /// Without type, which is that of the content, and parent_id, which follows
   /// from the parent; so do sequence and index, unless it is to be as it was.
   snapshot_record record;
   state content;
   append_rule where = append_rule::anywhere;
+  /// As in `save_session`.
+  std::vector<session_position> follows;
 
   friend bool operator==(const save_snapshot&, const save_snapshot&) = default;
 };
@@ -73,7 +78,7 @@ struct save_snapshot {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, save_snapshot& x) {
   return f(caf::meta::type_name("tertulia::save_snapshot"), x.record, x.content,
-           x.where);
+           x.where, x.follows);
 }
 
 /// Find a snapshot. `data_loss` if its record or its state is damaged, and

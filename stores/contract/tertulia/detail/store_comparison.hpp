@@ -58,6 +58,7 @@ public:
          suite::talk(0),
          state::conversation(log.prefix(1), {}, {}),
          state::conversation(log, {}, {}),
+         state::conversation(log.with_back(ai::user_text("another")), {}, {}),
          suite::talk(2).with_custom(payload::of(7)),
          suite::version(1, suite::number(1)),
          suite::version(2, suite::number(1)),
@@ -83,7 +84,9 @@ public:
         return compare(y);
       }
       case 13: return compare(get_session{of, level(b)});
-      case 14: return compare(save_session{of, content(b), turn(c)});
+      case 14:
+        return compare(
+          save_session{of, content(b), turn(c), positions(of, d, e, f)});
       case 15:
         if constexpr (suite::durable)
           real_.reopen();
@@ -193,7 +196,25 @@ private:
       made.sequence = f;
       made.index = e;
     }
-    return compare(save_snapshot{std::move(made), value, where});
+    return compare(
+      save_snapshot{std::move(made), value, where, positions(of, e + f, b, c)});
+  }
+
+  /// Positions that a change follows: any, the right one, or another one and
+  /// maybe the right one.
+  std::vector<session_position> positions(const session_ref& of, int a, int b,
+                                          int c) const {
+    const auto right = model_.position(of);
+    if (a % 4 == 1)
+      return {right};
+    if (a % 4 != 2)
+      return {};
+    const auto& other = content(b);
+    std::vector<session_position> result;
+    result.emplace_back(turn(c), other.id(), other.type());
+    if (c % 2 == 0)
+      result.push_back(b % 3 == 0 ? session_position{} : right);
+    return result;
   }
 
   static session_ref session(int x) {

@@ -135,7 +135,8 @@ public:
       = known == sessions_.end() ? 0 : known->second.last_sequence;
     const auto as_it_was = x.where == append_rule::as_it_was;
     if ((x.where == append_rule::at_head && record.parent != head)
-        || (as_it_was && record.sequence <= last))
+        || (as_it_was && record.sequence <= last)
+        || !may_follow(x.follows, key))
       return errc::aborted;
     if (as_it_was)
       record.index = x.record.index;
@@ -205,6 +206,8 @@ public:
   outcome<save_session> operator()(const save_session& x) {
     if (x.which.agent.empty() || x.which.id.empty())
       return errc::invalid_argument;
+    if (!may_follow(x.follows, x.which))
+      return errc::aborted;
     auto& session = make(x.which);
     session.content = x.content;
     session.info.next_turn = x.next_turn;
@@ -369,6 +372,15 @@ public:
     return result;
   }
 
+  /// Where a session is.
+  [[nodiscard]] session_position position(const session_ref& x) const {
+    const auto i = sessions_.find(x);
+    if (i == sessions_.end())
+      return {};
+    const auto& content = i->second.content;
+    return {i->second.info.next_turn, content.id(), content.type()};
+  }
+
   /// All sessions that there are.
   [[nodiscard]] std::vector<session_ref> sessions() const {
     std::vector<session_ref> result;
@@ -378,6 +390,13 @@ public:
   }
 
 private:
+  [[nodiscard]] bool may_follow(const std::vector<session_position>& follows,
+                                const session_ref& x) const {
+    return follows.empty()
+           || std::find(follows.begin(), follows.end(), position(x))
+                != follows.end();
+  }
+
   /// A state's id, and name and version of its type.
   using state_key = std::tuple<state_id, std::string, std::uint32_t>;
 

@@ -102,6 +102,23 @@ TYPED_TEST_P(store_contract, a_copy_and_its_origin_go_their_own_ways) {
   }
 }
 
+TYPED_TEST_P(store_contract, a_copy_keeps_a_message_that_its_origin_replaces) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto first = this->at("1");
+    const auto second = this->at("2");
+    const auto content = this->talk(3);
+    this->get(save_session{first, content, 1});
+    this->get(copy_session{first, second});
+    this->get(save_session{first,
+                           content.with_messages(content.messages().with_back(
+                             ai::user_text("another"))),
+                           1});
+    EXPECT_EQ(this->get(get_session{second}).content, content);
+    EXPECT_EQ(this->get(get_session{first}).content.messages().back(),
+              ai::user_text("another"));
+  }
+}
+
 TYPED_TEST_P(store_contract, a_copy_needs_an_origin_and_a_name_of_its_own) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     const auto first = this->at("1");

@@ -277,4 +277,26 @@ TYPED_TEST_P(store_contract, empty_names_are_refused) {
             errc::invalid_argument);
 }
 
+TYPED_TEST_P(store_contract, names_that_cannot_be_shown_are_refused) {
+  const auto content = this->number(1);
+  for (const auto& name :
+       {std::string{"\xff"}, std::string{"caf\xc3"}, std::string{"a\0b", 3}})
+    for (const auto& x : {this->at(name), this->at("s", name)}) {
+      EXPECT_EQ(this->code(get_session{x}), errc::invalid_argument);
+      EXPECT_EQ(this->code(list_snapshots{x}), errc::invalid_argument);
+      EXPECT_EQ(this->code(save_session{x, content, 0}),
+                errc::invalid_argument);
+      EXPECT_EQ(this->code(save_snapshot{this->record(x, content, 0), content,
+                                         append_rule::at_head}),
+                errc::invalid_argument);
+      if constexpr (TestFixture::managed) {
+        EXPECT_EQ(this->code(copy_session{this->at("s"), x}),
+                  errc::invalid_argument);
+      }
+    }
+  const auto tea = this->at("\xf0\x9f\x8d\xb5 caf\xc3\xa9\n");
+  this->get(save_session{tea, content, 0});
+  EXPECT_EQ(this->get(get_session{tea}).info.id, tea.id);
+}
+
 } // namespace tertulia

@@ -51,6 +51,64 @@ TYPED_TEST_P(store_contract, what_a_session_works_on_is_not_its_head) {
   EXPECT_EQ(this->get(get_session{of}).content, this->number(4));
 }
 
+TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
+  const auto of = this->at("s");
+  const std::vector<session_position> nothing(1);
+  const auto position = [](std::uint64_t turn, const state& content) {
+    return session_position{turn, content.id(), content.type()};
+  };
+  const auto one = this->number(1);
+  const auto two = this->number(2);
+  const auto three = this->number(3);
+  const auto first = position(0, one);
+  EXPECT_EQ(this->code(save_session{of, two, 0, {first}}), errc::aborted);
+  EXPECT_EQ(this->code(get_session{of}), errc::not_found);
+  // Two writers create it.
+  this->get(save_session{of, one, 0, nothing});
+  EXPECT_EQ(this->code(save_session{of, two, 0, nothing}), errc::aborted);
+  EXPECT_EQ(this->code(save_snapshot{this->record(of, two, 0), two,
+                                     append_rule::at_head, nothing}),
+            errc::aborted);
+  EXPECT_EQ(this->get(get_session{of}).content, one);
+  // Two writers change it.
+  this->get(save_session{of, two, 0, {first}});
+  EXPECT_EQ(this->code(save_session{of, three, 0, {first}}), errc::aborted);
+  EXPECT_EQ(this->get(get_session{of}).content, two);
+  // The turn and the type are part of it.
+  for (const auto& wrong :
+       {position(1, two), position(0, this->version(2, two))})
+    EXPECT_EQ(this->code(save_session{of, three, 0, {wrong}}), errc::aborted);
+  // An earlier save may have happened.
+  this->get(save_session{of, three, 1, {first, position(0, two)}});
+  EXPECT_EQ(this->get(get_session{of}).content, three);
+
+  // A snapshot is a change, too, and so is a restore.
+  auto made = this->record(of, one, 0);
+  made.turn_index = 1;
+  const auto save = [&](const session_position& follows) {
+    return save_snapshot{made, one, append_rule::at_head, {follows}};
+  };
+  EXPECT_EQ(this->code(save(position(0, three))), errc::aborted);
+  EXPECT_FALSE(this->get(get_session{of}).head);
+  this->get(save(position(1, three)));
+  this->get(save_session{of, two, 2, {position(2, one)}});
+  this->restore(of, 1);
+  EXPECT_EQ(this->code(save_session{of, three, 2, {position(2, two)}}),
+            errc::aborted);
+  if constexpr (TestFixture::durable)
+    this->store.reopen();
+  this->get(save_session{of, three, 2, {position(2, one)}});
+  if constexpr (TestFixture::managed) {
+    const auto copy = this->at("t");
+    this->get(copy_session{of, copy});
+    this->get(save_session{copy, two, 2, {position(2, three)}});
+    this->get(delete_session{copy});
+    EXPECT_EQ(this->code(save_session{copy, one, 3, {position(2, two)}}),
+              errc::aborted);
+    EXPECT_EQ(this->code(get_session{copy}), errc::not_found);
+  }
+}
+
 TYPED_TEST_P(store_contract, a_session_knows_when_it_changed) {
   const auto of = this->at("s");
   const auto before = caf::make_timestamp();
@@ -111,6 +169,9 @@ TYPED_TEST_P(store_contract, sessions_are_found_by_time_and_label) {
     auto page = this->get(x);
     ASSERT_EQ(page.sessions.size(), 1u);
     EXPECT_EQ(page.sessions.front().id, second.id);
+    std::swap(mark.add, mark.remove);
+    this->get(mark);
+    EXPECT_TRUE(this->get(x).sessions.empty()) << "it has lost the label";
     x.label = "bad";
     EXPECT_TRUE(this->get(x).sessions.empty());
 

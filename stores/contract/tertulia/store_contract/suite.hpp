@@ -157,7 +157,7 @@ public:
   }
 
   static snapshot_id id_of(const state& x) {
-    return snapshot_id{x.id().str()};
+    return snapshot_id{to_string(x.id())};
   }
 
   static snapshot_record record(const session_ref& of, const state& content,
