@@ -5,11 +5,13 @@
 #include <tertulia/status.hpp>
 #include <tertulia/uuid.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "session_lines.hpp"
 #include "store_client.hpp"
@@ -49,24 +51,49 @@ public:
   }
 
 private:
-  using pending_save
-    = decltype(std::declval<store_client<managed_store>&>().send(
-      std::declval<const save_snapshot&>()));
+  using answer = decltype(std::declval<store_client<managed_store>&>().send(
+    std::declval<const save_snapshot&>()));
+
+  struct pending_save {
+    std::uint64_t line;
+    answer from;
+  };
+
+  /// What a store does not accept is the fault of the line that says it.
+  template <class Fn>
+  static void blame(std::uint64_t line, Fn fn) {
+    try {
+      fn();
+    } catch (const status_error& x) {
+      if (x.code() != errc::invalid_argument)
+        throw;
+      line_reader::reject(line, errc::data_loss, x.message());
+    }
+  }
 
   void add(record_line x) {
     auto record = std::move(x.record);
     content_ = from_.guarded(
       [&] { return follow(content_, std::move(x), record.type); });
     verify(record.state);
-    if (record.sequence <= last_ || record.parent >= record.sequence)
+    if (record.sequence <= last_)
       from_.reject(errc::data_loss, "the record is not in its place");
+    if (record.sequence > rules::max_sequence)
+      from_.reject(errc::data_loss, "no record can have this number");
+    if (record.parent != 0
+        && !std::binary_search(known_.begin(), known_.end(), record.parent))
+      from_.reject(errc::data_loss, "the record goes on from record "
+                                      + std::to_string(record.parent)
+                                      + ", which is not there");
     last_ = record.sequence;
+    known_.push_back(last_);
     if (last_ == said_.head)
       head_ = record;
     record.agent = where_.agent;
     record.session = where_.id;
-    saves_.push_back(store_.send(
-      save_snapshot{std::move(record), content_, append_rule::as_it_was}));
+    saves_.push_back(
+      {from_.number(), store_.send(save_snapshot{std::move(record), content_,
+                                                 append_rule::as_it_was})});
     if (saves_.size() >= max_saves)
       settle();
     ++records_;
@@ -78,6 +105,9 @@ private:
     const auto end = std::move(x.end);
     content_
       = from_.guarded([&] { return follow(content_, std::move(x), end.type); });
+    // What the store says of one line is more exact than a checksum of all.
+    while (!saves_.empty())
+      settle();
     if (end.sha256 != from_.hash())
       from_.reject(errc::data_loss,
                    "the lines before are not those that were written");
@@ -87,8 +117,6 @@ private:
     if ((records_ != 0) != (said_.head != 0) || head_.sequence != said_.head)
       from_.reject(errc::data_loss, "the head is no record");
     from_.expect_end();
-    while (!saves_.empty())
-      settle();
     if (said_.head != 0 && said_.head != last_)
       store_.ask<stored_snapshot>(
         restore_snapshot{snapshot_ref{where_, said_.head}});
@@ -96,7 +124,9 @@ private:
         || next_turn_after(head_) != said_.next_turn)
       store_.ask<session_info>(save_session{where_, content_, said_.next_turn});
     if (!said_.title.empty())
-      store_.ask<session_info>(title_session{where_, said_.title});
+      blame(1, [&] {
+        store_.ask<session_info>(title_session{where_, said_.title});
+      });
   }
 
   void verify(const state_id& id) {
@@ -109,7 +139,7 @@ private:
   void settle() {
     auto first = saves_.front();
     saves_.pop_front();
-    store_.receive<saved_snapshot>(first);
+    blame(first.line, [&] { store_.receive<saved_snapshot>(first.from); });
   }
 
   store_client<managed_store>& store_;
@@ -120,6 +150,7 @@ private:
   state content_;
   snapshot_record head_;
   std::uint64_t last_ = 0;
+  std::vector<std::uint64_t> known_; // all records so far
   std::uint64_t records_ = 0;
   std::deque<pending_save> saves_;
 };
@@ -132,7 +163,7 @@ session_info import_session(caf::actor_system& system,
                             const managed_store& store, std::istream& from,
                             const session_ref& as,
                             const session_file_options& options) {
-  session_lines::line_reader file{from};
+  session_lines::line_reader file{from, options.max_line};
   file.next();
   session_lines::file_header what;
   json line;
@@ -153,7 +184,13 @@ session_info import_session(caf::actor_system& system,
     = file.guarded([&] { return from_json<session_lines::first_line>(line); });
   const session_ref name{as.agent.empty() ? begin.session.agent : as.agent,
                          as.id.empty() ? begin.session.id : as.id};
-  rules::check(name);
+  try {
+    rules::check(name);
+  } catch (const status_error& x) {
+    if (as == name)
+      throw;
+    file.reject(x.code(), x.message());
+  }
 
   store_client<managed_store> to{system, store, options.within};
   // The copy at the end is what counts; this spares the way there.

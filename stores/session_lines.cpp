@@ -3,9 +3,9 @@
 #include "session_lines.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <istream>
-#include <memory>
 #include <ostream>
 #include <utility>
 
@@ -33,11 +33,10 @@ void tell(news& to, const state& before, const state& now) {
       to.custom = parse_json<json>(now.custom().text());
   }
   if (!now.artifacts().empty()) {
-    if (now.shared_artifacts() == before.shared_artifacts()
-        || now.artifacts() == before.artifacts())
+    if (now.artifacts() == before.artifacts())
       to.same.emplace_back("artifacts");
     else
-      to.artifacts = now.artifacts();
+      to.artifacts = now.artifacts().to_vector();
   }
 }
 
@@ -55,12 +54,9 @@ state follow(const state& before, news x, const stored_type& type) {
     custom = payload::encoded(to_json_text(x.custom));
   if (x.form == state_form::plain)
     return state::plain(std::move(custom), type);
-  artifact_list artifacts;
-  if (is_same("artifacts"))
-    artifacts = before.shared_artifacts();
-  else if (!x.artifacts.empty())
-    artifacts = std::make_shared<const std::vector<ai::artifact>>(
-      std::move(x.artifacts));
+  auto artifacts = is_same("artifacts")
+                     ? before.artifacts()
+                     : ai::artifact_list{std::move(x.artifacts)};
   auto log = before.messages().prefix(x.keep);
   return state::conversation(log.with(std::move(x.messages)), std::move(custom),
                              std::move(artifacts), type);
@@ -93,20 +89,39 @@ void line_reader::next() {
     hash_.update("\n");
   }
   ++number_;
-  if (!std::getline(from_, text_))
+  if (!read_line())
     reject(errc::data_loss, "the file ends before the session does");
 }
 
 void line_reader::expect_end() {
   ++number_;
-  std::string more;
-  if (std::getline(from_, more))
+  if (read_line())
     reject(errc::data_loss, "something follows the end of the session");
 }
 
-void line_reader::reject(errc code, const std::string& why) const {
-  throw status_error{code, "line " + std::to_string(number_) + ": " + why,
-                     json::object({{"line", number_}}).dump()};
+bool line_reader::read_line() {
+  text_.clear();
+  std::array<char, 65'536> part{};
+  for (;;) {
+    from_.getline(part.data(), part.size());
+    const auto n = static_cast<std::size_t>(from_.gcount());
+    const auto is_end = from_.good(); // the line break is in n
+    text_.append(part.data(), n - (is_end ? 1 : 0));
+    if (text_.size() > max_line_)
+      reject(errc::data_loss,
+             "is longer than " + std::to_string(max_line_) + " bytes");
+    if (is_end)
+      return true;
+    if (from_.eof() || from_.bad() || n == 0)
+      return n != 0 && !from_.bad();
+    from_.clear(); // the line has not ended
+  }
+}
+
+void line_reader::reject(std::uint64_t line, errc code,
+                         const std::string& why) {
+  throw status_error{code, "line " + std::to_string(line) + ": " + why,
+                     json::object({{"line", line}}).dump()};
 }
 
 } // namespace tertulia::session_lines

@@ -8,6 +8,7 @@
 #include <tertulia/state.hpp>
 #include <tertulia/status.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -124,7 +125,9 @@ private:
 /// @threads one at a time.
 class line_reader {
 public:
-  explicit line_reader(std::istream& from) : from_(from) {}
+  /// @param max_line in bytes; a longer one is damage.
+  line_reader(std::istream& from, std::size_t max_line)
+    : from_(from), max_line_(max_line) {}
 
   /// Goes to the next line, which must be there.
   void next();
@@ -150,7 +153,17 @@ public:
 
   void expect_end();
 
-  [[noreturn]] void reject(errc code, const std::string& why) const;
+  [[noreturn]] void reject(errc code, const std::string& why) const {
+    reject(number_, code, why);
+  }
+
+  [[noreturn]] static void reject(std::uint64_t line, errc code,
+                                  const std::string& why);
+
+  /// Number of this line.
+  [[nodiscard]] std::uint64_t number() const noexcept {
+    return number_;
+  }
 
   /// Of all lines before this one.
   [[nodiscard]] std::string hash() const {
@@ -158,7 +171,11 @@ public:
   }
 
 private:
+  /// Returns whether there is another line.
+  bool read_line();
+
   std::istream& from_;
+  std::size_t max_line_;
   std::string text_;
   std::uint64_t number_ = 0;
   sha256 hash_;

@@ -9,6 +9,7 @@
 #include <caf/timespan.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -41,6 +42,10 @@ struct session_file_options {
 
   /// Longest wait for one answer of the store.
   caf::timespan within = std::chrono::minutes{1};
+
+  /// Longest line that is read, in bytes. A store holds no value that is
+  /// longer.
+  std::size_t max_line = 1'000'000'000;
 
   /// Called now and then with the number of records that are done, and of all.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
@@ -75,6 +80,7 @@ session_info export_session(caf::actor_system& system,
 /// @errors  throws `data_loss` for a file that is damaged or not complete, and
 ///          `failed_precondition` for what is no such file or is from a newer
 ///          version: both name the line, as `line` in the details, too.
+///          `invalid_argument` for a name that no session may have;
 ///          `already_exists`; what the store says.
 /// @threads any but that of an actor: it blocks.
 session_info import_session(caf::actor_system& system,
