@@ -331,8 +331,37 @@ void write_json(std::string& out, const json& x, const json_path& at) {
 
 namespace {
 
-/// Refuses text that would nest too deep, before anything recurses over it.
-void check_text(std::string_view text) {
+template <class Json>
+Json parsed(std::string_view text) {
+  check_nesting(text);
+  try {
+    return Json::parse(text);
+  } catch (const typename Json::parse_error& e) {
+    std::string found = "an error at byte ";
+    write_integer(found, e.byte);
+    raise_mismatch({}, "JSON", found);
+  } catch (const typename Json::out_of_range&) {
+    raise_mismatch({}, "JSON", "a number beyond the range of a double");
+  }
+}
+
+constexpr double last_exact_integer = 9007199254740992; // 2^53
+
+[[noreturn]] void raise_no_integer(const json_path& at, std::int64_t lowest,
+                                   std::uint64_t highest, const json& from) {
+  std::string expected = "an integer";
+  if (from.is_number()) {
+    expected += " from ";
+    write_integer(expected, lowest);
+    expected += " to ";
+    write_integer(expected, highest);
+  }
+  raise_mismatch(at, expected, from);
+}
+
+} // namespace
+
+void check_nesting(std::string_view text) {
   std::size_t depth = 0;
   auto in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -355,32 +384,19 @@ void check_text(std::string_view text) {
     }
 }
 
-constexpr double last_exact_integer = 9007199254740992; // 2^53
-
-[[noreturn]] void raise_no_integer(const json_path& at, std::int64_t lowest,
-                                   std::uint64_t highest, const json& from) {
-  std::string expected = "an integer";
-  if (from.is_number()) {
-    expected += " from ";
-    write_integer(expected, lowest);
-    expected += " to ";
-    write_integer(expected, highest);
-  }
-  raise_mismatch(at, expected, from);
+json parse_document(std::string_view text) {
+  return parsed<json>(text);
 }
 
-} // namespace
+nlohmann::ordered_json parse_ordered_document(std::string_view text) {
+  return parsed<nlohmann::ordered_json>(text);
+}
 
-json parse_document(std::string_view text) {
-  check_text(text);
+json document_or_null(std::string_view text) {
   try {
-    return json::parse(text);
-  } catch (const json::parse_error& e) {
-    std::string found = "an error at byte ";
-    write_integer(found, e.byte);
-    raise_mismatch({}, "JSON", found);
-  } catch (const json::out_of_range&) {
-    raise_mismatch({}, "JSON", "a number beyond the range of a double");
+    return parse_document(text);
+  } catch (const status_error&) {
+    return nullptr;
   }
 }
 

@@ -3,14 +3,19 @@
 // What is read from JSON, and how it is refused.
 
 #include <tertulia/json.hpp>
+#include <tertulia/schema.hpp>
 #include <tertulia/status.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,6 +24,29 @@
 #include "support/json_samples.hpp"
 #include "support/refusal.hpp"
 #include <gtest/gtest.h>
+
+namespace tertulia::test::json_tests {
+
+namespace {
+
+struct tolerant {
+  int n = 0;
+};
+BOOST_DESCRIBE_STRUCT(tolerant, (), (n))
+
+struct strict {
+  std::string name;
+  tolerant inner;
+};
+BOOST_DESCRIBE_STRUCT(strict, (), (name, inner))
+
+} // namespace
+
+} // namespace tertulia::test::json_tests
+
+template <>
+inline constexpr bool
+  tertulia::refuses_unknown_members<tertulia::test::json_tests::strict> = true;
 
 namespace tertulia::test::json_tests {
 
@@ -54,6 +82,23 @@ std::string nested(std::size_t levels) {
 }
 
 // -- reading ------------------------------------------------------------------
+
+TEST(json, unknown_members_are_refused_by_a_struct_that_says_so) {
+  const auto read = [](const json& x) { return from_json<strict>(x); };
+  EXPECT_EQ(read(json{{"name", "x"}, {"inner", {{"more", 1}, {"n", 2}}}}).name,
+            "x")
+    << "a struct within says for itself";
+  const auto error = error_of([&] {
+    (void)read(json{{"name", "x"}, {"Inner", 1}});
+  });
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+  EXPECT_EQ(error.message(), "$.Inner: expected one of \"name\", \"inner\", "
+                             "found \"Inner\"");
+  const auto schema = schema_of<strict>();
+  EXPECT_EQ(schema.at("additionalProperties"), false);
+  EXPECT_FALSE(
+    schema.at("properties").at("inner").contains("additionalProperties"));
+}
 
 TEST(json, unknown_members_are_ignored) {
   EXPECT_EQ(parse_json<named>(R"({"x":[1,{}],"fullName":"Ada"})"),
@@ -104,6 +149,18 @@ TEST(json, a_long_key_is_cut_in_a_path) {
   const auto message = refusal_to_read<std::map<std::string, int>>(text);
   EXPECT_EQ(message, "$." + std::string(64, 'k')
                        + "…: expected an integer, found a boolean");
+}
+
+TEST(json, an_integer_just_out_of_range_is_not_another_one) {
+  const auto is_refused = [](const std::string& refusal) {
+    return refusal.starts_with("$: expected an integer from ");
+  };
+  for (const auto* x : {"128", "-129"})
+    EXPECT_TRUE(is_refused(refusal_to_read<std::int8_t>(x))) << x;
+  for (const auto* x : {"256", "-1"})
+    EXPECT_TRUE(is_refused(refusal_to_read<std::uint8_t>(x))) << x;
+  EXPECT_TRUE(is_refused(refusal_to_read<std::uint64_t>("-1")));
+  EXPECT_TRUE(is_refused(refusal_to_read<std::int64_t>("9223372036854775808")));
 }
 
 TEST(json, an_integer_out_of_range_names_its_path) {
@@ -253,6 +310,45 @@ TEST(json, a_codec_names_the_path_of_what_it_refuses) {
   EXPECT_EQ(parse_json<user::code>("\"#12\""), user::code{12});
   EXPECT_EQ(refusal_to_read<std::vector<user::code>>(R"(["#1",2])"),
             "$[1]: expected a code, found 2");
+}
+
+// -- the one reader -----------------------------------------------------------
+
+TEST(json, a_document_that_keeps_the_order_has_the_same_limits) {
+  using detail::parse_ordered_document;
+  EXPECT_EQ(parse_ordered_document(R"({"b":1,"a":2})").dump(),
+            R"({"b":1,"a":2})");
+  EXPECT_NO_THROW((void)parse_ordered_document(nested(max_json_depth)));
+  EXPECT_THROW((void)parse_ordered_document(nested(100'000)), status_error);
+  EXPECT_THROW((void)parse_ordered_document("[1"), status_error);
+  EXPECT_THROW((void)parse_ordered_document("1e999"), status_error);
+}
+
+TEST(json, text_that_is_refused_can_be_passed_over) {
+  EXPECT_EQ(detail::document_or_null("[1]"), json::array({1}));
+  for (const auto& text : {nested(100'000), std::string{"[1"}, std::string{}})
+    EXPECT_EQ(detail::document_or_null(text), nullptr);
+}
+
+TEST(json, every_text_goes_through_the_one_reader) {
+  // Not the names of other things that parse, such as the command line.
+  const std::regex parser{R"((json|Json|document)::(parse|accept|sax_parse)\b)"
+                          R"(|::from_(cbor|msgpack|ubjson|bson|bjdata)\b)"
+                          R"(|_json\b *\(? *"|"_json\b)"};
+  const std::filesystem::path root = TERTULIA_SOURCE_DIR;
+  std::vector<std::string> found;
+  for (const auto* room :
+       {"messages", "stores", "actors", "runtime", "examples"})
+    for (const auto& x :
+         std::filesystem::recursive_directory_iterator{root / room}) {
+      if (x.path().extension() != ".cpp" && x.path().extension() != ".hpp")
+        continue;
+      std::ifstream in{x.path()};
+      const std::string text{std::istreambuf_iterator<char>{in}, {}};
+      if (std::regex_search(text, parser))
+        found.push_back(std::filesystem::relative(x.path(), root).string());
+    }
+  EXPECT_EQ(found, std::vector<std::string>{"messages/json.cpp"});
 }
 
 } // namespace

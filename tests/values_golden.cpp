@@ -107,8 +107,7 @@ TEST(values, golden_texts_are_written_as_they_were_read) {
       const auto content = state::conversation(
         message_log{from_json<std::vector<message>>(all.at("messages"))},
         payload::encoded(to_json_text(all.at("custom"))),
-        std::make_shared<const std::vector<artifact>>(
-          from_json<std::vector<artifact>>(all.at("artifacts"))));
+        from_json<artifact_list>(all.at("artifacts")));
       EXPECT_EQ(content.text(), text) << name;
       EXPECT_EQ(content.id(), state_id{sum}) << name;
     } else {

@@ -28,7 +28,8 @@
 // The line stands in the namespace of the type; the first list names described
 // bases. Then <tertulia/json.hpp> reads and writes it, <tertulia/schema.hpp>
 // knows its JSON Schema, and with this header CAF can send and print it.
-// omitted_when_empty names members that are left out while they are empty.
+// omitted_when_empty names members that are left out while they are empty, and
+// refuses_unknown_members has the reader refuse what the struct does not have.
 //
 // In a class template another line stands inside the class:
 //
@@ -89,6 +90,13 @@ template <detail::described_enum T>
     return "unknown";
   return std::string{name.substr(1, name.size() - 2)};
 }
+
+// So that argument-dependent lookup finds it for `ai::role` and its like.
+namespace ai {
+
+using tertulia::to_string;
+
+} // namespace ai
 
 } // namespace tertulia
 

@@ -24,9 +24,13 @@ public:
 
   explicit identifier(std::string text) noexcept : text_(std::move(text)) {}
 
-  [[nodiscard]] const std::string& str() const noexcept {
+  /// Returns the text of an identifier that somebody keeps; `to_string` gives
+  /// that of a temporary.
+  [[nodiscard]] const std::string& str() const& noexcept {
     return text_;
   }
+
+  [[nodiscard]] const std::string& str() const&& = delete;
 
   [[nodiscard]] bool empty() const noexcept {
     return text_.empty();

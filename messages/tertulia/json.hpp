@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/json_read.hpp>
+#include <tertulia/detail/json_std.hpp>
 #include <tertulia/detail/json_write.hpp>
 
 #include <string>
@@ -27,6 +28,8 @@ namespace tertulia {
 /// | `std::variant`                        | the value of the alternative    |
 /// | `std::monostate`                      | `null`                          |
 /// | `std::shared_ptr`, `std::unique_ptr`  | the value, or `null`            |
+/// | `std::chrono` duration, of integers   | string, ISO 8601: `PT1M30S`     |
+/// | `std::filesystem::path`               | string                          |
 /// | `json`                                | itself                          |
 /// | a type with a `json_codec`            | what that says                  |
 ///
@@ -91,7 +94,8 @@ template <json_writable T>
 
 /// Reads a `T` out of a document.
 ///
-/// - Unknown members are ignored.
+/// - Unknown members are ignored, unless the struct
+///   `refuses_unknown_members`.
 /// - A missing member keeps what the struct's default constructor gave it, as
 ///   Go keeps the zero value: a reader that must know makes it an optional.
 /// - `null` is an empty `std::optional` or smart pointer, an error elsewhere.

@@ -5,6 +5,7 @@
 #include <tertulia/detail/json_traits.hpp>
 #include <tertulia/detail/json_variant.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -20,8 +21,20 @@
 
 namespace tertulia::detail {
 
-/// Parses text of a stranger; see `parse_json`.
+/// Parses text of a stranger; see `parse_json`. This function and the two below
+/// it are the only ones that call the parser: text that is nested too deep ends
+/// the process where a document is copied or written.
 json parse_document(std::string_view text);
+
+/// The same, with the members of objects in the order of the text.
+nlohmann::ordered_json parse_ordered_document(std::string_view text);
+
+/// Returns null for text that `parse_document` refuses.
+json document_or_null(std::string_view text);
+
+/// Refuses text that is nested too deep for a document, be it JSON or not.
+/// @errors `invalid_argument` also for a zero byte, which ends no text.
+void check_nesting(std::string_view text);
 
 /// @param lowest,highest the range of the type to be read.
 /// @errors `invalid_argument` if `from` is no integer in the range. A number
@@ -67,16 +80,39 @@ T read_enum(const json& from, const json_path& at) {
   return result;
 }
 
+/// Refuses an object with a member that `T` does not have.
+template <described_struct T>
+void check_members(const json& from, const json_path& at) {
+  for (auto i = from.begin(); i != from.end(); ++i) {
+    std::string expected;
+    auto known = false;
+    for_each_member<T>([&](auto d) {
+      using name = wire_name<decltype(d)>;
+      expected += expected.empty() ? "one of " : ", ";
+      expected += name::quoted;
+      known = known || i.key() == name::plain;
+    });
+    if (!known)
+      raise_mismatch({at, i.key()}, expected, in_quotes(i.key()));
+  }
+}
+
 template <described_struct T>
 T read_struct(const json& from, const json_path& at) {
   require_object(from, at);
   T result{};
+  std::size_t found = 0;
   for_each_member<T>([&](auto d) {
     using member = member_of<T, decltype(d)>;
     constexpr auto name = wire_name<decltype(d)>::plain;
-    if (const auto i = from.find(name); i != from.end())
+    if (const auto i = from.find(name); i != from.end()) {
       result.*d.pointer = read_value<member>(*i, {at, name});
+      ++found;
+    }
   });
+  if constexpr (refuses_unknown_members<T>)
+    if (found < from.size())
+      check_members<T>(from, at);
   return result;
 }
 

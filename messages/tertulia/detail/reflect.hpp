@@ -186,6 +186,22 @@ concept described = detail::described_struct<T>;
 template <class T>
 inline constexpr std::tuple<> omitted_when_empty{};
 
+/// Whether reading a described struct refuses members that it does not have,
+/// instead of ignoring them: specialise it with `true`. For what a client sends
+/// to begin or to ask something: a misspelt name of an optional member would
+/// otherwise count as a member that was left out.
+///
+/// ```
+/// template <>
+/// inline constexpr bool tertulia::refuses_unknown_members<order> = true;
+/// ```
+///
+/// Its JSON Schema says so, too.
+///
+/// @design README §5.10 "Canonical JSON".
+template <class T>
+inline constexpr bool refuses_unknown_members = false;
+
 namespace detail {
 
 /// Says whether `Struct` lists this member to be left out.

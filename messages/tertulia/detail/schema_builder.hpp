@@ -134,6 +134,8 @@ private:
       if constexpr (!is_optional_member<Struct, decltype(d)>)
         result["required"].push_back(name);
     });
+    if constexpr (refuses_unknown_members<Struct>)
+      result["additionalProperties"] = false;
     return end(type, std::move(result));
   }
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/json_read.hpp>
+#include <tertulia/detail/json_write.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+
+// Types of the standard library that are strings in JSON.
+
+namespace tertulia::detail {
+
+/// What a duration counts: `num / den` seconds.
+struct duration_unit {
+  std::uint64_t num;
+  std::uint64_t den;
+};
+
+/// @errors `invalid_argument` for more than 2^64 seconds.
+void write_duration(std::string& out, std::int64_t count, duration_unit unit,
+                    const json_path& at);
+
+/// @errors `invalid_argument` for what is no duration, or no multiple of the
+///         unit from `lowest` to `highest`.
+std::int64_t read_duration(const json& from, const json_path& at,
+                           duration_unit unit, std::int64_t lowest,
+                           std::int64_t highest);
+
+json schema_of_duration(duration_unit unit);
+
+/// A duration that is exact in decimals of a second: signed integers of
+/// nanoseconds or of what is a multiple of them.
+template <class Rep, class Period>
+concept exact_duration
+  = json_integer<Rep> && std::is_signed_v<Rep> && 1'000'000'000 % Period::den
+    == 0;
+
+} // namespace tertulia::detail
+
+namespace tertulia {
+
+/// A duration is a string in JSON: ISO 8601 in hours, minutes and seconds, such
+/// as `PT1H30M`, `PT0.25S`, `-PT2S`. A number would lose the unit: a member
+/// that becomes milliseconds would read seconds that were stored before as
+/// something else. Weeks and days, of 24 hours, are read, too.
+template <class Rep, class Period>
+requires detail::exact_duration<Rep, Period>
+struct json_codec<std::chrono::duration<Rep, Period>> {
+  using type = std::chrono::duration<Rep, Period>;
+
+  static void write(std::string& out, type x, const json_path& at) {
+    detail::write_duration(out, x.count(), unit, at);
+  }
+
+  static type read(const json& from, const json_path& at) {
+    using limits = std::numeric_limits<Rep>;
+    return type{static_cast<Rep>(
+      detail::read_duration(from, at, unit, limits::min(), limits::max()))};
+  }
+
+  static json schema() {
+    return detail::schema_of_duration(unit);
+  }
+
+private:
+  static constexpr detail::duration_unit unit{Period::type::num,
+                                              Period::type::den};
+};
+
+/// A path is a string in JSON, with `/` between its parts.
+template <>
+struct json_codec<std::filesystem::path> {
+  /// @errors `invalid_argument` for a path that is not UTF-8.
+  static void write(std::string& out, const std::filesystem::path& x,
+                    const json_path& at);
+
+  /// @errors `invalid_argument` for text with a NUL, where systems would end
+  ///         it.
+  static std::filesystem::path read(const json& from, const json_path& at);
+
+  static json schema();
+};
+
+} // namespace tertulia
