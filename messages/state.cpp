@@ -2,8 +2,8 @@
 
 #include <tertulia/state.hpp>
 
-#include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace tertulia {
 
@@ -23,7 +23,7 @@ state state::plain(payload value, stored_type type) {
 }
 
 state state::conversation(ai::message_log messages, payload custom,
-                          artifact_list artifacts, stored_type type) {
+                          ai::artifact_list artifacts, stored_type type) {
   state result;
   result.type_ = std::move(type);
   result.form_ = state_form::conversation;
@@ -31,11 +31,6 @@ state state::conversation(ai::message_log messages, payload custom,
   result.custom_ = std::move(custom);
   result.artifacts_ = std::move(artifacts);
   return result;
-}
-
-const std::vector<ai::artifact>& state::artifacts() const noexcept {
-  static const std::vector<ai::artifact> none;
-  return artifacts_ ? *artifacts_ : none;
 }
 
 // -- changed copies -----------------------------------------------------------
@@ -58,23 +53,14 @@ state state::with_type(stored_type x) const {
   return result;
 }
 
-state state::with_artifacts(artifact_list x) const {
+state state::with_artifacts(ai::artifact_list x) const {
   auto result = *this;
   result.artifacts_ = std::move(x);
   return result;
 }
 
 state state::with_artifact(ai::artifact x) const {
-  auto list = artifacts();
-  const auto same_name = std::find_if(list.begin(), list.end(), [&](auto& y) {
-    return !x.name.empty() && y.name == x.name;
-  });
-  if (same_name != list.end())
-    *same_name = std::move(x);
-  else
-    list.push_back(std::move(x));
-  return with_artifacts(
-    std::make_shared<const std::vector<ai::artifact>>(std::move(list)));
+  return with_artifacts(artifacts_.with(std::move(x)));
 }
 
 // -- canonical JSON -----------------------------------------------------------
@@ -93,10 +79,10 @@ void state::append_rest(std::string& to) const {
     if (std::string_view{to}.substr(begin) == "null")
       to.resize(size); // as an empty optional
   }
-  if (!artifacts().empty()) {
+  if (!artifacts_.empty()) {
     separate();
     to += before_artifacts;
-    append_json_text(to, *artifacts_);
+    append_json_text(to, artifacts_);
   }
   to += '}';
 }
@@ -147,7 +133,7 @@ state_id state::id() const {
 
 bool state::same_as(const state& x) const noexcept {
   return form_ == x.form_ && type_ == x.type_ && messages_.same_as(x.messages_)
-         && custom_.same_as(x.custom_) && artifacts_ == x.artifacts_;
+         && custom_.same_as(x.custom_) && artifacts_.same_as(x.artifacts_);
 }
 
 // -- between processes --------------------------------------------------------
@@ -172,10 +158,9 @@ state encoded_state::decode() const {
   ai::message_log log;
   if (!messages.empty())
     log = parse_json<ai::message_log>(messages);
-  artifact_list list;
+  ai::artifact_list list;
   if (!artifacts.empty())
-    list = std::make_shared<const std::vector<ai::artifact>>(
-      parse_json<std::vector<ai::artifact>>(artifacts));
+    list = parse_json<ai::artifact_list>(artifacts);
   return state::conversation(std::move(log), std::move(value), std::move(list),
                              std::move(type));
 }

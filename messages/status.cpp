@@ -40,6 +40,11 @@ errc translate(const caf::error& x) {
   return errc::unknown;
 }
 
+/// Marked by a third element, which only this file knows.
+caf::error unexpected_error(std::string text) {
+  return caf::make_error(errc::internal, std::move(text), std::string{}, true);
+}
+
 } // namespace
 
 caf::error fail(errc code, std::string message, std::string details) {
@@ -47,6 +52,8 @@ caf::error fail(errc code, std::string message, std::string details) {
 }
 
 caf::error to_error(const status_error& x) {
+  if (x.is_unexpected())
+    return unexpected_error(x.message());
   // An error of CAF whose code is 0 is none, and whoever threw meant one.
   const auto code = x.code() == errc::ok ? errc::internal : x.code();
   return fail(code, x.message(), x.details());
@@ -60,6 +67,8 @@ status_error to_status(const caf::error& x) {
   if (context.match_elements<std::string, std::string>())
     return {code, context.get_as<std::string>(0),
             context.get_as<std::string>(1)};
+  if (context.match_elements<std::string, std::string, bool>())
+    return status_error::unexpected(context.get_as<std::string>(0));
   if (context.match_elements<std::string>())
     return {code, context.get_as<std::string>(0)};
   return {code, std::string{to_string(code)}};
@@ -75,9 +84,9 @@ caf::error current_exception_to_error() {
   } catch (const status_error& x) {
     return to_error(x);
   } catch (const std::exception& x) {
-    return fail(errc::internal, x.what());
+    return unexpected_error(x.what());
   } catch (...) {
-    return fail(errc::internal, "an exception that is no std::exception");
+    return unexpected_error("an exception that is no std::exception");
   }
 }
 

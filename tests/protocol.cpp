@@ -43,11 +43,11 @@ void for_each_noun(Fn fn) {
 // -- a sample of each noun ----------------------------------------------------
 
 state talk() {
-  return state::conversation(
-    ai::message_log{{ai::user_text("tea?")}}, payload::of(article{"tea", 2}),
-    std::make_shared<const std::vector<ai::artifact>>(
-      std::vector{ai::artifact{"plan", {ai::part::text("brew")}}}),
-    stored_type{"app.article", 2});
+  return state::conversation(ai::message_log{{ai::user_text("tea?")}},
+                             payload::of(article{"tea", 2}),
+                             ai::artifact_list{std::vector{
+                               ai::artifact{"plan", {ai::part::text("brew")}}}},
+                             stored_type{"app.article", 2});
 }
 
 snapshot_record record() {
@@ -139,6 +139,8 @@ auto store_samples() {
   session.info = info;
   session.content = talk();
   session.head = stored_snapshot{record(), talk()};
+  const std::vector<session_position> follows{
+    {}, {4, state_id{"a"}, stored_type{"app.memo", 2}}};
   return std::tuple{annotate_snapshot{snapshot, "as we said"},
                     copy_session{which, {"/agent/b", session_id{"t"}}, 7},
                     delete_session{which},
@@ -150,8 +152,9 @@ auto store_samples() {
                     snapshots,
                     prune,
                     restore_snapshot{snapshot},
-                    save_session{which, talk(), 5},
-                    save_snapshot{record(), talk(), append_rule::at_head},
+                    save_session{which, talk(), 5, follows},
+                    save_snapshot{record(), talk(), append_rule::at_head,
+                                  follows},
                     saved_snapshot{record(), true},
                     info,
                     session_list,

@@ -145,6 +145,18 @@ TEST(state_type, is_no_part_of_the_id_but_of_what_is_equal) {
   EXPECT_TRUE(first == second.with_type(first.type()));
 }
 
+TEST(state_parts, are_the_same_only_if_all_of_them_are) {
+  const auto x = ai::to_state(ai::conversation_state<recipe>{})
+                   .with_artifact({"first", {ai::part::text("tea")}});
+  EXPECT_TRUE(x.same_as(state{x}));
+  EXPECT_FALSE(x.same_as(x.with_artifact({"file", {}})));
+  EXPECT_FALSE(x.same_as(x.with_artifact(x.artifacts()[0])));
+  EXPECT_FALSE(
+    x.same_as(x.with_messages(x.messages().with(ai::user_text("tea")))));
+  EXPECT_FALSE(x.same_as(x.with_custom(payload::of(recipe{"tea", 3}))));
+  EXPECT_FALSE(x.same_as(x.with_type(stored_type{"app.other", 1})));
+}
+
 TEST(state_type, stays_when_the_state_changes) {
   const auto type = stored_type::of<recipe>();
   const auto talk = ai::to_state(ai::conversation_state<recipe>{});
@@ -229,13 +241,12 @@ TEST(state_schema, runs_the_steps_in_order_from_the_version_that_is_stored) {
 
 TEST(state_schema, changes_the_custom_value_alone) {
   const ai::message_log log{{ai::user_text("tea?")}};
-  const auto artifacts = std::make_shared<const std::vector<ai::artifact>>(
-    std::vector{ai::artifact{"plan", {}}});
+  const ai::artifact_list artifacts{std::vector{ai::artifact{"plan", {}}}};
   const auto x
     = state::conversation(log, stored(1).custom(), artifacts, stored(1).type());
   const auto y = both.adopt(x);
   EXPECT_TRUE(y.messages().same_as(log));
-  EXPECT_EQ(y.shared_artifacts(), artifacts);
+  EXPECT_TRUE(y.artifacts().same_as(artifacts));
   EXPECT_EQ(ai::from_state<recipe>(y).custom.name, "tea23");
   EXPECT_EQ(x.type().version(), 1u) << "what was stored is as it was";
 }
@@ -329,6 +340,11 @@ TEST(state_schema, refuses_steps_that_lead_nowhere) {
             }),
             "the migration from version 1 leads beyond the version of the "
             "type, which is 1");
+  const stored_type fourth{"app.recipe", 4};
+  EXPECT_EQ(refusal([&] {
+              state_schema(fourth, {{1, none}, {3, none}});
+            }),
+            "the migration from version 2 is missing");
 }
 
 } // namespace tertulia::test::state_schema_tests

@@ -53,8 +53,8 @@ status_error interrupt_error(const json& question) {
 std::optional<json> question_of(const status_error& x) {
   if (x.code() != errc::failed_precondition)
     return std::nullopt;
-  // What is no JSON comes from somebody else.
-  auto details = json::parse(x.details(), nullptr, false);
+  // Details that are not JSON come from somebody else.
+  auto details = tertulia::detail::document_or_null(x.details());
   if (!details.is_object() || details.size() != 1)
     return std::nullopt;
   const auto question = details.find(interrupt_key);

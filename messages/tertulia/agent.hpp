@@ -111,6 +111,9 @@ struct snapshot_query {
 BOOST_DESCRIBE_STRUCT(snapshot_query, (), (snapshot_id, session_id))
 
 template <>
+inline constexpr bool refuses_unknown_members<snapshot_query> = true;
+
+template <>
 inline constexpr auto omitted_when_empty<snapshot_query> = std::tuple{
   &snapshot_query::session_id};
 
@@ -122,6 +125,9 @@ struct session_query {
 };
 
 BOOST_DESCRIBE_STRUCT(session_query, (), (session_id, include_orphaned))
+
+template <>
+inline constexpr bool refuses_unknown_members<session_query> = true;
 
 template <>
 inline constexpr auto omitted_when_empty<session_query> = std::tuple{

@@ -94,6 +94,7 @@ using session_actor = protocol<
   caf::result<session_view>(caf::get_atom),
   caf::result<std::uint64_t>(session_edit),         // the new version; aborted
   caf::result<snapshot_outcome>(snapshot_trigger),  // unavailable or the store's own code
+  caf::result<session_view>(caf::reset_atom),       // as after the last turn that has ended: without a store
   caf::result<session_summary>(list_atom),          // what the invocation came to so far
   caf::result<session_summary>(done_atom)>;         // the same; then it ends
 
@@ -102,13 +103,13 @@ using session_actor = protocol<
 /// Keeps states and records. Every change is one verb, decided by the store.
 /// Where one id can mean several snapshots: failed_precondition.
 using snapshot_store = protocol<
-  caf::result<saved_snapshot>(save_snapshot),       // not_found: the parent; aborted: the head
-                                                    // moved; no-op if the parent has this state
+  caf::result<saved_snapshot>(save_snapshot),       // not_found: the parent; aborted: changed by
+                                                    // another writer; no-op if the parent has this state
   caf::result<stored_snapshot>(get_snapshot),       // not_found; data_loss
   caf::result<stored_snapshot>(restore_snapshot),   // moves the head; not_found; data_loss
   caf::result<snapshot_page>(list_snapshots),       // empty for an unknown session
   caf::result<stored_session>(get_session),         // not_found; data_loss
-  caf::result<session_info>(save_session)>;
+  caf::result<session_info>(save_session)>;         // aborted: changed by another writer
 
 // -- people and programs -> store -----------------------------------------------
 

@@ -2,14 +2,13 @@
 
 #pragma once
 
-#include <tertulia/ai/artifact.hpp>
+#include <tertulia/ai/artifact_list.hpp>
 #include <tertulia/ai/message_log.hpp>
 #include <tertulia/identifier.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/stored_type.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,9 +24,6 @@ enum class state_form : std::uint8_t {
 };
 
 BOOST_DESCRIBE_ENUM(state_form, plain, conversation)
-
-/// The artifacts of a state, shared by all states that have the same.
-using artifact_list = std::shared_ptr<const std::vector<ai::artifact>>;
 
 /// The state of a session at one moment, whatever its types: what sessions work
 /// on and stores keep.
@@ -51,7 +47,7 @@ public:
   /// @param type   of the custom value: `stored_type::of<Custom>()`.
   [[nodiscard]] static state
   conversation(ai::message_log messages, payload custom,
-               artifact_list artifacts, stored_type type = {});
+               ai::artifact_list artifacts, stored_type type = {});
 
   [[nodiscard]] state_form form() const noexcept {
     return form_;
@@ -73,10 +69,8 @@ public:
     return type_;
   }
 
-  [[nodiscard]] const std::vector<ai::artifact>& artifacts() const noexcept;
-
-  /// The artifacts to share; null for none.
-  [[nodiscard]] const artifact_list& shared_artifacts() const noexcept {
+  /// Empty in a plain state.
+  [[nodiscard]] const ai::artifact_list& artifacts() const noexcept {
     return artifacts_;
   }
 
@@ -86,7 +80,7 @@ public:
   /// The new value is of the same type.
   [[nodiscard]] state with_custom(payload x) const;
   [[nodiscard]] state with_type(stored_type x) const;
-  [[nodiscard]] state with_artifacts(artifact_list x) const;
+  [[nodiscard]] state with_artifacts(ai::artifact_list x) const;
 
   /// Adds an artifact; one of the same name is replaced in its place. An
   /// artifact without a name is always added.
@@ -115,7 +109,7 @@ public:
   friend bool operator==(const state& x, const state& y) {
     return x.form_ == y.form_ && x.type_ == y.type_
            && x.messages_ == y.messages_ && x.custom_ == y.custom_
-           && (x.artifacts_ == y.artifacts_ || x.artifacts() == y.artifacts());
+           && x.artifacts_ == y.artifacts_;
   }
 
 private:
@@ -126,7 +120,7 @@ private:
   ai::message_log messages_;
   payload custom_;
   stored_type type_;
-  artifact_list artifacts_;
+  ai::artifact_list artifacts_;
 };
 
 /// A state on its way between processes: the text of each of its parts, empty

@@ -29,6 +29,14 @@ public:
   status_error(errc code, const std::string& message, std::string details = {})
     : std::runtime_error(message), code_(code), details_(std::move(details)) {}
 
+  /// Returns what stands for an exception of another type: `internal`.
+  /// @param text its `what()`.
+  [[nodiscard]] static status_error unexpected(const std::string& text) {
+    status_error result{errc::internal, text};
+    result.is_unexpected_ = true;
+    return result;
+  }
+
   [[nodiscard]] errc code() const noexcept {
     return code_;
   }
@@ -44,8 +52,15 @@ public:
     return details_;
   }
 
+  /// Returns whether this stands for an exception of another type. Its text was
+  /// not written for clients: those of other nodes do not get it.
+  [[nodiscard]] bool is_unexpected() const noexcept {
+    return is_unexpected_;
+  }
+
 private:
   errc code_;
+  bool is_unexpected_ = false;
   std::string details_;
 };
 
@@ -68,7 +83,8 @@ private:
 [[nodiscard]] errc code_of(const caf::error& x);
 
 /// Translates the exception that is being handled: a `status_error` keeps its
-/// code, everything else becomes `internal` with its `what()`.
+/// code, everything else becomes `internal` with its `what()` and is marked as
+/// unexpected, also after it was thrown and translated again.
 /// @pre called inside a `catch` block.
 [[nodiscard]] caf::error current_exception_to_error();
 

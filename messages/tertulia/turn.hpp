@@ -123,7 +123,8 @@ struct finished {
     : output(std::move(output)), reason(std::move(reason)), chunks(chunks),
       inputs(inputs) {}
 
-  /// What the body returned; empty when it failed.
+  /// What the body returned. If it failed: the state of a conversation without
+  /// a store after its last turn that ended; otherwise empty.
   payload output;
   /// Why there is no output; none when there is one.
   caf::error reason;

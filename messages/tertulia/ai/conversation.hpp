@@ -9,7 +9,6 @@
 #include <tertulia/snapshot.hpp>
 #include <tertulia/state.hpp>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -48,13 +47,10 @@ struct conversation_state {
 /// Returns the same without its types, sharing the messages.
 template <class Custom>
 [[nodiscard]] state to_state(conversation_state<Custom> x) {
-  artifact_list artifacts;
-  if (!x.artifacts.empty())
-    artifacts
-      = std::make_shared<const std::vector<artifact>>(std::move(x.artifacts));
   return state::conversation(std::move(x.messages),
                              payload::of(std::move(x.custom)),
-                             std::move(artifacts), stored_type::of<Custom>());
+                             artifact_list{std::move(x.artifacts)},
+                             stored_type::of<Custom>());
 }
 
 /// Returns the same with its types, sharing the messages.
@@ -67,7 +63,7 @@ template <class Custom>
   auto custom = x.custom();
   return conversation_state<Custom>{
     x.messages(), custom ? std::move(custom).template take<Custom>() : Custom{},
-    x.artifacts()};
+    x.artifacts().to_vector()};
 }
 
 /// What a client says in one turn. Seeds 003 §1.2, 004 §1.2.
@@ -222,6 +218,17 @@ struct session_flow_snapshot {
 } // namespace tertulia::ai
 
 namespace tertulia {
+
+template <class Custom>
+inline constexpr bool
+  refuses_unknown_members<ai::conversation_state<Custom>> = true;
+
+template <>
+inline constexpr bool refuses_unknown_members<ai::conversation_input> = true;
+
+template <class Custom>
+inline constexpr bool
+  refuses_unknown_members<ai::conversation_init<Custom>> = true;
 
 template <class Custom>
 inline constexpr auto

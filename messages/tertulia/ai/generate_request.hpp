@@ -138,6 +138,15 @@ BOOST_DESCRIBE_STRUCT(generate_request, (),
 namespace tertulia {
 
 template <>
+inline constexpr bool refuses_unknown_members<ai::tool_definition> = true;
+
+template <>
+inline constexpr bool refuses_unknown_members<ai::model_config> = true;
+
+template <>
+inline constexpr bool refuses_unknown_members<ai::generate_request> = true;
+
+template <>
 inline constexpr auto omitted_when_empty<ai::tool_definition> = std::tuple{
   &ai::tool_definition::description, &ai::tool_definition::input_schema,
   &ai::tool_definition::output_schema};
