@@ -1,10 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/client_end.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
 
 #include <algorithm>
 
 namespace tertulia::detail {
+
+namespace {
+
+/// Returns a document, or what is none as a string.
+json document_in(const std::string& text) {
+  try {
+    return payload::encoded(text).to_json();
+  } catch (const status_error&) {
+    return text;
+  }
+}
+
+/// Adds the state of a conversation to what an error says for programs. Not to
+/// one that stands for an exception: it would become the author's own words,
+/// which other nodes get.
+caf::error with_state(const caf::error& reason, const payload& state) {
+  const auto status = to_status(reason);
+  if (status.is_unexpected())
+    return reason;
+  try {
+    auto details = json::object();
+    if (auto given = document_in(status.details()); given.is_object())
+      details = std::move(given);
+    else if (!status.details().empty())
+      details["details"] = std::move(given);
+    details["state"] = state.to_json();
+    return fail(status.code(), status.message(), to_json_text(details));
+  } catch (const status_error&) {
+    return reason; // one of them has no JSON
+  }
+}
+
+} // namespace
 
 void client_end::on(chunk_batch&& x) {
   if (over_)
@@ -43,8 +78,13 @@ void client_end::on(finished&& x) {
                               + std::to_string(next_chunk_) + " arrived"));
   over_ = true;
   taken_inputs_ = x.inputs;
-  output_ = std::move(x.output);
   failure_ = std::move(x.reason);
+  (failure_ ? state_ : output_) = std::move(x.output);
+}
+
+void client_end::explain_failure() {
+  if (failure_ && state_)
+    failure_ = with_state(failure_, state_);
 }
 
 void client_end::lost(caf::error reason) {
@@ -140,7 +180,9 @@ caf::error client_end::refusal() const {
   if (closed_)
     return fail(errc::failed_precondition, "the input is closed");
   if (over_)
-    return fail(errc::failed_precondition, "the connection has finished");
+    return failure_
+             ? failure_
+             : fail(errc::failed_precondition, "the connection has finished");
   return caf::none;
 }
 

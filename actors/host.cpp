@@ -232,12 +232,16 @@ caf::result<void> host::take_input(turn_input& x) {
     out.grant(x.chunk_credit);
   caf::error refused;
   if (root.cancelled()) {
-    refused = root.reason();
+    refused = for_client(root.reason());
+  } else if (concluded_) {
+    refused = reason_ ? for_client(reason_)
+                      : fail(errc::failed_precondition,
+                             "the connection has finished");
   } else {
     try {
       refused = in.accept(action_->check_input(std::move(x.value)));
     } catch (...) {
-      refused = current_exception_to_error();
+      refused = for_client(current_exception_to_error());
     }
     // After a close the client was just late; everything else is a client that
     // cannot be served.

@@ -3,7 +3,9 @@
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/host.hpp>
 #include <tertulia/detail/nested_connection.hpp>
+#include <tertulia/detail/withheld_error.hpp>
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -21,6 +23,10 @@ caf::error lost_part(const char* what, const caf::error& exit_reason) {
                                + " was lost: " + caf::to_string(exit_reason));
 }
 
+/// How long an actor of another node may take for the messages before a
+/// question.
+constexpr auto longest_hearing = std::chrono::minutes{1};
+
 /// Whether an operator should look at it: not what a client or a body chose.
 bool is_fault(errc code) noexcept {
   return code == errc::internal || code == errc::aborted
@@ -30,8 +36,10 @@ bool is_fault(errc code) noexcept {
 } // namespace
 
 void host::on_down(const caf::down_msg& x) {
-  if (client_ && x.source == client_.address())
+  if (client_ && x.source == client_.address()) {
+    heard_ = true;
     return abort(fail(errc::cancelled, "the client is gone"));
+  }
   if (session_ && x.source == session_.address()) {
     session_ = nullptr;
     if (leased_)
@@ -89,6 +97,33 @@ void host::say_last_word(payload output, caf::error reason) {
   concluded_ = true;
   output_ = std::move(output);
   reason_ = std::move(reason);
+  if (!reason_ || !session_ || leased_)
+    return end_session();
+  // Nobody but the client has the state: it must not lose what the turns before
+  // this one came to. Without a time-out: a session that has no store answers
+  // at once, and CAF does for one that is dead.
+  self_->request(session_, caf::infinite, caf::reset_atom_v)
+    .then(
+      [this](const session_view& x) {
+        keep_state(x);
+        end_session();
+      },
+      [this](const caf::error&) { end_session(); });
+}
+
+void host::keep_state(const session_view& x) {
+  try {
+    output_ = action_->conversation()->client_state(x.content);
+    if (remote_)
+      output_ = output_.sealed();
+  } catch (...) {
+    output_ = {}; // what has no JSON cannot be told
+  }
+}
+
+void host::end_session() {
+  if (told_)
+    return; // the session was lost meanwhile
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
   // Who has heard the last word can open the session again: it has ended then,
@@ -105,18 +140,45 @@ void host::deliver_last_word() {
     if (is_fault(status.code()))
       env_->log->warn("{} failed: {}", action_->info.key,
                       to_string(status.code()));
+    reason_ = for_client(std::move(reason_));
   }
   trace.end();
-  self_->send(sink_, finished{std::move(output_), std::move(reason_),
-                              out.sent(), in.taken()});
+  self_->send(sink_,
+              finished{std::move(output_), reason_, out.sent(), in.taken()});
   quit_if_done();
+}
+
+caf::error host::for_client(caf::error reason) {
+  if (!remote_ || !reason)
+    return reason;
+  const auto status = to_status(reason);
+  if (!status.is_unexpected())
+    return reason;
+  if (!withheld_ || withheld_->text != status.message())
+    withheld_ = {status.message(),
+                 to_error(withhold(status, action_->info.key, *env_->log))};
+  return withheld_->instead;
 }
 
 void host::quit_if_done() {
   // A client must not hear of our end before the last word, which the responder
   // hands on: that one goes first.
-  if (told_ && ended_ && !responder_)
-    self_->quit();
+  if (!told_ || !ended_ || responder_)
+    return;
+  if (heard_)
+    return self_->quit();
+  if (std::exchange(is_asking_, true))
+    return;
+  // Between nodes the end of an actor can overtake its last messages: CAF tells
+  // at once of one that is dead already when it is monitored. So the client is
+  // asked for what CAF itself answers in every actor.
+  const auto quit = [this] { self_->quit(); };
+  self_
+    ->request(caf::actor_cast<caf::actor>(client_), longest_hearing,
+              caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
+    .then([quit](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
+                 const std::string&) { quit(); },
+          [quit](const caf::error&) { quit(); });
 }
 
 } // namespace tertulia::detail

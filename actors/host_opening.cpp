@@ -20,6 +20,8 @@ namespace tertulia::detail {
 caf::result<opened> host::start(open& x) {
   if (client_)
     return fail(errc::failed_precondition, "the connection is open already");
+  remote_ = x.client.node() != self_->node();
+  heard_ = !remote_;
   const auto* conversation = action_->conversation();
   payload init;
   session_opening how;
@@ -35,11 +37,10 @@ caf::result<opened> host::start(open& x) {
   } catch (...) {
     concluded_ = told_ = true;
     self_->quit();
-    return current_exception_to_error();
+    return for_client(current_exception_to_error());
   }
   client_ = std::move(x.client);
   sink_ = client_;
-  remote_ = client_.node() != self_->node();
   self_->monitor(client_);
   in.start(x.options.input_window);
   out.start(x.options.chunk_window);
@@ -65,7 +66,7 @@ caf::result<opened> host::start(open& x) {
 void host::open_session(session_opening how) {
   const auto what
     = std::static_pointer_cast<const conversation_action>(action_);
-  leased_ = what->policy.store || how.session || how.snapshot;
+  leased_ = static_cast<bool>(what->policy.store);
   if (!leased_)
     how.session = session_id{make_uuid()};
   const auto id = how.session;
@@ -74,8 +75,7 @@ void host::open_session(session_opening how) {
   self_->monitor(session_);
   if (!leased_)
     return start_conversation(id);
-  if (what->policy.store)
-    opening_->id = enlist(*opening_, what->policy.store_within);
+  opening_->id = enlist(*opening_, what->policy.store_within);
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
       [this](const session_view& x) {
@@ -125,7 +125,7 @@ void host::deliver_refusal() {
   const auto status = to_status(reason_);
   trace.set_error(status.code(), status.message());
   trace.end();
-  opening_->answer.deliver(std::move(reason_));
+  opening_->answer.deliver(for_client(std::move(reason_)));
   self_->quit();
 }
 

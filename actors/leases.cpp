@@ -106,12 +106,8 @@ private:
 
   void watch(lease_map::iterator what, const claimant& who) {
     claims_.emplace(who.session, what);
-    if (const auto session
-        = caf::actor_cast<caf::strong_actor_ptr>(who.session))
-      self_->monitor(session);
-    else // it ended while its claim was under way
-      self_->send(caf::actor_cast<lease_actor>(self_), release_atom_v,
-                  who.session);
+    // It may have ended while its claim was under way: then we hear so at once.
+    self_->monitor(self_->current_sender());
   }
 
   void forget(const caf::actor_addr& session) {

@@ -39,6 +39,11 @@ session_state::run(std::shared_ptr<environment> env,
     },
     [this](session_edit& x) { return edit(x); },
     [this](snapshot_trigger x) { return trigger(x.event); },
+    [this](caf::reset_atom) {
+      if (!policy().store)
+        content_ = good_;
+      return view();
+    },
     [this](list_atom) -> caf::result<session_summary> {
       if (auto reason = objection_to_leaving())
         return reason;
@@ -99,23 +104,27 @@ caf::result<std::uint64_t> session_state::apply(session_edit& x) {
 
 void session_state::save_change(version_promise promise, session_edit& x) {
   state next;
+  session_position where;
   try {
     next = changed(x);
-    static_cast<void>(next.id()); // what has no JSON cannot be kept
+    where = {turn_, next.id(), next.type()}; // throws for what has no JSON
   } catch (...) {
     promise.deliver(current_exception_to_error());
     return;
   }
   busy_ = true;
   self_
-    ->request(policy().store, caf::infinite, save_session{ref(), next, turn_})
+    ->request(policy().store, caf::infinite,
+              save_session{ref(), next, turn_, positions_})
     .then(
-      [this, promise, next](const session_info&) mutable {
+      [this, promise, next, where](const session_info&) mutable {
+        stand_at(std::move(where));
         content_ = std::move(next);
         promise.deliver(++version_);
         go_on();
       },
-      [this, promise](caf::error& reason) mutable {
+      [this, promise, where](caf::error& reason) mutable {
+        doubt(std::move(where), reason);
         promise.deliver(std::move(reason));
         go_on();
       });
@@ -143,9 +152,8 @@ state session_state::changed(session_edit& x) const {
     case session_verb::add_artifact:
       return content_.with_artifact(take(std::type_identity<ai::artifact>{}));
     case session_verb::set_artifacts:
-      return content_.with_artifacts(
-        std::make_shared<const std::vector<ai::artifact>>(
-          take(std::type_identity<std::vector<ai::artifact>>{})));
+      return content_.with_artifacts(ai::artifact_list{
+        take(std::type_identity<std::vector<ai::artifact>>{})});
   }
   throw status_error{errc::invalid_argument, "a change of an unknown kind"};
 }

@@ -39,6 +39,13 @@ void session_state::ask(view_promise promise, Question question, Next next) {
 caf::result<session_view> session_state::start() {
   if (std::exchange(started_, true))
     return fail(errc::failed_precondition, "the session is open already");
+  if (opening_->session) {
+    try {
+      check_name({what_->info.key, opening_->session});
+    } catch (...) {
+      return current_exception_to_error();
+    }
+  }
   auto promise = self_->make_response_promise<session_view>();
   if (opening_->snapshot)
     find_snapshot(promise);
@@ -50,11 +57,6 @@ caf::result<session_view> session_state::start() {
 }
 
 void session_state::find_snapshot(view_promise promise) {
-  if (!policy().store) {
-    promise.deliver(fail(errc::failed_precondition,
-                         what_->info.key + " has no store to restore from"));
-    return;
-  }
   snapshot_ref which{what_->info.key, opening_->session, opening_->snapshot};
   auto go_on = [this, which](view_promise& to, stored_snapshot& x) mutable {
     try {
@@ -132,10 +134,6 @@ void session_state::claim_new(view_promise promise) {
 }
 
 void session_state::find_session(view_promise promise) {
-  if (!policy().store) {
-    begin_anew(promise);
-    return;
-  }
   self_->request(policy().store, caf::infinite, get_session{ref()})
     .then(
       [this, promise](stored_session& x) mutable {
@@ -156,21 +154,38 @@ void session_state::opened(view_promise& promise) {
 }
 
 void session_state::begin_anew(view_promise& promise) {
+  const auto is_change = opening_->initial && policy().saves_changes;
   try {
     // Not earlier: a session that the store has ignores it.
-    if (opening_->initial && policy().store && policy().check_initial)
+    if (opening_->initial && policy().check_initial)
       policy().check_initial(*opening_->initial);
     set_out();
+    if (is_change)
+      static_cast<void>(content_.id()); // what has no JSON cannot be kept
   } catch (...) {
     promise.deliver(current_exception_to_error());
     return;
   }
-  opened(promise);
+  if (!is_change)
+    return opened(promise);
+  self_
+    ->request(policy().store, caf::infinite,
+              save_session{ref(), content_, turn_, positions_})
+    .then(
+      [this, promise](const session_info&) mutable {
+        stand_at({turn_, content_.id(), content_.type()});
+        opened(promise);
+      },
+      [promise](caf::error& reason) mutable {
+        promise.deliver(std::move(reason));
+      });
 }
 
 void session_state::set_out() {
+  stand_at({}); // the store does not have it
   content_
     = opening_->initial ? std::move(*opening_->initial) : what_->first_state();
+  good_ = policy().store ? state{} : content_;
 }
 
 void session_state::resume(view_promise promise, stored_snapshot from,
@@ -180,13 +195,17 @@ void session_state::resume(view_promise promise, stored_snapshot from,
       verify(from);
       if (!working)
         turn_ = next_turn_after(from.record);
+      const auto is_head = !working || working->same_as(from.content);
+      stand_at({turn_, is_head ? from.record.state : working->id(),
+                is_head ? from.record.type : working->type()});
       last_ = standing{std::move(from.record)};
-      const auto is_same = !working || working->same_as(from.content);
       previous_ = typed(std::move(from.content));
-      content_ = is_same ? *previous_ : typed(std::move(*working));
-      if (is_same && content_.type() == last_.type)
+      content_ = is_head ? *previous_ : typed(std::move(*working));
+      if (is_head && content_.type() == last_.type)
         saved_version_ = version_;
     } else {
+      if (working)
+        stand_at({turn_, working->id(), working->type()});
       content_ = working ? typed(std::move(*working)) : what_->first_state();
     }
   } catch (...) {

@@ -4,6 +4,8 @@
 
 #include <caf/timestamp.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -20,6 +22,14 @@ namespace {
 
 /// What the snapshot of a session flow is called in the last message of it.
 constexpr auto snapshot_tag = "snapshotId";
+
+/// Largest number of positions that a save may follow.
+constexpr std::size_t max_positions = 8;
+
+/// Position of a session whose head is such a record.
+session_position position_after(const snapshot_record& x) {
+  return {next_turn_after(x), x.state, x.type};
+}
 
 } // namespace
 
@@ -101,18 +111,22 @@ void session_state::save(outcome_promise promise, snapshot_event event,
   const auto at_head = policy().restore == restore_rule::move_head;
   const auto rule = at_head ? append_rule::at_head : append_rule::anywhere;
   auto id = record.id;
+  const auto where = position_after(record);
   self_
     ->request(policy().store, caf::infinite,
-              save_snapshot{std::move(record), content, rule})
+              save_snapshot{std::move(record), content, rule, positions_})
     .then(
       [=, this](saved_snapshot& x) mutable {
         keep_tag(before, content.messages());
+        if (x.created)
+          stand_at(where);
         stand_on(std::move(x.record), std::move(content), version, x.created);
         end_of(event);
         promise.deliver(snapshot_outcome{last_.id, x.created});
         go_on();
       },
       [=, this](caf::error& reason) mutable {
+        doubt(where, reason);
         if (at_head && code_of(reason) != errc::aborted)
           doubtful_ = std::make_unique<attempt>(std::move(id),
                                                 std::move(content), version);
@@ -164,17 +178,20 @@ void session_state::go_on_from(outcome_promise promise, snapshot_event event,
 
 void session_state::save_turn(outcome_promise promise,
                               snapshot_outcome outcome) {
+  session_position where{turn_ + 1, content_.id(), content_.type()};
   busy_ = true;
   self_
     ->request(policy().store, caf::infinite,
-              save_session{ref(), content_, turn_ + 1})
+              save_session{ref(), content_, turn_ + 1, positions_})
     .then(
       [=, this](const session_info&) mutable {
+        stand_at(where);
         end_of(snapshot_event::turn_end);
         promise.deliver(std::move(outcome));
         go_on();
       },
       [=, this](caf::error& reason) mutable {
+        doubt(where, reason);
         not_saved(promise, snapshot_event::turn_end, std::move(reason));
       });
 }
@@ -194,6 +211,23 @@ void session_state::not_saved(outcome_promise promise, snapshot_event event,
   go_on();
 }
 
+void session_state::stand_at(session_position x) {
+  if (!policy().saves_changes)
+    return;
+  positions_.clear();
+  positions_.push_back(std::move(x));
+}
+
+void session_state::doubt(session_position x, const caf::error& reason) {
+  if (!policy().saves_changes || code_of(reason) == errc::aborted)
+    return;
+  if (std::find(positions_.begin(), positions_.end(), x) == positions_.end())
+    positions_.push_back(std::move(x));
+  // A body may try again for ever. The oldest doubt is the least likely one.
+  if (positions_.size() > max_positions)
+    positions_.erase(positions_.begin() + 1);
+}
+
 void session_state::keep_tag(const ai::message_log& before,
                              const ai::message_log& stored) {
   if (before.same_as(stored))
@@ -207,9 +241,12 @@ void session_state::keep_tag(const ai::message_log& before,
   content_ = content_.with_messages(stored.with(std::move(added)));
 }
 
-void session_state::end_of(snapshot_event event) noexcept {
-  if (event == snapshot_event::turn_end)
-    ++turn_;
+void session_state::end_of(snapshot_event event) {
+  if (event != snapshot_event::turn_end)
+    return;
+  ++turn_;
+  if (!policy().store)
+    good_ = content_;
 }
 
 } // namespace tertulia::detail

@@ -162,11 +162,17 @@ private:
   void not_saved(outcome_promise promise, snapshot_event event,
                  caf::error reason);
 
+  /// The store has told where it has the session.
+  void stand_at(session_position x);
+
+  /// The store has not told whether a save has happened.
+  void doubt(session_position x, const caf::error& reason);
+
   /// Gives the working state the messages as they were stored, and what was
   /// added meanwhile behind them.
   void keep_tag(const ai::message_log& before, const ai::message_log& stored);
 
-  void end_of(snapshot_event event) noexcept;
+  void end_of(snapshot_event event);
 
   // -- one after the other ----------------------------------------------------
 
@@ -193,12 +199,18 @@ private:
   state content_;
   std::uint64_t version_ = 1;
   std::uint64_t turn_ = 0;
+  state good_; // without a store: after the last turn that has ended
 
   standing last_; // where the next snapshot goes on
   std::optional<state> previous_;
   std::uint64_t saved_version_ = 0;
   std::vector<snapshot_id> made_; // in this invocation
   std::unique_ptr<attempt> doubtful_;
+
+  // Where the store may have the session: first the position that it has told,
+  // then those of later saves that got no answer. Empty where no change is
+  // saved by itself.
+  std::vector<session_position> positions_;
 
   bool busy_ = false;
   std::vector<std::function<void()>> waiting_;

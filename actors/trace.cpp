@@ -168,6 +168,8 @@ class span_listeners {
 public:
   using list = std::vector<std::shared_ptr<span_sink>>;
 
+  explicit span_listeners(std::atomic<bool>& enabled) : enabled_(&enabled) {}
+
   /// Returns the list of this moment. It never changes, a change makes a new
   /// one, so nobody holds the mutex while a sink is busy or calls back.
   std::shared_ptr<const list> now() const {
@@ -175,20 +177,46 @@ public:
     return list_;
   }
 
-  /// Replaces the list by what `change` makes of a copy. The old one dies after
-  /// the mutex is free: a sink may use the tracer in its destructor.
-  template <class Change>
-  void update(std::atomic<bool>& enabled, Change change) {
-    std::shared_ptr<const list> old;
+  void add(std::shared_ptr<span_sink> sink) {
+    update([&](list& all) { all.push_back(std::move(sink)); });
+  }
+
+  void remove(const span_sink* sink) {
+    update([&](list& all) {
+      const auto i = std::find_if(all.begin(), all.end(), [&](const auto& x) {
+        return x.get() == sink;
+      });
+      if (i != all.end())
+        all.erase(i);
+    });
+  }
+
+  /// The tracer is gone; subscriptions may live on.
+  void forget_tracer() {
     std::lock_guard guard{mutex_};
-    auto next = std::make_shared<list>(*list_);
-    change(*next);
-    enabled.store(!next->empty(), std::memory_order_relaxed);
-    old = std::exchange(list_, std::move(next));
+    enabled_ = nullptr;
   }
 
 private:
+  /// Changes the subscriptions. The old list dies after the mutex is free: a
+  /// sink may use the tracer in its destructor.
+  template <class Change>
+  void update(Change change) {
+    std::shared_ptr<const list> old;
+    std::lock_guard guard{mutex_};
+    change(subscriptions_);
+    auto next = std::make_shared<list>();
+    for (const auto& x : subscriptions_)
+      if (std::find(next->begin(), next->end(), x) == next->end())
+        next->push_back(x);
+    if (enabled_ != nullptr)
+      enabled_->store(!next->empty(), std::memory_order_relaxed);
+    old = std::exchange(list_, std::move(next));
+  }
+
   mutable std::mutex mutex_;
+  std::atomic<bool>* enabled_;
+  list subscriptions_; // a sink with several occurs several times
   std::shared_ptr<const list> list_ = std::make_shared<list>();
 };
 
@@ -261,20 +289,32 @@ void span::finish() noexcept {
     sink->on_end({done, &done->data});
 }
 
-tracer::tracer() : listeners_(std::make_shared<span_listeners>()) {}
-
-void tracer::listen(std::shared_ptr<span_sink> sink) {
-  assert(sink != nullptr);
-  listeners_->update(enabled_, [&](auto& sinks) {
-    if (std::find(sinks.begin(), sinks.end(), sink) == sinks.end())
-      sinks.push_back(std::move(sink));
-  });
+tracer::subscription&
+tracer::subscription::operator=(subscription&& x) noexcept {
+  if (this != &x) {
+    stop();
+    of_ = std::move(x.of_);
+    sink_ = x.sink_;
+  }
+  return *this;
 }
 
-void tracer::stop_listening(const span_sink& sink) {
-  listeners_->update(enabled_, [&](auto& sinks) {
-    std::erase_if(sinks, [&](const auto& x) { return x.get() == &sink; });
-  });
+void tracer::subscription::stop() noexcept {
+  if (const auto of = std::exchange(of_, nullptr))
+    of->remove(sink_);
+}
+
+tracer::tracer() : listeners_(std::make_shared<span_listeners>(enabled_)) {}
+
+tracer::~tracer() {
+  listeners_->forget_tracer();
+}
+
+tracer::subscription tracer::listen(std::shared_ptr<span_sink> sink) {
+  assert(sink != nullptr);
+  auto* const which = sink.get();
+  listeners_->add(std::move(sink));
+  return {listeners_, which};
 }
 
 span tracer::record(std::string_view name, const span_context* parent) const {

@@ -17,7 +17,7 @@ namespace tertulia {
 namespace detail {
 
 template <class In>
-class nested_send final : public nested_wait {
+class [[nodiscard]] nested_send final : public nested_wait {
 public:
   template <class... Ts>
   explicit nested_send(nested_connection& of, Ts&&... xs)
@@ -54,7 +54,7 @@ private:
 };
 
 template <class Stream>
-class nested_next final : public nested_wait {
+class [[nodiscard]] nested_next final : public nested_wait {
 public:
   nested_next(nested_connection& of, chunk_cursor<Stream>& at) noexcept
     : nested_wait(of), at_(&at) {}
@@ -106,7 +106,7 @@ private:
 };
 
 template <class Out>
-class nested_output final : public nested_wait {
+class [[nodiscard]] nested_output final : public nested_wait {
 public:
   using nested_wait::nested_wait;
 
@@ -159,10 +159,11 @@ public:
   /// Sends one input; waits for credit. Takes an input or the arguments to
   /// build one.
   /// @errors `failed_precondition` after `close` or after completion;
-  ///         `cancelled` after a cancel.
+  ///         `cancelled` after a cancel; otherwise what ended the action.
   template <class... Ts>
   requires detail::buildable_from<In, Ts...>
   [[nodiscard]] auto send(Ts&&... xs) {
+    detail::check_awaited_arguments<Ts...>();
     return detail::nested_send<In>{*impl_, std::forward<Ts>(xs)...};
   }
 
@@ -193,6 +194,14 @@ public:
   /// ended, as `connection::unread_inputs`.
   [[nodiscard]] std::uint64_t unread_inputs() const noexcept {
     return impl_->end.unread_inputs();
+  }
+
+  /// Returns what a conversation that failed had come to, as
+  /// `connection::last_state`. The details of the error do not say so here:
+  /// the client of this body would hear it with an error that the body lets
+  /// pass.
+  [[nodiscard]] auto last_state() const requires detail::has_state<Out> {
+    return detail::state_in<Out>(impl_->end.last_state());
   }
 
   /// Says that no further input comes. Idempotent.

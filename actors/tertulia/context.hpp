@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/blocking_wait.hpp>
+#include <tertulia/detail/build.hpp>
 #include <tertulia/detail/host.hpp>
 #include <tertulia/detail/reply_wait.hpp>
 #include <tertulia/detail/sleep_wait.hpp>
@@ -99,15 +100,17 @@ public:
   ///
   /// So let a lambda capture by reference. One that holds a string, or anything
   /// else with a destructor, is miscompiled by g++ 12 when it is written inside
-  /// a `co_await`; give it a name before and move it here.
+  /// a `co_await`, so that does not compile there; give it a name before and
+  /// pass that, or `std::ref` of it if it cannot be copied.
   ///
   /// @errors  `cancelled` and what else ends the connection;
   ///          `resource_exhausted` if too many calls wait for a thread; what
   ///          `fn` throws.
   /// @threads `fn` runs on another thread than the body, which waits.
   template <class Fn>
-  [[nodiscard]] auto run_blocking(Fn fn) const {
-    return detail::blocking_wait<Fn>{std::move(fn)};
+  [[nodiscard]] auto run_blocking(Fn&& fn) const {
+    detail::check_awaited_arguments<Fn>();
+    return detail::blocking_wait<std::decay_t<Fn>>{std::forward<Fn>(fn)};
   }
 
   /// Asks another actor and yields its answer.
@@ -119,18 +122,21 @@ public:
   ///         connection.
   template <class... Sigs, class... Ts>
   [[nodiscard]] auto
-  ask(caf::typed_actor<Sigs...> other, caf::timespan within, Ts... xs) const {
+  ask(caf::typed_actor<Sigs...> other, caf::timespan within, Ts&&... xs) const {
+    detail::check_awaited_arguments<Ts...>();
     using handle = caf::typed_actor<Sigs...>;
-    return detail::reply_wait<detail::reply_of_t<handle, Ts...>, handle, Ts...>{
-      std::move(other), within, std::move(xs)...};
+    return detail::reply_wait<detail::reply_of_t<handle, Ts...>, handle,
+                              std::decay_t<Ts>...>{std::move(other), within,
+                                                   std::forward<Ts>(xs)...};
   }
 
   /// Asks an actor without a declared protocol for a `Reply`.
   template <class Reply, class... Ts>
   [[nodiscard]] auto
-  ask(caf::actor other, caf::timespan within, Ts... xs) const {
-    return detail::reply_wait<Reply, caf::actor, Ts...>{
-      std::move(other), within, std::move(xs)...};
+  ask(caf::actor other, caf::timespan within, Ts&&... xs) const {
+    detail::check_awaited_arguments<Ts...>();
+    return detail::reply_wait<Reply, caf::actor, std::decay_t<Ts>...>{
+      std::move(other), within, std::forward<Ts>(xs)...};
   }
 
   // -- tracing ----------------------------------------------------------------
@@ -144,9 +150,11 @@ public:
   ///             as the step. Capture by reference, see `run_blocking`.
   /// @errors what `fn` throws.
   template <class Fn>
-  [[nodiscard]] task<detail::step_value_t<Fn>>
-  run(std::string name, Fn fn) const {
-    return run_step(*this, std::move(name), std::move(fn));
+  [[nodiscard]] task<detail::step_value_t<std::decay_t<Fn>>>
+  run(std::string name, Fn&& fn) const {
+    detail::check_awaited_arguments<Fn>();
+    return run_step<std::decay_t<Fn>>(*this, std::move(name),
+                                      std::forward<Fn>(fn));
   }
 
   /// The span that is open here: for attributes and events. Empty, and cheap,

@@ -11,7 +11,7 @@ namespace tertulia {
 namespace detail {
 
 template <class T>
-class next_input final : public wait {
+class [[nodiscard]] next_input final : public wait {
 public:
   using value_type = std::optional<T>;
 

@@ -51,7 +51,7 @@ protected:
 };
 
 template <class T>
-class send_chunk final : public credit_wait {
+class [[nodiscard]] send_chunk final : public credit_wait {
 public:
   template <class... Ts>
   explicit send_chunk(host& owner, Ts&&... xs)
@@ -71,7 +71,7 @@ private:
 
 /// Sends a chunk that is made in its batch: for chunks that are large to move.
 template <class T, class Fill>
-class send_made final : public credit_wait {
+class [[nodiscard]] send_made final : public credit_wait {
 public:
   send_made(host& owner, Fill fill)
     : credit_wait(owner), fill_(std::move(fill)) {}
@@ -89,7 +89,7 @@ private:
   Fill fill_; // what the chunk is made of
 };
 
-class end_turn final : public credit_wait {
+class [[nodiscard]] end_turn final : public credit_wait {
 public:
   using credit_wait::credit_wait;
 
@@ -120,14 +120,15 @@ public:
 
   /// Sends one chunk; waits while the client lags by a whole window.
   ///
-  /// Takes a chunk or the arguments to build one. Give it arguments, not a
-  /// braced aggregate: g++ 12 miscompiles `co_await out.send(progress{"x", 1})`
-  /// where `co_await out.send("x", 1)` is fine.
+  /// Takes a chunk or the arguments to build one. An aggregate must have a
+  /// name: g++ 12 miscompiles `co_await out.send(progress{"x", 1})`, so that
+  /// does not compile there; `co_await out.send("x", 1)` is fine.
   ///
   /// @errors `cancelled` and what else ends the connection.
   template <class... Ts>
   requires detail::buildable_from<T, Ts...>
   [[nodiscard]] auto send(Ts&&... xs) const {
+    detail::check_awaited_arguments<Ts...>();
     return detail::send_chunk<T>{*owner_, std::forward<Ts>(xs)...};
   }
 

@@ -28,6 +28,7 @@ public:
   template <class... Ts>
   requires detail::buildable_from<Stream, Ts...>
   [[nodiscard]] auto send(Ts&&... xs) const {
+    detail::check_awaited_arguments<Ts...>();
     return detail::send_chunk<Stream>{ctx_.owner(), std::forward<Ts>(xs)...};
   }
 

@@ -29,9 +29,9 @@ struct runtime_options {
   /// `resource_exhausted`.
   std::size_t max_blocking_queue = 10'000;
 
-  /// Hears what operators want to know: connections that open (debug), are
-  /// refused (info) or fail by a fault (warn). Lines hold keys and codes, never
-  /// what a client or a body said. Null is silence.
+  /// Hears of connections that open (debug), are refused (info) or fail by a
+  /// fault (warn), with keys and codes; and of exceptions of which a client of
+  /// another node gets only an id (error), with their text. Null is silence.
   std::shared_ptr<spdlog::logger> log = nullptr;
 };
 

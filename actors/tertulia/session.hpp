@@ -4,6 +4,7 @@
 
 #include <tertulia/detail/session_calls.hpp>
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,7 @@ public:
   template <class... Ts>
   requires detail::buildable_from<State, Ts...>
   [[nodiscard]] auto update_state(Ts&&... xs) const {
+    detail::check_awaited_arguments<Ts...>();
     return detail::edit_session(
       *owner_, session_verb::set_custom,
       payload::of(detail::build<State>(std::forward<Ts>(xs)...)));
@@ -59,11 +61,15 @@ public:
   /// Changes the state by a function, atomically, also when tools and nested
   /// flows change it at the same time.
   /// @param fn takes a `State&` to change, or a `State` and returns the new
-  ///           one; called again if somebody else was faster.
+  ///           one; called again if somebody else was faster. A lambda that
+  ///           holds what has a destructor needs a name, see
+  ///           `context::run_blocking`.
   /// @errors as `update_state`; what `fn` throws.
   template <class Fn>
-  [[nodiscard]] task<> update(Fn fn) const {
-    return detail::patch_session<State>(*owner_, std::move(fn));
+  [[nodiscard]] task<> update(Fn&& fn) const {
+    detail::check_awaited_arguments<Fn>();
+    return detail::patch_session<State, std::decay_t<Fn>>(*owner_,
+                                                          std::forward<Fn>(fn));
   }
 
   /// Yields the index of the turn that is under way, 0 for the first of the

@@ -258,7 +258,7 @@ using awaited_t = decltype(awaiter_of(std::declval<A>()).await_resume());
 
 /// Forwards a wait and hands its error out as a value.
 template <class Awaitable>
-class expected_wait {
+class [[nodiscard]] expected_wait {
 public:
   using awaiter_type = decltype(awaiter_of(std::declval<Awaitable>()));
   using value_type = decltype(std::declval<awaiter_type&>().await_resume());

@@ -266,7 +266,45 @@ private:
 /// @lifetime spans may outlive it, and keep its sinks until they end.
 class tracer {
 public:
+  /// Has a sink told of spans for as long as it lives.
+  ///
+  /// @threads  one user at a time; may be moved from thread to thread.
+  /// @lifetime may outlive its tracer, and keeps its sink.
+  class [[nodiscard]] subscription {
+  public:
+    /// Makes one of no sink.
+    subscription() = default;
+
+    subscription(subscription&& x) noexcept
+      : of_(std::move(x.of_)), sink_(x.sink_) {}
+
+    /// Stops what was here before.
+    subscription& operator=(subscription&& x) noexcept;
+
+    ~subscription() {
+      stop();
+    }
+
+    /// Stops telling the sink, unless another subscription has it told. A
+    /// thread that is about to tell it may still do so, and keeps it alive for
+    /// that. Does nothing the second time.
+    void stop() noexcept;
+
+  private:
+    friend class tracer;
+
+    subscription(std::shared_ptr<span_listeners> of,
+                 const span_sink* sink) noexcept
+      : of_(std::move(of)), sink_(sink) {}
+
+    std::shared_ptr<span_listeners> of_;
+    const span_sink* sink_ = nullptr;
+  };
+
   tracer();
+  tracer(const tracer&) = delete;
+  tracer& operator=(const tracer&) = delete;
+  ~tracer();
 
   /// Returns whether somebody listens. Ask before you compute a name.
   [[nodiscard]] bool enabled() const noexcept {
@@ -284,12 +322,9 @@ public:
     return enabled() ? record(name, parent) : span{};
   }
 
-  /// Tells the sink, not null, from now on; a second time has no effect.
-  void listen(std::shared_ptr<span_sink> sink);
-
-  /// Stops telling the sink. A thread that is about to tell it may still do so,
-  /// and keeps it alive for that.
-  void stop_listening(const span_sink& sink);
+  /// Tells the sink, not null, for as long as the subscription lives. One with
+  /// several subscriptions is told everything once.
+  [[nodiscard]] subscription listen(std::shared_ptr<span_sink> sink);
 
 private:
   span record(std::string_view name, const span_context* parent) const;

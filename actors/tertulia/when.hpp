@@ -148,7 +148,7 @@ private:
 };
 
 template <class... Ts>
-class all_of final : public tuple_race<Ts...> {
+class [[nodiscard]] all_of final : public tuple_race<Ts...> {
 public:
   using result_type = std::tuple<Ts...>;
 
@@ -170,7 +170,7 @@ public:
 };
 
 template <class... Ts>
-class any_of final : public tuple_race<Ts...> {
+class [[nodiscard]] any_of final : public tuple_race<Ts...> {
 public:
   using result_type = std::variant<Ts...>;
 
@@ -197,7 +197,7 @@ private:
 
 /// A race of any number of parts of one type.
 template <class T>
-class all_of_many final : public race {
+class [[nodiscard]] all_of_many final : public race {
 public:
   explicit all_of_many(std::vector<task<T>> parts)
     : race(policy::all), parts_(std::move(parts)) {}

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace tertulia::ai {
@@ -40,8 +41,9 @@ public:
   /// @errors what the turn throws; what ending a turn does, see
   ///         `responder::end_turn`. The turn is then not over, and the loop is.
   template <class Turn>
-  [[nodiscard]] task<> run(context ctx, Turn turn) const {
-    return loop(*this, ctx, std::move(turn));
+  [[nodiscard]] task<> run(context ctx, Turn&& turn) const {
+    detail::check_awaited_arguments<Turn>();
+    return loop<std::decay_t<Turn>>(*this, ctx, std::forward<Turn>(turn));
   }
 
 private:

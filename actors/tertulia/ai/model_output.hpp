@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/model.hpp>
+#include <tertulia/detail/streamed_answer.hpp>
 #include <tertulia/output.hpp>
 
 #include <string>
@@ -18,13 +19,16 @@ namespace tertulia::ai {
 class model_output {
 public:
   /// Private to this library.
-  explicit model_output(output<model_response_chunk> out) noexcept
-    : out_(out) {}
+  /// @param streamed notes each piece; outlives this.
+  model_output(output<model_response_chunk> out,
+               detail::streamed_answer& streamed) noexcept
+    : out_(out), streamed_(&streamed) {}
 
   /// Sends a piece of the answer; waits while the caller lags by a whole
   /// window.
   /// @errors `cancelled` and what else ends the caller.
   [[nodiscard]] auto send(model_response_chunk chunk) const {
+    streamed_->add(chunk);
     return out_.send(std::move(chunk));
   }
 
@@ -32,7 +36,7 @@ public:
   [[nodiscard]] auto send_text(std::string text) const {
     model_response_chunk chunk;
     chunk.content.push_back(part::text(std::move(text)));
-    return out_.send(std::move(chunk));
+    return send(std::move(chunk));
   }
 
   /// Sends what has gathered now. Never waits.
@@ -42,6 +46,7 @@ public:
 
 private:
   output<model_response_chunk> out_;
+  detail::streamed_answer* streamed_;
 };
 
 } // namespace tertulia::ai

@@ -61,6 +61,7 @@ public:
   template <class... Ts>
   requires detail::buildable_from<Status, Ts...>
   [[nodiscard]] auto send_status(Ts&&... xs) const {
+    detail::check_awaited_arguments<Ts...>();
     return made([status = detail::build<Status>(std::forward<Ts>(xs)...)](
                   stream_chunk<Status>& x) mutable {
       x.status.emplace(std::move(status));
@@ -80,10 +81,12 @@ public:
   /// `co_await`.
   template <class... Parts>
   requires(sizeof...(Parts) > 0 && (std::convertible_to<Parts, part> && ...))
-    [[nodiscard]] task<> send_artifact(std::string name, Parts... parts) const {
+    [[nodiscard]] task<> send_artifact(std::string name,
+                                       Parts&&... parts) const {
+    detail::check_awaited_arguments<Parts...>();
     artifact x;
     x.name = std::move(name);
-    (x.parts.push_back(std::move(parts)), ...);
+    (x.parts.push_back(std::forward<Parts>(parts)), ...);
     return send_artifact(std::move(x));
   }
 

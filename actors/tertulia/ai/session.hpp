@@ -3,11 +3,13 @@
 #pragma once
 
 #include <tertulia/ai/conversation.hpp>
+#include <tertulia/detail/build.hpp>
 #include <tertulia/detail/session_calls.hpp>
 #include <tertulia/input.hpp>
 
 #include <concepts>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -64,7 +66,7 @@ public:
   /// Yields copies of the artifacts.
   [[nodiscard]] auto artifacts() const {
     return detail::ask_session(*owner_, [](const session_view& x) {
-      return x.content.artifacts();
+      return x.content.artifacts().to_vector();
     });
   }
 
@@ -102,6 +104,7 @@ public:
   template <class... Messages>
   requires(std::convertible_to<Messages, message>&&...)
     [[nodiscard]] auto add_messages(Messages&&... xs) const {
+    detail::check_awaited_arguments<Messages...>();
     std::vector<message> all;
     all.reserve(sizeof...(xs));
     (all.push_back(std::forward<Messages>(xs)), ...);
@@ -124,6 +127,7 @@ public:
   template <class... Ts>
   requires detail::buildable_from<Custom, Ts...>
   [[nodiscard]] auto set_custom(Ts&&... xs) const {
+    detail::check_awaited_arguments<Ts...>();
     return detail::edit_session(
       *owner_, session_verb::set_custom,
       payload::of(detail::build<Custom>(std::forward<Ts>(xs)...)));
@@ -132,11 +136,15 @@ public:
   /// Changes the custom value by a function, atomically, also when tools and
   /// nested flows change it at the same time.
   /// @param fn takes a `Custom&` to change, or a `Custom` and returns the new
-  ///           one; called again if somebody else was faster.
+  ///           one; called again if somebody else was faster. A lambda that
+  ///           holds what has a destructor needs a name, see
+  ///           `context::run_blocking`.
   /// @errors also what `fn` throws.
   template <class Fn>
-  [[nodiscard]] task<> patch_custom(Fn fn) const {
-    return detail::patch_session<Custom>(*owner_, std::move(fn));
+  [[nodiscard]] task<> patch_custom(Fn&& fn) const {
+    detail::check_awaited_arguments<Fn>();
+    return detail::patch_session<Custom, std::decay_t<Fn>>(
+      *owner_, std::forward<Fn>(fn));
   }
 
   /// Adds an artifact; one of the same name is replaced in its place.

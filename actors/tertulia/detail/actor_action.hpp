@@ -49,7 +49,7 @@ public:
                            std::move(init).template take<init_type>())};
     nested_connection inner{at, body.actor(), opened{body.actor(), 1},
                             chunk_window};
-    co_await when_any(pass_chunks(inner, output<stream_type>{at}),
+    co_await when_any(pass_chunks(inner, at),
                       pass_inputs(inner, input<in_type>{at}));
     if (const auto& failure = inner.end.failure())
       raise(failure);
@@ -70,16 +70,17 @@ private:
                 std::move(init));
   }
 
-  static task<> pass_chunks(nested_connection& from, output<stream_type> to) {
+  static task<> pass_chunks(nested_connection& from, host& to) {
     chunk_cursor<stream_type> at;
     for (;;) {
       auto chunk = co_await nested_next<stream_type>{from, at};
-      if (chunk)
-        co_await to.send(std::move(*chunk));
-      else if (from.end.next() == client_end::arrival::over)
+      if (chunk) {
+        co_await send_chunk<stream_type>{to, std::move(*chunk)};
+      } else if (from.end.next() == client_end::arrival::over) {
         co_return;
-      else
-        co_await to.end_turn();
+      } else {
+        co_await tertulia::detail::end_turn{to};
+      }
     }
   }
 

@@ -87,7 +87,7 @@ private:
 };
 
 template <class Fn>
-class blocking_wait final : public blocking_wait_base {
+class [[nodiscard]] blocking_wait final : public blocking_wait_base {
 public:
   explicit blocking_wait(Fn fn)
     : blocking_wait(std::make_shared<blocking_call<Fn>>(std::move(fn))) {}

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <utility>
 #include <variant>
 
 namespace tertulia::detail {
@@ -87,6 +89,16 @@ public:
     return output_;
   }
 
+  /// What the state of a conversation without a store was after its last turn
+  /// that ended, if it failed then; empty otherwise.
+  [[nodiscard]] const payload& last_state() const noexcept {
+    return state_;
+  }
+
+  /// Adds that state to the details of the failure. Not for a body, whose own
+  /// client would get it with an error that the body lets pass.
+  void explain_failure();
+
   // -- credit for chunks ------------------------------------------------------
 
   /// Notes that so many chunks, or ends of turns, have been dealt with.
@@ -103,7 +115,8 @@ public:
 
   // -- sending ----------------------------------------------------------------
 
-  /// Why nothing can be sent any more; none while it can.
+  /// Why nothing can be sent any more: what the client did, or what the
+  /// connection has ended for; none while it can.
   [[nodiscard]] caf::error refusal() const;
 
   [[nodiscard]] bool has_input_credit() const noexcept {
@@ -163,8 +176,41 @@ private:
   std::uint64_t taken_inputs_ = 0; // as the last word says
   std::deque<event> unread_;
   payload output_;
+  payload state_;
   caf::error failure_;
 };
+
+/// The type of the state in the output of a conversation.
+template <class Out>
+struct state_of {};
+
+template <class Out>
+requires requires(Out& x) {
+  x.state;
+}
+struct state_of<Out> {
+  using type = decltype(Out::state);
+};
+
+template <>
+struct state_of<json> {
+  using type = json;
+};
+
+/// An output that may be one of a conversation.
+template <class Out>
+concept has_state = requires {
+  typename state_of<Out>::type;
+};
+
+/// Returns the state that came to a client with an error.
+/// @errors throws `invalid_argument` for one of another shape.
+template <has_state Out>
+std::optional<typename state_of<Out>::type> state_in(payload x) {
+  if (!x)
+    return std::nullopt;
+  return std::move(x).template take<typename state_of<Out>::type>();
+}
 
 /// Says for a client why its connection actor is gone without a last word.
 ///

@@ -59,8 +59,9 @@ struct session_policy {
   state_schema schema;
   /// Null without a store: sessions then live as long as their connection.
   snapshot_store store;
-  /// Throws for a state that no client may begin a session of the store with;
-  /// empty if all will do.
+  /// Throws for a state that no client may begin a session of the store with.
+  /// Empty for conversations whose clients may give none there, and for agents,
+  /// for which all will do.
   std::function<void(const state&)> check_initial;
   /// Says whether to make a snapshot; empty for never.
   std::function<bool(const snapshot_moment&)> wanted;
@@ -122,6 +123,10 @@ public:
   /// Returns a custom value, or a plain state's only one, as the own type.
   /// @errors throws `invalid_argument` that names the JSON path.
   [[nodiscard]] virtual payload check_custom(payload value) const = 0;
+
+  /// Returns a state in the type in which clients have it.
+  /// @errors throws `invalid_argument` if its value is of another shape.
+  [[nodiscard]] virtual payload client_state(const state& x) const = 0;
 
   const session_policy policy;
   const std::shared_ptr<const session_kind> kind;

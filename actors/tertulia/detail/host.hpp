@@ -203,8 +203,15 @@ private:
 
   void conclude();
   void say_last_word(payload output, caf::error reason);
+  void keep_state(const session_view& x);
+  void end_session();
   void deliver_last_word();
   void quit_if_done();
+
+  /// Returns the error as the client may see it. A client of another node gets
+  /// an id instead of the text of an unexpected exception, which may hold
+  /// anything; the log has both.
+  [[nodiscard]] caf::error for_client(caf::error reason);
 
   host_actor::pointer self_;
   std::shared_ptr<environment> env_;
@@ -215,10 +222,19 @@ private:
   bool ended_ = false;     // the body has ended
   bool concluded_ = false; // the last word is known
   bool told_ = false;      // and was said
+  bool heard_ = false;     // a client of another node has it, or is gone
+  bool is_asking_ = false; // whether it has
+
+  struct withheld_error {
+    std::string text;
+    caf::error instead;
+  };
+  std::optional<withheld_error>
+    withheld_; // has one id, however often it is told
 
   // Conversations only.
   session_actor session_; // null once it has ended
-  bool leased_ = false;   // others can know the session
+  bool leased_ = false;   // others can know the session: it is in a store
   responder_actor responder_;
   session_link link_;
   payload init_;

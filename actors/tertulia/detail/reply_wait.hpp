@@ -49,7 +49,7 @@ using reply_of_t = typename single_reply<caf::response_type_t<
 
 /// Waits for the answer of another actor.
 template <class Reply, class Handle, class... Ts>
-class reply_wait final : public wait {
+class [[nodiscard]] reply_wait final : public wait {
 public:
   reply_wait(Handle other, caf::timespan within, Ts... xs)
     : other_(std::move(other)), within_(within), words_(std::move(xs)...) {}

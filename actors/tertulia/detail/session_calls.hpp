@@ -20,7 +20,7 @@ namespace tertulia::detail {
 
 /// Forwards a wait and changes what it yields.
 template <class Wait, class Fn>
-class mapped_wait {
+class [[nodiscard]] mapped_wait {
 public:
   mapped_wait(Wait wait, Fn fn) : wait_(std::move(wait)), fn_(std::move(fn)) {}
 
@@ -93,7 +93,7 @@ inline session_edit make_edit(const host& of, session_verb what, payload value,
 /// anew if somebody else was faster.
 /// @param fn takes a `T&` to change, or a `T` and returns the new one.
 template <class T, class Fn>
-task<> patch_session(host& of, Fn fn) {
+[[nodiscard]] task<> patch_session(host& of, Fn fn) {
   using get = reply_wait<session_view, session_actor, caf::get_atom>;
   using set = reply_wait<std::uint64_t, session_actor, session_edit>;
   const auto within = session_wait(of);

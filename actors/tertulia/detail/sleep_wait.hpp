@@ -11,7 +11,7 @@
 namespace tertulia::detail {
 
 /// Waits for time to pass.
-class sleep_wait final : public wait {
+class [[nodiscard]] sleep_wait final : public wait {
 public:
   explicit sleep_wait(caf::timespan delay) noexcept : delay_(delay) {}
 

@@ -4,6 +4,7 @@
 
 #include <tertulia/context.hpp>
 #include <tertulia/detail/action.hpp>
+#include <tertulia/detail/check_json.hpp>
 #include <tertulia/input.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/output.hpp>
@@ -71,18 +72,31 @@ concept bidi_body = requires {
   typename types_of_body<std::decay_t<Body>>::in_type;
 };
 
+/// Stops the compiler at a function that cannot be the body of a bidi action,
+/// and says why.
+template <class Body>
+consteval bool check_bidi_body() {
+  static_assert(bidi_body<Body>,
+                "the body of a bidi action is a coroutine task<Out>(context, "
+                "Init, input<In>, output<Stream>), or one without Init, or a "
+                "function object with one such call operator, const and no "
+                "template; or a CAF actor connection_actor::behavior_type("
+                "connection_actor::pointer, client_port<In, Out, Stream>, "
+                "Init)");
+  if constexpr (bidi_body<Body>) {
+    using types = types_of_body<std::decay_t<Body>>;
+    return check_json<typename types::init_type, typename types::in_type,
+                      typename types::out_type, typename types::stream_type>();
+  }
+  return false;
+}
+
 /// What all actions with known types have in common.
 template <class Types>
 class typed_action : public action {
 public:
   using init_type = typename Types::init_type;
   using in_type = typename Types::in_type;
-
-  static_assert(
-    json_value<
-      init_type> && json_value<in_type> && json_value<typename Types::out_type> && json_value<typename Types::stream_type>,
-    "what goes in and out of an action needs a JSON form: describe "
-    "the struct with BOOST_DESCRIBE_STRUCT");
 
   using action::action;
 

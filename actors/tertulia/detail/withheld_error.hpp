@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/status.hpp>
+
+#include <string_view>
+
+#include <spdlog/fwd.h>
+
+namespace tertulia::detail {
+
+/// Returns the error that is told where the text of an unexpected exception
+/// must not be read, because it may hold anything: `internal` with an id, under
+/// which the log has the text, if there is one. Any other error is returned as
+/// it is.
+///
+/// @param what  the action or tool that has thrown, for the log.
+/// @threads any.
+[[nodiscard]] status_error withhold(const status_error& x,
+                                    std::string_view what, spdlog::logger& log);
+
+} // namespace tertulia::detail
