@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/blocking_client.hpp>
 #include <tertulia/detail/timer.hpp>
 
@@ -89,10 +90,11 @@ blocking_client::connect(caf::actor_system& system,
                          const front_desk_actor& desk, open what_to,
                          caf::timespan within,
                          std::shared_ptr<const action> what) {
+  check_may_block(system);
   if (desk.node() != system.node())
     what_to.init = what_to.init.sealed();
-  auto client = std::make_shared<blocking_client>(what_to.options.chunk_window,
-                                                  std::move(what));
+  auto client = std::make_shared<blocking_client>(
+    system, what_to.options.chunk_window, std::move(what));
   system.spawn<caf::hidden>(
     [](chunk_sink::stateful_pointer<inbox_state> self,
        std::shared_ptr<blocking_client> client, const front_desk_actor& desk,
@@ -110,9 +112,10 @@ blocking_client::connect(caf::actor_system& system,
   return client;
 }
 
-blocking_client::blocking_client(std::uint32_t chunk_window,
+blocking_client::blocking_client(caf::actor_system& system,
+                                 std::uint32_t chunk_window,
                                  std::shared_ptr<const action> what)
-  : end_(chunk_window), what_(std::move(what)) {}
+  : system_(system), end_(chunk_window), what_(std::move(what)) {}
 
 // -- for the sink -------------------------------------------------------------
 
@@ -135,6 +138,10 @@ void blocking_client::on_lost(caf::error reason) {
 template <class Predicate>
 bool blocking_client::wait(std::unique_lock<std::mutex>& guard, limit until,
                            Predicate ready) {
+  // Also if there is nothing to wait for just now: whether it works must not
+  // depend on who is faster.
+  if (!end_.over() && (!until || *until > std::chrono::steady_clock::now()))
+    check_may_block(system_);
   if (until)
     return changed_.wait_until(guard, *until, ready);
   changed_.wait(guard, ready);
@@ -245,6 +252,11 @@ bool blocking_client::wait_until_done(limit until) {
 std::uint64_t blocking_client::unread_inputs() {
   const std::lock_guard guard{mutex_};
   return end_.unread_inputs();
+}
+
+payload blocking_client::last_state() {
+  const std::lock_guard guard{mutex_};
+  return end_.last_state();
 }
 
 bool blocking_client::finished() {

@@ -14,6 +14,8 @@
 
 #include <chrono>
 
+#include "network/transport_choice.hpp"
+
 using namespace std::chrono_literals;
 
 namespace tertulia {
@@ -30,19 +32,59 @@ void add_messages_to(caf::actor_system_config& cfg) {
     });
 }
 
-void add_network_to(caf::actor_system_config& cfg) {
+void detail::check_messages_of(caf::actor_system& system) {
+  const auto& cfg = system.config();
+  if (cfg.value_factories_by_rtti.count(typeid(open)) == 0
+      || cfg.error_renderers.count(caf::detail::error_factory<errc>::category)
+           == 0)
+    throw status_error{errc::failed_precondition,
+                       "the actor system does not know the messages of "
+                       "tertulia: call tertulia::add_messages_to(cfg) before "
+                       "the system is made, or use a tertulia::config"};
+}
+
+namespace {
+
+void add_middleman(caf::actor_system_config& cfg) {
   // Several seconds: CAF gives a handshake no longer than one interval.
   cfg.set("middleman.heartbeat-interval", caf::timespan{5s});
   cfg.set("middleman.connection-timeout", caf::timespan{20s});
   cfg.load<caf::io::middleman>();
 }
 
+} // namespace
+
+tls_files tls_files::of(const std::string& directory, const std::string& name) {
+  const auto start = directory + '/';
+  return {start + name + ".crt", start + name + ".key",
+          start + "authority.crt"};
+}
+
+void add_network_to(caf::actor_system_config& cfg, const tls_files& files) {
+  // CAF's own places for them; its OpenSSL module is not loaded.
+  cfg.openssl_certificate = files.certificate;
+  cfg.openssl_key = files.key;
+  cfg.openssl_cafile = files.authority;
+  network::set_tls(cfg, true);
+  add_middleman(cfg);
+}
+
+void add_network_to(caf::actor_system_config& cfg, transport) {
+  network::set_tls(cfg, false);
+  add_middleman(cfg);
+}
+
 config::config() {
   add_messages_to(*this);
 }
 
-config& config::with_network() {
-  add_network_to(*this);
+config& config::with_network(const tls_files& files) {
+  add_network_to(*this, files);
+  return *this;
+}
+
+config& config::with_network(transport how) {
+  add_network_to(*this, how);
   return *this;
 }
 

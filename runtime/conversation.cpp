@@ -4,12 +4,20 @@
 
 namespace tertulia::detail {
 
-session_opening opening_of(const open_options& options,
+session_opening opening_of(const conversation_action& what,
+                           const open_options& options,
                            bool has_initial_state) {
   if (options.snapshot && has_initial_state)
     throw status_error{errc::invalid_argument,
                        "a conversation that is restored from a snapshot takes "
                        "no initial state"};
+  if (!what.policy.store && options.snapshot)
+    throw status_error{errc::failed_precondition,
+                       what.info.key + " has no store to restore from"};
+  if (!what.policy.store && options.session)
+    throw status_error{errc::failed_precondition,
+                       what.info.key + " has no store that could know session "
+                         + options.session.str()};
   session_opening result;
   result.session = options.session;
   result.snapshot = options.snapshot;

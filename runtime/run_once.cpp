@@ -13,13 +13,13 @@ namespace {
 using json_talk = async_connection<json, json, json>;
 
 task<> feed(json_talk& talk, std::vector<json> inputs) {
-  for (auto& x : inputs)
-    if (auto sent = co_await as_expected(talk.send(std::move(x))); !sent) {
-      // An action may end before it has read everything.
-      if (code_of(sent.error()) != errc::failed_precondition)
-        raise(sent.error());
+  for (auto& x : inputs) {
+    // An action may end before it has read everything, and its output or error
+    // says what came of it. An input that it does not accept throws sooner.
+    const auto sent = co_await as_expected(talk.send(std::move(x)));
+    if (!sent)
       break;
-    }
+  }
   talk.close();
 }
 

@@ -6,10 +6,14 @@
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
+#include "network/tls_nodes.hpp"
+#include "network/transport_choice.hpp"
+
 namespace tertulia {
 
 runtime::runtime(caf::actor_system& system, runtime_options options)
-  : env_(detail::make_environment(system, options)) {}
+  : env_((detail::check_messages_of(system),
+          detail::make_environment(system, options))) {}
 
 runtime::~runtime() {
   stop();
@@ -30,16 +34,16 @@ std::optional<descriptor> runtime::find_action(const std::string& key) const {
 }
 
 std::uint16_t runtime::publish(std::uint16_t port, const std::string& address) {
-  if (!env_->system.has_middleman())
-    throw status_error{errc::failed_precondition,
-                       "the actor system has no network module"};
+  auto& system = env_->system;
+  if (network::uses_tls(system))
+    return network::publish_over_tls(system, env_->desk, port, address,
+                                     env_->log);
   auto bound
-    = env_->system.middleman().publish(env_->desk, port, address.c_str(), true);
+    = system.middleman().publish(env_->desk, port, address.c_str(), true);
   if (!bound)
-    throw status_error{errc::unavailable,
-                       "cannot listen on " + address + ':'
-                         + std::to_string(port) + ": "
-                         + env_->system.render(bound.error())};
+    throw status_error{errc::unavailable, "cannot listen on " + address + ':'
+                                            + std::to_string(port) + ": "
+                                            + system.render(bound.error())};
   return *bound;
 }
 

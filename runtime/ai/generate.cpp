@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/ai/generate.hpp>
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/host.hpp>
+#include <tertulia/detail/streamed_answer.hpp>
+#include <tertulia/detail/withheld_error.hpp>
 #include <tertulia/responder.hpp>
 #include <tertulia/schema_check.hpp>
 #include <tertulia/when.hpp>
@@ -117,7 +121,10 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
       if (!own_mistake)
         throw;
     }
-    turn->respond(*call, as_output(status));
+    // What it answers is kept, and goes to the model.
+    turn->respond(*call,
+                  as_output(detail::withhold(status, "the tool " + request.name,
+                                             *ctx.owner().env().log)));
   }
 }
 
@@ -236,7 +243,8 @@ private:
   /// Asks the model once and runs the tools that it asks for.
   /// @returns whether the generation is over.
   task<bool> answer(context ctx) {
-    auto asking = how_.model(ctx, request(), how_.hear);
+    detail::streamed_answer streamed;
+    auto asking = how_.model(ctx, request(), hearer_for(streamed));
     made_.response = co_await std::move(asking);
     ++made_.iterations;
     if (const auto& cost = made_.response.usage) {
@@ -245,10 +253,15 @@ private:
       made_.usage.total_tokens += cost->total_tokens;
     }
     if (refused())
-      co_await tell_refusal();
+      note_refusal();
     if (!made_.response.message)
       co_return true;
     auto turn = new_turn(made_.messages, *made_.response.message);
+    if (how_.hear)
+      if (auto rest = streamed.rest_of(turn.answer)) {
+        auto hearing = how_.hear(std::move(*rest));
+        co_await std::move(hearing);
+      }
     std::vector<message> said;
     if (turn.calls.empty()) {
       if (!accept(turn.answer))
@@ -285,14 +298,22 @@ private:
   }
 
   /// Has it be what the model says, so that people and the model see it.
-  task<> tell_refusal() {
+  void note_refusal() {
     auto& said = made_.response.message;
     if (!said)
       said.emplace().role = role::model;
-    std::vector<part> reason;
-    reason.push_back(part::text(made_.response.finish_message));
-    said->content.push_back(reason.front());
-    co_await say(&how_, role::model, std::move(reason));
+    said->content.push_back(part::text(made_.response.finish_message));
+  }
+
+  /// Returns who hears a model and notes what it streams.
+  /// @lifetime `to` outlives the result.
+  [[nodiscard]] chunk_hearer hearer_for(detail::streamed_answer& to) const {
+    if (!how_.hear)
+      return {};
+    return [this, &to](model_response_chunk x) {
+      to.add(x);
+      return how_.hear(std::move(x));
+    };
   }
 
   [[nodiscard]] generate_request request() const {

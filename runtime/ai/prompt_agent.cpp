@@ -4,17 +4,44 @@
 #include <tertulia/ai/prompt_agent.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 
 #include "open_turn.hpp"
 
 namespace tertulia::detail {
 
-void check_speakers(const ai::conversation_input& x) {
-  for (const auto& said : x.messages)
+namespace {
+
+bool says_nothing(const ai::part& x) {
+  const auto* text = x.as_text();
+  return text != nullptr && text->text.empty();
+}
+
+} // namespace
+
+void check_messages(const ai::conversation_input& x) {
+  for (std::size_t i = 0; i < x.messages.size(); ++i) {
+    const auto& said = x.messages[i];
     if (said.role != ai::role::user && said.role != ai::role::tool)
       throw status_error{errc::invalid_argument,
                          "a client speaks for its user only, not as "
                            + to_string(said.role)};
+    if (std::all_of(said.content.begin(), said.content.end(), says_nothing)) {
+      const auto path = "$.messages[" + std::to_string(i) + "].content";
+      throw status_error{errc::invalid_argument,
+                         path + ": the message is empty",
+                         json{{"path", path}}.dump()};
+    }
+  }
+}
+
+void check_unanswered(const ai::message_log& x) {
+  if (!x.empty() && x.back().role == ai::role::model && !ai::find_open_turn(x))
+    throw status_error{errc::invalid_argument,
+                       "$.messages: there is nothing to answer: the model has "
+                       "the last word",
+                       json{{"path", "$.messages"}}.dump()};
 }
 
 void check_first_words(const state& x) {

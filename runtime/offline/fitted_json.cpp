@@ -252,8 +252,9 @@ private:
 json fitted_json(const json& schema, std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('{') || text.starts_with('[')) {
-    auto document = json::parse(text, nullptr, false);
-    if (!document.is_discarded())
+    // Not words either, if somebody wanted to see what that does.
+    detail::check_nesting(text);
+    if (auto document = detail::document_or_null(text); !document.is_null())
       return document;
   }
   return fitter{schema}.fit(schema, text, 0);

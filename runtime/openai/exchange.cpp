@@ -27,7 +27,8 @@ namespace {
   if (reason == beast::error::timeout)
     throw status_error{errc::deadline_exceeded,
                        "the server sent nothing for too long"};
-  if (reason == http::error::header_limit || reason == http::error::body_limit)
+  if (reason == http::error::header_limit || reason == http::error::body_limit
+      || reason == http::error::buffer_overflow)
     throw status_error{errc::resource_exhausted,
                        "the server's answer is too long"};
   const auto is_cut = reason == http::error::end_of_stream
@@ -43,6 +44,16 @@ namespace {
 
 std::string as_string(beast::string_view x) {
   return {x.data(), x.size()};
+}
+
+/// Returns the encoding of a body behind the one that marks its end.
+std::string encoding_of(const http::fields& head) {
+  const auto transfer = head[http::field::transfer_encoding];
+  if (!transfer.empty() && !beast::iequals(transfer, "chunked"))
+    return as_string(transfer);
+  const auto content = head[http::field::content_encoding];
+  return beast::iequals(content, "identity") ? std::string{}
+                                             : as_string(content);
 }
 
 } // namespace
@@ -69,9 +80,10 @@ asio::awaitable<answer_head> exchange::open(std::string body) {
       }
       check_open();
     }
-    parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(options.max_header_size));
-    parser_->body_limit(options.max_answer_size);
+    // The parser does not limit what stands between the bytes of a body: sizes
+    // and extensions of chunks, and trailers. They are read as a whole, so the
+    // limit of the buffer is theirs.
+    line_->read_ahead.max_size(options.max_header_size + 4'096);
     line_->socket.expires_after(options.first_byte_within);
     beast::error_code error;
     try {
@@ -79,13 +91,15 @@ asio::awaitable<answer_head> exchange::open(std::string body) {
     } catch (const beast::system_error& x) {
       error = x.code();
     }
+    parser_.emplace();
+    head_size_ = 0;
     if (!error)
-      error = co_await read_head();
+      error = co_await read_answer_head();
     check_open();
     if (!error)
       break;
-    const auto nothing_came
-      = !parser_->got_some() && line_->read_ahead.size() == 0;
+    const auto nothing_came = head_size_ == 0 && !parser_->got_some()
+                              && line_->read_ahead.size() == 0;
     line_.reset();
     if (is_kept && nothing_came && error != beast::error::timeout)
       continue;
@@ -101,6 +115,7 @@ asio::awaitable<answer_head> exchange::open(std::string body) {
   answer_head result;
   result.status = head.result_int();
   result.content_type = as_string(head[http::field::content_type]);
+  result.encoding = encoding_of(head);
   result.retry_after = as_string(head[http::field::retry_after]);
   co_return result;
 }
@@ -182,6 +197,7 @@ asio::awaitable<void> exchange::send(const std::string& body) {
   question.set(http::field::user_agent, "tertulia");
   question.set(http::field::content_type, "application/json");
   question.set(http::field::accept, "text/event-stream, application/json");
+  question.set(http::field::accept_encoding, "identity");
   if (!options.api_key.empty())
     question.set(http::field::authorization, "Bearer " + options.api_key);
   for (const auto& [name, value] : options.headers)
@@ -194,16 +210,32 @@ asio::awaitable<void> exchange::send(const std::string& body) {
     co_await http::async_write(line_->socket, question, asio::use_awaitable);
 }
 
+asio::awaitable<beast::error_code> exchange::read_answer_head() {
+  const auto limit = with_->options.max_header_size;
+  for (;;) {
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(limit));
+    parser_->body_limit(with_->options.max_answer_size);
+    const auto error = co_await read_head();
+    if (error || parser_->get().result_int() / 100 != 1)
+      co_return error;
+    if (head_size_ > limit)
+      co_return http::error::header_limit;
+  }
+}
+
 asio::awaitable<beast::error_code> exchange::read_head() {
   beast::error_code error;
+  std::size_t size = 0;
   if (line_->tls)
-    co_await http::async_read_header(*line_->tls, line_->read_ahead, *parser_,
-                                     asio::redirect_error(asio::use_awaitable,
-                                                          error));
+    size = co_await http::async_read_header(
+      *line_->tls, line_->read_ahead, *parser_,
+      asio::redirect_error(asio::use_awaitable, error));
   else
-    co_await http::async_read_header(line_->socket, line_->read_ahead, *parser_,
-                                     asio::redirect_error(asio::use_awaitable,
-                                                          error));
+    size = co_await http::async_read_header(
+      line_->socket, line_->read_ahead, *parser_,
+      asio::redirect_error(asio::use_awaitable, error));
+  head_size_ += size;
   co_return error;
 }
 

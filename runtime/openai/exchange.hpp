@@ -5,6 +5,7 @@
 #include <tertulia/ai/openai_model.hpp>
 #include <tertulia/status.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ struct endpoint {
 struct answer_head {
   unsigned status = 0;
   std::string content_type;
+  /// How the body is encoded, such as `gzip`; empty if it is not.
+  std::string encoding;
   std::string retry_after;
 };
 
@@ -58,7 +61,8 @@ public:
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  /// Sends a request and waits for the head of its answer.
+  /// Sends a request and waits for the head of its answer. Interim answers
+  /// (1xx) are passed over.
   /// @errors throws `no_answer` if no byte came; `resource_exhausted` for a
   ///         head that is too long; `data_loss` for what is no HTTP;
   ///         `deadline_exceeded`.
@@ -85,6 +89,7 @@ private:
 
   boost::asio::awaitable<void> send(const std::string& body);
   boost::asio::awaitable<boost::beast::error_code> read_head();
+  boost::asio::awaitable<boost::beast::error_code> read_answer_head();
   boost::asio::awaitable<boost::beast::error_code> read_some();
   boost::asio::awaitable<void> drain();
   void close();
@@ -94,6 +99,7 @@ private:
   std::unique_ptr<connection> line_;
   std::optional<parser_type> parser_;
   boost::beast::error_code failed_; // why nothing more can be read
+  std::size_t head_size_ = 0;       // bytes of heads, interim ones too
   caf::timespan next_bytes_within_;
   bool closed_ = false;
 };

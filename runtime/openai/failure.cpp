@@ -34,7 +34,7 @@ errc code_of_status(unsigned status) {
 
 /// What the server says of it: the message of an error in the usual form.
 std::string message_in(std::string_view body) {
-  const auto document = json::parse(body, nullptr, false);
+  const auto document = detail::document_or_null(body);
   if (!document.is_object())
     return {};
   auto found = document.find("error");
@@ -50,8 +50,8 @@ std::string tamed(std::string text) {
   if (text.size() > max_text)
     text.resize(max_text);
   constexpr auto replace = json::error_handler_t::replace;
-  return json::parse(json(std::move(text)).dump(-1, ' ', false, replace))
-    .get<std::string>();
+  return parse_json<std::string>(
+    json(std::move(text)).dump(-1, ' ', false, replace));
 }
 
 } // namespace

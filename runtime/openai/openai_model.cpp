@@ -324,6 +324,10 @@ answer_from_server(context ctx, std::shared_ptr<openai::endpoint> with,
     auto text = openai::request_text(with->options.model, asked);
     line at{ctx, with};
     const auto head = co_await open(ctx, at, std::move(text));
+    if (!head.encoding.empty())
+      throw status_error{errc::data_loss, "the server's answer is encoded as "
+                                            + head.encoding
+                                            + ", which was not asked for"};
     if (head.content_type.starts_with("application/json"))
       co_return co_await read_document(at, out);
     if (head.content_type.empty()

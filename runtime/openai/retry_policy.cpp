@@ -24,8 +24,7 @@ std::optional<int> number(std::string_view text) {
 }
 
 /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is still written.
-std::optional<std::chrono::system_clock::time_point>
-parse_date(std::string_view text) {
+std::optional<std::chrono::sys_seconds> parse_date(std::string_view text) {
   constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr",
                                                     "May", "Jun", "Jul", "Aug",
                                                     "Sep", "Oct", "Nov", "Dec"};
@@ -75,7 +74,8 @@ parse_retry_after(std::string_view text,
   const auto date = parse_date(text);
   if (!date)
     return std::nullopt;
-  const auto left = std::chrono::ceil<seconds>(*date - now);
+  // In seconds, as nanoseconds end in the year 2262.
+  const auto left = *date - std::chrono::floor<seconds>(now);
   return caf::timespan{std::clamp(left, seconds{0}, seconds{longest})};
 }
 

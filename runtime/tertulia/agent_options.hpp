@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/option_family.hpp>
 #include <tertulia/snapshot_callback.hpp>
 #include <tertulia/status.hpp>
 
@@ -29,7 +30,7 @@ using detail::save_failure;
 template <class Context>
 struct agent_options {
   snapshot_store store;
-  /// Throws for a state with which no client may begin a session of the store.
+  /// As `session_policy::check_initial`.
   std::function<void(const state&)> check_initial;
   std::function<bool(const detail::snapshot_moment&)> wanted;
   save_failure on_failure = save_failure::fails_turn;
@@ -85,6 +86,18 @@ struct with_save_failure {
   }
 
   save_failure what;
+};
+
+/// Lets the clients of a chat agent or a session flow begin a new session of
+/// its store with a state of theirs (`ai::with_state`), which is
+/// `failed_precondition` otherwise. A session that the store knows goes on from
+/// its own.
+struct with_client_states {
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    if (!to.check_initial)
+      to.check_initial = [](const state&) {};
+  }
 };
 
 /// Longest wait for the store; 30 s if not given. Must be positive.
@@ -154,7 +167,7 @@ namespace detail {
 template <class Context, class... Options>
 agent_options<Context> gather_agent(const Options&... options) {
   agent_options<Context> result;
-  (options.apply(result), ...);
+  (apply_option(options, result), ...);
   if (result.wanted && !result.store)
     throw status_error{errc::invalid_argument,
                        "a snapshot callback needs a store"};

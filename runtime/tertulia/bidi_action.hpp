@@ -7,6 +7,7 @@
 #include <tertulia/connection.hpp>
 #include <tertulia/context.hpp>
 #include <tertulia/detail/open_nested.hpp>
+#include <tertulia/detail/remote_desk.hpp>
 #include <tertulia/detail/typed_action.hpp>
 
 #include <memory>
@@ -26,6 +27,13 @@ struct action_ref {
   descriptor info;
   /// The action itself if it is of this process.
   std::shared_ptr<const action> local;
+  /// Where to find the desk, if it is on another node.
+  std::shared_ptr<remote_desk> remote = nullptr;
+
+  /// Returns the desk; connects again if it was lost, which blocks.
+  [[nodiscard]] front_desk_actor current_desk() const {
+    return remote ? remote->get() : desk;
+  }
 };
 
 } // namespace detail
@@ -65,24 +73,28 @@ public:
   ///                `with_snapshot_id`, `with_take_over`.
   /// @errors `invalid_argument` for options that make no sense;
   ///         `resource_exhausted` if too many connections are open;
-  ///         `unavailable` if the runtime is stopping; `deadline_exceeded`. Of
+  ///         `unavailable` if the runtime is stopping; `deadline_exceeded`;
+  ///         `failed_precondition` on a thread of CAF's scheduler; of another
+  ///         node that was lost before, what its `remote_runtime` says when it
+  ///         connects again, for which it has a time of its own. Of
   ///         agents also `failed_precondition` for a session that is live, a
-  ///         snapshot without a store or a newer type; `not_found` and
-  ///         `data_loss` of a snapshot; what the store says.
-  template <client_option<Init>... Options>
+  ///         session or snapshot without a store or a newer type; `not_found`
+  ///         and `data_loss` of a snapshot; what the store says.
+  template <class... Options>
   [[nodiscard]] connection<In, Out, Stream>
   stream_bidi(const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
     return connection<In, Out, Stream>{detail::blocking_client::connect(
-      *what_->system, what_->desk, opening(chosen, {}), chosen.open_within,
-      what_->local)};
+      *what_->system, what_->current_desk(), opening(chosen, {}),
+      chosen.open_within, what_->local)};
   }
 
   /// Opens a connection to which a body is the client, without blocking; see
   /// `stream_bidi`.
-  template <client_option<Init>... Options>
+  template <class... Options>
   [[nodiscard]] task<async_connection<In, Out, Stream>>
-  open(context ctx, const Options&... options) const {
+  open(context ctx, Options&&... options) const {
+    detail::check_awaited_options<Options...>();
     auto chosen = detail::gather<Init>(options...);
     auto message = opening(chosen, {});
     return open_as_task(ctx, what_, std::move(message), chosen.open_within);
@@ -91,7 +103,7 @@ public:
   /// Returns the message with which an actor opens a connection: send it as a
   /// request to the runtime's `front_desk`.
   /// @param client who will hear the connection.
-  template <client_option<Init>... Options>
+  template <class... Options>
   [[nodiscard]] tertulia::open
   opening_for(chunk_sink client, const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
@@ -111,8 +123,15 @@ private:
   static task<async_connection<In, Out, Stream>>
   open_as_task(context ctx, std::shared_ptr<const detail::action_ref> what,
                tertulia::open message, caf::timespan within) {
+    front_desk_actor desk;
+    if (what->remote && what->remote->is_lost()) {
+      const auto again = [from = what->remote.get()] { return from->get(); };
+      desk = co_await ctx.run_blocking(again);
+    } else {
+      desk = what->remote ? what->remote->desk() : what->desk;
+    }
     auto impl = co_await detail::open_nested(
-      ctx, what->desk, std::move(message), within, what->local);
+      ctx, std::move(desk), std::move(message), within, what->local);
     co_return async_connection<In, Out, Stream>{std::move(impl)};
   }
 

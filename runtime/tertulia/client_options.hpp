@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tertulia/detail/build.hpp>
+#include <tertulia/detail/option_family.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/status.hpp>
@@ -115,7 +117,7 @@ struct with_trace_parent {
 };
 
 /// Which session goes on; if the store knows none of that id, one is created.
-/// Conversations only: agents, chat agents and session flows.
+/// Conversations with a store only: agents, chat agents and session flows.
 struct with_session_id {
   explicit with_session_id(session_id id) : id(std::move(id)) {}
   explicit with_session_id(std::string id) : id(std::move(id)) {}
@@ -166,8 +168,25 @@ namespace detail {
 template <class Init, class... Options>
 client_options<Init> gather(const Options&... options) {
   client_options<Init> result;
-  (options.apply(result), ...);
+  (apply_option(options, result), ...);
   return result;
+}
+
+/// An option that holds what would not survive a `co_await` by itself, maybe
+/// made right there.
+template <class Option>
+inline constexpr bool holds_aggregate = false;
+
+template <class T>
+inline constexpr bool holds_aggregate<with_init<T>> = !survives_await<T>;
+
+/// As `check_awaited_arguments`, for options.
+template <class... Options>
+consteval void check_awaited_options() {
+  static_assert(
+    ((survives_await<Options> && !holds_aggregate<Options>)&&...),
+    "g++ before version 13 destroys such a temporary of a co_await twice: give "
+    "the option a name and pass that, without std::move");
 }
 
 } // namespace detail

@@ -29,6 +29,8 @@ class response_range;
 /// auto result = talk.output();
 /// ```
 ///
+/// @errors   also, of whatever waits: `failed_precondition` on a thread of the
+///           scheduler, which must not block.
 /// @threads  `send`, `close`, `cancel`, `output` and `wait_until_done` from any
 ///           thread at any time; `responses` from one thread at a time.
 /// @lifetime move-only, not while another thread uses it; dropping it before
@@ -71,8 +73,9 @@ public:
   /// the connection: `unread_inputs` counts those.
   ///
   /// @errors `failed_precondition` after `close` or after completion;
-  ///         `cancelled` after a cancel; `invalid_argument` if the input has no
-  ///         JSON form that the action accepts. Nothing is sent then.
+  ///         `cancelled` after a cancel; what ended the action otherwise;
+  ///         `invalid_argument` if the input has no JSON form that the action
+  ///         accepts. Nothing is sent then.
   template <class... Ts>
   requires detail::buildable_from<In, Ts...>
   void send(Ts&&... xs) {
@@ -145,6 +148,15 @@ public:
   /// cannot say, so all of them count as unread then.
   [[nodiscard]] std::uint64_t unread_inputs() const {
     return impl_->unread_inputs();
+  }
+
+  /// Returns what a conversation without a store had come to by the end of its
+  /// last good turn, once it has failed: nobody else keeps that, and the client
+  /// can go on from it with `with_state` or `with_init`. Empty before the end,
+  /// with a store, and if the connection was lost. The details of the error
+  /// have the same as JSON, as `state`.
+  [[nodiscard]] auto last_state() const requires detail::has_state<Out> {
+    return detail::state_in<Out>(impl_->last_state());
   }
 
   /// Waits until the action has finished.

@@ -14,6 +14,7 @@
 
 #include <caf/actor_system.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -54,6 +55,7 @@ class runtime {
 public:
   /// @param system its configuration went through `add_messages_to` or is a
   ///               `tertulia::config`.
+  /// @errors throws `failed_precondition` if it is not.
   explicit runtime(caf::actor_system& system, runtime_options options = {});
 
   runtime(const runtime&) = delete;
@@ -74,36 +76,40 @@ public:
   /// @param description for people; part of the descriptor.
   /// @errors `already_exists`; `invalid_argument` for a bad name.
   /// @design seed 001 §2.1.
-  template <detail::bidi_body Body>
+  template <class Body>
   auto define_bidi_action(std::string name, Body body,
                           std::string description = {}) {
-    return define("bidi-action", std::move(name), std::move(body),
-                  std::move(description));
+    if constexpr (detail::check_bidi_body<Body>())
+      return define("bidi-action", std::move(name), std::move(body),
+                    std::move(description));
   }
 
   /// Makes a bidi action that cannot be found by key; see `define_bidi_action`.
-  template <detail::bidi_body Body>
+  template <class Body>
   auto
   new_bidi_action(std::string name, Body body, std::string description = {}) {
-    using types = detail::types_of_body<Body>;
-    auto info
-      = describe<types>("bidi-action", std::move(name), std::move(description));
-    info.key.clear();
-    auto what = std::make_shared<detail::action_of<Body>>(std::move(info),
-                                                          std::move(body));
-    env_->actions.keep(what);
-    return handle<types>(what);
+    if constexpr (detail::check_bidi_body<Body>()) {
+      using types = detail::types_of_body<Body>;
+      auto info = describe<types>("bidi-action", std::move(name),
+                                  std::move(description));
+      info.key.clear();
+      auto what = std::make_shared<detail::action_of<Body>>(std::move(info),
+                                                            std::move(body));
+      env_->actions.keep(what);
+      return handle<types>(what);
+    }
   }
 
   /// Defines a bidi flow, which is a bidi action with a trace span per
   /// connection, and registers it as `/bidi-flow/<name>`; see
   /// `define_bidi_action`.
   /// @design seed 001 §2.2.
-  template <detail::bidi_body Body>
+  template <class Body>
   auto
   define_bidi_flow(std::string name, Body body, std::string description = {}) {
-    return define("bidi-flow", std::move(name), std::move(body),
-                  std::move(description));
+    if constexpr (detail::check_bidi_body<Body>())
+      return define("bidi-flow", std::move(name), std::move(body),
+                    std::move(description));
   }
 
   /// Defines an agent: a flow whose connections have a session with a state of
@@ -122,25 +128,25 @@ public:
   /// @errors `already_exists`; `invalid_argument` for a bad name or options
   ///         that make no sense.
   /// @design README §5.14 "Sessions"; seeds 001 §2.3, 000 §3.
-  template <detail::agent_body Body,
-            agent_option<snapshot_context<typename detail::types_of_agent<
-              std::decay_t<Body>>::state_type>>... Options>
+  template <class Body, class... Options>
   auto define_agent(std::string name, Body body, const Options&... options) {
-    using types = detail::types_of_agent<Body>;
-    using state_type = typename types::state_type;
-    auto chosen
-      = detail::gather_agent<snapshot_context<state_type>>(options...);
-    auto info = describe<types>("agent", std::move(name),
-                                std::move(chosen.description));
-    auto policy = detail::policy_of(std::move(chosen));
-    policy.saves_changes = true;
-    auto what = std::make_shared<detail::agent_action<Body>>(
-      std::move(info), std::move(policy), std::move(body));
-    std::vector<std::shared_ptr<const detail::action>> all{what};
-    if (what->policy.store)
-      detail::add_session_store<state_type>(all, *what);
-    add(all);
-    return handle<types>(what);
+    if constexpr (detail::check_agent_body<Body>()) {
+      using types = detail::types_of_agent<Body>;
+      using state_type = typename types::state_type;
+      auto chosen
+        = detail::gather_agent<snapshot_context<state_type>>(options...);
+      auto info = describe<types>("agent", std::move(name),
+                                  std::move(chosen.description));
+      auto policy = detail::policy_of(std::move(chosen));
+      policy.saves_changes = true;
+      auto what = std::make_shared<detail::agent_action<Body>>(
+        std::move(info), std::move(policy), std::move(body));
+      std::vector<std::shared_ptr<const detail::action>> all{what};
+      if (what->policy.store)
+        detail::add_session_store<state_type>(all, *what);
+      add(all);
+      return handle<types>(what);
+    }
   }
 
   // -- by key -----------------------------------------------------------------
@@ -161,7 +167,7 @@ public:
   /// Opens a connection to the action of that key; see
   /// `bidi_action::stream_bidi`.
   /// @errors also `not_found`.
-  template <client_option<json>... Options>
+  template <class... Options>
   [[nodiscard]] json_connection
   stream_bidi(const std::string& key, const Options&... options) const {
     return action(key).stream_bidi(options...);
@@ -177,7 +183,7 @@ public:
   ///                 be empty.
   /// @errors what `stream_bidi`, `send` and `output` throw; an exception of
   ///         `on_chunk` cancels the action.
-  template <client_option<json>... Options>
+  template <class... Options>
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   json run(const std::string& key, const std::vector<json>& inputs,
            const chunk_listener& on_chunk = {},
@@ -201,12 +207,15 @@ public:
 
   /// As `run`, for a body that is the client: waits without blocking.
   /// @lifetime `on_chunk` is called on the actor of the body.
-  template <client_option<json>... Options>
-  [[nodiscard]] task<json>
-  run(context ctx, const std::string& key, std::vector<json> inputs,
-      chunk_listener on_chunk = {}, const Options&... options) const {
-    return detail::run_once(action(key).open(ctx, options...),
-                            std::move(inputs), std::move(on_chunk));
+  template <std::convertible_to<chunk_listener> Hear = chunk_listener,
+            class... Options>
+  [[nodiscard]] task<json> run(context ctx, const std::string& key,
+                               std::vector<json> inputs, Hear&& on_chunk = {},
+                               Options&&... options) const {
+    detail::check_awaited_arguments<Hear>();
+    return detail::run_once(
+      action(key).open(ctx, std::forward<Options>(options)...),
+      std::move(inputs), chunk_listener{std::forward<Hear>(on_chunk)});
   }
 
   // -- for actors and tools ---------------------------------------------------
@@ -225,16 +234,23 @@ public:
     return env_->system;
   }
 
-  /// Lets other processes open connections: publishes the front desk on a port.
+  /// Lets other processes open connections: publishes the front desk on a port,
+  /// over TLS with mutual certificates unless the configuration has chosen
+  /// otherwise by name (`add_network_to`).
   ///
-  /// CAF's network protocol has no authentication: whoever reaches the port can
-  /// open whatever is registered. Keep to loopback or a private network.
+  /// Over TLS nothing of a stranger gets past the handshake, which takes five
+  /// seconds at most; there are at most 64 handshakes at a time from one
+  /// address and 256 in all, and the oldest makes room. Whoever holds a
+  /// certificate of the authority is trusted with everything, see `tls_files`.
+  /// A host that can be flooded needs a firewall in front of it, as any.
   ///
   /// @param port    0 picks a free one.
-  /// @param address where to listen: one address of this machine.
+  /// @param address where to listen: one address of this machine, as a number.
   /// @returns the port.
   /// @errors `failed_precondition` if the actor system has no network module
-  ///         (see `add_network_to`); `unavailable` if the port cannot be had.
+  ///         (see `add_network_to`) or its certificates cannot be used;
+  ///         `invalid_argument` for an address that is none;
+  ///         `unavailable` if the port cannot be had.
   std::uint16_t publish(std::uint16_t port = 0,
                         const std::string& address = "127.0.0.1");
 

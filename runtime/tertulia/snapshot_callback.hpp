@@ -146,7 +146,7 @@ public:
     return *of_->custom().template get_if<Custom>();
   }
 
-  [[nodiscard]] const std::vector<artifact>& artifacts() const noexcept {
+  [[nodiscard]] const artifact_list& artifacts() const noexcept {
     return of_->artifacts();
   }
 

@@ -31,38 +31,38 @@ using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 ///                as there.
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`,
-///                `with_migration`, `with_description`.
+///                `with_client_states`, `with_migration`, `with_description`.
 /// @errors `already_exists`; `invalid_argument` for a bad name or options that
 ///         make no sense.
 /// @design README §5.14 "Sessions"; seed 003 §4.1.
-template <detail::chat_agent_body Body,
-          agent_option<snapshot_context<typename detail::types_of_conversation<
-            Body>::custom_type>>... Options>
+template <class Body, class... Options>
 auto define_agent(runtime& rt, std::string name, Body body,
                   const Options&... options) {
-  using types = detail::types_of_conversation<Body>;
-  using custom = typename types::custom_type;
-  using status = typename types::status_type;
-  auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
-  auto info
-    = runtime::describe<types>("agent", std::move(name), chosen.description);
-  auto policy = detail::policy_of(std::move(chosen));
-  policy.restore = detail::restore_rule::branch;
-  policy.notice = detail::make_notice<status>;
-  auto what = std::make_shared<detail::typed_conversation<Body>>(
-    std::move(info), std::move(policy), std::move(body));
-  std::vector<std::shared_ptr<const detail::action>> all{what};
-  if (what->policy.store) {
-    constexpr auto make = [](const stored_snapshot& x) {
-      return agent_snapshot<custom>{x.record, x.content};
-    };
-    all.push_back(detail::get_snapshot_action<agent_snapshot<custom>>(
-      "snapshot-store", *what, make));
-    all.push_back(detail::list_snapshots_action<agent_snapshot<custom>>(
-      "snapshot-store", *what, make));
+  if constexpr (detail::check_chat_agent_body<Body>()) {
+    using types = detail::types_of_conversation<Body>;
+    using custom = typename types::custom_type;
+    using status = typename types::status_type;
+    auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
+    auto info
+      = runtime::describe<types>("agent", std::move(name), chosen.description);
+    auto policy = detail::policy_of(std::move(chosen));
+    policy.restore = detail::restore_rule::branch;
+    policy.notice = detail::make_notice<status>;
+    auto what = std::make_shared<detail::typed_conversation<Body>>(
+      std::move(info), std::move(policy), std::move(body));
+    std::vector<std::shared_ptr<const detail::action>> all{what};
+    if (what->policy.store) {
+      constexpr auto make = [](const stored_snapshot& x) {
+        return agent_snapshot<custom>{x.record, x.content};
+      };
+      all.push_back(detail::get_snapshot_action<agent_snapshot<custom>>(
+        "snapshot-store", *what, make));
+      all.push_back(detail::list_snapshots_action<agent_snapshot<custom>>(
+        "snapshot-store", *what, make));
+    }
+    rt.add(all);
+    return agent<status, custom>{rt.handle<types>(what)};
   }
-  rt.add(all);
-  return agent<status, custom>{rt.handle<types>(what)};
 }
 
 } // namespace tertulia::ai

@@ -107,6 +107,11 @@ public:
     return talk_.unread_inputs();
   }
 
+  /// As `connection::last_state`.
+  [[nodiscard]] auto last_state() const {
+    return talk_.last_state();
+  }
+
   /// As `connection::wait_until_done`.
   bool wait_until_done(caf::timespan within) {
     return talk_.wait_until_done(within);

@@ -10,7 +10,8 @@
 namespace tertulia::ai {
 
 /// The state to go on from, for clients that keep it themselves. Not together
-/// with `with_snapshot_id`. Seeds 003 §4.2, 004 §4.2.
+/// with `with_snapshot_id`, nor with a store unless the conversation was
+/// defined `with_client_states`. Seeds 003 §4.2, 004 §4.2.
 template <class Custom>
 struct with_state {
   explicit with_state(conversation_state<Custom> state)
@@ -52,11 +53,12 @@ public:
   /// @param options any of `with_state`, `with_snapshot_id`, `with_session_id`,
   ///                `with_take_over`, and those of `bidi_action::stream_bidi`.
   /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for one
-  ///         that is damaged; `failed_precondition` without a store to restore
-  ///         from, for an id that occurs in several sessions, for a state that
-  ///         is newer than this program or of another type, or if the session
-  ///         has a live invocation; what the store and a migration say.
-  template <client_option<conversation_init<Custom>>... Options>
+  ///         that is damaged; `failed_precondition` for a session or a snapshot
+  ///         without a store that could know it, for a state where a store
+  ///         keeps them, for an id that occurs in several sessions, for a state
+  ///         that is newer than this program or of another type, or if the
+  ///         session has a live invocation; what the store and a migration say.
+  template <class... Options>
   [[nodiscard]] conversation_connection<Status, Response>
   stream_bidi(const Options&... options) const {
     return conversation_connection<Status, Response>{

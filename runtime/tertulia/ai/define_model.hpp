@@ -18,7 +18,8 @@ namespace tertulia::detail {
 void check_request(const ai::generate_request& request);
 
 /// The function of a model around that of its author: refuses what makes no
-/// sense and measures the time.
+/// sense, streams the part of the answer that its author did not, and measures
+/// the time.
 template <class Body>
 class model_body {
 public:
@@ -30,10 +31,14 @@ public:
     check_request(request);
     auto& clock = ctx.system().clock();
     const auto begin = clock.now();
-    auto result
-      = co_await body_(ctx, std::move(request), ai::model_output{out});
+    streamed_answer streamed;
+    const ai::model_output to{out, streamed};
+    auto result = co_await body_(ctx, std::move(request), to);
     const std::chrono::duration<double, std::milli> spent = clock.now() - begin;
     result.latency_ms = spent.count();
+    if (result.message)
+      if (auto rest = streamed.rest_of(*result.message))
+        co_await out.send(std::move(*rest));
     co_return result;
   }
 
@@ -68,8 +73,9 @@ concept model_function = requires(const Body& body, context ctx,
 ///   });
 /// ```
 ///
-/// The response has the whole answer, whatever was streamed. Its latency is
-/// measured here and need not be set.
+/// The response has the whole answer, whatever was streamed; the part of it
+/// that was not is streamed at the end, so that the stream has all of it, once.
+/// Its latency is measured here and need not be set.
 ///
 /// @param name        as for `runtime::define_bidi_action`.
 /// @param body        runs on many actors at once: what it captures must stand
@@ -79,9 +85,13 @@ concept model_function = requires(const Body& body, context ctx,
 /// @errors  `already_exists`; `invalid_argument` for a bad name.
 /// @threads from any thread.
 /// @design  README §5.17 "Models".
-template <model_function Body>
+template <class Body>
 [[nodiscard]] model define_model(runtime& rt, std::string name, Body body,
                                  std::string description = {}) {
+  static_assert(model_function<Body>,
+                "the function of a model is a coroutine "
+                "task<ai::model_response>(context, ai::generate_request, "
+                "ai::model_output)");
   return model{rt.define("model", std::move(name),
                          detail::model_body<Body>{std::move(body)},
                          std::move(description))};

@@ -94,7 +94,7 @@ template <class... Options>
 ai::generate_options
 gather_generate(const ai::prompt& what, const Options&... options) {
   auto result = what.options();
-  (options.apply(result), ...);
+  (apply_option(options, result), ...);
   return result;
 }
 
@@ -148,17 +148,18 @@ namespace tertulia::ai {
 ///          `fails_turn`; `cancelled` and what else ends the body.
 /// @threads only on the actor of its body.
 /// @design  README §5.19 "Generate"; seed 000 §12.
-template <generate_option... Options>
+template <class... Options>
 [[nodiscard]] task<generation>
-generate(context ctx, const prompt& what, const Options&... options) {
+generate(context ctx, const prompt& what, Options&&... options) {
+  detail::check_awaited_options<Options...>();
   return detail::run_generation(ctx, detail::gather_generate(what, options...));
 }
 
 /// The same with a model that was told nothing yet.
-template <model_like Model, generate_option... Options>
+template <model_like Model, class... Options>
 [[nodiscard]] task<generation>
-generate(context ctx, const Model& model, const Options&... options) {
-  return generate(ctx, prompt{model}, options...);
+generate(context ctx, const Model& model, Options&&... options) {
+  return generate(ctx, prompt{model}, std::forward<Options>(options)...);
 }
 
 /// As `generate`, and says what comes while it comes.
@@ -168,7 +169,9 @@ generate(context ctx, const Model& model, const Options&... options) {
 /// ```
 ///
 /// The pieces are those of all answers, the responses of the tools, and the
-/// requests of tools that wait for a person, with their question.
+/// requests of tools that wait for a person, with their question. The part of
+/// an answer that its model returns without having streamed it comes at its
+/// end.
 ///
 /// @param to who hears them: the responder of a body, or a function that takes
 ///           a `model_response_chunk`. What it returns, unless that is void, is
@@ -176,21 +179,22 @@ generate(context ctx, const Model& model, const Options&... options) {
 ///           waits, too.
 /// @errors  as `generate`, and what `to` throws, which ends the generation.
 /// @threads as `generate`; `to` is called on that actor.
-template <class Out, generate_option... Options>
+template <class Out, class... Options>
 [[nodiscard]] task<generation> generate_stream(context ctx, const prompt& what,
-                                               Out to,
-                                               const Options&... options) {
+                                               Out&& to, Options&&... options) {
+  detail::check_awaited_arguments<Out>();
+  detail::check_awaited_options<Options...>();
   auto how = detail::gather_generate(what, options...);
-  how.hear = detail::hearer_of(std::move(to));
+  how.hear = detail::hearer_of<std::decay_t<Out>>(std::forward<Out>(to));
   return detail::run_generation(ctx, std::move(how));
 }
 
 /// The same with a model that was told nothing yet.
-template <model_like Model, class Out, generate_option... Options>
+template <model_like Model, class Out, class... Options>
 [[nodiscard]] task<generation> generate_stream(context ctx, const Model& model,
-                                               Out to,
-                                               const Options&... options) {
-  return generate_stream(ctx, prompt{model}, std::move(to), options...);
+                                               Out&& to, Options&&... options) {
+  return generate_stream(ctx, prompt{model}, std::forward<Out>(to),
+                         std::forward<Options>(options)...);
 }
 
 /// Has a model answer with a `T`.
@@ -206,17 +210,18 @@ template <model_like Model, class Out, generate_option... Options>
 /// @errors  as `generate`; `failed_precondition` if a tool waits for a person,
 ///          and if the model said nothing.
 /// @threads as `generate`.
-template <json_value T, generate_option... Options>
+template <json_value T, class... Options>
 [[nodiscard]] task<T>
-generate(context ctx, const prompt& what, const Options&... options) {
+generate(context ctx, const prompt& what, Options&&... options) {
+  detail::check_awaited_options<Options...>();
   return detail::run_typed<T>(ctx, detail::gather_generate(what, options...));
 }
 
 /// The same with a model that was told nothing yet.
-template <json_value T, model_like Model, generate_option... Options>
+template <json_value T, model_like Model, class... Options>
 [[nodiscard]] task<T>
-generate(context ctx, const Model& model, const Options&... options) {
-  return generate<T>(ctx, prompt{model}, options...);
+generate(context ctx, const Model& model, Options&&... options) {
+  return generate<T>(ctx, prompt{model}, std::forward<Options>(options)...);
 }
 
 } // namespace tertulia::ai

@@ -5,6 +5,7 @@
 #include <tertulia/ai/generate_request.hpp>
 #include <tertulia/ai/model.hpp>
 #include <tertulia/bidi_action.hpp>
+#include <tertulia/detail/build.hpp>
 #include <tertulia/nothing.hpp>
 
 #include <type_traits>
@@ -52,8 +53,10 @@ public:
   ///         throws, which cancels the model; `cancelled`.
   template <class Hear>
   [[nodiscard]] task<model_response>
-  generate(const context& ctx, generate_request request, Hear hear) const {
-    return streamed(ctx, what_, std::move(request), std::move(hear));
+  generate(const context& ctx, generate_request request, Hear&& hear) const {
+    detail::check_awaited_arguments<Hear>();
+    return streamed<std::decay_t<Hear>>(ctx, what_, std::move(request),
+                                        std::forward<Hear>(hear));
   }
 
   /// Has the model answer at once.

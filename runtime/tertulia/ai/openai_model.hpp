@@ -85,7 +85,8 @@ struct openai_options {
 
   // -- what we accept from the server: bytes ----------------------------------
 
-  /// Of the header of an answer.
+  /// Of the header of an answer, interim answers (1xx) included. The size and
+  /// extensions of a chunk, and the trailers, may have 4 KiB more.
   std::size_t max_header_size = 16'384;
 
   /// Of one line of the stream.
@@ -135,7 +136,7 @@ struct openai_options {
 /// | `unimplemented` | 501 |
 /// | `unavailable` | 502 to 504 to the end; above; no connection, or cut |
 /// | `deadline_exceeded` | 408; one of the times above |
-/// | `data_loss` | what is no JSON, or not of the protocol |
+/// | `data_loss` | what is no JSON, not of the protocol, or encoded (gzip) |
 ///
 /// and with `unavailable` for an error that the server tells within the stream.
 /// If another status than 200 is the reason, the details have it as `status`,

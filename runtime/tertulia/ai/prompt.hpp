@@ -7,6 +7,7 @@
 #include <tertulia/ai/responder.hpp>
 #include <tertulia/ai/session.hpp>
 #include <tertulia/ai/tool.hpp>
+#include <tertulia/detail/option_family.hpp>
 #include <tertulia/schema.hpp>
 #include <tertulia/task.hpp>
 
@@ -231,7 +232,7 @@ struct with_max_tool_calls {
 class prompt {
 public:
   /// @errors what the options throw.
-  template <model_like Model, generate_option... Options>
+  template <model_like Model, class... Options>
   explicit prompt(Model model, const Options&... options) {
     options_.model
       = [model = std::move(model)](const context& ctx, generate_request request,
@@ -239,7 +240,7 @@ public:
           return hear ? model.generate(ctx, std::move(request), std::move(hear))
                       : model.generate(ctx, std::move(request));
         };
-    (options.apply(options_), ...);
+    (detail::apply_option(options, options_), ...);
   }
 
   [[nodiscard]] const generate_options& options() const noexcept {

@@ -12,8 +12,16 @@ namespace tertulia::detail {
 
 /// Lets pass what a client may say.
 /// @errors throws `invalid_argument` for what is said in the name of the model:
-///         a client that could make up an answer could have tools run.
-void check_speakers(const ai::conversation_input& x);
+///         a client that could make up an answer could have tools run; and for
+///         a message without content, which a model's server may refuse for as
+///         long as it is in the conversation.
+void check_messages(const ai::conversation_input& x);
+
+/// Lets pass a conversation that a model can go on with though nobody has said
+/// more.
+/// @errors throws `invalid_argument` if the model has the last word and no tool
+///         of it waits: it would answer itself.
+void check_unanswered(const ai::message_log& x);
 
 /// Lets pass what a client may begin a session of a store with.
 /// @errors throws `invalid_argument` for an answer that waits for an approval:
@@ -53,12 +61,13 @@ namespace tertulia::ai {
 ///                as `/session-flow/<name>`.
 /// @errors as `define_session_flow`; of a turn: as `generate`, and
 ///         `invalid_argument` for messages in the name of the model or of the
-///         program. With a store an opening is refused with `invalid_argument`
-///         if the client gives a state in which a tool waits for a person.
+///         program, for one without content, and for an input without messages
+///         unless a tool waits or the model has not the last word. With a store
+///         an opening is refused with `invalid_argument` if the client gives a
+///         state in which a tool waits for a person.
 /// @threads from any thread.
 /// @design README §5.18 "Tools".
-template <class Custom = nothing,
-          agent_option<snapshot_context<Custom>>... Options>
+template <class Custom = nothing, class... Options>
 auto define_prompt_agent(runtime& rt, std::string name, prompt what,
                          const Options&... options) {
   return define_session_flow(
@@ -67,7 +76,11 @@ auto define_prompt_agent(runtime& rt, std::string name, prompt what,
                              flow_responder<nothing> out) -> task<> {
       const auto turn
         = [&](context here, const conversation_input& said) -> task<> {
-        detail::check_speakers(said);
+        detail::check_messages(said);
+        if (said.messages.empty()) {
+          const auto all = co_await sess.messages();
+          detail::check_unanswered(all);
+        }
         co_await generate_stream(here, what, out, with_session(sess));
       };
       co_await sess.run(ctx, turn);

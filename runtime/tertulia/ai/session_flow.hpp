@@ -34,36 +34,36 @@ using session_flow
 /// @param options as for `define_agent`.
 /// @errors as `define_agent`.
 /// @design README §5.14 "Sessions"; seed 004 §4.1.
-template <detail::session_flow_body Body,
-          agent_option<snapshot_context<typename detail::types_of_conversation<
-            Body>::custom_type>>... Options>
+template <class Body, class... Options>
 auto define_session_flow(runtime& rt, std::string name, Body body,
                          const Options&... options) {
-  using types = detail::types_of_conversation<Body>;
-  using custom = typename types::custom_type;
-  using status = typename types::status_type;
-  auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
-  auto info = runtime::describe<types>("session-flow", std::move(name),
-                                       chosen.description);
-  auto policy = detail::policy_of(std::move(chosen));
-  policy.ids = detail::id_scheme::unique;
-  policy.restore = detail::restore_rule::branch;
-  policy.notice = detail::make_notice<status>;
-  policy.span_key = "genkit:metadata:sessionFlow";
-  if (policy.store && !policy.wanted)
-    policy.wanted = [](const detail::snapshot_moment&) { return true; };
-  auto what = std::make_shared<detail::typed_conversation<Body>>(
-    std::move(info), std::move(policy), std::move(body));
-  std::vector<std::shared_ptr<const detail::action>> all{what};
-  if (what->policy.store) {
-    constexpr auto make = [](const stored_snapshot& x) {
-      return session_flow_snapshot<custom>{x.record, x.content};
-    };
-    all.push_back(detail::get_snapshot_action<session_flow_snapshot<custom>>(
-      "snapshot-store", *what, make));
+  if constexpr (detail::check_session_flow_body<Body>()) {
+    using types = detail::types_of_conversation<Body>;
+    using custom = typename types::custom_type;
+    using status = typename types::status_type;
+    auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
+    auto info = runtime::describe<types>("session-flow", std::move(name),
+                                         chosen.description);
+    auto policy = detail::policy_of(std::move(chosen));
+    policy.ids = detail::id_scheme::unique;
+    policy.restore = detail::restore_rule::branch;
+    policy.notice = detail::make_notice<status>;
+    policy.span_key = "genkit:metadata:sessionFlow";
+    if (policy.store && !policy.wanted)
+      policy.wanted = [](const detail::snapshot_moment&) { return true; };
+    auto what = std::make_shared<detail::typed_conversation<Body>>(
+      std::move(info), std::move(policy), std::move(body));
+    std::vector<std::shared_ptr<const detail::action>> all{what};
+    if (what->policy.store) {
+      constexpr auto make = [](const stored_snapshot& x) {
+        return session_flow_snapshot<custom>{x.record, x.content};
+      };
+      all.push_back(detail::get_snapshot_action<session_flow_snapshot<custom>>(
+        "snapshot-store", *what, make));
+    }
+    rt.add(all);
+    return session_flow<status, custom>{rt.handle<types>(what)};
   }
-  rt.add(all);
-  return session_flow<status, custom>{rt.handle<types>(what)};
 }
 
 } // namespace tertulia::ai

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <tertulia/ai/generate_request.hpp>
+#include <tertulia/detail/build.hpp>
+#include <tertulia/detail/option_family.hpp>
 #include <tertulia/detail/tool_action.hpp>
 #include <tertulia/runtime.hpp>
 
@@ -79,10 +81,15 @@ class typed_tool : public tool {
 public:
   using tool::tool;
 
-  /// As `tool::run`; nothing is encoded on the way.
-  [[nodiscard]] task<Out> run(context ctx, In input) const {
-    return detail::run_tool<Out>(ctx, this->what(),
-                                 payload::of(std::move(input)), {});
+  /// As `tool::run`; nothing is encoded on the way. Takes an input or the
+  /// arguments to build one, see `output::send`.
+  template <class... Ts>
+  requires detail::buildable_from<In, Ts...>
+  [[nodiscard]] task<Out> run(context ctx, Ts&&... xs) const {
+    detail::check_awaited_arguments<Ts...>();
+    return detail::run_tool<Out>(
+      ctx, this->what(),
+      payload::of(detail::build<In>(std::forward<Ts>(xs)...)), {});
   }
 };
 
@@ -109,22 +116,24 @@ public:
 ///          make no sense.
 /// @threads from any thread.
 /// @design  README §5.18 "Tools".
-template <detail::tool_function Fn, tool_option... Options>
+template <class Fn, class... Options>
 auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
                  const Options&... options) {
-  using action_type = detail::tool_action<Fn>;
-  using in_type = typename action_type::in_type;
-  using out_type = typename action_type::types::out_type;
-  detail::check_tool_name(name);
-  auto entry = std::make_shared<detail::tool_entry>();
-  (options.apply(entry->options), ...);
-  auto info = detail::describe_action<in_type, json, out_type, nothing>(
-    "tool", std::move(name), std::move(description));
-  auto what = std::make_shared<action_type>(std::move(info), std::move(fn));
-  rt.add({what});
-  entry->what = detail::action_ref{&rt.system(), rt.front_desk(), what->key(),
-                                   what->info, what};
-  return typed_tool<in_type, out_type>{std::move(entry)};
+  if constexpr (detail::check_tool_function<Fn>()) {
+    using action_type = detail::tool_action<Fn>;
+    using in_type = typename action_type::in_type;
+    using out_type = typename action_type::types::out_type;
+    detail::check_tool_name(name);
+    auto entry = std::make_shared<detail::tool_entry>();
+    (detail::apply_option(options, entry->options), ...);
+    auto info = detail::describe_action<in_type, json, out_type, nothing>(
+      "tool", std::move(name), std::move(description));
+    auto what = std::make_shared<action_type>(std::move(info), std::move(fn));
+    rt.add({what});
+    entry->what = detail::action_ref{&rt.system(), rt.front_desk(), what->key(),
+                                     what->info, what};
+    return typed_tool<in_type, out_type>{std::move(entry)};
+  }
 }
 
 /// Makes a tool's function of an actor: has it answer an `In`.
@@ -141,10 +150,13 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
 template <class In, class... Sigs>
 [[nodiscard]] auto
 asking(caf::typed_actor<Sigs...> actor, caf::timespan within) {
-  using reply = detail::reply_of_t<caf::typed_actor<Sigs...>, In>;
-  return [actor = std::move(actor), within](tool_context ctx,
+  using handle = caf::typed_actor<Sigs...>;
+  using reply = detail::reply_of_t<handle, In>;
+  return [actor = std::move(actor), within](tool_context,
                                             In question) -> task<reply> {
-    co_return co_await ctx.ask(actor, within, std::move(question));
+    detail::reply_wait<reply, handle, In> pending{actor, within,
+                                                  std::move(question)};
+    co_return co_await std::move(pending);
   };
 }
 

@@ -57,12 +57,32 @@ concept agent_body = requires {
   typename types_of_agent<std::decay_t<Body>>::state_type;
 };
 
+/// Stops the compiler at a function that cannot be the body of an agent, and
+/// says why.
+template <class Body>
+consteval bool check_agent_body() {
+  static_assert(
+    agent_body<Body>,
+    "the body of an agent is a coroutine task<agent_result<Out>>("
+    "context, session<State>, input<In>, responder<Stream>), or one "
+    "that returns task<Out> or task<>, or a function object with "
+    "one such call operator, const and no template");
+  if constexpr (agent_body<Body>) {
+    using types = types_of_agent<std::decay_t<Body>>;
+    return check_json<typename types::state_type, typename types::in_type,
+                      typename types::value_type,
+                      typename types::stream_type>();
+  }
+  return false;
+}
+
 // -- the action ---------------------------------------------------------------
 
 /// Takes apart the options that all conversations have in common.
 /// @errors throws `invalid_argument` if there is a snapshot and an initial
 ///         state, too.
-session_opening opening_of(const open_options& options, bool has_initial_state);
+session_opening opening_of(const conversation_action& what,
+                           const open_options& options, bool has_initial_state);
 
 /// An action with sessions of a plain state: seeds 001 §7, 000.
 template <class Body>
@@ -70,12 +90,6 @@ class agent_action final : public conversation_action {
 public:
   using types = types_of_agent<Body>;
   using state_type_t = typename types::state_type;
-
-  static_assert(
-    json_value<
-      state_type_t> && json_value<typename types::in_type> && json_value<typename types::out_type> && json_value<typename types::stream_type>,
-    "what goes in and out of an agent, and its state, needs a JSON "
-    "form: describe the struct with BOOST_DESCRIBE_STRUCT");
 
   agent_action(descriptor info, session_policy policy, Body body)
     : conversation_action(std::move(info), std::move(policy),
@@ -92,7 +106,7 @@ public:
 
   [[nodiscard]] session_opening
   opening(payload init, const open_options& options) const override {
-    auto result = opening_of(options, static_cast<bool>(init));
+    auto result = opening_of(*this, options, static_cast<bool>(init));
     if (init)
       result.initial = state::plain(std::move(init), type());
     return result;
@@ -104,6 +118,10 @@ public:
 
   [[nodiscard]] payload check_custom(payload value) const override {
     return std::move(value).template as<state_type_t>();
+  }
+
+  [[nodiscard]] payload client_state(const state& x) const override {
+    return x.custom();
   }
 
   task<payload> run(context ctx, payload) const override {

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 
 namespace tertulia::detail {
 
@@ -40,12 +41,13 @@ public:
   /// @param what the action if it is of this process: inputs are then checked
   ///             before they are sent.
   /// @errors throws what the front desk or the connection answers;
-  ///         `deadline_exceeded`.
+  ///         `deadline_exceeded`; `failed_precondition` on a thread of the
+  ///         scheduler, as does everything here that waits.
   static std::shared_ptr<blocking_client>
   connect(caf::actor_system& system, const front_desk_actor& desk, open what_to,
           caf::timespan within, std::shared_ptr<const action> what);
 
-  blocking_client(std::uint32_t chunk_window,
+  blocking_client(caf::actor_system& system, std::uint32_t chunk_window,
                   std::shared_ptr<const action> what);
 
   blocking_client(const blocking_client&) = delete;
@@ -59,6 +61,9 @@ public:
   void on(Message&& x) {
     const std::lock_guard guard{mutex_};
     end_.on(std::forward<Message>(x));
+    if constexpr (std::is_same_v<std::remove_cvref_t<Message>,
+                                 tertulia::finished>)
+      end_.explain_failure();
     changed_.notify_all();
   }
 
@@ -67,7 +72,8 @@ public:
 
   // -- for threads ------------------------------------------------------------
 
-  /// @errors throws `failed_precondition`, `cancelled`, `deadline_exceeded`.
+  /// @errors throws `failed_precondition` after a close or an output,
+  ///         `cancelled`, what ended the connection, `deadline_exceeded`.
   void send(payload value, limit until);
 
   void close();
@@ -104,6 +110,9 @@ public:
   /// How many inputs the body has not taken, once the connection has ended.
   std::uint64_t unread_inputs();
 
+  /// What a failed conversation had come to; see `client_end::last_state`.
+  payload last_state();
+
   /// Whether the connection has ended and the stream was read to its end.
   bool finished();
 
@@ -113,6 +122,7 @@ private:
 
   void grant(bool waiting);
 
+  caf::actor_system& system_; // lives at least until the connection has ended
   std::mutex mutex_;
   std::condition_variable changed_;
   client_end end_;

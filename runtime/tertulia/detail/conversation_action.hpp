@@ -65,6 +65,39 @@ concept session_flow_body = requires {
   requires types_of_conversation<Body>::is_flow;
 };
 
+template <class Body>
+consteval bool check_conversation_values() {
+  using types = types_of_conversation<Body>;
+  return check_json<typename types::custom_type, typename types::status_type>();
+}
+
+/// Stops the compiler at a function that cannot be the body of a chat agent,
+/// and says why.
+template <class Body>
+consteval bool check_chat_agent_body() {
+  static_assert(chat_agent_body<Body>,
+                "the body of a chat agent is a coroutine task<>(context, "
+                "ai::session<Custom>, input<ai::conversation_input>, "
+                "ai::responder<Status>), or a function object with one such "
+                "call operator, const and no template");
+  if constexpr (chat_agent_body<Body>)
+    return check_conversation_values<Body>();
+  return false;
+}
+
+/// The same for a session flow.
+template <class Body>
+consteval bool check_session_flow_body() {
+  static_assert(session_flow_body<Body>,
+                "the body of a session flow is a coroutine task<>(context, "
+                "ai::flow_session<Custom>, ai::flow_responder<Status>), or a "
+                "function object with one such call operator, const and no "
+                "template");
+  if constexpr (session_flow_body<Body>)
+    return check_conversation_values<Body>();
+  return false;
+}
+
 // -- the action ---------------------------------------------------------------
 
 /// An action with sessions of messages, a custom value and artifacts: seeds 003
@@ -75,11 +108,6 @@ public:
   using types = types_of_conversation<Body>;
   using custom_type = typename types::custom_type;
   using init_type = typename types::init_type;
-
-  static_assert(
-    json_value<custom_type> && json_value<typename types::status_type>,
-    "the custom value and the status of a conversation need a JSON form: "
-    "describe the struct with BOOST_DESCRIBE_STRUCT");
 
   typed_conversation(descriptor info, session_policy policy, Body body)
     : conversation_action(std::move(info), std::move(policy),
@@ -105,7 +133,12 @@ public:
                            "$.snapshotId: another snapshot was chosen already"};
       chosen.snapshot = given->snapshot_id;
     }
-    auto result = opening_of(chosen, has_state);
+    auto result = opening_of(*this, chosen, has_state);
+    if (has_state && policy.store && !policy.check_initial)
+      throw status_error{errc::failed_precondition,
+                         info.key
+                           + " keeps its states in a store and takes none from "
+                             "its clients"};
     if (has_state)
       result.initial = ai::to_state(*given->state);
     // However the client has named the snapshot.
@@ -119,12 +152,16 @@ public:
   }
 
   [[nodiscard]] state first_state() const override {
-    return state::conversation({}, payload::of(custom_type{}), nullptr,
+    return state::conversation({}, payload::of(custom_type{}), {},
                                stored_type::of<custom_type>());
   }
 
   [[nodiscard]] payload check_custom(payload value) const override {
     return std::move(value).template as<custom_type>();
+  }
+
+  [[nodiscard]] payload client_state(const state& x) const override {
+    return payload::of(ai::from_state<custom_type>(x));
   }
 
   task<payload> run(context ctx, payload) const override {

@@ -44,6 +44,27 @@ concept tool_function = requires {
   typename types_of_tool<Fn>::in_type;
 };
 
+/// Stops the compiler at a function that cannot be a tool, and says why.
+template <class Fn>
+consteval bool check_tool_function() {
+  static_assert(
+    tool_function<Fn>,
+    "the function of a tool is a coroutine "
+    "task<Out>(ai::tool_context, In), or a function object with one "
+    "such call operator, const and no template");
+  if constexpr (tool_function<Fn>) {
+    using in_type = typename types_of_tool<Fn>::in_type;
+    constexpr auto is_object
+      = described_struct<
+          in_type> || json_map<in_type> || std::is_same_v<in_type, json>;
+    if constexpr (!json_value<in_type> || is_object)
+      return check_json<in_type, typename types_of_tool<Fn>::out_type>();
+    static_assert(!json_value<in_type> || is_object,
+                  "the input of a tool is an object: models know no other");
+  }
+  return false;
+}
+
 // -- the action ---------------------------------------------------------------
 
 /// Returns the document as it is if the schema has it so.
@@ -57,14 +78,6 @@ class tool_action final : public action {
 public:
   using types = types_of_tool<Fn>;
   using in_type = typename types::in_type;
-
-  static_assert(json_value<in_type> && json_value<typename types::out_type>,
-                "what goes in and out of a tool needs a JSON form: describe "
-                "the struct with BOOST_DESCRIBE_STRUCT");
-  static_assert(
-    described_struct<
-      in_type> || json_map<in_type> || std::is_same_v<in_type, json>,
-    "the input of a tool is an object: models know no other");
 
   tool_action(descriptor info, Fn fn)
     : action(std::move(info)), fn_(std::move(fn)) {}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/open.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/io/middleman_actor.hpp>
+#include <caf/io/scribe.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <spdlog/fwd.h>
+
+// Between CAF's network module, which only sees plain sockets of this process,
+// and other nodes, which only see TLS.
+
+namespace tertulia::network {
+
+/// Returns the actor of CAF that speaks with other nodes.
+/// @pre the system has the network module.
+[[nodiscard]] caf::actor node_broker(caf::actor_system& system);
+
+/// Publishes a desk on a port where only those are let in whose certificate is
+/// of the same authority as our own.
+/// @returns the port.
+/// @errors `failed_precondition` for certificates that cannot be used;
+///         `invalid_argument` for an address that is not a number;
+///         `unavailable` if the port cannot be had.
+std::uint16_t publish_over_tls(caf::actor_system& system,
+                               const front_desk_actor& desk, std::uint16_t port,
+                               const std::string& address,
+                               std::shared_ptr<spdlog::logger> log);
+
+/// Connects and shakes hands; each side checks the certificate of the other.
+/// @returns the connection, for CAF's broker.
+/// @errors `failed_precondition` for certificates that cannot be used;
+///         `permission_denied` if one side does not trust the other;
+///         `unavailable`, `deadline_exceeded`.
+[[nodiscard]] caf::io::scribe_ptr
+connect_over_tls(caf::actor_system& system, const std::string& host,
+                 std::uint16_t port,
+                 std::chrono::steady_clock::time_point until);
+
+} // namespace tertulia::network
