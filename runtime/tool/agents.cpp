@@ -6,7 +6,6 @@
 #include <tertulia/memory_store.hpp>
 #include <tertulia/status.hpp>
 
-#include <iostream>
 #include <optional>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "commands.hpp"
 #include "data_file.hpp"
 #include "failure.hpp"
+#include "line_reader.hpp"
 #include "table.hpp"
 #include "text.hpp"
 
@@ -65,12 +65,14 @@ exit_code list_agents(tool& t, const run_options& o) {
 // -- run ----------------------------------------------------------------------
 
 json read_input(const std::string& what, const std::string& text) {
-  auto result = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (result.is_discarded())
-    reject_usage(what + " is no JSON: " + cut(one_line(text), 60),
+  try {
+    return parse_json<json>(text);
+  } catch (const status_error& why) {
+    reject_usage(what + " cannot be read: " + why.message() + ": "
+                   + cut(one_line(text), 60),
                  "Mind the quotes of the shell: '{\"sides\":6}' or "
                  "'\"a text\"'.");
-  return result;
+  }
 }
 
 std::vector<json> read_inputs(const std::vector<std::string>& texts) {
@@ -80,7 +82,8 @@ std::vector<json> read_inputs(const std::vector<std::string>& texts) {
       result.push_back(read_input("an input", x));
       continue;
     }
-    for (std::string line; std::getline(std::cin, line);)
+    const auto reader = plain_reader();
+    for (std::string line; reader->next(line) == line_end::typed;)
       if (line.find_first_not_of(" \t\r") != std::string::npos)
         result.push_back(read_input("a line of standard input", line));
   }

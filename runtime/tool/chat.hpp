@@ -22,8 +22,9 @@ namespace tertulia::tool {
 /// @lifetime within that of the tool.
 class chat {
 public:
-  chat(tool& t, chat_agent& agent, chat_manner manner)
-    : tool_(t), agent_(agent), manner_(manner), talk_(agent.flow(), {}) {}
+  chat(tool& t, chat_agent& agent, chat_manner manner, ctrl_c interrupt)
+    : tool_(t), agent_(agent), manner_(manner), talk_(agent.flow(), interrupt) {
+  }
 
   // -- talking ----------------------------------------------------------------
 

@@ -10,14 +10,6 @@
 
 namespace tertulia::tool {
 
-namespace {
-
-document document_of_json(const json& x) {
-  return document::parse(to_json_text(x));
-}
-
-} // namespace
-
 std::string question_text(const ai::part& x) {
   const auto found = x.metadata.find(ai::interrupt_key);
   if (found == x.metadata.end())
@@ -55,7 +47,7 @@ void chat_answer::hear_parts(const ai::model_response_chunk& x) {
       note('[' + answered->name + ": " + to_json_text(answered->output) + ']');
       document tool;
       tool["name"] = answered->name;
-      tool["output"] = document_of_json(answered->output);
+      tool["output"] = document_in(to_json_text(answered->output));
       tools_.push_back(std::move(tool));
       interrupted_ = true;
     }
@@ -73,7 +65,7 @@ void chat_answer::say(const std::string& text) {
   text_ += text;
   if (tool_.as_json())
     return;
-  tool_.out().write(shown_lines(text));
+  tool_.out().write(shown_lines(text, marks_));
   tool_.out().flush();
   in_line_ = !text.ends_with('\n');
 }

@@ -5,6 +5,7 @@
 #include <tertulia/ai/model.hpp>
 #include <tertulia/ai/part.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,8 @@ private:
   snapshot_id snapshot_;
   document tools_ = document::array();
   std::vector<ai::part> questions_;
+  /// Characters without width that the text ends with so far.
+  std::size_t marks_ = 0;
   bool in_line_ = false;
   /// Whether tools have worked since something was said.
   bool interrupted_ = false;

@@ -46,7 +46,8 @@ public:
                      at_terminal_ && talkative() ? reading_pause
                                                  : caf::timespan{0}};
     chat talk{tool_, agent,
-              options_.quiet ? chat_manner::quiet : chat_manner::talkative};
+              options_.quiet ? chat_manner::quiet : chat_manner::talkative,
+              at_terminal_ ? ctrl_c::cancels_turn : ctrl_c::ends_process};
     enter(talk);
     auto interrupts = 0;
     for (std::string line; !talk.over;) {
@@ -98,7 +99,7 @@ private:
     if (!at_terminal_)
       return;
     for (const auto& x : before)
-      if (x.find('\n') == std::string::npos)
+      if (shown(x) == x) // one line, which the terminal can be shown again
         reader_->remember(x);
     if (!talkative())
       return;
@@ -116,7 +117,7 @@ private:
            ? failure{damage.code(), damage.why(),
                      "This is another conversation. To save what is whole of "
                      "that one: /resume "
-                       + talk.session().id.str() + " and /restore ID."}
+                       + to_string(talk.session().id) + " and /restore ID."}
            : damage);
     if (options_.session.empty())
       talk.begin();
@@ -140,6 +141,8 @@ private:
       else
         talk.say(chat_text(line));
     } catch (const closed_pipe&) {
+      throw;
+    } catch (const broken_output&) {
       throw;
     } catch (...) {
       note(current_failure());

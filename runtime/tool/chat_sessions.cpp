@@ -44,10 +44,10 @@ std::string told_of_session(const session_info& x) {
 session_info find_chat_session(tool& t, const std::string& id) {
   std::vector<session_info> found;
   each_chat_session(t, [&](const session_info& x) {
-    if (x.id.str() == id)
+    if (x.id.str() == id || shown(x.id.str()) == id)
       found.assign(1, x);
     else if (x.id.str().starts_with(id)
-             && (found.empty() || found.front().id.str() != id))
+             && (found.empty() || shown(found.front().id.str()) != id))
       found.push_back(x);
   });
   if (found.empty())
@@ -77,11 +77,11 @@ void chat_show_session(chat& x) {
     if (info)
       out.json_line(document_of(*info));
     else
-      out.json_line({{"agent", chat_key}, {"id", x.session().id.str()}});
+      out.json_line({{"agent", chat_key}, {"id", to_string(x.session().id)}});
     return;
   }
   std::vector<std::pair<std::string, std::string>> fields{
-    {"session", shown(x.session().id.str())},
+    {"session", shown(to_string(x.session().id))},
     {"title", info ? info->title : ""},
     {"model", shown(x.agent().models().name())},
     {"snapshots", info ? std::to_string(info->records)

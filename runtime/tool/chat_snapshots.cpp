@@ -4,8 +4,10 @@
 #include <tertulia/uuid.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
-#include <set>
+#include <string>
 #include <vector>
 
 #include "chat_commands.hpp"
@@ -22,45 +24,47 @@ namespace tertulia::tool {
 
 namespace {
 
-/// What the user had said last when each snapshot was made, by its id.
-using said_by_snapshot = std::map<std::string, std::string>;
-
-/// The last message of a turn names its snapshot, so the states at the ends of
-/// the branches know all turns before them.
-void add_said(said_by_snapshot& to, const ai::message_log& log) {
-  std::string said;
-  for (const auto& x : log) {
-    if (x.role == ai::role::user)
-      if (auto text = x.text(); !text.empty())
-        said = std::move(text);
-    if (const auto i = x.metadata.find("snapshotId");
-        i != x.metadata.end() && i->second.is_string())
-      to.emplace(i->second.get<std::string>(), said);
+/// Last text of the user in a log, or the last message if there is none.
+/// Costs as much as the messages behind it.
+std::string last_said(const ai::message_log& log) {
+  if (log.empty())
+    return {};
+  for (std::size_t depth = 4;; depth *= 4) {
+    const auto first = log.size() - std::min(log.size(), depth);
+    std::string said;
+    for (const auto& x : log.from(first))
+      if (x.role == ai::role::user)
+        if (auto text = x.text(); !text.empty())
+          said = std::move(text);
+    if (!said.empty())
+      return said;
+    if (first == 0)
+      return log.back().text();
   }
 }
 
-said_by_snapshot said_in(chat& x, const std::vector<snapshot_record>& records) {
-  std::set<std::uint64_t> ends;
-  for (const auto& y : records)
-    ends.insert(y.sequence);
-  for (const auto& y : records)
-    ends.erase(y.parent);
-  said_by_snapshot result;
-  for (const auto sequence : ends) {
-    try {
-      const auto found = x.of().store().ask<stored_snapshot>(
-        get_snapshot{snapshot_ref{x.session(), sequence}});
-      add_said(result, found.content.messages());
-      // A state that no turn has ended names no snapshot of its own.
-      if (!found.content.messages().empty())
-        result.emplace(found.record.id.str(),
-                       found.content.messages().back().text());
-    } catch (const status_error& y) {
-      if (y.code() != errc::data_loss)
-        throw;
-      remark(y.message()); // and the rest can be shown
+/// What the user had said last when each snapshot was made, by its number. All
+/// states are read in one go: each costs what is new in it.
+std::map<std::uint64_t, std::string> said_in(chat& x) {
+  std::map<std::uint64_t, std::string> result;
+  std::vector<damage> damages;
+  list_snapshots all{x.session()};
+  all.with_orphans = true;
+  all.wanted = detail_level::state;
+  for (auto more = true; more;) {
+    const auto page = x.of().store().ask<snapshot_page>(all);
+    for (const auto& y : page.snapshots) {
+      all.after = y.record.sequence;
+      result.emplace(y.record.sequence, last_said(y.content.messages()));
     }
+    // Those of records are known already.
+    for (const auto& y : page.damages)
+      if (!y.state.empty())
+        damages.push_back(y);
+    more = page.more;
   }
+  if (!damages.empty())
+    remark(summary_of(damages)); // and the rest can be shown
   return result;
 }
 
@@ -84,7 +88,7 @@ bool is_number(const std::string& x) {
 
 /// Finds a snapshot of the conversation.
 snapshot_record find_chat_snapshot(chat& x, const std::string& name) {
-  const auto session = x.session().id.str();
+  const auto session = to_string(x.session().id);
   finder find{x.of(), chat_key};
   if (is_number(name) && x.info()) {
     try {
@@ -114,7 +118,8 @@ void chat_show_snapshots(chat& x) {
   auto& out = x.of().out();
   const auto info = x.info();
   const auto head = info ? info->head : 0;
-  const auto said = said_in(x, records);
+  const auto said
+    = x.of().as_json() ? std::map<std::uint64_t, std::string>{} : said_in(x);
   table rows{out,
              {{"SNAPSHOT", column_kind::fixed},
               {"ID", column_kind::fixed},
@@ -131,7 +136,7 @@ void chat_show_snapshots(chat& x) {
     const auto* const mark = y.sequence == head ? "* "
                              : y.orphaned       ? "x "
                                                 : "o ";
-    const auto found = said.find(y.id.str());
+    const auto found = said.find(y.sequence);
     auto text = found == said.end() ? "" : "“" + found->second + "”";
     if (y.event == snapshot_event::tool_iteration_end)
       text += text.empty() ? "tools" : ", tools";

@@ -27,10 +27,12 @@ chat_talk::say(std::vector<ai::message> said,
     live_.emplace(flow_.stream_bidi(with_session_id{id_}, with_take_over{}));
   std::atomic<bool> stopped = false;
   try {
-    const instead_of_interrupt stop{[&] {
-      stopped = true;
-      live_->cancel();
-    }};
+    std::optional<instead_of_interrupt> stop;
+    if (interrupt_ == ctrl_c::cancels_turn)
+      stop.emplace([&] {
+        stopped = true;
+        live_->cancel();
+      });
     live_->send_messages(std::move(said));
     for (const auto& x : live_->receive())
       hear(x);

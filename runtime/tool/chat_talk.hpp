@@ -15,13 +15,19 @@ namespace tertulia::tool {
 
 using chat_chunk = ai::stream_chunk<nothing>;
 
+/// Effect of Ctrl-C while an answer is under way.
+enum class ctrl_c {
+  cancels_turn, ///< The one who typed it stays and says something else.
+  ends_process, ///< As in any program that reads a pipe.
+};
+
 /// One session of a chat that is live, or will be when something is said.
 ///
 /// @threads one at a time.
 class chat_talk {
 public:
-  chat_talk(chat_flow flow, session_id id)
-    : flow_(std::move(flow)), id_(std::move(id)) {}
+  chat_talk(chat_flow flow, ctrl_c interrupt)
+    : flow_(std::move(flow)), interrupt_(interrupt) {}
 
   chat_talk(const chat_talk&) = delete;
   chat_talk& operator=(const chat_talk&) = delete;
@@ -37,8 +43,8 @@ public:
   /// How a turn has ended.
   enum class outcome { answered, cancelled };
 
-  /// Says something and hears the answer. Meanwhile Ctrl-C cancels the turn;
-  /// the session is then as it was before, or as its last snapshot has it.
+  /// Says something and hears the answer. If Ctrl-C cancels the turn, the
+  /// session is then as it was before, or as its last snapshot has it.
   /// @errors throws what has failed the turn, and what `hear` throws.
   outcome say(std::vector<ai::message> said,
               const std::function<void(const chat_chunk&)>& hear);
@@ -57,6 +63,7 @@ private:
   void drop() noexcept;
 
   chat_flow flow_;
+  ctrl_c interrupt_;
   session_id id_;
   std::optional<connection_type> live_;
 };

@@ -30,6 +30,7 @@ void add_snapshot_prune(CLI::App& snapshots, command& chosen);
 
 void add_verify(CLI::App& root, command& chosen);
 void add_vacuum(CLI::App& root, command& chosen);
+void add_pki(CLI::App& root, command& chosen);
 
 /// @lifetime the tree is read when the command runs.
 void add_completion(CLI::App& root, command& chosen);

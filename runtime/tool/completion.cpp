@@ -11,7 +11,7 @@ namespace tertulia::tool {
 namespace {
 
 value_kind kind_of(std::string_view name) {
-  if (name == "FILE")
+  if (name == "FILE" || name == "DIR")
     return value_kind::file;
   if (name == "SESSION" || name == "SNAPSHOT" || name == "BEFORE"
       || name == "AFTER")

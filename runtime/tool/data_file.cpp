@@ -21,7 +21,7 @@ std::filesystem::path data_home() {
     if (std::filesystem::path place{said}; place.is_absolute())
       return place;
   const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0')
+  if (home == nullptr || !std::filesystem::path{home}.is_absolute())
     reject_usage("neither XDG_DATA_HOME nor HOME says where to keep things",
                  other_place);
   return std::filesystem::path{home} / ".local" / "share";

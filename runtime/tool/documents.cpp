@@ -3,6 +3,7 @@
 #include "documents.hpp"
 
 #include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
 
 #include "text.hpp"
 
@@ -21,10 +22,18 @@ void mend(identifier<Kind>& x) {
 
 template <class T>
 document parsed(const T& x) {
-  return document::parse(to_json_text(x));
+  return detail::parse_ordered_document(to_json_text(x));
 }
 
 } // namespace
+
+document document_in(std::string_view text) {
+  try {
+    return detail::parse_ordered_document(text);
+  } catch (const status_error&) {
+    return document(as_utf8(text));
+  }
+}
 
 document document_of(session_info x) {
   mend(x.agent);
@@ -54,7 +63,12 @@ document document_of(damage x) {
 
 document document_of(const state& x) {
   const auto text = x.text();
-  return text.empty() ? document{} : document::parse(text);
+  try {
+    return text.empty() ? document{} : detail::parse_ordered_document(text);
+  } catch (const status_error& why) { // stored by somebody else, with its hash
+    throw status_error{errc::data_loss,
+                       "the state cannot be shown: " + why.message()};
+  }
 }
 
 std::string text_of(const document& x) {

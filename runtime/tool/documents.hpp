@@ -18,7 +18,12 @@ namespace tertulia::tool {
 /// A JSON document that keeps the order of its members.
 using document = nlohmann::ordered_json;
 
+/// Returns the document of a JSON text; the text itself, as a string, for text
+/// that `parse_json` refuses.
+[[nodiscard]] document document_in(std::string_view text);
+
 /// What is no UTF-8 in names and texts is replaced: it has no JSON.
+/// @errors `data_loss` for a state that is nested too deep to be shown.
 [[nodiscard]] document document_of(session_info x);
 [[nodiscard]] document document_of(snapshot_record x);
 [[nodiscard]] document document_of(damage x);

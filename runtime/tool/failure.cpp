@@ -5,10 +5,16 @@
 #include <tertulia/errc.hpp>
 #include <tertulia/json.hpp>
 
+#include <cerrno>
+#include <new>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "descriptors.hpp"
 #include "documents.hpp"
 #include "text.hpp"
+#include <poll.h>
 #include <unistd.h>
 
 namespace tertulia::tool {
@@ -25,13 +31,31 @@ exit_code code_for(errc x) {
   }
 }
 
+constexpr const char* no_memory = "there is no memory left";
+
+errc code_of_errno(int x) {
+  switch (x) {
+    case ENOENT:
+    case ENOTDIR: return errc::not_found;
+    case EEXIST: return errc::already_exists;
+    case EACCES:
+    case EPERM:
+    case EROFS: return errc::permission_denied;
+    case EFBIG:
+    case ENOSPC:
+    case EDQUOT: return errc::resource_exhausted;
+    default: return errc::unavailable;
+  }
+}
+
 /// Nobody can be told if this fails.
-void write_error(const std::string& text) {
+void write_error(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto n = ::write(STDERR_FILENO, text.data() + at, text.size() - at);
-    if (n <= 0)
+    if (n > 0)
+      at += static_cast<std::size_t>(n);
+    else if (n == 0 || errno != EAGAIN || !wait_until(STDERR_FILENO, POLLOUT))
       return;
-    at += static_cast<std::size_t>(n);
   }
 }
 
@@ -49,6 +73,12 @@ void reject_usage(const std::string& message, std::string advice) {
                 std::move(advice)};
 }
 
+void reject_file(const std::filesystem::path& file, int error) {
+  throw failure{
+    status_error{code_of_errno(error),
+                 file.string() + ": " + std::system_category().message(error)}};
+}
+
 failure current_failure() {
   try {
     throw;
@@ -56,6 +86,8 @@ failure current_failure() {
     return x;
   } catch (const status_error& x) {
     return failure{x};
+  } catch (const std::bad_alloc&) {
+    return failure{status_error{errc::resource_exhausted, no_memory}};
   } catch (...) {
     return failure{to_status(current_exception_to_error())};
   }
@@ -73,14 +105,27 @@ void report(const failure& x, bool as_json) {
   error["code"] = to_string(x.why().code());
   error["message"] = x.why().message();
   if (!x.why().details().empty())
-    error["details"]
-      = document::parse(x.why().details(), nullptr, /*allow_exceptions=*/false);
+    error["details"] = document_in(x.why().details());
   if (!x.advice().empty())
     error["advice"] = x.advice();
   error["exitCode"] = static_cast<int>(x.code());
   document all;
   all["error"] = std::move(error);
   write_error(text_of(all) + '\n');
+}
+
+void report_unhandled(bool as_json) noexcept {
+  try {
+    try {
+      throw;
+    } catch (...) {
+      report(current_failure(), as_json);
+    }
+  } catch (...) {
+    const auto text = {"tertulia: ", no_memory, "\n"};
+    for (const std::string_view x : text)
+      write_error(x);
+  }
 }
 
 void remark(const std::string& text) {

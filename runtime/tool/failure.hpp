@@ -5,6 +5,7 @@
 #include <tertulia/status.hpp>
 
 #include <exception>
+#include <filesystem>
 #include <string>
 
 #include "exit_code.hpp"
@@ -48,6 +49,10 @@ private:
 [[noreturn]] void reject_usage(const std::string& message,
                                std::string advice = {});
 
+/// Throws a failure with what the system says of a file.
+/// @param error an `errno`.
+[[noreturn]] void reject_file(const std::filesystem::path& file, int error);
+
 /// Translates the exception that is being handled.
 /// @pre called inside a `catch` block.
 [[nodiscard]] failure current_failure();
@@ -55,6 +60,11 @@ private:
 /// Writes it on standard error: a sentence and the advice, or one JSON document
 /// `{"error":{"code":…,"message":…,"details":…,"advice":…,"exitCode":…}}`.
 void report(const failure& x, bool as_json);
+
+/// Writes, in the same way, the exception that ends the process because nobody
+/// handles it, also where there is no memory left. For `std::terminate`.
+/// @pre there is one.
+void report_unhandled(bool as_json) noexcept;
 
 /// Writes a remark for people on standard error.
 void remark(const std::string& text);

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "failure.hpp"
@@ -18,26 +17,6 @@
 namespace tertulia::tool {
 
 namespace {
-
-errc code_of_errno(int x) {
-  switch (x) {
-    case ENOENT:
-    case ENOTDIR: return errc::not_found;
-    case EEXIST: return errc::already_exists;
-    case EACCES:
-    case EPERM:
-    case EROFS: return errc::permission_denied;
-    case ENOSPC:
-    case EDQUOT: return errc::resource_exhausted;
-    default: return errc::unavailable;
-  }
-}
-
-[[noreturn]] void reject(const std::filesystem::path& file, int error) {
-  throw failure{
-    status_error{code_of_errno(error),
-                 file.string() + ": " + std::system_category().message(error)}};
-}
 
 [[noreturn]] void reject_existing(const std::filesystem::path& file) {
   throw failure{status_error{errc::already_exists,
@@ -50,7 +29,7 @@ std::filesystem::path make_file_beside(const std::filesystem::path& file,
   auto name = file.string() + ".part-XXXXXX";
   handle = ::mkostemp(name.data(), O_CLOEXEC);
   if (handle < 0)
-    reject(file, errno);
+    reject_file(file, errno);
   return name;
 }
 
@@ -86,10 +65,10 @@ file_output::~file_output() {
 void file_output::put_in_place() {
   stream_.close();
   if (!stream_ || ::fsync(handle_) != 0)
-    reject(file_, errno);
+    reject_file(file_, errno);
   if (existing_ == existing_file::is_replaced) {
     if (::rename(aside_.c_str(), file_.c_str()) != 0)
-      reject(file_, errno);
+      reject_file(file_, errno);
   } else if (::renameat2(AT_FDCWD, aside_.c_str(), AT_FDCWD, file_.c_str(),
                          RENAME_NOREPLACE)
              != 0) {
@@ -97,7 +76,7 @@ void file_output::put_in_place() {
       reject_existing(file_);
     // Some file systems cannot promise it; then the look before has to do.
     if (errno != EINVAL || ::rename(aside_.c_str(), file_.c_str()) != 0)
-      reject(file_, errno);
+      reject_file(file_, errno);
   }
   ::close(std::exchange(handle_, -1));
 }

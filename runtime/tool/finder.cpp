@@ -121,6 +121,20 @@ std::vector<session_info> finder::sessions(const std::string& id) {
             get_session{{agent, session_id{id}}, detail_level::record});
         }))
       result.push_back(std::move(x->info));
+  // Some ids cannot be typed, but copied from where they are shown.
+  if (!result.empty() || id.find('\\') == std::string::npos)
+    return result;
+  list_sessions all;
+  all.agent = agent_;
+  all.updated_since = caf::timestamp::min();
+  all.limit = max_page;
+  // Those that are damaged have no name that can be read.
+  (void)tool_.store().each_session(all, [&](const session_page& page) {
+    for (const auto& x : page.sessions)
+      if (shown(x.id.str()) == id)
+        result.push_back(x);
+    return true;
+  });
   return result;
 }
 
@@ -237,7 +251,7 @@ void finder::add_of_id(std::vector<snapshot_record>& to, const std::string& id,
       if (x.code() != errc::failed_precondition)
         throw;
       // It is in several sessions, some of which the details name.
-      const auto details = json::parse(x.details(), nullptr, false);
+      const auto details = detail::document_or_null(x.details());
       if (!details.is_object() || !details.contains("sessions"))
         throw;
       for (const auto& session : details["sessions"])

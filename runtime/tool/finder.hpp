@@ -13,10 +13,10 @@ namespace tertulia::tool {
 
 /// Finds what people name.
 ///
-/// A session is named by its id; if several agents have one of that id, by the
-/// agent, too. A snapshot is named, in this order, by `SESSION@SEQUENCE`; by
-/// `SESSION` for its head; by its id; by 4 or more characters that its id alone
-/// begins with.
+/// A session is named by its id, or by what is shown of one that cannot be
+/// typed (`a\x00b`); if several agents have one of that id, by the agent, too.
+/// A snapshot is named, in this order, by `SESSION@SEQUENCE`; by `SESSION` for
+/// its head; by its id; by 4 or more characters that its id alone begins with.
 ///
 /// What is damaged has no name that can be read: it may be what was meant.
 ///

@@ -51,7 +51,8 @@ watch& the_watch() {
 } // namespace
 
 void watch_interrupts() {
-  std::signal(SIGPIPE, SIG_IGN); // writing says so
+  for (const int x : {SIGPIPE, SIGXFSZ})
+    std::signal(x, SIG_IGN); // writing says so
   sigset_t signals;
   sigemptyset(&signals);
   for (const int x : {SIGINT, SIGTERM, SIGHUP}) {

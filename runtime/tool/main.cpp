@@ -6,15 +6,23 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "commands.hpp"
+#include "descriptors.hpp"
 #include "failure.hpp"
 #include "help_formatter.hpp"
 #include "interrupts.hpp"
+#include "system_check.hpp"
+#include "whole_arguments.hpp"
 #include <CLI/Error.hpp>
+#include <unistd.h>
 
 namespace tertulia::tool {
 
@@ -40,6 +48,7 @@ Examples:
   tertulia --store chat.db sessions export s1 -o s1.jsonl
   tertulia --store copy.db sessions import s1.jsonl
   tertulia --store chat.db snapshots prune --older-than 30d --dry-run
+  tertulia pki init ca && tertulia pki issue ca server
 
 For programs:
   --json prints one JSON document, or one a line where things are listed
@@ -97,8 +106,10 @@ void build(CLI::App& root, common_options& common, command& chosen) {
 
   add_verify(root, chosen);
   add_vacuum(root, chosen);
+  add_pki(root, chosen);
   add_completion(root, chosen);
   add_common(root, common);
+  take_whole(root);
   root.footer(examples);
 }
 
@@ -127,7 +138,10 @@ std::string told(const CLI::App& root, const CLI::ParseError& x) {
   return result;
 }
 
-exit_code run(int argc, const char* const* argv, bool& as_json) {
+/// Whether errors are told as JSON.
+std::atomic<bool> as_json;
+
+exit_code run(int argc, const char* const* argv) {
   common_options common;
   command chosen;
   CLI::App root{"Talks to an agent that remembers; looks into the file of a "
@@ -135,8 +149,13 @@ exit_code run(int argc, const char* const* argv, bool& as_json) {
                 "tertulia"};
   build(root, common, chosen);
   tool t{common};
+  const auto arguments = mark_whole(argc, argv);
+  std::vector<const char*> marked;
+  marked.reserve(arguments.size());
+  for (const auto& x : arguments)
+    marked.push_back(x.c_str());
   try {
-    root.parse(argc, argv);
+    root.parse(argc, marked.data());
   } catch (const CLI::CallForHelp&) {
     t.out().write(root.help());
     t.out().flush();
@@ -152,15 +171,16 @@ exit_code run(int argc, const char* const* argv, bool& as_json) {
     reject_usage(told(root, x), "Try: " + path_of(root) + " --help");
   }
   as_json = common.json;
+  expect_usable_system();
   const auto result = chosen(t);
   t.out().flush();
   return result;
 }
 
 exit_code run_and_report(int argc, const char* const* argv) {
-  auto as_json = false;
   try {
-    return run(argc, argv, as_json);
+    watch_interrupts();
+    return run(argc, argv);
   } catch (const closed_pipe&) {
     return exit_code::fine;
   } catch (...) {
@@ -170,6 +190,14 @@ exit_code run_and_report(int argc, const char* const* argv) {
   }
 }
 
+/// Some thread could not go on, most likely for want of memory.
+[[noreturn]] void end_unhandled() {
+  if (!std::current_exception())
+    std::abort(); // a mistake of ours
+  report_unhandled(as_json);
+  ::_exit(static_cast<int>(exit_code::failed));
+}
+
 } // namespace
 
 } // namespace tertulia::tool
@@ -177,7 +205,8 @@ exit_code run_and_report(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   using namespace tertulia::tool;
   try {
-    watch_interrupts();
+    std::set_terminate(end_unhandled);
+    occupy_standard_descriptors();
     return static_cast<int>(run_and_report(argc, argv));
   } catch (...) { // not even that could be told
     return static_cast<int>(exit_code::failed);

@@ -8,19 +8,15 @@
 #include <system_error>
 #include <utility>
 
-#include "failure.hpp"
+#include "descriptors.hpp"
 #include "text.hpp"
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace tertulia::tool {
 
-output::output() : is_terminal_(::isatty(STDOUT_FILENO) == 1) {
-  winsize size{};
-  if (is_terminal_ && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
-      && size.ws_col > 0)
-    columns_ = size.ws_col;
-}
+output::output() : is_terminal_(::isatty(STDOUT_FILENO) == 1) {}
 
 output::~output() {
   try {
@@ -47,6 +43,14 @@ void output::json_line(const document& x) {
   write("\n");
 }
 
+std::size_t output::columns() const noexcept {
+  constexpr std::size_t usual = 80;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return usual;
+  return size.ws_col;
+}
+
 void output::flush() {
   const auto text = std::exchange(buffer_, {});
   for (std::size_t at = 0; at < text.size();) {
@@ -55,13 +59,14 @@ void output::flush() {
       at += static_cast<std::size_t>(n);
       continue;
     }
-    if (errno == EINTR)
+    if (errno == EINTR
+        || (errno == EAGAIN && wait_until(STDOUT_FILENO, POLLOUT)))
       continue;
     if (errno == EPIPE)
       throw closed_pipe{};
-    throw failure{status_error{errc::unavailable,
-                               "standard output: "
-                                 + std::system_category().message(errno)}};
+    throw broken_output{status_error{
+      errc::unavailable,
+      "standard output: " + std::system_category().message(errno)}};
   }
 }
 

@@ -7,12 +7,20 @@
 #include <string_view>
 
 #include "documents.hpp"
+#include "failure.hpp"
 
 namespace tertulia::tool {
 
 /// Thrown where standard output has no reader any more: `| head` has seen
 /// enough. The end of the command, and no failure.
 class closed_pipe {};
+
+/// Thrown where standard output cannot be written: it is closed, or the disk is
+/// full. Nobody would read what else is said.
+class broken_output : public failure {
+public:
+  using failure::failure;
+};
 
 /// Standard output.
 ///
@@ -27,7 +35,7 @@ public:
   /// Writes what is left, if it still can.
   ~output();
 
-  /// @errors throws `closed_pipe`, and a failure if it cannot be written.
+  /// @errors throws `closed_pipe` and `broken_output`, as the others do.
   void write(std::string_view text);
 
   /// Writes a line that holds nothing a terminal would obey.
@@ -43,15 +51,12 @@ public:
     return is_terminal_;
   }
 
-  /// How many cells a line of the terminal has.
-  [[nodiscard]] std::size_t columns() const noexcept {
-    return columns_;
-  }
+  /// Number of cells in a line of the terminal, as wide as it is now.
+  [[nodiscard]] std::size_t columns() const noexcept;
 
 private:
   std::string buffer_;
-  std::size_t columns_ = 80;
-  bool is_terminal_ = false;
+  bool is_terminal_;
 };
 
 } // namespace tertulia::tool

@@ -7,13 +7,18 @@
 #include <cstddef>
 #include <system_error>
 
+#include "descriptors.hpp"
 #include "failure.hpp"
 #include "line_reader.hpp"
+#include <poll.h>
 #include <unistd.h>
 
 namespace tertulia::tool {
 
 namespace {
+
+/// Longest line that is read, so that `/dev/zero` does not fill the memory.
+constexpr std::size_t max_line = 64u << 20u;
 
 class plain_line_reader : public line_reader {
 public:
@@ -48,9 +53,14 @@ private:
       const auto n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
       if (n >= 0) {
         rest_.append(buffer.data(), static_cast<std::size_t>(n));
+        if (rest_.size() > max_line)
+          throw failure{
+            status_error{errc::resource_exhausted,
+                         "a line of standard input has more than 64 MiB"}};
         return n > 0;
       }
-      if (errno != EINTR)
+      if (errno != EINTR
+          && (errno != EAGAIN || !wait_until(STDIN_FILENO, POLLIN)))
         throw failure{status_error{errc::unavailable,
                                    "standard input: "
                                      + std::system_category().message(errno)}};

@@ -176,7 +176,7 @@ void print_json(tool& t, const session_info& info,
     } else {
       auto& last = all["lastMessages"] = document::array();
       for (const auto& x : content->messages().from(first))
-        last.push_back(document::parse(to_json_text(x)));
+        last.push_back(document_in(to_json_text(x)));
       for (const auto* name : {"custom", "artifacts"})
         if (parts.contains(name))
           all[name] = std::move(parts[name]);

@@ -17,16 +17,15 @@ namespace tertulia::tool {
 namespace {
 
 /// Whether a store could not be opened because somebody else has its file.
-bool is_in_use(const status_error& x, const std::filesystem::path& file) {
+bool is_in_use(const status_error& x) {
   if (x.code() != errc::unavailable)
     return false;
-  const auto details = json::parse(x.details(), nullptr, false);
+  const auto details = detail::document_or_null(x.details());
   if (!details.is_object())
     return false;
   if (const auto i = details.find("sqlite"); i != details.end())
     return i->is_number_integer() && (i->get<int>() & 0xff) == SQLITE_BUSY;
-  // Trouble with the lock itself names the lock.
-  return details.value("file", std::string{}) == file.string();
+  return details.value("inUse", false);
 }
 
 void check(const std::filesystem::path& file, missing_store missing) {
@@ -48,12 +47,9 @@ void check(const std::filesystem::path& file, missing_store missing) {
                                file.string() + " is empty: it is no store"}};
 }
 
-managed_store open(caf::actor_system& system, std::filesystem::path file,
+managed_store open(caf::actor_system& system, const std::filesystem::path& file,
                    missing_store missing, caf::timespan patience) {
   check(file, missing);
-  std::error_code unknown;
-  if (auto path = std::filesystem::weakly_canonical(file, unknown); !unknown)
-    file = std::move(path); // the name by which the store knows it
   sqlite_options options;
   options.patience = patience;
   // A look into a store may need memory for all that it shows, and no more.
@@ -61,7 +57,7 @@ managed_store open(caf::actor_system& system, std::filesystem::path file,
   try {
     return spawn_sqlite_store(system, file, options);
   } catch (const status_error& x) {
-    if (!is_in_use(x, file))
+    if (!is_in_use(x))
       throw failure{x};
     throw failure{
       exit_code::in_use,

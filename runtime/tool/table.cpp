@@ -16,6 +16,9 @@ constexpr std::string_view gap = "  ";
 /// No column is cut to less.
 constexpr std::size_t least_width = 8;
 
+/// No cell that has lines of its own gets more.
+constexpr std::size_t most_lines = 4;
+
 } // namespace
 
 table::table(output& to, std::vector<column> columns)
@@ -36,7 +39,8 @@ void table::print() {
   if (rows_.empty())
     return;
   const auto widths = fitted();
-  if (!has_titles_) {
+  in_lines_ = in_lines_ || widths.empty();
+  if (!in_lines_ && !has_titles_) {
     has_titles_ = true;
     std::vector<std::string> titles;
     for (const auto& x : columns_)
@@ -44,7 +48,10 @@ void table::print() {
     print(titles, widths);
   }
   for (const auto& x : rows_)
-    print(x, widths);
+    if (in_lines_)
+      print_in_lines(x);
+    else
+      print(x, widths);
   rows_.clear();
   to_.flush();
 }
@@ -63,7 +70,7 @@ std::vector<std::size_t> table::fitted() const {
           && (widest == nullptr || result[i] > *widest))
         widest = &result[i];
     if (widest == nullptr)
-      break;
+      return {};
     --*widest;
     --sum;
   }
@@ -86,6 +93,37 @@ void table::print(const std::vector<std::string>& cells,
   }
   text.erase(text.find_last_not_of(' ') + 1);
   to_.line(text);
+}
+
+void table::print_in_lines(const std::vector<std::string>& cells) {
+  const auto columns = to_.columns();
+  std::size_t title_width = 0;
+  for (const auto& x : columns_)
+    title_width = std::max(title_width, width_of(x.title));
+  std::string mark; // without a title: it belongs to what comes next
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const auto& title = columns_[i].title;
+    const auto cell = mark + cells[i];
+    if (title.empty()) {
+      mark = cell.empty() ? "" : cell + ' ';
+      continue;
+    }
+    mark.clear();
+    if (cell.empty())
+      continue;
+    const auto blanks = title_width - width_of(title) + gap.size();
+    if (title_width + gap.size() + width_of(cell) <= columns) {
+      std::string line = title;
+      line.append(blanks, ' ').append(cell);
+      to_.line(line);
+      continue;
+    }
+    to_.line(title);
+    // Broken by the terminal, so that an id can be copied.
+    const auto room = std::max(columns, gap.size() + 1) - gap.size();
+    to_.line(std::string{gap} + cut(cell, room * most_lines));
+  }
+  to_.line("");
 }
 
 void print_fields(output& to,

@@ -25,7 +25,8 @@ struct column {
 
 /// Rows under titles. They are printed a page at a time, so that a long table
 /// begins at once; columns only get wider from page to page. On a terminal rows
-/// are cut to fit; elsewhere nothing is.
+/// are cut to fit; where even that is too wide, each cell gets a line with its
+/// title. Elsewhere nothing is cut.
 ///
 /// @lifetime within that of the output.
 class table {
@@ -40,15 +41,19 @@ public:
   void print();
 
 private:
+  /// Returns the widths that fit; empty if none do.
   [[nodiscard]] std::vector<std::size_t> fitted() const;
   void print(const std::vector<std::string>& cells,
              const std::vector<std::size_t>& widths);
+  void print_in_lines(const std::vector<std::string>& cells);
 
   output& to_;
   std::vector<column> columns_;
   std::vector<std::size_t> widths_;
   std::vector<std::vector<std::string>> rows_;
   bool has_titles_ = false;
+  /// Stays so once a page was too wide: one layout is enough to read.
+  bool in_lines_ = false;
 };
 
 /// Prints names and values, one to a line; those without a value are left out.

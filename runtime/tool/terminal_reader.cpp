@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cwchar>
 #include <string_view>
+#include <utility>
 
 #include "failure.hpp"
 #include "interrupts.hpp"
@@ -106,6 +107,7 @@ public:
 
   line_end next(std::string& line) override {
     reason_ = line_end::input_over;
+    begins_ = true;
     ::el_resize(edit_.get()); // the window may have changed since
     int size = 0;
     const char* text = ::el_gets(edit_.get(), &size);
@@ -142,6 +144,8 @@ private:
 
   /// @returns 1 for a character, 0 or less for none.
   int next_character(wchar_t& to) {
+    if (std::exchange(begins_, false))
+      input_.begin_keys(); // libedit has the terminal in its own mode by now
     std::mbstate_t state{};
     for (;;) {
       std::array<pollfd, 2> ends{
@@ -159,10 +163,6 @@ private:
         continue;
       if (got == own_input::outcome::over)
         return 0;
-      // So Linux hands on a Ctrl-D that was typed before anybody asked.
-      constexpr char ctrl_d = '\x04';
-      if (byte == '\0')
-        byte = ctrl_d;
       const auto used = std::mbrtowc(&to, &byte, 1, &state);
       if (used == static_cast<std::size_t>(-2))
         continue; // there is more of it
@@ -191,6 +191,8 @@ private:
   std::unique_ptr<History, ends_history> past_;
   std::unique_ptr<EditLine, ends_editing> edit_;
   line_end reason_ = line_end::input_over;
+  /// Whether the next key is the first of a line.
+  bool begins_ = false;
   on_interrupt at_end_;
   instead_of_interrupt at_ctrl_c_;
 };

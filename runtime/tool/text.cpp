@@ -2,60 +2,55 @@
 
 #include "text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
+
+#include "zero_width.hpp"
 
 namespace tertulia::tool {
 
 namespace {
 
-struct range {
-  char32_t first;
-  char32_t last;
-};
-
 template <std::size_t N>
-bool is_in(const std::array<range, N>& ranges, char32_t x) {
-  for (const auto& r : ranges)
-    if (x >= r.first && x <= r.last)
-      return true;
-  return false;
+bool is_in(const std::array<character_range, N>& ranges, char32_t x) {
+  const auto next = std::upper_bound(ranges.begin(), ranges.end(), x,
+                                     [](char32_t y, const character_range& z) {
+                                       return y < z.first;
+                                     });
+  return next != ranges.begin() && x <= std::prev(next)->last;
 }
 
-/// Controls, marks that turn the direction of the text, and what breaks lines.
-constexpr std::array<range, 8> obeyed{{{0x00, 0x1f},
-                                       {0x7f, 0x9f},
-                                       {0x61c, 0x61c},
-                                       {0x200e, 0x200f},
-                                       {0x2028, 0x202e},
-                                       {0x2060, 0x206f},
-                                       {0xfeff, 0xfeff},
-                                       {0xfff9, 0xfffb}}};
+/// Controls, marks that turn the direction of the text, what breaks lines, and
+/// tags: an invisible copy of ASCII.
+constexpr std::array<character_range, 9> obeyed{{{0x00, 0x1f},
+                                                 {0x7f, 0x9f},
+                                                 {0x61c, 0x61c},
+                                                 {0x200e, 0x200f},
+                                                 {0x2028, 0x202e},
+                                                 {0x2060, 0x206f},
+                                                 {0xfeff, 0xfeff},
+                                                 {0xfff9, 0xfffb},
+                                                 {0xe0000, 0xe007f}}};
 
-constexpr std::array<range, 10> without_width{{{0x300, 0x36f},
-                                               {0x483, 0x489},
-                                               {0x591, 0x5bd},
-                                               {0x610, 0x61a},
-                                               {0x64b, 0x65f},
-                                               {0x1ab0, 0x1aff},
-                                               {0x200b, 0x200d},
-                                               {0x20d0, 0x20ff},
-                                               {0xfe00, 0xfe0f},
-                                               {0xfe20, 0xfe2f}}};
+/// Longest run of characters without width that passes: terminals that stack
+/// them paint over other lines. Scripts and emoji need fewer.
+constexpr std::size_t most_marks = 8;
 
-constexpr std::array<range, 12> wide{{{0x1100, 0x115f},
-                                      {0x231a, 0x231b},
-                                      {0x2e80, 0x303e},
-                                      {0x3041, 0xa4cf},
-                                      {0xac00, 0xd7a3},
-                                      {0xf900, 0xfaff},
-                                      {0xfe30, 0xfe6f},
-                                      {0xff00, 0xff60},
-                                      {0xffe0, 0xffe6},
-                                      {0x1f300, 0x1f64f},
-                                      {0x1f680, 0x1faff},
-                                      {0x20000, 0x3fffd}}};
+constexpr std::array<character_range, 12> wide{{{0x1100, 0x115f},
+                                                {0x231a, 0x231b},
+                                                {0x2e80, 0x303e},
+                                                {0x3041, 0xa4cf},
+                                                {0xac00, 0xd7a3},
+                                                {0xf900, 0xfaff},
+                                                {0xfe30, 0xfe6f},
+                                                {0xff00, 0xff60},
+                                                {0xffe0, 0xffe6},
+                                                {0x1f300, 0x1f64f},
+                                                {0x1f680, 0x1faff},
+                                                {0x20000, 0x3fffd}}};
 
 /// One character of a text, or one byte that belongs to none.
 struct character {
@@ -113,13 +108,23 @@ std::string escaped(const character& x) {
                                   : hex("\\x%02x", x.code);
 }
 
-/// @param keep which of the characters that are obeyed stay, or become blanks.
+/// Counts how many characters without width there are in a row.
+/// @returns whether the character is one of too many.
+bool is_one_too_many(const character& x, std::size_t& marks) {
+  marks = x.valid && is_in(zero_width, x.code) ? marks + 1 : 0;
+  return marks > most_marks;
+}
+
+/// @param keep  which of the characters that are obeyed stay, or become blanks.
+/// @param marks length of the run that ends before the text; at its end then.
 template <class Fn>
-std::string replaced(std::string_view text, Fn keep) {
+std::string replaced(std::string_view text, Fn keep, std::size_t& marks) {
   std::string result;
   result.reserve(text.size());
   for_each_character(text, [&](const character& x) {
-    if (x.valid && !is_in(obeyed, x.code))
+    if (is_one_too_many(x, marks))
+      result += escaped(x);
+    else if (x.valid && !is_in(obeyed, x.code))
       result += x.bytes;
     else if (const char c = x.valid ? keep(x.code) : '\0'; c != '\0')
       result += c;
@@ -129,8 +134,23 @@ std::string replaced(std::string_view text, Fn keep) {
   return result;
 }
 
+template <class Fn>
+std::string replaced(std::string_view text, Fn keep) {
+  std::size_t marks = 0;
+  return replaced(text, keep, marks);
+}
+
+/// As JSON names a character: as one or two units of UTF-16.
+std::string json_escaped(char32_t x) {
+  if (x <= 0xffff)
+    return hex("\\u%04x", x);
+  x -= 0x10000;
+  return hex("\\u%04x", 0xd800 + (x >> 10u))
+         + hex("\\u%04x", 0xdc00 + (x & 0x3ffu));
+}
+
 std::size_t width_of(const character& x) {
-  if (is_in(without_width, x.code))
+  if (x.valid && is_in(zero_width, x.code))
     return 0;
   return is_in(wide, x.code) ? 2 : 1;
 }
@@ -148,20 +168,30 @@ std::string one_line(std::string_view text) {
 }
 
 std::string shown_lines(std::string_view text) {
-  return replaced(text, [](char32_t x) {
-    return x == '\n' || x == '\t' ? static_cast<char>(x) : '\0';
-  });
+  std::size_t marks = 0;
+  return shown_lines(text, marks);
+}
+
+std::string shown_lines(std::string_view text, std::size_t& marks) {
+  return replaced(
+    text,
+    [](char32_t x) {
+      return x == '\n' || x == '\t' ? static_cast<char>(x) : '\0';
+    },
+    marks);
 }
 
 std::string shown_json(std::string_view text) {
   std::string result;
   result.reserve(text.size());
+  std::size_t marks = 0;
   for_each_character(text, [&](const character& x) {
     // Outside of strings there are line breaks and blanks at most.
     if (!x.valid)
       result += "\\ufffd";
-    else if (x.code != '\n' && is_in(obeyed, x.code))
-      result += hex("\\u%04x", x.code);
+    else if (is_one_too_many(x, marks)
+             || (x.code != '\n' && is_in(obeyed, x.code)))
+      result += json_escaped(x.code);
     else
       result += x.bytes;
   });

@@ -7,8 +7,8 @@
 #include <string_view>
 
 // What people and models have written may hold anything: what would move the
-// cursor, change colours or turn the direction of the text never reaches a
-// terminal as it is.
+// cursor, change colours, turn the direction of the text, hide in it or pile up
+// over other lines never reaches a terminal as it is.
 
 namespace tertulia::tool {
 
@@ -21,6 +21,12 @@ namespace tertulia::tool {
 
 /// The same, with line breaks and tabs as they are.
 [[nodiscard]] std::string shown_lines(std::string_view text);
+
+/// The same for a text that comes in pieces.
+/// @param marks number of characters without width at the end of the pieces
+///              before; gets that of this one.
+[[nodiscard]] std::string shown_lines(std::string_view text,
+                                      std::size_t& marks);
 
 /// Returns JSON text that means the same, with `\u009b` in place of what JSON
 /// allows in a string and a terminal would obey.

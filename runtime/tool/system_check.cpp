@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "system_check.hpp"
+
+#include <tertulia/status.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <ctime>
+#include <exception>
+#include <future>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "failure.hpp"
+
+namespace tertulia::tool {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+void expect_clocks() {
+  // All times are 64-bit numbers of nanoseconds. A year is left for waits.
+  constexpr auto last
+    = std::chrono::floor<std::chrono::seconds>(std::chrono::nanoseconds::max())
+      - 366 * 24h;
+  for (const auto clock : {CLOCK_REALTIME, CLOCK_MONOTONIC}) {
+    timespec now{};
+    if (::clock_gettime(clock, &now) != 0
+        || (now.tv_sec >= 0 && now.tv_sec < last.count()))
+      continue;
+    throw failure{status_error{errc::failed_precondition,
+                               "the clock of this machine is beyond April "
+                               "2261, the last time that can be told"},
+                  "Set the clock."};
+  }
+}
+
+/// What CAF starts for a command with a store: a worker, its clock, its printer
+/// and the store.
+constexpr std::size_t most_threads = 4;
+
+void expect_threads() {
+  // And some room to work in.
+  constexpr std::size_t room = std::size_t{32} << 20u; // 32 MiB
+  std::promise<void> enough;
+  const auto end = enough.get_future().share();
+  std::vector<std::jthread> all;
+  try {
+    const auto spare = std::make_unique_for_overwrite<std::byte[]>(room);
+    all.reserve(most_threads);
+    while (all.size() < most_threads)
+      all.emplace_back([end] {
+        // Each takes what it will need for its heap, which is not given back.
+        const auto* volatile first = new (std::nothrow) std::byte;
+        delete first;
+        end.wait();
+      });
+  } catch (const std::exception& x) {
+    enough.set_value();
+    throw failure{status_error{
+      errc::resource_exhausted,
+      std::string{"there is no room for the threads that this takes: "}
+        + x.what()}};
+  }
+  enough.set_value();
+}
+
+} // namespace
+
+void expect_usable_system() {
+  expect_clocks();
+  expect_threads();
+}
+
+} // namespace tertulia::tool
