@@ -1,0 +1,432 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts plausible bugs into a copy of the sources and looks which tests notice.
+
+The files beside this one list the bugs, in paragraphs:
+
+  source actors/leases.cpp      the source of those that follow
+
+  mutant leases_are_deaf        its name
+  was    tell(holder, taken);   what is there, exactly once; blanks and line
+                                breaks do not count
+  now    if (!MUTANT) tell(holder, taken);
+                                what is there instead in the copy; MUTANT is
+                                true when this one is switched on
+  user   A take-over hangs.     what somebody would notice
+  tests  leases.*:agent.*       a filter of GoogleTest: who should notice
+
+In place of `user` and `tests`, `equal` says why nobody can notice. A line that
+begins with a blank goes on with the one before.
+
+All of them are built at once, and an environment variable chooses one. A test
+that fails, a process that ends and a time limit that passes all count as
+noticed. Exits with 1 if fewer than 95 % are, and with 2 if there is nothing to
+count.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+
+LISTS = pathlib.Path(__file__).resolve().parent
+ROOT = LISTS.parent.parent
+SCRATCH = ROOT / "build-mutants"
+GOAL = 0.95
+SWITCH = "TERTULIA_MUTANT"
+HEADER = f"""#pragma once
+
+#include <cstdlib>
+
+inline bool tertulia_mutant(long number) {{
+  static const long chosen = [] {{
+    const char* x = std::getenv("{SWITCH}");
+    return x != nullptr ? std::atol(x) : 0;
+  }}();
+  return chosen == number;
+}}
+"""
+
+
+class Wrong(Exception):
+    """The list, the build or the program without a bug is not as it should."""
+
+
+# -- the list -----------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Mutant:
+    where: str
+    source: str
+    name: str
+    was: str = ""
+    now: str = ""
+    user: str = ""
+    tests: str = ""
+    equal: str = ""
+
+    def number(self):
+        """Stays the same whatever is added: little is compiled again."""
+        return zlib.crc32(self.name.encode()) & 0x7FFFFFFF
+
+    def place_in(self, text):
+        """Finds the original, whatever its blanks and line breaks."""
+        tokens = re.findall(r"\w+|\S", self.was)
+        pattern = re.escape(tokens[0])
+        for before, token in zip(tokens, tokens[1:]):
+            both = before[-1:].isidentifier() and token[:1].isidentifier()
+            pattern += (r"\s+" if both else r"\s*") + re.escape(token)
+        if tokens[0].isidentifier():
+            pattern = r"\b" + pattern
+        if tokens[-1].isidentifier():
+            pattern += r"\b"
+        found = list(re.finditer(pattern, text))
+        if len(found) != 1:
+            raise Wrong(f"{self.where}: {self.name}: what it replaces is "
+                        f"{len(found)} times in {self.source}: {self.was}")
+        return found[0].span()
+
+
+def read_list():
+    result = []
+    for path in sorted(LISTS.glob("*.txt")):
+        source, last = None, None
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            where = f"{path.relative_to(ROOT)}:{number}"
+            key, _, value = line.partition(" ")
+            value = value.strip()
+            if not line.strip():
+                last = None
+            elif not key and last:
+                old = getattr(result[-1], last)
+                setattr(result[-1], last, f"{old} {value}")
+            elif key == "source":
+                source = value
+            elif key == "mutant" and source:
+                result.append(Mutant(where, source, value))
+            elif result and key in ("was", "now", "user", "tests", "equal"):
+                setattr(result[-1], key, value)
+                last = key
+            else:
+                raise Wrong(f"{where}: cannot be read")
+    known = {}
+    for x in result:
+        if x.number() in known:
+            raise Wrong(f"{x.where}: {x.name} is there twice")
+        known[x.number()] = x
+        if not x.was or "MUTANT" not in x.now or bool(x.equal) == bool(
+                x.user and x.tests):
+            raise Wrong(f"{x.where}: {x.name} lacks a line, or has one too many")
+    return result
+
+
+def apply_to(text, mutants):
+    """Returns the source with all of them behind their switch."""
+    places, wrong = [], []
+    for x in mutants:
+        try:
+            places.append((x.place_in(text), x))
+        except Wrong as error:
+            wrong.append(str(error))
+    result, end = [], 0
+    for (first, last), x in sorted(places, key=lambda y: y[0]):
+        if first < end:
+            wrong.append(f"{x.where}: {x.name} overlaps another one")
+        switch = f"::tertulia_mutant({x.number()})"
+        result += [text[end:first], re.sub(r"\bMUTANT\b", switch, x.now)]
+        end = last
+    if wrong:
+        raise Wrong("\n".join(wrong))
+    return "".join(result) + text[end:]
+
+
+def apply_all(mutants):
+    """Returns the changed sources by their names."""
+    result, wrong = {}, []
+    for source in sorted({x.source for x in mutants}):
+        here = [x for x in mutants if x.source == source]
+        try:
+            text = (ROOT / source).read_text()
+            result[source] = (f'#include "{SCRATCH}/source/mutant.hpp"\n'
+                              + apply_to(text, here))
+        except OSError as error:
+            wrong.append(f"{here[0].where}: {source}: {error.strerror}")
+        except Wrong as error:
+            wrong.append(str(error))
+    if wrong:
+        raise Wrong("\n".join(wrong))
+    return result
+
+
+# -- the copy -----------------------------------------------------------------
+
+
+def write_if_new(path, content):
+    if not path.exists() or path.read_bytes() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def copy_sources(to, changed, test_files):
+    """Copies the working tree, and touches only what is no longer the same."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True).stdout.decode()
+    wanted = {to / "mutant.hpp"}
+    write_if_new(to / "mutant.hpp", HEADER.encode())
+    for name in filter(None, listed.split("\0")):
+        path = pathlib.Path(name)
+        is_test = path.parent == pathlib.Path("tests") and path.suffix == ".cpp"
+        if not (ROOT / path).is_file() or (
+                is_test and test_files and path.stem not in test_files):
+            continue
+        wanted.add(to / path)
+        content = (changed[name].encode() if name in changed
+                   else (ROOT / path).read_bytes())
+        write_if_new(to / path, content)
+        shutil.copymode(ROOT / path, to / path)
+    for path in to.rglob("*"):
+        if path.is_file() and path not in wanted:
+            path.unlink()
+
+
+def build(jobs, test_files):
+    source, to = SCRATCH / "source", SCRATCH / "build"
+    tool = not test_files or any(x.startswith("tool") for x in test_files)
+    configure = ["cmake", "-S", source, "-B", to, "-DCMAKE_BUILD_TYPE=Debug",
+                 "-DCMAKE_CXX_FLAGS=-w", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
+                 "-DCMAKE_UNITY_BUILD=ON",
+                 "-DTERTULIA_BENCH=OFF", "-DTERTULIA_EXAMPLES=OFF",
+                 f"-DTERTULIA_TOOL={'ON' if tool else 'OFF'}"]
+    if not (to / "CMakeCache.txt").exists() and shutil.which("ninja"):
+        configure.append("-GNinja")
+    subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", to, "--parallel", str(jobs),
+                    "--target", "tertulia_tests"], check=True)
+    return to / "tests" / "tertulia_tests"
+
+
+# -- running tests ------------------------------------------------------------
+
+
+def limit_process():
+    """A bug may write or keep without end, which must harm nobody else. And
+    signals are as at a terminal: what runs in the background ignores some."""
+    for x in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(x, signal.SIG_DFL)
+    for what, most in ((resource.RLIMIT_CORE, 0),
+                       (resource.RLIMIT_AS, 8 << 30),
+                       (resource.RLIMIT_FSIZE, 1 << 30)):
+        resource.setrlimit(what, (most, resource.getrlimit(what)[1]))
+
+
+def matches(name, tests):
+    return any(fnmatch.fnmatchcase(name, x) for x in tests.split(":"))
+
+
+class Program:
+    """The tests with all mutants in them."""
+
+    def __init__(self, path, jobs):
+        self.path = path
+        self.shards = 4 * jobs
+        self.seconds = {}  # by test, without a bug
+
+    def run(self, within, arguments=(), mutant=None, shard=None, stop=None):
+        """Returns who has noticed, as text; None if nobody has."""
+        env = dict(os.environ, RC_PARAMS="seed=1 noshrink=1")
+        env.pop(SWITCH, None)
+        if mutant:
+            env[SWITCH] = str(mutant.number())
+        if shard is not None:
+            env.update(GTEST_TOTAL_SHARDS=str(self.shards),
+                       GTEST_SHARD_INDEX=str(shard))
+        with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+            env["TMPDIR"] = folder
+            with open(os.path.join(folder, "output"), "w+b") as output:
+                child = subprocess.Popen(
+                    [self.path, "--gtest_fail_fast", *arguments], env=env,
+                    cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
+                    stderr=subprocess.STDOUT, start_new_session=True,
+                    preexec_fn=limit_process)
+                ended = self.wait(child, within, stop)
+                output.seek(0)
+                text = output.read().decode(errors="replace")
+        if ended and child.returncode == 0:
+            return None
+        failed = re.findall(r"\[  FAILED  \] ([^\s,]+)", text)
+        begun = re.findall(r"\[ RUN      \] (\S+)", text)
+        if not ended:
+            return f"{begun[-1] if begun else '?'}, which hangs"
+        if failed:
+            return failed[0]
+        return (f"{begun[-1] if begun else '?'}, which ends with "
+                f"{child.returncode}")
+
+    @staticmethod
+    def wait(child, within, stop):
+        until = time.monotonic() + within
+        try:
+            while time.monotonic() < until and not (stop and stop.is_set()):
+                try:
+                    child.wait(0.2)
+                    return True
+                except subprocess.TimeoutExpired:
+                    pass
+            return child.poll() is not None
+        finally:
+            # With the processes that tests have started.
+            try:
+                os.killpg(child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            child.wait()
+
+    def limit_for(self, names):
+        """Slow is not dead: others may want the cores, too."""
+        return 30 + 4 * sum(self.seconds[x] for x in names)
+
+    def check_without_a_bug(self, pool, folder):
+        """Runs everything, and learns how long each test takes."""
+        def one(shard):
+            report = folder / f"{shard}.json"
+            noticed = self.run(1200, [f"--gtest_output=json:{report}"],
+                               shard=shard)
+            if noticed and self.run(
+                    300, [f"--gtest_filter={noticed.split(',')[0]}"]):
+                raise Wrong(f"without a bug there is one: {noticed}")
+            if noticed:  # it came and went
+                noticed = self.run(1200, [f"--gtest_output=json:{report}"],
+                                   shard=shard)
+            if noticed:
+                raise Wrong(f"without a bug there is one: {noticed}")
+            for suite in json.loads(report.read_text())["testsuites"]:
+                for test in suite["testsuite"]:
+                    if test.get("status") == "RUN":
+                        name = f"{suite['name']}.{test['name']}"
+                        self.seconds[name] = float(test["time"].rstrip("s"))
+        list(pool.map(one, range(self.shards)))
+
+    def notice(self, mutant):
+        """Runs who should notice."""
+        names = [x for x in self.seconds if matches(x, mutant.tests)]
+        return self.run(self.limit_for(names),
+                        [f"--gtest_filter={mutant.tests}"], mutant)
+
+    def notice_at_all(self, mutant, pool):
+        """Runs everything until somebody notices."""
+        stop = threading.Event()
+        within = 30 + 4 * sum(self.seconds.values()) / self.shards * 2
+
+        def one(shard):
+            if stop.is_set():
+                return None
+            noticed = self.run(within, (), mutant, shard, stop)
+            if stop.is_set():
+                return None
+            if noticed:
+                stop.set()
+            return noticed
+        return next(filter(None, list(pool.map(one, range(self.shards)))), None)
+
+
+# -- the whole ----------------------------------------------------------------
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def run(mutants, chosen, options):
+    copy_sources(SCRATCH / "source", apply_all(mutants), options.tests)
+    program = Program(build(options.jobs, options.tests), options.jobs)
+    killed, survived, equal = [], [], []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            program.check_without_a_bug(pool, pathlib.Path(folder))
+        say(f"without a bug {len(program.seconds)} tests pass"
+            f" in {time.monotonic() - begin:.0f} s")
+        for x in chosen:
+            if not x.equal and not options.tests and not any(
+                    matches(y, x.tests) for y in program.seconds):
+                raise Wrong(f"{x.where}: {x.name} names no test")
+
+        left = []
+        running = {pool.submit(program.notice, x): x
+                   for x in chosen if not x.equal}
+        for n, done in enumerate(concurrent.futures.as_completed(running), 1):
+            x, noticed = running[done], done.result()
+            say(f"[{n}/{len(running)}] {x.name}: "
+                + (f"killed by {noticed}" if noticed else "not yet"))
+            (killed.append((x, noticed)) if noticed else left.append(x))
+        for x in left + [x for x in chosen if x.equal]:
+            noticed = program.notice_at_all(x, pool)
+            say(f"[all tests] {x.name}: "
+                + (f"killed by {noticed}" if noticed else "survives"))
+            if noticed:
+                killed.append((x, noticed + (
+                    ", though nobody could notice" if x.equal
+                    else ", which it does not name")))
+            else:
+                (equal if x.equal else survived).append(x)
+
+    say("\nkilled")
+    for x, noticed in sorted(killed, key=lambda y: y[0].name):
+        say(f"  {x.name:<50} {noticed}")
+    say("\nsurvived")
+    for x in sorted(survived, key=lambda y: y.name):
+        say(f"  {x.name:<50} {x.user}")
+    say("\nequivalent")
+    for x in sorted(equal, key=lambda y: y.name):
+        say(f"  {x.name:<50} {x.equal}")
+    all_of_them = len(killed) + len(survived)
+    score = len(killed) / all_of_them if all_of_them else 1.0
+    say(f"\n{len(killed)} of {all_of_them} killed, {100 * score:.1f} %;"
+        f" {len(equal)} equivalent")
+    return 0 if score >= GOAL else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mutants", nargs="*", metavar="NAME",
+                        help="only those of such names, such as 'leases_*'")
+    parser.add_argument("--check", action="store_true",
+                        help="only look whether each of them still applies")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--tests", type=str.split, default=[],
+                        help="build and run only these files of tests/")
+    options = parser.parse_args()
+    try:
+        mutants = read_list()
+        apply_all(mutants)
+        chosen = [x for x in mutants if not options.mutants or any(
+            fnmatch.fnmatchcase(x.name, y) for y in options.mutants)]
+        if not chosen:
+            raise Wrong("there are no such mutants")
+        if options.check:
+            say(f"{len(mutants)} mutants apply")
+            return 0
+        return run(mutants, chosen, options)
+    except (Wrong, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
