@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// expect: this option is one of a client: it belongs to stream_bidi
+
+#include <tertulia/runtime.hpp>
+
+tertulia::task<> take(tertulia::context, tertulia::session<int>,
+                      tertulia::input<std::string>,
+                      tertulia::responder<std::string>);
+
+void define(tertulia::runtime& rt) {
+  rt.define_agent("orders", take, tertulia::with_chunk_window(8));
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// only: g++ before 13
+// expect: destroys such a temporary of a co_await twice: give the function
+
+#include <tertulia/session.hpp>
+
+tertulia::task<> note(tertulia::session<std::string> chat, std::string text) {
+  co_await chat.update([text](std::string& x) { x += text; });
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// expect: member_without_json<app::line, std::thread
+// expect: app::line::packer>
+// expect: a member of this struct has no JSON form
+
+#include <tertulia/runtime.hpp>
+
+#include <thread>
+
+namespace app {
+
+struct line {
+  std::string article;
+  std::thread packer;
+};
+
+BOOST_DESCRIBE_STRUCT(line, (), (article, packer))
+
+struct order {
+  std::vector<line> lines;
+};
+
+BOOST_DESCRIBE_STRUCT(order, (), (lines))
+
+tertulia::task<> take(tertulia::context, tertulia::session<order>,
+                      tertulia::input<std::string>,
+                      tertulia::responder<std::string>);
+
+} // namespace app
+
+void define(tertulia::runtime& rt) {
+  rt.define_agent("orders", app::take);
+}
