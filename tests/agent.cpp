@@ -2,6 +2,8 @@
 
 // Which session and which snapshot an agent goes on from, and what it keeps.
 
+#include <tertulia/when.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,6 +35,38 @@ TEST_F(agent, a_new_session_begins_with_the_init_or_a_default_state) {
   const auto named
     = notes.stream_bidi(with_session_id("mine"), with_init(given));
   EXPECT_EQ(given, (notebook{7, "x"})) << "the caller's is the caller's";
+}
+
+TEST_F(agent, changes_that_wait_for_the_store_are_all_kept) {
+  const auto notes = rt->define_agent(
+    "notes",
+    [](context, session<notebook> mine, input<std::string>,
+       responder<int>) -> task<int> {
+      co_await when_all(mine.update([](notebook& x) { x.count += 1; }),
+                        mine.update([](notebook& x) { x.count += 10; }),
+                        mine.update([](notebook& x) { x.count += 100; }));
+      co_return 0;
+    },
+    with_session_store(store));
+  (void)notes.stream_bidi(with_session_id("mine")).output(patience);
+  EXPECT_EQ(session_of("mine").at("state"), to_json(notebook{111, ""}));
+}
+
+TEST_F(agent, states_that_wait_for_the_store_are_saved_one_by_one) {
+  const auto notes = rt->define_agent(
+    "notes",
+    [](context, session<notebook> mine, input<std::string>,
+       responder<int>) -> task<int> {
+      const notebook first{1, "a"};
+      const notebook second{2, "b"};
+      const notebook third{3, "c"};
+      co_await when_all(mine.update_state(first), mine.update_state(second),
+                        mine.update_state(third));
+      co_return 0;
+    },
+    with_session_store(store));
+  (void)notes.stream_bidi(with_session_id("mine")).output(patience);
+  EXPECT_EQ(session_of("mine").at("state"), to_json(notebook{3, "c"}));
 }
 
 TEST_F(agent, an_unknown_session_id_makes_a_session_of_that_id) {
@@ -77,12 +111,43 @@ TEST_F(agent, two_agents_with_one_store_do_not_share_sessions) {
 
 TEST_F(agent, without_a_store_a_session_lives_as_long_as_its_connection) {
   const auto notes = rt->define_agent("notes", take_notes);
-  const auto first
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"a"});
-  EXPECT_EQ(first.session_id.str(), "mine");
-  const auto second
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"b"});
+  const auto first = finish(notes.stream_bidi(), words{"a"});
+  const auto second = finish(notes.stream_bidi(), words{"b"});
+  EXPECT_NE(first.session_id, second.session_id);
   EXPECT_EQ(second.state, (notebook{1, "b"}));
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(agent, without_a_store_nobody_knows_a_session_by_its_id) {
+  const auto notes = rt->define_agent("notes", take_notes);
+  const auto error
+    = error_of([&] { return notes.stream_bidi(with_session_id("mine")); });
+  EXPECT_EQ(error.code(), errc::failed_precondition);
+  EXPECT_EQ(error.message(),
+            "/agent/notes has no store that could know session mine");
+  EXPECT_EQ(code_from([&] {
+              (void)rt->stream_bidi("/agent/notes", with_session_id("mine"));
+            }),
+            errc::failed_precondition);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(agent, a_session_that_was_given_an_init_exists_before_any_turn) {
+  const auto notes = define_notes();
+  const notebook given{7, "x"};
+  for (const auto* name : {"mine", ""}) {
+    auto talk = *name != '\0'
+                  ? notes.stream_bidi(with_session_id(name), with_init(given))
+                  : notes.stream_bidi(with_init(given));
+    talk.close();
+    const auto id = talk.output(patience).session_id;
+    EXPECT_EQ(session_of(id.str()).at("state"), to_json(given));
+    EXPECT_EQ(finish(notes.stream_bidi(with_session_id(id)), words{"a"}).state,
+              (notebook{8, "xa"}));
+  }
+  // Who gives none has changed nothing.
+  finish(notes.stream_bidi(with_session_id("empty")), words{});
+  EXPECT_EQ(code_from([&] { (void)session_of("empty"); }), errc::not_found);
   EXPECT_TRUE(nothing_is_left());
 }
 
@@ -231,8 +296,8 @@ TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
   const opening_case without_store[] = {
     {none, none, false, ""},
     {none, none, true, "x"},
-    {none, unknown, false, ""},
-    {none, unknown, true, "x"},
+    {none, unknown, false, "failed_precondition"},
+    {none, unknown, true, "failed_precondition"},
     {unknown, none, false, "failed_precondition"},
     {unknown, none, true, "invalid_argument"},
     {unknown, unknown, false, "failed_precondition"},
@@ -377,14 +442,18 @@ TEST_F(agent, the_output_has_all_members_of_the_seed) {
 }
 
 TEST_F(agent, a_body_may_return_a_value_or_nothing) {
-  const auto value
-    = rt->define_agent("value",
-                       [](context, session<int>, input<int>,
-                          responder<int>) -> task<double> { co_return 0.5; });
+  const auto value = rt->define_agent(
+    "value",
+    [](context, session<int>, input<int>, responder<int>) -> task<double> {
+      co_return 0.5;
+    },
+    with_session_store(store));
   const auto none = rt->define_agent(
-    "none", [](context, session<int>, input<int>, responder<int>) -> task<> {
+    "none",
+    [](context, session<int>, input<int>, responder<int>) -> task<> {
       co_return;
-    });
+    },
+    with_session_store(store));
   EXPECT_EQ(
     to_json_text(
       value.stream_bidi(with_session_id("s"), with_init(4)).output(patience)),

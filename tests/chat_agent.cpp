@@ -165,7 +165,8 @@ TEST_F(chat_agent, the_init_can_be_seen_by_the_body) {
       co_await sess.set_custom(init.state ? init.state->custom.number + 1 : -1,
                                init.snapshot_id.str());
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}),
+    with_client_states{});
   const auto without = say(looking.stream_bidi(), {});
   EXPECT_EQ(without.state.custom, (mood{-1, ""}));
   const auto with = say(

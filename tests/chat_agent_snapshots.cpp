@@ -34,7 +34,8 @@ struct chat_agent_snapshots : conversations {
   auto define_chat(const std::string& name = "chat") {
     return ai::define_agent(
       *rt, name, repeat, with_snapshot_store(store),
-      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}),
+      with_client_states{});
   }
 
   json snapshot_of(const snapshot_id& id) {
@@ -339,6 +340,40 @@ TEST_F(chat_agent_snapshots, a_json_client_begins_with_a_snapshot_or_a_state) {
   EXPECT_EQ(heard, (texts{"chunk", "snapshotCreated"}));
 }
 
+TEST_F(chat_agent_snapshots, a_misspelt_member_begins_no_new_conversation) {
+  const auto chat = define_chat();
+  const auto made = say(chat.stream_bidi(), {"a"});
+  const auto id = made.snapshot_ids.at(0).str();
+  const auto misspelt = error_of([&] {
+    (void)rt->stream_bidi("/agent/chat", with_init(json{{"snapshotID", id}}));
+  });
+  EXPECT_EQ(misspelt.code(), errc::invalid_argument);
+  EXPECT_EQ(misspelt.message(), "$.snapshotID: expected one of \"snapshotId\", "
+                                "\"state\", found \"snapshotID\"");
+  auto state = to_json(made.state);
+  state["history"] = state["messages"];
+  EXPECT_EQ(
+    code_from([&] {
+      (void)rt->stream_bidi("/agent/chat", with_init(json{{"state", state}}));
+    }),
+    errc::invalid_argument);
+  state = to_json(made.state);
+  state["custom"]["more"] = 1;
+  EXPECT_NE(
+    code_from([&] {
+      (void)rt->stream_bidi("/agent/chat", with_init(json{{"state", state}}));
+    }),
+    errc::invalid_argument)
+    << "what it keeps is a struct of its own";
+  for (const auto* action : {"getSnapshot", "listSnapshots"})
+    EXPECT_EQ(code_from([&] {
+                (void)rt->run("/snapshot-store/chat/"s + action,
+                              {json{{"snapshotId", id}, {"sessionID", "s"}}});
+              }),
+              errc::invalid_argument)
+      << action;
+}
+
 TEST_F(chat_agent_snapshots, a_state_of_another_shape_is_refused) {
   define_chat();
   const auto error = error_of([&] {
@@ -349,6 +384,40 @@ TEST_F(chat_agent_snapshots, a_state_of_another_shape_is_refused) {
   EXPECT_EQ(error.code(), errc::invalid_argument);
   EXPECT_NE(error.message().find("$.state.custom.number"), std::string::npos)
     << error.message();
+}
+
+TEST_F(chat_agent_snapshots,
+       a_state_is_refused_beside_a_store_unless_it_was_agreed_on) {
+  const auto strict = ai::define_agent(
+    *rt, "strict", repeat, with_snapshot_store(store),
+    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  const auto error = error_of(
+    [&] { return strict.stream_bidi(ai::with_state(mood_state{})); });
+  EXPECT_EQ(error.code(), errc::failed_precondition);
+  EXPECT_EQ(error.message(), "/agent/strict keeps its states in a store and "
+                             "takes none from its clients");
+  const auto as_json = json::object({{"state", to_json(mood_state{})}});
+  EXPECT_EQ(code_from([&] {
+              (void)rt->stream_bidi("/agent/strict", with_init(as_json));
+            }),
+            errc::failed_precondition);
+  // Also of a session that is known, where it would be ignored.
+  say(strict.stream_bidi(with_session_id("mine")), {"a"});
+  EXPECT_EQ(code_from([&] {
+              (void)strict.stream_bidi(with_session_id("mine"),
+                                       ai::with_state(mood_state{}));
+            }),
+            errc::failed_precondition);
+  EXPECT_EQ(code_from([&] {
+              const auto flow = ai::define_session_flow(
+                *rt, "strictFlow",
+                [](context, ai::flow_session<mood>,
+                   ai::flow_responder<phase>) -> task<> { co_return; },
+                with_snapshot_store(store));
+              (void)flow.stream_bidi(ai::with_state(mood_state{}));
+            }),
+            errc::failed_precondition);
+  EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(chat_agent_snapshots, a_session_goes_on_by_its_id) {
@@ -373,7 +442,7 @@ TEST_F(chat_agent_snapshots, only_an_agent_with_a_store_has_actions_on_it) {
 
 TEST_F(chat_agent_snapshots, a_snapshot_notes_its_agent_on_the_span) {
   const auto recorder = std::make_shared<span_recorder>();
-  rt->traces().listen(recorder);
+  const auto listening = rt->traces().listen(recorder);
   const auto chat = define_chat();
   const auto made = say(chat.stream_bidi(), {"a"});
   ASSERT_TRUE(nothing_is_left());

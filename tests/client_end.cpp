@@ -6,6 +6,7 @@
 
 #include <caf/all.hpp>
 
+#include <optional>
 #include <vector>
 
 #include "support/threaded.hpp"
@@ -23,33 +24,40 @@ struct client_end : threaded {
   detail::client_end end{8};
 
   /// What opens connections to an actor that says these batches, and then an
-  /// output after so many chunks.
-  auto action_to(std::vector<chunk_batch> batches, std::uint64_t count) {
+  /// output after so many chunks, if it says any.
+  auto action_to(std::vector<chunk_batch> batches,
+                 std::optional<std::uint64_t> count,
+                 gate* cancelled = nullptr) {
     const auto peer = system.spawn<caf::hidden>(
-      [](connection_actor::pointer self) -> connection_actor::behavior_type {
+      [=](connection_actor::pointer self) -> connection_actor::behavior_type {
         return {
           [](turn_input&) {},
           [](chunk_credit) {},
           [](caf::close_atom) {},
-          [=](cancel_atom) { self->quit(); },
+          [=](cancel_atom) {
+            if (cancelled != nullptr)
+              cancelled->open();
+            self->quit();
+          },
         };
       });
-    const auto desk = system.spawn<
-      caf::hidden>([=](front_desk_actor::pointer self)
-                     -> front_desk_actor::behavior_type {
-      return {
-        [=](open& x) {
-          auto promise = self->make_response_promise<opened>();
-          promise.deliver(opened{peer, 1});
-          for (const auto& y : batches)
-            caf::send_as(peer, x.client, y);
-          caf::send_as(peer, x.client, finished{payload::of(1), {}, count, 0});
-          self->quit();
-          return promise;
-        },
-        [](list_atom) { return action_list{}; },
-      };
-    });
+    const auto desk = system.spawn<caf::hidden>(
+      [=](front_desk_actor::pointer self) -> front_desk_actor::behavior_type {
+        return {
+          [=](open& x) {
+            auto promise = self->make_response_promise<opened>();
+            promise.deliver(opened{peer, 1});
+            for (const auto& y : batches)
+              caf::send_as(peer, x.client, y);
+            if (count)
+              caf::send_as(peer, x.client,
+                           finished{payload::of(1), {}, *count, 0});
+            self->quit();
+            return promise;
+          },
+          [](list_atom) { return action_list{}; },
+        };
+      });
     return bidi_action<nothing, int, int, int>{
       detail::action_ref{&system, desk, "/flow/scripted", {}, nullptr}};
   }
@@ -178,6 +186,32 @@ TEST_F(client_end, a_flow_hears_of_a_wrong_count_too) {
     });
   EXPECT_EQ(code_from([&] { outer.stream_bidi().output(patience); }),
             errc::data_loss);
+}
+
+TEST_F(client_end, what_was_rejected_first_is_the_reason) {
+  end.reject(fail(errc::data_loss, "a chunk"));
+  end.reject(fail(errc::invalid_argument, "another chunk"));
+  EXPECT_EQ(code_of(end.failure()), errc::data_loss);
+}
+
+TEST_F(client_end, a_flow_cancels_what_it_cannot_read) {
+  gate cancelled;
+  std::vector<chunk_batch> said;
+  said.emplace_back(0, 2, payload::of(chunks<int>{7}));
+  const auto inner = action_to(said, std::nullopt, &cancelled);
+  const auto outer = rt->define_bidi_flow(
+    "outer", [&](context ctx, input<nothing> in, output<int>) -> task<nothing> {
+      auto talk = co_await inner.open(ctx);
+      try {
+        while (co_await talk.next())
+          ;
+      } catch (const status_error&) {
+      }
+      co_await in.next(); // it still has the connection
+      co_return nothing{};
+    });
+  auto talk = outer.stream_bidi();
+  cancelled.wait();
 }
 
 TEST_F(client_end, inputs_that_nobody_took_are_counted) {

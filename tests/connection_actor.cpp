@@ -336,4 +336,25 @@ TEST_F(connection_actor, a_stopping_runtime_opens_nothing) {
   EXPECT_EQ(code_of(second.heard().refused), errc::unavailable);
 }
 
+TEST_F(connection_actor, inputs_that_have_waited_come_once_and_in_order) {
+  std::vector<int> taken;
+  const auto flow = rt->define_bidi_flow(
+    "slow", [&](context ctx, input<int> in, output<int>) -> task<int> {
+      co_await ctx.sleep(1s);
+      while (const auto x = co_await in.next())
+        taken.push_back(*x);
+      co_return 0;
+    });
+  auto client = open(flow, with_input_window(200));
+  run();
+  std::vector<int> said;
+  for (auto i = 0; i < 200; ++i) {
+    client.send(i);
+    said.push_back(i);
+  }
+  run();
+  advance(1s);
+  EXPECT_EQ(taken, said);
+}
+
 } // namespace tertulia::test::connection_actor_tests

@@ -32,10 +32,6 @@ private:
 };
 
 struct context_trace : flows {
-  context_trace() {
-    rt->traces().listen(recorder);
-  }
-
   /// Returns the names of the children, in the order in which they ended.
   std::vector<std::string> children(const std::string& parent) {
     std::vector<std::string> result;
@@ -46,6 +42,7 @@ struct context_trace : flows {
   }
 
   std::shared_ptr<span_recorder> recorder = std::make_shared<span_recorder>();
+  tracer::subscription listening = rt->traces().listen(recorder);
 };
 
 } // namespace
@@ -433,7 +430,7 @@ TEST_F(context_trace, a_step_that_is_cancelled_ends_with_cancelled) {
 }
 
 TEST_F(context_trace, nothing_is_recorded_when_nobody_listens) {
-  rt->traces().stop_listening(*recorder);
+  listening.stop();
   auto client = open_to([](context ctx, input<int>, output<int>) //
                         -> task<bool> {
     const auto idle = co_await ctx.run("step", [](context inner) -> task<bool> {

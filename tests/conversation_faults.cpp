@@ -4,6 +4,9 @@
 // what was stored stays, the session is free again and no actor is left.
 
 #include <tertulia/span_recorder.hpp>
+#include <tertulia/when.hpp>
+
+#include <caf/default_attachable.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -96,7 +99,7 @@ TEST_F(conversation_faults, a_damaged_snapshot_is_data_loss_and_no_session) {
 
 TEST_F(conversation_faults, a_save_that_fails_can_be_survived) {
   const auto recorder = std::make_shared<span_recorder>();
-  rt->traces().listen(recorder);
+  const auto listening = rt->traces().listen(recorder);
   const auto agent = define_memo(with_snapshot_callback(snapshot_always{}),
                                  with_save_failure(save_failure::is_reported));
   auto client = open(agent, with_session_id("s"));
@@ -213,7 +216,9 @@ TEST_F(conversation_faults, a_head_that_somebody_else_has_moved_is_told_apart) {
     [&codes](context, session<memo> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
       while (auto text = co_await in.next()) {
-        co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+        const auto changed = co_await as_expected(
+          mine.update([&](memo& x) { x.said.push_back(*text); }));
+        codes.push_back(changed ? errc::ok : code_of(changed.error()));
         const auto ended = co_await as_expected(out.end_turn());
         codes.push_back(ended ? errc::ok : code_of(ended.error()));
       }
@@ -243,9 +248,168 @@ TEST_F(conversation_faults, a_head_that_somebody_else_has_moved_is_told_apart) {
       save_snapshot{record, content, append_rule::at_head}));
     client.send("three");
     run();
-    EXPECT_EQ(codes, (std::vector{errc::ok, errc::unavailable, errc::aborted}))
+    EXPECT_EQ(codes,
+              (std::vector{errc::ok, errc::ok, errc::ok, errc::unavailable,
+                           errc::aborted, errc::aborted}))
       << content.text();
   }
+}
+
+TEST_F(conversation_faults, the_same_state_behind_another_parent_is_not_ours) {
+  std::vector<errc> codes;
+  const auto agent = rt->define_agent(
+    "patient",
+    [&codes](context, session<memo> mine, input<std::string> in,
+             responder<std::string> out) -> task<int> {
+      while (auto text = co_await in.next()) {
+        if (*text != "again")
+          co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+        const auto ended = co_await as_expected(out.end_turn());
+        codes.push_back(ended ? errc::ok : code_of(ended.error()));
+      }
+      co_return 0;
+    },
+    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  run();
+  say(client, "one");
+  kept.fail_next<save_snapshot>(1, errc::unavailable);
+  client.send("two");
+  run();
+  // Another writer gets there on another way.
+  const auto content = state::plain(payload::of(memo{{"one", "two"}}));
+  auto record = records_of(agent.info().key, "s").at(0);
+  record.parent = 0;
+  record.state = content.id();
+  record.id = snapshot_id{record.state.str()};
+  ASSERT_TRUE(
+    ask<saved_snapshot>(save_snapshot{record, content, append_rule::anywhere}));
+  client.send("again");
+  run();
+  EXPECT_EQ(codes, (std::vector{errc::ok, errc::unavailable, errc::aborted}));
+  EXPECT_EQ(records_of(agent.info().key, "s").size(), 2u);
+}
+
+TEST_F(conversation_faults, no_runtime_overwrites_what_another_one_has_saved) {
+  runtime other{system};
+  const auto define = [this](runtime& where) {
+    return where.define_agent(
+      "shared",
+      [](context, session<memo> mine, input<std::string> in,
+         responder<std::string> out) -> task<int> {
+        while (auto text = co_await in.next()) {
+          if (*text != "pass")
+            co_await mine.update([&](memo& x) { x.said.push_back(*text); });
+          co_await out.end_turn();
+        }
+        co_return 0;
+      },
+      with_session_store(store));
+  };
+  const memo_agent here = define(*rt);
+  const memo_agent there = define(other);
+  const auto opening = there.opening_for(chunk_sink{}, with_session_id("s"));
+  // Whether the session is new or known, and whether it is changed within the
+  // turn or only at its end.
+  auto all = strings{};
+  for (const std::string text : {"new", "known", "pass"}) {
+    auto first = open(here, with_session_id("s"));
+    memo_client second{system, other.front_desk(), opening};
+    run();
+    ASSERT_TRUE(first.heard().open);
+    ASSERT_TRUE(second.heard().open);
+    say(first, text);
+    if (text != "pass")
+      all.push_back(text);
+    second.send(text == "pass" ? text : text + " again");
+    run();
+    ASSERT_EQ(second.heard().ends, 1u) << text;
+    EXPECT_EQ(second.code(), errc::aborted) << text;
+    EXPECT_EQ(said_in(here, "s"), all);
+    first.close();
+    run();
+    EXPECT_EQ(first.code(), errc::ok) << text;
+    // Who opens it again goes on from what was saved.
+    memo_client third{system, other.front_desk(), opening};
+    run();
+    say(third, text + " later");
+    all.push_back(text + " later");
+    EXPECT_EQ(said_in(here, "s"), all);
+    third.close();
+    run();
+    EXPECT_EQ(third.code(), errc::ok) << text;
+  }
+  const auto found = ask<stored_session>(
+    get_session{session_ref{here.info().key, session_id{"s"}}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->info.next_turn, 6u);
+  other.stop();
+  run();
+}
+
+TEST_F(conversation_faults, a_change_whose_answer_was_lost_can_be_repeated) {
+  const auto agent = rt->define_agent(
+    "stubborn",
+    [](context, session<memo> mine, input<std::string> in,
+       responder<std::string> out) -> task<int> {
+      int failures = 0;
+      while (auto text = co_await in.next()) {
+        for (bool done = false; !done;) {
+          const auto said = *text + std::to_string(failures);
+          const auto changed = co_await as_expected(
+            mine.update([&](memo& x) { x.said.push_back(said); }));
+          done = static_cast<bool>(changed);
+          if (!done && code_of(changed.error()) == errc::aborted)
+            co_return failures;
+          failures += done ? 0 : 1;
+        }
+        for (bool done = false; !done;) {
+          const auto ended = co_await as_expected(out.end_turn());
+          done = static_cast<bool>(ended);
+          failures += done ? 0 : 1;
+        }
+      }
+      co_return failures;
+    },
+    with_session_store(store));
+  auto client = open(agent, with_session_id("s"));
+  run();
+  kept.lose_next<save_session>(2, errc::unavailable);
+  kept.fail_next<save_session>(1, errc::unavailable);
+  say(client, "one ");
+  EXPECT_EQ(said_in(agent, "s"), strings{"one 3"});
+  // More often than a session remembers.
+  kept.lose_next<save_session>(20, errc::unavailable);
+  say(client, "two ");
+  EXPECT_EQ(said_in(agent, "s"), (strings{"one 3", "two 23"}));
+  // What another writer saves meanwhile is none of these.
+  kept.lose_next<save_session>(1, errc::unavailable);
+  kept.hang_next<save_session>(1);
+  client.send("three ");
+  run();
+  ASSERT_TRUE(
+    ask<session_info>(save_session{{agent.info().key, session_id{"s"}},
+                                   state::plain(payload::of(memo{{"else"}})),
+                                   2}));
+  kept.answer_hung();
+  run();
+  ASSERT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.output().output, 24);
+  EXPECT_EQ(said_in(agent, "s"), strings{"else"});
+}
+
+TEST_F(conversation_faults, a_session_id_that_cannot_be_shown_is_refused) {
+  const auto body = [](context, session<memo>, input<std::string>,
+                       responder<std::string>) -> task<int> { co_return 0; };
+  const memo_agent agent
+    = rt->define_agent("stored", body, with_session_store(store));
+  for (const auto& id : {std::string{"\xff"}, std::string{"a\0b", 3}}) {
+    auto client = open(agent, with_session_id(id));
+    run();
+    EXPECT_FALSE(client.heard().open);
+    EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument);
+  }
+  EXPECT_FALSE(ask<session_page>(list_sessions{})->sessions.size() > 0);
 }
 
 TEST_F(conversation_faults, a_body_that_throws_loses_its_turn_only) {
@@ -269,6 +433,28 @@ TEST_F(conversation_faults, a_body_that_throws_loses_its_turn_only) {
   ASSERT_TRUE(again.heard().open);
   say(again, "two");
   EXPECT_EQ(said_in(agent, "s"), (strings{"one", "two"}));
+}
+
+TEST_F(conversation_faults, an_input_behind_the_end_hears_what_ended_it) {
+  const auto agent = define_keeping_memo();
+  auto client = open(agent, with_session_id("s"));
+  run();
+  // Both lie in the mailbox before the body throws, and the end waits for the
+  // session.
+  std::vector<errc> codes;
+  const auto asker
+    = system.spawn<caf::hidden>([&](caf::event_based_actor* self) {
+        for (const auto* text : {"throw", "late"})
+          self
+            ->request(client.connection(), caf::infinite,
+                      turn_input{payload::of(std::string{text})})
+            .then([&] { codes.push_back(errc::ok); },
+                  [&](const caf::error& x) { codes.push_back(code_of(x)); });
+      });
+  run();
+  EXPECT_EQ(codes, (std::vector{errc::ok, errc::permission_denied}));
+  EXPECT_EQ(client.code(), errc::permission_denied);
+  EXPECT_TRUE(all_gone());
 }
 
 TEST_F(conversation_faults, a_callback_that_throws_fails_its_turn) {
@@ -305,7 +491,136 @@ TEST_F(conversation_faults, a_store_that_is_dead_is_unavailable) {
   auto later = open(agent, with_session_id("s"));
   run();
   EXPECT_EQ(code_of(later.heard().refused), errc::unavailable);
-  EXPECT_EQ(extra_actors(), 2u);
+  EXPECT_EQ(extra_actors(), 3u) << "two clients and the store behind";
+}
+
+TEST_F(conversation_faults, a_killed_supervisor_is_unavailable_at_once) {
+  const auto agent = define_keeping_memo();
+  auto client = open(agent, with_session_id("s"));
+  run();
+  say(client, "one");
+  kept.hang_next<save_snapshot>(1);
+  client.send("two");
+  run();
+  EXPECT_EQ(client.heard().ends, 0u);
+  caf::anon_send_exit(store, caf::exit_reason::kill);
+  run();
+  ASSERT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.code(), errc::unavailable);
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(conversation_faults, a_state_that_cannot_be_kept_opens_no_session) {
+  const auto agent = define_memo();
+  kept.fail_next<save_session>(1, errc::resource_exhausted);
+  const memo given{{"given"}};
+  auto refused = open(agent, with_session_id("s"), with_init(given));
+  run();
+  EXPECT_FALSE(refused.heard().open);
+  EXPECT_EQ(code_of(refused.heard().refused), errc::resource_exhausted);
+  auto client = open(agent, with_session_id("s"), with_init(given));
+  run();
+  ASSERT_TRUE(client.heard().open);
+  EXPECT_EQ(said_in(agent, "s"), given.said);
+}
+
+TEST_F(conversation_faults, a_change_that_is_not_saved_holds_up_no_other) {
+  std::vector<errc> codes;
+  const auto agent = rt->define_agent(
+    "steady",
+    [&](context ctx, session<memo> mine, input<std::string> in,
+        responder<std::string> out) -> task<int> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      while (auto text = co_await in.next()) {
+        const auto add = [&](memo& x) { x.said.push_back(*text); };
+        for (int i = 0; i < 2; ++i) {
+          auto change = mine.update(add);
+          const auto done = co_await as_expected(std::move(change));
+          codes.push_back(done ? errc::ok : code_of(done.error()));
+        }
+        co_await out.end_turn();
+      }
+      co_return 0;
+    },
+    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  run();
+  kept.fail_next<save_session>(1, errc::unavailable);
+  say(client, "one");
+  EXPECT_EQ(codes, (std::vector{errc::unavailable, errc::ok}));
+  EXPECT_EQ(said_in(agent, "s"), strings{"one"});
+  client.close();
+  run();
+  EXPECT_EQ(client.code(), errc::ok);
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(conversation_faults, a_change_during_a_save_is_in_the_next_snapshot) {
+  using chat_session = ai::session<memo>;
+  const auto agent = ai::define_agent(
+    *rt, "busy",
+    [&](context ctx, chat_session mine, input<ai::conversation_input> in,
+        ai::responder<nothing> out) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      while (co_await in.next()) {
+        const auto end = [&]() -> task<> { co_await out.end_turn(); };
+        const auto change = [&]() -> task<> {
+          co_await mine.patch_custom([](memo& x) { x.said.push_back("x"); });
+        };
+        co_await change();
+        co_await when_all(end(), change());
+      }
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  run();
+  kept.hang_next<save_snapshot>(1);
+  client.send(ai::conversation_input{});
+  run();
+  EXPECT_EQ(client.heard().turns, 0u);
+  kept.answer_hung();
+  run();
+  ASSERT_EQ(client.heard().turns, 1u);
+  client.close();
+  run();
+  ASSERT_EQ(client.code(), errc::ok);
+  const auto output = client.output();
+  EXPECT_EQ(output.state.custom.said, (strings{"x", "x"}));
+  ASSERT_EQ(output.snapshot_ids.size(), 2u)
+    << "the end has what the turn lacks";
+  EXPECT_EQ(output.snapshot_ids.back().str(),
+            to_string(ai::to_state(output.state).id()));
+}
+
+TEST_F(conversation_faults, a_client_of_many_conversations_remembers_none) {
+  const auto agent = define_keeping_memo();
+  auto lasting = open(agent, with_session_id("t")); // its sink stays
+  run();
+  const auto& sink = lasting.sink();
+  for (const auto end : {caf::exit_reason::normal, caf::exit_reason::kill}) {
+    caf::actor_addr connection;
+    {
+      auto what = agent.opening_for(sink, with_session_id("s"));
+      caf::scoped_actor self{system};
+      self->send(rt->front_desk(), std::move(what));
+      run();
+      connection = trails.back().connection;
+      const auto actor = caf::actor_cast<caf::actor>(connection);
+      ASSERT_TRUE(actor);
+      if (end == caf::exit_reason::kill)
+        caf::anon_send_exit(actor, end);
+      else
+        caf::anon_send(caf::actor_cast<connection_actor>(actor),
+                       caf::close_atom_v);
+    }
+    run();
+    const caf::default_attachable::observe_token monitor{
+      connection, caf::default_attachable::monitor};
+    auto* remembering = caf::actor_cast<caf::abstract_actor*>(sink);
+    EXPECT_EQ(remembering->detach(monitor), 0u) << caf::to_string(end);
+  }
 }
 
 TEST_F(conversation_faults,
@@ -322,7 +637,7 @@ TEST_F(conversation_faults,
   ASSERT_EQ(client.heard().ends, 1u);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
   EXPECT_TRUE(all_gone());
-  EXPECT_EQ(extra_actors(), 1u);
+  EXPECT_EQ(extra_actors(), 2u) << "the client and the store behind";
 }
 
 TEST_F(conversation_faults, a_body_cannot_go_on_when_its_store_keeps_silent) {

@@ -179,6 +179,23 @@ TEST_F(conversation_nodes, a_state_that_json_cannot_say_is_an_error) {
   EXPECT_TRUE(again.output(patience).state.words.empty());
 }
 
+TEST_F(conversation_nodes, a_conversation_that_fails_gives_its_state_back) {
+  const auto forgetful
+    = conversation_of<ai::agent_response<diary>>("/agent/forgetful");
+  auto talk = forgetful.stream_bidi();
+  talk.send_text("hi");
+  for ([[maybe_unused]] auto& x : talk.receive(patience))
+    ;
+  talk.cancel();
+  const auto error = error_of([&] { return talk.output(patience); });
+  EXPECT_EQ(error.code(), errc::cancelled);
+  const auto last = talk.last_state();
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->custom.words, std::vector<std::string>{"hi"});
+  EXPECT_EQ(last->messages.size(), 2u);
+  EXPECT_EQ(parse_json<json>(error.details()).at("state"), to_json(*last));
+}
+
 TEST_F(conversation_nodes, a_flow_of_another_process_works_on_the_session) {
   runtime here{system};
   const auto helper

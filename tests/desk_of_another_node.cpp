@@ -10,9 +10,15 @@
 #include <caf/scoped_actor.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <utility>
 
 #include "support/network_config.hpp"
 #include "support/threaded.hpp"
+
+using namespace std::literals;
 
 namespace tertulia::test::desk_of_another_node_tests {
 
@@ -69,6 +75,55 @@ struct desk_of_another_node : ::testing::Test {
 };
 
 } // namespace
+
+TEST_F(desk_of_another_node, forgets_a_connection_whose_client_lives_on) {
+  const auto what = echo().opening_for({});
+  std::promise<caf::actor_addr> connection;
+  gate finished_once;
+  const auto client
+    = here.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
+        auto message = what;
+        message.client = self;
+        self->request(rt.front_desk(), patience, std::move(message))
+          .then([&, self](const opened& x) {
+            connection.set_value(x.connection.address());
+            self->send(x.connection, caf::close_atom_v);
+          });
+        return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
+                [&](finished&) { finished_once.open(); }};
+      });
+  const auto ended = connection.get_future().get();
+  finished_once.wait();
+  EXPECT_TRUE(is_forgotten(ended));
+  caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(desk_of_another_node, answers_no_question_of_a_body_when_it_is_lost) {
+  std::optional<network_config> far_cfg{std::in_place};
+  std::optional<caf::actor_system> far{std::in_place, *far_cfg};
+  gate asked;
+  const auto silent
+    = far->spawn([&](caf::event_based_actor* self) -> caf::behavior {
+        return {[&, self](int) {
+          asked.open();
+          return self->make_response_promise<int>();
+        }};
+      });
+  const auto port = far->middleman().publish(silent, 0, "127.0.0.1");
+  const auto other = there.middleman().remote_actor("127.0.0.1", *port);
+  ASSERT_TRUE(other);
+  using question = caf::typed_actor<caf::replies_to<int>::with<int>>;
+  runtime local{there};
+  const auto flow = local.define_bidi_flow(
+    "ask", [&](context ctx, input<int>, output<int>) -> task<int> {
+      co_return co_await ctx.ask(caf::actor_cast<question>(*other), 1h, 1);
+    });
+  auto talk = flow.stream_bidi();
+  asked.wait();
+  caf::anon_send_exit(silent, caf::exit_reason::kill);
+  far.reset();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::unavailable);
+}
 
 TEST_F(desk_of_another_node, forgets_a_client_that_is_a_thread) {
   caf::actor_addr listener;

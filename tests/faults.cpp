@@ -2,6 +2,10 @@
 
 #include "support/faults.hpp"
 
+#include <tertulia/memory_store.hpp>
+
+#include <vector>
+
 using namespace std::literals;
 
 namespace tertulia::test::faults_tests {
@@ -307,6 +311,89 @@ TEST_F(faults, send_after_cancel) {
   EXPECT_EQ(error.code(), errc::cancelled);
   EXPECT_EQ(error.message(), "the connection was cancelled");
   expect_end(talk, errc::cancelled, "the client cancelled");
+}
+
+// What ended a connection is what its next `send` says, for every client.
+
+namespace {
+
+/// Waits for the end of a connection, and looks what its `send` says then.
+template <class Talk>
+void expect_send_says(Talk talk, errc code) {
+  ASSERT_TRUE(talk.wait_until_done(patience));
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), code);
+  EXPECT_EQ(code_from([&] { talk.send(4); }), code);
+  EXPECT_EQ(code_from([&] { talk.send_within(0s, 4); }), code);
+  talk.close();
+  EXPECT_EQ(code_from([&] { talk.send(4); }), errc::failed_precondition);
+}
+
+} // namespace
+
+TEST_F(faults, send_after_a_deadline) {
+  const auto counter = define_counter();
+  expect_send_says(counter.stream_bidi(with_deadline(1ms)),
+                   errc::deadline_exceeded);
+  expect_send_says(rt->stream_bidi("/bidi-flow/counter", with_deadline(1ms)),
+                   errc::deadline_exceeded);
+}
+
+TEST_F(faults, send_after_the_runtime_has_stopped) {
+  const auto counter = define_counter();
+  auto talk = counter.stream_bidi();
+  auto by_key = rt->stream_bidi("/bidi-flow/counter");
+  rt->stop();
+  expect_send_says(std::move(talk), errc::unavailable);
+  expect_send_says(std::move(by_key), errc::unavailable);
+}
+
+TEST_F(faults, send_after_the_body_has_failed) {
+  auto talk = define([](context, int_input in, int_output) -> task<> {
+                co_await in.next();
+                throw status_error{errc::out_of_range, "too far"};
+              }).stream_bidi();
+  talk.send(1);
+  expect_send_says(std::move(talk), errc::out_of_range);
+}
+
+TEST_F(faults, send_after_a_take_over) {
+  const auto sum = rt->define_agent(
+    "sum",
+    [](context, session<int>, input<int> in, responder<int>) -> task<> {
+      while (co_await in.next())
+        ;
+    },
+    with_session_store(spawn_memory_store(system)));
+  auto first = sum.stream_bidi(with_session_id("s"));
+  const auto second = sum.stream_bidi(with_session_id("s"), with_take_over{});
+  expect_send_says(std::move(first), errc::cancelled);
+}
+
+TEST_F(faults, send_of_a_body_after_a_deadline_or_a_failure) {
+  const auto counter = define_counter();
+  const auto failing = rt->define_bidi_flow(
+    "failing", [](context, int_input, int_output) -> task<int> {
+      throw status_error{errc::out_of_range, "too far"};
+      co_return 0;
+    });
+  const auto caller = rt->define_bidi_flow(
+    "caller", [=](context ctx, int_input, output<int> out) -> task<> {
+      auto late = co_await counter.open(ctx, with_deadline(1ms));
+      const auto no_answer = co_await as_expected(late.output());
+      const auto refused_late = co_await as_expected(late.send(1));
+      auto failed = co_await failing.open(ctx);
+      const auto no_output = co_await as_expected(failed.output());
+      const auto refused = co_await as_expected(failed.send(1));
+      const caf::error heard[] = {no_answer.error(), refused_late.error(),
+                                  no_output.error(), refused.error()};
+      for (const auto& x : heard)
+        co_await out.send(static_cast<int>(code_of(x)));
+    });
+  auto talk = caller.stream_bidi();
+  talk.close();
+  const auto late = static_cast<int>(errc::deadline_exceeded);
+  const auto failed = static_cast<int>(errc::out_of_range);
+  EXPECT_EQ(read_turn(talk), (std::vector{late, late, failed, failed}));
 }
 
 } // namespace tertulia::test::faults_tests

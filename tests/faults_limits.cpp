@@ -456,6 +456,40 @@ TEST_F(faults_of_limits, too_many_blocking_jobs) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+TEST_F(faults_of_limits, refused_blocking_jobs_take_no_place) {
+  restart({.blocking_threads = 1, .max_blocking_queue = 1});
+  gate begun;
+  gate open;
+  auto blocked = define([&](context ctx, int_input, int_output) -> task<> {
+                   co_await ctx.run_blocking([&] {
+                     begun.open();
+                     open.wait();
+                   });
+                 }).stream_bidi();
+  begun.wait();
+  for (auto i = 0; i < 5; ++i) {
+    auto greedy = rt->new_bidi_action(
+                      "greedy",
+                      [](context ctx, int_input, int_output) -> task<int> {
+                        co_await when_all(ctx.run_blocking([] {}),
+                                          ctx.run_blocking([] {}));
+                        co_return 0;
+                      })
+                    .stream_bidi();
+    EXPECT_EQ(end_of(greedy).code(), errc::resource_exhausted);
+  }
+  open.open();
+  EXPECT_EQ(blocked.output(patience), 7);
+  auto modest
+    = rt->new_bidi_action("modest",
+                          [](context ctx, int_input, int_output) -> task<int> {
+                            co_await ctx.run_blocking([] {});
+                            co_return 1;
+                          })
+        .stream_bidi();
+  EXPECT_EQ(modest.output(patience), 1);
+}
+
 TEST_F(faults_of_limits, blocking_job_throws) {
   auto talk = define([](context ctx, int_input, int_output) -> task<> {
                 co_await ctx.run_blocking([]() -> int {

@@ -4,6 +4,7 @@
 
 #include <tertulia/span_recorder.hpp>
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -109,6 +110,21 @@ TEST_F(generate, what_comes_is_heard_in_its_order) {
   EXPECT_EQ(made.iterations, 2u);
 }
 
+TEST_F(generate, what_was_not_streamed_is_heard_at_the_end_of_its_answer) {
+  script->streams = false;
+  answers(model_says(ai::part::text("So: "), asks("add", 1, 2)),
+          model_says(ai::part::text("3.")),
+          model_says(ai::part::text(R"({"name":"soup","servings":4})")));
+  std::vector<ai::model_response_chunk> heard;
+  stream([&](auto x) { heard.push_back(std::move(x)); },
+         ai::with_tools(define_add()), ai::with_repairs(1),
+         ai::with_output_schema{schema_of<recipe>()});
+  EXPECT_EQ(lines_of(heard),
+            (lines{R"(model: So:  add({"a":1,"b":2}))", "tool: add=3",
+                   "model: 3.", R"(model: {"name":"soup","servings":4})"}))
+    << "once each";
+}
+
 TEST_F(generate, who_hears_and_throws_ends_it) {
   answers(model_says(ai::part::text("a"), asks("add", 1, 2)),
           model_says(ai::part::text("b")), model_says(ai::part::text("c")));
@@ -137,6 +153,7 @@ TEST_F(generate, what_tools_give_back_goes_to_the_model) {
                    "tool: add=10", "model: 10"}));
   EXPECT_EQ(made.iterations, 3u);
   EXPECT_EQ(made.usage.input_tokens, 30);
+  EXPECT_EQ(made.usage.output_tokens, 3);
   EXPECT_EQ(made.usage.total_tokens, 33);
   EXPECT_EQ(heard(1).size(), 3u);
   EXPECT_EQ(script->asked.at(2).tools,
@@ -186,6 +203,21 @@ TEST_F(generate, what_goes_wrong_in_a_tool_goes_to_the_model) {
     R"(add={"error":{"code":"invalid_argument",)"
     R"("message":"$.b: expected a value, found no such member"}} )"
     "addz=2");
+}
+
+TEST_F(generate, what_a_tool_has_not_said_itself_does_not_go_to_the_model) {
+  const auto bad
+    = ai::define_tool(*rt, "bad", "", [](ai::tool_context, sum) -> task<> {
+        throw std::runtime_error{"password=1234"};
+        co_return;
+      });
+  answers(model_says(asks("bad", 1, 2)), model_says(ai::part::text("Sorry.")));
+  make(ai::with_tools(bad));
+  const auto told = heard(1).at(1);
+  EXPECT_EQ(told.find("password"), std::string::npos);
+  EXPECT_TRUE(told.starts_with(R"(tool: bad={"error":{"code":"internal",)"
+                               R"("message":"an unexpected error: )"))
+    << told;
 }
 
 TEST_F(generate, a_tool_can_fail_the_turn) {
@@ -253,7 +285,7 @@ TEST_F(generate, options_that_make_no_sense_are_refused) {
 
 TEST_F(generate, model_and_tools_are_steps_of_the_generation) {
   const auto recorder = std::make_shared<span_recorder>();
-  rt->traces().listen(recorder);
+  const auto listening = rt->traces().listen(recorder);
   answers(model_says(asks("add", 1, 0)), model_says());
   make(ai::with_tools(define_add()));
   const auto whole = recorder->find("generate");
@@ -307,6 +339,18 @@ TEST_F(generate, a_model_can_be_told_what_is_wrong_with_its_answer) {
     << "nobody needs to see the wrong one";
   make(shape, ai::with_repairs(1));
   EXPECT_EQ(failure.code(), errc::invalid_argument) << "once is enough";
+}
+
+TEST_F(generate, a_correction_is_not_said_again_once_the_model_asks_for_tools) {
+  answers(model_says(ai::part::text("Soup.")), model_says(asks("add", 1, 2)),
+          model_says(ai::part::text(R"({"name":"soup","servings":3})")));
+  const auto made = make(ai::with_prompt("What?"), ai::with_repairs(1),
+                         ai::with_tools(define_add()),
+                         ai::with_output_schema{schema_of<recipe>()});
+  EXPECT_EQ(made.output.at("servings"), 3);
+  EXPECT_EQ(heard(1).size(), 3u) << "what is wrong with it";
+  EXPECT_EQ(heard(2), (lines{"user: What?", R"(model: add({"a":1,"b":2}))",
+                             "tool: add=3"}));
 }
 
 } // namespace tertulia::test::generate_tests

@@ -63,7 +63,7 @@ struct generate_in_session : generating {
         };
         co_await sess.run(ctx, turn);
       },
-      with_snapshot_store(store));
+      with_snapshot_store(store), with_client_states{});
   }
 
   template <class Client>

@@ -78,7 +78,7 @@ TEST_F(generate_refusals, are_streamed_and_kept_as_an_answer) {
 
 TEST_F(generate_refusals, follow_what_was_said_before) {
   const auto made = made_by(unwilling_model{"You need ", "No."});
-  EXPECT_EQ(pieces, lines{"No."}) << "the rest was for the model to stream";
+  EXPECT_EQ(pieces, lines{"You need No."}) << "what it did not stream, too";
   EXPECT_EQ(lines_of(made.messages),
             (lines{"user: Well?", "model: You need  No."}));
 }

@@ -44,6 +44,7 @@ struct lease_threads : threaded {
           co_return count;
         },
         with_session_store(store), with_snapshot_callback(snapshot_always{}))) {
+    count_from_here();
   }
 
   /// The records of session "s", which must be one chain without a gap.

@@ -2,12 +2,14 @@
 
 // One live invocation per session, whoever comes when.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,15 @@ struct leases : faulty_conversations {
       EXPECT_FALSE(records[i].orphaned);
     }
   }
+
+  struct with_live {
+    if_live live;
+
+    template <class Init>
+    void apply(client_options<Init>& to) const {
+      to.connection.live = live;
+    }
+  };
 
   void expect_free(const std::string& session) {
     memo_client last{system, rt->front_desk(), agent, with_session_id(session)};
@@ -98,6 +109,59 @@ TEST_F(leases, a_new_session_cannot_be_opened_beside_its_first_invocation) {
   auto second = open(agent, with_session_id(page->sessions[0].id));
   run();
   EXPECT_EQ(code_of(second.heard().refused), errc::failed_precondition);
+}
+
+TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
+  // The leases hear of the claim when its session is dead already.
+  for (const auto live : {if_live::refuse, if_live::take_over})
+    for (const auto others : {false, true}) {
+      std::optional<memo_client> holder;
+      if (others) {
+        holder.emplace(system, rt->front_desk(), agent, with_session_id("s"));
+        run();
+      }
+      memo_client client{system, rt->front_desk(), agent, with_session_id("s"),
+                         with_live{live}};
+      const auto is_leases = [](caf::resumable* x) {
+        const auto* who = dynamic_cast<caf::local_actor*>(x);
+        return who != nullptr
+               && who->name() == std::string_view{"tertulia.leases"};
+      };
+      // Everybody goes on but the leases.
+      const auto run_others = [&] {
+        auto& jobs = sched.jobs;
+        for (;;) {
+          const auto next
+            = std::find_if_not(jobs.begin(), jobs.end(), is_leases);
+          if (next == jobs.end())
+            return;
+          std::iter_swap(jobs.begin(), next);
+          sched.run_once();
+        }
+      };
+      run_others();
+      ASSERT_EQ(sched.jobs.size(), 1u) << "the claim waits";
+      ASSERT_FALSE(client.heard().open);
+      client.die();
+      run_others();
+      run();
+      if (holder) {
+        EXPECT_EQ(holder->heard().ends, live == if_live::take_over ? 1u : 0u);
+        holder->close();
+        run();
+      }
+      expect_free("s");
+      run();
+      EXPECT_EQ(extra_actors(), others ? 1u : 0u) << "the holder's client";
+    }
+}
+
+TEST_F(leases, a_connection_that_is_killed_leaves_its_session_free) {
+  auto first = open(agent, with_session_id("s"));
+  run();
+  caf::anon_send_exit(first.connection(), caf::exit_reason::kill);
+  run();
+  expect_free("s");
 }
 
 // -- taking over --------------------------------------------------------------

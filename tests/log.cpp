@@ -49,6 +49,19 @@ TEST_F(log, a_fault_is_logged_without_what_was_said) {
                          "warning /bidi-flow/angry failed: internal\n");
 }
 
+TEST_F(log, lost_data_is_a_fault) {
+  const auto flow = rt->define_bidi_flow(
+    "loss", [](context, input<int>, output<int>) -> task<int> {
+      throw status_error{errc::data_loss, "a secret"};
+      co_return 0;
+    });
+  recording_client client{system, rt->front_desk(), flow};
+  run();
+  EXPECT_EQ(client.code(), errc::data_loss);
+  EXPECT_EQ(lines.str(), "debug /bidi-flow/loss opened\n"
+                         "warning /bidi-flow/loss failed: data_loss\n");
+}
+
 TEST_F(log, a_cancel_is_no_fault) {
   recording_client client{system, rt->front_desk(), define_angry()};
   run();

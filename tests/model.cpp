@@ -140,7 +140,41 @@ TEST_F(model, it_runs_by_key_with_json) {
   EXPECT_EQ(from_json<ai::model_response>(client.output()).text(), "ab");
 }
 
+TEST_F(model, what_it_does_not_stream_is_heard_at_the_end) {
+  const auto silent
+    = ai::define_model(*rt, "silent",
+                       [](context, ai::generate_request asked,
+                          ai::model_output out) -> task<ai::model_response> {
+                         const auto text = asked.messages.back().text();
+                         co_await out.send_text(text.substr(0, 2));
+                         auto answer = ai::model_text(text);
+                         answer.content.push_back(ai::part::request("add"));
+                         co_return ai::model_response{std::move(answer)};
+                       });
+  auto client = open(silent.action(), with_init{asking("abcd")});
+  run();
+  const auto& heard = client.heard().chunks;
+  ASSERT_EQ(heard.size(), 2u);
+  EXPECT_EQ(heard[0].text(), "ab");
+  EXPECT_EQ(heard[1].text(), "cd");
+  EXPECT_EQ(heard[1].content.size(), 2u);
+  EXPECT_EQ(client.output().text(), "abcd");
+}
+
 // -- failures -----------------------------------------------------------------
+
+TEST_F(model, a_member_that_no_request_has_is_refused) {
+  define_parrot();
+  auto config = to_json(asking("ab"));
+  config["config"]["temprature"] = 0.5;
+  auto request = to_json(asking("ab"));
+  request["instructions"] = "Be brief.";
+  for (const auto& init : {config, request}) {
+    auto client = open(rt->action("/model/parrot"), with_init(init));
+    run();
+    EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument) << init;
+  }
+}
 
 TEST_F(model, a_request_that_makes_no_sense_is_refused_before_the_body) {
   const auto parrot = define_parrot();
@@ -224,7 +258,7 @@ TEST_F(model, who_hears_and_throws_cancels_it) {
 
 TEST_F(model, its_span_is_a_child_of_the_step_that_called_it) {
   const auto recorder = std::make_shared<span_recorder>();
-  rt->traces().listen(recorder);
+  const auto listening = rt->traces().listen(recorder);
   const auto parrot = define_parrot();
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     co_await ctx.run("ask", [&](context step) {

@@ -171,7 +171,7 @@ TEST_F(model_tools, a_cancelled_body_takes_its_tools_along) {
 
 TEST_F(model_tools, a_call_is_a_step_of_its_caller) {
   const auto recorder = std::make_shared<span_recorder>();
-  rt->traces().listen(recorder);
+  const auto listening = rt->traces().listen(recorder);
   const auto add = define_add();
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     const sum any;

@@ -4,6 +4,8 @@
 
 #include <tertulia/remote_runtime.hpp>
 
+#include <caf/io/middleman.hpp>
+
 #include <atomic>
 #include <future>
 #include <limits>
@@ -24,9 +26,9 @@ namespace {
 /// This process is the client of another one.
 struct node_client : ::testing::Test {
   node_client()
-    : server("node_server", {}), system(cfg),
-      there(system, "127.0.0.1",
-            static_cast<std::uint16_t>(std::stoi(server.read_line()))) {}
+    : server("node_server", {}),
+      port(static_cast<std::uint16_t>(std::stoi(server.read_line()))),
+      system(cfg), there(system, "127.0.0.1", port) {}
 
   template <class Init, class In, class Out, class Stream>
   auto action(const std::string& key) {
@@ -34,6 +36,7 @@ struct node_client : ::testing::Test {
   }
 
   child_process server;
+  std::uint16_t port;
   network_config cfg;
   caf::actor_system system;
   remote_runtime there;
@@ -205,6 +208,53 @@ TEST_F(node_client, a_killed_server_is_unavailable_to_all_its_clients) {
   EXPECT_EQ(later.code(), errc::unavailable);
 }
 
+TEST_F(node_client, the_same_object_reaches_a_server_that_has_come_back) {
+  auto greet = action<std::string, greeting, int, greeting>("/bidi-flow/greet");
+  auto before = greet.stream_bidi();
+  server.kill();
+  EXPECT_EQ(code_from([&] { (void)before.output(patience); }),
+            errc::unavailable);
+  EXPECT_EQ(code_from([&] { (void)there.actions(); }), errc::unavailable);
+  child_process again{"node_server", {std::to_string(port)}};
+  again.read_line();
+  EXPECT_EQ(there.actions().size(), 3u);
+  auto talk = greet.stream_bidi();
+  talk.send("you", 1.0);
+  talk.close();
+  EXPECT_EQ(talk.output(patience), 1);
+}
+
+TEST_F(node_client, a_body_and_many_threads_reach_a_server_that_has_come_back) {
+  runtime here{system};
+  auto greet = action<std::string, greeting, int, greeting>("/bidi-flow/greet");
+  auto relay = here.define_bidi_flow(
+    "relay", [greet](context ctx, input<int>, output<int>) -> task<int> {
+      auto talk = co_await greet.open(ctx);
+      talk.close();
+      co_return co_await talk.output();
+    });
+  auto before = greet.stream_bidi();
+  server.kill();
+  EXPECT_EQ(code_from([&] { (void)before.output(patience); }),
+            errc::unavailable);
+  child_process again{"node_server", {std::to_string(port)}};
+  again.read_line();
+  std::vector<std::future<int>> all;
+  for (auto i = 0; i < 8; ++i) {
+    all.push_back(std::async(std::launch::async, [&] {
+      auto talk = relay.stream_bidi();
+      return talk.output(patience);
+    }));
+    all.push_back(std::async(std::launch::async, [&] {
+      auto talk = greet.stream_bidi();
+      talk.close();
+      return talk.output(patience);
+    }));
+  }
+  for (auto& x : all)
+    EXPECT_EQ(x.get(), 0);
+}
+
 TEST_F(node_client, a_number_that_json_cannot_say_ends_the_connection) {
   auto mad = action<nothing, int, int, double>("/bidi-flow/goMad");
   auto talk = mad.stream_bidi();
@@ -247,6 +297,14 @@ TEST(nodes, where_nobody_listens_is_unavailable) {
   const auto error
     = error_of([&] { remote_runtime there(system, "127.0.0.1", 1); });
   EXPECT_EQ(error.code(), errc::unavailable);
+}
+
+TEST(nodes, plain_text_is_not_chosen_by_adding_cafs_module) {
+  config cfg;
+  cfg.load<caf::io::middleman>();
+  caf::actor_system system{cfg};
+  runtime rt{system};
+  EXPECT_EQ(code_from([&] { (void)rt.publish(); }), errc::failed_precondition);
 }
 
 TEST(nodes, without_the_network_module_there_is_no_other_process) {

@@ -34,6 +34,8 @@ struct offline_model : flows {
                                         });
     });
     run();
+    if (const auto& end = client.heard().end; end && end->reason)
+      raise(end->reason);
     return client.output();
   }
 
@@ -221,6 +223,15 @@ TEST_F(offline_model, its_input_fits_the_schema) {
   EXPECT_EQ(input_for("Use plan_trip for 3 days").at("days"), 3);
   EXPECT_EQ(from_json<trip>(input_for("Use plan_trip")).to, "")
     << "what is not said is empty, but there";
+}
+
+TEST_F(offline_model, what_is_nested_too_deep_is_no_input) {
+  const std::size_t levels = 100'000;
+  EXPECT_EQ(refusal([&] {
+              (void)ask_with_tools("Use plan_trip " + std::string(levels, '[')
+                                   + std::string(levels, ']'));
+            }),
+            "$: expected at most 200 levels of arrays and objects, found more");
 }
 
 TEST_F(offline_model, it_says_what_the_tools_have_answered) {

@@ -106,7 +106,8 @@ TEST(openai_url, a_proxy_needs_no_scheme_and_may_have_any_password) {
 
 TEST(openai_events, they_are_the_same_wherever_the_bytes_are_split) {
   const auto text = "\r\ndata: caf\xC3\xA9\r\n\r\n: comment\n\n"
-                    "event: x\ndata:one\rdata: two\r\rid: 7\n\n"
+                    "event: x\r\ndata:one\r\ndatabase: x\ndata: two\r\r"
+                    "id: 7\n\n"
                     "data\n\ndata: [DONE]\n\ndata: no end"s;
   const std::vector expected{"caf\xC3\xA9"s, "one\ntwo"s, ""s, "[DONE]"s};
   for (std::size_t i = 0; i <= text.size(); ++i)
@@ -215,8 +216,8 @@ TEST(openai_answer, text_thoughts_and_usage_are_put_together) {
      R"({"choices":[{"delta":{},"finish_reason":"length"}]})",
      R"({"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2,)"
      R"("total_tokens":7}})",
-     "[DONE]"});
-  EXPECT_EQ(answer.text(), "Hello");
+     "[DONE]", R"({"choices":[{"delta":{"content":"?"}}]})"});
+  EXPECT_EQ(answer.text(), "Hello") << "nothing follows the end";
   EXPECT_EQ(answer.message->content.at(0), ai::part::reasoning("Hm."));
   EXPECT_EQ(answer.finish_reason, ai::finish_reason::length);
   EXPECT_EQ(answer.usage, (ai::generation_usage{5, 2}));
@@ -390,6 +391,10 @@ TEST(openai_retry, seconds_and_dates_are_read) {
   EXPECT_EQ(read(" 0 "), 0s);
   EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:37 GMT"), 30s);
   EXPECT_EQ(read("Sun, 06 Nov 1994 08:00:00 GMT"), 0s);
+  EXPECT_EQ(read("Sat, 01 Jan 0000 00:00:00 GMT"), 0s);
+  for (const auto* x :
+       {"Fri, 12 Apr 2262 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"})
+    EXPECT_EQ(read(x), 24h * 366) << "behind the last nanosecond";
   for (const auto* x :
        {"", "soon", "-1", "1.5", "Sun, 31 Feb 1994 08:49:37 GMT",
         "Sun, 06 Nov 1994 08:49:37 CET"})

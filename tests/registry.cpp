@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/memory.hpp"
 #include "support/threaded.hpp"
 
 using namespace std::literals;
@@ -206,6 +207,17 @@ TEST_F(registry, an_action_without_a_key_goes_with_its_last_handle) {
   EXPECT_TRUE(eventually([&] { return alive.expired(); }));
   EXPECT_EQ(code_from([&] { static_cast<void>(rt->stream_bidi(late.key)); }),
             errc::not_found);
+}
+
+TEST_F(registry, actions_without_a_key_leave_nothing_behind) {
+  const auto make = [&](int count) {
+    for (auto i = 0; i < count; ++i)
+      static_cast<void>(rt->new_bidi_action("quiet", nobody));
+  };
+  make(100);
+  const auto before = all_bytes_in_use();
+  make(5'000);
+  EXPECT_LT(all_bytes_in_use(), before + 100'000); // 20 bytes for each
 }
 
 // -- by key -------------------------------------------------------------------

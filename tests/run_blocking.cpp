@@ -295,6 +295,11 @@ public:
 
   held(held&& other) noexcept : log_(std::exchange(other.log_, nullptr)) {}
 
+  held& operator=(held&& other) noexcept {
+    std::swap(log_, other.log_);
+    return *this;
+  }
+
   ~held() {
     if (log_ != nullptr)
       log_->push_back("function");
@@ -302,6 +307,21 @@ public:
 
 private:
   std::vector<std::string>* log_;
+};
+
+/// A function with a constructor, so that g++ 12 can have it in a co_await.
+class holding_call {
+public:
+  holding_call(std::vector<std::string>& log, std::atomic<bool>& called)
+    : holds_(log), called_(&called) {}
+
+  void operator()() const {
+    *called_ = true;
+  }
+
+private:
+  held holds_;
+  std::atomic<bool>* called_;
 };
 
 } // namespace
@@ -343,8 +363,7 @@ TEST_F(run_blocking_queue, a_call_that_has_not_begun_is_dropped_at_once) {
   const auto flow = define([&](context ctx, input<int> in, output<int>) //
                            -> task<> {
     try {
-      auto call = [&called, holds = held{log}] { called = true; };
-      co_await when_any(in.next(), ctx.run_blocking(std::move(call)));
+      co_await when_any(in.next(), ctx.run_blocking(holding_call{log, called}));
       log.push_back("body");
     } catch (...) {
       log.push_back("failed");
@@ -366,10 +385,10 @@ TEST_F(run_blocking_queue, what_a_function_holds_is_gone_when_it_has_returned) {
   release.open();
   for (int i = 0; i < 100; ++i) {
     std::vector<std::string> log;
+    std::atomic<bool> called = false;
     const auto flow = define([&](context ctx, input<int>, output<int>) //
                              -> task<> {
-      auto call = [holds = held{log}] {};
-      co_await ctx.run_blocking(std::move(call));
+      co_await ctx.run_blocking(holding_call{log, called});
       log.push_back("body");
     });
     auto talk = flow.stream_bidi();

@@ -8,6 +8,7 @@
 #include <caf/all.hpp>
 
 #include <chrono>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -242,6 +243,16 @@ TEST_F(session_file, what_is_not_there_is_not_exported) {
   EXPECT_TRUE(file.str().empty());
 }
 
+TEST_F(session_file, a_file_that_takes_no_more_is_no_export) {
+  const auto of = make_session(from);
+  std::ofstream full{"/dev/full"};
+  ASSERT_TRUE(full);
+  const auto error
+    = test::error_of([&] { return export_session(system, from, of, full); });
+  EXPECT_EQ(error.code(), errc::unavailable);
+  EXPECT_EQ(error.message(), "the file takes no more");
+}
+
 TEST_F(session_file, what_is_damaged_is_named_and_stops_no_other_export) {
   keep(to, at("s"), talk(1), 0);
   keep(to, at("s"), number(2), 1);
@@ -323,6 +334,67 @@ TEST_F(session_file, the_line_that_is_damaged_is_named) {
   EXPECT_EQ(error.code(), errc::data_loss);
   EXPECT_TRUE(error.message().starts_with("line 5: state ")) << error.message();
   EXPECT_EQ(error.details(), R"({"line":5})");
+}
+
+TEST_F(session_file, a_record_that_cannot_be_is_damage_of_its_line) {
+  const auto whole = exported(from, make_session(from));
+  const auto refused = [&](const std::string& said, const std::string& instead,
+                           std::size_t line) {
+    auto wrong = lines(whole);
+    const auto found = wrong.at(line - 1).find(said);
+    EXPECT_NE(found, std::string::npos) << said;
+    wrong[line - 1].replace(found, said.size(), instead);
+    const auto error = refusal(join(wrong));
+    EXPECT_EQ(error.code(), errc::data_loss) << error.message();
+    const auto number = std::to_string(line);
+    EXPECT_TRUE(error.message().starts_with("line " + number + ": "))
+      << error.message();
+    EXPECT_EQ(error.details(), "{\"line\":" + number + "}");
+  };
+  refused("\"parent\":2", "\"parent\":3", 4);
+  refused("\"sequence\":8", "\"sequence\":9223372036854775808", 8);
+  refused("\"sequence\":8", "\"sequence\":18446744073709551615", 8);
+  refused("\"sequence\":8", "\"sequence\":18446744073709551616", 8);
+  // what only the store knows
+  refused("\"labels\":[\"4\"", "\"labels\":[\"\"", 4);
+}
+
+TEST_F(session_file, a_line_that_is_too_long_is_damage) {
+  const auto of = at("s");
+  const auto content = number(1).with_custom(
+    payload::of(std::string(200'000, 'x'))); // more than is read at once
+  keep(from, of, content, 0);
+  const auto whole = exported(from, of);
+  const auto longest = lines(whole).at(1).find('\n');
+  const auto take = [&](std::size_t max_line) {
+    std::istringstream file{whole};
+    session_file_options options;
+    options.max_line = max_line;
+    return import_session(system, to, file, {}, options);
+  };
+  const auto error = test::error_of([&] { return take(longest - 1); });
+  EXPECT_EQ(error.code(), errc::data_loss);
+  EXPECT_EQ(error.message(),
+            "line 2: is longer than " + std::to_string(longest - 1) + " bytes");
+  EXPECT_EQ(take(longest).head, 1u);
+  EXPECT_EQ(ask(to, get_session{of}).content, content);
+}
+
+TEST_F(session_file, a_name_that_no_session_may_have_is_refused) {
+  auto all = lines(exported(from, make_session(from)));
+  const std::string name = "\"id\":\"s\"";
+  all[0].replace(all[0].find(name), name.size(), "\"id\":\"a\\u0000b\"");
+  const auto error = refusal(join(all));
+  EXPECT_EQ(error.code(), errc::invalid_argument);
+  EXPECT_EQ(error.message(), "line 1: $.session: contains a NUL");
+  // With another name all that is wrong is the hash of the lines.
+  const auto other
+    = test::error_of([&] { return imported(to, join(all), at("t")); });
+  EXPECT_EQ(other.code(), errc::data_loss);
+  const auto mine = test::error_of([&] {
+    return imported(to, join(all), at(std::string{"a\0b", 3}));
+  });
+  EXPECT_EQ(mine.message(), "$.session: contains a NUL");
 }
 
 TEST_F(session_file, lines_that_are_gone_twice_there_or_elsewhere_are_refused) {

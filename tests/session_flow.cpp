@@ -41,9 +41,11 @@ struct session_flow : conversations {
 
   std::shared_ptr<span_recorder> listen() {
     auto result = std::make_shared<span_recorder>();
-    rt->traces().listen(result);
+    listening = rt->traces().listen(result);
     return result;
   }
+
+  tracer::subscription listening;
 
   json snapshot_of(const snapshot_id& id) {
     return ask_store("/snapshot-store/chat/getSnapshot",
@@ -495,7 +497,7 @@ TEST_F(session_flow, two_flows_from_one_snapshot_are_apart) {
 }
 
 TEST_F(session_flow, a_client_can_keep_the_state_itself) {
-  const auto flow = define(repeat);
+  const auto flow = define(repeat, with_client_states{});
   const auto first = say(flow.stream_bidi(), {"a"});
   const auto kept = to_json_text(first.state);
   const auto second = say(flow.stream_bidi(ai::with_state(first.state)), {"b"});

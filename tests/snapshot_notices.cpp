@@ -2,6 +2,7 @@
 
 // Word of a snapshot is a chunk like any other: it has its place and its price.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -186,6 +187,113 @@ TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
   ASSERT_TRUE(reader.heard().end) << "it waits for a chunk for ever";
   EXPECT_EQ(reader.output(), 100);
   EXPECT_TRUE(all_gone());
+}
+
+TEST_P(snapshot_notices, that_are_not_sent_cost_nothing) {
+  const auto rounds = std::max(GetParam(), 1u);
+  const auto chat = ai::define_agent(
+    *rt, "chat",
+    [this, rounds](context ctx, ai::session<no_status> mine,
+                   input<ai::conversation_input> in,
+                   ai::responder<no_status> out) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      co_await in.next();
+      for (auto i = 0u; i < rounds; ++i) {
+        co_await mine.add_messages(ai::user_text(std::to_string(i)));
+        const auto made = co_await as_expected(
+          trigger_snapshot(ctx, snapshot_event::tool_iteration_end));
+        EXPECT_EQ(code_of(made.error()), errc::unavailable);
+      }
+      co_await out.send_text("still here");
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(chat, with_chunk_window(GetParam()));
+  run();
+  kept.fail_next<save_snapshot>(rounds, errc::unavailable);
+  if (GetParam() == 0)
+    client.grant(1);
+  client.send(hello());
+  run();
+  ASSERT_FALSE(client.heard().chunks.empty()) << "it waits for ever";
+  const auto& first = client.heard().chunks.front().chunk;
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->text(), "still here");
+}
+
+TEST_P(snapshot_notices, that_have_no_news_cost_nothing) {
+  const auto rounds = std::max(GetParam(), 1u) + 1;
+  const auto chat = ai::define_agent(
+    *rt, "chat",
+    [this, rounds](context ctx, ai::session<no_status>,
+                   input<ai::conversation_input>,
+                   ai::responder<no_status> out) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      for (auto i = 0u; i < rounds; ++i)
+        co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+      co_await out.send_text("still here");
+    },
+    with_snapshot_store(store),
+    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  auto client = open(chat, with_chunk_window(GetParam()));
+  run();
+  if (GetParam() == 0)
+    client.grant(1);
+  run();
+  ASSERT_FALSE(client.heard().chunks.empty()) << "it waits for ever";
+}
+
+TEST_P(snapshot_notices, come_behind_what_was_said_before) {
+  const auto chat = ai::define_agent(
+    *rt, "chat",
+    [this](context ctx, ai::session<no_status> mine,
+           input<ai::conversation_input>,
+           ai::responder<no_status> out) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      co_await mine.add_messages(ai::user_text("x"));
+      co_await out.send_text("first");
+      co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(chat, with_chunk_window(GetParam()));
+  run();
+  for (auto i = 0; i < 2 && !client.heard().end; ++i) {
+    client.grant(1);
+    run();
+  }
+  ASSERT_EQ(client.heard().chunks.size(), 2u);
+  EXPECT_TRUE(client.heard().chunks[0].chunk);
+  EXPECT_TRUE(client.heard().chunks[1].snapshot_created);
+  EXPECT_EQ(client.heard().gaps, 0u);
+}
+
+TEST_P(snapshot_notices, that_do_not_come_end_a_body_that_goes_on) {
+  const auto chat = ai::define_agent(
+    *rt, "chat",
+    [this](context ctx, ai::session<no_status> mine,
+           input<ai::conversation_input> in,
+           ai::responder<no_status>) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      co_await mine.add_messages(ai::user_text("x"));
+      static_cast<void>(co_await as_expected(
+        trigger_snapshot(ctx, snapshot_event::tool_iteration_end)));
+      co_await in.next();
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  kept.hang_next<save_snapshot>(1);
+  auto client = open(chat, with_chunk_window(GetParam()));
+  run();
+  if (GetParam() == 0)
+    client.grant(1);
+  run();
+  advance(1h);
+  ASSERT_TRUE(client.heard().end) << "nobody knows what is kept";
+  EXPECT_EQ(client.code(), errc::deadline_exceeded);
+  kept.answer_hung();
+  run();
 }
 
 INSTANTIATE_TEST_SUITE_P(conversation_faults, snapshot_notices,

@@ -306,7 +306,7 @@ TEST_F(snapshots, a_refused_restore_orphans_nothing) {
 
 TEST_F(snapshots, a_snapshot_notes_its_agent_on_the_span) {
   const auto recorder = std::make_shared<span_recorder>();
-  rt->traces().listen(recorder);
+  const auto listening = rt->traces().listen(recorder);
   const auto made = finish(define_kept_sum().stream_bidi(), numbers{7});
   ASSERT_TRUE(nothing_is_left());
   const auto span = recorder->find("/agent/sum");

@@ -64,7 +64,7 @@ TEST_F(tool_agents, say_what_is_wrong) {
   EXPECT_TRUE(has(key.err, "tertulia agents list"));
   const auto text = run({"agents", "run", "/session-flow/chat", "{oops"});
   EXPECT_EQ(text.code, 2);
-  EXPECT_TRUE(has(text.err, "is no JSON: {oops"));
+  EXPECT_TRUE(has(text.err, "found an error at byte 2: {oops"));
   const auto shape
     = run({"agents", "run", "/session-flow/chat", R"({"messages":7})"});
   EXPECT_EQ(shape.code, 2);
@@ -74,6 +74,34 @@ TEST_F(tool_agents, say_what_is_wrong) {
   EXPECT_EQ(value.code, 2);
   EXPECT_TRUE(has(json::parse(value.err).at("error").at("message"),
                   "sides must be from 2"));
+}
+
+TEST_F(tool_agents, take_an_input_in_brackets_for_one_input) {
+  for (const auto* x : {"[]", "[1,2]", "[1,2] "}) {
+    const auto result = run({"agents", "run", "/session-flow/chat", x});
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_TRUE(has(result.err, "$: expected an object, found an array"))
+      << result.err;
+  }
+}
+
+TEST_F(tool_agents, refuse_what_is_nested_too_deep) {
+  std::string deep;
+  for (auto i = 0; i < 20'000; ++i)
+    deep += "{\"a\":";
+  deep += '0' + std::string(20'000, '}');
+  const strings action{"agents", "run", "/session-flow/chat"};
+  const auto with = [&](std::initializer_list<std::string> more) {
+    auto all = action;
+    all.insert(all.end(), more);
+    return all;
+  };
+  for (const auto& result : {run(with({"-"}), deep + deep + '\n'),
+                             run(with({deep})), run(with({"--init", deep}))}) {
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_TRUE(has(result.err, "at most 200 levels"));
+    EXPECT_LT(result.err.size(), 500u);
+  }
 }
 
 } // namespace tertulia::test::tool_agents_tests

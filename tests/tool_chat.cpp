@@ -284,13 +284,15 @@ TEST_F(tool_chat, refuses_a_conversation_and_a_model_that_there_are_not) {
 }
 
 TEST_F(tool_chat, says_so_where_it_cannot_keep_anything) {
-  const auto result = tool_process{on_pipes,
-                                   {"env", "-u", "XDG_DATA_HOME", "-u", "HOME",
-                                    TERTULIA_TOOL, "chat"},
-                                   "Hello\n"}
-                        .wait();
-  EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "Add --store FILE."));
+  for (const auto* home : {"--unset=HOME", "HOME=", "HOME=here"}) {
+    const auto result = tool_process{on_pipes,
+                                     {"env", "-u", "XDG_DATA_HOME", home,
+                                      TERTULIA_TOOL, "chat"},
+                                     "Hello\n"}
+                          .wait();
+    EXPECT_EQ(result.code, 2);
+    EXPECT_TRUE(has(result.err, "Add --store FILE."));
+  }
 }
 
 TEST_F(tool_chat, shows_its_commands_models_and_tools) {
@@ -303,6 +305,41 @@ TEST_F(tool_chat, shows_its_commands_models_and_tools) {
 
 TEST_F(tool_chat, leaves_when_it_is_told_to) {
   EXPECT_EQ(answers("/quit\nHello\n"), "");
+}
+
+TEST_F(tool_chat, refuses_a_line_that_is_nested_too_deep) {
+  const std::size_t levels = 100'000;
+  const auto line = "use the ask_user tool " + std::string(levels, '[')
+                    + std::string(levels, ']') + '\n';
+  const auto result = run({"chat", "--quiet"}, line + "What is my name?\n");
+  EXPECT_EQ(result.code, 2) << result.err;
+  EXPECT_TRUE(has(result.err, "at most 200 levels"));
+  EXPECT_EQ(result.out, "You have not told me your name yet.\n");
+}
+
+TEST_F(tool_chat, refuses_a_line_without_an_end) {
+  const auto result = tool_process{
+    on_pipes,
+    {"sh", "-c", "head -c 80000000 /dev/zero | \"$@\"", "sh", "env",
+     "XDG_DATA_HOME=" + (folder / "data").string(), TERTULIA_TOOL,
+     "chat"}}.wait();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.err, "more than 64 MiB"));
+}
+
+TEST_F(tool_chat, ends_at_once_with_130_when_a_pipe_is_interrupted) {
+  for (const auto* how : {"--quiet", "--json"}) {
+    tool_process talk{on_pipes, command({"chat", how}),
+                      "/tools\nUse the timer tool for 3600 seconds\nHello\n"};
+    ASSERT_TRUE(talk.read_until("ask_user"));
+    talk.send(SIGINT);
+    const auto result = talk.wait();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_EQ(result.out.find('\n', result.out.find("ask_user")),
+              result.out.size() - 1)
+      << "no answer to another line: " << result.out;
+  }
+  EXPECT_TRUE(tree().empty());
 }
 
 TEST_F(tool_chat, ends_with_143_when_a_script_is_to_end) {

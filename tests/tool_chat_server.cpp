@@ -2,7 +2,9 @@
 
 // `tertulia chat` with a model that is at a server.
 
+#include <csignal>
 #include <cstddef>
+#include <future>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,13 +19,19 @@ namespace tertulia::test::tool_chat_server_tests {
 namespace {
 
 struct tool_chat_server : a_chat {
-  /// Talks to a model at the server.
-  tool_result talk(strings options, const std::string& lines) const {
+  /// The command of a chat with a model at the server.
+  strings command_to_talk(strings options) const {
     options.insert(options.begin(), "chat");
     auto all = command(std::move(options));
     all.insert(all.begin() + 1, {"OPENAI_BASE_URL=" + server->url(),
                                  "OPENAI_API_KEY=sk-of-nobody"});
-    return tool_process{on_pipes, std::move(all), lines}.wait();
+    return all;
+  }
+
+  /// Talks to a model at the server.
+  tool_result talk(strings options, const std::string& lines) const {
+    return tool_process{on_pipes, command_to_talk(std::move(options)), lines}
+      .wait();
   }
 
   /// How often the server was asked.
@@ -103,6 +111,29 @@ TEST_F(tool_chat_server, what_the_server_refuses_is_said_and_keeps_nothing) {
   EXPECT_TRUE(tree().empty());
 }
 
+TEST_F(tool_chat_server, is_left_with_130_in_the_middle_of_an_answer) {
+  std::promise<void> asked_once;
+  std::promise<void> over;
+  auto count = 0;
+  serve([&, end = over.get_future().share()](http_peer& client,
+                                             const std::string&) {
+    if (++count > 1)
+      return say_hello(client);
+    client.begin_events();
+    asked_once.set_value();
+    end.wait();
+  });
+  tool_process process{on_pipes, command_to_talk({"--model", "openai:m"}),
+                       "Hi\nHi again\n"};
+  asked_once.get_future().wait();
+  process.send(SIGINT);
+  const auto result = process.wait();
+  over.set_value();
+  EXPECT_EQ(result.code, 130);
+  EXPECT_FALSE(has(result.out, "Hello")) << "no answer to another line";
+  EXPECT_TRUE(tree().empty());
+}
+
 TEST_F(tool_chat_server, a_refusal_of_the_model_is_an_answer) {
   serve([](http_peer& client, const std::string&) {
     client.begin_events();
@@ -130,6 +161,20 @@ TEST_F(tool_chat_server, an_answer_without_a_word_is_a_line) {
             "\n\n");
   EXPECT_TRUE(
     has(talk({"--model", "openai:m"}, "Hi\n").err, "refused to say more"));
+}
+
+TEST_F(tool_chat_server, no_pile_of_marks_comes_piece_by_piece) {
+  const std::string mark = "\u0301";
+  serve([&](http_peer& client, const std::string&) {
+    client.begin_events();
+    for (auto i = 0; i < 30; ++i)
+      client.send_chunk(sse_text(mark));
+    client.send_last_chunk(sse_end);
+  });
+  std::string shown;
+  for (auto i = 0; i < 30; ++i)
+    shown += i < 8 ? mark : "\\u{301}";
+  EXPECT_EQ(talk({"--quiet", "--model", "openai:m"}, "Hi\n").out, shown + '\n');
 }
 
 TEST_F(tool_chat_server, an_answer_that_is_cut_short_says_so) {

@@ -91,6 +91,26 @@ TEST_F(tool_chat_terminal, cancels_the_turn_with_ctrl_c_and_stays) {
   EXPECT_EQ(tree(), (strings{"o 1", "* 2"}));
 }
 
+TEST_F(tool_chat_terminal, stays_when_ctrl_space_is_typed) {
+  auto talk = start();
+  ASSERT_TRUE(talk.read_until("> ")); // before, it could be a Ctrl-D
+  talk.type(std::string{"\0\0What is my name?\n", 19});
+  ASSERT_TRUE(talk.read_until("You have not told me your name yet."));
+  talk.type(ctrl_d);
+  EXPECT_EQ(talk.wait().code, 0);
+}
+
+TEST_F(tool_chat_terminal, leaves_with_a_ctrl_d_that_was_typed_early) {
+  auto talk = start();
+  ASSERT_TRUE(talk.read_until("leaves."));
+  talk.type("Use the timer tool for 1 seconds\n");
+  ASSERT_TRUE(talk.read_until("[timer {\"seconds\":1}]"));
+  talk.type(ctrl_d);
+  const auto result = talk.wait();
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(has(result.out, "1 second is over."));
+}
+
 TEST_F(tool_chat_terminal, drops_the_line_with_ctrl_c) {
   auto talk = start();
   ASSERT_TRUE(talk.read_until("leaves."));

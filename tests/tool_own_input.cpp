@@ -24,17 +24,21 @@ using outcome = tool::own_input::outcome;
 class tool_own_input : public ::testing::Test {
 protected:
   tool_own_input() {
-    termios mode{};
-    if (::openpty(&keyboard_, &terminal, nullptr, nullptr, nullptr) != 0
-        || ::tcgetattr(terminal, &mode) != 0)
+    if (::openpty(&keyboard_, &terminal, nullptr, nullptr, nullptr) != 0)
       throw std::runtime_error{"no terminal"};
-    mode.c_lflag = ISIG;
-    ::tcsetattr(terminal, TCSANOW, &mode);
+    set_mode(ISIG);
   }
 
   ~tool_own_input() override {
     hang_up();
     ::close(terminal);
+  }
+
+  void set_mode(tcflag_t local) const {
+    termios mode{};
+    ::tcgetattr(terminal, &mode);
+    mode.c_lflag = local;
+    ::tcsetattr(terminal, TCSANOW, &mode);
   }
 
   void type(std::string_view keys) const {
@@ -63,7 +67,7 @@ private:
 
 TEST_F(tool_own_input,
        what_was_dropped_after_the_news_of_it_is_not_waited_for) {
-  const tool::own_input input{terminal};
+  tool::own_input input{terminal};
   type("x");
   ASSERT_TRUE(eventually([&] { return has_news(input); }));
   type("\x03");
@@ -78,7 +82,7 @@ TEST_F(tool_own_input,
 }
 
 TEST_F(tool_own_input, what_was_typed_is_read_key_by_key) {
-  const tool::own_input input{terminal};
+  tool::own_input input{terminal};
   char key = 0;
   EXPECT_EQ(input.read(key), outcome::nothing);
   type("hi");
@@ -90,8 +94,24 @@ TEST_F(tool_own_input, what_was_typed_is_read_key_by_key) {
   EXPECT_EQ(input.read(key), outcome::nothing);
 }
 
+TEST_F(tool_own_input, a_ctrl_d_typed_before_is_one_and_ctrl_space_is_none) {
+  set_mode(ICANON | ISIG);
+  type("a\x04");
+  tool::own_input input{terminal};
+  ASSERT_TRUE(eventually([&] { return has_news(input); }));
+  set_mode(ISIG);
+  input.begin_keys();
+  type({"\0", 1});
+  char key = 0;
+  for (const char expected : {'a', '\x04', '\0'}) {
+    ASSERT_TRUE(eventually([&] { return has_news(input); }));
+    EXPECT_EQ(input.read(key), outcome::byte);
+    EXPECT_EQ(key, expected);
+  }
+}
+
 TEST_F(tool_own_input, it_is_over_when_the_terminal_has_gone) {
-  const tool::own_input input{terminal};
+  tool::own_input input{terminal};
   hang_up();
   char key = 0;
   EXPECT_EQ(input.read(key), outcome::over);

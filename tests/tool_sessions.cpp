@@ -251,4 +251,23 @@ TEST_F(tool, titles_a_session) {
     "invalid_argument");
 }
 
+TEST_F(tool, names_a_session_as_it_is_shown_if_its_id_cannot_be_typed) {
+  const std::string id = "a\x01"
+                         "b\n";
+  {
+    file_store store{file};
+    save(store, {"/agent/chat", session_id{id}}, said({{"x", "y"}}, "z"), 0);
+  }
+  EXPECT_TRUE(has(output({"sessions", "list", "-q"}), "a\\x01b\\n\n"));
+  EXPECT_EQ(document({"sessions", "show", "a\\x01b\\n"}).at("session").at("id"),
+            id);
+  EXPECT_EQ(
+    document({"snapshots", "show", "a\\x01b\\n@1"}).at("record").at("session"),
+    id);
+  output({"sessions", "fork", "a\\x01b\\n", "ab"});
+  output({"sessions", "delete", "a\\x01b\\n", "--yes"});
+  EXPECT_EQ(run({"sessions", "show", "a\\x01b\\n"}).code, 3);
+  EXPECT_EQ(run({"sessions", "show", "ab"}).code, 0);
+}
+
 } // namespace tertulia::test::tool_sessions_tests

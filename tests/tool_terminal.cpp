@@ -2,6 +2,7 @@
 
 // The command line on a terminal, and how shells complete it.
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <regex>
@@ -71,6 +72,27 @@ TEST_F(tool_terminal, cuts_tables_to_fit) {
   EXPECT_TRUE(has(output({"sessions", "list"}), "weiter 日本語日本語"));
 }
 
+TEST_F(tool_terminal, gives_each_cell_a_line_where_a_table_is_too_wide) {
+  const auto shown = on_terminal(20, {"sessions", "list"}).out;
+  EXPECT_TRUE(has(shown, "SESSION    s2\r\n"
+                         "ABOUT      Second\r\n"
+                         "SNAPSHOTS  1\r\n"));
+  EXPECT_TRUE(has(shown, "AGENT\r\n  /agent/chat\r\n"));
+  const auto records
+    = on_terminal(20, {"snapshots", "list", "s1", "--agent", "/agent/chat"});
+  EXPECT_TRUE(has(records.out, "SEQ     * 4\r\n"));
+  EXPECT_TRUE(has(records.out, "LABELS  good\r\n"));
+  for (std::size_t at = 0; at < shown.size();) {
+    const auto end = shown.find("\r\n", at);
+    const auto line = shown.substr(at, end - at);
+    EXPECT_LE(std::count_if(line.begin(), line.end(),
+                            [](char c) { return (c & 0xc0) != 0x80; }),
+              20)
+      << line;
+    at = end + 2;
+  }
+}
+
 TEST_F(tool_terminal, asks_before_it_deletes) {
   for (const auto* answer : {"n\n", "\n", "what\n"}) {
     tool_process asks{tool_process::terminal{80},
@@ -124,6 +146,39 @@ TEST_F(tool_terminal, gets_no_state_that_it_would_obey) {
     EXPECT_TRUE(has(shown, "\\u009b2J\\u007f"));
     EXPECT_EQ(shown.find("\u009b"), std::string::npos);
     EXPECT_TRUE(has(output(arguments), "\u009b2J\x7f"));
+  }
+}
+
+TEST_F(tool_terminal, gets_no_hidden_text_and_no_pile_of_marks) {
+  const std::string mark = "\u0301";
+  std::string title = "a\U000E0041\U000E007Fb";
+  for (auto i = 0; i < 40; ++i)
+    title += mark;
+  output({"sessions", "title", "s2", title});
+  const auto marks_in = [&](const std::string& text) {
+    auto result = 0;
+    for (auto at = text.find(mark); at != std::string::npos;
+         at = text.find(mark, at + mark.size()))
+      ++result;
+    return result;
+  };
+  const auto list = on_terminal(2000, {"sessions", "list"}).out;
+  EXPECT_TRUE(has(list, "a\\u{e0041}\\u{e007f}b" + mark));
+  EXPECT_TRUE(has(list, mark + "\\u{301}\\u{301}"));
+  EXPECT_EQ(marks_in(list), 8);
+  const auto program = on_terminal(2000, {"sessions", "show", "s2", "--json"});
+  EXPECT_TRUE(has(program.out, "a\\udb40\\udc41\\udb40\\udc7fb"));
+  EXPECT_EQ(marks_in(program.out), 8);
+  EXPECT_EQ(json::parse(program.out).at("session").at("title"), title)
+    << "JSON says the same in other words";
+}
+
+TEST_F(tool_terminal, shows_text_of_many_scripts_as_it_is) {
+  for (const std::string title :
+       {"Ho\u0302\u0300", "शब्दों", "שָׁלוֹם", "ไม่ใช่", "각 각",
+        "👩‍👩‍👧‍👦 👍🏽 ❤️", "葛󠄀"}) {
+    output({"sessions", "title", "s2", title});
+    EXPECT_TRUE(has(on_terminal(200, {"sessions", "list"}).out, title));
   }
 }
 

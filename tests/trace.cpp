@@ -4,6 +4,7 @@
 #include <tertulia/trace.hpp>
 
 #include <atomic>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -59,11 +60,12 @@ public:
 struct trace : testing::Test {
   std::shared_ptr<span_recorder> listen(std::size_t capacity = 16) {
     auto result = std::make_shared<span_recorder>(capacity);
-    spans.listen(result);
+    listening.push_back(spans.listen(result));
     return result;
   }
 
   tracer spans;
+  std::vector<tracer::subscription> listening;
 };
 
 std::vector<std::string> names(const std::vector<span_recorder::record>& xs) {
@@ -275,7 +277,7 @@ TEST_F(trace, a_span_ends_once_however_it_is_moved_and_ended) {
 TEST_F(trace, a_record_keeps_a_bounded_number_of_entries) {
   const auto recorder = listen();
   const auto sink = std::make_shared<recording_sink>();
-  spans.listen(sink);
+  const auto watching = spans.listen(sink);
   constexpr auto attributes = span_data::max_attributes;
   constexpr auto events = span_data::max_events;
   auto x = spans.start("long");
@@ -301,9 +303,8 @@ TEST_F(trace, a_record_keeps_a_bounded_number_of_entries) {
 TEST_F(trace, every_sink_hears_a_span_while_it_happens) {
   const auto one = std::make_shared<recording_sink>();
   const auto two = std::make_shared<recording_sink>();
-  spans.listen(one);
-  spans.listen(two);
-  spans.listen(two); // no effect
+  const auto first = spans.listen(one);
+  const auto second = spans.listen(two);
   auto x = spans.start("work");
   const strings begun = {"start work"};
   EXPECT_EQ(one->heard, begun);
@@ -316,15 +317,57 @@ TEST_F(trace, every_sink_hears_a_span_while_it_happens) {
   EXPECT_EQ(two->heard, all);
 }
 
+TEST_F(trace, a_sink_is_told_once_while_any_of_its_subscriptions_lives) {
+  const auto sink = std::make_shared<recording_sink>();
+  auto first = spans.listen(sink);
+  auto second = std::make_optional(spans.listen(sink));
+  auto x = spans.start("work");
+  first.stop();
+  first.stop(); // no effect
+  x.add_event("tick");
+  const strings told = {"start work", "event tick"};
+  EXPECT_EQ(sink->heard, told);
+  second.reset();
+  EXPECT_FALSE(spans.enabled());
+  EXPECT_EQ(sink.use_count(), 1);
+  x.end();
+  EXPECT_EQ(sink->heard, told);
+}
+
+TEST_F(trace, a_subscription_ends_where_it_was_moved_to) {
+  const auto sink = std::make_shared<recording_sink>();
+  tracer::subscription kept;
+  {
+    auto made = spans.listen(sink);
+    kept = std::move(made);
+  }
+  EXPECT_TRUE(spans.enabled());
+  const auto other = std::make_shared<recording_sink>();
+  kept = spans.listen(other); // stops the first
+  EXPECT_EQ(sink.use_count(), 1);
+  kept = {};
+  EXPECT_FALSE(spans.enabled());
+}
+
+TEST_F(trace, a_subscription_may_outlive_its_tracer) {
+  const auto sink = std::make_shared<recording_sink>();
+  auto mine = std::make_unique<tracer>();
+  {
+    const auto watching = mine->listen(sink);
+    mine.reset();
+  }
+  EXPECT_EQ(sink.use_count(), 1);
+}
+
 TEST_F(trace, a_sink_that_left_hears_nothing_more_and_is_let_go) {
   const auto left = std::make_shared<recording_sink>();
-  spans.listen(left);
+  auto leaving = spans.listen(left);
   auto x = spans.start("work");
-  spans.stop_listening(*left);
+  leaving.stop();
   EXPECT_FALSE(spans.enabled());
   EXPECT_EQ(left.use_count(), 1);
   const auto late = std::make_shared<recording_sink>();
-  spans.listen(late);
+  const auto watching = spans.listen(late);
   x.end();
   EXPECT_EQ(left->heard, strings{"start work"});
   EXPECT_EQ(late->heard, strings{"end work"});
@@ -332,12 +375,12 @@ TEST_F(trace, a_sink_that_left_hears_nothing_more_and_is_let_go) {
 
 TEST_F(trace, a_sink_may_leave_from_each_of_its_calls) {
   struct leaving_sink : span_sink {
-    leaving_sink(tracer& from, std::string at) : from(from), at(at) {}
+    explicit leaving_sink(std::string at) : at(at) {}
 
     void leave(std::string now) noexcept {
       heard.push_back(now);
       if (now == at)
-        from.stop_listening(*this); // replaces the list that is being told
+        watching.stop(); // replaces the list that is being told
     }
 
     void on_start(const span_data&) noexcept override {
@@ -352,33 +395,34 @@ TEST_F(trace, a_sink_may_leave_from_each_of_its_calls) {
       leave("end");
     }
 
-    tracer& from;
+    tracer::subscription watching;
     std::string at;
     strings heard;
   };
   const strings all = {"start", "event", "end"};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto leaving = std::make_shared<leaving_sink>(spans, all[i]);
-    const auto staying = std::make_shared<leaving_sink>(spans, "never");
-    spans.listen(leaving);
-    spans.listen(staying);
+    const auto leaving = std::make_shared<leaving_sink>(all[i]);
+    const auto staying = std::make_shared<leaving_sink>("never");
+    leaving->watching = spans.listen(leaving);
+    staying->watching = spans.listen(staying);
     auto x = spans.start("work");
     x.add_event("tick");
     x.end();
     EXPECT_EQ(leaving->heard.size(), i + 1) << all[i];
     EXPECT_EQ(leaving.use_count(), 1) << all[i];
     EXPECT_EQ(staying->heard, all) << all[i];
-    spans.stop_listening(*staying);
+    staying->watching.stop();
   }
 }
 
 TEST_F(trace, a_span_may_outlive_its_tracer_but_a_record_keeps_no_sink) {
   auto recorder = std::make_shared<span_recorder>(2);
   auto mine = std::make_unique<tracer>();
-  mine->listen(recorder);
+  auto watching = mine->listen(recorder);
   auto x = mine->start("work");
   mine.reset();
   x.end();
+  watching.stop();
   const auto record = recorder->find("work");
   ASSERT_TRUE(record);
   const std::weak_ptr<span_recorder> watch = recorder;
@@ -392,7 +436,7 @@ TEST_F(trace, spans_of_many_threads_are_heard_while_sinks_come_and_go) {
   constexpr int each = 2'000;
   const auto constant = std::make_shared<counting_sink>();
   const auto recorder = listen(32);
-  spans.listen(constant);
+  auto watching = spans.listen(constant);
   std::atomic<int> running = workers;
   std::vector<std::thread> threads;
   for (int i = 0; i < workers; ++i)
@@ -407,9 +451,9 @@ TEST_F(trace, spans_of_many_threads_are_heard_while_sinks_come_and_go) {
   int visits = 0;
   for (; visits == 0 || running > 0; ++visits) {
     auto visitor = std::make_shared<counting_sink>();
-    spans.listen(visitor);
+    auto visit = spans.listen(visitor);
     EXPECT_LE(recorder->spans().size(), 32u);
-    spans.stop_listening(*visitor);
+    visit.stop();
     EXPECT_EQ(visitor->torn, 0);
   }
   for (auto& x : threads)
@@ -418,7 +462,7 @@ TEST_F(trace, spans_of_many_threads_are_heard_while_sinks_come_and_go) {
   EXPECT_EQ(constant->ends, workers * each);
   EXPECT_EQ(constant->torn, 0);
   EXPECT_EQ(recorder->spans().size(), 32u);
-  spans.stop_listening(*constant);
+  watching.stop();
   EXPECT_EQ(constant.use_count(), 1);
 }
 
@@ -436,8 +480,8 @@ TEST_F(trace, a_span_records_exactly_if_a_sink_heard_its_start) {
     done = true;
   }};
   while (!done) {
-    spans.listen(sink);
-    spans.stop_listening(*sink);
+    auto watching = spans.listen(sink);
+    watching.stop();
   }
   worker.join();
   EXPECT_EQ(sink->starts, recorded);

@@ -55,6 +55,10 @@ public:
     return line;
   }
 
+  [[nodiscard]] pid_t id() const noexcept {
+    return pid_;
+  }
+
   /// `kill -9`, and waits until it is gone.
   void kill() {
     if (pid_ <= 0)

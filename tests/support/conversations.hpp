@@ -19,7 +19,9 @@ namespace tertulia::test {
 /// A threaded runtime with a store, and what tools ask of that by key.
 class conversations : public threaded {
 protected:
-  conversations() : store(spawn_memory_store(system)) {}
+  conversations() : store(spawn_memory_store(system)) {
+    count_from_here();
+  }
 
   /// Runs an action on a store with one input.
   json ask_store(const std::string& key, const json& question) const {

@@ -31,12 +31,14 @@ protected:
     : system(cfg), sched(dynamic_cast<scheduler_type&>(system.scheduler())),
       rt(std::in_place, system) {
     run();
-    baseline_ = system.registry().running();
+    count_from_here();
   }
 
   ~deterministic() override {
     if (rt)
       stop_runtime();
+    // From here on nobody runs an actor, so there is none to wait for.
+    system.await_actors_before_shutdown(false);
   }
 
   /// Runs all actors until none has anything to do.
@@ -55,6 +57,11 @@ protected:
     run();
     rt.reset();
     run();
+  }
+
+  /// Counts what runs by now as part of the idle runtime.
+  void count_from_here() {
+    baseline_ = system.registry().running();
   }
 
   /// Actors that are running beyond those of the idle runtime.

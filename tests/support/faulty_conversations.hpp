@@ -65,6 +65,7 @@ protected:
     : behind(spawn_memory_store(system)), kept(system, behind),
       store(supervise_store(system, kept.factory())) {
     run();
+    count_from_here();
   }
 
   /// An agent that remembers each input, says it back and ends the turn. The

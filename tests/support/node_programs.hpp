@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include "network_config.hpp"
@@ -24,13 +25,20 @@ namespace tertulia::test {
 }
 
 /// Offers what `define` defines on a port, which it prints, until it is killed.
+/// @param argv which port (a free one), and the folder of an authority that has
+///             issued a certificate for `server` (plain text).
 template <class Define>
-[[noreturn]] void offer_to_nodes(Define define) {
-  network_config cfg;
-  caf::actor_system system{cfg};
+[[noreturn]] void offer_to_nodes(int argc, char** argv, Define define) {
+  const auto port = argc > 1 ? std::stoi(argv[1]) : 0;
+  std::optional<network_config> cfg;
+  if (argc > 2)
+    cfg.emplace(tls_files::of(argv[2], "server"));
+  else
+    cfg.emplace();
+  caf::actor_system system{*cfg};
   runtime rt{system};
   define(rt);
-  std::cout << rt.publish() << std::endl;
+  std::cout << rt.publish(static_cast<std::uint16_t>(port)) << std::endl;
   wait_to_be_killed();
 }
 

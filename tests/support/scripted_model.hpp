@@ -19,6 +19,8 @@ public:
   struct script {
     std::vector<ai::message> answers;
     std::vector<ai::generate_request> asked;
+    /// Whether it streams the texts of its answers.
+    bool streams = true;
   };
 
   explicit scripted_model(std::shared_ptr<script> what)
@@ -46,10 +48,12 @@ private:
       throw status_error{errc::out_of_range, "the script is over"};
     ai::model_response result{from->answers[at], ai::finish_reason::stop};
     result.usage = ai::generation_usage{10, 1};
-    ai::model_response_chunk chunk;
-    chunk.content.push_back(ai::part::text(result.text()));
-    auto heard = hear(std::move(chunk));
-    co_await std::move(heard);
+    if (from->streams) {
+      ai::model_response_chunk chunk;
+      chunk.content.push_back(ai::part::text(result.text()));
+      auto heard = hear(std::move(chunk));
+      co_await std::move(heard);
+    }
     co_return result;
   }
 
@@ -65,12 +69,12 @@ ai::message model_says(Parts... parts) {
   return result;
 }
 
-/// Tells what messages say: `user: hello`, `model: add({"a":1})`,
-/// `tool: add=2`.
+/// Tells what messages or pieces of them say: `user: hello`,
+/// `model: add({"a":1})`, `tool: add=2`.
 template <class Messages>
 std::vector<std::string> lines_of(const Messages& messages) {
   std::vector<std::string> result;
-  for (const ai::message& x : messages) {
+  for (const auto& x : messages) {
     auto line = to_string(x.role) + ':';
     for (const auto& part : x.content) {
       if (const auto* text = part.as_text())

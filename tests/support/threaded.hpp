@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -61,26 +62,38 @@ private:
   static inline std::atomic<int> alive_ = 0;
 };
 
-/// Something that happens once, for which threads and bodies wait.
+/// Something that happens once, for which threads and bodies wait. Its copies
+/// are one gate. A thread that waits keeps it, so that it may be destroyed as
+/// soon as it is open.
 class gate {
 public:
-  void open() {
-    opened_.set_value();
+  void open() const {
+    state_->opened.set_value();
   }
 
   void wait() const {
-    ASSERT_EQ(open_.wait_for(patience), std::future_status::ready);
+    const auto held = state_;
+    ASSERT_EQ(held->open.wait_for(patience), std::future_status::ready);
   }
 
 private:
-  std::promise<void> opened_;
-  std::shared_future<void> open_{opened_.get_future()};
+  struct state {
+    std::promise<void> opened;
+    std::shared_future<void> open{opened.get_future()};
+  };
+
+  std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
 /// A runtime on CAF's own scheduler, for clients that are threads.
 class threaded : public ::testing::Test {
 protected:
   threaded() : system(cfg), rt(std::in_place, system) {
+    count_from_here();
+  }
+
+  /// Counts what runs by now as part of the idle runtime.
+  void count_from_here() {
     baseline_ = system.registry().running();
   }
 

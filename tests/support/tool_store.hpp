@@ -48,7 +48,8 @@ struct a_tool : testing::Test {
     save(store, second, one, 0);
     store.get(title_session{second, "Second"});
     save(store, {"/flow/draft", session_id{"s1"}}, two, 0);
-    ids = {one.id().str(), two.id().str(), three.id().str(), four.id().str()};
+    ids = {to_string(one.id()), to_string(two.id()), to_string(three.id()),
+           to_string(four.id())};
   }
 
   using turn = std::pair<const char*, const char*>;
@@ -60,8 +61,7 @@ struct a_tool : testing::Test {
       messages.push_back(ai::model_text(model));
     }
     return state::conversation(ai::message_log{}.with(std::move(messages)),
-                               payload::of(json::object({{"mood", mood}})),
-                               nullptr);
+                               payload::of(json::object({{"mood", mood}})), {});
   }
 
   /// Saves a record that was made an hour after the one before.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// `tertulia` where a system gives it little, or takes its file away.
+
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "support/sanitized.hpp"
+#include "support/tool_chat.hpp"
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+namespace tertulia::test::tool_limits_tests {
+
+namespace {
+
+struct tool_limits : a_chat {
+  /// Runs it where a shell has set a limit, for half a minute at most.
+  tool_result run_within(const std::string& limit, strings arguments,
+                         const std::string& input = {}) const {
+    auto all = command(std::move(arguments));
+    all.insert(all.begin(),
+               {"sh", "-c", limit + "; exec timeout 30 \"$@\"", "sh"});
+    return tool_process{on_pipes, all, input}.wait();
+  }
+
+  /// Runs it in a system that lacks something, see preload/.
+  static std::string preload(const std::string& what,
+                             const std::string& value) {
+    return "export " + what + '=' + value
+           + " LD_PRELOAD=" TERTULIA_TEST_BIN_DIR "/scarce_system.so";
+  }
+
+  static bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+
+  std::filesystem::path file = folder / "data" / "tertulia" / "chat.db";
+};
+
+} // namespace
+
+TEST_F(tool_limits, of_memory_end_in_a_sentence) {
+  if (sanitized)
+    GTEST_SKIP() << "a sanitizer takes more memory than there is";
+  auto refused = 0;
+  for (int kilobytes = 30'000; kilobytes < 260'000; kilobytes += 10'000) {
+    const auto result = run_within("ulimit -v " + std::to_string(kilobytes),
+                                   {"chat", "--quiet"}, "hello\n");
+    if (result.code == 0)
+      continue;
+    if (result.code == 127) // not even loaded
+      continue;
+    ++refused;
+    EXPECT_EQ(result.code, 1) << kilobytes << ": " << result.err;
+    EXPECT_TRUE(has(result.err, "tertulia: ")) << kilobytes;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST_F(tool_limits, of_threads_end_in_a_sentence) {
+  if (sanitized)
+    GTEST_SKIP() << "a sanitizer has threads of its own";
+  auto refused = 0;
+  for (auto threads = 0;; ++threads) {
+    const auto result = run_within(preload("THREADS", std::to_string(threads)),
+                                   {"chat", "--quiet"}, "hello\n");
+    if (result.code == 0)
+      break;
+    ++refused;
+    EXPECT_EQ(result.code, 1) << threads << ": " << result.err;
+    EXPECT_TRUE(has(result.err, "tertulia: ")) << threads;
+    ASSERT_LT(threads, 100);
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST_F(tool_limits, of_the_clock_end_in_a_sentence) {
+  if (sanitized)
+    GTEST_SKIP() << "a sanitizer wants to be loaded first";
+  constexpr auto centuries = "9000000000"; // 285 years, in seconds
+  const auto result
+    = run_within(preload("LATE_BY", centuries), {"chat", "--quiet"}, "hello\n");
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_TRUE(has(result.err, "Set the clock.")) << result.err;
+  const auto soon
+    = run_within(preload("LATE_BY", "3600"), {"chat", "--quiet"}, "hello\n");
+  EXPECT_EQ(soon.code, 0) << soon.err;
+}
+
+TEST_F(tool_limits, of_the_size_of_files_end_in_a_sentence) {
+  EXPECT_EQ(answers("hello\n").empty(), false);
+  const auto result = run_within("ulimit -f 1", {"chat", "--quiet"}, "hello\n");
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_TRUE(has(result.err, file.string())) << result.err;
+}
+
+TEST_F(tool_limits, of_a_file_that_is_removed_are_told_in_a_chat) {
+  tool_process chat{tool_process::terminal{80}, command({"chat"})};
+  ASSERT_TRUE(chat.read_until("> "));
+  chat.type("hello\r");
+  ASSERT_TRUE(chat.read_until("What is on your mind?"));
+  for (const auto* suffix : {"", "-wal", "-shm"})
+    std::filesystem::remove(file.string() + suffix);
+  chat.type("I am tired\r");
+  EXPECT_TRUE(chat.read_until("was removed or replaced"));
+  chat.type("\x04");
+  chat.wait();
+}
+
+TEST_F(tool_limits, of_what_is_not_a_store_leave_nothing_beside_it) {
+  const auto pipe = folder / "pipe.db";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto result
+    = run_within(":", {"--store", pipe.string(), "sessions", "list"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_TRUE(has(result.err, "is not a regular file")) << result.err;
+  const auto last = std::filesystem::directory_iterator{folder / "."};
+  EXPECT_EQ(std::distance(begin(last), end(last)), 1);
+}
+
+} // namespace tertulia::test::tool_limits_tests
