@@ -85,8 +85,10 @@ protected:
   Store place_;
   stage at_;
   managed_store store_ = place_.open(at_.system);
-  ai::session_flow<nothing, nothing> flow_ = ai::define_session_flow(
-    at_.rt, "chat", chat_flow, with_snapshot_store(store_));
+  ai::session_flow<nothing, nothing> flow_
+    = ai::define_session_flow(at_.rt, "chat", chat_flow,
+                              with_snapshot_store(store_),
+                              with_client_states{});
   snapshot_id last_;
   std::vector<caf::actor> raw_client_;
 };

@@ -25,11 +25,13 @@ public:
     const auto store = spawn_memory_store(at.system);
     if constexpr (Kind == kind::agent)
       flow_ = opener_with(ai::define_agent(
-        at.rt, "chat", chat_agent, with_snapshot_store(store),
+        at.rt, "chat", chat_agent, with_client_states{},
+        with_snapshot_store(store),
         with_snapshot_callback(snapshot_on{snapshot_event::turn_end})));
     else
       flow_ = opener_with(ai::define_session_flow(at.rt, "chat", chat_flow,
-                                                  with_snapshot_store(store)));
+                                                  with_snapshot_store(store),
+                                                  with_client_states{}));
   }
 
   std::vector<client_actor> client_with(std::size_t messages) {

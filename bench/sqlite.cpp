@@ -111,8 +111,10 @@ protected:
   std::filesystem::path file_ = folder_ / "sessions.db";
   bare_sqlite bare_{folder_ / "bare.db"};
   managed_store store_ = spawn_sqlite_store(at_.system, file_);
-  ai::session_flow<nothing, nothing> flow_ = ai::define_session_flow(
-    at_.rt, "chat", chat_flow, with_snapshot_store(store_));
+  ai::session_flow<nothing, nothing> flow_
+    = ai::define_session_flow(at_.rt, "chat", chat_flow,
+                              with_snapshot_store(store_),
+                              with_client_states{});
 };
 
 /// Takes turns on conversations that are new in each sample, for they grow.

@@ -23,7 +23,7 @@ class trivial_turn final : public question {
 public:
   trivial_turn() {
     if constexpr (IsTraced)
-      at_.rt.traces().listen(std::make_shared<span_recorder>());
+      listening_ = at_.rt.traces().listen(std::make_shared<span_recorder>());
     client_.push_back(spawn_client<Client>(at_, opening()));
     raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
     if constexpr (std::is_same_v<Client, turn_client>)
@@ -47,6 +47,7 @@ private:
   }
 
   stage at_;
+  tracer::subscription listening_;
   std::vector<client_actor> client_;
   std::vector<caf::actor> raw_client_;
 };

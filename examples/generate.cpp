@@ -47,7 +47,7 @@ auto define_reader(tertulia::runtime& rt, const ai::prompt& clerk) {
         auto read = co_await ai::generate<expense>(
           ctx, clerk, ai::with_prompt("Read this: " + *text),
           ai::with_repairs(1));
-        co_await out.send(std::move(read));
+        co_await out.send(read);
       }
     });
 }
@@ -116,7 +116,7 @@ int main() {
   show(reader.stream_bidi(), {alpina, "Tram, 4.60 euros"});
 
   // --(form-begin)--
-  const auto form = tertulia::json::parse(R"({
+  const auto form = tertulia::parse_json<tertulia::json>(R"({
     "type": "object",
     "properties": {
       "guest": {"type": "string"},

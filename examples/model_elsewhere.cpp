@@ -55,9 +55,22 @@ private:
 static_assert(ai::model_like<with_reserve>);
 // --(reserve-end)--
 
+// --(network-begin)--
+/// Lets nodes in that have a certificate which `tertulia pki` has issued in the
+/// folder. Without a folder everybody gets in who reaches the port, and can end
+/// this process: on a machine for yourself, to try things out.
+tertulia::config& join_network(tertulia::config& cfg, const std::string& folder,
+                               const std::string& name) {
+  if (folder.empty())
+    return cfg.with_network(tertulia::transport::plain_for_trusted_hosts);
+  return cfg.with_network(tertulia::tls_files::of(folder, name));
+}
+// --(network-end)--
+
 /// A process of its own, if this were not an example.
 struct node {
-  node() : system(cfg.with_network()), rt(system) {}
+  node(const std::string& folder, const std::string& name)
+    : system(join_network(cfg, folder, name)), rt(system) {}
 
   tertulia::config cfg;
   caf::actor_system system;
@@ -92,11 +105,12 @@ void say(Talk& talk, const std::string& text) {
   std::cout << '\n';
 }
 
-int main() {
-  std::optional<node> there{std::in_place};
+int main(int argc, char** argv) {
+  const std::string folder = argc > 1 ? argv[1] : "";
+  std::optional<node> there{std::in_place, folder, "server"};
   [[maybe_unused]] const auto theirs = ai::define_offline_model(there->rt);
 
-  node here;
+  node here{folder, "client"};
   const auto far = find_model(here.system, there->rt.publish());
   const auto near = ai::define_model(here.rt, "apologies", apologize);
   // --(agent-begin)--

@@ -41,10 +41,9 @@ public:
   [[nodiscard]] tertulia::task<tertulia::ai::model_response>
   generate(tertulia::context ctx, tertulia::ai::message_log history,
            Hear hear) const {
-    return ctx.run("generate", [answer = answer_to(history.back()),
-                                hear = std::move(hear)]() mutable {
-      return say(std::move(answer), std::move(hear));
-    });
+    const auto step = [answer = answer_to(history.back()),
+                       hear = std::move(hear)] { return say(answer, hear); };
+    return ctx.run("generate", step);
   }
 
   /// Answers a conversation at once.
