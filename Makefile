@@ -9,12 +9,13 @@ JOBS ?= $(shell nproc)
 UNITY ?= ON
 BENCH_ARGS ?=
 CHAT_ARGS ?=
+MUTANTS ?=
 
 SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
-.PHONY: help deps build run test bench check asan format install clean
+.PHONY: help deps build run test bench check asan mutants format install clean
 
 # $(call configure,<folder>,<options>): Ninja if there is one; a folder that is
 # configured already keeps its generator. Several sources are compiled as one,
@@ -93,6 +94,10 @@ asan: ## run all tests, built by clang, under AddressSanitizer and UBSan
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  $(call ctest,build-asan)
 
+# Not part of any other check: it takes hours.
+mutants: deps ## how many plausible bugs the tests notice (MUTANTS='leases_*')
+	@set -f; tests/mutants/run.py --jobs $(JOBS) $(MUTANTS)
+
 format: ## format all sources
 	@.ci/deps check
 	@git ls-files -z '*.cpp' '*.hpp' | xargs -0 -r clang-format-14 -i
@@ -103,4 +108,4 @@ install: deps ## install library, headers and tool (PREFIX=/usr/local)
 	@cmake --install build --prefix '$(PREFIX)'
 
 clean: ## remove all build folders
-	@rm -rf build build-asan build-check
+	@rm -rf build build-asan build-check build-mutants
