@@ -3,33 +3,14 @@
 #include <tertulia/ai/artifact_list.hpp>
 #include <tertulia/schema.hpp>
 
+#include <algorithm>
 #include <functional>
 
 namespace tertulia::ai {
 
-namespace {
-
-std::size_t hash_of(std::string_view name) noexcept {
-  return std::hash<std::string_view>{}(name);
-}
-
-} // namespace
-
 artifact_list::artifact_list(std::vector<artifact> xs) {
-  if (xs.empty())
-    return;
-  auto next = std::make_shared<content>();
-  for (std::size_t first = 0; first < xs.size(); first += block_size) {
-    auto made = std::make_shared<block>();
-    for (auto i = first; i < xs.size() && i < first + block_size; ++i) {
-      made->names.push_back(hash_of(xs[i].name));
-      made->artifacts.push_back(
-        std::make_shared<const artifact>(std::move(xs[i])));
-    }
-    next->blocks.push_back(std::move(made));
-  }
-  next->size = xs.size();
-  content_ = std::move(next);
+  for (auto& x : xs)
+    add(std::move(x));
 }
 
 std::vector<artifact> artifact_list::to_vector() const {
@@ -41,58 +22,41 @@ std::vector<artifact> artifact_list::to_vector() const {
 }
 
 artifact_list artifact_list::with(artifact x) const {
-  const auto index = x.name.empty() ? size() : find(x.name);
-  auto next = content_ ? std::make_shared<content>(*content_)
-                       : std::make_shared<content>();
-  const auto at = index / block_size;
-  if (at == next->blocks.size())
-    next->blocks.emplace_back(std::make_shared<block>());
-  auto changed = std::make_shared<block>(*next->blocks[at]);
-  const auto hash = hash_of(x.name);
-  auto made = std::make_shared<const artifact>(std::move(x));
-  if (index == size()) {
-    changed->names.push_back(hash);
-    changed->artifacts.push_back(std::move(made));
-    ++next->size;
-  } else {
-    changed->artifacts[index % block_size] = std::move(made);
-  }
-  next->blocks[at] = std::move(changed);
-  artifact_list result;
-  result.content_ = std::move(next);
+  auto result = *this;
+  const auto* index = x.name.empty() ? nullptr : find(x.name).index;
+  if (index)
+    result.by_index_.set(*index,
+                         std::make_shared<const artifact>(std::move(x)));
+  else
+    result.add(std::move(x));
   return result;
 }
 
-std::size_t artifact_list::find(std::string_view name) const noexcept {
-  if (!content_)
-    return 0;
-  const auto hash = hash_of(name);
-  std::size_t first = 0;
-  for (const auto& x : content_->blocks) {
-    for (std::size_t i = 0; i < x->names.size(); ++i)
-      if (x->names[i] == hash && x->artifacts[i]->name == name)
-        return first + i;
-    first += block_size;
+void artifact_list::add(artifact x) {
+  if (!x.name.empty())
+    if (const auto at = find(x.name); !at.index)
+      by_name_.set(at.key, size_);
+  by_index_.set(size_, std::make_shared<const artifact>(std::move(x)));
+  ++size_;
+}
+
+artifact_list::place artifact_list::find(std::string_view name) const noexcept {
+  // Nothing is ever taken out, so names of one hash stand at keys in a row.
+  for (std::uint64_t key = std::hash<std::string_view>{}(name);; ++key) {
+    const auto* index = by_name_.find(key);
+    if (!index || (*this)[*index].name == name)
+      return {key, index};
   }
-  return content_->size;
 }
 
 bool operator==(const artifact_list& x, const artifact_list& y) {
   if (x.same_as(y))
     return true;
-  if (x.size() != y.size())
-    return false;
-  for (std::size_t i = 0; i < x.content_->blocks.size(); ++i) {
-    const auto& a = x.content_->blocks[i];
-    const auto& b = y.content_->blocks[i];
-    if (a == b)
-      continue;
-    for (std::size_t j = 0; j < a->artifacts.size(); ++j)
-      if (a->artifacts[j] != b->artifacts[j]
-          && !(*a->artifacts[j] == *b->artifacts[j]))
-        return false;
-  }
-  return true;
+  return x.size() == y.size()
+         && std::equal(x.begin(), x.end(), y.begin(),
+                       [](const artifact& a, const artifact& b) {
+                         return &a == &b || a == b;
+                       });
 }
 
 } // namespace tertulia::ai

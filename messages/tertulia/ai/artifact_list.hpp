@@ -3,9 +3,11 @@
 #pragma once
 
 #include <tertulia/ai/artifact.hpp>
+#include <tertulia/detail/shared_map.hpp>
 #include <tertulia/json.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -18,9 +20,8 @@ namespace tertulia::ai {
 /// The artifacts of a conversation: a list that never changes and shares what
 /// it has in common with the lists that it grew from.
 ///
-/// Artifacts stand in blocks. A list with one more artifact copies one block of
-/// pointers and the pointers to the other blocks, so adding the ten-thousandth
-/// artifact costs little more than adding the first one.
+/// Adding the ten-thousandth artifact, and finding one by its name, costs
+/// little more than with the first one: O(log n).
 ///
 /// An array in JSON.
 ///
@@ -39,16 +40,16 @@ public:
   explicit artifact_list(std::vector<artifact> xs);
 
   [[nodiscard]] std::size_t size() const noexcept {
-    return content_ ? content_->size : 0;
+    return size_;
   }
 
   [[nodiscard]] bool empty() const noexcept {
-    return !content_;
+    return size_ == 0;
   }
 
   /// @pre `index` < size.
   [[nodiscard]] const artifact& operator[](std::size_t index) const noexcept {
-    return *content_->blocks[index / block_size]->artifacts[index % block_size];
+    return **by_index_.find(index);
   }
 
   [[nodiscard]] iterator begin() const noexcept;
@@ -63,32 +64,26 @@ public:
 
   /// Returns whether both are one and the same, not just equal, in O(1).
   [[nodiscard]] bool same_as(const artifact_list& x) const noexcept {
-    return content_ == x.content_;
+    return by_index_.same_as(x.by_index_);
   }
 
   /// Compares the artifacts that are not shared.
   friend bool operator==(const artifact_list& x, const artifact_list& y);
 
 private:
-  static constexpr std::size_t block_size = 64;
-
-  struct block {
-    std::vector<std::shared_ptr<const artifact>> artifacts;
-    /// Hashes of their names: a search looks at few artifacts.
-    std::vector<std::size_t> names;
+  /// Where the search for a name has ended.
+  struct place {
+    std::uint64_t key; ///< of the name: its hash, or the next one that is free
+    const std::uint64_t* index; ///< null if there is no artifact of this name
   };
 
-  /// All blocks but the last one are full.
-  struct content {
-    std::vector<std::shared_ptr<const block>> blocks;
-    std::size_t size = 0;
-  };
+  [[nodiscard]] place find(std::string_view name) const noexcept;
 
-  /// Returns the index of the first artifact of this name, or the size.
-  [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
+  void add(artifact x);
 
-  /// Null for none.
-  std::shared_ptr<const content> content_;
+  detail::shared_map<std::shared_ptr<const artifact>> by_index_;
+  detail::shared_map<std::uint64_t> by_name_; // the first one of each name
+  std::size_t size_ = 0;
 };
 
 /// A place in a list.
