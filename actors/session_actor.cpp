@@ -113,6 +113,8 @@ void session_state::save_change(version_promise promise, session_edit& x) {
     return;
   }
   busy_ = true;
+  // Without a time-out: the body's wait keeps the time, and the store, which
+  // has the change, may still keep it after that.
   self_
     ->request(policy().store, caf::infinite,
               save_session{ref(), next, turn_, positions_})

@@ -10,7 +10,8 @@
 #include "session_state.hpp"
 
 // How a session comes by what it goes on from: what its store has of it, a
-// snapshot, or nothing.
+// snapshot, or nothing. The store is asked without a time-out: the connection
+// keeps the time for the whole of an opening.
 
 namespace tertulia::detail {
 
