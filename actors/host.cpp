@@ -47,6 +47,9 @@ host_actor::behavior_type host::run(std::shared_ptr<environment> env,
   action_ = std::move(what);
   self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
   self_->set_exit_handler([this](caf::exit_msg&) {
+    hearing_limit_ = longest_hearing_of_a_stop;
+    if (is_asking_)
+      return quit_once_heard();
     abort(fail(errc::unavailable, "the connection was told to stop"));
   });
   return {

@@ -5,7 +5,6 @@
 #include <tertulia/detail/nested_connection.hpp>
 #include <tertulia/detail/withheld_error.hpp>
 
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -22,10 +21,6 @@ caf::error lost_part(const char* what, const caf::error& exit_reason) {
   return fail(errc::aborted, "the " + std::string{what}
                                + " was lost: " + caf::to_string(exit_reason));
 }
-
-/// How long an actor of another node may take for the messages before a
-/// question.
-constexpr auto longest_hearing = std::chrono::minutes{1};
 
 /// Whether an operator should look at it: not what a client or a body chose.
 bool is_fault(errc code) noexcept {
@@ -167,14 +162,17 @@ void host::quit_if_done() {
     return;
   if (heard_)
     return self_->quit();
-  if (std::exchange(is_asking_, true))
-    return;
+  if (!std::exchange(is_asking_, true))
+    quit_once_heard();
+}
+
+void host::quit_once_heard() {
   // Between nodes the end of an actor can overtake its last messages: CAF tells
   // at once of one that is dead already when it is monitored. So the client is
   // asked for what CAF itself answers in every actor.
   const auto quit = [this] { self_->quit(); };
   self_
-    ->request(caf::actor_cast<caf::actor>(client_), longest_hearing,
+    ->request(caf::actor_cast<caf::actor>(client_), hearing_limit_,
               caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
     .then([quit](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
                  const std::string&) { quit(); },

@@ -174,4 +174,67 @@ TEST_F(desk_of_another_node, is_unavailable_to_a_body_when_it_has_ended) {
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::unavailable);
 }
 
+namespace {
+
+/// A client on another node that stands still as soon as its connection is
+/// open, and a runtime that is told to stop then.
+struct desk_of_a_still_client : ::testing::Test {
+  ~desk_of_a_still_client() override {
+    over.open();
+  }
+
+  /// @param f its body opens `ready` when the runtime may be told to stop.
+  template <class Body>
+  bool stops_with(Body f) {
+    rt->define_bidi_flow("f", std::move(f));
+    const remote_runtime far{there, "127.0.0.1", rt->publish()};
+    there.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
+      open what;
+      what.key = "/bidi-flow/f";
+      what.client = self;
+      self->request(far.front_desk(), patience, std::move(what))
+        .then([self, still = still, over = over](const opened&) {
+          still.open();
+          over.wait();
+          self->quit();
+        });
+      return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
+              [](finished&) {}};
+    });
+    still.wait();
+    ready.wait();
+    stopped = std::async(std::launch::async, [this] { rt.reset(); });
+    return stopped.wait_for(patience) == std::future_status::ready;
+  }
+
+  gate ready;
+  gate still;
+  gate over;
+  network_config here_cfg;
+  caf::actor_system here{here_cfg};
+  network_config there_cfg;
+  caf::actor_system there{there_cfg};
+  std::optional<runtime> rt{std::in_place, here};
+  std::future<void> stopped;
+};
+
+} // namespace
+
+TEST_F(desk_of_a_still_client, stops_in_the_middle_of_a_conversation) {
+  EXPECT_TRUE(stops_with([this](context, input<int> in, output<int>) //
+                         -> task<int> {
+    ready.open();
+    co_await in.next();
+    co_return 0;
+  }));
+}
+
+TEST_F(desk_of_a_still_client, stops_when_the_last_word_is_said) {
+  EXPECT_TRUE(stops_with([this](context, input<int>, output<int>) //
+                         -> task<int> {
+    ready.open();
+    co_return 0;
+  }));
+}
+
 } // namespace tertulia::test::desk_of_another_node_tests

@@ -18,6 +18,7 @@
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -154,6 +155,13 @@ private:
   static constexpr std::uint64_t deadline_id = 0;
   static constexpr std::uint64_t expiry_id = 1;
 
+  /// How long a client of another node may take for what was said before the
+  /// last word. A runtime that stops waits for each of its connections: one
+  /// client that stands still must not hold it up.
+  static constexpr caf::timespan longest_hearing = std::chrono::minutes{1};
+  static constexpr caf::timespan longest_hearing_of_a_stop
+    = std::chrono::seconds{2};
+
   /// Hears that the body has ended.
   class body_end final : public task_listener {
   public:
@@ -207,6 +215,7 @@ private:
   void end_session();
   void deliver_last_word();
   void quit_if_done();
+  void quit_once_heard();
 
   /// Returns the error as the client may see it. A client of another node gets
   /// an id instead of the text of an unexpected exception, which may hold
@@ -224,6 +233,7 @@ private:
   bool told_ = false;      // and was said
   bool heard_ = false;     // a client of another node has it, or is gone
   bool is_asking_ = false; // whether it has
+  caf::timespan hearing_limit_ = longest_hearing;
 
   struct withheld_error {
     std::string text;
