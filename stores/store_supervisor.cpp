@@ -101,7 +101,7 @@ private:
       self_->request(store_, caf::infinite, std::move(x))
         .then([=, this](Answer& answer) { settle(number, std::move(answer)); },
               [=, this](caf::error& reason) {
-                settle(number, translate(std::move(reason)));
+                settle(number, std::move(reason));
               });
       return promise;
     };
@@ -114,14 +114,6 @@ private:
       i->second.deliver(std::move(answer));
       pending_.erase(i);
     }
-  }
-
-  /// An answer that CAF gives in place of a dead store arrives before the news
-  /// of its death.
-  static caf::error translate(caf::error x) {
-    if (x == caf::sec::request_receiver_down)
-      return fail(errc::unavailable, "the store has died");
-    return x;
   }
 
   void fail_pending(const caf::error& reason) {

@@ -594,6 +594,42 @@ TEST_F(conversation_faults, a_change_during_a_save_is_in_the_next_snapshot) {
             to_string(ai::to_state(output.state).id()));
 }
 
+TEST_F(conversation_faults, messages_replaced_during_a_save_stay_replaced) {
+  using chat_session = ai::session<memo>;
+  const auto agent = ai::define_agent(
+    *rt, "forgetful",
+    [&](context ctx, chat_session mine, input<ai::conversation_input> in,
+        ai::responder<nothing> out) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      while (co_await in.next()) {
+        const auto end = [&]() -> task<> { co_await out.end_turn(); };
+        const auto replace = [&]() -> task<> {
+          const auto instead = ai::message_log{}.with(ai::user_text("new"));
+          co_await mine.set_messages(instead);
+        };
+        co_await mine.add_messages(ai::user_text("old"));
+        co_await when_all(end(), replace());
+      }
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  run();
+  kept.hang_next<save_snapshot>(1);
+  client.send(ai::conversation_input{});
+  run();
+  EXPECT_EQ(client.heard().turns, 0u);
+  kept.answer_hung();
+  run();
+  ASSERT_EQ(client.heard().turns, 1u);
+  client.close();
+  run();
+  ASSERT_EQ(client.code(), errc::ok);
+  const auto& messages = client.output().state.messages;
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages.back().text(), "new");
+}
+
 TEST_F(conversation_faults, a_client_of_many_conversations_remembers_none) {
   const auto agent = define_keeping_memo();
   auto lasting = open(agent, with_session_id("t")); // its sink stays
