@@ -13,8 +13,8 @@
 
 namespace tertulia {
 
-/// Describes an action for people and programs: what it is called and what goes
-/// in and comes out. The JSON member names are the seeds' (001 §4.2).
+/// Description of an action for people and programs: its name, and the schemas
+/// of its inputs and outputs. The JSON member names are the seeds' (001 §4.2).
 ///
 /// @threads a value.
 struct descriptor { // NOLINT(bugprone-exception-escape): moving JSON asserts
@@ -23,7 +23,7 @@ struct descriptor { // NOLINT(bugprone-exception-escape): moving JSON asserts
   std::string key;
   /// `bidi-action`, `bidi-flow`, …: the first part of the key.
   std::string kind;
-  /// The name it was defined with: the second part of the key.
+  /// Name given at the definition of the action: the second part of the key.
   std::string name;
   /// For people; may be empty.
   std::string description;
@@ -41,7 +41,7 @@ BOOST_DESCRIBE_STRUCT(descriptor, (),
                       (key, kind, name, description, input_schema,
                        output_schema, stream_schema, init_schema))
 
-/// Front desk to client: everything that can be opened, sorted by key.
+/// Front desk to client: all actions that can be opened, sorted by key.
 struct action_list {
   action_list() = default;
   explicit action_list(std::vector<descriptor> actions)

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-// What an agent gives away, with the members that the seeds give them.
+// Results and snapshots of agents. Their members are those of the seeds.
 
 namespace tertulia {
 
-/// What the body of an agent returns. Seed 001 §1.5.
+/// Return value of the body of an agent. Seed 001 §1.5.
 template <class Out>
 struct agent_result {
   agent_result() = default;
@@ -28,11 +28,11 @@ struct agent_result {
   std::vector<ai::artifact> artifacts;
 };
 
-/// What the client of an agent gets when it has finished. Seeds 001 §1.5 and
-/// 000 §5.
+/// Output that the client of an agent receives when the agent has finished.
+/// Seeds 001 §1.5 and 000 §5.
 template <class State, class Out>
 struct agent_output {
-  /// For `with_session_id`, to go on later.
+  /// Session to pass to `with_session_id` in order to continue later.
   tertulia::session_id session_id;
   Out output{};
   State state{};
@@ -84,13 +84,13 @@ template <class State>
 inline constexpr auto omitted_when_empty<snapshot<State>> = std::tuple{
   &snapshot<State>::parent_id, &snapshot<State>::orphaned};
 
-/// What a store has of a session of an agent. Seed 000 §11.
+/// Data that a store keeps of a session of an agent. Seed 000 §11.
 template <class State>
 struct session_data {
   session_id id;
   State state{};
   std::optional<snapshot<State>> last_snapshot;
-  /// Index of its next turn.
+  /// Index of the next turn.
   std::uint64_t turn_index = 0;
 
   friend bool operator==(const session_data&, const session_data&) = default;
@@ -101,7 +101,7 @@ struct session_data {
 
 // -- the inputs of the actions on a store: seeds 000 §10.1, 003 §9.1 ----------
 
-/// Which snapshot an action is asked for.
+/// Input of a store action that refers to a snapshot.
 struct snapshot_query {
   tertulia::snapshot_id snapshot_id;
   /// Needed only if the id occurs in several sessions.
@@ -117,10 +117,10 @@ template <>
 inline constexpr auto omitted_when_empty<snapshot_query> = std::tuple{
   &snapshot_query::session_id};
 
-/// Which session an action is asked for.
+/// Input of a store action that refers to a session.
 struct session_query {
   tertulia::session_id session_id;
-  /// Of snapshots: whether the orphaned ones are wanted, too.
+  /// Whether a list of snapshots includes the orphaned ones.
   bool include_orphaned = false;
 };
 

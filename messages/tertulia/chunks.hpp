@@ -12,9 +12,9 @@
 
 namespace tertulia {
 
-/// The chunks of one batch, as a payload holds them inside a process. The first
-/// one lives in the payload's own allocation, so a batch of one costs nothing
-/// more. An array in JSON.
+/// Chunks of one batch, as a payload stores them inside a process. The first
+/// chunk lies in the payload's own allocation, so a batch of one chunk needs no
+/// other allocation. An array in JSON.
 template <class T>
 using chunks = boost::container::small_vector<T, 1>;
 

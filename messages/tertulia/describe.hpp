@@ -13,7 +13,8 @@
 #include <string>
 #include <type_traits>
 
-// One line describes a struct, and everything else follows from it:
+// One line describes a struct. Its JSON form and schema and its support by CAF
+// follow from that line:
 //
 //   struct order {
 //     std::string article;
@@ -25,19 +26,20 @@
 //   enum class colour { dark_red, blue };
 //   BOOST_DESCRIBE_ENUM(colour, dark_red, blue)
 //
-// The line stands in the namespace of the type; the first list names described
-// bases. Then <tertulia/json.hpp> reads and writes it, <tertulia/schema.hpp>
-// knows its JSON Schema, and with this header CAF can send and print it.
-// omitted_when_empty names members that are left out while they are empty, and
-// refuses_unknown_members has the reader refuse what the struct does not have.
+// Put the line in the namespace of the type; the first list names described
+// bases. <tertulia/json.hpp> then reads and writes the type,
+// <tertulia/schema.hpp> returns its JSON Schema, and with this header CAF can
+// send and print it. omitted_when_empty lists members that are left out while
+// they are empty. refuses_unknown_members makes the reader refuse members that
+// the struct does not have.
 //
-// In a class template another line stands inside the class:
+// A class template needs another line, inside the class:
 //
 //   BOOST_DESCRIBE_CLASS(page, (), (items, next), (), ())
 
 namespace tertulia::detail {
 
-/// Text that CAF's printer shows as it is, without quotes.
+/// Text that CAF prints without quotes.
 struct printed_text {
   std::string text;
 
@@ -81,8 +83,8 @@ printed_text print(const T& x) {
 
 namespace tertulia {
 
-/// Returns the name of a described enumerator on the wire, `unknown` for a
-/// value without one.
+/// Returns the name of a described enumerator on the wire, or `unknown` for a
+/// value without a name.
 template <detail::described_enum T>
 [[nodiscard]] std::string to_string(T x) {
   auto name = detail::quoted_name(x);
@@ -91,7 +93,7 @@ template <detail::described_enum T>
   return std::string{name.substr(1, name.size() - 2)};
 }
 
-// So that argument-dependent lookup finds it for `ai::role` and its like.
+// Lets argument-dependent lookup find it for enums such as `ai::role`.
 namespace ai {
 
 using tertulia::to_string;
@@ -106,13 +108,13 @@ namespace caf {
 /// JSON, because CAF 0.17 cannot serialise an infinity and damages NaN,
 /// denormals and negative zero.
 ///
-/// Stands here because inspectors live here, so that CAF finds it for types of
-/// any namespace. An `inspect` written for a type wins over it.
+/// Defined in the namespace of the inspectors, so that CAF finds it for types
+/// of any namespace. An `inspect` written for a type takes precedence.
 ///
 /// @errors `invalid_argument` as `to_json_text` and `parse_json`; throws
-///         nothing of its own. Mind that CAF 0.17 drops errors of the elements
-///         of a `caf::message` when it sends one to another node: what may hold
-///         a NaN is better encoded before it is sent.
+///         nothing of its own. CAF 0.17 drops errors of the elements of a
+///         `caf::message` when it sends the message to another node: encode a
+///         value that may contain a NaN before sending it.
 /// @threads as the inspector.
 /// @design  README §5.11 "Registry and schemas".
 template <class Inspector, class T>
@@ -133,7 +135,7 @@ typename Inspector::result_type inspect(Inspector& f, T& x) {
 
 namespace caf::detail {
 
-// The printer lives here, and lookup does not go outwards from it.
+// CAF's printer is in this namespace, and its lookup stops here.
 using caf::inspect;
 
 } // namespace caf::detail

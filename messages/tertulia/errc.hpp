@@ -10,11 +10,11 @@
 
 namespace tertulia {
 
-/// What went wrong, as the canonical status codes that Genkit uses.
+/// Error codes: the canonical status codes that Genkit uses.
 ///
 /// The numbers are fixed for ever: they travel in `caf::error` and are kept in
-/// stored records. Append only. "Retry" says whether the same call, unchanged,
-/// may succeed later.
+/// stored records. Append only. "Retry" states whether the same call,
+/// unchanged, may succeed later.
 ///
 /// @threads a value.
 /// @design  README §6 "Errors".
@@ -25,24 +25,24 @@ enum class errc : std::uint8_t {
   cancelled = 1,
   /// An error of another system that has no code here. No retry.
   unknown = 2,
-  /// The caller said something that is wrong in any state. No retry.
+  /// The arguments are wrong in any state. No retry.
   invalid_argument = 3,
-  /// The time was up; the effect may have happened. Retry with care.
+  /// The deadline has passed; the effect may have happened. Retry with care.
   deadline_exceeded = 4,
-  /// No such action, session or snapshot. No retry.
+  /// The action, session or snapshot does not exist. No retry.
   not_found = 5,
-  /// It exists and must not. No retry.
+  /// The object exists and must not. No retry.
   already_exists = 6,
-  /// The caller may not do this. No retry.
+  /// The caller is not allowed to do this. No retry.
   permission_denied = 7,
   /// A limit was reached: a window, a quota, a queue. Retry after a pause.
   resource_exhausted = 8,
-  /// The call does not fit the present state. Retry once the state changed.
+  /// The call is not valid in the current state. Retry once the state changed.
   failed_precondition = 9,
-  /// Somebody else won, or an actor was killed on the way. Retry from the
-  /// start.
+  /// A concurrent operation won, or an actor was killed during the call. Retry
+  /// from the start.
   aborted = 10,
-  /// A number or position is outside of its range. No retry.
+  /// A number or position is outside its range. No retry.
   out_of_range = 11,
   /// Not offered by this action, store or node. No retry.
   unimplemented = 12,
@@ -52,15 +52,15 @@ enum class errc : std::uint8_t {
   unavailable = 14,
   /// Stored data is damaged. No retry.
   data_loss = 15,
-  /// The caller did not say who it is. No retry.
+  /// The caller is not authenticated. No retry.
   unauthenticated = 16,
 };
 
-/// The highest number of `errc`: for loops over all codes.
+/// Highest value of `errc`, for loops over all codes.
 inline constexpr auto last_errc = errc::unauthenticated;
 
-/// Returns the name of the code as written in the enum, "unknown" for a number
-/// that is not in it.
+/// Returns the name of the code as written in the enum, or "unknown" for a
+/// number that is not in it.
 std::string_view to_string(errc code) noexcept;
 
 } // namespace tertulia

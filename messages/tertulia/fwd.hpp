@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-// Names only: cheap to include everywhere.
+// Forward declarations only: cheap to include everywhere.
 
 namespace tertulia {
 

@@ -12,20 +12,19 @@
 
 namespace tertulia {
 
-/// The name of one thing of a certain kind, so that a snapshot is never taken
-/// for a session. A string in JSON.
+/// Name of an object of one kind. Each kind has its own type, so a snapshot id
+/// cannot be passed as a session id. A string in JSON.
 ///
 /// @threads a value.
 template <class Kind>
 class identifier {
 public:
-  /// Makes an identifier that names nothing.
+  /// Makes an empty identifier, which names nothing.
   identifier() = default;
 
   explicit identifier(std::string text) noexcept : text_(std::move(text)) {}
 
-  /// Returns the text of an identifier that somebody keeps; `to_string` gives
-  /// that of a temporary.
+  /// Returns the text of an lvalue; use `to_string` for a temporary.
   [[nodiscard]] const std::string& str() const& noexcept {
     return text_;
   }
@@ -36,7 +35,7 @@ public:
     return text_.empty();
   }
 
-  /// Whether it names something.
+  /// Returns whether the identifier is not empty.
   explicit operator bool() const noexcept {
     return !text_.empty();
   }
@@ -77,14 +76,15 @@ struct json_codec<identifier<Kind>> {
   }
 };
 
-/// Names a session: chosen by the client, or a UUID.
+/// Name of a session: chosen by the client, or a UUID.
 using session_id = identifier<struct session_kind>;
 
-/// Names a snapshot: the hash of its state, or a UUID, as the system says.
+/// Name of a snapshot: the hash of its state or a UUID, depending on the id
+/// scheme of the agent.
 using snapshot_id = identifier<struct snapshot_kind>;
 
-/// Names a state by its content: the lower-case hex SHA-256 of its canonical
-/// JSON.
+/// Name of a state, derived from its content: the lower-case hex SHA-256 of its
+/// canonical JSON.
 using state_id = identifier<struct state_kind>;
 
 } // namespace tertulia

@@ -11,7 +11,7 @@
 
 namespace tertulia {
 
-// -- which types --------------------------------------------------------------
+// -- supported types ----------------------------------------------------------
 
 /// A type with a JSON form that can be written and read:
 ///
@@ -20,7 +20,7 @@ namespace tertulia {
 /// | `bool`, integers, `float`, `double`   | boolean, number                 |
 /// | `std::string`                         | string                          |
 /// | described enum                        | string: the enumerator's name   |
-/// | described struct, its bases too       | object                          |
+/// | described struct, including its bases | object                          |
 /// | `std::optional`                       | the value, or `null`            |
 /// | `std::vector`, `array`, `set`         | array                           |
 /// | `std::pair`, `std::tuple`             | array of that length            |
@@ -31,35 +31,39 @@ namespace tertulia {
 /// | `std::chrono` duration, of integers   | string, ISO 8601: `PT1M30S`     |
 /// | `std::filesystem::path`               | string                          |
 /// | `json`                                | itself                          |
-/// | a type with a `json_codec`            | what that says                  |
+/// | a type with a `json_codec`            | as the codec defines            |
 ///
 /// Members are named in camelCase on the wire: `unit_price` is `unitPrice`, and
-/// `default_` is `default`. To be read a struct needs a default constructor. A
-/// struct may contain itself through a vector, map or pointer.
+/// `default_` is `default`. A struct that is read needs a default constructor.
+/// A struct may contain itself through a vector, map or pointer.
 template <class T>
 concept json_value = detail::supports<T, true>;
 
-/// What can be written: each `json_value`, and views of text in addition.
+/// A type that can be written: a `json_value`, or a view of text.
 template <class T>
 concept json_writable = detail::supports<T, false>;
 
 // -- writing ------------------------------------------------------------------
 
-/// Appends the canonical form of `x` to `out`; on an error `out` is as before.
+/// Appends the canonical form of `x` to `out`; on an error `out` is unchanged.
 ///
-/// The canonical form is the one text by which a value is compared, hashed and
-/// sent: compact UTF-8; members in the order of their description, those of
-/// bases first; maps sorted by the bytes of their keys; members that are an
-/// empty `std::optional`, or that are empty and in the struct's
-/// `omitted_when_empty`, left out; only `"`, `\` and control characters
-/// escaped; integers in full. Floating-point numbers have the fewest digits
-/// that give the same value back, are written out from 1e-6 up to 1e21, and
-/// without a point if they are integral, all as in Go; negative zero is `-0.0`.
+/// Values are compared, hashed and sent by their canonical form:
+///
+/// - It is compact UTF-8. Only `"`, `\` and control characters are escaped.
+/// - Members are in the order of their description, those of bases first. Maps
+///   are sorted by the bytes of their keys.
+/// - Members that are an empty `std::optional`, or that are empty and in the
+///   struct's `omitted_when_empty`, are left out.
+/// - Integers are written in full.
+/// - Floating-point numbers have the fewest digits that give the same value
+///   back. They have no exponent from 1e-6 up to 1e21, and no point if they are
+///   integral, all as in Go; negative zero is `-0.0`.
+///
 /// Parsing the text, typed or not, and writing it again gives the same text.
 ///
-/// @errors  `invalid_argument` names the path of a NaN or an infinity, of a
-///          string that is not UTF-8, of an enum without a name for its value,
-///          or of what is nested deeper than `max_json_depth`.
+/// @errors  `invalid_argument` that names the path: for a NaN or an infinity, a
+///          string that is not UTF-8, an enum value without a name, or nesting
+///          deeper than `max_json_depth`.
 /// @threads from any thread.
 /// @design  README §5.10 "Canonical JSON".
 template <json_writable T>
@@ -82,8 +86,8 @@ template <json_writable T>
   return result;
 }
 
-/// Returns `x` as a document: exactly what parsing its canonical form gives, so
-/// an integral `double` becomes an integer.
+/// Returns `x` as a document. It equals the parsed canonical form, so an
+/// integral `double` becomes an integer.
 /// @errors as `append_json_text`.
 template <json_writable T>
 [[nodiscard]] json to_json(const T& x) {
@@ -92,21 +96,21 @@ template <json_writable T>
 
 // -- reading ------------------------------------------------------------------
 
-/// Reads a `T` out of a document.
+/// Reads a `T` from a document.
 ///
 /// - Unknown members are ignored, unless the struct
 ///   `refuses_unknown_members`.
-/// - A missing member keeps what the struct's default constructor gave it, as
-///   Go keeps the zero value: a reader that must know makes it an optional.
-/// - `null` is an empty `std::optional` or smart pointer, an error elsewhere.
+/// - A missing member keeps its value from the struct's default constructor, as
+///   Go keeps the zero value. Use an optional to detect a missing member.
+/// - `null` is an empty `std::optional` or smart pointer; types without a
+///   `null` form refuse it.
 /// - An integer may be written as `3.0` or `3e0`, up to 2^53.
-/// - A `std::variant` holds the first alternative, in the order of declaration,
-///   that accepts the value. A struct takes any object, so a struct whose
-///   members are exactly those of the object goes first. Nothing on the wire
-///   names the alternative: choose types that differ in their JSON, note that
-///   `1.0` is written as `1`, and put `double` before integers or leave one
-///   out.
-/// - Elements that occur twice in a `std::set` are one.
+/// - A `std::variant` takes the first alternative, in the order of declaration,
+///   that accepts the value. A struct accepts any object, so a struct whose
+///   members are exactly those of the object is tried first. The wire form does
+///   not name the alternative: choose types that differ in their JSON. `1.0` is
+///   written as `1`, so put `double` before integers or leave one of them out.
+/// - Elements that occur twice in a `std::set` are read as one.
 ///
 /// @errors  `invalid_argument` for a value of another type, a number out of the
 ///          range of the member's type or an unknown enumerator. The message
@@ -119,9 +123,9 @@ template <json_value T>
   return detail::read_value<T>(from, json_path{failed});
 }
 
-/// Reads a `T` out of text that may come from a stranger; otherwise as
-/// `from_json`. Of members with the same name the last one counts.
-/// @errors `invalid_argument` also for text that is no JSON, not UTF-8 or
+/// Reads a `T` from untrusted text; otherwise as `from_json`. If an object has
+/// several members of the same name, the last one counts.
+/// @errors `invalid_argument` also for text that is not JSON, not UTF-8 or
 ///         nested deeper than `max_json_depth`.
 template <json_value T>
 [[nodiscard]] T parse_json(std::string_view text) {

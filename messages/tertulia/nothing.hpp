@@ -6,8 +6,8 @@
 
 namespace tertulia {
 
-/// The type that has one value and says nothing: for actions without
-/// initialization data, and where a template has no use for `void`. `{}` in
+/// Type with a single value that carries no information: for actions without
+/// initialization data, and for templates that cannot take `void`. `{}` in
 /// JSON.
 struct nothing {
   friend bool operator==(const nothing&, const nothing&) = default;

@@ -16,24 +16,24 @@
 #include <string>
 #include <utility>
 
-// How a connection begins.
+// Messages that open a connection.
 
 namespace tertulia {
 
-/// The largest window that a client may ask for, in inputs or chunks: it bounds
-/// what one connection can make a node hold.
+/// Largest window that a client may request, in inputs or chunks. It bounds how
+/// much a node holds for one connection.
 inline constexpr std::uint32_t max_window = 65'536;
 
-/// What all sessions of one agent have in common.
+/// Properties that all sessions of one agent have in common.
 struct session_kind {
   session_kind() = default;
   session_kind(std::string type, std::string span_key, std::string agent)
     : type(std::move(type)), span_key(std::move(span_key)),
       agent(std::move(agent)) {}
 
-  /// Which type the state has: who asks for another finds nothing.
+  /// Type of the state. A body that asks for another type finds no session.
   std::string type;
-  /// What a span says of a snapshot: the name of its agent, under this key.
+  /// Attribute of a snapshot's span: the name of the agent, under this key.
   std::string span_key;
   std::string agent;
 
@@ -46,7 +46,7 @@ typename Inspector::result_type inspect(Inspector& f, session_kind& x) {
            x.agent);
 }
 
-/// The session in which a body runs, for the flows that it calls: they find it
+/// Session of a body, as seen by the flows that the body calls: they find it
 /// through their context and work on the same state.
 struct session_link {
   session_link() = default;
@@ -58,7 +58,7 @@ struct session_link {
   session_id id;
   session_actor session;
   responder_actor responder;
-  /// Shared by all sessions of the agent in this process; null if there is no
+  /// Shared by all sessions of the agent in this process; null without a
   /// session.
   std::shared_ptr<const session_kind> kind;
 
@@ -83,37 +83,37 @@ typename Inspector::result_type inspect(Inspector& f, session_link& x) {
            x.responder, kind, caf::meta::load_callback(load));
 }
 
-/// What to do if the session that is opened has a live invocation. Goes over
-/// the wire; append only.
+/// Policy for opening a session that has a live invocation. Sent over the wire;
+/// append only.
 enum class if_live : std::uint8_t {
-  /// The opening is refused with `failed_precondition`.
+  /// The request to open is refused with `failed_precondition`.
   refuse = 0,
-  /// The live one is cancelled; the opening goes on when it has ended.
+  /// The live invocation is cancelled; the request continues when it has ended.
   take_over = 1,
 };
 
 BOOST_DESCRIBE_ENUM(if_live, refuse, take_over)
 
-/// What a client may choose when it opens a connection.
+/// Options that a client chooses when it opens a connection.
 struct open_options {
   open_options() = default;
 
-  /// Inputs that may be under way before `send` waits; at most `max_window`.
-  /// 0 is a strict rendezvous: `send` waits until the body asks for an input.
+  /// Number of inputs in flight before `send` waits; at most `max_window`. 0 is
+  /// a strict rendezvous: `send` waits until the body asks for an input.
   std::uint32_t input_window = 1;
-  /// Chunks that may be under way before the body waits; at most `max_window`.
-  /// More is faster and holds more memory. 0 is a strict rendezvous: the body
-  /// waits until the client asks for a chunk.
+  /// Number of chunks in flight before the body waits; at most `max_window`. A
+  /// larger window is faster and uses more memory. 0 is a strict rendezvous:
+  /// the body waits until the client asks for a chunk.
   std::uint32_t chunk_window = 64;
   /// Time until the connection is cancelled with `deadline_exceeded`, counted
-  /// from its opening; zero for none.
+  /// from its opening; zero for no deadline.
   caf::timespan deadline{0};
   /// W3C `traceparent` of the caller's span; may be empty.
   std::string trace_parent;
-  /// Conversations only: which session goes on, created if there is none of
-  /// that id; empty for a new one.
+  /// Conversations only: the session to continue, created if it does not exist;
+  /// empty for a new session.
   session_id session;
-  /// Conversations only: which snapshot to go on from; may be empty.
+  /// Conversations only: the snapshot to continue from; may be empty.
   snapshot_id snapshot;
   /// Conversations only.
   if_live live = if_live::refuse;
@@ -135,14 +135,14 @@ struct open {
     : key(std::move(key)), init(std::move(init)), options(std::move(options)),
       client(std::move(client)) {}
 
-  /// Which action, e.g. `/bidi-flow/echo`.
+  /// Key of the action, e.g. `/bidi-flow/echo`.
   std::string key;
-  /// The initialization data; empty when there is none.
+  /// Initialization data; may be empty.
   payload init;
   open_options options;
-  /// Who hears the connection; the connection monitors it.
+  /// Sink for the output of the connection; the connection monitors it.
   chunk_sink client;
-  /// The session of the body that is the client; empty for none.
+  /// Session of the body that acts as the client; empty for other clients.
   session_link session;
 
   friend bool operator==(const open&, const open&) = default;
@@ -154,15 +154,15 @@ typename Inspector::result_type inspect(Inspector& f, open& x) {
            x.client, x.session);
 }
 
-/// The connection's answer to `open`. Nothing else of this connection reaches
-/// the client before it.
+/// Reply of the connection to `open`. No other message of this connection
+/// reaches the client before it.
 struct opened {
   opened() = default;
   opened(connection_actor connection, std::uint32_t input_credit)
     : connection(std::move(connection)), input_credit(input_credit) {}
 
   connection_actor connection;
-  /// How many inputs may be sent at once.
+  /// Number of inputs that may be sent immediately.
   std::uint32_t input_credit = 0;
 
   friend bool operator==(const opened&, const opened&) = default;

@@ -19,11 +19,11 @@ namespace tertulia {
 
 namespace detail {
 
-/// The value inside a payload, whatever its type.
+/// Value inside a payload, of any type.
 class boxed : public caf::ref_counted {
 public:
-  /// What can be asked of a box without knowing its type; one per type, so its
-  /// address identifies the type.
+  /// Operations on a box of unknown type. There is one object for each type, so
+  /// its address identifies the type.
   struct operations {
     void (*write)(const boxed&, std::string& out);
     json (*to_json)(const boxed&);
@@ -52,7 +52,7 @@ public:
     }};
 };
 
-/// JSON text that came from another process and is read when it is asked for.
+/// JSON text that came from another process and is parsed on demand.
 class encoded_box final : public boxed {
 public:
   explicit encoded_box(std::string text);
@@ -64,17 +64,17 @@ public:
 
 } // namespace detail
 
-/// One value on its way between two actors.
+/// Value that travels between two actors.
 ///
 /// Inside a process the value is shared, typed and never encoded: copying a
 /// payload copies a pointer. It becomes canonical JSON text only when a message
-/// leaves the process, and is decoded where somebody takes it out.
+/// leaves the process, and is decoded when it is taken out.
 ///
 /// @threads a value; the shared content is never changed.
 /// @design  README §5.2 "Protocol".
 class payload {
 public:
-  /// Makes an empty payload: no value at all, which is not the same as `null`.
+  /// Makes an empty payload: it has no value, which differs from `null`.
   payload() = default;
 
   /// Wraps `value`.
@@ -83,10 +83,10 @@ public:
     return payload{caf::make_counted<detail::box<T>>(std::move(value))};
   }
 
-  /// Wraps JSON text that nobody has looked at yet.
+  /// Wraps JSON text without parsing it.
   [[nodiscard]] static payload encoded(std::string text);
 
-  /// Wraps a box that its maker filled; private to this library.
+  /// Wraps a box that is filled already; private to this library.
   explicit payload(caf::intrusive_ptr<detail::boxed> content) noexcept
     : content_(std::move(content)) {}
 
@@ -103,10 +103,10 @@ public:
     return nullptr;
   }
 
-  /// Takes the value out: moved if nobody else shares it, copied if somebody
-  /// does, decoded if it came as JSON, converted through JSON if it is held as
-  /// another type of the same shape.
-  /// @errors `invalid_argument` that names the JSON path; also when empty.
+  /// Takes the value out. It is moved if it is not shared and copied if it is.
+  /// It is decoded if it came as JSON, and converted through JSON if it is held
+  /// as another type of the same shape.
+  /// @errors `invalid_argument` that names the JSON path; also if empty.
   template <class T>
   [[nodiscard]] T take() && {
     if (content_ && content_->ops == &detail::box<T>::operations_of) {
@@ -119,7 +119,7 @@ public:
       return from_json<T>(to_json());
   }
 
-  /// Returns a payload that holds a `T` for certain.
+  /// Returns a payload that holds a `T`.
   /// @errors as `take`.
   template <class T>
   [[nodiscard]] payload as() && {
@@ -128,23 +128,23 @@ public:
     return of(std::move(*this).template take<T>());
   }
 
-  /// Returns the payload in the form in which it leaves the process: for
-  /// whoever wants to hear of an error rather than have the message fail.
-  /// @errors `invalid_argument` when not encodable (a NaN, say).
+  /// Returns the payload in the form in which it leaves the process. Use it to
+  /// get an encoding error here instead of a message that fails.
+  /// @errors `invalid_argument` if not encodable (for example a NaN).
   [[nodiscard]] payload sealed() const {
     return content_ ? encoded(text()) : payload{};
   }
 
   /// Returns the value as a JSON document.
-  /// @errors `invalid_argument` when empty, not JSON, or not encodable.
+  /// @errors `invalid_argument` if empty, not JSON, or not encodable.
   [[nodiscard]] json to_json() const;
 
-  /// Returns the value as canonical JSON text, empty when the payload is.
-  /// @errors `invalid_argument` when not encodable (a NaN, say).
+  /// Returns the value as canonical JSON text; empty for an empty payload.
+  /// @errors `invalid_argument` if not encodable (for example a NaN).
   [[nodiscard]] std::string text() const;
 
-  /// Whether both share one value, or are both empty: O(1), and false is no
-  /// proof that they differ.
+  /// Returns whether both share one value or are both empty, in O(1). If false,
+  /// the values may still be equal.
   [[nodiscard]] bool same_as(const payload& x) const noexcept {
     return content_ == x.content_;
   }
@@ -157,12 +157,13 @@ private:
   caf::intrusive_ptr<detail::boxed> content_;
 };
 
-/// A payload that cannot be encoded fails the message that carries it.
+/// Encodes or decodes a payload. One that cannot be encoded fails the message
+/// that carries it.
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, payload& x) {
   std::string text;
   if constexpr (Inspector::reads_state) {
-    // Stringification has no errors, and text() has: show what went wrong.
+    // Stringification cannot fail, but text() can: show its error instead.
     try {
       text = x.text();
     } catch (const status_error& error) {

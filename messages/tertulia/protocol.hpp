@@ -12,27 +12,28 @@
 
 #include <cstdint>
 
-// Who may say what to whom. Any CAF actor can speak this, on this node or on
-// another, without the facades of this library.
+// The messages between actors. Any CAF actor can use this protocol, on this
+// node or on another, without the facades of this library.
 //
 //   actor       spawned by       held by                 ends when
 //   front desk  the runtime      the runtime             the runtime stops
-//   connection  the front desk   the front desk, client  its last word is said
-//   chunk sink  the client       its connections         the client says so
+//   connection  the front desk   the front desk, client  its completion is sent
+//   chunk sink  the client       its connections         the client stops it
 //   body actor  the connection   its connection          with its connection
 //   session     the connection   the connection          with its connection
-//   responder   the connection   the connection          the last word is said
-//   store       the user         its agents, sessions    nobody holds it
+//   responder   the connection   the connection          the completion is sent
+//   store       the user         its agents, sessions    no reference is left
 //
-// Clients monitor their connections, connections monitor their clients; nobody
-// links. What a side may send is counted: it starts with the credit that was
-// agreed at the opening and spends one for each input or chunk.
+// Clients monitor their connections, connections monitor their clients; there
+// are no links. Inputs and chunks are limited by credit: each side starts with
+// the credit that was agreed at the opening and spends one for each input or
+// chunk.
 
 namespace tertulia {
 
 namespace detail {
 
-/// Lets handles be written as functions, which is what CAF 0.18 does.
+/// Lets handles be written as function types, as in CAF 0.18.
 template <class Signature>
 struct clause;
 
@@ -54,12 +55,12 @@ using protocol = caf::typed_actor<typename detail::clause<Signatures>::type...>;
 using front_desk_actor = protocol<
   caf::result<opened>(open),              // the connection itself replies; not_found,
                                           // invalid_argument, resource_exhausted
-  caf::result<action_list>(list_atom)>;   // what can be opened here
+  caf::result<action_list>(list_atom)>;   // all actions that can be opened here
 
 // -- client -> connection -------------------------------------------------------
 
-/// One live conversation as its client sees it. Also spoken by a body that is a
-/// plain actor, to which its connection is the client.
+/// Handle of one live conversation, for its client. A body that is a plain actor
+/// implements it as well; its connection acts as the client.
 using connection_actor = protocol<
   caf::result<void>(turn_input),          // costs one input credit; overrun: resource_exhausted
   caf::result<void>(chunk_credit),        // room for n more chunks
@@ -68,40 +69,40 @@ using connection_actor = protocol<
 
 // -- connection -> client -------------------------------------------------------
 
-/// Hears what a conversation says. Implemented by actor clients, by our facades
-/// and by tests; one sink can serve many connections and tells them apart by the
-/// sender.
+/// Receiver of the output of a conversation. Implemented by actor clients, by
+/// our facades and by tests. One sink can serve many connections and
+/// distinguishes them by the sender.
 using chunk_sink = protocol<
-  caf::result<void>(chunk_batch),         // costs one chunk credit a chunk
+  caf::result<void>(chunk_batch),         // costs one chunk credit per chunk
   caf::result<void>(input_credit),        // room for n more inputs
   caf::result<void>(turn_end),            // costs one chunk credit; after every chunk of its turn
-  caf::result<void>(finished)>;           // free; the last word: an output or an error
+  caf::result<void>(finished)>;           // free; completion message: an output or an error
 
 // -- connection -> responder ----------------------------------------------------
 
-/// Stands between the connection of a conversation and its client: hands on
-/// what the body says, and ends turns.
+/// Intermediary between the connection of a conversation and its client:
+/// forwards the output of the body, and ends turns.
 using responder_actor = chunk_sink::extend<
   caf::replies_to<snapshot_trigger>::with<snapshot_outcome>>;
-                                          // turn_end: the client is told after the snapshot
+                                          // turn_end: the client is notified after the snapshot
 
 // -- connection, responder, tools -> session ------------------------------------
 
-/// The working state of one conversation. Nobody else can change it.
+/// Working state of one conversation. Only this actor can change it.
 using session_actor = protocol<
   caf::result<session_view>(caf::open_atom),   // once, first: load or create; not_found, data_loss,
-                                          // failed_precondition when another invocation is live
+                                          // failed_precondition if another invocation is live
   caf::result<session_view>(caf::get_atom),
   caf::result<std::uint64_t>(session_edit),         // the new version; aborted
   caf::result<snapshot_outcome>(snapshot_trigger),  // unavailable or the store's own code
-  caf::result<session_view>(caf::reset_atom),       // as after the last turn that has ended: without a store
-  caf::result<session_summary>(list_atom),          // what the invocation came to so far
-  caf::result<session_summary>(done_atom)>;         // the same; then it ends
+  caf::result<session_view>(caf::reset_atom),       // without a store: back to the end of the last turn
+  caf::result<session_summary>(list_atom),          // result of the invocation so far
+  caf::result<session_summary>(done_atom)>;         // final result; then the session ends
 
 // -- session -> store -----------------------------------------------------------
 
-/// Keeps states and records. Every change is one verb, decided by the store.
-/// Where one id can mean several snapshots: failed_precondition.
+/// Store of states and records. Every change is one request, decided by the
+/// store. If one id can mean several snapshots: failed_precondition.
 using snapshot_store = protocol<
   caf::result<saved_snapshot>(save_snapshot),       // not_found: the parent; aborted: changed by
                                                     // another writer; no-op if the parent has this state
@@ -111,9 +112,9 @@ using snapshot_store = protocol<
   caf::result<stored_session>(get_session),         // not_found; data_loss
   caf::result<session_info>(save_session)>;         // aborted: changed by another writer
 
-// -- people and programs -> store -----------------------------------------------
+// -- management tools -> store --------------------------------------------------
 
-/// A store that can be looked after. Converts to a `snapshot_store`.
+/// A store with management requests. Converts to a `snapshot_store`.
 using managed_store = snapshot_store::extend<
   caf::replies_to<list_sessions>::with<session_page>,
   caf::replies_to<label_snapshot>::with<snapshot_record>, // not_found
@@ -123,7 +124,7 @@ using managed_store = snapshot_store::extend<
   caf::replies_to<annotate_snapshot>::with<snapshot_record>, // not_found
   caf::replies_to<title_session>::with<session_info>,     // not_found
   caf::replies_to<vacuum_store>::with<vacuumed>,
-  caf::replies_to<verify_sessions>::with<verified_page>>; // damage is an answer, not an error
+  caf::replies_to<verify_sessions>::with<verified_page>>; // damage is a reply, not an error
 
 // clang-format on
 

@@ -7,15 +7,15 @@
 
 namespace tertulia {
 
-/// Returns the JSON Schema (draft 2020-12) of what `to_json_text` writes for a
-/// `T`, with `$schema` at the root.
+/// Returns the JSON Schema (draft 2020-12) of the text that `to_json_text`
+/// writes for a `T`, with `$schema` at the root.
 ///
-/// Every member that is no `std::optional` and never left out, as
-/// `omitted_when_empty` has it, is required: a program that follows
-/// the schema leaves nothing to defaults, though `from_json` would allow it.
-/// Structs are described in place; a struct that contains itself stands once
-/// under `$defs`. Integers narrower than 64 bits carry their limits, unsigned
-/// ones a minimum of 0. A `json` is `{}`: anything.
+/// A member is required unless it is a `std::optional` or can be left out by
+/// `omitted_when_empty`: a program that follows the schema relies on no
+/// defaults, though `from_json` would allow it. Structs are described in place;
+/// a struct that contains itself is defined once under `$defs`. Integers
+/// narrower than 64 bits have their limits, unsigned ones a minimum of 0. A
+/// `json` is `{}`: any value.
 ///
 /// @threads from any thread.
 /// @design  README §5.11 "Registry and schemas".

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-// What is said to a session.
+// Messages to a session, and its replies.
 
 namespace tertulia {
 
-/// Session to whoever asked: what it is at this moment.
+/// Session to requester: the current state.
 struct session_view {
   session_view() = default;
   session_view(session_id id, state content, std::uint64_t version)
@@ -26,11 +26,11 @@ struct session_view {
 
   session_id id;
   state content;
-  /// Grows with every change.
+  /// Increases with every change.
   std::uint64_t version = 0;
-  /// Index of the turn that is under way, or comes next.
+  /// Index of the turn in progress, or of the next one.
   std::uint64_t turn = 0;
-  /// The snapshot that it stands on; empty for none.
+  /// Snapshot that the state is based on; empty without one.
   snapshot_id last_snapshot;
 
   friend bool operator==(const session_view&, const session_view&) = default;
@@ -42,7 +42,8 @@ typename Inspector::result_type inspect(Inspector& f, session_view& x) {
            x.version, x.turn, x.last_snapshot);
 }
 
-/// What a change is about. Goes over the wire; append only.
+/// Kind of a change, with the type of its value. Sent over the wire; append
+/// only.
 enum class session_verb : std::uint8_t {
   add_messages = 0,  ///< `std::vector<ai::message>`
   set_messages = 1,  ///< `ai::message_log`
@@ -54,10 +55,10 @@ enum class session_verb : std::uint8_t {
 BOOST_DESCRIBE_ENUM(session_verb, add_messages, set_messages, set_custom,
                     add_artifact, set_artifacts)
 
-/// Anybody to session: change the state.
+/// Any actor to session: change the state.
 ///
-/// The session answers with its new version. If it keeps its state in a store
-/// beside the snapshots, it does so before it answers.
+/// The session replies with its new version. If it keeps its state in a store
+/// beside the snapshots, it saves the state before it replies.
 struct session_edit {
   session_edit() = default;
   session_edit(session_verb what, payload value, std::uint64_t only_if = 0)
@@ -65,8 +66,8 @@ struct session_edit {
 
   session_verb what = session_verb::set_custom;
   payload value;
-  /// Change only if the session still has this version, else `aborted`; 0 for
-  /// any. How a change that depends on what was there is atomic.
+  /// Version that the session must still have, else `aborted`; 0 for any. Makes
+  /// a change atomic that depends on the previous state.
   std::uint64_t only_if = 0;
 
   friend bool operator==(const session_edit&, const session_edit&) = default;
@@ -78,8 +79,8 @@ typename Inspector::result_type inspect(Inspector& f, session_edit& x) {
            x.only_if);
 }
 
-/// Responder to session, and anybody to responder: this has happened, make a
-/// snapshot if one is due.
+/// Responder to session, and any actor to responder: an event has occurred,
+/// make a snapshot if one is due.
 struct snapshot_trigger {
   snapshot_trigger() = default;
   explicit snapshot_trigger(snapshot_event event) : event(event) {}
@@ -95,17 +96,17 @@ typename Inspector::result_type inspect(Inspector& f, snapshot_trigger& x) {
   return f(caf::meta::type_name("tertulia::snapshot_trigger"), x.event);
 }
 
-/// What became of a trigger.
+/// Result of a snapshot trigger.
 struct snapshot_outcome {
   snapshot_outcome() = default;
   snapshot_outcome(snapshot_id id, bool created)
     : id(std::move(id)), created(created) {}
 
-  /// The snapshot that has the state: a new one, or the last one if nothing
-  /// changed since; empty if none was wanted.
+  /// Snapshot with the state: a new one, or the last one if nothing has changed
+  /// since; empty if no snapshot was wanted.
   snapshot_id id;
   bool created = false;
-  /// Why none was stored, where a conversation goes on nevertheless.
+  /// Why no snapshot was stored, if the conversation continues nevertheless.
   errc failure = errc::ok;
 
   friend bool operator==(const snapshot_outcome&, const snapshot_outcome&)
@@ -118,7 +119,7 @@ typename Inspector::result_type inspect(Inspector& f, snapshot_outcome& x) {
            x.created);
 }
 
-/// Session to connection: how the invocation ended for it.
+/// Session to connection: result of the invocation for the session.
 struct session_summary {
   session_summary() = default;
 

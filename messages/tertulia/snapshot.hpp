@@ -15,7 +15,8 @@
 
 namespace tertulia {
 
-/// When a snapshot may be made. Stored by name; append only. Seed 000 §1.2.
+/// Event after which a snapshot may be made. Stored by name; append only. Seed
+/// 000 §1.2.
 enum class snapshot_event : std::uint8_t {
   /// The responder has ended a turn.
   turn_end = 0,
@@ -29,8 +30,9 @@ enum class snapshot_event : std::uint8_t {
 BOOST_DESCRIBE_ENUM(snapshot_event, turn_end, tool_iteration_end,
                     invocation_end)
 
-/// One entry in the timeline of one session: which state it had, when and why.
-/// Never changed once it was appended, except for its labels and its note.
+/// Entry in the timeline of a session: a state, and when and why it was
+/// recorded. It never changes after it was appended, except for its labels and
+/// its note.
 ///
 /// The records of a session form a tree by `parent`; those from the root to the
 /// session's head are active, all others are orphaned.
@@ -40,33 +42,34 @@ BOOST_DESCRIBE_ENUM(snapshot_event, turn_end, tool_iteration_end,
 struct snapshot_record {
   snapshot_record() = default;
 
-  /// Key of the agent or flow whose session it is, e.g. `/agent/chat`.
+  /// Key of the agent or flow that the session belongs to, e.g. `/agent/chat`.
   std::string agent;
   session_id session;
-  /// Position in the session's append order, 1 for the first; 0 in a record
-  /// that no store has taken yet.
+  /// Position in the session's append order, 1 for the first; 0 until a store
+  /// has accepted the record.
   std::uint64_t sequence = 0;
-  /// The same again and again if the session comes back to a state.
+  /// Occurs repeatedly if the session returns to a state.
   snapshot_id id;
   state_id state;
-  /// Of which type, and which version of it, the value in the state is. States
-  /// with the same id are different ones if it differs.
+  /// Type and version of the value in the state. States with the same id and
+  /// different types are different states.
   stored_type type;
-  /// Sequence number of the record that this one went on from; 0 for none.
+  /// Sequence number of the parent record; 0 without a parent.
   std::uint64_t parent = 0;
   snapshot_id parent_id;
-  /// One more than that of the parent; 0 for a record without one.
+  /// One more than the index of the parent; 0 without a parent.
   std::uint64_t index = 0;
-  /// The turn in or after which it was made, 0 for the first; at the end of an
-  /// invocation the number of turns that were completed.
+  /// Turn during or after which the record was made, 0 for the first turn. At
+  /// the end of an invocation: the number of completed turns.
   std::uint64_t turn_index = 0;
   snapshot_event event = snapshot_event::turn_end;
   caf::timestamp created_at;
-  /// What people call it; ordered, distinct.
+  /// Labels given by people; ordered, distinct.
   std::vector<std::string> labels;
-  /// What people say about it; empty for nothing.
+  /// Note written by people; may be empty.
   std::string note;
-  /// Whether it is no ancestor of the session's head. Derived when it is read.
+  /// Whether the record is not on the path from the root to the session's head.
+  /// Derived when it is read.
   bool orphaned = false;
 
   friend bool operator==(const snapshot_record&, const snapshot_record&)
@@ -82,19 +85,19 @@ template <>
 inline constexpr auto omitted_when_empty<snapshot_record> = std::tuple{
   &snapshot_record::type, &snapshot_record::note};
 
-/// Returns the index of the turn that follows such a record.
+/// Returns the index of the turn that follows this record.
 [[nodiscard]] inline std::uint64_t
 next_turn_after(const snapshot_record& x) noexcept {
   return x.event == snapshot_event::turn_end ? x.turn_index + 1 : x.turn_index;
 }
 
-/// How many characters of a message a list of sessions shows at most.
+/// Maximum number of characters of a message that a list of sessions shows.
 inline constexpr std::size_t max_preview = 120;
 
-/// So many of the last messages are looked at for one to show.
+/// Number of last messages that are searched for a preview.
 inline constexpr std::size_t preview_depth = 64;
 
-/// What a store keeps of one session beside its records.
+/// Data that a store keeps of one session beside its records.
 ///
 /// @threads a value.
 struct session_info {
@@ -102,23 +105,24 @@ struct session_info {
 
   std::string agent;
   session_id id;
-  /// What people call it; empty if nobody has said.
+  /// Title given by people; may be empty.
   std::string title;
-  /// What it is about: the beginning of the first text in the last message of
-  /// the user that has one, if that is among the last `preview_depth`.
+  /// Beginning of the first text in the last user message that has a text, if
+  /// that message is among the last `preview_depth`.
   std::string preview;
   caf::timestamp created_at;
-  /// When it last was saved or got a record.
+  /// Time of the last save or the last new record.
   caf::timestamp updated_at;
-  /// Sequence number of the record at which the session stands; 0 for none.
+  /// Sequence number of the head record; 0 without one.
   std::uint64_t head = 0;
-  /// Index of its next turn.
+  /// Index of the next turn.
   std::uint64_t next_turn = 0;
-  /// Number of its records, orphans included.
+  /// Number of records, orphans included.
   std::uint64_t records = 0;
-  /// Number of messages of the state that it works on.
+  /// Number of messages in the current state of the session.
   std::uint64_t messages = 0;
-  /// Size of their JSON, brackets and commas included; 0 without any.
+  /// Size of these messages as JSON in bytes, brackets and commas included; 0
+  /// without messages.
   std::uint64_t bytes = 0;
 
   friend bool operator==(const session_info&, const session_info&) = default;

@@ -15,7 +15,7 @@
 
 namespace tertulia {
 
-/// What a state consists of. Stored; append only.
+/// Content of a state. Stored; append only.
 enum class state_form : std::uint8_t {
   /// One value of the agent's own type, and nothing else.
   plain = 0,
@@ -25,11 +25,11 @@ enum class state_form : std::uint8_t {
 
 BOOST_DESCRIBE_ENUM(state_form, plain, conversation)
 
-/// The state of a session at one moment, whatever its types: what sessions work
-/// on and stores keep.
+/// State of a session at one moment, of any type. Sessions work on states, and
+/// stores keep them.
 ///
-/// Nothing in it is ever changed. A state shares with the one before whatever
-/// they have in common, so a copy costs a few pointers.
+/// A state is immutable. It shares with its predecessor the parts that they
+/// have in common, so a copy costs a few pointers.
 ///
 /// @threads a value; the shared parts can be read by many threads at once.
 /// @design  README §5.15 "Records and states"; seeds 000 §1.1, 003 §1.1.
@@ -38,8 +38,8 @@ public:
   /// Makes a plain state without a value.
   state() = default;
 
-  /// Makes the state of an agent: a value of its own type.
-  /// @param type which that is: `stored_type::of<T>()`.
+  /// Makes a plain state: a value of the agent's own type.
+  /// @param type the type of the value: `stored_type::of<T>()`.
   [[nodiscard]] static state plain(payload value, stored_type type = {});
 
   /// Makes the state of a conversation.
@@ -53,23 +53,23 @@ public:
     return form_;
   }
 
-  /// The conversation so far; empty in a plain state.
+  /// Returns the messages so far; empty in a plain state.
   [[nodiscard]] const ai::message_log& messages() const noexcept {
     return messages_;
   }
 
-  /// The custom value of a conversation, or all there is of a plain state.
+  /// Returns the custom value of a conversation, or the value of a plain state.
   [[nodiscard]] const payload& custom() const noexcept {
     return custom_;
   }
 
-  /// Of which type, and which version of it, the value in `custom` is. No part
-  /// of the canonical JSON, nor of the id.
+  /// Returns the type and version of the value in `custom`. They are not part
+  /// of the canonical JSON or of the id.
   [[nodiscard]] const stored_type& type() const noexcept {
     return type_;
   }
 
-  /// Empty in a plain state.
+  /// Returns the artifacts; empty in a plain state.
   [[nodiscard]] const ai::artifact_list& artifacts() const noexcept {
     return artifacts_;
   }
@@ -77,35 +77,35 @@ public:
   // -- changed copies ---------------------------------------------------------
 
   [[nodiscard]] state with_messages(ai::message_log x) const;
-  /// The new value is of the same type.
+  /// @pre the new value is of the same type.
   [[nodiscard]] state with_custom(payload x) const;
   [[nodiscard]] state with_type(stored_type x) const;
   [[nodiscard]] state with_artifacts(ai::artifact_list x) const;
 
-  /// Adds an artifact; one of the same name is replaced in its place. An
+  /// Adds an artifact, or replaces the one of the same name in its place. An
   /// artifact without a name is always added.
   [[nodiscard]] state with_artifact(ai::artifact x) const;
 
   // -- canonical JSON ---------------------------------------------------------
 
   /// Appends the canonical JSON: `{"messages":[…],"custom":…,"artifacts":[…]}`
-  /// without what is empty, or the value of a plain state. `sha256sum` of it is
-  /// the id.
-  /// @errors `invalid_argument` for what has no JSON, such as a NaN.
+  /// without empty parts, or the value of a plain state. The id is its
+  /// `sha256sum`.
+  /// @errors `invalid_argument` for a value without JSON, such as a NaN.
   void append_text(std::string& to) const;
 
   [[nodiscard]] std::string text() const;
 
-  /// Hashes the canonical JSON. Messages that were hashed before, in this state
-  /// or one that it grew from, are not hashed again.
-  /// @errors `invalid_argument` for what has no JSON, such as a NaN.
+  /// Returns the hash of the canonical JSON. Messages that were hashed before,
+  /// in this state or one that it grew from, are not hashed again.
+  /// @errors `invalid_argument` for a value without JSON, such as a NaN.
   [[nodiscard]] state_id id() const;
 
-  /// Whether both are the very same parts: O(1), and false is no proof that
-  /// they differ.
+  /// Returns whether both consist of the same shared parts, in O(1). If false,
+  /// the states may still be equal.
   [[nodiscard]] bool same_as(const state& x) const noexcept;
 
-  /// By content; what both share is not looked at.
+  /// Compares by content; skips shared parts.
   friend bool operator==(const state& x, const state& y) {
     return x.form_ == y.form_ && x.type_ == y.type_
            && x.messages_ == y.messages_ && x.custom_ == y.custom_
@@ -113,7 +113,7 @@ public:
   }
 
 private:
-  /// Appends what follows the messages: the custom value and the artifacts.
+  /// Appends the text after the messages: the custom value and the artifacts.
   void append_rest(std::string& to) const;
 
   state_form form_ = state_form::plain;
@@ -123,18 +123,18 @@ private:
   ai::artifact_list artifacts_;
 };
 
-/// A state on its way between processes: the text of each of its parts, empty
-/// for what it has not.
+/// Form of a state between processes: the text of each of its parts, empty for
+/// a missing part.
 struct encoded_state {
   encoded_state() = default;
 
-  /// @errors throws `invalid_argument` for what has no JSON.
+  /// @errors throws `invalid_argument` for a value without JSON.
   explicit encoded_state(const state& x);
 
-  /// Reads the state back; the custom value stays as it is until it is taken,
-  /// so the id remains what it was.
-  /// @errors throws `invalid_argument` that names the JSON path, or says that
-  ///         there is no such form or type.
+  /// Decodes the state. The custom value stays encoded until it is taken, so
+  /// the id does not change.
+  /// @errors throws `invalid_argument` that names the JSON path, or an unknown
+  ///         form or type.
   [[nodiscard]] state decode() const;
 
   std::uint8_t form = 0;
@@ -151,7 +151,8 @@ typename Inspector::result_type inspect(Inspector& f, encoded_state& x) {
            x.custom, x.artifacts, x.type_name, x.type_version);
 }
 
-/// A state that has no canonical JSON fails the message that carries it.
+/// Encodes or decodes a state. One without canonical JSON fails the message
+/// that carries it.
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, state& x) {
   encoded_state text;

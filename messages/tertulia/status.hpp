@@ -12,25 +12,24 @@
 
 namespace tertulia {
 
-/// An error as coroutines and blocking calls see it: a code, a message for
+/// Error as coroutines and blocking calls throw it: a code, a message for
 /// people and details for programs.
 ///
-/// Inside actor messages the same three travel as a `caf::error` of the
-/// category `tertulia`; `to_error` and `to_status` are the one translation
-/// between the two worlds.
+/// Actor messages carry the same three as a `caf::error` of the category
+/// `tertulia`. Only `to_error` and `to_status` translate between the two.
 ///
 /// @threads a value.
 /// @design  README §6 "Errors".
 class status_error : public std::runtime_error {
 public:
-  /// @param code    what went wrong; not `errc::ok`.
-  /// @param message for people, one sentence without a final stop.
+  /// @param code    the code of the error; not `errc::ok`.
+  /// @param message for people, one sentence without a full stop at the end.
   /// @param details for programs: a JSON object as text, or empty.
   status_error(errc code, const std::string& message, std::string details = {})
     : std::runtime_error(message), code_(code), details_(std::move(details)) {}
 
-  /// Returns what stands for an exception of another type: `internal`.
-  /// @param text its `what()`.
+  /// Returns the error for an exception of another type: `internal`.
+  /// @param text the `what()` of the exception.
   [[nodiscard]] static status_error unexpected(const std::string& text) {
     status_error result{errc::internal, text};
     result.is_unexpected_ = true;
@@ -41,19 +40,19 @@ public:
     return code_;
   }
 
-  /// The message for people; the same text as `what()`.
+  /// Returns the message for people; the same text as `what()`.
   [[nodiscard]] std::string message() const {
     return what();
   }
 
-  /// JSON object as text that names the session, snapshot, field …; may be
-  /// empty.
+  /// Returns a JSON object as text that names the session, snapshot, field …;
+  /// may be empty.
   [[nodiscard]] const std::string& details() const noexcept {
     return details_;
   }
 
   /// Returns whether this stands for an exception of another type. Its text was
-  /// not written for clients: those of other nodes do not get it.
+  /// not written for clients, so clients on other nodes do not receive it.
   [[nodiscard]] bool is_unexpected() const noexcept {
     return is_unexpected_;
   }
@@ -64,15 +63,15 @@ private:
   std::string details_;
 };
 
-/// Makes an error of our category.
+/// Returns an error of the category `tertulia`.
 [[nodiscard]] caf::error fail(errc code, std::string message,
                               std::string details = {});
 
-/// Returns the error as it travels between actors; `internal` if its code is
-/// `errc::ok`, which is no error.
+/// Returns the error in the form for actor messages; `internal` if its code is
+/// `errc::ok`, which is not an error.
 [[nodiscard]] caf::error to_error(const status_error& x);
 
-/// Returns the error as coroutines throw it. An error of a foreign category
+/// Returns the error in the form for coroutines. An error of another category
 /// keeps its rendered text: CAF's time-outs become `deadline_exceeded`, an
 /// unreachable or dead receiver `unavailable`, everything else `unknown`.
 /// @pre `x` holds an error.
@@ -82,9 +81,9 @@ private:
 /// a default-constructed error.
 [[nodiscard]] errc code_of(const caf::error& x);
 
-/// Translates the exception that is being handled: a `status_error` keeps its
-/// code, everything else becomes `internal` with its `what()` and is marked as
-/// unexpected, also after it was thrown and translated again.
+/// Translates the exception that is being handled. A `status_error` keeps its
+/// code. Any other exception becomes `internal` with its `what()` and is marked
+/// as unexpected; the mark remains when it is thrown and translated again.
 /// @pre called inside a `catch` block.
 [[nodiscard]] caf::error current_exception_to_error();
 

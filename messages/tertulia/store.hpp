@@ -9,6 +9,6 @@
 #include <tertulia/store/upkeep.hpp>
 #include <tertulia/store/verification.hpp>
 
-// What is said to a snapshot store, and what it answers: all of it. Every
-// change is one verb that the store decides. Who understands which of them is
-// said in protocol.hpp.
+// All requests to a snapshot store, and its replies. Every change is one
+// request that the store decides. protocol.hpp defines which handle accepts
+// which requests.

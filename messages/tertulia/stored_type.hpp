@@ -15,23 +15,23 @@
 
 namespace tertulia {
 
-/// What a state says of the type of its value: its name and its version, which
-/// may be ones that this program does not know.
+/// Type of the value in a state: its name and version, which this program may
+/// not know.
 ///
-/// Copying costs a pointer: that of a type of this program is not counted.
+/// Copying costs a pointer; a type of this program is not reference-counted.
 ///
 /// @threads a value.
 /// @design  README §5.16 "States that evolve".
 class stored_type {
 public:
-  /// Makes that of a type that says nothing: no name, version 1.
+  /// Makes the default type: no name, version 1.
   stored_type() = default;
 
-  /// @errors throws `invalid_argument` for what is no name, see `type_version`,
+  /// @errors throws `invalid_argument` for an invalid name, see `type_version`,
   ///         and for version 0.
   stored_type(std::string_view name, std::uint32_t version);
 
-  /// Returns that of a type of this program.
+  /// Returns the stored type of a type of this program.
   template <class T>
   [[nodiscard]] static stored_type of() noexcept {
     constexpr const auto& known = version_of<T>;
@@ -40,12 +40,12 @@ public:
     static_assert(known.version > 0, "versions begin at 1");
     stored_type result;
     if constexpr (!known.name.empty() || known.version != 1)
-      // Lives as long as the program: there is nothing to own.
+      // Lives as long as the program: no ownership needed.
       result.what_ = {std::shared_ptr<void>{}, &known};
     return result;
   }
 
-  /// Empty for a type that says nothing.
+  /// Returns the name; empty for the default type.
   [[nodiscard]] std::string_view name() const noexcept {
     return what_ ? what_->name : std::string_view{};
   }
@@ -54,7 +54,7 @@ public:
     return what_ ? what_->version : 1;
   }
 
-  /// Whether it says nothing: no name, version 1.
+  /// Returns whether this is the default type: no name, version 1.
   [[nodiscard]] bool empty() const noexcept {
     return !what_;
   }
@@ -66,11 +66,11 @@ public:
   }
 
 private:
-  /// Null if it says nothing.
+  /// Null for the default type.
   std::shared_ptr<const type_version> what_;
 };
 
-/// `{"name":"app.memo","version":2}`.
+/// JSON of a stored type: `{"name":"app.memo","version":2}`.
 template <>
 struct json_codec<stored_type> {
   static void write(std::string& out, const stored_type& x,
@@ -81,20 +81,21 @@ struct json_codec<stored_type> {
 
 namespace detail {
 
-/// Says that a state cannot be read as what this program has.
-/// @param step the version from which no step leads on; 0 if that is not why.
+/// Refuses a state that this program cannot read.
+/// @param step the version from which no migration leads on; 0 if that is not
+///             the reason.
 /// @errors throws `failed_precondition`, always; the details are
 ///         `{"known":…,"stored":…}`, with `step` if there is one.
 [[noreturn]] void reject_type(const stored_type& stored,
                               const stored_type& known, std::uint32_t step = 0);
 
-/// Whether both have names, and these differ.
+/// Returns whether both have names and the names differ.
 [[nodiscard]] inline bool are_strangers(const stored_type& x,
                                         const stored_type& y) noexcept {
   return !x.name().empty() && !y.name().empty() && x.name() != y.name();
 }
 
-/// Refuses a state that cannot be read as it is.
+/// Refuses a state that cannot be read without migration.
 /// @errors throws `failed_precondition`.
 inline void expect_type(const stored_type& stored, const stored_type& known) {
   if (stored.version() != known.version() || are_strangers(stored, known))

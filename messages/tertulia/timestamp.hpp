@@ -11,17 +11,17 @@
 
 namespace tertulia {
 
-/// Returns the time as RFC 3339 in UTC with as many digits after the seconds as
-/// it needs, as Go writes it: `2026-11-21T10:54:21.5Z`.
+/// Returns the time as RFC 3339 in UTC. As in Go, the fraction of a second has
+/// no trailing zeros: `2026-11-21T10:54:21.5Z`.
 /// @threads any.
 [[nodiscard]] std::string to_rfc3339(caf::timestamp x);
 
-/// Reads RFC 3339, with any offset, to the nanosecond.
+/// Parses RFC 3339, with any offset, to the nanosecond.
 /// @errors `invalid_argument`.
 /// @threads any.
 [[nodiscard]] caf::timestamp parse_rfc3339(std::string_view text);
 
-/// A time is a string in JSON: RFC 3339, UTC.
+/// JSON of a time: a string, RFC 3339 in UTC.
 template <>
 struct json_codec<caf::timestamp> {
   static void write(std::string& out, caf::timestamp x, const json_path& at);

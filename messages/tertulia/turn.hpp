@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <utility>
 
-// What is said on an open connection. Every type has a constructor on purpose:
-// g++ 12 corrupts a braced aggregate inside a co_await.
+// Messages on an open connection. Every type has a constructor on purpose: g++
+// 12 corrupts a braced aggregate inside a co_await.
 
 namespace tertulia {
 
@@ -23,7 +23,7 @@ struct turn_input {
     : value(std::move(value)), chunk_credit(chunk_credit) {}
 
   payload value;
-  /// Room for so many more chunks: credit that rides along.
+  /// Additional chunk credit, sent with the input.
   std::uint32_t chunk_credit = 0;
 
   friend bool operator==(const turn_input&, const turn_input&) = default;
@@ -65,11 +65,11 @@ typename Inspector::result_type inspect(Inspector& f, input_credit& x) {
   return f(caf::meta::type_name("tertulia::input_credit"), x.inputs);
 }
 
-/// Connection to client: chunks, in order. Costs one chunk credit a chunk.
+/// Connection to client: chunks, in order. Costs one chunk credit per chunk.
 ///
 /// The chunks are numbered from 0 over the whole connection, so that a client
-/// can prove that none is missing or doubled. They are one payload: inside a
-/// process a `chunks<T>`, between processes a JSON array.
+/// can verify that none is missing or duplicated. They are one payload: inside
+/// a process a `chunks<T>`, between processes a JSON array.
 struct chunk_batch {
   chunk_batch() = default;
   chunk_batch(std::uint64_t first, std::uint32_t size, payload items,
@@ -79,10 +79,10 @@ struct chunk_batch {
 
   /// Number of the first chunk of the batch.
   std::uint64_t first = 0;
-  /// How many chunks the batch holds.
+  /// Number of chunks in the batch.
   std::uint32_t size = 0;
   payload items;
-  /// Room for so many more inputs: credit that rides along.
+  /// Additional input credit, sent with the batch.
   std::uint32_t input_credit = 0;
 
   friend bool operator==(const chunk_batch&, const chunk_batch&) = default;
@@ -94,8 +94,8 @@ typename Inspector::result_type inspect(Inspector& f, chunk_batch& x) {
            x.items, x.input_credit);
 }
 
-/// Connection to client: the body has finished answering. Costs the credit of a
-/// chunk; comes after every chunk of its turn.
+/// Connection to client: the body has finished answering. Costs one chunk
+/// credit; comes after every chunk of its turn.
 struct turn_end {
   turn_end() = default;
   explicit turn_end(std::uint64_t turn, std::uint32_t input_credit = 0)
@@ -103,7 +103,7 @@ struct turn_end {
 
   /// Index of the turn that ended, 0 for the first.
   std::uint64_t turn = 0;
-  /// Room for so many more inputs: credit that rides along.
+  /// Additional input credit, sent with the message.
   std::uint32_t input_credit = 0;
 
   friend bool operator==(const turn_end&, const turn_end&) = default;
@@ -114,8 +114,8 @@ typename Inspector::result_type inspect(Inspector& f, turn_end& x) {
   return f(caf::meta::type_name("tertulia::turn_end"), x.turn, x.input_credit);
 }
 
-/// Connection to client: the last word, an output or an error. Free; comes
-/// after every chunk.
+/// Connection to client: completion message, with an output or an error. Free;
+/// comes after every chunk.
 struct finished {
   finished() = default;
   finished(payload output, caf::error reason, std::uint64_t chunks,
@@ -123,14 +123,14 @@ struct finished {
     : output(std::move(output)), reason(std::move(reason)), chunks(chunks),
       inputs(inputs) {}
 
-  /// What the body returned. If it failed: the state of a conversation without
-  /// a store after its last turn that ended; otherwise empty.
+  /// Return value of the body. If the body failed: the state of a conversation
+  /// without a store after its last turn that ended; otherwise empty.
   payload output;
-  /// Why there is no output; none when there is one.
+  /// Why the body failed; none if it returned an output.
   caf::error reason;
-  /// How many chunks were sent over the whole connection.
+  /// Number of chunks sent over the whole connection.
   std::uint64_t chunks = 0;
-  /// How many inputs the body took; an input sent after these was not seen.
+  /// Number of inputs that the body took; later inputs were not read.
   std::uint64_t inputs = 0;
 
   friend bool operator==(const finished&, const finished&) = default;

@@ -7,8 +7,8 @@
 #include <caf/atom.hpp>
 #include <caf/type_id.hpp>
 
-// The one registration block. The order of the nouns is their ID on the wire:
-// append at the end once released.
+// The only registration block. The position of a noun determines its ID on the
+// wire: append at the end once released.
 
 CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
 

@@ -8,25 +8,25 @@
 
 namespace tertulia {
 
-/// What the type of a state is called, and which version of it this program
-/// has.
+/// Name and version of the type of a state in this program.
 struct type_version {
-  /// Stays the same over all versions, whatever the C++ type is called: up to
-  /// `max_type_name` printable ASCII characters without blanks. Empty for a
-  /// type that is not told from others. Must be a literal.
+  /// Stays the same over all versions, independent of the name of the C++ type:
+  /// up to `max_type_name` printable ASCII characters without blanks. Empty for
+  /// a type that is not distinguished from others. Must be a literal.
   std::string_view name{};
-  /// 1 for the first. One more whenever older states have to be changed before
-  /// the new type can read them, or mean something else by the same JSON.
+  /// 1 for the first version. Increase it by one if older states have to be
+  /// changed before the new type can read them, or if the same JSON means
+  /// something else in them.
   std::uint32_t version = 1;
 };
 
-/// The longest name of a type, in bytes.
+/// Maximum length of the name of a type, in bytes.
 inline constexpr std::size_t max_type_name = 128;
 
-/// The version of a state's type, or of the custom value of a conversation: it
-/// is stored with each state, and what is older is migrated when it is loaded
-/// (`with_migration`). Specialise it before the first use of the type, at the
-/// global namespace:
+/// Version of the type of a state, or of the custom value of a conversation. It
+/// is stored with each state, and older states are migrated when they are
+/// loaded (`with_migration`). Specialise it before the first use of the type,
+/// in the global namespace:
 ///
 /// ```
 /// template <>
@@ -34,7 +34,7 @@ inline constexpr std::size_t max_type_name = 128;
 ///   "app.memo", 2};
 /// ```
 ///
-/// A type that says nothing has no name, and version 1.
+/// The default is no name, and version 1.
 ///
 /// @design README §5.16 "States that evolve".
 template <class T>
@@ -42,7 +42,7 @@ inline constexpr type_version version_of{};
 
 namespace detail {
 
-/// Whether a type can be called so; no name at all will do, too.
+/// Returns whether a type can have this name; an empty name is allowed.
 constexpr bool is_type_name(std::string_view x) noexcept {
   if (x.size() > max_type_name)
     return false;

@@ -6,8 +6,8 @@
 
 namespace tertulia {
 
-/// Makes a random UUID (RFC 9562, version 4) in lower-case text form: 36
-/// characters. A forked process makes others than its parent.
+/// Returns a random UUID (RFC 9562, version 4) in lower-case text form: 36
+/// characters. A forked process does not repeat the UUIDs of its parent.
 ///
 /// @threads any.
 [[nodiscard]] std::string make_uuid();
