@@ -12,8 +12,7 @@
 
 namespace tertulia::ai {
 
-/// What a conversation produced beside its messages: a file, a picture, a
-/// diagram.
+/// Product of a conversation beside its messages: a file, a picture, a diagram.
 ///
 /// `{"name":"…","parts":[…],"metadata":{…}}` in JSON; an empty name and empty
 /// metadata are left out.
@@ -29,7 +28,7 @@ struct artifact {
     : name(std::move(name)), parts(std::move(parts)),
       metadata(std::move(metadata)) {}
 
-  /// Identifies it within the session, such as `generated_code.go`.
+  /// Identifies the artifact within its session, such as `generated_code.go`.
   std::string name;
 
   std::vector<part> parts;

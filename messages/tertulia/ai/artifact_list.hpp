@@ -17,16 +17,16 @@
 
 namespace tertulia::ai {
 
-/// The artifacts of a conversation: a list that never changes and shares what
-/// it has in common with the lists that it grew from.
+/// Artifacts of a conversation: an immutable list that shares common parts with
+/// the lists that it grew from.
 ///
-/// Adding the ten-thousandth artifact, and finding one by its name, costs
-/// little more than with the first one: O(log n).
+/// Adding the ten-thousandth artifact, or finding one by its name, costs little
+/// more than with the first one: O(log n).
 ///
 /// An array in JSON.
 ///
 /// @threads  a value; the shared parts can be read by many threads at once.
-/// @lifetime artifacts live as long as a list that has them.
+/// @lifetime an artifact lives as long as a list that contains it.
 class artifact_list {
 public:
   class iterator;
@@ -34,7 +34,7 @@ public:
   using value_type = artifact;
   using const_iterator = iterator;
 
-  /// No artifacts.
+  /// Makes an empty list.
   artifact_list() = default;
 
   explicit artifact_list(std::vector<artifact> xs);
@@ -58,11 +58,12 @@ public:
   /// Returns copies of all artifacts.
   [[nodiscard]] std::vector<artifact> to_vector() const;
 
-  /// Returns this list with one more artifact, or with this one in place of the
-  /// first one of the same name. An artifact without a name is always added.
+  /// Returns this list with one more artifact. If the list has an artifact of
+  /// the same name, `x` replaces the first one in its place. An artifact
+  /// without a name is always added.
   [[nodiscard]] artifact_list with(artifact x) const;
 
-  /// Returns whether both are one and the same, not just equal, in O(1).
+  /// Returns whether both are the same list, not just equal, in O(1).
   [[nodiscard]] bool same_as(const artifact_list& x) const noexcept {
     return by_index_.same_as(x.by_index_);
   }
@@ -71,7 +72,7 @@ public:
   friend bool operator==(const artifact_list& x, const artifact_list& y);
 
 private:
-  /// Where the search for a name has ended.
+  /// Result of a search for a name.
   struct place {
     std::uint64_t key; ///< of the name: its hash, or the next one that is free
     const std::uint64_t* index; ///< null if there is no artifact of this name
@@ -82,11 +83,11 @@ private:
   void add(artifact x);
 
   detail::shared_map<std::shared_ptr<const artifact>> by_index_;
-  detail::shared_map<std::uint64_t> by_name_; // the first one of each name
+  detail::shared_map<std::uint64_t> by_name_; // index of the first of each name
   std::size_t size_ = 0;
 };
 
-/// A place in a list.
+/// Position in a list.
 ///
 /// @threads  a value.
 /// @lifetime the list outlives it.
@@ -122,7 +123,7 @@ public:
     return result;
   }
 
-  /// @pre both are places in the same list.
+  /// @pre both are positions in the same list.
   friend bool operator==(const iterator& x, const iterator& y) noexcept {
     return x.index_ == y.index_;
   }
@@ -144,7 +145,7 @@ inline artifact_list::iterator artifact_list::end() const noexcept {
 
 namespace tertulia {
 
-/// A list is an array of artifacts.
+/// JSON of a list: an array of artifacts.
 template <>
 struct json_codec<ai::artifact_list> {
   static void write(std::string& out, const ai::artifact_list& x,

@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-// What goes in and out of chat agents and session flows: the members and their
+// Inputs and outputs of chat agents and session flows. The members and their
 // order are those of seeds 003 §1 and 004 §1.
 
 namespace tertulia::ai {
 
-/// The portable state of a conversation: flows between client and program, and
-/// is what a snapshot captures. Seeds 003 §1.1, 004 §1.1.
+/// Portable state of a conversation: it is exchanged between client and
+/// program, and is what a snapshot captures. Seeds 003 §1.1, 004 §1.1.
 ///
 /// @threads a value.
 template <class Custom>
@@ -44,7 +44,7 @@ struct conversation_state {
                        (), ())
 };
 
-/// Returns the same without its types, sharing the messages.
+/// Returns the state without its static types, sharing the messages.
 template <class Custom>
 [[nodiscard]] state to_state(conversation_state<Custom> x) {
   return state::conversation(std::move(x.messages),
@@ -53,7 +53,7 @@ template <class Custom>
                              stored_type::of<Custom>());
 }
 
-/// Returns the same with its types, sharing the messages.
+/// Returns the state with its static types, sharing the messages.
 /// @errors `invalid_argument` if the custom value is of another shape;
 ///         `failed_precondition` if it is of another version of its type, or of
 ///         another type.
@@ -66,7 +66,7 @@ template <class Custom>
     x.artifacts().to_vector()};
 }
 
-/// What a client says in one turn. Seeds 003 §1.2, 004 §1.2.
+/// Input of a client in one turn. Seeds 003 §1.2, 004 §1.2.
 struct conversation_input {
   conversation_input() = default;
 
@@ -81,8 +81,8 @@ struct conversation_input {
 
 BOOST_DESCRIBE_STRUCT(conversation_input, (), (messages))
 
-/// How a conversation begins: from a snapshot, from a state, or from nothing.
-/// Seeds 003 §1.2, 004 §1.2.
+/// Start of a conversation: from a snapshot, from a state, or empty. Seeds 003
+/// §1.2, 004 §1.2.
 template <class Custom>
 struct conversation_init {
   tertulia::snapshot_id snapshot_id;
@@ -94,29 +94,29 @@ struct conversation_init {
   BOOST_DESCRIBE_CLASS(conversation_init, (), (snapshot_id, state), (), ())
 };
 
-/// One item of a conversation's stream; any of its members can be set. Seeds
+/// Item in the stream of a conversation; any of its members can be set. Seeds
 /// 003 §1.3, 004 §1.3.
 template <class Status>
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct stream_chunk {
   stream_chunk();
 
-  /// A piece of a model's answer.
+  /// Makes a chunk with a piece of a model's answer.
   explicit stream_chunk(model_response_chunk chunk) : chunk(std::move(chunk)) {}
 
-  /// A new artifact.
+  /// Makes a chunk with a new artifact.
   explicit stream_chunk(ai::artifact artifact)
     : artifact(std::move(artifact)) {}
 
-  /// A piece of a model's answer.
+  /// Piece of a model's answer.
   std::optional<model_response_chunk> chunk;
-  /// What the program says of its work.
+  /// Progress report of the program.
   std::optional<Status> status;
-  /// A new artifact.
+  /// New artifact.
   std::optional<ai::artifact> artifact;
-  /// The snapshot that was just stored; empty for none.
+  /// Snapshot that was just stored; empty for none.
   snapshot_id snapshot_created;
-  /// Whether the turn is over: the client may send the next input.
+  /// Whether the turn has ended: the client may send the next input.
   bool end_turn = false;
 
   friend bool operator==(const stream_chunk&, const stream_chunk&) = default;
@@ -126,18 +126,18 @@ struct stream_chunk {
                        (), ())
 };
 
-// Not where it is declared: see part.
+// Defined outside of the class: see part.
 template <class Status>
 stream_chunk<Status>::stream_chunk() = default;
 
 // -- chat agents --------------------------------------------------------------
 
-/// What the client of a chat agent gets when it has finished. Seed 003 §1.2.
+/// Output of a chat agent for its client. Seed 003 §1.2.
 template <class Custom>
 struct agent_response {
   tertulia::session_id session_id;
   conversation_state<Custom> state;
-  /// The snapshots of this invocation, oldest first.
+  /// Snapshots of this invocation, oldest first.
   std::vector<snapshot_id> snapshot_ids;
 
   friend bool operator==(const agent_response&, const agent_response&)
@@ -176,11 +176,11 @@ struct agent_snapshot {
 
 // -- session flows ------------------------------------------------------------
 
-/// What the client of a session flow gets when it has finished. Seed 004 §1.2.
+/// Output of a session flow for its client. Seed 004 §1.2.
 template <class Custom>
 struct session_flow_response {
   conversation_state<Custom> state;
-  /// The snapshot that has this state; empty without one.
+  /// Snapshot that has this state; empty without one.
   tertulia::snapshot_id snapshot_id;
 
   friend bool

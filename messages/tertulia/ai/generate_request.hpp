@@ -14,7 +14,7 @@
 
 namespace tertulia::ai {
 
-/// What a model is told of a tool.
+/// Description of a tool for a model.
 ///
 /// @threads a value.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
@@ -28,16 +28,16 @@ struct tool_definition {
       input_schema(std::move(input_schema)),
       output_schema(std::move(output_schema)) {}
 
-  /// What a request for it says; one of its kind in a request.
+  /// Name of the tool in tool requests; unique within a request to the model.
   std::string name;
 
-  /// When to use it and what it does, for the model.
+  /// Description of the tool and of when to use it, for the model.
   std::string description;
 
-  /// The JSON Schema of its input; null if any will do.
+  /// JSON Schema of the input; null if any input is allowed.
   json input_schema;
 
-  /// The JSON Schema of its output; null if it is not known.
+  /// JSON Schema of the output; null if it is not known.
   json output_schema;
 
   friend bool operator==(const tool_definition&, const tool_definition&)
@@ -47,19 +47,19 @@ struct tool_definition {
 BOOST_DESCRIBE_STRUCT(tool_definition, (),
                       (name, description, input_schema, output_schema))
 
-/// Whether a model may ask for tools.
+/// Whether a model may request tools.
 enum class tool_choice {
-  /// As it sees fit.
+  /// The model decides.
   automatic,
-  /// It must ask for one at least.
+  /// The model must request at least one.
   required,
-  /// It must not.
+  /// The model must not.
   none,
 };
 
 BOOST_DESCRIBE_ENUM(tool_choice, automatic, required, none)
 
-/// How a model is to speak. What is empty is left to the model.
+/// Settings for the answer of a model. Empty members are left to the model.
 ///
 /// @threads a value.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
@@ -67,22 +67,22 @@ struct model_config {
   // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   model_config() = default;
 
-  /// How much it leaves to chance: 0 for as little as it can.
+  /// Randomness of the answer: 0 for as little as the model can.
   std::optional<double> temperature;
 
-  /// Only the likeliest tokens that together have this probability, (0, 1].
+  /// Use only the likeliest tokens that together have this probability, (0, 1].
   std::optional<double> top_p;
 
-  /// Only so many of the likeliest tokens.
+  /// Use only this number of likeliest tokens.
   std::optional<std::int64_t> top_k;
 
-  /// The answer ends there, with `finish_reason::length`.
+  /// Maximum length of the answer; it ends there with `finish_reason::length`.
   std::optional<std::int64_t> max_output_tokens;
 
-  /// The answer ends before any of these.
+  /// Texts before which the answer ends.
   std::vector<std::string> stop_sequences;
 
-  /// What only this model understands; an object, or null.
+  /// Settings that only this model understands; an object, or null.
   json custom;
 
   friend bool operator==(const model_config&, const model_config&) = default;
@@ -92,10 +92,10 @@ BOOST_DESCRIBE_STRUCT(model_config, (),
                       (temperature, top_p, top_k, max_output_tokens,
                        stop_sequences, custom))
 
-/// What a model is asked: to say the next message of a conversation.
+/// Request to a model for the next message of a conversation.
 ///
-/// The messages are shared with the session they come from: inside a process a
-/// request costs the same whatever the length of the conversation.
+/// The messages are shared with the session they come from: inside a process
+/// the cost of a request does not depend on the length of the conversation.
 ///
 /// @threads a value.
 /// @design  Genkit's `ai.ModelRequest`.
@@ -107,22 +107,22 @@ struct generate_request {
   explicit generate_request(message_log messages, std::string system = {})
     : messages(std::move(messages)), system(std::move(system)) {}
 
-  /// The conversation, oldest first.
+  /// Messages of the conversation, oldest first.
   message_log messages;
 
-  /// Instructions that come before all messages; empty for none.
+  /// Instructions before all messages; may be empty.
   std::string system;
 
-  /// What the model may ask for.
+  /// Tools that the model may request.
   std::vector<tool_definition> tools;
 
-  /// Whether it may, or must.
+  /// Whether the model may, or must, request tools.
   ai::tool_choice tool_choice = ai::tool_choice::automatic;
 
-  /// How it is to speak.
+  /// Settings for the answer.
   model_config config;
 
-  /// The JSON Schema of the answer; null for free text.
+  /// JSON Schema of the answer; null for free text.
   json output_schema;
 
   friend bool operator==(const generate_request&, const generate_request&)

@@ -13,13 +13,13 @@
 
 namespace tertulia::ai {
 
-/// Who speaks.
+/// Author of a message.
 enum class role {
-  /// The program: instructions that come before everything else.
+  /// The program: instructions that come before all other messages.
   system,
   user,
   model,
-  /// The tools that the model asked for.
+  /// The tools that the model requested.
   tool,
 };
 
@@ -27,7 +27,7 @@ BOOST_DESCRIBE_ENUM(role, system, user, model, tool)
 
 /// One message of a conversation.
 ///
-/// `{"content":[…],"metadata":{…},"role":"user"}` in JSON: the order of
+/// `{"content":[…],"metadata":{…},"role":"user"}` in JSON, in the order of
 /// Genkit's struct in Go; empty metadata is left out.
 ///
 /// @threads a value.
@@ -42,7 +42,7 @@ struct message {
   metadata_map metadata;
   ai::role role = ai::role::user;
 
-  /// Returns the text of all text parts, one after the other.
+  /// Returns the concatenated text of all text parts.
   [[nodiscard]] std::string text() const;
 
   friend bool operator==(const message&, const message&) = default;
@@ -50,7 +50,7 @@ struct message {
 
 BOOST_DESCRIBE_STRUCT(message, (), (content, metadata, role))
 
-/// Returns the text of all text parts, one after the other.
+/// Returns the concatenated text of all text parts.
 [[nodiscard]] std::string text_of(std::span<const part> parts);
 
 // -- messages of one kind -----------------------------------------------------

@@ -15,20 +15,21 @@
 
 namespace tertulia::ai {
 
-/// The messages of a conversation: a log that never changes and shares what it
-/// has in common with others.
+/// Messages of a conversation: an immutable log that shares common parts with
+/// other logs.
 ///
-/// A handle is one pointer to the last message, which points to the one before
-/// it, and so on. Appending makes one node and copies nothing: logs that grew
-/// from one prefix share it, and none sees what is appended to another. So the
-/// log of every snapshot can be kept at the cost of what is new in it.
+/// A handle is one pointer to the last message, which points to its
+/// predecessor, and so on. Appending creates one node and copies nothing. Logs
+/// that grew from one prefix share it, and messages appended to one do not
+/// appear in another. So the log of every snapshot costs only the messages that
+/// are new in it.
 ///
 /// An array in JSON.
 ///
 /// @threads  as a value: each handle belongs to one thread at a time, but
 ///           handles that share messages may be used, copied and destroyed in
 ///           any number of threads at once.
-/// @lifetime messages live as long as a log that has them.
+/// @lifetime a message lives as long as a log that contains it.
 /// @design   seeds 003 §1.1 and 004 §1.1: `Messages []*ai.Message`. In Go each
 ///           snapshot holds a copy of all messages and hashes them anew.
 class message_log {
@@ -39,7 +40,7 @@ public:
   using value_type = message;
   using const_iterator = iterator;
 
-  /// No messages.
+  /// Makes an empty log.
   message_log() noexcept = default;
 
   explicit message_log(std::vector<message> messages);
@@ -62,7 +63,7 @@ public:
     std::swap(a.tip_, b.tip_);
   }
 
-  // -- what is in it ----------------------------------------------------------
+  // -- content ----------------------------------------------------------------
 
   [[nodiscard]] std::size_t size() const noexcept;
 
@@ -71,18 +72,18 @@ public:
   }
 
   /// Returns the last message.
-  /// @pre it is not empty.
+  /// @pre the log is not empty.
   [[nodiscard]] const message& back() const noexcept;
 
   /// Iterates from the first message to the last one, forward.
   ///
-  /// Each call of `begin` walks the whole log once, because its nodes know only
-  /// their predecessors, and keeps one pointer for each message. An iterator
-  /// keeps the messages alive.
+  /// Each call of `begin` walks the whole log once, because nodes know only
+  /// their predecessors, and allocates one pointer for each message. An
+  /// iterator keeps the messages alive.
   [[nodiscard]] iterator begin() const;
   [[nodiscard]] iterator end() const noexcept;
 
-  /// Returns the messages from the one with index `first` on, at a cost of
+  /// Returns the messages from index `first` to the end, at a cost of
   /// O(size - first).
   /// @pre `first` <= size.
   [[nodiscard]] range from(std::size_t first) const;
@@ -90,69 +91,70 @@ public:
   /// Returns copies of all messages.
   [[nodiscard]] std::vector<message> to_vector() const;
 
-  // -- logs that grow from it -------------------------------------------------
+  // -- derived logs -----------------------------------------------------------
 
-  /// Returns this log and one more message, at a cost of O(1).
+  /// Returns this log with one more message, at a cost of O(1).
   [[nodiscard]] message_log with(message next) const;
 
-  /// Returns this log and more messages.
+  /// Returns this log with more messages.
   [[nodiscard]] message_log with(std::vector<message> next) const;
 
   /// Returns this log with another message in place of the last one.
-  /// @pre it is not empty.
+  /// @pre the log is not empty.
   [[nodiscard]] message_log with_back(message last) const;
 
   /// Returns the first `n` messages, at a cost of O(size - n).
   /// @pre `n` <= size.
   [[nodiscard]] message_log prefix(std::size_t n) const noexcept;
 
-  // -- how it compares --------------------------------------------------------
+  // -- comparison -------------------------------------------------------------
 
-  /// Says whether both are one and the same, not just equal, at a cost of O(1).
+  /// Returns whether both are the same log, not just equal, at a cost of O(1).
   [[nodiscard]] bool same_as(const message_log& other) const noexcept {
     return tip_ == other.tip_;
   }
 
-  /// Returns how many messages at the beginning are shared: one and the same
-  /// in both. Walks backwards over those that are not.
+  /// Returns the length of the common prefix that both logs share. Walks
+  /// backwards over the messages that are not shared.
   [[nodiscard]] std::size_t
   shared_with(const message_log& other) const noexcept;
 
   /// Compares the messages that are not shared.
   friend bool operator==(const message_log& a, const message_log& b);
 
-  // -- its hash ---------------------------------------------------------------
+  // -- hash -------------------------------------------------------------------
 
-  /// Returns the state of a SHA-256 that has seen `{"messages":[` and the
-  /// canonical JSON of the messages with commas in between: what the canonical
-  /// JSON of a conversation's state begins with, so it can go on from there.
+  /// Returns the state of a SHA-256 over `{"messages":[` and the canonical JSON
+  /// of the messages, separated by commas. The canonical JSON of a
+  /// conversation's state begins with this text, so its hash can continue here.
   ///
-  /// The state is kept with the last message, and with every 32nd before it,
-  /// and the next one continues from the nearest message that has one: after k
-  /// messages were appended to a log that has it, k messages are written and
+  /// The state is cached in the last message, and in every 32nd before it. A
+  /// later call continues from the nearest message with a cached state: after k
+  /// messages were appended to a log that has one, k messages are written and
   /// hashed.
   ///
-  /// @pre     it is not empty.
-  /// @errors  `invalid_argument` for what has no JSON; nothing is kept then.
-  /// @threads many may call it on one log at once.
+  /// @pre     the log is not empty.
+  /// @errors  `invalid_argument` for a value without JSON; the state of this
+  ///          log is not cached then.
+  /// @threads can be called on one log by many threads at once.
   [[nodiscard]] sha256 digest() const;
 
 private:
   struct node;
 
-  /// Takes over one reference.
+  /// Takes over one reference to `tip`.
   explicit message_log(node* tip) noexcept : tip_(tip) {}
 
   static node* acquire(node* x) noexcept;
   static void release(node* x) noexcept;
 
-  /// Appends in place: for a log that nobody else has seen.
+  /// Appends in place. Only for a log that is not shared yet.
   void append(message next);
 
   node* tip_ = nullptr;
 };
 
-/// A place in a log; the default one is at the end of each.
+/// Position in a log; the default one is at the end of each log.
 ///
 /// @threads  a value.
 /// @lifetime keeps the messages alive.
@@ -185,7 +187,7 @@ public:
     return result;
   }
 
-  /// @pre both are places in the same log.
+  /// @pre both are positions in the same log.
   friend bool operator==(const iterator& a, const iterator& b) noexcept {
     return a.left() == b.left();
   }
@@ -193,7 +195,7 @@ public:
 private:
   friend message_log;
 
-  /// What the nodes do not know: the way forward.
+  /// The way forward, which the nodes do not have.
   struct path {
     message_log log;
     std::vector<const message*> messages;
@@ -202,7 +204,8 @@ private:
   explicit iterator(std::shared_ptr<const path> path) noexcept
     : path_(std::move(path)) {}
 
-  /// Number of messages up to the end: the same whatever a path starts with.
+  /// Returns the number of messages up to the end; it does not depend on the
+  /// first message of the path.
   [[nodiscard]] std::size_t left() const noexcept {
     return path_ ? path_->messages.size() - index_ : 0;
   }
@@ -211,7 +214,7 @@ private:
   std::size_t index_ = 0;
 };
 
-/// The end of a log, to iterate over.
+/// Range of the last messages of a log.
 ///
 /// @threads  a value.
 /// @lifetime keeps the messages alive.
@@ -239,7 +242,7 @@ inline message_log::iterator message_log::end() const noexcept {
 
 namespace tertulia {
 
-/// A log is an array of messages.
+/// JSON of a log: an array of messages.
 template <>
 struct json_codec<ai::message_log> {
   static void write(std::string& out, const ai::message_log& x,

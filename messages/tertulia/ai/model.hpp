@@ -15,9 +15,9 @@
 
 namespace tertulia::ai {
 
-// -- while the model speaks ---------------------------------------------------
+// -- streaming ----------------------------------------------------------------
 
-/// A piece of a model's answer, as it is streamed.
+/// Streamed piece of a model's answer.
 ///
 /// @threads a value.
 /// @design  seeds 003 §1.3 and 004 §1.3: `ai.ModelResponseChunk`.
@@ -30,20 +30,20 @@ struct model_response_chunk {
                                 std::int64_t index = 0)
     : content(std::move(content)), role(role), index(index) {}
 
-  /// Mostly one, which then needs no memory of its own.
+  /// Mostly one part, which then needs no allocation of its own.
   chunks<part> content;
   ai::role role = ai::role::model;
 
-  /// Which message of the answer it belongs to; the first one is 0.
+  /// Index of the message of the answer that it belongs to, starting at 0.
   std::int64_t index = 0;
 
-  /// Whether it repeats what the chunks before it said.
+  /// Whether it repeats the content of the chunks before it.
   bool aggregated = false;
 
-  /// What only this model says.
+  /// Data that only this model provides.
   json custom;
 
-  /// Returns the text of all text parts, one after the other.
+  /// Returns the concatenated text of all text parts.
   [[nodiscard]] std::string text() const {
     return text_of(content);
   }
@@ -53,23 +53,23 @@ struct model_response_chunk {
     = default;
 };
 
-// Not where it is declared: see part.
+// Defined outside of the class: see part.
 inline model_response_chunk::model_response_chunk() = default;
 
 BOOST_DESCRIBE_STRUCT(model_response_chunk, (),
                       (content, role, index, aggregated, custom))
 
-// -- when it has spoken -------------------------------------------------------
+// -- complete answers ---------------------------------------------------------
 
-/// Why a model ended.
+/// Reason for which a model ended its answer.
 enum class finish_reason {
-  /// It had nothing more to say.
+  /// The answer is complete.
   stop,
-  /// The answer was as long as it may be.
+  /// The answer reached its maximum length.
   length,
   /// The answer was withheld.
   blocked,
-  /// It waits for somebody, such as a tool that asks a person.
+  /// The answer waits for a third party, such as a tool that asks a person.
   interrupted,
   other,
   unknown,
@@ -78,7 +78,7 @@ enum class finish_reason {
 BOOST_DESCRIBE_ENUM(finish_reason, stop, length, blocked, interrupted, other,
                     unknown)
 
-/// What an answer cost; what is zero is left out of the JSON.
+/// Cost of an answer; zero members are left out of the JSON.
 ///
 /// @threads a value.
 struct generation_usage {
@@ -99,7 +99,7 @@ struct generation_usage {
 BOOST_DESCRIBE_STRUCT(generation_usage, (),
                       (input_tokens, output_tokens, total_tokens))
 
-/// A model's whole answer. What is empty is left out of the JSON.
+/// Complete answer of a model. Empty members are left out of the JSON.
 ///
 /// @threads a value.
 /// @design  seeds 003 §1.3 and 004 §1.3: `ai.ModelResponse`.
@@ -111,12 +111,12 @@ struct model_response {
                           std::optional<ai::finish_reason> finish_reason = {})
     : message(std::move(message)), finish_reason(finish_reason) {}
 
-  /// Empty if the model said nothing, such as when it was blocked.
+  /// Empty if the model returned no message, for example if it was blocked.
   std::optional<ai::message> message;
 
   std::optional<ai::finish_reason> finish_reason;
 
-  /// More about the reason, for people.
+  /// Details of the reason, for people.
   std::string finish_message;
 
   std::optional<generation_usage> usage;
@@ -124,10 +124,10 @@ struct model_response {
   /// Milliseconds from the request to the end of the answer.
   double latency_ms = 0;
 
-  /// What only this model says.
+  /// Data that only this model provides.
   json custom;
 
-  /// Returns the text of the message, empty without one.
+  /// Returns the text of the message; empty without a message.
   [[nodiscard]] std::string text() const {
     return message ? message->text() : std::string{};
   }

@@ -15,12 +15,13 @@
 
 namespace tertulia::ai {
 
-/// What programs attach to parts, messages and artifacts: sorted by name.
+/// Metadata that programs attach to parts, messages and artifacts: sorted by
+/// name.
 using metadata_map = std::map<std::string, json>;
 
 // -- the kinds of parts -------------------------------------------------------
 
-/// Text, plain unless it says otherwise.
+/// Text, plain unless its content type differs.
 struct text_part {
   text_part() = default;
 
@@ -52,7 +53,7 @@ struct media_part {
 
 BOOST_DESCRIBE_STRUCT(media_part, (), (content_type, url))
 
-/// The model asks for a tool to be run.
+/// Request of a model to run a tool.
 struct tool_request {
   // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   tool_request() = default;
@@ -62,7 +63,7 @@ struct tool_request {
 
   std::string name;
 
-  /// Tells requests of one message apart; empty if the model does not.
+  /// Distinguishes requests of one message; empty if the model sets none.
   std::string ref;
 
   json input;
@@ -72,7 +73,7 @@ struct tool_request {
 
 BOOST_DESCRIBE_STRUCT(tool_request, (), (name, ref, input))
 
-/// What a tool gave back.
+/// Output of a tool.
 struct tool_response {
   // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   tool_response() = default;
@@ -83,7 +84,7 @@ struct tool_response {
 
   std::string name;
 
-  /// That of the request.
+  /// The `ref` of the request.
   std::string ref;
 
   json output;
@@ -93,7 +94,7 @@ struct tool_response {
 
 BOOST_DESCRIBE_STRUCT(tool_response, (), (name, ref, output))
 
-/// A value of any shape, `null` too.
+/// Value of any shape, also `null`.
 struct data_part {
   // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   data_part() = default;
@@ -105,7 +106,7 @@ struct data_part {
   friend bool operator==(const data_part&, const data_part&) = default;
 };
 
-/// What the model thought on its way.
+/// Reasoning of a model on the way to its answer.
 struct reasoning_part {
   reasoning_part() = default;
 
@@ -118,19 +119,19 @@ struct reasoning_part {
     = default;
 };
 
-/// What only a certain model or program understands.
+/// Content that only a certain model or program understands.
 struct custom_part {
   custom_part() = default;
 
   explicit custom_part(json custom) : custom(std::move(custom)) {}
 
-  /// An object: anything else cannot be written.
+  /// An object: any other value cannot be written.
   json custom = json::object();
 
   friend bool operator==(const custom_part&, const custom_part&) = default;
 };
 
-/// Something that is fetched by its address when it is needed.
+/// Resource that is fetched by its address when it is needed.
 struct resource_part {
   resource_part() = default;
 
@@ -145,10 +146,10 @@ BOOST_DESCRIBE_STRUCT(resource_part, (), (uri))
 
 // -- a part -------------------------------------------------------------------
 
-/// A piece of a message: one of the kinds above, never none and never two.
+/// Piece of a message, of exactly one of the kinds above.
 ///
 /// In JSON exactly as Genkit writes it: an object with one member that names
-/// the kind, and `metadata` after it unless that is empty.
+/// the kind, followed by `metadata` unless that is empty.
 ///
 /// ```
 /// {"text":"…"}  or  {"text":"…","contentType":"…"}
@@ -162,10 +163,11 @@ BOOST_DESCRIBE_STRUCT(resource_part, (), (uri))
 /// ```
 ///
 /// An empty `contentType` or `ref` and a null `input` or `output` are left out.
-/// Integers from -2^63 up to 2^64 - 1 keep their value anywhere in it.
+/// Integers from -2^63 up to 2^64 - 1 keep their value anywhere in a part.
 ///
-/// @errors  reading refuses, with `invalid_argument` and the path, what names
-///          no kind or more than one; writing a `custom` that is no object.
+/// @errors  `invalid_argument` with the path: on reading, for an object that
+///          names no kind or more than one; on writing, for a `custom` that is
+///          not an object.
 /// @threads a value.
 /// @design  seeds 003 §1.1 and 004 §1.1: `[]*ai.Part`. Differs from Go, where a
 ///          part has a field for each kind and may have several set.
@@ -175,10 +177,10 @@ struct part {
     = std::variant<text_part, media_part, tool_request, tool_response,
                    data_part, reasoning_part, custom_part, resource_part>;
 
-  /// An empty text.
+  /// Makes an empty text.
   part();
 
-  /// A part of any kind; not explicit, so that lists of parts read well.
+  /// Makes a part of any kind; not explicit, so that lists of parts read well.
   template <class T>
   requires boost::mp11::mp_contains<value_type, T>::value
   part(T value, metadata_map metadata = {})
@@ -207,7 +209,7 @@ struct part {
 
   [[nodiscard]] static part resource(std::string uri);
 
-  // -- what it is -------------------------------------------------------------
+  // -- access -----------------------------------------------------------------
 
   enum class kind {
     text,
@@ -241,8 +243,8 @@ struct part {
   friend bool operator==(const part&, const part&) = default;
 };
 
-// Not where it is declared: `part()` would fill all of it with zeros first, and
-// streaming makes one for each chunk.
+// Defined outside of the class: otherwise `part()` would first fill all of it
+// with zeros, and streaming makes a part for each chunk.
 inline part::part() = default;
 
 } // namespace tertulia::ai
@@ -261,7 +263,7 @@ template <>
 inline constexpr auto omitted_when_empty<ai::tool_response> = std::tuple{
   &ai::tool_response::ref, &ai::tool_response::output};
 
-/// The JSON of a part; see `ai::part`.
+/// JSON of a part; see `ai::part`.
 template <>
 struct json_codec<ai::part> {
   static void write(std::string& out, const ai::part& x, const json_path& at);

@@ -10,19 +10,19 @@
 #include <string>
 #include <utility>
 
-// What a store says of what it has lost or kept badly.
+// Reports of a store about data that is lost or corrupt.
 
 namespace tertulia {
 
-/// How something is damaged.
+/// Kind of damage.
 enum class damage_kind : std::uint8_t {
-  corrupt, ///< It is there, and is not what it was.
-  missing, ///< It is gone, or a part of it is.
+  corrupt, ///< The data exists but is not what was stored.
+  missing, ///< The data, or a part of it, is lost.
 };
 
 BOOST_DESCRIBE_ENUM(damage_kind, corrupt, missing)
 
-/// Something that a store has lost or kept badly.
+/// Report about data that a store has lost or that is corrupt.
 struct damage {
   damage() = default;
   damage(damage_kind kind, session_ref where, std::uint64_t sequence,
@@ -31,13 +31,13 @@ struct damage {
       state(std::move(state)), what(std::move(what)) {}
 
   damage_kind kind = damage_kind::corrupt;
-  /// Empty for what belongs to no session, such as a page of the file.
+  /// Empty for damage outside of sessions, such as in a page of the file.
   session_ref where;
-  /// Which record of the session; 0 for the session itself.
+  /// Number of the damaged record; 0 for the session itself.
   std::uint64_t sequence = 0;
-  /// The state that is damaged; empty if something else is.
+  /// Id of the damaged state; empty if something else is damaged.
   state_id state;
-  /// For people.
+  /// Description for people.
   std::string what;
 
   friend bool operator==(const damage&, const damage&) = default;

@@ -10,15 +10,15 @@
 #include <string>
 #include <utility>
 
-// How sessions and snapshots are named to a store. Sessions are told apart by
-// the agent they belong to and their own id: a store may serve many agents.
+// References to sessions and snapshots in a store. A session is identified by
+// its agent and its own id, because a store may serve many agents.
 
 namespace tertulia {
 
-/// The longest page that a store gives.
+/// Maximum length of a page that a store returns.
 inline constexpr std::uint32_t max_page = 1'000;
 
-/// Which session is meant.
+/// Reference to a session.
 struct session_ref {
   session_ref() = default;
   session_ref(std::string agent, session_id id)
@@ -34,17 +34,17 @@ struct session_ref {
 BOOST_DESCRIBE_STRUCT(session_ref, (), (agent, id))
 
 /// Checks that a session may have this name: agent and id are not empty, are
-/// UTF-8 and contain no NUL. Any other session could be neither exported nor
-/// named on a command line.
+/// UTF-8 and contain no NUL. A session with another name could not be exported
+/// or named on a command line.
 /// @errors throws `invalid_argument` that names the JSON path.
 void check_name(const session_ref& x);
 
 /// Position of a session between two changes: its next turn and the state that
-/// it works on. By default that of a session that does not exist.
+/// it works on. The default is the position of a session that does not exist.
 ///
-/// A writer that read one position and saves a change of it must not overwrite
-/// what another writer has saved since. A session that came back to the same
-/// position has nothing that such a change could overwrite.
+/// A writer that reads a position and saves a change based on it must not
+/// overwrite a later change of another writer. If the session has returned to
+/// the same position, such a save overwrites nothing.
 struct session_position {
   session_position() = default;
   session_position(std::uint64_t next_turn, state_id content, stored_type type)
@@ -64,27 +64,27 @@ struct session_position {
 
 BOOST_DESCRIBE_STRUCT(session_position, (), (next_turn, content, type))
 
-/// Which snapshot is meant. An id that occurs in one session needs no more; one
-/// that occurs in several is ambiguous without the session. If a session has
-/// come to a state more than once its last active record is meant, or its last
-/// one if none is active.
+/// Reference to a snapshot. An id that occurs in only one session is
+/// sufficient; an id that occurs in several is ambiguous without the session.
+/// If a session has come to a state more than once, the reference means its
+/// last active record, or its last record if none is active.
 struct snapshot_ref {
   snapshot_ref() = default;
   snapshot_ref(std::string agent, session_id session, snapshot_id id)
     : agent(std::move(agent)), session(std::move(session)), id(std::move(id)) {}
 
-  /// Means one certain record.
+  /// Refers to one certain record.
   snapshot_ref(session_ref of, std::uint64_t sequence)
     : agent(std::move(of.agent)), session(std::move(of.id)),
       sequence(sequence) {}
 
   std::string agent;
-  /// Empty if the id says it all.
+  /// Empty if the id is sufficient.
   session_id session;
   snapshot_id id;
-  /// One certain record of the session, which must be named then; 0 for
-  /// whichever has the id. With it the id may be empty; if it is not, both must
-  /// fit.
+  /// Number of one certain record of the session, which must then be named; 0
+  /// for the record that the id determines. With a number the id may be empty;
+  /// if it is not, both must fit.
   std::uint64_t sequence = 0;
 
   friend bool operator==(const snapshot_ref&, const snapshot_ref&) = default;
@@ -92,10 +92,10 @@ struct snapshot_ref {
 
 BOOST_DESCRIBE_STRUCT(snapshot_ref, (), (agent, session, id, sequence))
 
-/// How much of a snapshot is wanted.
+/// Level of detail of a reply about snapshots.
 enum class detail_level : std::uint8_t {
-  record, ///< Its record; stores do not touch the state for it.
-  state,  ///< Its state, too, and verified.
+  record, ///< Only the record; stores do not touch the state for it.
+  state,  ///< Record and state; the state is verified.
 };
 
 BOOST_DESCRIBE_ENUM(detail_level, record, state)

@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
-// What is said to a store about sessions, and what it answers.
+// Requests to a store about sessions, and its replies.
 
 namespace tertulia {
 
-/// The longest title of a session, in bytes.
+/// Maximum length of the title of a session, in bytes.
 inline constexpr std::size_t max_title_size = 256;
 
-/// Find a session; `not_found`.
+/// Request for a session; `not_found` if it does not exist.
 struct get_session {
   get_session() = default;
   explicit get_session(session_ref which,
@@ -42,9 +42,9 @@ typename Inspector::result_type inspect(Inspector& f, get_session& x) {
   return f(caf::meta::type_name("tertulia::get_session"), x.which, x.wanted);
 }
 
-/// Keep this as what the session works on, apart from its snapshots. A session
-/// that is not there yet is created. `aborted` if the session is in none of the
-/// positions that this change follows; nothing is changed then.
+/// Request to save the state that a session works on, apart from its snapshots.
+/// A session that does not exist is created. `aborted` if the session is in
+/// none of the positions that this change follows; nothing is changed then.
 struct save_session {
   save_session() = default;
   save_session(session_ref which, state content, std::uint64_t next_turn,
@@ -55,8 +55,9 @@ struct save_session {
   session_ref which;
   state content;
   std::uint64_t next_turn = 0;
-  /// Positions that the change may replace; empty for any. More than one if an
-  /// earlier save of the same writer got no answer and may have happened.
+  /// Positions that the change may replace; empty for any position. More than
+  /// one if an earlier save of the same writer got no reply and may have
+  /// happened.
   std::vector<session_position> follows;
 
   friend bool operator==(const save_session&, const save_session&) = default;
@@ -68,19 +69,19 @@ typename Inspector::result_type inspect(Inspector& f, save_session& x) {
            x.next_turn, x.follows);
 }
 
-/// List sessions, ordered by agent and id, a page at a time.
+/// Request for a page of sessions, ordered by agent and id.
 struct list_sessions {
   list_sessions() = default;
 
-  /// Key of an agent whose sessions are meant; empty for all agents.
+  /// Key of the agent whose sessions are listed; empty for all agents.
   std::string agent;
-  /// Only those with a snapshot of this label; empty for all.
+  /// Only sessions with a snapshot that has this label; empty for all.
   std::string label;
-  /// Only those that changed at or after this time.
+  /// Only sessions that changed at or after this time.
   caf::timestamp updated_since;
-  /// After which session the page begins; empty for the first page.
+  /// Session after which the page begins; empty for the first page.
   session_ref after;
-  /// Longest page: 1 to `max_page`, whatever is said.
+  /// Maximum length of the page, clamped to the range from 1 to `max_page`.
   std::uint32_t limit = 100;
 
   friend bool operator==(const list_sessions&, const list_sessions&) = default;
@@ -92,16 +93,17 @@ typename Inspector::result_type inspect(Inspector& f, list_sessions& x) {
            x.updated_since, x.after, x.limit);
 }
 
-/// Give a session a title, or another one, or none. That is no change of what
-/// the session is: its time stays. `invalid_argument` for a title that is
-/// longer than `max_title_size` or not UTF-8, `not_found`.
+/// Request to set, replace or remove the title of a session. This does not
+/// count as a change of the session: its time stays. `invalid_argument` for a
+/// title that is longer than `max_title_size` or not UTF-8, `not_found` if the
+/// session does not exist.
 struct title_session {
   title_session() = default;
   title_session(session_ref which, std::string title)
     : which(std::move(which)), title(std::move(title)) {}
 
   session_ref which;
-  /// Empty for none.
+  /// Empty to remove the title.
   std::string title;
 
   friend bool operator==(const title_session&, const title_session&) = default;
@@ -112,28 +114,29 @@ typename Inspector::result_type inspect(Inspector& f, title_session& x) {
   return f(caf::meta::type_name("tertulia::title_session"), x.which, x.title);
 }
 
-/// Make a session that is a copy of another one, as a whole or up to a record
-/// of it. Both go on by themselves from there: nothing that is done to one of
-/// them changes the other.
+/// Request to copy a session, as a whole or up to one of its records. Copy and
+/// original are independent from then on: a change of one does not affect the
+/// other.
 ///
-/// The copy shares states and messages with its origin. Its records have the
-/// numbers, ids, indexes, times, labels and notes that they have there; so an
-/// id alone is ambiguous then, unless the copy belongs to another agent. The
-/// session itself is new: it was made and changed now, and has the title of its
-/// origin.
+/// The copy shares states and messages with the original. Its records keep
+/// their numbers, ids, indexes, times, labels and notes. So an id alone is
+/// ambiguous then, unless the copy belongs to another agent. The session itself
+/// is new: it is created and changed at the time of the copy, and has the title
+/// of the original.
 ///
-/// A copy of the whole has all records, orphans included, and the head of its
-/// origin, works on the same state and goes on with the same turn. A copy up to
-/// a record has that one as its head, orphaned or not, its ancestors and
-/// nothing else; it works on the record's state and goes on with the turn that
-/// follows it.
+/// A copy of the whole session has all records, orphans included, and the same
+/// head. It works on the same state and continues with the same turn. A copy up
+/// to a record contains that record, orphaned or not, and its ancestors. The
+/// record becomes the head; the copy works on its state and continues with the
+/// turn that follows it.
 ///
-/// `not_found` without such a session or such a record of it, `already_exists`
-/// if there is a session of the new name, `invalid_argument` if one of the
-/// names is empty, `data_loss` if one of the records is damaged that are to be
-/// copied: it is named, and a copy up to a record before it can be made.
-/// Whoever copies to another agent says that it can read the states. A damaged
-/// state is copied as it is, and is `data_loss` to those who read it there.
+/// `not_found` if the session, or the record of it, does not exist;
+/// `already_exists` if a session of the new name exists; `invalid_argument` if
+/// one of the names is empty; `data_loss` that names the record if a record to
+/// be copied is damaged. A copy up to a record before that one is still
+/// possible. A caller that copies to another agent asserts that this agent can
+/// read the states. A damaged state is copied as it is; reading it from the
+/// copy gives `data_loss`.
 struct copy_session {
   copy_session() = default;
   copy_session(session_ref from, session_ref to, std::uint64_t up_to = 0)
@@ -141,7 +144,7 @@ struct copy_session {
 
   session_ref from;
   session_ref to;
-  /// Sequence number of the last record that is copied; 0 for all there is.
+  /// Sequence number of the last record to copy; 0 for all records.
   std::uint64_t up_to = 0;
 
   friend bool operator==(const copy_session&, const copy_session&) = default;
@@ -153,15 +156,17 @@ typename Inspector::result_type inspect(Inspector& f, copy_session& x) {
            x.up_to);
 }
 
-/// A session as a store has it.
+/// Session as it is in a store.
 struct stored_session {
   stored_session() = default;
 
   session_info info;
-  /// What it works on: as it was saved or restored last, or its head's state.
-  /// Plain and without a value if only the record was wanted.
+  /// State that the session works on: the one that was saved or restored last,
+  /// or that of the head. Plain and without a value if only the record was
+  /// requested.
   state content;
-  /// Its head; false without records, or if it is damaged and no state wanted.
+  /// Head of the session. Converts to false without records, or if the head is
+  /// damaged and no state was requested.
   stored_snapshot head;
 
   friend bool operator==(const stored_session&, const stored_session&)
@@ -179,9 +184,9 @@ struct session_page {
   session_page() = default;
 
   std::vector<session_info> sessions;
-  /// Whether there are more behind the last one.
+  /// Whether more sessions follow the last one.
   bool more = false;
-  /// What is there as well, but has not stayed what it was.
+  /// Entries that are left out of the page because they are damaged.
   std::vector<damage> damages;
 
   friend bool operator==(const session_page&, const session_page&) = default;

@@ -15,27 +15,27 @@
 #include <utility>
 #include <vector>
 
-// What is said to a store about snapshots, and what it answers.
+// Requests to a store about snapshots, and its replies.
 
 namespace tertulia {
 
-/// The longest label, in bytes.
+/// Maximum length of a label, in bytes.
 inline constexpr std::size_t max_label_size = 256;
 
-/// The longest note on a snapshot, in bytes.
+/// Maximum length of a note on a snapshot, in bytes.
 inline constexpr std::size_t max_note_size = 4'096;
 
-/// How many labels a snapshot may have.
+/// Maximum number of labels on a snapshot.
 inline constexpr std::size_t max_labels = 64;
 
-/// Where a record may be added to a session.
+/// Rule for the place at which a record may be added to a session.
 enum class append_rule : std::uint8_t {
-  /// Behind any record of the session: a branch.
+  /// After any record of the session: a branch.
   anywhere,
-  /// Behind the session's head only; `aborted` if it has moved.
+  /// Only after the session's head; `aborted` if the head has moved.
   at_head,
-  /// Behind any record, with the number and the index that it says, and even if
-  /// its parent has the same state: for a record that was made elsewhere, or
+  /// After any record, with the number and index of the given record, and even
+  /// if its parent has the same state. For a record that was made elsewhere, or
   /// that a store has lost. `aborted` if the session has had a record of this
   /// number or a greater one.
   as_it_was,
@@ -43,20 +43,20 @@ enum class append_rule : std::uint8_t {
 
 BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 
-/// Keep this as the next snapshot of its session, which becomes its head: what
-/// the session works on and its next turn follow from it. A session that is not
-/// there yet is created.
+/// Request to save the next snapshot of a session. It becomes the head of the
+/// session, which continues with its state and with the turn that follows it. A
+/// session that does not exist is created.
 ///
-/// If the parent has the same state, nothing is changed at all, and the parent
-/// is the answer. A state that occurred anywhere else in the session is
-/// recorded again. Equal text of another type, or another version of it, is
+/// If the parent has the same state, nothing is changed and the reply is the
+/// parent. A state that occurred anywhere else in the session is recorded
+/// again. Equal text of another type, or of another version of the type, is
 /// another state: it may mean something else.
 ///
-/// `invalid_argument` if agent, session or snapshot id are empty, if the
-/// content has no JSON, if `record.state` is not its id, or if a record that is
-/// to be as it was has no number, or one beyond 2^63. `not_found` if
-/// there is no such parent. `aborted` as `append_rule` says, or if the session
-/// is in none of the positions that the snapshot follows.
+/// `invalid_argument` if agent, session or snapshot id is empty, if the content
+/// has no JSON, if `record.state` is not its id, or if a record under
+/// `append_rule::as_it_was` has no number or one beyond 2^63. `not_found` if
+/// the parent does not exist. `aborted` according to `append_rule`, or if the
+/// session is in none of the positions that the snapshot follows.
 struct save_snapshot {
   save_snapshot() = default;
   save_snapshot(snapshot_record record, state content, append_rule where,
@@ -64,8 +64,9 @@ struct save_snapshot {
     : record(std::move(record)), content(std::move(content)), where(where),
       follows(std::move(follows)) {}
 
-  /// Without type, which is that of the content, and parent_id, which follows
-  /// from the parent; so do sequence and index, unless it is to be as it was.
+  /// The store sets the type from the content, and parent_id from the parent.
+  /// It also sets sequence and index, unless the rule is
+  /// `append_rule::as_it_was`.
   snapshot_record record;
   state content;
   append_rule where = append_rule::anywhere;
@@ -81,8 +82,8 @@ typename Inspector::result_type inspect(Inspector& f, save_snapshot& x) {
            x.where, x.follows);
 }
 
-/// Find a snapshot. `data_loss` if its record or its state is damaged, and
-/// another message if it is missing.
+/// Request for a snapshot. `data_loss` if its record or its state is damaged;
+/// the message differs if it is missing.
 struct get_snapshot {
   get_snapshot() = default;
   explicit get_snapshot(snapshot_ref which,
@@ -100,10 +101,11 @@ typename Inspector::result_type inspect(Inspector& f, get_snapshot& x) {
   return f(caf::meta::type_name("tertulia::get_snapshot"), x.which, x.wanted);
 }
 
-/// Make this snapshot the head of its session: what came after it is orphaned
-/// by that, and an orphan is recovered. The session works on its state from
-/// then on, and continues with the turn that follows it. A damaged state moves
-/// nothing. The seeds' `InvalidateSnapshotsAfter`.
+/// Request to make a snapshot the head of its session. Records after it become
+/// orphans; an orphaned snapshot becomes active again. The session then works
+/// on the state of the snapshot and continues with the turn that follows it. If
+/// the state is damaged, the head does not move. The seeds'
+/// `InvalidateSnapshotsAfter`.
 struct restore_snapshot {
   restore_snapshot() = default;
   explicit restore_snapshot(snapshot_ref which) : which(std::move(which)) {}
@@ -119,20 +121,20 @@ typename Inspector::result_type inspect(Inspector& f, restore_snapshot& x) {
   return f(caf::meta::type_name("tertulia::restore_snapshot"), x.which);
 }
 
-/// List the snapshots of a session, oldest first, a page at a time. A session
-/// that is not there has none. A damaged record is left out and named; so is
-/// one whose state is damaged, if states are wanted.
+/// Request for a page of the snapshots of a session, oldest first. The list is
+/// empty if the session does not exist. A damaged record is left out and
+/// reported; so is a record with a damaged state, if states are requested.
 struct list_snapshots {
   list_snapshots() = default;
   explicit list_snapshots(session_ref of) : of(std::move(of)) {}
 
   session_ref of;
-  /// Whether orphaned records are listed, too.
+  /// Whether orphaned records are included.
   bool with_orphans = false;
   detail_level wanted = detail_level::record;
   /// Sequence number after which the page begins.
   std::uint64_t after = 0;
-  /// Longest page: 1 to `max_page`, whatever is said.
+  /// Maximum length of the page, clamped to the range from 1 to `max_page`.
   std::uint32_t limit = 100;
 
   friend bool operator==(const list_snapshots&, const list_snapshots&)
@@ -145,7 +147,7 @@ typename Inspector::result_type inspect(Inspector& f, list_snapshots& x) {
            x.with_orphans, x.wanted, x.after, x.limit);
 }
 
-/// Change the labels of a snapshot: first some are removed, then some are
+/// Request to change the labels of a snapshot. Labels are first removed, then
 /// added. `invalid_argument` for a label that is empty or longer than
 /// `max_label_size`, `resource_exhausted` beyond `max_labels`.
 struct label_snapshot {
@@ -153,9 +155,9 @@ struct label_snapshot {
   explicit label_snapshot(snapshot_ref which) : which(std::move(which)) {}
 
   snapshot_ref which;
-  /// Those that it has already are no error.
+  /// Labels that the snapshot already has are not an error.
   std::vector<std::string> add;
-  /// Those that it has not are no error.
+  /// Labels that the snapshot does not have are not an error.
   std::vector<std::string> remove;
 
   friend bool operator==(const label_snapshot&, const label_snapshot&)
@@ -168,16 +170,16 @@ typename Inspector::result_type inspect(Inspector& f, label_snapshot& x) {
            x.remove);
 }
 
-/// Write a note on a snapshot in place of the one that it has. A note alone
-/// does not keep a snapshot from being pruned. `invalid_argument` for a note
-/// that is longer than `max_note_size` or not UTF-8.
+/// Request to set or replace the note on a snapshot. A note alone does not
+/// protect a snapshot from pruning. `invalid_argument` for a note that is
+/// longer than `max_note_size` or not UTF-8.
 struct annotate_snapshot {
   annotate_snapshot() = default;
   annotate_snapshot(snapshot_ref which, std::string note)
     : which(std::move(which)), note(std::move(note)) {}
 
   snapshot_ref which;
-  /// Empty for none.
+  /// Empty to remove the note.
   std::string note;
 
   friend bool operator==(const annotate_snapshot&, const annotate_snapshot&)
@@ -190,19 +192,19 @@ typename Inspector::result_type inspect(Inspector& f, annotate_snapshot& x) {
            x.note);
 }
 
-/// A snapshot as a store has it.
+/// Snapshot as it is in a store.
 struct stored_snapshot {
   stored_snapshot() = default;
   explicit stored_snapshot(snapshot_record record, state content = {})
     : record(std::move(record)), content(std::move(content)) {}
 
-  /// Whether it is one: a store has numbered it.
+  /// Returns whether this is a stored snapshot: a store has numbered it.
   explicit operator bool() const noexcept {
     return record.sequence > 0;
   }
 
   snapshot_record record;
-  /// Plain and without a value if only the record was wanted.
+  /// Plain and without a value if only the record was requested.
   state content;
 
   friend bool operator==(const stored_snapshot&, const stored_snapshot&)
@@ -215,13 +217,13 @@ typename Inspector::result_type inspect(Inspector& f, stored_snapshot& x) {
            x.content);
 }
 
-/// What became of `save_snapshot`.
+/// Result of `save_snapshot`.
 struct saved_snapshot {
   saved_snapshot() = default;
   saved_snapshot(snapshot_record record, bool created)
     : record(std::move(record)), created(created) {}
 
-  /// The new record, or the parent if that has this state already.
+  /// The new record, or the parent if the parent already has this state.
   snapshot_record record;
   bool created = false;
 
@@ -240,9 +242,9 @@ struct snapshot_page {
   snapshot_page() = default;
 
   std::vector<stored_snapshot> snapshots;
-  /// Whether there are more behind the last one.
+  /// Whether more snapshots follow the last one.
   bool more = false;
-  /// What is there as well, but has not stayed what it was.
+  /// Entries that are left out of the page because they are damaged.
   std::vector<damage> damages;
 
   friend bool operator==(const snapshot_page&, const snapshot_page&) = default;

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-// What a store is told to part with, and what came of it.
+// Requests to a store to erase data, and its replies.
 
 namespace tertulia {
 
-/// Erase a session with all its records, and what no other session shares;
-/// `not_found`.
+/// Request to erase a session with all its records, and the data that no other
+/// session shares; `not_found` if it does not exist.
 struct delete_session {
   delete_session() = default;
   explicit delete_session(session_ref which) : which(std::move(which)) {}
@@ -35,25 +35,26 @@ typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
   return f(caf::meta::type_name("tertulia::delete_session"), x.which);
 }
 
-/// Drop records that nobody is likely to want. Heads and labelled records stay;
-/// the children of a dropped record hang on its nearest ancestor that stays, so
-/// that what was active stays active. Indexes and numbers stay as they were.
+/// Request to drop records that are unlikely to be needed. Heads and labelled
+/// records stay. The children of a dropped record are attached to its nearest
+/// ancestor that stays, so active records stay active. Indexes and numbers do
+/// not change.
 ///
-/// What lists leave out because it is damaged stays as well, and is named: a
-/// record, or a session with all that it has. Neither counts among the newest.
+/// Damaged data that lists leave out stays as well, and is reported: a record,
+/// or a session with all its data. Neither counts among the newest.
 ///
-/// One session is pruned as a whole or not at all. If something fails that is
-/// no damage, such as a disk that is full, others may have been pruned by then.
+/// Each session is pruned completely or not at all. If an error other than
+/// damage occurs, such as a full disk, other sessions may already be pruned.
 struct prune_snapshots {
   prune_snapshots() = default;
 
-  /// Key of an agent whose sessions are meant; empty for all agents.
+  /// Key of the agent whose sessions are pruned; empty for all agents.
   std::string agent;
-  /// One session of the agent; empty for all.
+  /// One session of the agent; empty for all sessions.
   session_id session;
-  /// Drop what was made before this time.
+  /// Only records that were made before this time are dropped.
   caf::timestamp created_before = caf::timestamp::max();
-  /// Of each session, keep this many of the newest records whatever their age.
+  /// Number of newest records that each session keeps, whatever their age.
   std::uint64_t keep_newest = 0;
 
   friend bool operator==(const prune_snapshots&, const prune_snapshots&)
@@ -66,7 +67,7 @@ typename Inspector::result_type inspect(Inspector& f, prune_snapshots& x) {
            x.session, x.created_before, x.keep_newest);
 }
 
-/// What `delete_session` and `prune_snapshots` took away.
+/// Result of `delete_session` and `prune_snapshots`.
 struct erased {
   erased() = default;
   erased(std::uint64_t records, std::uint64_t states,
@@ -74,10 +75,10 @@ struct erased {
     : records(records), states(states), damages(std::move(damages)) {}
 
   std::uint64_t records = 0;
-  /// States that nothing refers to any more.
+  /// Number of states that are no longer referenced.
   std::uint64_t states = 0;
-  /// What was not pruned because it has not stayed what it was. Nothing says
-  /// whether it would have been.
+  /// Data that was not pruned because it is damaged. It is unknown whether it
+  /// would have been pruned otherwise.
   std::vector<damage> damages;
 
   friend bool operator==(const erased&, const erased&) = default;
@@ -89,10 +90,11 @@ typename Inspector::result_type inspect(Inspector& f, erased& x) {
            x.damages);
 }
 
-/// Give back to the disk what was erased. Nothing that is kept changes. A store
-/// in a file writes it anew, which needs room for a second one meanwhile, and
-/// serves nobody else until that is done; `resource_exhausted` without the
-/// room. A store without a file has nothing to do.
+/// Request to return the space of erased data to the disk. The remaining data
+/// does not change. A store in a file rewrites the file, which temporarily
+/// needs space for a second one, and serves no other request until that is
+/// done; `resource_exhausted` without the space. A store without a file does
+/// nothing.
 struct vacuum_store {
   vacuum_store() noexcept {}
 
@@ -104,13 +106,13 @@ typename Inspector::result_type inspect(Inspector& f, vacuum_store&) {
   return f(caf::meta::type_name("tertulia::vacuum_store"));
 }
 
-/// What `vacuum_store` has come to.
+/// Result of `vacuum_store`.
 struct vacuumed {
   vacuumed() = default;
   vacuumed(std::uint64_t bytes_before, std::uint64_t bytes_after)
     : bytes_before(bytes_before), bytes_after(bytes_after) {}
 
-  /// The size of the file; 0 without one.
+  /// Size of the file in bytes, before and after; 0 without a file.
   std::uint64_t bytes_before = 0;
   std::uint64_t bytes_after = 0;
 

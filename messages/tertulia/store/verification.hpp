@@ -12,39 +12,39 @@
 #include <string>
 #include <vector>
 
-// How a store is asked whether it still has what it was given.
+// Request to verify the content of a store, and its reply.
 
 namespace tertulia {
 
-/// Look at all that is kept of sessions, a page at a time, and say what is
-/// damaged: whether every state is there and has the hash that its id says, and
-/// whether all that sessions and records refer to is there.
+/// Request to verify the data of sessions, a page at a time, and to report
+/// damage: whether every state exists and has the hash that is its id, and
+/// whether everything exists that sessions and records refer to.
 ///
-/// Sessions are looked at in the order of `list_sessions`; of each first
-/// itself, with the state it works on, then its records, oldest first, with
-/// their states. A state that is shared is looked at where it is referred to.
+/// Sessions are verified in the order of `list_sessions`: first the session
+/// with the state that it works on, then its records, oldest first, with their
+/// states. A shared state is verified wherever it is referred to.
 ///
-/// A store looks at no more in one go than it can within a blink, so pages may
-/// be shorter than asked for, and serves others in between. What they change
-/// behind the place that has been reached is looked at as it is by then.
-/// `session_info.records` of all sessions says how long the way is. With the
-/// first page of all sessions a store in a file looks at the file itself, too,
-/// in one go: that reads all of it.
+/// A store limits the work for one page, so that it can serve other requests in
+/// between; pages may therefore be shorter than requested. Changes beyond the
+/// position reached so far are included when that part is verified. The sum of
+/// `session_info.records` over all sessions gives the total amount of work.
+/// With the first page of all sessions a store in a file verifies the file
+/// itself as well, without interruption: that reads the whole file.
 ///
 /// `invalid_argument` for a session without its agent.
 struct verify_sessions {
   verify_sessions() = default;
 
-  /// Key of an agent whose sessions are meant; empty for all agents.
+  /// Key of the agent whose sessions are verified; empty for all agents.
   std::string agent;
-  /// One session of the agent; empty for all.
+  /// One session of the agent; empty for all sessions.
   session_id session;
-  /// Where the last page ended: `verified_page.last` and `last_record`; empty
-  /// and 0 for the first page.
+  /// Position at which the last page ended: `verified_page.last` and
+  /// `last_record`; empty and 0 for the first page.
   session_ref after;
   std::uint64_t after_record = 0;
-  /// How many sessions and records are looked at: 1 to `max_page`, whatever is
-  /// said.
+  /// Maximum number of sessions and records to verify, clamped to the range
+  /// from 1 to `max_page`.
   std::uint32_t limit = 100;
 
   friend bool operator==(const verify_sessions&, const verify_sessions&)
@@ -57,19 +57,19 @@ typename Inspector::result_type inspect(Inspector& f, verify_sessions& x) {
            x.session, x.after, x.after_record, x.limit);
 }
 
-/// What a page of `verify_sessions` came to.
+/// Result of one page of `verify_sessions`.
 struct verified_page {
   verified_page() = default;
 
-  /// How many were looked at.
+  /// Numbers of sessions and records that were verified.
   std::uint64_t sessions = 0;
   std::uint64_t records = 0;
-  /// What is damaged of these; the same state again for each that has it.
+  /// Damage found in these; a damaged state is repeated for each that has it.
   std::vector<damage> damages;
-  /// What was looked at last: a record, or the session itself if that is 0.
+  /// Last item verified: a record, or the session itself if the record is 0.
   session_ref last;
   std::uint64_t last_record = 0;
-  /// Whether there is more behind that.
+  /// Whether more items follow.
   bool more = false;
 
   friend bool operator==(const verified_page&, const verified_page&) = default;
