@@ -27,7 +27,8 @@ bool is_worker_of(caf::scheduler::abstract_coordinator& scheduler) {
   return false;
 }
 
-/// CAF has no question for this: its workers tell which threads they are.
+/// Returns whether the caller runs on a worker of the scheduler. CAF has no
+/// query for this, so the thread ids of all workers are compared.
 bool is_worker(caf::actor_system& system) {
   using namespace caf::policy;
   auto& scheduler = system.scheduler();
@@ -44,8 +45,8 @@ void check_may_block(caf::actor_system& system) {
     const caf::actor_system* about = nullptr;
     bool is_worker = false;
   };
-  // A worker belongs to its system from the first to the last moment of its
-  // thread, so an answer stays right, also for another system at that address.
+  // A worker thread belongs to one system for its whole life, so a cached
+  // answer stays right, even if another system is created at the same address.
   thread_local answer known;
   if (known.about != &system)
     known = {&system, is_worker(system)};

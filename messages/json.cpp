@@ -14,7 +14,7 @@ namespace tertulia {
 namespace {
 
 /// Returns the length of the UTF-8 sequence at the start of `text`, 0 if it is
-/// none: overlong forms, surrogates and numbers above U+10FFFF are none.
+/// invalid: overlong forms, surrogates and numbers above U+10FFFF are invalid.
 /// @pre `text` is not empty.
 std::size_t utf8_length(std::string_view text) {
   const auto at = [&](std::size_t i) {
@@ -41,12 +41,13 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
-/// Says whether a byte can be copied without a look at its neighbours.
+/// Returns whether a byte can be copied without a check of its neighbours.
 constexpr bool is_plain(unsigned char c) {
   return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-/// Returns how many bytes at the start of `text` are plain: eight at a time.
+/// Returns the number of plain bytes at the start of `text`; tests eight at a
+/// time.
 std::size_t plain_prefix(std::string_view text) {
   constexpr std::uint64_t ones = 0x0101010101010101;
   constexpr std::uint64_t highs = 0x8080808080808080;
@@ -54,7 +55,8 @@ std::size_t plain_prefix(std::string_view text) {
   for (; i + 8 <= text.size(); i += 8) {
     std::uint64_t word;
     std::memcpy(&word, text.data() + i, 8);
-    // the high bit of a byte is set if the byte is ...
+    // The high bit of a byte is set if the byte is a control character, a quote
+    // or a backslash.
     const auto control = word - ones * 0x20;
     const auto quote = (word ^ ones * '"') - ones;
     const auto backslash = (word ^ ones * '\\') - ones;
@@ -83,8 +85,8 @@ void append_escape(std::string& out, char c) {
   }
 }
 
-/// Appends what of `text` can be shown to people in an error message: at most
-/// 64 bytes, escaped, with a replacement character for what is not UTF-8.
+/// Appends `text` in a form for error messages: at most 64 bytes, escaped, with
+/// a replacement character for each byte that is not UTF-8.
 void append_shown(std::string& out, std::string_view text) {
   constexpr std::size_t most = 64;
   const auto cut = text.size() > most;
@@ -104,7 +106,7 @@ void append_shown(std::string& out, std::string_view text) {
 
 } // namespace
 
-// -- places and errors --------------------------------------------------------
+// -- positions and errors -----------------------------------------------------
 
 std::string json_path::to_string() const {
   if (parent_ == nullptr)
@@ -222,7 +224,7 @@ namespace {
 /// Returns `x` rounded to a float, an infinity if it is out of range.
 float nearest_float(double x) {
   constexpr auto highest = std::numeric_limits<float>::max();
-  // half a unit above the highest one still rounds down
+  // values up to half a unit above the highest one round down to it
   constexpr auto limit = static_cast<double>(highest) * (1 + 0x1p-25);
   if (std::abs(x) <= static_cast<double>(highest))
     return static_cast<float>(x);
@@ -231,14 +233,14 @@ float nearest_float(double x) {
   return std::signbit(x) ? -result : result;
 }
 
-/// Lays out the shortest digits as Go and ECMAScript do.
+/// Formats the shortest digits as Go and ECMAScript do.
 template <class Float>
 void write_shortest(std::string& out, Float x, const json_path& at) {
   if (!std::isfinite(x))
     raise_mismatch(at, "a finite number",
                    std::isnan(x) ? "NaN" : "an infinity");
   if (x == 0) {
-    // untyped readers take "-0" for the integer 0
+    // untyped readers parse "-0" as the integer 0
     out += std::signbit(x) ? "-0.0" : "0";
     return;
   }
@@ -285,8 +287,8 @@ void write_float(std::string& out, double x, const json_path& at) {
 void write_float(std::string& out, float x, const json_path& at) {
   const auto size = out.size();
   write_shortest(out, x, at);
-  // A reader rounds twice, to a double first. For one of all floats,
-  // 7.038531e-26, that ends at its neighbour: it needs the digits of a double.
+  // A reader rounds twice, first to a double. Only one float, 7.038531e-26,
+  // then becomes its neighbour: it needs the digits of a double.
   double y = 0;
   std::from_chars(out.data() + size, out.data() + out.size(), y);
   if (nearest_float(y) != x) {
@@ -366,7 +368,7 @@ void check_nesting(std::string_view text) {
   auto in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i)
     switch (text[i]) {
-      case '\0': // the parser would take it for the end of the text
+      case '\0': // the parser would treat it as the end of the text
         raise_mismatch({}, "JSON", "a zero byte");
       case '"': in_string = !in_string; break;
       case '\\': i += in_string ? 1 : 0; break;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t nano = 1'000'000'000;
 
-/// How long something takes, to the nanosecond, and in which direction.
+/// Duration with a sign, to the nanosecond.
 struct span_of_time {
   bool is_negative = false;
   std::uint64_t seconds = 0;
@@ -42,7 +42,7 @@ std::string to_iso(const span_of_time& x) {
   return result;
 }
 
-/// @returns empty for more seconds than a number has room for.
+/// @returns empty if the seconds exceed the range of the type.
 std::optional<span_of_time> of_count(std::int64_t count, duration_unit unit) {
   span_of_time result;
   result.is_negative = count < 0;
@@ -60,7 +60,7 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-/// Reads the parts of a duration off the front of its text.
+/// Reads the parts of a duration from the beginning of its text.
 class scanner {
 public:
   explicit scanner(std::string_view text) noexcept : rest_(text) {}
@@ -72,8 +72,8 @@ public:
     return true;
   }
 
-  /// Takes `<number><mark>` if that is what comes, and adds it.
-  /// @returns false for what has no room.
+  /// Takes `<number><mark>` if it is next, and adds it.
+  /// @returns false if the value is out of range.
   bool take_part(char mark, std::uint64_t seconds) {
     const auto digits = count_digits(0);
     if (digits == 0 || digits == rest_.size() || rest_[digits] != mark)
@@ -106,7 +106,7 @@ public:
         sum.nanoseconds
           = sum.nanoseconds * 10 + static_cast<std::uint64_t>(digit);
       else if (digit != 0)
-        return false; // finer than anything here
+        return false; // below one nanosecond
     }
     rest_.remove_prefix(end + 1);
     ++parts;
@@ -140,7 +140,7 @@ private:
   std::string_view rest_;
 };
 
-/// @returns empty for what is no duration, or one that has no room.
+/// @returns empty for text that is not a duration, or is out of range.
 std::optional<span_of_time> parse_iso(std::string_view text) {
   scanner in{text};
   in.sum.is_negative = in.take('-');
@@ -158,7 +158,7 @@ std::optional<span_of_time> parse_iso(std::string_view text) {
   return in.sum;
 }
 
-/// @returns empty for what is no multiple of the unit in the range.
+/// @returns empty for a value that is not a multiple of the unit in the range.
 std::optional<std::int64_t> to_count(const span_of_time& x, duration_unit unit,
                                      std::int64_t lowest,
                                      std::int64_t highest) {
@@ -204,7 +204,7 @@ std::int64_t read_duration(const json& from, const json_path& at,
 }
 
 json schema_of_duration(duration_unit unit) {
-  // Without the format "duration", which has neither fractions nor a sign.
+  // Not the format "duration", which has neither fractions nor a sign.
   return {{"type", "string"},
           {"description", unit.den == 1 ? "ISO 8601 duration, such as PT90S"
                                         : "ISO 8601 duration, such as PT1.5S"}};

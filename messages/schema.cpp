@@ -41,7 +41,7 @@ json schema_or_null(json schema) {
 json schema_of_tuple(std::vector<json> elements) {
   auto result = schema_of_type("array");
   result["minItems"] = result["maxItems"] = elements.size();
-  if (!elements.empty()) // an empty prefixItems is no valid schema
+  if (!elements.empty()) // an empty prefixItems is not a valid schema
     result["prefixItems"] = std::move(elements);
   return result;
 }
@@ -77,7 +77,7 @@ std::optional<json> schema_builder::begin(std::type_index type) {
 
 json schema_builder::end(std::type_index type, json schema) {
   const auto i = names_.find(type);
-  if (i->second.empty()) { // nobody refers to it: it stands where it is used
+  if (i->second.empty()) { // no references: the schema is used in place
     names_.erase(i);
     return schema;
   }

@@ -19,7 +19,7 @@ namespace tertulia {
 
 namespace {
 
-/// Why a value is not what a schema describes, and where.
+/// Position and reason of a value that does not conform to a schema.
 struct mismatch {
   std::size_t depth;
   std::string path;
@@ -29,10 +29,10 @@ struct mismatch {
 
 using verdict = std::optional<mismatch>;
 
-/// How deep schemas may be nested in each other, references included.
+/// Maximum nesting of schemas, references included.
 constexpr std::size_t max_nesting = 2'000;
 
-/// A value of a schema, or one that it speaks of.
+/// Returns a value for an error message.
 std::string shown(const json& x) {
   if (x.is_string())
     return detail::in_quotes(x.get_ref<const std::string&>());
@@ -54,8 +54,8 @@ verdict differs(const json_path& at, std::string expected, const json& found) {
   throw status_error{errc::invalid_argument, "the schema " + why};
 }
 
-/// Keywords that restrict values in ways that nobody asked of us yet: to ignore
-/// one would let pass what its author wanted to refuse.
+/// Keywords that restrict values and are not supported. Ignoring one would
+/// accept values that the author of the schema wanted to refuse.
 constexpr std::array unsupported{"pattern",
                                  "patternProperties",
                                  "dependentRequired",
@@ -93,7 +93,7 @@ bool is_of_type(const json& x, const std::string& type) {
   bad_schema("names an unknown type, " + detail::in_quotes(type));
 }
 
-/// As error messages of the reader say it.
+/// Returns the name of a type as error messages of the reader show it.
 std::string with_article(const std::string& type) {
   if (type == "null")
     return type;
@@ -101,7 +101,8 @@ std::string with_article(const std::string& type) {
   return (vowel ? "an " : "a ") + type;
 }
 
-/// The library's own comparison turns integers beyond 2^63 into negative ones.
+/// Compares numbers. The comparison of the JSON library turns integers beyond
+/// 2^63 into negative ones.
 std::partial_ordering compare(const json& a, const json& b) {
   if (a.is_number_float() || b.is_number_float())
     return a.get<double>() <=> b.get<double>();
@@ -123,7 +124,8 @@ std::size_t characters_in(const std::string& text) {
     }));
 }
 
-/// What is nested deeper than any check goes does not count.
+/// Returns the number of values in `x`, without those beyond the maximum depth
+/// of a check.
 std::size_t count_values(const json& x, std::size_t depth = 0) {
   std::size_t result = 1;
   if (x.is_structured() && depth < max_json_depth)
@@ -132,12 +134,13 @@ std::size_t count_values(const json& x, std::size_t depth = 0) {
   return result;
 }
 
-/// How many steps a check of `x` may take; to be asked when there were many.
+/// Returns the maximum number of steps in a check of `x`. Walks all of `x`, so
+/// it is called only after many steps.
 std::size_t steps_for(const json& x) {
   return std::max(max_schema_steps, 16 * count_values(x));
 }
 
-/// One check: a value against a schema and what that refers to.
+/// One check of a value against a schema and the schemas that it refers to.
 class checker {
 public:
   checker(const json& value, const json& document)
@@ -181,7 +184,7 @@ public:
   }
 
 private:
-  /// Returns the value of a keyword, null if it is not there.
+  /// Returns the value of a keyword, null if the schema does not have it.
   static const json* find(const json& schema, const char* keyword) {
     const auto i = schema.find(keyword);
     return i == schema.end() ? nullptr : &*i;
@@ -235,8 +238,8 @@ private:
     } catch (const json::exception&) {
       bad_schema("refers to nothing: " + shown(*to));
     }
-    // What a schema says of a value without looking into it is bounded by the
-    // size of the document, or it goes round in circles.
+    // References that stay at one value are bounded by the size of the
+    // document, or else they form a cycle.
     const auto open = std::pair{target, &x};
     if (!open_.insert(open).second)
       bad_schema("refers to itself without end: " + shown(*to));
@@ -409,7 +412,7 @@ private:
       }
       if (bad->depth == at.depth())
         wanted += (wanted.empty() ? "" : " or ") + bad->expected;
-      // What went wrong inside was meant to be that alternative.
+      // A mismatch further inside suggests that this alternative was meant.
       if (!closest || bad->depth > closest->depth)
         closest = std::move(bad);
     }
@@ -430,7 +433,7 @@ private:
   std::size_t steps_ = 0;
   std::size_t limit_ = max_schema_steps;
   std::size_t nesting_ = 0;
-  std::set<const json*> known_; // understood as a whole
+  std::set<const json*> known_; // schemas without unsupported keywords
   std::set<std::pair<const json*, const json*>> open_;
 };
 
@@ -438,7 +441,7 @@ private:
 
 void check_schema(const json& x, const json& schema) {
   if (auto bad = checker{x, schema}.check())
-    // The path is text already: this is what raise_mismatch makes of one.
+    // The path is text already: this is the error that raise_mismatch makes.
     throw status_error{
       errc::invalid_argument,
       bad->path + ": expected " + bad->expected + ", found " + bad->found,

@@ -7,8 +7,8 @@
 
 #include <openssl/sha.h>
 
-// OpenSSL 3 wants EVP instead, whose contexts live on the heap and cost an
-// allocation and a look-up to copy. Here the state must be a value.
+// OpenSSL 3 recommends EVP instead, whose contexts live on the heap: a copy
+// costs an allocation and a look-up. Here the state must be a value.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -24,8 +24,8 @@ using bytes = std::array<std::byte, sizeof(SHA256_CTX)>;
 
 } // namespace
 
-// Copies of 112 bytes back and forth instead of a cast: they cost nothing
-// beside the hashing and leave no doubt about aliasing.
+// Copies of 112 bytes in both directions instead of a cast: their cost is
+// negligible compared with hashing, and there is no doubt about aliasing.
 
 sha256::sha256() noexcept {
   SHA256_CTX context;

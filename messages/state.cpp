@@ -77,7 +77,7 @@ void state::append_rest(std::string& to) const {
     const auto begin = to.size();
     to += custom_.text();
     if (std::string_view{to}.substr(begin) == "null")
-      to.resize(size); // as an empty optional
+      to.resize(size); // left out, as an empty optional
   }
   if (!artifacts_.empty()) {
     separate();

@@ -16,7 +16,7 @@ namespace {
                      json::object({{"from", from}}).dump()};
 }
 
-/// Says which step it was that has failed.
+/// Throws an error that names the step that has failed.
 [[noreturn]] void reject_value(const stored_type& known, std::uint32_t from,
                                const status_error& reason) {
   auto text = "the migration ";
@@ -76,7 +76,7 @@ state state_schema::adopt(state stored) const {
         steps_[from - oldest_](value);
       text = to_json_text(value);
     } catch (...) {
-      // What has no JSON in the end is the fault of the last one.
+      // If the final value has no JSON, the last step is at fault.
       reject_value(known_, std::min(from, known_.version() - 1),
                    to_status(current_exception_to_error()));
     }

@@ -40,7 +40,8 @@ errc translate(const caf::error& x) {
   return errc::unknown;
 }
 
-/// Marked by a third element, which only this file knows.
+/// Returns an error with a third element as the mark, which only this file
+/// uses.
 caf::error unexpected_error(std::string text) {
   return caf::make_error(errc::internal, std::move(text), std::string{}, true);
 }
@@ -54,7 +55,7 @@ caf::error fail(errc code, std::string message, std::string details) {
 caf::error to_error(const status_error& x) {
   if (x.is_unexpected())
     return unexpected_error(x.message());
-  // An error of CAF whose code is 0 is none, and whoever threw meant one.
+  // A caf::error with code 0 is not an error, but the caller meant one.
   const auto code = x.code() == errc::ok ? errc::internal : x.code();
   return fail(code, x.message(), x.details());
 }

@@ -19,7 +19,7 @@ namespace {
 void check_text(const std::string& x, const char* path) {
   if (x.empty())
     reject(path, "is empty");
-  // Nearly all names are ASCII, and stores check one with each request.
+  // Nearly all names are ASCII, and stores check one in each request.
   if (std::all_of(x.begin(), x.end(), [](char c) { return c > 0 && c < 127; }))
     return;
   if (x.find('\0') != std::string::npos)

@@ -8,7 +8,7 @@ namespace tertulia {
 
 namespace detail {
 
-/// The members of a `stored_type` in JSON.
+/// Members of a `stored_type` in JSON.
 struct type_words {
   std::string name;
   std::uint32_t version = 1;
@@ -18,7 +18,8 @@ BOOST_DESCRIBE_STRUCT(type_words, (), (name, version))
 
 namespace {
 
-/// A name that is not of this program, and whoever points to it.
+/// Storage for a name that this program does not define, and the version that
+/// refers to it.
 struct foreign_type {
   explicit foreign_type(std::string_view name, std::uint32_t version)
     : text(name), what{text, version} {}
@@ -92,7 +93,7 @@ stored_type json_codec<stored_type>::read(const json& from,
 
 json json_codec<stored_type>::schema() {
   auto result = schema_of<detail::type_words>();
-  result.erase("$schema"); // of a document: this one stands inside of one
+  result.erase("$schema"); // only for documents: this is a nested schema
   return result;
 }
 

@@ -15,12 +15,12 @@ namespace {
 
 using namespace std::chrono;
 
-/// Takes numbers and marks off the front of a text.
+/// Reads numbers and marks from the beginning of a text.
 class scanner {
 public:
   explicit scanner(std::string_view text) noexcept : rest_(text) {}
 
-  /// Takes exactly so many digits.
+  /// Takes exactly `count` digits.
   int digits(std::size_t count) {
     int result = 0;
     if (rest_.size() < count)
@@ -50,7 +50,7 @@ public:
     return last_;
   }
 
-  /// Takes the digits of a fraction; what is finer than a nanosecond is cut.
+  /// Takes the digits of a fraction; digits below one nanosecond are cut off.
   nanoseconds fraction() {
     std::int64_t result = 0;
     std::size_t count = 0;
@@ -106,7 +106,7 @@ std::optional<caf::timestamp> parse(std::string_view text) {
   }
   const year_month_day date{year{y}, month{static_cast<unsigned>(m)},
                             day{static_cast<unsigned>(d)}};
-  // Beyond these years nanoseconds since 1970 no longer fit into 64 bits.
+  // Outside these years nanoseconds since 1970 do not fit into 64 bits.
   if (!in.ok() || !date.ok() || y < 1678 || y > 2261 || hour > 23 || minute > 59
       || second > 60)
     return std::nullopt;

@@ -18,8 +18,8 @@ namespace {
 std::atomic<unsigned> forks = 0;
 
 /// Random bytes for the next ids of a thread. `uuid_generate_random` takes 2.5
-/// us for each, a tenth of a whole turn with its snapshot; most of that is the
-/// way to the kernel and back.
+/// us per id, a tenth of a whole turn with its snapshot; most of that is the
+/// system call.
 class pool {
 public:
   void take(uuid_t to) {
@@ -32,7 +32,7 @@ public:
     --left_;
     std::memcpy(to, &bytes_[left_ * sizeof(uuid_t)], sizeof(uuid_t));
     to[6] = static_cast<unsigned char>((to[6] & 0x0F) | 0x40); // version 4
-    to[8] = static_cast<unsigned char>((to[8] & 0x3F) | 0x80); // its variant
+    to[8] = static_cast<unsigned char>((to[8] & 0x3F) | 0x80); // variant
   }
 
 private:
@@ -40,7 +40,8 @@ private:
 
   /// Leaves the pool empty if OpenSSL has no random bytes.
   void fill() {
-    // A child has the bytes of its parent, and must not make the same ids.
+    // A child process has the bytes of its parent and must not make the same
+    // ids.
     static const auto watches_forks = pthread_atfork(nullptr, nullptr, [] {
       forks.fetch_add(1, std::memory_order_relaxed);
     });

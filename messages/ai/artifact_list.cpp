@@ -41,7 +41,7 @@ void artifact_list::add(artifact x) {
 }
 
 artifact_list::place artifact_list::find(std::string_view name) const noexcept {
-  // Nothing is ever taken out, so names of one hash stand at keys in a row.
+  // Entries are never removed, so names with one hash have consecutive keys.
   for (std::uint64_t key = std::hash<std::string_view>{}(name);; ++key) {
     const auto* index = by_name_.find(key);
     if (!index || (*this)[*index].name == name)
@@ -77,7 +77,7 @@ ai::artifact_list json_codec<ai::artifact_list>::read(const json& from,
 
 json json_codec<ai::artifact_list>::schema() {
   auto result = schema_of<std::vector<ai::artifact>>();
-  result.erase("$schema"); // of a document: this one stands inside of one
+  result.erase("$schema"); // only for documents: this is a nested schema
   return result;
 }
 

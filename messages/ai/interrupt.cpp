@@ -53,7 +53,7 @@ status_error interrupt_error(const json& question) {
 std::optional<json> question_of(const status_error& x) {
   if (x.code() != errc::failed_precondition)
     return std::nullopt;
-  // Details that are not JSON come from somebody else.
+  // Details that are not JSON come from another source.
   auto details = tertulia::detail::document_or_null(x.details());
   if (!details.is_object() || details.size() != 1)
     return std::nullopt;

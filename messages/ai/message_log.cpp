@@ -10,8 +10,8 @@ namespace tertulia::ai {
 
 // -- nodes --------------------------------------------------------------------
 
-/// One message. All but the two atomics stays as it was made, so that any
-/// thread may read it without a lock.
+/// Node with one message. All members but the two atomics are constant, so that
+/// any thread may read them without a lock.
 struct message_log::node {
   /// Takes over one reference to `parent`.
   node(node* parent, message value)
@@ -25,8 +25,8 @@ struct message_log::node {
     delete hash.load(std::memory_order_relaxed);
   }
 
-  /// Keeps the hash up to here. Several threads may get here at once, and all
-  /// have the same; the first one's stays, so that nobody's pointer to it ever
+  /// Caches the hash of the log up to this node. Several threads may call this
+  /// at once with the same hash. The first one stays, so a pointer to it never
   /// dangles.
   void keep(const sha256& x) const {
     auto mine = std::make_unique<const sha256>(x);
@@ -39,7 +39,7 @@ struct message_log::node {
 
   std::atomic<std::size_t> references{1};
 
-  /// Set at most once, by whoever comes first; owned.
+  /// Set at most once, by the first thread that stores it; owned.
   mutable std::atomic<const sha256*> hash{nullptr};
 
   node* const parent;
@@ -48,14 +48,15 @@ struct message_log::node {
 };
 
 message_log::node* message_log::acquire(node* x) noexcept {
-  if (x != nullptr) // whoever copies a reference has one: no order needed
+  if (x != nullptr) // the caller holds a reference: no ordering needed
     x->references.fetch_add(1, std::memory_order_relaxed);
   return x;
 }
 
 void message_log::release(node* x) noexcept {
-  // A loop, because a million messages would not fit on the stack. The last
-  // owner must see all that others did with the node, hence acquire-release.
+  // A loop, because a recursion over a million messages would overflow the
+  // stack. The last owner must see all that others did with the node, hence
+  // acquire-release.
   while (x != nullptr
          && x->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     const auto parent = x->parent;
@@ -68,7 +69,7 @@ void message_log::append(message next) {
   tip_ = new node(tip_, std::move(next)); // our reference is now the node's
 }
 
-// -- what is in it ------------------------------------------------------------
+// -- content ------------------------------------------------------------------
 
 message_log::message_log(std::vector<message> messages) : message_log() {
   for (auto& x : messages)
@@ -111,7 +112,7 @@ std::vector<message> message_log::to_vector() const {
   return result;
 }
 
-// -- logs that grow from it ---------------------------------------------------
+// -- derived logs -------------------------------------------------------------
 
 message_log message_log::with(message next) const {
   auto result = *this;
@@ -139,7 +140,7 @@ message_log message_log::prefix(std::size_t n) const noexcept {
   return message_log{acquire(x)};
 }
 
-// -- how it compares ----------------------------------------------------------
+// -- comparison ---------------------------------------------------------------
 
 std::size_t message_log::shared_with(const message_log& other) const noexcept {
   auto x = tip_;
@@ -166,14 +167,14 @@ bool operator==(const message_log& a, const message_log& b) {
   return true;
 }
 
-// -- its hash -----------------------------------------------------------------
+// -- hash ---------------------------------------------------------------------
 
 sha256 message_log::digest() const {
   assert(!empty());
   std::vector<const node*> missing;
   const sha256* known = nullptr;
   for (auto x = tip_; x != nullptr; x = x->parent) {
-    // pairs with the release in `keep`: its content is complete
+    // pairs with the release in `keep`: the hash is complete
     known = x->hash.load(std::memory_order_acquire);
     if (known != nullptr)
       break;
@@ -195,7 +196,7 @@ sha256 message_log::digest() const {
     text.assign(x.size > 1 ? 1 : 0, ',');
     detail::write_value(text, x.value, {list, x.size - 1});
     result.update(text);
-    // Logs that grow from somewhere in between have a place to go on from.
+    // Logs that grow from a message in between can continue from this state.
     if (x.size % 32 == 0 || &x == tip_)
       x.keep(result);
   }
@@ -222,7 +223,7 @@ ai::message_log json_codec<ai::message_log>::read(const json& from,
 
 json json_codec<ai::message_log>::schema() {
   auto result = schema_of<std::vector<ai::message>>();
-  result.erase("$schema"); // of a document: this one stands inside of one
+  result.erase("$schema"); // only for documents: this is a nested schema
   return result;
 }
 

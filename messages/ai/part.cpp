@@ -46,7 +46,7 @@ part part::resource(std::string uri) {
   return resource_part{std::move(uri)};
 }
 
-// -- what it is ---------------------------------------------------------------
+// -- access -------------------------------------------------------------------
 
 const text_part* part::as_text() const noexcept {
   return std::get_if<text_part>(&value);
@@ -84,7 +84,7 @@ const resource_part* part::as_resource() const noexcept {
 
 namespace {
 
-/// The members that name the kinds, in the order of `part::kind`.
+/// Names of the members that determine the kind, in the order of `part::kind`.
 constexpr std::array<std::string_view, 8> names{
   "text", "media",     "toolRequest", "toolResponse",
   "data", "reasoning", "custom",      "resource",
@@ -97,7 +97,7 @@ constexpr std::string_view metadata = "metadata";
 
 // -- writing ------------------------------------------------------------------
 
-/// Writes one member of an object; its name needs no escapes.
+/// Writes one member of an object; its name must not need escapes.
 template <class T>
 void write_member(std::string& out, std::string_view name, const T& x,
                   const json_path& at) {
@@ -181,7 +181,7 @@ ai::part::value_type read_kind(const json& from, const json_path& at) {
 
 // -- schema -------------------------------------------------------------------
 
-/// Returns the schema of an object with `content` under `name`.
+/// Returns the schema of an object with `content` under the name of `kind`.
 json schema_with(std::size_t kind, json content) {
   const std::string name{names[kind]};
   auto result = detail::schema_of_type("object");
@@ -194,7 +194,7 @@ json schema_with(std::size_t kind, json content) {
   return result;
 }
 
-/// Returns the schema of `T` as a part of another one.
+/// Returns the schema of `T` for use inside another schema.
 template <class T>
 json inner_schema() {
   auto result = schema_of<T>();
@@ -237,7 +237,7 @@ ai::part json_codec<ai::part>::read(const json& from, const json_path& at) {
 json json_codec<ai::part>::schema() {
   const auto text = detail::schema_of_type("string");
   auto result = json::object();
-  auto& kinds = result["oneOf"]; // none has two of the names
+  auto& kinds = result["oneOf"]; // a part has only one of the names
   kinds.push_back(schema_with(0, text));
   kinds.push_back(schema_with(1, inner_schema<ai::media_part>()));
   kinds.push_back(schema_with(2, inner_schema<ai::tool_request>()));

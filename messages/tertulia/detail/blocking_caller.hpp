@@ -6,9 +6,10 @@
 
 namespace tertulia::detail {
 
-/// Refuses to block a thread of the system's scheduler: what is waited for may
-/// need that thread. Detached and blocking actors, and all other threads, may
-/// block; so may whoever drives a scheduler that has no threads.
+/// Refuses to block a thread of the system's scheduler, because the awaited
+/// result may need that thread. Detached and blocking actors, and all other
+/// threads, may block; so may a thread that drives a scheduler without threads
+/// of its own.
 ///
 /// @errors  throws `failed_precondition` on a thread of the scheduler.
 /// @threads all.

@@ -6,15 +6,15 @@
 
 #include <type_traits>
 
-// Names what has no JSON form. The concept `json_value` only says that a type
-// has none, and not because of which member of which struct within it.
+// Compiler errors that name the part of a type without a JSON form. The concept
+// `json_value` is only false for such a type; it does not name the member.
 
 namespace tertulia::detail {
 
 template <class T>
 inline constexpr bool never = false;
 
-// The compiler shows the arguments of these when it stops there.
+// The compiler shows the template arguments of these types when it stops there.
 
 template <class T>
 struct type_without_json {
@@ -58,7 +58,7 @@ requires json_key<typename T::key_type>
 struct element_of<T> : element_of<typename T::mapped_type> {
 };
 
-/// Stops the compiler at what in `T` has no JSON form.
+/// Stops the compiler at the part of `T` that has no JSON form.
 template <class T>
 consteval void name_what_has_no_json();
 
@@ -89,7 +89,7 @@ consteval void name_what_has_no_json() {
   }
 }
 
-/// Stops the compiler at what in these types has no JSON form.
+/// Stops the compiler at the part of these types that has no JSON form.
 /// @returns whether all of them have one.
 template <class... Ts>
 consteval bool check_json() {

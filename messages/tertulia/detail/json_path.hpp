@@ -14,9 +14,9 @@ namespace tertulia {
 /// A JSON value of any shape: objects are sorted by key.
 using json = nlohmann::json;
 
-/// How deep arrays and objects may be nested. What is deeper is refused on
-/// both ways, so that what was written can be read, and no text from a stranger
-/// can exhaust the stack.
+/// Maximum nesting of arrays and objects. Deeper values are refused on reading
+/// and on writing, so that every written value can be read, and untrusted text
+/// cannot exhaust the stack.
 inline constexpr std::size_t max_json_depth = 200;
 
 namespace detail {
@@ -25,39 +25,40 @@ class failed_reads;
 
 } // namespace detail
 
-/// A place in a JSON document, as error messages name it:
+/// Position in a JSON document, in the form used by error messages:
 /// `$.items[3].unitPrice`.
 ///
 /// A chain of frames on the stack, rendered only for an error.
 ///
 /// @threads  a value.
-/// @lifetime a place refers to its parent and to its key: both must outlive it.
+/// @lifetime refers to its parent and to its key: both must outlive it.
 class json_path {
 public:
-  /// The whole document: `$`.
+  /// Makes the path of the whole document: `$`.
   constexpr json_path() noexcept = default;
 
-  /// The whole document, with a memory for the reader of variants.
+  /// Makes the path of the whole document, with a cache for the reader of
+  /// variants.
   explicit constexpr json_path(detail::failed_reads& failed) noexcept
     : failed_(&failed) {}
 
-  /// A member of an object.
+  /// Makes the path of a member of an object.
   constexpr json_path(const json_path& parent, std::string_view key) noexcept
     : parent_(&parent), key_(key), depth_(parent.depth_ + 1) {}
 
-  /// An element of an array, the first one is 0.
+  /// Makes the path of an element of an array; the first index is 0.
   constexpr json_path(const json_path& parent, std::size_t index) noexcept
     : parent_(&parent), index_(index), depth_(parent.depth_ + 1) {}
 
   json_path(const json_path&) = delete;
   json_path& operator=(const json_path&) = delete;
 
-  /// Number of arrays and objects around this place.
+  /// Returns the number of arrays and objects around this position.
   [[nodiscard]] constexpr std::size_t depth() const noexcept {
     return depth_;
   }
 
-  /// Returns the memory of the root, null if it has none.
+  /// Returns the cache of the root, null if it has none.
   [[nodiscard]] constexpr detail::failed_reads* failed() const noexcept {
     auto root = this;
     while (root->parent_ != nullptr)
@@ -65,7 +66,7 @@ public:
     return root->failed_;
   }
 
-  /// Returns the path as text: always valid UTF-8, long keys are cut.
+  /// Returns the path as text. It is always valid UTF-8; long keys are cut.
   [[nodiscard]] std::string to_string() const;
 
 private:
@@ -78,10 +79,10 @@ private:
   std::size_t depth_ = 0;
 };
 
-/// Refuses the value at `at`: for the codecs of users.
+/// Refuses the value at `at`. For the codecs of users.
 ///
-/// @param expected what the place can hold: "a number".
-/// @param found    what is there: "a string".
+/// @param expected description of an accepted value: "a number".
+/// @param found    description of the value: "a string".
 /// @errors `invalid_argument`, always: the message is
 ///         `$.path: expected a number, found a string`, the details are
 ///         `{"expected":…,"path":…}`.
@@ -90,14 +91,14 @@ private:
 
 namespace detail {
 
-/// Describes a document in a few words: "an array", "1.5".
+/// Returns a description of a document in a few words: "an array", "1.5".
 std::string in_words(const json& x);
 
 } // namespace detail
 
-/// Refuses `found` at `at`: names its kind, shows a number.
+/// Refuses `found` at `at`. The message names its kind, or shows a number.
 /// @errors `invalid_argument`, always.
-template <std::same_as<json> Json> // or else strings would convert to it
+template <std::same_as<json> Json> // otherwise strings would convert to it
 [[noreturn]] void raise_mismatch(const json_path& at, std::string_view expected,
                                  const Json& found) {
   raise_mismatch(at, expected, std::string_view{detail::in_words(found)});

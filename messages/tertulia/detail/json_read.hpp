@@ -17,29 +17,32 @@
 #include <utility>
 #include <variant>
 
-// Documents to values.
+// Conversion of documents to values.
 
 namespace tertulia::detail {
 
-/// Parses text of a stranger; see `parse_json`. This function and the two below
-/// it are the only ones that call the parser: text that is nested too deep ends
-/// the process where a document is copied or written.
+/// Parses untrusted text; see `parse_json`. Only this function and the two
+/// below call the parser: text that is nested too deeply would end the process
+/// when its document is copied or written.
 json parse_document(std::string_view text);
 
-/// The same, with the members of objects in the order of the text.
+/// Parses as `parse_document`, with the members of objects in the order of the
+/// text.
 nlohmann::ordered_json parse_ordered_document(std::string_view text);
 
-/// Returns null for text that `parse_document` refuses.
+/// Parses as `parse_document`; returns null for text that it refuses.
 json document_or_null(std::string_view text);
 
-/// Refuses text that is nested too deep for a document, be it JSON or not.
-/// @errors `invalid_argument` also for a zero byte, which ends no text.
+/// Refuses text that is nested too deeply for a document, whether it is JSON or
+/// not.
+/// @errors `invalid_argument` also for a zero byte, which does not end the
+/// text.
 void check_nesting(std::string_view text);
 
 /// @param lowest,highest the range of the type to be read.
-/// @errors `invalid_argument` if `from` is no integer in the range. A number
-///         with a point or an exponent counts if it is integral and at most
-///         2^53, where each integer is exact.
+/// @errors `invalid_argument` if `from` is not an integer in the range. A
+///         number with a point or an exponent is accepted if it is integral and
+///         at most 2^53 in magnitude, where each integer is exact.
 std::int64_t read_signed(const json& from, const json_path& at,
                          std::int64_t lowest, std::int64_t highest);
 
@@ -50,17 +53,17 @@ double read_double(const json& from, const json_path& at);
 
 float read_float(const json& from, const json_path& at);
 
-/// Each returns `from`, or refuses it.
+/// Each returns `from` if it has the required type, and refuses it otherwise.
 const json& require_array(const json& from, const json_path& at);
 const json& require_array(const json& from, const json_path& at,
                           std::size_t size);
 const json& require_object(const json& from, const json_path& at);
 const std::string& require_string(const json& from, const json_path& at);
 
-/// Returns `text` as it can be shown to people: quoted, escaped and cut.
+/// Returns `text` in a form for error messages: quoted, escaped and cut.
 std::string in_quotes(std::string_view text);
 
-/// The error for a name that is none of the enumerators of `T`.
+/// Refuses a name that is not an enumerator of `T`.
 template <described_enum T>
 [[noreturn]] void raise_no_name(const json_path& at, std::string_view found) {
   std::string expected;
@@ -80,7 +83,7 @@ T read_enum(const json& from, const json_path& at) {
   return result;
 }
 
-/// Refuses an object with a member that `T` does not have.
+/// Refuses an object that has a member unknown to `T`.
 template <described_struct T>
 void check_members(const json& from, const json_path& at) {
   for (auto i = from.begin(); i != from.end(); ++i) {
@@ -172,7 +175,7 @@ List read_list(const json& from, const json_path& at) {
   return result;
 }
 
-// -- everything ---------------------------------------------------------------
+// -- values of any type -------------------------------------------------------
 
 template <class T>
 T read_value(const json& from, const json_path& at) {

@@ -12,11 +12,11 @@
 #include <limits>
 #include <string>
 
-// Types of the standard library that are strings in JSON.
+// Codecs for types of the standard library that are strings in JSON.
 
 namespace tertulia::detail {
 
-/// What a duration counts: `num / den` seconds.
+/// Unit of a duration: `num / den` seconds.
 struct duration_unit {
   std::uint64_t num;
   std::uint64_t den;
@@ -26,16 +26,17 @@ struct duration_unit {
 void write_duration(std::string& out, std::int64_t count, duration_unit unit,
                     const json_path& at);
 
-/// @errors `invalid_argument` for what is no duration, or no multiple of the
-///         unit from `lowest` to `highest`.
+/// @errors `invalid_argument` for text that is not a duration, and for a
+///         duration that is not a multiple of the unit from `lowest` to
+///         `highest`.
 std::int64_t read_duration(const json& from, const json_path& at,
                            duration_unit unit, std::int64_t lowest,
                            std::int64_t highest);
 
 json schema_of_duration(duration_unit unit);
 
-/// A duration that is exact in decimals of a second: signed integers of
-/// nanoseconds or of what is a multiple of them.
+/// A duration that is exact in decimals of a second: signed integers that count
+/// nanoseconds or multiples of them.
 template <class Rep, class Period>
 concept exact_duration
   = json_integer<Rep> && std::is_signed_v<Rep> && 1'000'000'000 % Period::den
@@ -45,10 +46,10 @@ concept exact_duration
 
 namespace tertulia {
 
-/// A duration is a string in JSON: ISO 8601 in hours, minutes and seconds, such
-/// as `PT1H30M`, `PT0.25S`, `-PT2S`. A number would lose the unit: a member
-/// that becomes milliseconds would read seconds that were stored before as
-/// something else. Weeks and days, of 24 hours, are read, too.
+/// JSON of a duration: a string, ISO 8601 in hours, minutes and seconds, such
+/// as `PT1H30M`, `PT0.25S`, `-PT2S`. A number would lose the unit: if the unit
+/// of a member changed to milliseconds, stored seconds would be misread. Weeks
+/// and days, of 24 hours, are read, too.
 template <class Rep, class Period>
 requires detail::exact_duration<Rep, Period>
 struct json_codec<std::chrono::duration<Rep, Period>> {
@@ -73,15 +74,15 @@ private:
                                               Period::type::den};
 };
 
-/// A path is a string in JSON, with `/` between its parts.
+/// JSON of a path: a string, with `/` between the parts of the path.
 template <>
 struct json_codec<std::filesystem::path> {
   /// @errors `invalid_argument` for a path that is not UTF-8.
   static void write(std::string& out, const std::filesystem::path& x,
                     const json_path& at);
 
-  /// @errors `invalid_argument` for text with a NUL, where systems would end
-  ///         it.
+  /// @errors `invalid_argument` for text with a NUL, which would end the path
+  ///         in system calls.
   static std::filesystem::path read(const json& from, const json_path& at);
 
   static json schema();

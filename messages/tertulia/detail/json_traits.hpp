@@ -22,10 +22,10 @@
 
 namespace tertulia {
 
-/// How a type that is not described comes to JSON: specialise it.
+/// Conversion of a type that is not described to and from JSON: specialise it.
 ///
-/// The three functions must agree. A codec wins over everything else, a
-/// description included.
+/// The three functions must be consistent. A codec takes precedence over all
+/// other conversions, including a description.
 ///
 /// ```
 /// template <>
@@ -53,7 +53,7 @@ concept has_codec = requires(std::string& out, const T& x, const json& from,
   { json_codec<T>::schema() } -> std::convertible_to<json>;
 };
 
-/// The types for characters, and `bool`: integral, but no numbers.
+/// Whether `T` is `bool` or a character type: integral, but not a number.
 template <class T>
 inline constexpr bool is_character = boost::mp11::mp_contains<
   boost::mp11::mp_list<bool, char, wchar_t, char8_t, char16_t, char32_t>,
@@ -112,7 +112,7 @@ template <class T>
 inline constexpr bool
   is_owner<std::unique_ptr<T>> = !std::is_array_v<T> && !std::is_void_v<T>;
 
-/// A smart pointer that owns one value or none.
+/// A smart pointer to at most one value, which it owns.
 template <class T>
 concept json_owner = is_owner<T>;
 
@@ -138,7 +138,7 @@ inline constexpr bool is_plain<std::monostate> = true;
 template <>
 inline constexpr bool is_plain<json> = true;
 
-/// A type that stands for itself, without a look at its parts.
+/// A type that is supported without a check of its parts.
 template <class T>
 concept json_leaf
   = is_plain<T> || json_number<T> || described_enum<T> || has_codec<T>;
@@ -149,13 +149,13 @@ inline constexpr bool is_view = std::is_same_v<T, std::string_view>;
 template <std::size_t N>
 inline constexpr bool is_view<char[N]> = true;
 
-/// Text that can be written but not read, because nobody would own it.
+/// Text that can be written but not read, because it does not own its bytes.
 template <class T>
 concept json_view = is_view<T>;
 
-// -- what may be left out -----------------------------------------------------
+// -- optional members ---------------------------------------------------------
 
-/// A type with a value that counts as empty: see `omitted_when_empty`.
+/// Whether a type has a value that counts as empty: see `omitted_when_empty`.
 template <class T>
 inline constexpr bool can_be_empty = [] {
   if constexpr (has_codec<T>)
@@ -168,7 +168,7 @@ inline constexpr bool can_be_empty = [] {
     return !described_enum<T> && !json_array<T> && !json_tuple<T>;
 }();
 
-/// Says whether a `Struct` may come without this member.
+/// Whether a `Struct` may come without this member.
 template <class Struct, class Descriptor>
 inline constexpr bool is_optional_member = [] {
   using member = std::remove_const_t<member_of<Struct, Descriptor>>;
@@ -178,10 +178,11 @@ inline constexpr bool is_optional_member = [] {
     return is_omitted<Struct, Descriptor> && can_be_empty<member>;
 }();
 
-// -- the closure: is a type made of nothing but these? ------------------------
+// -- recursive check: are all parts of a type supported? ----------------------
 
-/// Says whether `T` can be written, and read if `Read`. `Seen` are the structs
-/// around it: a struct that contains itself is fine if the rest of it is.
+/// Returns whether `T` can be written and, with `Read`, also read. `Seen` are
+/// the enclosing structs: a struct that contains itself is supported if the
+/// rest of it is.
 template <class T, bool Read, class... Seen>
 consteval bool check_support();
 

@@ -12,14 +12,14 @@
 #include <utility>
 #include <variant>
 
-// Nothing on the wire names the alternative of a variant: how it is found.
+// Selection of the alternative of a variant, which the wire form does not name.
 
 namespace tertulia::detail {
 
 template <class T>
 T read_value(const json& from, const json_path& at); // <…/json_read.hpp>
 
-/// How well the outside of a value must fit an alternative.
+/// Required match between a value and an alternative, without nested values.
 enum class fit {
   /// An object has all required members of the struct and no others.
   exact,
@@ -69,9 +69,9 @@ bool fits(const json& from, fit how) {
     return from.is_array();
 }
 
-/// Which alternatives did not accept which value, and why. Without it the
-/// variants inside a variant would be read anew for each alternative outside,
-/// so that a stranger could buy 2^n readings for n levels.
+/// Cache of the alternatives that refused a value, with their errors. Without
+/// it variants inside a variant would be read again for each outer alternative,
+/// so that untrusted text with n levels could cause 2^n reads.
 ///
 /// @lifetime the document must not change meanwhile.
 class failed_reads {
@@ -97,8 +97,8 @@ public:
   variant_reader(const json& from, const json_path& at)
     : from_(from), at_(at), failed_(at.failed() ? *at.failed() : own_) {}
 
-  /// Goes twice through the alternatives: a struct accepts any object, so one
-  /// whose members match goes first.
+  /// Tries the alternatives in two rounds: a struct accepts any object, so one
+  /// whose members match is tried first.
   Variant read() {
     constexpr auto size = std::variant_size_v<Variant>;
     try_all(fit::exact, std::make_index_sequence<size>{});
@@ -137,7 +137,7 @@ private:
 
   const json& from_;
   const json_path& at_;
-  failed_reads own_; // for a root without a memory
+  failed_reads own_; // for a root without a cache
   failed_reads& failed_;
   std::optional<Variant> result_;
   const status_error* last_error_ = nullptr;

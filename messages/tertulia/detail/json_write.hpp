@@ -14,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-// Values to canonical text, without a document in between: a hot path.
+// Conversion of values to canonical text, without an intermediate document: a
+// hot path.
 
 namespace tertulia::detail {
 
@@ -25,7 +26,8 @@ void write_text(std::string& out, std::string_view text, const json_path& at);
 /// @errors `invalid_argument` for NaN and infinities.
 void write_float(std::string& out, double x, const json_path& at);
 
-/// The same with as many digits as a `float` needs.
+/// Writes `x` as the other overload does, with as many digits as a `float`
+/// needs.
 void write_float(std::string& out, float x, const json_path& at);
 
 void write_json(std::string& out, const json& x, const json_path& at);
@@ -34,14 +36,14 @@ void write_json(std::string& out, const json& x, const json_path& at);
 
 [[noreturn]] void raise_no_enumerator(const json_path& at, long long value);
 
-/// Checks that one more array or object may begin here.
+/// Checks that one more array or object may begin at `at`.
 inline void check_depth(const json_path& at) {
   if (at.depth() >= max_json_depth)
     raise_too_deep(at);
 }
 
-/// Says whether `x` is written as `null`: as a member it is then left out if
-/// the member is optional, because a reader cannot tell the two apart.
+/// Returns whether `x` is written as `null`. An optional member is then left
+/// out, because a reader cannot distinguish the two.
 template <class T>
 bool is_null(const T& x) {
   if constexpr (has_codec<T>)
@@ -58,12 +60,12 @@ bool is_null(const T& x) {
     return false;
 }
 
-/// Says whether `x` is what `omitted_when_empty` leaves out.
+/// Returns whether `omitted_when_empty` leaves `x` out.
 template <class T>
 bool is_empty(const T& x) {
   if constexpr (!can_be_empty<T> || (described_struct<T> && !has_codec<T>))
     return can_be_empty<T>;
-  else if constexpr (std::same_as<T, json>) // an empty array is a value, too
+  else if constexpr (std::same_as<T, json>) // an empty array is a value
     return x.is_null();
   else if constexpr (json_float<T>) // a reader would lose the sign of -0.0
     return std::bit_cast<std::array<char, sizeof(T)>>(x)
@@ -76,7 +78,7 @@ bool is_empty(const T& x) {
     return is_null(x);
 }
 
-/// Says whether this member is left out of the text of a `Struct`.
+/// Returns whether this member is left out of the text of a `Struct`.
 template <class Struct, class Descriptor, class Member>
 bool is_left_out(const Member& x) {
   if constexpr (!is_optional_member<Struct, Descriptor>)
@@ -115,7 +117,7 @@ void write_struct(std::string& out, const T& x, const json_path& at) {
   out += '}';
 }
 
-/// Writes elements in the order in which they come.
+/// Writes elements in the order of iteration.
 template <class Range>
 void write_array(std::string& out, const Range& xs, const json_path& at) {
   check_depth(at);
@@ -124,7 +126,7 @@ void write_array(std::string& out, const Range& xs, const json_path& at) {
   for (auto i = xs.begin(); i != xs.end(); ++i, ++index) {
     if (index > 0)
       out += ',';
-    // named: vector<bool> has no elements to refer to
+    // explicit type: elements of vector<bool> are proxies
     write_value<typename Range::value_type>(out, *i, {at, index});
   }
   out += ']';
@@ -175,7 +177,7 @@ void write_map(std::string& out, const Map& xs, const json_path& at) {
                              mapped_type>> && std::same_as<key, std::string>) {
     for (const auto& [k, v] : xs)
       write_entry(out, k, v, at);
-  } else { // not sorted by the bytes of the keys
+  } else { // other maps are not sorted by the bytes of the keys
     using entry = std::pair<std::string_view, const typename Map::mapped_type*>;
     std::vector<entry> entries;
     entries.reserve(xs.size());

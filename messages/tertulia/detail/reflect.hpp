@@ -14,7 +14,8 @@
 #include <boost/describe.hpp>
 #include <boost/mp11/algorithm.hpp>
 
-// What Boost.Describe knows about a type, under the names that go on the wire.
+// Reflection of described types by Boost.Describe, with their names on the
+// wire.
 
 namespace tertulia::detail {
 
@@ -30,7 +31,7 @@ concept described_enum
 // -- names on the wire --------------------------------------------------------
 
 /// Writes `name` in camelCase: `unit_price` is `unitPrice`, `default_` is
-/// `default`. Leading underscores stay.
+/// `default`. Leading underscores are kept.
 /// @param to room for `name.size()` characters, or null to count only.
 /// @returns the number of characters.
 constexpr std::size_t camel_case(std::string_view name, char* to) {
@@ -53,7 +54,7 @@ constexpr std::size_t camel_case(std::string_view name, char* to) {
   return size;
 }
 
-/// The name of a member or enumerator on the wire, computed by the compiler.
+/// Name of a member or enumerator on the wire, computed by the compiler.
 template <class Descriptor>
 struct wire_name {
   static constexpr std::size_t size = camel_case(Descriptor::name, nullptr);
@@ -95,8 +96,8 @@ struct distinct_names<List<Descriptors...>> {
 
 // -- members ------------------------------------------------------------------
 
-/// The descriptors of all data members: those of described bases first, then
-/// the own ones in the order of the description.
+/// Descriptors of all data members: those of described bases first, then those
+/// of the type itself in the order of the description.
 template <described_struct T>
 using members_of
   = boost::describe::describe_members<T, boost::describe::mod_any_access
@@ -125,7 +126,7 @@ constexpr void for_each_enumerator(F&& f) {
   boost::mp11::mp_for_each<list>(f);
 }
 
-/// Returns the quoted name of `x`, empty if no enumerator has this value.
+/// Returns the quoted name of `x`; empty if no enumerator has this value.
 template <described_enum T>
 constexpr std::string_view quoted_name(T x) {
   std::string_view result;
@@ -136,8 +137,8 @@ constexpr std::string_view quoted_name(T x) {
   return result;
 }
 
-/// Finds the enumerator of this name on the wire.
-/// @returns false, and leaves `to` alone, if there is none.
+/// Finds the enumerator with this name on the wire.
+/// @returns false, and leaves `to` unchanged, if there is none.
 template <described_enum T>
 constexpr bool find_enumerator(std::string_view name, T& to) {
   auto found = false;
@@ -159,14 +160,14 @@ std::string short_type_name(std::type_index type);
 
 namespace tertulia {
 
-/// A struct that was described by `BOOST_DESCRIBE_STRUCT`, or a class by
+/// A struct described by `BOOST_DESCRIBE_STRUCT`, or a class described by
 /// `BOOST_DESCRIBE_CLASS`. See <tertulia/describe.hpp>.
 template <class T>
 concept described = detail::described_struct<T>;
 
-/// The members of a described struct that are left out of its JSON while they
-/// are empty, as Go's `omitempty` does: specialise it with a tuple of pointers
-/// to members, before the first use of the struct.
+/// Members of a described struct that are left out of its JSON while they are
+/// empty, as Go's `omitempty` does. Specialise it with a tuple of pointers to
+/// members, before the first use of the struct.
 ///
 /// ```
 /// template <>
@@ -174,29 +175,29 @@ concept described = detail::described_struct<T>;
 ///   = std::tuple{&order::notes, &order::items};
 /// ```
 ///
-/// Empty are: a string, list, set or map without elements, a type with a codec
-/// that says so by `empty()`, a null `json`, optional or smart pointer,
-/// `false`, zero, and a struct without members. Other structs, enumerators and
-/// arrays never are, so that a class template can name a member of any type. As
-/// in Go a reader gives a missing member what the default constructor gives it,
-/// which should be empty, too. What is listed for a base holds for what derives
-/// from it.
+/// The following values are empty: a string, list, set or map without elements,
+/// a value whose type has a codec and whose `empty()` is true, a null `json`,
+/// optional or smart pointer, `false`, zero, and a struct without members.
+/// Other structs, enumerators and arrays are never empty, so that a class
+/// template can list a member of any type. As in Go, a missing member keeps its
+/// value from the default constructor, which should be empty, too. Members
+/// listed for a base are also left out of derived structs.
 ///
 /// @design README §5.10 "Canonical JSON"; seeds 003 §1.1 and 004 §1.1.
 template <class T>
 inline constexpr std::tuple<> omitted_when_empty{};
 
-/// Whether reading a described struct refuses members that it does not have,
-/// instead of ignoring them: specialise it with `true`. For what a client sends
-/// to begin or to ask something: a misspelt name of an optional member would
-/// otherwise count as a member that was left out.
+/// Whether reading a described struct refuses unknown members instead of
+/// ignoring them: specialise it with `true`. For structs that a client sends to
+/// open or request something: a misspelt name of an optional member would
+/// otherwise count as a missing member.
 ///
 /// ```
 /// template <>
 /// inline constexpr bool tertulia::refuses_unknown_members<order> = true;
 /// ```
 ///
-/// Its JSON Schema says so, too.
+/// The JSON Schema of the struct states this, too.
 ///
 /// @design README §5.10 "Canonical JSON".
 template <class T>
@@ -204,7 +205,7 @@ inline constexpr bool refuses_unknown_members = false;
 
 namespace detail {
 
-/// Says whether `Struct` lists this member to be left out.
+/// Whether `Struct` itself lists this member to be left out.
 template <class Struct, class Descriptor>
 inline constexpr bool is_listed = std::apply(
   [](auto... listed) {
@@ -223,11 +224,11 @@ inline constexpr bool is_listed = std::apply(
 template <class Member, class Struct>
 std::type_identity<Struct> declarer(Member Struct::*);
 
-/// The struct that declares a member: the described one, or a base of it.
+/// Struct that declares a member: the described one, or a base of it.
 template <class Descriptor>
 using declarer_of = typename decltype(declarer(Descriptor::pointer))::type;
 
-/// Says whether this member of `Struct`, or of a base, may be left out.
+/// Whether this member of `Struct`, or of a base, may be left out.
 template <class Struct, class Descriptor>
 inline constexpr bool is_omitted = [] {
   return is_listed<

@@ -21,22 +21,23 @@ namespace tertulia::detail {
 /// `{"type":name}`
 json schema_of_type(const char* name);
 
-/// An integer of `bits` bits: limits where they are narrower than 64 bits.
+/// Returns the schema of an integer of `bits` bits; with limits if it is
+/// narrower than 64 bits, unsigned with a minimum of 0.
 json schema_of_integer(bool is_signed, int bits);
 
 /// `{"anyOf":[…]}`
 json schema_of_any(std::vector<json> alternatives);
 
-/// The same or `null`.
+/// Returns a schema that accepts `null` in addition.
 json schema_or_null(json schema);
 
-/// An array of exactly these elements.
+/// Returns the schema of an array of exactly these elements.
 json schema_of_tuple(std::vector<json> elements);
 
 json schema_of_names(std::vector<std::string> names);
 
-/// Builds one document: structs inline, those that contain themselves once
-/// under `$defs`.
+/// Builder of one document: structs are inline; structs that contain themselves
+/// are defined once under `$defs`.
 ///
 /// @threads a value.
 class schema_builder {
@@ -139,8 +140,8 @@ private:
     return end(type, std::move(result));
   }
 
-  /// Returns a reference if the struct is being built, or was and refers to
-  /// itself; otherwise remembers that it is being built.
+  /// Returns a reference if the struct is being built, or is defined already
+  /// because it refers to itself. Otherwise records that it is being built.
   std::optional<json> begin(std::type_index type);
 
   /// Returns the schema, or a reference to it if it refers to itself.
@@ -148,8 +149,8 @@ private:
 
   json finish(json root);
 
-  /// The structs being built or defined; the name is empty until somebody
-  /// refers to it.
+  /// Structs that are being built or are defined; a name is empty until the
+  /// first reference to its struct.
   std::map<std::type_index, std::string> names_;
 
   json definitions_ = json::object();

@@ -10,19 +10,19 @@
 
 namespace tertulia::detail {
 
-/// A map from numbers to values. Its copies share what they have in common, and
-/// none sees what is set in another.
+/// Map from numbers to values. Copies share their common parts, and a change of
+/// one copy does not affect the others.
 ///
-/// A digital search tree: each node has an entry, and two bits of a key, from
-/// the lowest ones on, choose the child. Setting a value copies the nodes on
-/// its path, which are about log4(n) if the low bits of the keys differ, as
-/// those of indexes and of hashes do, and never more than 33.
+/// A digital search tree: each node has an entry, and two bits of a key at a
+/// time, starting with the lowest ones, select the child. Setting a value
+/// copies the nodes on its path. These are about log4(n) if the low bits of the
+/// keys differ, as those of indexes and of hashes do, and never more than 33.
 ///
-/// @threads as a value; what copies share can be read by many threads at once.
+/// @threads as a value; shared parts can be read by many threads at once.
 template <class T>
 class shared_map {
 public:
-  /// @returns null if there is none. Valid until this map is changed.
+  /// @returns null if the key has no entry. Valid until this map is changed.
   [[nodiscard]] const T* find(std::uint64_t key) const noexcept {
     const auto* at = root_.get();
     for (auto rest = key; at && at->key != key; rest >>= digit_bits)
@@ -34,7 +34,7 @@ public:
     root_ = with(root_.get(), key, key, std::move(value));
   }
 
-  /// Whether both are one and the same, not just equal.
+  /// Returns whether both are the same map, not just equal.
   [[nodiscard]] bool same_as(const shared_map& x) const noexcept {
     return root_ == x.root_;
   }
@@ -52,7 +52,7 @@ private:
     return rest & ((1 << digit_bits) - 1);
   }
 
-  /// @param rest the bits of the key that have chosen no child yet.
+  /// @param rest the bits of the key that have not selected a child yet.
   static std::shared_ptr<const node> with(const node* at, std::uint64_t key,
                                           std::uint64_t rest, T value) {
     if (!at)
