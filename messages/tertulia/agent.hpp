@@ -120,7 +120,7 @@ inline constexpr auto omitted_when_empty<snapshot_query> = std::tuple{
 /// Input of a store action that refers to a session.
 struct session_query {
   tertulia::session_id session_id;
-  /// Whether a list of snapshots includes the orphaned ones.
+  /// True if a list of snapshots is to include the orphaned ones.
   bool include_orphaned = false;
 };
 

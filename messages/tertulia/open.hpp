@@ -115,7 +115,7 @@ struct open_options {
   session_id session;
   /// Conversations only: the snapshot to continue from; may be empty.
   snapshot_id snapshot;
-  /// Conversations only.
+  /// Conversations only: policy for a session that has a live invocation.
   if_live live = if_live::refuse;
 
   friend bool operator==(const open_options&, const open_options&) = default;

@@ -26,8 +26,8 @@
 //
 // Clients monitor their connections, connections monitor their clients; there
 // are no links. Inputs and chunks are limited by credit: each side starts with
-// the credit that was agreed at the opening and spends one for each input or
-// chunk.
+// the credit that was agreed at the opening and spends one for each input,
+// chunk or end of a turn.
 
 namespace tertulia {
 

@@ -106,7 +106,7 @@ struct snapshot_outcome {
   /// since; empty if no snapshot was wanted.
   snapshot_id id;
   bool created = false;
-  /// Why no snapshot was stored, if the conversation continues nevertheless.
+  /// Error of a failed save after which the conversation continues.
   errc failure = errc::ok;
 
   friend bool operator==(const snapshot_outcome&, const snapshot_outcome&)

@@ -68,7 +68,7 @@ struct snapshot_record {
   std::vector<std::string> labels;
   /// Note written by people; may be empty.
   std::string note;
-  /// Whether the record is not on the path from the root to the session's head.
+  /// True if the record is not on the path from the root to the session's head.
   /// Derived when it is read.
   bool orphaned = false;
 

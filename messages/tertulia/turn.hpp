@@ -126,7 +126,7 @@ struct finished {
   /// Return value of the body. If the body failed: the state of a conversation
   /// without a store after its last turn that ended; otherwise empty.
   payload output;
-  /// Why the body failed; none if it returned an output.
+  /// Error with which the body failed; none if it returned an output.
   caf::error reason;
   /// Number of chunks sent over the whole connection.
   std::uint64_t chunks = 0;

@@ -116,7 +116,7 @@ struct stream_chunk {
   std::optional<ai::artifact> artifact;
   /// Snapshot that was just stored; empty for none.
   snapshot_id snapshot_created;
-  /// Whether the turn has ended: the client may send the next input.
+  /// True if the turn has ended: the client may send the next input.
   bool end_turn = false;
 
   friend bool operator==(const stream_chunk&, const stream_chunk&) = default;

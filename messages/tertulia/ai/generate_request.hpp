@@ -47,7 +47,7 @@ struct tool_definition {
 BOOST_DESCRIBE_STRUCT(tool_definition, (),
                       (name, description, input_schema, output_schema))
 
-/// Whether a model may request tools.
+/// Rule for the tool requests of a model.
 enum class tool_choice {
   /// The model decides.
   automatic,
@@ -116,7 +116,7 @@ struct generate_request {
   /// Tools that the model may request.
   std::vector<tool_definition> tools;
 
-  /// Whether the model may, or must, request tools.
+  /// Rule for the use of these tools.
   ai::tool_choice tool_choice = ai::tool_choice::automatic;
 
   /// Settings for the answer.

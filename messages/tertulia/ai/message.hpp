@@ -15,7 +15,7 @@ namespace tertulia::ai {
 
 /// Author of a message.
 enum class role {
-  /// The program: instructions that come before all other messages.
+  /// The program: instructions before all other messages.
   system,
   user,
   model,

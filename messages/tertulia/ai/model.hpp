@@ -37,7 +37,7 @@ struct model_response_chunk {
   /// Index of the message of the answer that it belongs to, starting at 0.
   std::int64_t index = 0;
 
-  /// Whether it repeats the content of the chunks before it.
+  /// True if it repeats the content of the chunks before it.
   bool aggregated = false;
 
   /// Data that only this model provides.

@@ -13,7 +13,7 @@ concept brace_constructible_from = requires(Ts&&... xs) {
   T{std::forward<Ts>(xs)...};
 };
 
-/// Whether a `T` can be built from the arguments: by a constructor, or as an
+/// A `T` that can be built from the arguments: by a constructor, or as an
 /// aggregate, which not every compiler supports in `std::constructible_from`.
 template <class T, class... Ts>
 concept buildable_from
@@ -30,7 +30,7 @@ requires buildable_from<T, Ts...> T build(Ts&&... xs) {
 
 // -- temporaries inside a co_await --------------------------------------------
 
-/// Whether the compiler moves temporaries of a `co_await` expression into the
+/// True if the compiler moves temporaries of a `co_await` expression into the
 /// frame by copying their bytes if they were made without a constructor, and
 /// then destroys both copies. g++ 12 does, clang does not.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
@@ -39,7 +39,7 @@ inline constexpr bool copies_bytes_of_temporaries = true;
 inline constexpr bool copies_bytes_of_temporaries = false;
 #endif
 
-/// Whether values of a type may be made without a constructor: an aggregate, or
+/// True if values of a type may be made without a constructor: an aggregate, or
 /// a lambda with captures. The language cannot identify a lambda, but one with
 /// captures has neither a default constructor nor an assignment.
 template <class T>

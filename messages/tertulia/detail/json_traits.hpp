@@ -53,7 +53,7 @@ concept has_codec = requires(std::string& out, const T& x, const json& from,
   { json_codec<T>::schema() } -> std::convertible_to<json>;
 };
 
-/// Whether `T` is `bool` or a character type: integral, but not a number.
+/// True if `T` is `bool` or a character type: integral, but not a number.
 template <class T>
 inline constexpr bool is_character = boost::mp11::mp_contains<
   boost::mp11::mp_list<bool, char, wchar_t, char8_t, char16_t, char32_t>,
@@ -155,7 +155,7 @@ concept json_view = is_view<T>;
 
 // -- optional members ---------------------------------------------------------
 
-/// Whether a type has a value that counts as empty: see `omitted_when_empty`.
+/// True if a type has a value that counts as empty: see `omitted_when_empty`.
 template <class T>
 inline constexpr bool can_be_empty = [] {
   if constexpr (has_codec<T>)
@@ -168,7 +168,7 @@ inline constexpr bool can_be_empty = [] {
     return !described_enum<T> && !json_array<T> && !json_tuple<T>;
 }();
 
-/// Whether a `Struct` may come without this member.
+/// True if this member may be missing from a `Struct`.
 template <class Struct, class Descriptor>
 inline constexpr bool is_optional_member = [] {
   using member = std::remove_const_t<member_of<Struct, Descriptor>>;

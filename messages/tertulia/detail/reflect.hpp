@@ -187,7 +187,7 @@ concept described = detail::described_struct<T>;
 template <class T>
 inline constexpr std::tuple<> omitted_when_empty{};
 
-/// Whether reading a described struct refuses unknown members instead of
+/// True if reading a described struct refuses unknown members instead of
 /// ignoring them: specialise it with `true`. For structs that a client sends to
 /// open or request something: a misspelt name of an optional member would
 /// otherwise count as a missing member.
@@ -205,7 +205,7 @@ inline constexpr bool refuses_unknown_members = false;
 
 namespace detail {
 
-/// Whether `Struct` itself lists this member to be left out.
+/// True if `Struct` itself lists this member to be left out.
 template <class Struct, class Descriptor>
 inline constexpr bool is_listed = std::apply(
   [](auto... listed) {
@@ -228,7 +228,7 @@ std::type_identity<Struct> declarer(Member Struct::*);
 template <class Descriptor>
 using declarer_of = typename decltype(declarer(Descriptor::pointer))::type;
 
-/// Whether this member of `Struct`, or of a base, may be left out.
+/// True if this member of `Struct`, or of a base, may be left out.
 template <class Struct, class Descriptor>
 inline constexpr bool is_omitted = [] {
   return is_listed<

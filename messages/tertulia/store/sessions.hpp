@@ -184,7 +184,7 @@ struct session_page {
   session_page() = default;
 
   std::vector<session_info> sessions;
-  /// Whether more sessions follow the last one.
+  /// True if more sessions follow the last one.
   bool more = false;
   /// Entries that are left out of the page because they are damaged.
   std::vector<damage> damages;

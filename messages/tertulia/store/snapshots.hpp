@@ -129,7 +129,7 @@ struct list_snapshots {
   explicit list_snapshots(session_ref of) : of(std::move(of)) {}
 
   session_ref of;
-  /// Whether orphaned records are included.
+  /// True if orphaned records are to be included.
   bool with_orphans = false;
   detail_level wanted = detail_level::record;
   /// Sequence number after which the page begins.
@@ -242,7 +242,7 @@ struct snapshot_page {
   snapshot_page() = default;
 
   std::vector<stored_snapshot> snapshots;
-  /// Whether more snapshots follow the last one.
+  /// True if more snapshots follow the last one.
   bool more = false;
   /// Entries that are left out of the page because they are damaged.
   std::vector<damage> damages;

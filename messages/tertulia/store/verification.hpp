@@ -69,7 +69,7 @@ struct verified_page {
   /// Last item verified: a record, or the session itself if the record is 0.
   session_ref last;
   std::uint64_t last_record = 0;
-  /// Whether more items follow.
+  /// True if more items follow.
   bool more = false;
 
   friend bool operator==(const verified_page&, const verified_page&) = default;
