@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// `tertulia agents`: the actions of this program, by key.
+// Implements `tertulia agents`, which lists and runs the actions of this
+// program.
 
 #include <tertulia/json.hpp>
 #include <tertulia/memory_store.hpp>
@@ -29,7 +30,8 @@ struct run_options {
   std::string model;
 };
 
-/// Without a file: what is only looked at, and what keeps nothing.
+/// Calls the function with a runtime whose chat agent stores its sessions in
+/// memory. Used for listing, and for actions that store nothing.
 template <class Fn>
 auto with_agents_in_memory(const std::string& model, Fn fn) {
   config cfg;
@@ -90,7 +92,8 @@ std::vector<json> read_inputs(const std::vector<std::string>& texts) {
   return result;
 }
 
-/// Prints what comes as it comes: for programs each line says what it is.
+/// Prints a value as soon as it arrives. With `--json` each line names its
+/// kind.
 void print_json_of(tool& t, const char* what, const json& x) {
   auto text = to_json_text(x);
   if (t.as_json())

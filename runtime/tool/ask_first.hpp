@@ -8,13 +8,12 @@
 
 namespace tertulia::tool {
 
-/// Asks somebody at a terminal whether something is to be done that cannot be
-/// taken back.
+/// Asks the user at the terminal for confirmation of an irreversible action.
 ///
-/// @param question what would be done, as a question.
-/// @param yes      whether the answer was given on the command line.
-/// @errors throws a failure of usage if nobody can be asked, or if the output
-///         is for a program; one with `cancelled` if the answer is no.
+/// @param question the action, as a question.
+/// @param yes      whether the confirmation was given on the command line.
+/// @errors throws a usage failure if the user cannot be asked or the output is
+///         JSON; a failure with `cancelled` if the answer is no.
 void ask_first(const tool& t, const std::string& question, bool yes);
 
 } // namespace tertulia::tool

@@ -34,7 +34,7 @@ namespace {
 
 constexpr auto authority_lifetime = 24h * 3650;
 constexpr auto node_lifetime = 24h * 730;
-// Clocks of nodes differ.
+// Tolerates clocks that differ between nodes.
 constexpr auto backdated_by = 1h;
 
 constexpr auto authority_name = "authority";
@@ -68,7 +68,7 @@ void check(bool is_done, const char* doing) {
 
 // -- files --------------------------------------------------------------------
 
-/// A file that was not there before and goes again unless it is kept.
+/// A newly created file, removed by the destructor unless it is kept.
 class new_file {
 public:
   new_file(fs::path path, mode_t mode)
@@ -112,7 +112,7 @@ private:
         "Nothing is ever overwritten here; remove it to have another one."};
     if (result < 0)
       reject_file(path, errno);
-    ::fchmod(result, mode); // whatever the umask says
+    ::fchmod(result, mode); // independent of the umask
     return result;
   }
 
@@ -121,12 +121,12 @@ private:
   on_interrupt remove_;
 };
 
-/// Refuses a folder in which somebody else could replace the authority.
+/// Refuses a folder in which another user could replace the authority.
 void expect_own_folder(const fs::path& folder) {
   struct stat there {};
   if (::stat(folder.c_str(), &there) != 0) {
     if (errno == ENOENT)
-      return; // there is nothing in it either
+      return; // a missing folder is empty
     reject_file(folder, errno);
   }
   if (!S_ISDIR(there.st_mode))
@@ -153,7 +153,7 @@ std::string pem_of(Write write) {
 }
 
 void write_pair(const certificate_files& to, EVP_PKEY* key, X509* certificate) {
-  // Both are there, or neither.
+  // Either both files are created, or neither.
   new_file key_file{to.key, 0600};
   new_file certificate_file{to.certificate, 0644};
   key_file.write(pem_of([&](BIO* x) {
@@ -186,7 +186,7 @@ bio_ptr open_to_read(const fs::path& file) {
                                                   "something else"}};
 }
 
-/// Never asks for a pass phrase.
+/// Supplies no pass phrase, so that OpenSSL does not prompt for one.
 int no_password(char*, int, int, void*) {
   return -1;
 }
@@ -206,7 +206,7 @@ void add_extension(X509* to, X509* issuer, int id, const char* value) {
   check(x && X509_add_ext(to, x.get(), -1) == 1, "make a certificate");
 }
 
-/// Makes a certificate that wants its extensions and a signature.
+/// Creates a certificate without extensions and signature.
 certificate_ptr start_certificate(const std::string& name, EVP_PKEY* key,
                                   std::time_t expires_at) {
   constexpr auto doing = "make a certificate";
@@ -214,7 +214,8 @@ certificate_ptr start_certificate(const std::string& name, EVP_PKEY* key,
   const number_ptr serial{BN_new()};
   auto* x = result.get();
   check(x != nullptr && serial != nullptr, doing);
-  // Random: two with the same number would be refused as the same.
+  // Random, because certificates with equal serial numbers are rejected as
+  // duplicates.
   check(BN_rand(serial.get(), 127, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1
           && BN_to_ASN1_INTEGER(serial.get(), X509_get_serialNumber(x))
                != nullptr,

@@ -16,8 +16,8 @@ namespace tertulia::tool {
 
 namespace {
 
-/// What a person says to a tool: yes and no are what they are, all else is
-/// text.
+/// Translates the reply of the user to a tool: yes and no become booleans, all
+/// other input is passed on as text.
 json read_reply(const std::string& text) {
   auto lower = text;
   for (auto& x : lower)
@@ -59,7 +59,8 @@ void chat::say(const std::string& text) {
     return;
   }
   chat_answer answer{tool_, manner_};
-  static_cast<void>(agent_.models().take_ending()); // of a turn that has failed
+  // Discards the finish reason of a failed turn.
+  static_cast<void>(agent_.models().take_ending());
   try {
     const auto how = talk_.say(std::move(messages),
                                [&](const chat_chunk& x) { answer.hear(x); });
@@ -67,7 +68,7 @@ void chat::say(const std::string& text) {
       answer.end();
       if (!answer.has_snapshot())
         questions_ = old_questions;
-      // The terminal has shown ^C, and stands behind it.
+      // The terminal has echoed ^C, and the cursor is behind it.
       tell(std::string{tool_.out().is_terminal() ? "\n" : ""}
            + (answer.has_snapshot()
                 ? "Cancelled; what its tools have done is kept."
@@ -157,7 +158,7 @@ void chat::look_for_questions() {
     questions_ = ai::interrupts_in(log->back().content);
   if (questions_.empty())
     return;
-  // The next line is taken for an answer, so nobody may miss what was asked.
+  // The next line is taken as an answer, so the question must be visible.
   if (is_talkative())
     tell(question_text(questions_.front()));
   else

@@ -16,10 +16,10 @@
 
 namespace tertulia::tool {
 
-/// A chat as its commands see it: an agent, a session that people are in, and
-/// what tools want to know of them.
+/// State of a chat that its commands work on: an agent, the current session,
+/// and the open questions of tools.
 ///
-/// @lifetime within that of the tool.
+/// @lifetime must not outlive the tool.
 class chat {
 public:
   chat(tool& t, chat_agent& agent, chat_manner manner, ctrl_c interrupt)
@@ -28,11 +28,12 @@ public:
 
   // -- talking ----------------------------------------------------------------
 
-  /// Says something, or answers what a tool has asked, and prints the answer.
-  /// @errors throws what has failed the turn.
+  /// Sends a text, or the answer to a question of a tool, and prints the
+  /// response.
+  /// @errors throws the error that made the turn fail.
   void say(const std::string& text);
 
-  /// What was said so far, oldest first.
+  /// Returns the earlier texts of the user, oldest first.
   [[nodiscard]] std::vector<std::string> said_before();
 
   // -- sessions ---------------------------------------------------------------
@@ -41,33 +42,33 @@ public:
     return {chat_key, talk_.id()};
   }
 
-  /// What the store knows of the session; empty before anything was said.
+  /// Returns the stored session; empty before its first turn.
   [[nodiscard]] std::optional<session_info> info();
 
-  /// Begins a new session.
+  /// Starts a new session.
   void begin();
 
-  /// Goes on with a session.
-  /// @errors throws a failure with `data_loss` if its state is damaged. It is
-  ///         the session then nevertheless, so that people can restore another
-  ///         snapshot of it.
+  /// Switches to a session.
+  /// @errors throws a failure with `data_loss` if its state is damaged. The
+  ///         chat has switched to the session nevertheless, so that the user
+  ///         can restore another snapshot of it.
   void go_to(const session_info& x);
 
-  /// Stops work on the session, so that the store may change it; what is said
-  /// next goes on with what the store has.
+  /// Ends the invocation, so that the store can change the session. The next
+  /// turn starts from the stored session.
   void pause();
 
   // -- remarks ----------------------------------------------------------------
 
-  /// Whether somebody wants to read more than the answers.
+  /// Returns whether the output may contain more than the answers.
   [[nodiscard]] bool is_talkative() const {
     return manner_ == chat_manner::talkative && !tool_.as_json();
   }
 
-  /// Remarks something on standard error, for whoever wants to read it.
+  /// Prints a remark on standard error if the chat is talkative.
   void tell(const std::string& text) const;
 
-  // -- what it is made of -----------------------------------------------------
+  // -- parts ------------------------------------------------------------------
 
   [[nodiscard]] tool& of() noexcept {
     return tool_;
@@ -77,20 +78,20 @@ public:
     return agent_;
   }
 
-  /// Whether somebody wants to leave.
+  /// Set to true to leave the chat.
   bool over = false;
 
 private:
-  /// Finds what tools still ask in the session.
+  /// Loads the unanswered questions of tools from the session.
   void look_for_questions();
 
   [[nodiscard]] std::optional<ai::message_log> messages();
 
-  /// What a turn says: a text, or all answers once there are as many as
-  /// questions.
+  /// Returns the messages for a turn: a text, or all answers once every
+  /// question has one. Empty while answers are missing.
   [[nodiscard]] std::vector<ai::message> said(const std::string& text);
 
-  /// Asks what has no answer yet, as an answer does.
+  /// Repeats the unanswered questions, in the format of an answer.
   void ask_again();
 
   tool& tool_;

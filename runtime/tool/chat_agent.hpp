@@ -14,18 +14,18 @@
 
 namespace tertulia::tool {
 
-/// Key of the agent with which people chat.
+/// Key of the chat agent.
 inline constexpr const char* chat_key = "/session-flow/chat";
 
 using chat_flow = ai::session_flow<nothing, nothing>;
 
-/// The agent with which people chat: a model, a prompt and tools.
+/// The chat agent: a model, a prompt and tools.
 ///
-/// @lifetime within that of its runtime.
+/// @lifetime must not outlive the runtime.
 class chat_agent {
 public:
-  /// @param model what `chat_models::choose` takes; the first one if empty.
-  /// @errors what that throws.
+  /// @param model a name for `chat_models::choose`; the first model if empty.
+  /// @errors throws the errors of `chat_models::choose`.
   chat_agent(runtime& rt, const snapshot_store& store, const std::string& model,
              caf::timespan pause);
 

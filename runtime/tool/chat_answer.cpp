@@ -57,7 +57,7 @@ void chat_answer::hear_parts(const ai::model_response_chunk& x) {
 void chat_answer::say(const std::string& text) {
   if (text.empty())
     return;
-  // What is said before and after tools have worked are two messages.
+  // Text before and after tool calls belongs to different messages.
   if (std::exchange(interrupted_, false) && !text_.empty()) {
     text_ += '\n';
     end();

@@ -16,39 +16,39 @@
 
 namespace tertulia::tool {
 
-/// How much a chat prints beside the answers.
+/// Amount of output besides the answers.
 enum class chat_manner {
-  talkative, ///< What tools do and what tools ask goes to standard error.
-  quiet,     ///< Nothing.
+  talkative, ///< Tool calls and questions of tools go to standard error.
+  quiet,     ///< Answers only.
 };
 
-/// Prints one answer as it comes; as one document at its end, for programs.
+/// Prints an answer while it arrives; with `--json`, one document at its end.
 ///
-/// @lifetime within that of the tool.
+/// @lifetime must not outlive the tool.
 class chat_answer {
 public:
   chat_answer(tool& t, chat_manner manner) : tool_(t), manner_(manner) {}
 
   void hear(const chat_chunk& x);
 
-  /// Asks what a tool wants to know: the first question at once, each of the
-  /// others when the one before has its answer.
+  /// Asks a question of a tool. Prints the first question at once; the others
+  /// follow when the previous one has been answered.
   void ask(const ai::part& question);
 
-  /// Ends the line.
+  /// Ends the current line.
   void end();
 
-  /// Ends the answer: also one without a word is a line, or a document.
-  /// @param how the model has ended it, if one was asked.
+  /// Ends the answer. An answer without text also prints a line or a document.
+  /// @param how reason why the model ended it; empty if no model was called.
   void end_turn(const session_id& session,
                 std::optional<ai::finish_reason> how = {});
 
-  /// Whether a snapshot was made on the way.
+  /// Returns whether the turn has created a snapshot.
   [[nodiscard]] bool has_snapshot() const noexcept {
     return !snapshot_.empty();
   }
 
-  /// What tools ask a person, in order.
+  /// Returns the questions of tools to the user, in order.
   [[nodiscard]] const std::vector<ai::part>& questions() const noexcept {
     return questions_;
   }
@@ -66,14 +66,14 @@ private:
   snapshot_id snapshot_;
   document tools_ = document::array();
   std::vector<ai::part> questions_;
-  /// Characters without width that the text ends with so far.
+  /// Number of zero-width characters at the end of the text so far.
   std::size_t marks_ = 0;
   bool in_line_ = false;
-  /// Whether tools have worked since something was said.
+  /// Whether a tool was called since the last text.
   bool interrupted_ = false;
 };
 
-/// What a tool asks, as people read it.
+/// Returns the text of a tool's question for the user.
 [[nodiscard]] std::string question_text(const ai::part& x);
 
 } // namespace tertulia::tool

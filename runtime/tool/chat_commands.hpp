@@ -9,22 +9,23 @@
 
 namespace tertulia::tool {
 
-/// Whether a line is a command and no text: it begins with one `/`.
+/// Returns whether a line is a command, not a text: it starts with a single
+/// `/`.
 [[nodiscard]] bool is_chat_command(std::string_view line);
 
-/// Returns what a line says that is no command: `//x` says `/x`.
+/// Returns the text of a line that is not a command: `//x` becomes `/x`.
 [[nodiscard]] std::string chat_text(std::string line);
 
-/// Does what a line wants.
-/// @pre    it is a command.
-/// @errors throws a failure for what makes no sense and what is not there;
+/// Runs the command of a line.
+/// @pre    the line is a command.
+/// @errors throws a failure for invalid input and for names that are not found;
 ///         nothing has changed then.
 void run_chat_command(chat& x, const std::string& line);
 
-/// What there is, for `--help` and `/help`.
+/// Returns the list of commands, for `--help` and `/help`.
 [[nodiscard]] std::string chat_command_help();
 
-// -- what they do -------------------------------------------------------------
+// -- commands -----------------------------------------------------------------
 
 void chat_show_snapshots(chat& x);
 void chat_restore(chat& x, const std::string& name);
@@ -34,11 +35,11 @@ void chat_show_session(chat& x);
 void chat_show_sessions(chat& x);
 void chat_resume(chat& x, const std::string& id);
 
-/// Finds a session of the chat by its id, or what only its id begins with.
+/// Finds a chat session by its id, or by a prefix that only its id has.
 /// @errors throws a failure.
 [[nodiscard]] session_info find_chat_session(tool& t, const std::string& id);
 
-/// Returns the session that was worked on last, empty without any.
+/// Returns the session that was changed last; empty if no session exists.
 [[nodiscard]] std::optional<session_info> last_chat_session(tool& t);
 
 } // namespace tertulia::tool

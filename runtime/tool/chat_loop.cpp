@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// `tertulia chat`: reads lines and has them answered.
+// Implements `tertulia chat`: reads lines and sends them to the agent.
 
 #include <chrono>
 #include <exception>
@@ -69,14 +69,14 @@ public:
   }
 
 private:
-  /// Between words that a model on this machine has at once.
+  /// Pause between the words of a local model, which has all of them at once.
   static constexpr caf::timespan reading_pause = std::chrono::milliseconds{30};
 
   [[nodiscard]] bool talkative() const noexcept {
     return !options_.quiet && !tool_.as_json();
   }
 
-  /// Goes on with the last session, or with the one that was asked for.
+  /// Enters the requested session, or else the last one, or else a new one.
   void enter(chat& talk) {
     std::vector<std::string> before;
     try {
@@ -99,7 +99,7 @@ private:
     if (!at_terminal_)
       return;
     for (const auto& x : before)
-      if (shown(x) == x) // one line, which the terminal can be shown again
+      if (shown(x) == x) // a single line that is safe to show
         reader_->remember(x);
     if (!talkative())
       return;
@@ -110,8 +110,9 @@ private:
              + "”. /new begins another conversation.");
   }
 
-  /// Who has asked for a session that is damaged stays in it, to restore what
-  /// is whole; who has asked for none gets another one.
+  /// Handles a damaged session. If it was requested by id, the chat stays in
+  /// it, so that the user can restore an intact snapshot; otherwise it starts a
+  /// new session.
   void enter_in_spite_of(const failure& damage, chat& talk) {
     note(options_.session.empty()
            ? failure{damage.code(), damage.why(),
@@ -123,8 +124,8 @@ private:
       talk.begin();
   }
 
-  /// Says what went wrong. A person has read it and goes on; a script learns of
-  /// it at the end.
+  /// Reports a failure. At a terminal the chat continues; otherwise the failure
+  /// also sets the exit code.
   void note(const failure& x) {
     report(x, tool_.as_json());
     if (!at_terminal_)
