@@ -17,33 +17,35 @@
 
 namespace tertulia::tool {
 
-/// Models of one kind, of which there may be several: `--model KIND`, or
+/// A kind of model, which can have several variants: `--model KIND`, or
 /// `--model KIND:VARIANT`.
 struct model_kind {
   const char* name;
   const char* description;
   /// Defines a model in a runtime.
   /// @param name    of the model, for `/model/<name>`.
-  /// @param variant what the user said behind the colon; empty for nothing.
-  /// @param pause   between the words, of models that could talk faster than
+  /// @param variant the part of the user's choice after the colon; empty
+  ///                without one.
+  /// @param pause   between words, for models that produce text faster than
   ///                people read.
-  /// @errors throws a failure for a variant that there is not, and what
-  ///         defining it does.
+  /// @errors throws a failure for an unknown variant, and the errors of the
+  ///         model's definition.
   ai::model (*define)(runtime& rt, std::string name, const std::string& variant,
                       caf::timespan pause);
 };
 
-/// All kinds; the first one needs nothing else. Who adds a kind adds a line.
+/// Returns all kinds. The first one needs neither a key nor a network. To add a
+/// kind, add a line.
 [[nodiscard]] const std::vector<model_kind>& model_kinds();
 
-/// The model that answers, which can be another one from turn to turn.
+/// The model that answers; it can be replaced from turn to turn.
 ///
-/// @lifetime within that of the runtime.
+/// @lifetime must not outlive the runtime.
 class chat_models {
 public:
-  /// Answers with the model that is chosen when it is asked.
+  /// Forwards each request to the model that is chosen at that moment.
   ///
-  /// @threads all members; cheap to copy.
+  /// @threads all members are thread-safe; cheap to copy.
   class chosen_model {
   public:
     [[nodiscard]] task<ai::model_response>
@@ -76,15 +78,16 @@ public:
   /// @errors as `choose`.
   chat_models(runtime& rt, const std::string& name, caf::timespan pause);
 
-  /// Has another model answer from now on.
-  /// @errors throws a failure of usage for one that there is not, and what
-  ///         defining it does; the one before goes on then.
+  /// Replaces the model for all later requests.
+  /// @errors throws a usage failure for an unknown model, and the errors of the
+  ///         model's definition; the previous model is kept in these cases.
   void choose(const std::string& name);
 
-  /// Returns why the last answer has ended, once; empty if there was none.
+  /// Returns the finish reason of the last answer, once; empty without an
+  /// answer since the previous call.
   [[nodiscard]] std::optional<ai::finish_reason> take_ending();
 
-  /// What was chosen.
+  /// Returns the name of the chosen model.
   [[nodiscard]] const std::string& name() const noexcept {
     return name_;
   }

@@ -124,12 +124,12 @@ void chat_show_sessions(chat& x) {
 void chat_resume(chat& x, const std::string& id) {
   const auto found = find_chat_session(x.of(), id);
   x.pause();
-  try { // So that it is the one that was worked on last.
+  try { // Makes it the session that was changed last.
     x.of().store().ask<stored_snapshot>(
       restore_snapshot{snapshot_ref{{found.agent, found.id}, found.head}});
   } catch (const status_error& y) {
     if (y.code() != errc::data_loss)
-      throw; // else going there tells what to do
+      throw; // reported by go_to, with advice for the user
   }
   x.tell("Going on with " + one_line(told_of_session(found)) + ", "
          + counted(found.messages, "message") + '.');

@@ -24,8 +24,9 @@ namespace tertulia::tool {
 
 namespace {
 
-/// Last text of the user in a log, or the last message if there is none.
-/// Costs as much as the messages behind it.
+/// Returns the last text of the user in a log, or the last message if the user
+/// has sent no text. The cost is proportional to the number of messages after
+/// it.
 std::string last_said(const ai::message_log& log) {
   if (log.empty())
     return {};
@@ -43,8 +44,9 @@ std::string last_said(const ai::message_log& log) {
   }
 }
 
-/// What the user had said last when each snapshot was made, by its number. All
-/// states are read in one go: each costs what is new in it.
+/// Returns the user's last text at the time of each snapshot, by sequence
+/// number. Reads all states in one pass, so that each costs only its new
+/// content.
 std::map<std::uint64_t, std::string> said_in(chat& x) {
   std::map<std::uint64_t, std::string> result;
   std::vector<damage> damages;
@@ -57,14 +59,14 @@ std::map<std::uint64_t, std::string> said_in(chat& x) {
       all.after = y.record.sequence;
       result.emplace(y.record.sequence, last_said(y.content.messages()));
     }
-    // Those of records are known already.
+    // Damage of records was reported by records_of.
     for (const auto& y : page.damages)
       if (!y.state.empty())
         damages.push_back(y);
     more = page.more;
   }
   if (!damages.empty())
-    remark(summary_of(damages)); // and the rest can be shown
+    remark(summary_of(damages)); // the other snapshots can be shown
   return result;
 }
 
@@ -81,7 +83,7 @@ std::vector<snapshot_record> records_of(chat& x) {
 }
 
 bool is_number(const std::string& x) {
-  constexpr std::size_t most = 18; // what fits for certain
+  constexpr std::size_t most = 18; // always fits into 64 bits
   return !x.empty() && x.size() <= most
          && x.find_first_not_of("0123456789") == std::string::npos;
 }

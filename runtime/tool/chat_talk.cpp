@@ -14,8 +14,8 @@ namespace tertulia::tool {
 
 namespace {
 
-/// Longest wait for an invocation to unwind. One that takes longer is taken
-/// over by the next one, which waits as well.
+/// Longest wait for an invocation to unwind. After that, the next invocation
+/// takes it over, which waits as well.
 constexpr caf::timespan unwind_within = std::chrono::seconds{10};
 
 } // namespace
@@ -45,7 +45,7 @@ chat_talk::say(std::vector<ai::message> said,
     drop();
     throw;
   }
-  // It was too late for this turn, and has ended the invocation.
+  // Ctrl-C came too late for this turn, but has cancelled the invocation.
   if (stopped || live_->finished())
     drop();
   return outcome::answered;
@@ -58,7 +58,7 @@ void chat_talk::leave() noexcept {
     live_->close();
     live_->wait_until_done(unwind_within);
   } catch (...) {
-    // All that was answered is stored.
+    // All answered turns are stored.
   }
   live_.reset();
 }
@@ -68,7 +68,7 @@ void chat_talk::drop() noexcept {
     live_->cancel();
     live_->wait_until_done(unwind_within);
   } catch (...) {
-    // It goes, whatever it says.
+    // The invocation is dropped in any case; its error does not matter.
   }
   live_.reset();
 }

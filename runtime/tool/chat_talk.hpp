@@ -17,11 +17,11 @@ using chat_chunk = ai::stream_chunk<nothing>;
 
 /// Effect of Ctrl-C while an answer is under way.
 enum class ctrl_c {
-  cancels_turn, ///< The one who typed it stays and says something else.
-  ends_process, ///< As in any program that reads a pipe.
+  cancels_turn, ///< Ends the turn; the user can send another text.
+  ends_process, ///< Ends the process, like any program that reads a pipe.
 };
 
-/// One session of a chat that is live, or will be when something is said.
+/// Connection to a chat session. It is opened by the first turn.
 ///
 /// @threads one at a time.
 class chat_talk {
@@ -40,20 +40,21 @@ public:
     return id_;
   }
 
-  /// How a turn has ended.
+  /// Outcome of a turn.
   enum class outcome { answered, cancelled };
 
-  /// Says something and hears the answer. If Ctrl-C cancels the turn, the
-  /// session is then as it was before, or as its last snapshot has it.
-  /// @errors throws what has failed the turn, and what `hear` throws.
+  /// Sends messages and passes each chunk of the answer to `hear`. After a
+  /// cancelled turn the session is as it was before the turn, or as its last
+  /// snapshot has it.
+  /// @errors throws the error that made the turn fail, and exceptions of
+  ///         `hear`.
   outcome say(std::vector<ai::message> said,
               const std::function<void(const chat_chunk&)>& hear);
 
-  /// Ends the live invocation, so that the store can be asked to change what
-  /// the session is.
+  /// Ends the live invocation, so that the store can change the session.
   void leave() noexcept;
 
-  /// Goes on with another session, or with the same one as the store has it.
+  /// Switches to another session, or reloads the same one from the store.
   void go_to(session_id id);
 
 private:

@@ -37,7 +37,7 @@ struct question_input {
 
 BOOST_DESCRIBE_STRUCT(question_input, (), (question))
 
-/// @errors throws `invalid_argument`, which the model is told.
+/// @errors throws `invalid_argument`, which is reported to the model.
 void expect_within(const char* what, int x, int least, int most) {
   if (x < least || x > most)
     throw status_error{errc::invalid_argument,
@@ -51,7 +51,7 @@ task<std::string> read_clock(ai::tool_context, clock_input) {
 }
 
 task<int> throw_dice(ai::tool_context, dice_input x) {
-  if (x.sides == 0) // nobody has said
+  if (x.sides == 0) // not given
     x.sides = dice_input{}.sides;
   expect_within("the sides", x.sides, 2, 1'000'000);
   std::random_device source;

@@ -9,7 +9,7 @@
 
 namespace tertulia::tool {
 
-/// Defines what the model of a chat may ask for: `clock`, `dice`, `timer` and
+/// Defines the tools of the chat model: `clock`, `dice`, `timer` and
 /// `ask_user`.
 [[nodiscard]] std::vector<ai::tool> define_chat_tools(runtime& rt);
 

@@ -13,8 +13,8 @@
 
 namespace tertulia::tool {
 
-// Each adds commands to the tree. The one that is chosen on the command line is
-// in `chosen` when that has been read.
+// Each function adds commands to the tree. Parsing the command line stores the
+// selected command in `chosen`.
 
 void add_chat(CLI::App& root, command& chosen);
 void add_agents(CLI::App& root, command& chosen);
@@ -32,10 +32,10 @@ void add_verify(CLI::App& root, command& chosen);
 void add_vacuum(CLI::App& root, command& chosen);
 void add_pki(CLI::App& root, command& chosen);
 
-/// @lifetime the tree is read when the command runs.
+/// @lifetime the tree must outlive `chosen`, which reads it when it runs.
 void add_completion(CLI::App& root, command& chosen);
 
-/// Says what is done when a command is chosen.
+/// Sets the function to run when the command is selected.
 /// @param fn `exit_code(tool&, const Options&)`
 template <class Options, class Fn>
 void when_chosen(CLI::App& x, command& chosen, std::shared_ptr<Options> options,
@@ -52,7 +52,7 @@ inline void add_agent(CLI::App& x, std::string& agent) {
     ->type_name("KEY");
 }
 
-/// Adds the session that a command is about.
+/// Adds the SESSION argument of a command.
 inline void add_session(CLI::App& x, std::string& session, std::string& agent) {
   x.add_option("SESSION", session, "Id of the session")
     ->required()
@@ -60,7 +60,7 @@ inline void add_session(CLI::App& x, std::string& session, std::string& agent) {
   add_agent(x, agent);
 }
 
-/// Which snapshot a command is about.
+/// Options that select a snapshot.
 struct snapshot_choice {
   std::string name;
   std::string session;

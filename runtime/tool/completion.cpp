@@ -19,7 +19,7 @@ value_kind kind_of(std::string_view name) {
   return value_kind::none;
 }
 
-/// The first sentence, without what a shell would take for its own.
+/// Returns the first sentence, without characters that are special in a shell.
 std::string brief(const std::string& text) {
   std::string result;
   for (const char c : text.substr(0, text.find_first_of(".;:")))

@@ -8,8 +8,8 @@ namespace tertulia::tool {
 
 namespace {
 
-// The words are taken from the line itself, for bash splits at colons, too, and
-// ids may have some.
+// Takes the words from COMP_LINE, because bash also splits at colons, which ids
+// may contain.
 constexpr const char* before_tables = R"SH(# bash completion of tertulia
 
 _tertulia_sessions() {

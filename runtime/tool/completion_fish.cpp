@@ -8,7 +8,7 @@ namespace tertulia::tool {
 
 namespace {
 
-/// What `__tertulia_at` is asked for a command: its path and what is below it.
+/// Returns the fish condition for a command: `__tertulia_at` with its path.
 std::string condition(const command_words& x) {
   return " -n '__tertulia_at \"" + x.path + "\"'";
 }

@@ -7,10 +7,10 @@
 
 namespace tertulia::tool {
 
-/// What can be typed where a value is expected.
+/// Kind of value that a shell can complete.
 enum class value_kind { none, file, session };
 
-/// One option of a command.
+/// An option of a command.
 struct option_words {
   /// `--agent` and `-a`.
   std::vector<std::string> names;
@@ -19,23 +19,23 @@ struct option_words {
   value_kind value = value_kind::none;
 };
 
-/// A command of the tree, as shells need to know it.
+/// A command of the tree, as input for the completion scripts.
 struct command_words {
-  /// Its names from the first below the root, blanks in between; empty for the
-  /// root.
+  /// Names from the first command below the root, separated by blanks; empty
+  /// for the root.
   std::string path;
   std::string description;
-  /// Names and descriptions of those below it.
+  /// Names and descriptions of its subcommands.
   std::vector<std::pair<std::string, std::string>> commands;
   std::vector<option_words> options;
-  /// What stands where no option does, in order.
+  /// Kinds of the positional arguments, in order.
   std::vector<value_kind> positionals;
 };
 
-/// All commands, each before those below it.
+/// All commands, each before its subcommands.
 using command_list = std::vector<command_words>;
 
-/// Each returns a script for its shell.
+/// Each function returns the completion script of a shell.
 [[nodiscard]] std::string bash_completion(const command_list& x);
 [[nodiscard]] std::string zsh_completion(const command_list& x);
 [[nodiscard]] std::string fish_completion(const command_list& x);

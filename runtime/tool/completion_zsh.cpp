@@ -26,7 +26,7 @@ std::string specification(const option_words& x) {
   std::string result;
   for (const auto& name : x.names) {
     result += " \\\n    '" + name;
-    // --store=FILE and --store FILE, -o FILE
+    // zsh specs: --store=FILE and --store FILE; -o FILE
     if (x.takes_value && name.starts_with("--"))
       result += '=';
     result += '[' + x.description + ']';

@@ -8,10 +8,11 @@
 
 namespace tertulia::tool {
 
-/// Returns a place in a list of sessions as one word without quotes.
+/// Returns a position in a list of sessions as one word without quotes.
 [[nodiscard]] std::string cursor_of(const session_ref& x);
 
-/// Reads what `cursor_of` has written.
+/// Parses a result of `cursor_of`.
+/// @errors throws a usage failure.
 /// @errors throws a failure of usage.
 [[nodiscard]] session_ref session_of_cursor(const std::string& text);
 

@@ -12,7 +12,7 @@ namespace tertulia::tool {
 
 namespace {
 
-/// What is damaged of the file itself has no name.
+/// Returns a dash for an empty name. Damage of the file itself has no names.
 std::string or_dash(const std::string& name) {
   return name.empty() ? "-" : shown(name);
 }

@@ -12,14 +12,14 @@
 
 namespace tertulia::tool {
 
-/// Shows damage to people: what is corrupt, then what is missing, with an empty
-/// line behind each. Nothing without any.
+/// Prints damage for people: corrupt items, then missing ones, each list
+/// followed by an empty line. Prints nothing for an empty list.
 void print_damages(tool& t, const std::vector<damage>& damages);
 
-/// The same for programs: one document each.
+/// Returns an array with one JSON document for each damage.
 [[nodiscard]] document document_of(const std::vector<damage>& damages);
 
-/// What a process says that has come across this damage.
+/// Returns the exit code for a command that has found this damage.
 [[nodiscard]] exit_code code_of(const std::vector<damage>& damages) noexcept;
 
 } // namespace tertulia::tool

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* other_place = "Add --store FILE.";
 
 std::filesystem::path data_home() {
-  // What is not absolute is to be ignored, says the XDG specification.
+  // The XDG specification requires that relative paths are ignored.
   if (const char* said = std::getenv("XDG_DATA_HOME"))
     if (std::filesystem::path place{said}; place.is_absolute())
       return place;

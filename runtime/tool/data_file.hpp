@@ -7,10 +7,11 @@
 
 namespace tertulia::tool {
 
-/// Returns where a file of this program lies when nobody has said: in
-/// `$XDG_DATA_HOME/tertulia`, or `~/.local/share/tertulia`. Makes the folder,
-/// for its user alone, if it is not there.
-/// @errors throws a failure if there is no such place.
+/// Returns the default path of a file of this program: in
+/// `$XDG_DATA_HOME/tertulia`, or ` /.local/share/tertulia`. Creates the folder
+/// if it does not exist, accessible to its user only.
+/// @errors throws a failure if neither variable is set or the folder cannot be
+///         created.
 [[nodiscard]] std::filesystem::path data_file(const std::string& name);
 
 } // namespace tertulia::tool

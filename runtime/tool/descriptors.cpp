@@ -15,8 +15,8 @@ void occupy_standard_descriptors() {
   for (auto fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0)
       continue;
-    // Gets the lowest number that is free, which is this one. To be read only:
-    // what is written must not be lost without an error.
+    // Gets the lowest free number, which is this one. Opened read-only, so that
+    // a write fails instead of being lost.
     if (::open("/dev/null", O_RDONLY | O_NOCTTY) < 0)
       throw std::system_error{errno, std::system_category(), "/dev/null"};
   }

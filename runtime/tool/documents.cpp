@@ -65,7 +65,7 @@ document document_of(const state& x) {
   const auto text = x.text();
   try {
     return text.empty() ? document{} : detail::parse_ordered_document(text);
-  } catch (const status_error& why) { // stored by somebody else, with its hash
+  } catch (const status_error& why) { // foreign content with a valid hash
     throw status_error{errc::data_loss,
                        "the state cannot be shown: " + why.message()};
   }

@@ -48,7 +48,7 @@ errc code_of_errno(int x) {
   }
 }
 
-/// Nobody can be told if this fails.
+/// Ignores errors, because there is no other place to report them.
 void write_error(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto n = ::write(STDERR_FILENO, text.data() + at, text.size() - at);

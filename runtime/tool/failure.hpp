@@ -12,15 +12,15 @@
 
 namespace tertulia::tool {
 
-/// Why a command ends, and what the user can do next.
+/// Reason why a command ends, with advice for the user.
 ///
 /// @threads a value.
 class failure : public std::exception {
 public:
-  /// @param advice a sentence; empty if nothing can be done.
+  /// @param advice a sentence; empty without advice.
   failure(exit_code code, status_error why, std::string advice = {});
 
-  /// What a store or a file has said: the code follows from its code.
+  /// Wraps an error of a store or a file; derives the exit code from its code.
   explicit failure(status_error why, std::string advice = {});
 
   [[nodiscard]] const char* what() const noexcept override {
@@ -45,25 +45,26 @@ private:
   std::string advice_;
 };
 
-/// Throws a failure that is the fault of what was typed.
+/// Throws a failure for an invalid command line.
 [[noreturn]] void reject_usage(const std::string& message,
                                std::string advice = {});
 
-/// Throws a failure with what the system says of a file.
-/// @param error an `errno`.
+/// Throws a failure for a system error of a file.
+/// @param error an `errno` value.
 [[noreturn]] void reject_file(const std::filesystem::path& file, int error);
 
-/// Translates the exception that is being handled.
+/// Converts the exception that is being handled.
 /// @pre called inside a `catch` block.
 [[nodiscard]] failure current_failure();
 
-/// Writes it on standard error: a sentence and the advice, or one JSON document
+/// Writes the failure on standard error: a sentence and the advice, or one JSON
+/// document
 /// `{"error":{"code":…,"message":…,"details":…,"advice":…,"exitCode":…}}`.
 void report(const failure& x, bool as_json);
 
-/// Writes, in the same way, the exception that ends the process because nobody
-/// handles it, also where there is no memory left. For `std::terminate`.
-/// @pre there is one.
+/// Writes the unhandled exception that ends the process, in the format of
+/// `report`. Works even if memory is exhausted. For `std::terminate`.
+/// @pre an exception is being handled.
 void report_unhandled(bool as_json) noexcept;
 
 /// Writes a remark for people on standard error.

@@ -72,9 +72,9 @@ void file_output::put_in_place() {
   } else if (::renameat2(AT_FDCWD, aside_.c_str(), AT_FDCWD, file_.c_str(),
                          RENAME_NOREPLACE)
              != 0) {
-    if (errno == EEXIST) // somebody was faster
+    if (errno == EEXIST) // created in the meantime
       reject_existing(file_);
-    // Some file systems cannot promise it; then the look before has to do.
+    // Some file systems do not support the flag; the check before must do.
     if (errno != EINVAL || ::rename(aside_.c_str(), file_.c_str()) != 0)
       reject_file(file_, errno);
   }

@@ -9,30 +9,30 @@
 
 namespace tertulia::tool {
 
-/// What becomes of a file that is there already.
+/// Treatment of a file that exists already.
 enum class existing_file { is_kept, is_replaced };
 
-/// A file that is there as a whole or not at all: it is written beside its
-/// place and moved there at the end.
+/// A file that is written completely or not at all. It is written under a
+/// temporary name in its folder and renamed at the end.
 ///
 /// @threads one at a time.
 class file_output {
 public:
-  /// @errors throws a failure: `already_exists`, and what the system says.
+  /// @errors throws a failure: `already_exists`, and errors of the system.
   file_output(std::filesystem::path file, existing_file existing);
 
   file_output(const file_output&) = delete;
   file_output& operator=(const file_output&) = delete;
 
-  /// Removes what was written unless it was put in its place.
+  /// Removes the temporary file unless it was put in place.
   ~file_output();
 
   [[nodiscard]] std::ostream& stream() noexcept {
     return stream_;
   }
 
-  /// Makes what was written durable and moves it to its place.
-  /// @errors as the constructor.
+  /// Makes the content durable and renames the file to its final name.
+  /// @errors same as the constructor.
   void put_in_place();
 
 private:
