@@ -22,14 +22,14 @@ namespace {
 constexpr std::size_t shortest_prefix = 4;
 constexpr std::size_t short_size = 12;
 
-/// So many of what a name could mean are listed.
+/// Maximum number of candidates listed for an ambiguous name.
 constexpr std::size_t most_candidates = 8;
 
 std::string quoted(const std::string& x) {
   return '"' + shown(x) + '"';
 }
 
-/// Returns what the function does; nothing for what is not there.
+/// Returns the result of the function; empty if it fails with `not_found`.
 template <class Fn>
 auto if_there(Fn fn) -> std::optional<decltype(fn())> {
   try {
@@ -72,7 +72,7 @@ session_and_sequence(const std::string& name) {
   return std::pair{name.substr(0, at), sequence};
 }
 
-/// Whether an id that it is the beginning of would go on.
+/// Returns whether a name may be the prefix of a longer id.
 bool may_be_prefix(const std::string& name) {
   constexpr std::size_t uuid_size = 36;
   constexpr std::size_t hash_size = 64;
@@ -101,12 +101,12 @@ std::vector<std::string> finder::agents() {
   for (;;) {
     const auto page = tool_.store().ask<session_page>(x);
     for (const auto& y : page.damages)
-      add(y.where.agent); // who asks for that session hears of it then
+      add(y.where.agent); // reported when the session is read
     if (page.sessions.empty())
       return result;
     const auto& agent = page.sessions.front().agent;
     add(agent);
-    // Behind all its sessions: the next agent there could be.
+    // Skips all sessions of this agent: the smallest key of a next agent.
     x.after = {agent + '\0', session_id{}};
   }
 }
@@ -121,14 +121,14 @@ std::vector<session_info> finder::sessions(const std::string& id) {
             get_session{{agent, session_id{id}}, detail_level::record});
         }))
       result.push_back(std::move(x->info));
-  // Some ids cannot be typed, but copied from where they are shown.
+  // Some ids cannot be typed, only copied in the form that is shown.
   if (!result.empty() || id.find('\\') == std::string::npos)
     return result;
   list_sessions all;
   all.agent = agent_;
   all.updated_since = caf::timestamp::min();
   all.limit = max_page;
-  // Those that are damaged have no name that can be read.
+  // Ignores damaged sessions, because their names cannot be read.
   (void)tool_.store().each_session(all, [&](const session_page& page) {
     for (const auto& x : page.sessions)
       if (shown(x.id.str()) == id)
@@ -163,8 +163,8 @@ snapshot_record finder::snapshot(const std::string& name,
                                  const std::string& within) {
   std::vector<snapshot_record> found;
   add_of_session(found, name, within);
-  // A session may be called like the beginning of an id, and then somebody has
-  // to say which is meant.
+  // A session id can look like the prefix of a snapshot id. The name is then
+  // ambiguous.
   if (found.empty() || may_be_prefix(name))
     add_of_id(found, name, within);
   if (may_be_prefix(name))
@@ -250,7 +250,7 @@ void finder::add_of_id(std::vector<snapshot_record>& to, const std::string& id,
     } catch (const status_error& x) {
       if (x.code() != errc::failed_precondition)
         throw;
-      // It is in several sessions, some of which the details name.
+      // The id is in several sessions, some of which the details list.
       const auto details = detail::document_or_null(x.details());
       if (!details.is_object() || !details.contains("sessions"))
         throw;
@@ -277,7 +277,7 @@ void finder::add_of_prefix(std::vector<snapshot_record>& to,
         ids.push_back(record.id);
       return true;
     }));
-    for (const auto& y : ids) // the store says which of its records is meant
+    for (const auto& y : ids) // the store picks the record of each id
       add(to, tool_.store()
                 .ask<stored_snapshot>(get_snapshot{
                   snapshot_ref{x.agent, x.id, y}, detail_level::record})

@@ -11,37 +11,40 @@
 
 namespace tertulia::tool {
 
-/// Finds what people name.
+/// Resolves the names of sessions and snapshots.
 ///
-/// A session is named by its id, or by what is shown of one that cannot be
-/// typed (`a\x00b`); if several agents have one of that id, by the agent, too.
-/// A snapshot is named, in this order, by `SESSION@SEQUENCE`; by `SESSION` for
-/// its head; by its id; by 4 or more characters that its id alone begins with.
+/// A session is named by its id, or by the shown form of an id that cannot be
+/// typed (`a\x00b`). If several agents have a session with that id, the agent
+/// must be given, too. A snapshot is named, in this order, by
+/// `SESSION@SEQUENCE`; by `SESSION` for its head; by its id; by a prefix of 4
+/// or more characters that only its id has.
 ///
-/// What is damaged has no name that can be read: it may be what was meant.
+/// A damaged item has no readable name, so any name may refer to it.
 ///
-/// @errors   all throw failures: `not_found`; `data_loss` if it may be damaged
-///           instead; or a failure of usage that lists what could be meant.
-/// @lifetime within that of the tool.
+/// @errors   all functions throw failures: `not_found`; `data_loss` if the item
+///           may be damaged instead; or a usage failure that lists the
+///           candidates.
+/// @lifetime must not outlive the tool.
 class finder {
 public:
-  /// @param agent key of the agent that is meant; empty for any.
+  /// @param agent key of the agent; empty for any.
   finder(tool& t, std::string agent);
 
   [[nodiscard]] session_info session(const std::string& id);
 
-  /// @param within the session that is meant; empty for any.
+  /// @param within session of the snapshot; empty for any.
   [[nodiscard]] snapshot_record snapshot(const std::string& name,
                                          const std::string& within = {});
 
 private:
-  /// The agents that are meant, with a session each at least, be it damaged.
+  /// Returns the given agent, or all agents that have a session, even a damaged
+  /// one.
   [[nodiscard]] std::vector<std::string> agents();
 
-  /// All sessions of that id.
+  /// Returns all sessions with that id.
   [[nodiscard]] std::vector<session_info> sessions(const std::string& id);
 
-  /// Adds what a name could mean.
+  /// Each function adds candidates for a name.
   void add_of_session(std::vector<snapshot_record>& to, const std::string& name,
                       const std::string& within);
   void add_of_id(std::vector<snapshot_record>& to, const std::string& id,
@@ -49,23 +52,23 @@ private:
   void add_of_prefix(std::vector<snapshot_record>& to, const std::string& id,
                      const std::string& within);
 
-  /// Throws if nothing was found that can be read, and else remarks what could
-  /// not be looked at.
+  /// Throws if nothing was found and something is damaged. If something was
+  /// found, prints a remark about the damage.
   void tell_damages(bool is_found, const std::string& what) const;
 
-  /// Adds a record unless the name means it already.
+  /// Adds a record unless it is among the candidates already.
   static void add(std::vector<snapshot_record>& to, snapshot_record x);
 
   tool& tool_;
   std::string agent_;
-  /// What could not be looked at so far.
+  /// Damage of items that could not be read so far.
   std::vector<damage> damages_;
 };
 
-/// Returns the beginning of an id that people can remember for a minute.
+/// Returns a prefix of an id that is short enough to remember.
 [[nodiscard]] std::string short_id(const snapshot_id& x);
 
-/// Returns `app.memo version 2`, or `no type` for what says nothing.
+/// Returns `app.memo version 2`, or `no type` for an empty type.
 [[nodiscard]] std::string name_of(const stored_type& x);
 
 /// Returns `SESSION@SEQUENCE`.

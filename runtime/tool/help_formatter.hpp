@@ -9,7 +9,7 @@
 
 namespace tertulia::tool {
 
-/// Writes help in lines that a terminal of 80 cells takes.
+/// Formats help for a terminal of 80 cells.
 class help_formatter : public CLI::Formatter {
 public:
   std::string make_option_desc(const CLI::Option* x) const override;

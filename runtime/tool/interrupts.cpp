@@ -43,7 +43,7 @@ watch& the_watch() {
     watch.clean_ups.back()();
     watch.clean_ups.pop_back();
   }
-  // Not exit: other threads are in the middle of things.
+  // Not `exit`, because other threads are still running.
   constexpr int killed_by = 128;
   ::_exit(killed_by + signal);
 }
@@ -52,7 +52,7 @@ watch& the_watch() {
 
 void watch_interrupts() {
   for (const int x : {SIGPIPE, SIGXFSZ})
-    std::signal(x, SIG_IGN); // writing says so
+    std::signal(x, SIG_IGN); // writes fail with an error instead
   sigset_t signals;
   sigemptyset(&signals);
   for (const int x : {SIGINT, SIGTERM, SIGHUP}) {

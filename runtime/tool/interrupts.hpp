@@ -4,22 +4,23 @@
 
 #include <functional>
 
-// Ctrl-C, and whoever else asks the process to end, ends it at once: a store
-// survives that at any moment. What must not stay behind is cleaned up before.
-// Who talks to people may take Ctrl-C for something smaller than the end.
+// Ctrl-C and other signals that request termination end the process at once; a
+// store survives that at any moment. Registered clean-up functions run first.
+// An interactive command can handle Ctrl-C itself instead of ending the
+// process.
 
 namespace tertulia::tool {
 
-/// Begins to watch. To be called before any other thread is started, which all
-/// inherit that they are not bothered. What the parent process had decided to
-/// ignore stays ignored.
+/// Starts to watch for signals. Must be called before any other thread is
+/// started, because new threads inherit the signal mask. Signals that the
+/// parent process ignored stay ignored.
 void watch_interrupts();
 
-/// As long as this lives, an interrupt runs the function before the process
-/// ends; the last one first.
+/// Runs a function before an interrupt ends the process, as long as this object
+/// lives. Of several functions, the last one runs first.
 ///
-/// @threads the function runs on a thread of its own, beside the one that made
-///          this and not after it is gone.
+/// @threads the function runs on the watching thread, concurrently with the
+///          owner of this object, but never after the destructor.
 class on_interrupt {
 public:
   explicit on_interrupt(std::function<void()> clean_up);
@@ -30,11 +31,11 @@ public:
   ~on_interrupt();
 };
 
-/// As long as this lives, Ctrl-C runs the function and does not end the
-/// process; of several the one that was made last. All else that ends it still
-/// does.
+/// Runs a function on Ctrl-C instead of ending the process, as long as this
+/// object lives. Of several functions, only the last one runs. Other signals
+/// still end the process.
 ///
-/// @threads as `on_interrupt`.
+/// @threads same as `on_interrupt`.
 class instead_of_interrupt {
 public:
   /// @param fn must not throw.

@@ -9,21 +9,21 @@
 
 namespace tertulia::tool {
 
-/// How one place of a document became that of another.
+/// Kind of difference at one path of a document.
 enum class change_kind { added, removed, changed };
 
 struct change {
   change_kind kind = change_kind::changed;
   /// JSON pointer.
   std::string path;
-  /// Null for what was added.
+  /// Null for an added value.
   document before;
-  /// Null for what was removed.
+  /// Null for a removed value.
   document after;
 };
 
-/// Returns what differs, as deep in the documents as it can be told; arrays
-/// are compared place by place.
+/// Returns the differences, located as deep in the documents as possible.
+/// Arrays are compared element by element, by position.
 [[nodiscard]] std::vector<change> diff(const document& before,
                                        const document& after,
                                        const std::string& path = {});

@@ -8,12 +8,12 @@
 namespace tertulia::tool {
 
 enum class line_end {
-  typed,       ///< There is a line.
-  interrupted, ///< Ctrl-C; what had been typed is gone.
-  input_over,  ///< Nothing more will come.
+  typed,       ///< A line was read.
+  interrupted, ///< Ctrl-C; the text typed so far is dropped.
+  input_over,  ///< End of the input.
 };
 
-/// Reads what people or programs say on standard input, a line at a time.
+/// Reads standard input line by line.
 ///
 /// @threads one at a time.
 class line_reader {
@@ -26,24 +26,24 @@ public:
   virtual ~line_reader() = default;
 
   /// Waits for a line.
-  /// @param line gets it, without its end.
+  /// @param line receives the line, without its line end.
   virtual line_end next(std::string& line) = 0;
 
-  /// Lets a person find a line again that was said before.
+  /// Adds a line to the history.
   virtual void remember(const std::string& line) = 0;
 };
 
-/// Reads from a terminal: with editing, and arrows for what was said before.
-/// While it lives, Ctrl-C is its own: the end of the line that is typed, or of
-/// the next one if none is.
+/// Creates a reader for a terminal, with line editing and a history on the
+/// arrow keys. While it lives, it handles Ctrl-C: it interrupts the current
+/// line, or the next one if no line is being read.
 ///
-/// To be made while no other thread runs, for it settles how bytes are read as
-/// characters.
+/// Must be called while no other thread runs, because it sets the locale in
+/// which bytes are decoded.
 ///
-/// @param prompt stands before each line.
+/// @param prompt printed before each line.
 [[nodiscard]] std::unique_ptr<line_reader> terminal_reader(std::string prompt);
 
-/// Reads from anything, and shows nothing.
+/// Creates a reader for any input; it prints nothing.
 [[nodiscard]] std::unique_ptr<line_reader> plain_reader();
 
 } // namespace tertulia::tool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// tertulia: a chat with an agent that remembers, and what looks into the file
-// of a store and looks after it.
+// tertulia: a chat with an agent that remembers, and commands to inspect and
+// maintain the file of a store.
 
 #include <tertulia/status.hpp>
 
@@ -63,7 +63,7 @@ Exit codes:
 
 void add_common(CLI::App& x, common_options& o) {
   constexpr const char* group = "Options of every command";
-  x.set_help_flag(); // so that it comes last
+  x.set_help_flag(); // lists it last
   x.set_help_flag("-h,--help", "Print this help")->group(group);
   x.add_option("--store", o.store, "File of the store (or TERTULIA_STORE)")
     ->type_name("FILE")
@@ -113,7 +113,7 @@ void build(CLI::App& root, common_options& common, command& chosen) {
   root.footer(examples);
 }
 
-/// The command that was being read: where to look for help.
+/// Returns the command that was being parsed, to refer to its help.
 std::string path_of(const CLI::App& root) {
   auto result = root.get_name();
   const auto* at = &root;
@@ -125,7 +125,7 @@ std::string path_of(const CLI::App& root) {
   return result;
 }
 
-/// What is wrong with the command line, as one sentence.
+/// Returns the error of a command line as one sentence.
 std::string told(const CLI::App& root, const CLI::ParseError& x) {
   if (const auto rest = root.remaining(true); x.get_name() == "RequiredError"
                                               && !rest.empty()
@@ -138,7 +138,7 @@ std::string told(const CLI::App& root, const CLI::ParseError& x) {
   return result;
 }
 
-/// Whether errors are told as JSON.
+/// Whether errors are reported as JSON.
 std::atomic<bool> as_json;
 
 exit_code run(int argc, const char* const* argv) {
@@ -165,7 +165,7 @@ exit_code run(int argc, const char* const* argv) {
     t.out().flush();
     return exit_code::fine;
   } catch (const CLI::ParseError& x) {
-    // It was not read to its end.
+    // The command line was not parsed to its end.
     as_json = std::any_of(argv, argv + argc,
                           [](std::string_view y) { return y == "--json"; });
     reject_usage(told(root, x), "Try: " + path_of(root) + " --help");
@@ -190,10 +190,11 @@ exit_code run_and_report(int argc, const char* const* argv) {
   }
 }
 
-/// Some thread could not go on, most likely for want of memory.
+/// Reports an exception that escaped from a thread, most likely because memory
+/// is exhausted.
 [[noreturn]] void end_unhandled() {
   if (!std::current_exception())
-    std::abort(); // a mistake of ours
+    std::abort(); // a bug in this program
   report_unhandled(as_json);
   ::_exit(static_cast<int>(exit_code::failed));
 }
@@ -208,7 +209,7 @@ int main(int argc, char** argv) {
     std::set_terminate(end_unhandled);
     occupy_standard_descriptors();
     return static_cast<int>(run_and_report(argc, argv));
-  } catch (...) { // not even that could be told
+  } catch (...) { // the report itself has failed
     return static_cast<int>(exit_code::failed);
   }
 }

@@ -22,7 +22,7 @@ output::~output() {
   try {
     flush();
   } catch (...) {
-    // Whoever needs to know has called flush.
+    // Callers that need the error have called flush.
   }
 }
 

@@ -11,12 +11,12 @@
 
 namespace tertulia::tool {
 
-/// Thrown where standard output has no reader any more: `| head` has seen
-/// enough. The end of the command, and no failure.
+/// Thrown if standard output has no reader any more, such as `| head` after its
+/// last line. Ends the command, but is not a failure.
 class closed_pipe {};
 
-/// Thrown where standard output cannot be written: it is closed, or the disk is
-/// full. Nobody would read what else is said.
+/// Thrown if standard output cannot be written: it is closed, or the disk is
+/// full. Further output would be lost as well.
 class broken_output : public failure {
 public:
   using failure::failure;
@@ -32,26 +32,27 @@ public:
   output(const output&) = delete;
   output& operator=(const output&) = delete;
 
-  /// Writes what is left, if it still can.
+  /// Writes the buffered output; ignores errors.
   ~output();
 
-  /// @errors throws `closed_pipe` and `broken_output`, as the others do.
+  /// @errors throws `closed_pipe` and `broken_output`, like the other
+  ///         functions.
   void write(std::string_view text);
 
-  /// Writes a line that holds nothing a terminal would obey.
+  /// Writes a line, with escapes for characters that control a terminal.
   void line(std::string_view text);
 
   /// Writes a document as one line.
   void json_line(const document& x);
 
-  /// Hands on what has gathered.
+  /// Writes the buffered output.
   void flush();
 
   [[nodiscard]] bool is_terminal() const noexcept {
     return is_terminal_;
   }
 
-  /// Number of cells in a line of the terminal, as wide as it is now.
+  /// Returns the current number of cells in a line of the terminal.
   [[nodiscard]] std::size_t columns() const noexcept;
 
 private:

@@ -9,7 +9,7 @@
 namespace tertulia::tool {
 
 output_stream::output_stream(output& to) : buffer_(to), stream_(&buffer_) {
-  // What writing throws is to come out again, not to be marked down.
+  // Rethrows exceptions of the buffer instead of only setting badbit.
   stream_.exceptions(std::ios::badbit);
 }
 

@@ -10,11 +10,10 @@
 
 namespace tertulia::tool {
 
-/// Standard output for who writes JSON lines into a stream. What a terminal
-/// would obey is escaped if it is one; otherwise the bytes are those that were
-/// written.
+/// Standard output as a stream, for writers of JSON lines. On a terminal,
+/// characters that control it are escaped; otherwise the bytes are unchanged.
 ///
-/// @lifetime within that of the output.
+/// @lifetime must not outlive the output.
 class output_stream {
 public:
   explicit output_stream(output& to);
@@ -34,7 +33,7 @@ private:
     int sync() override;
 
     output& to_;
-    /// What has come of a line, if lines are looked at.
+    /// Incomplete line, if the output is a terminal.
     std::string line_;
   };
 

@@ -11,20 +11,20 @@
 
 namespace tertulia::tool {
 
-/// A terminal once more, so that reading it never waits: Ctrl-C drops what was
-/// typed, also between the news of it and the reading. The descriptor itself is
-/// shared with other processes and must stay as it is.
+/// A second, non-blocking descriptor of the terminal. A read never waits, even
+/// if Ctrl-C drops the typed bytes between poll and read. The shared descriptor
+/// must stay unchanged, because other processes use it, too.
 ///
-/// Linux hands on a Ctrl-D as a zero byte if it was typed while the terminal
-/// still gathered lines. Typed later, a zero byte is Ctrl-Space.
+/// Linux delivers a Ctrl-D as a zero byte if it was typed while the terminal
+/// was still in line mode. A zero byte that is typed later is Ctrl-Space.
 ///
 /// @threads one at a time.
 class own_input {
 public:
   enum class outcome {
-    byte,    ///< There was one.
-    nothing, ///< None is there, or not any more.
-    over,    ///< Nothing more will come.
+    byte,    ///< A byte was read.
+    nothing, ///< There is no byte now, or it was dropped.
+    over,    ///< End of the input.
   };
 
   /// @param shared must outlive this.
@@ -41,13 +41,13 @@ public:
       ::close(fd_);
   }
 
-  /// What to wait on.
+  /// Returns the descriptor to poll.
   [[nodiscard]] int fd() const noexcept {
     return fd_ >= 0 ? fd_ : shared_;
   }
 
-  /// Notes what was typed before. To be called when keys come one by one, and
-  /// not lines any more.
+  /// Records the number of bytes typed in line mode. Must be called when the
+  /// terminal delivers single keys instead of lines.
   void begin_keys() {
     int waiting = 0;
     typed_before_ = ::ioctl(fd(), FIONREAD, &waiting) == 0 ? waiting : 0;
@@ -63,7 +63,7 @@ public:
         to = ctrl_d;
       return outcome::byte;
     }
-    typed_before_ = 0; // Ctrl-C has dropped it
+    typed_before_ = 0; // Ctrl-C has dropped them
     return n < 0 && (errno == EINTR || errno == EAGAIN) ? outcome::nothing
                                                         : outcome::over;
   }
@@ -71,7 +71,7 @@ public:
 private:
   int shared_;
   int fd_;
-  /// Number of bytes left of them.
+  /// Number of unread bytes that were typed in line mode.
   int typed_before_ = 0;
 };
 

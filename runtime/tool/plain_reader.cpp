@@ -17,7 +17,7 @@ namespace tertulia::tool {
 
 namespace {
 
-/// Longest line that is read, so that `/dev/zero` does not fill the memory.
+/// Maximum length of a line, so that `/dev/zero` does not exhaust the memory.
 constexpr std::size_t max_line = 64u << 20u;
 
 class plain_line_reader : public line_reader {
@@ -46,7 +46,7 @@ public:
   void remember(const std::string&) override {}
 
 private:
-  /// @returns false at the end.
+  /// @returns false at the end of the input.
   bool read() {
     std::array<char, 4096> buffer{};
     for (;;) {

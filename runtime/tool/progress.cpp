@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view wipe_line = "\r\x1b[K";
 
 void write_to_terminal(std::string_view text) {
-  // Nothing depends on a bar.
+  // Ignores errors, because nothing depends on the bar.
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0)
     return;
 }
@@ -56,7 +56,7 @@ void progress::at(std::uint64_t done, std::uint64_t of) {
     text += std::to_string(done);
   } else {
     constexpr std::size_t width = 24;
-    done = std::min(done, of); // there may be more by now
+    done = std::min(done, of); // the total may have grown
     const auto part = static_cast<double>(done) / static_cast<double>(of);
     const auto full = static_cast<std::size_t>(part * width);
     text += '[' + std::string(full, '#') + std::string(width - full, '.') + "] "

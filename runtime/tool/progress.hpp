@@ -11,14 +11,14 @@
 
 namespace tertulia::tool {
 
-/// A bar on standard error, if that is a terminal: how far long work has come.
-/// It is gone when the work is done.
+/// A progress bar on standard error, if that is a terminal. The destructor
+/// removes it.
 ///
 /// @threads one at a time.
 class progress {
 public:
-  /// @param what  the work: "verifying".
-  /// @param shown whether there may be a bar at all.
+  /// @param what  the work, such as "verifying".
+  /// @param shown whether a bar may be shown at all.
   progress(std::string what, bool shown);
 
   progress(const progress&) = delete;
@@ -26,15 +26,15 @@ public:
 
   ~progress();
 
-  /// Whether anybody sees it: finding out how long the way is may be spared.
+  /// Returns whether the bar is visible. If not, the total is not needed.
   [[nodiscard]] bool is_shown() const noexcept {
     return is_shown_;
   }
 
-  /// @param of  how long the way is; 0 if that is not known.
+  /// @param of  total amount of work; 0 if it is not known.
   void at(std::uint64_t done, std::uint64_t of);
 
-  /// Takes the bar away, so that something else can be written.
+  /// Removes the bar, so that other output can be written.
   void clear();
 
 private:

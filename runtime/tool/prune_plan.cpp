@@ -10,7 +10,7 @@ namespace tertulia::tool {
 
 namespace {
 
-/// Adds what one session would lose.
+/// Adds the records that one session would lose.
 void plan_session(prune_plan& to, store_file& store, const prune_snapshots& how,
                   const session_info& x) {
   const auto old_of = [&](std::uint64_t count) {
@@ -28,7 +28,7 @@ void plan_session(prune_plan& to, store_file& store, const prune_snapshots& how,
     }
     return true;
   });
-  // What is damaged is none of the newest, so there are fewer old ones.
+  // Damaged records do not count as newest, so fewer records are old.
   while (!places.empty() && places.back() >= old_of(readable)) {
     places.pop_back();
     result.dropped.pop_back();
@@ -40,7 +40,8 @@ void plan_session(prune_plan& to, store_file& store, const prune_snapshots& how,
     to.sessions.push_back(std::move(result));
 }
 
-/// The same of one that may not be readable at all.
+/// Adds the records that one session would lose, or its damage if it cannot be
+/// read.
 void try_session(prune_plan& to, store_file& store, const prune_snapshots& how,
                  const session_info& x) {
   try {

@@ -12,22 +12,22 @@
 
 namespace tertulia::tool {
 
-/// What `prune_snapshots` would drop, read beforehand by the rule that it
-/// promises: neither heads nor what has a label, nothing of the newest, nothing
-/// that is not old enough, nothing that is damaged. Nobody else changes the
-/// store while this process has it, so it holds.
+/// Records that `prune_snapshots` would drop, computed in advance by the rule
+/// that it promises: not heads, labelled records, the newest records, records
+/// that are not old enough, or damaged records. Only this process can change
+/// the store while it has the file, so the plan stays valid.
 struct prune_plan {
   struct entry {
     session_ref of;
     std::vector<snapshot_record> dropped;
   };
 
-  /// Sessions that would lose something.
+  /// Sessions that would lose records.
   std::vector<entry> sessions;
-  /// How many records there are and would be dropped.
+  /// Number of all records, and of records that would be dropped.
   std::uint64_t records = 0;
   std::uint64_t dropped = 0;
-  /// What cannot be read, and so stays.
+  /// Damage of items that cannot be read, which are kept.
   std::vector<damage> damages;
 };
 
