@@ -22,8 +22,8 @@ struct delete_options {
   bool yes = false;
 };
 
-/// Asks before a session is erased, and returns what it is called: that is all
-/// that is known of one whose row is damaged.
+/// Asks for confirmation before a session is erased, and returns the session.
+/// If its row is damaged, only its agent and id are known.
 session_info ask_to_erase(tool& t, const delete_options& o) {
   try {
     auto info = finder{t, o.agent}.session(o.session);

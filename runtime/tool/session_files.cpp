@@ -75,7 +75,7 @@ struct import_options {
   std::string agent;
 };
 
-/// Thrown into an import that is to end early.
+/// Thrown into an import to end it early.
 class stopped {};
 
 std::ifstream opened(const std::string& name) {
@@ -93,14 +93,14 @@ std::ifstream opened(const std::string& name) {
 
 exit_code read_in(tool& t, const import_options& o) {
   std::ifstream file;
-  // Looked at first: a typo must not make a new store.
+  // Opens the file first, so that a typo does not create a store.
   if (o.file != "-")
     file = opened(o.file);
   auto& client = t.store(missing_store::is_made);
   auto bar = t.show_progress("importing");
 
-  // Who is interrupted takes back what is there already. That takes a blink,
-  // unless standard input keeps it waiting; then the rest can be deleted later.
+  // An interrupted import removes the records that it has stored. That is
+  // quick, unless it waits for standard input; then they can be deleted later.
   std::atomic<bool> stop = false;
   std::binary_semaphore ended{0};
   const on_interrupt interrupted{[&] {

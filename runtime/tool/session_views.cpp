@@ -33,7 +33,7 @@ struct list_options {
   bool only_ids = false;
 };
 
-/// What a session is about, in one line.
+/// Returns a summary of a session, in one line.
 std::string about(const session_info& x) {
   if (!x.title.empty())
     return x.title;
@@ -112,7 +112,7 @@ struct show_options {
   std::uint64_t messages = 10;
 };
 
-/// One part of a message as people read it.
+/// Returns one part of a message as text for people.
 std::string told(const ai::part& x) {
   if (const auto* text = x.as_text())
     return text->text;
@@ -146,7 +146,8 @@ void print(output& to, const ai::message_log& log, std::size_t first) {
   }
 }
 
-/// The record of a session's head, if it has one that can be read.
+/// Returns the record of a session's head; empty if the session has no readable
+/// head.
 std::optional<snapshot_record> head_of(tool& t, const session_info& x) {
   auto found
     = t.store()
@@ -242,7 +243,7 @@ exit_code print_session(tool& t, const show_options& o) {
         orphans += x.orphaned ? 1 : 0;
         return true;
       });
-  // What is damaged need not hide what is not.
+  // Damaged content must not hide intact content.
   std::optional<state> content;
   std::optional<failure> damage;
   try {

@@ -10,7 +10,7 @@ namespace tertulia::tool {
 
 namespace {
 
-/// One certain record, as it was found.
+/// Returns a reference to exactly this record.
 snapshot_ref exactly(const snapshot_record& x) {
   return snapshot_ref{{x.agent, x.session}, x.sequence};
 }

@@ -34,7 +34,7 @@ side load(tool& t, const snapshot_record& which) {
     get_snapshot{snapshot_ref{{which.agent, which.session}, which.sequence}});
   result.content = document_of(found.content);
   if (found.content.form() == state_form::plain) {
-    // So that both forms can be told of in the same words.
+    // Wraps the state, so that both forms are printed in the same way.
     document whole;
     whole["state"] = std::move(result.content);
     result.content = std::move(whole);
@@ -42,7 +42,7 @@ side load(tool& t, const snapshot_record& which) {
   return result;
 }
 
-/// One part of a state that is told of by itself.
+/// One part of a state, which is compared separately.
 struct part {
   const char* name = "";
   std::vector<change> changes;
@@ -65,7 +65,8 @@ part compare(const char* name, const side& before, const side& after) {
   const auto path = std::string{"/"} + name;
   if (std::string_view{name} == "messages"
       || std::string_view{name} == "artifacts") {
-    // What is not there is an empty list: each is added or removed by itself.
+    // A missing list counts as empty, so that each element is added or removed
+    // separately.
     const auto empty = document::array();
     result.changes
       = diff(old.is_null() ? empty : old, now.is_null() ? empty : now, path);
@@ -103,7 +104,7 @@ document changes_of(const part& x) {
   return result;
 }
 
-/// A value in one line: a message as who says what, if it is text only.
+/// Returns a value in one line: `role: text` for a message of text only.
 std::string told(const document& x) {
   if (x.is_object() && x.contains("role") && x.contains("content")
       && x["content"].is_array()) {
@@ -165,7 +166,7 @@ exit_code print_diff(tool& t, const snapshot_record& old,
     t.out().json_line(all);
     return exit_code::fine;
   }
-  // Equal text of another type may mean something else.
+  // Equal text of a different type may have a different meaning.
   const auto same_type = before.record.type == after.record.type;
   for (const auto* x : {&before, &after})
     t.out().line((x == &before ? "- " : "+ ") + name_of(x->record) + "  "

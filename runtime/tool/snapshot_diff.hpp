@@ -8,8 +8,8 @@
 
 namespace tertulia::tool {
 
-/// Prints what differs between the states of two snapshots.
-/// @errors throws what the store says.
+/// Prints the differences between the states of two snapshots.
+/// @errors throws errors of the store.
 exit_code print_diff(tool& t, const snapshot_record& old,
                      const snapshot_record& now);
 

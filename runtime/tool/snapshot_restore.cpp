@@ -24,7 +24,7 @@ std::string listed_sequences(const std::vector<std::uint64_t>& x) {
   return result;
 }
 
-/// Which records of a session are orphaned.
+/// Orphaned flag of each record of a session, by sequence number.
 struct timeline {
   std::map<std::uint64_t, bool> orphaned;
   std::vector<damage> damages;

@@ -14,21 +14,21 @@
 
 namespace tertulia::tool {
 
-/// What has changed when a snapshot was made the head of its session.
+/// Effects of making a snapshot the head of its session.
 struct restored {
   snapshot_record now;
-  /// Sequence number of the head before.
+  /// Sequence number of the previous head.
   std::uint64_t before = 0;
-  /// Sequence numbers of what is no longer on the way to the head, and of what
-  /// is again.
+  /// Sequence numbers of records that are no longer on the path to the head,
+  /// and of records that are on it again.
   std::vector<std::uint64_t> orphaned;
   std::vector<std::uint64_t> recovered;
-  /// Those about which nobody knows.
+  /// Damage of records in neither list.
   std::vector<damage> damages;
 };
 
 /// Makes a snapshot the head of its session.
-/// @errors throws what the store says.
+/// @errors throws errors of the store.
 [[nodiscard]] restored restore_to(tool& t, const snapshot_record& x);
 
 void print_restored_json(tool& t, const restored& x);

@@ -27,14 +27,16 @@ std::vector<tree_row> as_tree(const std::vector<snapshot_record>& records) {
     children[places.contains(parent) ? parent : 0].push_back(i);
     places[records[i].sequence] = i;
   }
-  // A stack of its own: a timeline may be longer than that of the thread.
+  // An explicit stack, because a timeline may be deeper than the stack of the
+  // thread.
   std::vector<tree_visit> open;
   const auto push_children = [&](std::uint64_t of, const std::string& lines) {
     const auto found = children.find(of);
     if (found == children.end())
       return;
     auto& below = found->second;
-    // What leads to the head goes straight on, or else what is newest.
+    // The child on the path to the head goes straight on, or else the newest
+    // child.
     const auto active
       = std::find_if(below.begin(), below.end(),
                      [&](std::size_t i) { return !records[i].orphaned; });

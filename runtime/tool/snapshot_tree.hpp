@@ -10,16 +10,16 @@
 
 namespace tertulia::tool {
 
-/// One record of a tree, with what is drawn before it.
+/// One record of a tree, with the lines drawn before it.
 struct tree_row {
   std::string lines;
-  /// Of the records that were given.
+  /// Index into the given records.
   std::size_t record = 0;
 };
 
-/// Lays the records of a session out as a tree, each below the one that it went
-/// on from. The way to the head stands on the left, and what branches off from
-/// it is indented between a record and its successor on the way:
+/// Lays out the records of a session as a tree, each below its parent. The path
+/// to the head is on the left. Branches are indented between a record and its
+/// successor on the path:
 ///
 /// ```
 /// 1
@@ -28,7 +28,7 @@ struct tree_row {
 /// 4
 /// ```
 ///
-/// A record whose parent is gone begins a way of its own.
+/// A record whose parent is missing starts a path of its own.
 ///
 /// @param records oldest first.
 [[nodiscard]] std::vector<tree_row>

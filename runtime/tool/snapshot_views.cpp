@@ -56,7 +56,7 @@ exit_code print_snapshots(tool& t, const snapshot_list_options& o) {
         t.out().json_line(line);
         return true;
       }
-      // What goes on from the row above needs no word; a branch does.
+      // The parent is shown only if it is not the row above.
       const auto from = x.parent == before ? "" : std::to_string(x.parent);
       rows.row({x.sequence == info.head ? "*"
                 : x.orphaned            ? "x"
@@ -102,7 +102,8 @@ exit_code print_snapshot(tool& t, const snapshot_show_options& o) {
     damage = x.message();
   }
   if (o.only_state) {
-    // These very bytes have the id for their hash; but no terminal gets them.
+    // The id is the hash of exactly these bytes. For a terminal they are
+    // escaped.
     const auto text = content.text();
     t.out().write(t.out().is_terminal() ? shown_json(text) + '\n' : text);
     return exit_code::fine;

@@ -16,7 +16,8 @@ namespace tertulia::tool {
 
 namespace {
 
-/// Whether a store could not be opened because somebody else has its file.
+/// Returns whether a store could not be opened because another process has its
+/// file.
 bool is_in_use(const status_error& x) {
   if (x.code() != errc::unavailable)
     return false;
@@ -52,7 +53,7 @@ managed_store open(caf::actor_system& system, const std::filesystem::path& file,
   check(file, missing);
   sqlite_options options;
   options.patience = patience;
-  // A look into a store may need memory for all that it shows, and no more.
+  // Caches no messages: a single command needs memory only for its output.
   options.remembered_messages = 0;
   try {
     return spawn_sqlite_store(system, file, options);

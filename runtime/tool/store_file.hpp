@@ -19,18 +19,18 @@
 
 namespace tertulia::tool {
 
-/// What becomes of a store that is not there.
+/// Treatment of a store that does not exist.
 enum class missing_store { is_refused, is_made };
 
-/// The file of a store while this process has it, and its store, whose answers
-/// a thread waits for.
+/// The open file of a store, and its store actor. Requests block the calling
+/// thread until the answer arrives.
 ///
 /// @threads one at a time.
 class store_file {
 public:
   /// Opens the file.
-  /// @param   patience how long to wait for another process that has it.
-  /// @errors  throws a failure, for people.
+  /// @param   patience longest wait for another process that has the file.
+  /// @errors  throws a failure.
   store_file(const std::filesystem::path& file, missing_store missing,
              caf::timespan patience);
 
@@ -40,7 +40,7 @@ public:
   /// Closes the file.
   ~store_file();
 
-  /// @errors throws what the store says.
+  /// @errors throws errors of the store.
   template <class Answer, class Verb>
   Answer ask(const Verb& x) {
     Answer result;
@@ -53,16 +53,16 @@ public:
     return result;
   }
 
-  /// Calls the function with each session that a question fits, page by page.
-  /// @param   fn returns whether to go on.
-  /// @returns what was left out because it is damaged.
+  /// Calls the function with each page of the sessions that match a query.
+  /// @param   fn returns whether to continue.
+  /// @returns damage of the items that were left out.
   std::vector<damage>
   each_session(list_sessions x,
                const std::function<bool(const session_page&)>& fn);
 
   /// Calls the function with each record of a session, orphans included.
-  /// @param   fn returns whether to go on.
-  /// @returns what was left out because it is damaged.
+  /// @param   fn returns whether to continue.
+  /// @returns damage of the items that were left out.
   std::vector<damage>
   each_record(const session_ref& of,
               const std::function<bool(const snapshot_record&)>& fn);
@@ -79,8 +79,8 @@ public:
     return store_;
   }
 
-  /// Longest wait for one answer. It is long, because somebody watches who can
-  /// interrupt.
+  /// Longest wait for one answer. It is long, because the user can interrupt
+  /// the program.
   static constexpr caf::timespan patience = std::chrono::hours{24};
 
 private:
@@ -91,11 +91,11 @@ private:
   managed_store store_;
 };
 
-/// Names the first that is damaged, and how many there are.
+/// Returns a text with the first damage and the number of all.
 [[nodiscard]] std::string summary_of(const std::vector<damage>& damages);
 
-/// Throws a failure that names what is damaged, if anything is: once all else
-/// has been shown.
+/// Throws a failure that names the damage, if there is any. Called after all
+/// intact content has been shown.
 void expect_none(const std::vector<damage>& damages);
 
 } // namespace tertulia::tool

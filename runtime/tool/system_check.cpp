@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 void expect_clocks() {
-  // All times are 64-bit numbers of nanoseconds. A year is left for waits.
+  // All times are 64-bit numbers of nanoseconds. Leaves a year for waits.
   constexpr auto last
     = std::chrono::floor<std::chrono::seconds>(std::chrono::nanoseconds::max())
       - 366 * 24h;
@@ -40,12 +40,12 @@ void expect_clocks() {
   }
 }
 
-/// What CAF starts for a command with a store: a worker, its clock, its printer
-/// and the store.
+/// Number of threads that CAF starts for a command with a store: a worker, its
+/// clock, its printer and the store.
 constexpr std::size_t most_threads = 4;
 
 void expect_threads() {
-  // And some room to work in.
+  // Memory that a command needs besides its threads.
   constexpr std::size_t room = std::size_t{32} << 20u; // 32 MiB
   std::promise<void> enough;
   const auto end = enough.get_future().share();
@@ -55,7 +55,7 @@ void expect_threads() {
     all.reserve(most_threads);
     while (all.size() < most_threads)
       all.emplace_back([end] {
-        // Each takes what it will need for its heap, which is not given back.
+        // Each thread claims the memory that its heap will need and keep.
         const auto* volatile first = new (std::nothrow) std::byte;
         delete first;
         end.wait();

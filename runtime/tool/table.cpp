@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::string_view gap = "  ";
 
-/// No column is cut to less.
+/// Minimum width of a column that is cut.
 constexpr std::size_t least_width = 8;
 
-/// No cell that has lines of its own gets more.
+/// Maximum number of lines for a cell that is printed in lines of its own.
 constexpr std::size_t most_lines = 4;
 
 } // namespace
@@ -63,7 +63,7 @@ std::vector<std::size_t> table::fitted() const {
   auto sum = std::accumulate(result.begin(), result.end(),
                              gap.size() * (result.size() - 1));
   while (sum > to_.columns()) {
-    // The widest goes first, so that short ones stay whole.
+    // Shrinks the widest column first, so that short ones stay whole.
     std::size_t* widest = nullptr;
     for (std::size_t i = 0; i < result.size(); ++i)
       if (columns_[i].kind == column_kind::text && result[i] > least_width
@@ -100,7 +100,7 @@ void table::print_in_lines(const std::vector<std::string>& cells) {
   std::size_t title_width = 0;
   for (const auto& x : columns_)
     title_width = std::max(title_width, width_of(x.title));
-  std::string mark; // without a title: it belongs to what comes next
+  std::string mark; // cell without a title, printed before the next one
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto& title = columns_[i].title;
     const auto cell = mark + cells[i];
@@ -119,7 +119,7 @@ void table::print_in_lines(const std::vector<std::string>& cells) {
       continue;
     }
     to_.line(title);
-    // Broken by the terminal, so that an id can be copied.
+    // The terminal breaks the line, so that an id can be copied.
     const auto room = std::max(columns, gap.size() + 1) - gap.size();
     to_.line(std::string{gap} + cut(cell, room * most_lines));
   }

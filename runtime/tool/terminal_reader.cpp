@@ -25,14 +25,14 @@ namespace tertulia::tool {
 
 namespace {
 
-/// Has bytes read as UTF-8, whatever the environment says or does not say.
+/// Selects UTF-8 as the encoding of input, whatever the environment contains.
 void expect_utf8() {
   std::setlocale(LC_CTYPE, "");
   if (std::string_view{::nl_langinfo(CODESET)} != "UTF-8")
     std::setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/// How the terminal was, to leave it like that.
+/// Initial mode of the terminal, to be restored.
 class terminal_mode {
 public:
   terminal_mode() : known_(::tcgetattr(STDIN_FILENO, &mode_) == 0) {}
@@ -47,7 +47,7 @@ private:
   bool known_;
 };
 
-/// Makes a wait for a character end.
+/// Wakes up a thread that waits for a character.
 class wake_up {
 public:
   wake_up() : fd_(::eventfd(0, EFD_CLOEXEC)) {}
@@ -82,7 +82,7 @@ class terminal_line_reader : public line_reader {
 public:
   explicit terminal_line_reader(std::string prompt)
     : prompt_(std::move(prompt)),
-      // Answers may go into a file; what is typed is shown all the same.
+      // Answers may go into a file; the typed text is visible nevertheless.
       shown_(::isatty(STDOUT_FILENO) == 1 ? stdout : stderr),
       past_(::history_init()),
       edit_(::el_init("tertulia", stdin, shown_, stderr)),
@@ -101,7 +101,7 @@ public:
     ::el_set(edit, EL_EDITOR, "emacs");
     ::el_set(edit, EL_HIST, &::history, past_.get());
     ::el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-    ::el_source(edit, nullptr); // as ~/.editrc wants it
+    ::el_source(edit, nullptr); // applies ~/.editrc
     ::el_wset(edit, EL_GETCFN, &terminal_line_reader::character_of);
   }
 
@@ -142,10 +142,10 @@ private:
     return of(x).next_character(*to);
   }
 
-  /// @returns 1 for a character, 0 or less for none.
+  /// @returns 1 for a character; 0 or less if no character was read.
   int next_character(wchar_t& to) {
     if (std::exchange(begins_, false))
-      input_.begin_keys(); // libedit has the terminal in its own mode by now
+      input_.begin_keys(); // libedit has switched the terminal mode by now
     std::mbstate_t state{};
     for (;;) {
       std::array<pollfd, 2> ends{
@@ -165,10 +165,10 @@ private:
         return 0;
       const auto used = std::mbrtowc(&to, &byte, 1, &state);
       if (used == static_cast<std::size_t>(-2))
-        continue; // there is more of it
+        continue; // incomplete character
       if (used != static_cast<std::size_t>(-1))
         return 1;
-      state = {}; // what is no UTF-8 was not typed
+      state = {}; // skips invalid UTF-8
     }
   }
 

@@ -23,8 +23,8 @@ bool is_in(const std::array<character_range, N>& ranges, char32_t x) {
   return next != ranges.begin() && x <= std::prev(next)->last;
 }
 
-/// Controls, marks that turn the direction of the text, what breaks lines, and
-/// tags: an invisible copy of ASCII.
+/// Characters that control a terminal: control characters, marks for the
+/// direction of text, line separators, and tags (an invisible copy of ASCII).
 constexpr std::array<character_range, 9> obeyed{{{0x00, 0x1f},
                                                  {0x7f, 0x9f},
                                                  {0x61c, 0x61c},
@@ -35,8 +35,8 @@ constexpr std::array<character_range, 9> obeyed{{{0x00, 0x1f},
                                                  {0xfff9, 0xfffb},
                                                  {0xe0000, 0xe007f}}};
 
-/// Longest run of characters without width that passes: terminals that stack
-/// them paint over other lines. Scripts and emoji need fewer.
+/// Longest accepted run of zero-width characters. Terminals that stack them
+/// paint over other lines. Scripts and emoji need fewer.
 constexpr std::size_t most_marks = 8;
 
 constexpr std::array<character_range, 12> wide{{{0x1100, 0x115f},
@@ -52,7 +52,7 @@ constexpr std::array<character_range, 12> wide{{{0x1100, 0x115f},
                                                 {0x1f680, 0x1faff},
                                                 {0x20000, 0x3fffd}}};
 
-/// One character of a text, or one byte that belongs to none.
+/// One character of a text, or one byte that is not part of a valid character.
 struct character {
   char32_t code = 0;
   std::string_view bytes;
@@ -108,15 +108,17 @@ std::string escaped(const character& x) {
                                   : hex("\\x%02x", x.code);
 }
 
-/// Counts how many characters without width there are in a row.
-/// @returns whether the character is one of too many.
+/// Counts consecutive zero-width characters.
+/// @returns whether the character makes the run too long.
 bool is_one_too_many(const character& x, std::size_t& marks) {
   marks = x.valid && is_in(zero_width, x.code) ? marks + 1 : 0;
   return marks > most_marks;
 }
 
-/// @param keep  which of the characters that are obeyed stay, or become blanks.
-/// @param marks length of the run that ends before the text; at its end then.
+/// @param keep  returns the replacement of a character that controls a
+///              terminal; zero to escape the character.
+/// @param marks length of the zero-width run before the text; receives that at
+///              its end.
 template <class Fn>
 std::string replaced(std::string_view text, Fn keep, std::size_t& marks) {
   std::string result;
@@ -140,7 +142,7 @@ std::string replaced(std::string_view text, Fn keep) {
   return replaced(text, keep, marks);
 }
 
-/// As JSON names a character: as one or two units of UTF-16.
+/// Returns a character as JSON escapes: one or two units of UTF-16.
 std::string json_escaped(char32_t x) {
   if (x <= 0xffff)
     return hex("\\u%04x", x);
@@ -186,7 +188,7 @@ std::string shown_json(std::string_view text) {
   result.reserve(text.size());
   std::size_t marks = 0;
   for_each_character(text, [&](const character& x) {
-    // Outside of strings there are line breaks and blanks at most.
+    // Outside of strings, line breaks are the only control characters.
     if (!x.valid)
       result += "\\ufffd";
     else if (is_one_too_many(x, marks)

@@ -6,47 +6,47 @@
 #include <string>
 #include <string_view>
 
-// What people and models have written may hold anything: what would move the
-// cursor, change colours, turn the direction of the text, hide in it or pile up
-// over other lines never reaches a terminal as it is.
+// Text of people and models can contain anything. Characters that move the
+// cursor, change colours, turn the direction of the text, are invisible or pile
+// up over other lines are never sent to a terminal unescaped.
 
 namespace tertulia::tool {
 
-/// Returns the text with everything that does not simply show replaced by what
-/// does: `\n`, `\x1b`, `\u{202e}`.
+/// Returns the text with all characters that control a terminal replaced by
+/// visible escapes: `\n`, `\x1b`, `\u{202e}`.
 [[nodiscard]] std::string shown(std::string_view text);
 
-/// The same, with blanks in place of line breaks and tabs.
+/// Like `shown`, but with blanks in place of line breaks and tabs.
 [[nodiscard]] std::string one_line(std::string_view text);
 
-/// The same, with line breaks and tabs as they are.
+/// Like `shown`, but keeps line breaks and tabs.
 [[nodiscard]] std::string shown_lines(std::string_view text);
 
-/// The same for a text that comes in pieces.
-/// @param marks number of characters without width at the end of the pieces
-///              before; gets that of this one.
+/// Like `shown_lines`, for a text in pieces.
+/// @param marks number of zero-width characters at the end of the previous
+///              pieces; receives that of this one.
 [[nodiscard]] std::string shown_lines(std::string_view text,
                                       std::size_t& marks);
 
-/// Returns JSON text that means the same, with `\u009b` in place of what JSON
-/// allows in a string and a terminal would obey.
+/// Returns equivalent JSON text, with escapes such as `\u009b` for characters
+/// that JSON allows in a string but that control a terminal.
 [[nodiscard]] std::string shown_json(std::string_view text);
 
-/// Returns the text with U+FFFD in place of what is no UTF-8.
+/// Returns the text with U+FFFD in place of invalid UTF-8.
 [[nodiscard]] std::string as_utf8(std::string_view text);
 
-/// Returns how many cells of a terminal the text takes that simply shows.
+/// Returns the number of terminal cells of a text without control characters.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// Returns the text if it fits, or as much of it as does, and `…`.
+/// Returns the text if it fits, or else its longest prefix that fits with `…`.
 /// @param cells 1 or more.
 [[nodiscard]] std::string cut(std::string_view text, std::size_t cells);
 
-/// Returns a text as a shell would read it back: `s1`, `'my session'`.
+/// Returns a text quoted for a shell: `s1`, `'my session'`.
 [[nodiscard]] std::string as_word(std::string_view text);
 
-/// Returns the plural of a noun that has a regular one: `1 session`,
-/// `2 sessions`.
+/// Returns a number with a noun that has a regular plural: `1 session`, `2
+/// sessions`.
 [[nodiscard]] std::string counted(unsigned long long n, const char* noun);
 
 } // namespace tertulia::tool

@@ -14,16 +14,16 @@
 
 namespace tertulia::tool {
 
-/// What every command can be told.
+/// Options of every command.
 struct common_options {
   std::string store;
   std::string wait = "2s";
   bool json = false;
 };
 
-/// What a command works with.
+/// Environment of a command: its common options, output and store.
 ///
-/// @lifetime within that of the options.
+/// @lifetime must not outlive the options.
 class tool {
 public:
   explicit tool(const common_options& options) : options_(options) {}
@@ -32,28 +32,28 @@ public:
     return out_;
   }
 
-  /// Whether a program reads what is printed.
+  /// Returns whether the output is JSON, for a program.
   [[nodiscard]] bool as_json() const noexcept {
     return options_.json;
   }
 
-  /// The store, which is opened when it is needed.
+  /// Returns the store, which is opened by the first call.
   /// @errors throws a failure.
   [[nodiscard]] store_file& store(missing_store missing
                                   = missing_store::is_refused);
 
-  /// The same for who has a place for a store that nobody has named: `store`
-  /// finds that one from then on.
-  /// @param unnamed says which file that is.
+  /// Returns the store, like `store`, but opens a default file if none was
+  /// given. Later calls of `store` return that one.
+  /// @param unnamed returns the default file.
   store_file& store_or(const std::function<std::filesystem::path()>& unnamed);
 
-  /// A bar for people.
+  /// Returns a progress bar, which is shown to people only.
   [[nodiscard]] progress show_progress(std::string what) const {
     return progress{std::move(what), !as_json()};
   }
 
 private:
-  /// The file that was named; empty for none.
+  /// Returns the given store file; empty without one.
   [[nodiscard]] std::string named_store() const;
 
   store_file& open(const std::filesystem::path& file, missing_store missing);
@@ -63,7 +63,7 @@ private:
   std::optional<store_file> store_;
 };
 
-/// A command that was chosen, with its options.
+/// The selected command, with its options.
 using command = std::function<exit_code(tool&)>;
 
 } // namespace tertulia::tool

@@ -46,7 +46,7 @@ std::optional<caf::timespan> duration_of(const std::string& text) {
     case 'w': unit = 604'800; break;
     default: return std::nullopt;
   }
-  // A hundred years: what is longer no longer fits into nanoseconds one day.
+  // A hundred years: longer durations will not fit into nanoseconds some day.
   constexpr std::int64_t longest = std::int64_t{36'525} * 86'400;
   if (n > longest / unit)
     return std::nullopt;

@@ -18,7 +18,7 @@ struct verify_options {
   std::string agent;
 };
 
-/// How many sessions and records there are to look at.
+/// Returns the number of sessions and records to verify.
 std::uint64_t length_of_way(tool& t, const verify_sessions& what) {
   std::uint64_t result = 0;
   list_sessions all;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr char bracket = '[';
 
-/// Where the value of an argument begins: `VALUE`, `--option=VALUE`, `-oVALUE`.
+/// Returns the position of the value in an argument: `VALUE`, `--option=VALUE`,
+/// `-oVALUE`.
 std::size_t value_of(std::string_view argument) {
   if (argument.starts_with("--"))
     return std::min(argument.find('='), argument.size() - 1) + 1;

@@ -11,18 +11,17 @@
 
 namespace tertulia::tool {
 
-// CLI11 splits a value `[a,b]` into `a` and `b` wherever an option takes
-// several values. Here it is an input in JSON, or a label. So a blank is put
-// behind each value that begins with a bracket, and taken away when the value
-// has been read.
+// CLI11 splits a value `[a,b]` into `a` and `b` if an option takes several
+// values. Here such a value is a JSON input or a label. Therefore a blank is
+// appended to each value that starts with a bracket, and removed after parsing.
 
-/// Returns the arguments of a command line, each with a blank at its end if its
-/// value begins with a bracket.
+/// Returns the arguments of a command line, with a blank appended to each one
+/// whose value starts with a bracket.
 [[nodiscard]] std::vector<std::string> mark_whole(int argc,
                                                   const char* const* argv);
 
-/// Has all options of the tree take that blank away. To be called when the tree
-/// is complete.
+/// Makes all options of the tree remove that blank. Must be called when the
+/// tree is complete.
 void take_whole(CLI::App& tree);
 
 } // namespace tertulia::tool

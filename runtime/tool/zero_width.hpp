@@ -6,17 +6,17 @@
 
 namespace tertulia::tool {
 
-/// Characters from the first to the last one.
+/// Range of characters, including the first and the last one.
 struct character_range {
   char32_t first;
   char32_t last;
 };
 
-/// Characters that take no cell of a terminal because they change the one
-/// before: marks (general categories Mn and Me), vowels and finals of Hangul
-/// that are written apart, zero-width spaces and joiners, and invisible format
-/// characters of single scripts. Sorted; unassigned characters between two of
-/// them belong to the range. Of Unicode 14.
+/// Characters that take no cell of a terminal because they modify the previous
+/// character: marks (general categories Mn and Me), vowels and finals of Hangul
+/// that are written separately, zero-width spaces and joiners, and invisible
+/// format characters of single scripts. Sorted; a range includes unassigned
+/// characters between its members. Data of Unicode 14.
 inline constexpr std::array<character_range, 309> zero_width{
   {{0x300, 0x36f},     {0x483, 0x489},     {0x591, 0x5bd},
    {0x5bf, 0x5bf},     {0x5c1, 0x5c2},     {0x5c4, 0x5c5},
