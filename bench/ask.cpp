@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does a body wait for the answer of another actor? Raw CAF asks
-// without a timeout, which a body cannot.
+// Measures how long a body waits for the answer of another actor. Baseline: raw
+// CAF requests without a time-out, which is not possible in a body.
 
 #include <caf/event_based_actor.hpp>
 
@@ -23,7 +23,7 @@ caf::behavior raw_echo(caf::event_based_actor*) {
   return {[](text& x) { return std::move(x); }};
 }
 
-/// Asks `peer` as often as each input says.
+/// Sends as many requests to `peer` as each input specifies.
 struct asking_body {
   task<> operator()(context ctx, input<std::uint64_t> in,
                     output<std::uint64_t> out) const {

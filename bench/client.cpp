@@ -44,8 +44,8 @@ void client_state::connect() {
   read_ = 0;
   next_chunk_ = 0;
   input_credit_ = 0;
-  // CAF's clock would keep a finite timeout, and this actor with it, until the
-  // time is up. The finish line has a timeout of its own.
+  // With a finite time-out, CAF's clock would keep this actor alive until the
+  // time is up. The finish line has a time-out of its own.
   self_->request(desk_, caf::infinite, std::move(message))
     .then(
       [this](opened& x) {

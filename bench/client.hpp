@@ -18,11 +18,11 @@
 
 namespace tertulia::bench {
 
-/// An actor client that is told how many operations to do.
+/// An actor client that receives the number of operations to run.
 using client_actor = chunk_sink::extend<
   caf::replies_to<caf::ping_atom, std::uint64_t>::with<void>>;
 
-/// Makes the message that opens a connection for a sink.
+/// Creates the message that opens a connection for a sink.
 using opener = std::function<open(chunk_sink)>;
 
 template <class Flow>
@@ -31,10 +31,10 @@ opener opener_of(const Flow& flow) {
     [flow](chunk_sink client) { return flow.opening_for(std::move(client)); };
 }
 
-/// What actor clients have in common: one connection at a time, its credit in
-/// both directions, and a check that no chunk is missing.
+/// Common base of actor clients: one connection at a time, its credit in both
+/// directions, and a check that no chunk is missing.
 ///
-/// It is written as an application would write it that speaks the protocol
+/// Written like an application that uses the protocol without our facades.
 /// without our facades.
 class client_state {
 public:
@@ -49,9 +49,9 @@ public:
   client_actor::behavior_type run(stage& at, opener opening);
 
 protected:
-  // -- what a question does with it -------------------------------------------
+  // -- hooks of a question ----------------------------------------------------
 
-  /// Told by the main thread to do so many operations.
+  /// Starts a sample of the given number of operations.
   virtual void on_start(std::uint64_t operations) = 0;
 
   virtual void on_opened() = 0;
@@ -64,15 +64,15 @@ protected:
     line_->fail("a conversation ended too early");
   }
 
-  // -- what it can say --------------------------------------------------------
+  // -- actions ----------------------------------------------------------------
 
   void connect();
 
-  /// Sends one input, together with the credit for what was read; waits for
-  /// credit if there is none.
+  /// Sends one input, together with the credit for the chunks read so far.
+  /// Without input credit, the input is sent when credit arrives.
   void say(payload value);
 
-  /// Grants credit for what was read, once that is half a window.
+  /// Grants credit for the chunks read, once they are half a window.
   void grant();
 
   void close();
@@ -94,14 +94,14 @@ private:
   opener opening_;
   connection_actor connection_;
   std::uint32_t window_ = 0;
-  std::uint32_t read_ = 0; // chunks that were not granted again yet
+  std::uint32_t read_ = 0; // chunks read but not granted again yet
   std::uint32_t input_credit_ = 0;
   std::uint64_t next_chunk_ = 0;
   payload unsent_; // waits for credit
 };
 
-/// Spawns a client of that state.
-/// @lifetime within that of the stage.
+/// Spawns a client with that state.
+/// @lifetime must not outlive the stage.
 template <class State>
 client_actor spawn_client(stage& at, opener opening) {
   return at.system.spawn(
@@ -111,8 +111,9 @@ client_actor spawn_client(stage& at, opener opening) {
     std::move(opening));
 }
 
-/// Spawns the raw counterpart of a client, which is told in the same way.
-/// @lifetime within that of the stage.
+/// Spawns the raw counterpart of a client, which is started by the same
+/// message.
+/// @lifetime must not outlive the stage.
 template <class State>
 caf::actor spawn_raw_client(stage& at) {
   return at.system.spawn([&at](caf::stateful_actor<State>* self) {

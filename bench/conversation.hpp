@@ -13,12 +13,12 @@
 
 #include "client.hpp"
 
-// What the questions about conversations have in common: two bodies that do the
-// same, and a client that takes turns.
+// Common parts of the questions about conversations: equivalent bodies for
+// agents and flows, and clients that take turns.
 
 namespace tertulia::bench {
 
-/// What people and models say in one message.
+/// Text of one message.
 inline std::string utterance() {
   return std::string(200, 'x');
 }
@@ -30,7 +30,7 @@ inline payload one_message() {
   return payload::of(ai::conversation_input{std::move(messages)});
 }
 
-/// A history of so many messages.
+/// Returns a history with the given number of messages.
 inline ai::conversation_state<nothing> history(std::size_t messages) {
   ai::conversation_state<nothing> result;
   for (std::size_t i = 0; i < messages; ++i)
@@ -39,7 +39,7 @@ inline ai::conversation_state<nothing> history(std::size_t messages) {
   return result;
 }
 
-/// Adds an answer to each input and streams a piece of it.
+/// Adds an answer to the messages of each input and streams one chunk of it.
 inline task<> chat_agent(context, ai::session<nothing> chat,
                          input<ai::conversation_input> in,
                          ai::responder<nothing> out) {
@@ -59,7 +59,7 @@ inline task<> chat_flow(context ctx, ai::flow_session<nothing> chat,
   });
 }
 
-/// Answers without a session's help: what the engine itself costs.
+/// Answers without using the session: measures the cost of the engine itself.
 inline task<> trivial_agent(context, ai::session<nothing>,
                             input<ai::conversation_input> in,
                             ai::responder<nothing> out) {
@@ -76,7 +76,7 @@ inline task<> trivial_flow(context ctx, ai::flow_session<nothing> chat,
   });
 }
 
-/// Takes turns on one connection.
+/// Takes turns on one connection, which stays open.
 class turn_client : public client_state {
 public:
   using client_state::client_state;

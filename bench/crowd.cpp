@@ -38,8 +38,8 @@ void crowd_state::open_next() {
   if (to_open_ == 0)
     return;
   --to_open_;
-  // The main thread keeps the time: a time-out of ours would stay in memory as
-  // long as we do, and be measured as part of the conversation.
+  // The main thread has a time-out. One of this actor would stay in memory as
+  // long as the actor, and would be measured as part of the conversation.
   self_->request(desk_, caf::infinite, opening_(chunk_sink{self_}))
     .then(
       [this](opened& x) {

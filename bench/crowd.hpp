@@ -10,16 +10,16 @@
 
 namespace tertulia::bench {
 
-/// A client of many connections at once: told how many to open, and to close
-/// all of them.
+/// A client of many connections at once. Receives the number to open, and later
+/// the request to close all of them.
 using crowd_actor = chunk_sink::extend<
   caf::replies_to<caf::ping_atom, std::uint64_t>::with<void>,
   caf::replies_to<caf::close_atom>::with<void>>;
 
-/// What crowds have in common: they say the same in each conversation and keep
-/// a handle to it. The end of each is an arrival.
+/// Common base of crowds: they send the same input on each connection and keep
+/// a handle to it. The end of each connection counts as an arrival.
 ///
-/// They grant no credit: an answer must fit into the window.
+/// Crowds grant no credit: an answer must fit into the window.
 class crowd_state {
 public:
   static inline const char* name = "bench.crowd";
@@ -30,8 +30,9 @@ public:
   crowd_state& operator=(const crowd_state&) = delete;
   virtual ~crowd_state() = default;
 
-  /// @param first     the input of each.
-  /// @param at_a_time how many are opened before `open_next` opens more.
+  /// @param first     first input of each conversation.
+  /// @param at_a_time number of connections to open before `open_next` opens
+  ///                  more.
   crowd_actor::behavior_type run(stage& at, opener opening, payload first,
                                  std::uint64_t at_a_time);
 
@@ -44,7 +45,7 @@ protected:
     line_->arrive();
   }
 
-  /// Opens one more if there are not enough yet.
+  /// Opens another connection unless all have been opened.
   void open_next();
 
 private:
@@ -57,8 +58,8 @@ private:
   std::uint64_t to_open_ = 0;
 };
 
-/// Spawns a crowd of that state.
-/// @lifetime within that of the stage.
+/// Spawns a crowd with that state.
+/// @lifetime must not outlive the stage.
 template <class State>
 crowd_actor
 spawn_crowd(stage& at, opener opening, payload first, std::uint64_t at_a_time) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How much memory does an open connection take that waits for its next input:
-// one to a bidi flow, and one to a session flow?
-// All of them have one sink, which keeps a handle to each; a second row gives
-// each a blocking client of its own. Raw CAF: an actor that has heard one
-// message. What a store keeps of a conversation stays when that is closed, so
-// it is told apart: as what is left.
+// Measures the memory of an open connection that waits for its next input, to a
+// bidi flow and to a session flow. All connections have one sink, which keeps a
+// handle to each; a second row gives each connection a blocking client of its
+// own. Baseline: a raw CAF actor that has received one message. Data that a
+// store keeps of a closed conversation is reported separately, as memory that
+// is left.
 
 #include <tertulia/memory_store.hpp>
 
@@ -36,14 +36,14 @@ namespace {
 using text = std::string;
 using echo_flow = bidi_flow<nothing, text, nothing, text>;
 
-/// How many conversations are being opened at a time: enough to keep all
-/// threads busy, and few enough to add nothing to what is measured.
+/// Number of conversations that are opened concurrently: enough to keep all
+/// threads busy, and few enough not to affect the result.
 constexpr std::uint64_t in_a_row = 32;
 
-/// What the main thread and the queues of the scheduler keep or give back.
+/// Memory that the main thread and the queues of the scheduler keep or release.
 constexpr double noise_bytes = 64 * 1024;
 
-/// Opens the next conversation when one has had its round trip, which ends
+/// Opens the next conversation when one has finished its round trip, which ends
 /// with a chunk.
 class crowd_of_flows : public crowd_state {
 public:
@@ -58,7 +58,7 @@ private:
   void on_turn_end() override {}
 };
 
-/// The same where it ends with the end of the turn.
+/// Opens the next conversation when one has finished its first turn.
 class crowd_of_sessions : public crowd_state {
 public:
   using crowd_state::crowd_state;
@@ -76,7 +76,7 @@ caf::behavior idle(caf::event_based_actor*, finish_line* line) {
   return {[line](const text&) { line->arrive(); }};
 }
 
-/// Opens and closes many at once, and asks how much memory that takes.
+/// Opens and closes many connections at once and measures their memory.
 class idle_question : public question {
 public:
   double ours(std::size_t operations) final {
@@ -88,7 +88,7 @@ public:
     const auto open = (allocated_bytes() - allocated) / count;
     resident_ = std::max(resident_, (resident_bytes() - resident) / count);
     close_all(operations);
-    // Their memory is free a moment after they have said their last word.
+    // Memory is released shortly after the completion message.
     const auto left = [&] { return (allocated_bytes() - allocated) / count; };
     wait_until([&] { return left() < 1 + noise_bytes / count; });
     left_ = left();

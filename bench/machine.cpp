@@ -57,7 +57,7 @@ std::size_t scheduler_threads() {
 } // namespace
 
 nlohmann::ordered_json describe_machine() {
-  double load = 0; // of the last minute: others that run here spoil numbers
+  double load = 0; // last minute: a busy machine spoils results
   getloadavg(&load, 1);
   return {
     {"cpu", cpu_model()},

@@ -6,7 +6,7 @@
 
 namespace tertulia::bench {
 
-/// Says on what the numbers were measured.
+/// Returns a description of the machine and the build.
 nlohmann::ordered_json describe_machine();
 
 } // namespace tertulia::bench

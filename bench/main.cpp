@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Measures what tertulia costs, next to what raw CAF costs.
+// Measures the cost of tertulia and compares it with raw CAF.
 
 #include <algorithm>
 #include <exception>
@@ -29,7 +29,7 @@ int run(const std::string& json_file, const std::string& filter, bool smoke) {
     std::cerr << "no row matches " << filter << '\n';
     return 1;
   }
-  // Opened first: not to be found impossible when all is measured.
+  // Opens the file first, so that an error is found before the measurement.
   std::ofstream json;
   if (!json_file.empty()) {
     json.open(json_file);

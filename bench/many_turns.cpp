@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What do long conversations cost, for each of their turns: to export one from
-// a file, to read the tree of its snapshots with what was said in each, and to
-// add one more artifact to those that there are? Every eighth turn goes back
-// four turns and goes on from there. Beside it: the same for 100 turns, for
-// what is flat costs the same.
+// Measures the cost per turn of long conversations: exporting one from a file;
+// reading the tree of its snapshots with the text of each; adding one more
+// artifact to the existing ones. Every eighth turn goes back four turns and
+// continues from there. Baseline: the same for 100 turns, because a flat cost
+// does not depend on the number of turns.
 
 #include <tertulia/session_file.hpp>
 #include <tertulia/sqlite_store.hpp>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t few_turns = 100;
 
-/// @returns the microseconds that a call takes.
+/// @returns the duration of a call in microseconds.
 template <class Fn>
 double time_of(Fn fn) {
   const auto begin = std::chrono::steady_clock::now();
@@ -37,7 +37,7 @@ double time_of(Fn fn) {
   return result.count();
 }
 
-/// Takes whatever is written.
+/// Discards all output.
 class sink final : public std::streambuf {
 private:
   std::streamsize xsputn(const char*, std::streamsize size) override {
@@ -49,7 +49,7 @@ private:
   }
 };
 
-/// Two conversations in a file.
+/// Two conversations in a file: a long one, and one of `few_turns`.
 class long_conversation : public question {
 protected:
   explicit long_conversation(std::size_t turns) : turns_(turns) {
@@ -166,7 +166,7 @@ private:
   }
 };
 
-/// Adds an artifact for each turn to a session that keeps nothing.
+/// Adds one artifact to a state that has one for each turn. Nothing is stored.
 template <std::size_t Count>
 class artifacts final : public question {
 public:

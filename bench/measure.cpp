@@ -9,8 +9,8 @@
 
 #include <benchmark/benchmark.h>
 
-// Google Benchmark repeats and counts. One repetition is one sample: a baseline
-// and ours right after it, so that whatever else the machine does hits both.
+// Google Benchmark repeats and counts. One repetition is one sample: the
+// baseline and then ours, so that other load on the machine affects both.
 
 namespace tertulia::bench {
 
@@ -32,7 +32,7 @@ double upper_quartile(const std::vector<double>& xs) {
   return quantile(xs, 0.75);
 }
 
-/// A row while it is measured.
+/// Collects the samples of a row.
 class sampler {
 public:
   sampler(row of, bool smoke) {
@@ -68,7 +68,7 @@ public:
     return result_.samples;
   }
 
-  /// Takes what Google Benchmark has computed from the samples.
+  /// Stores the aggregates that Google Benchmark has computed from the samples.
   void take(const std::vector<benchmark::BenchmarkReporter::Run>& runs) {
     for (const auto& x : runs) {
       if (x.error_occurred)
@@ -82,7 +82,7 @@ public:
     }
   }
 
-  /// Ends the question's actors, so that they are not in the next one's way.
+  /// Ends the actors of the question, so that they do not disturb the next one.
   result finish() {
     question_.reset();
     return std::move(result_);

@@ -17,7 +17,7 @@ double allocated_bytes() {
 double resident_bytes() {
   std::ifstream in{"/proc/self/statm"};
   double pages = 0;
-  in >> pages >> pages; // the first is the address space
+  in >> pages >> pages; // skips the size of the address space
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 

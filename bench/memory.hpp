@@ -4,14 +4,14 @@
 
 namespace tertulia::bench {
 
-/// Bytes that the program has allocated and not given back. Blocks that a
-/// thread of the program keeps for reuse count as in use: some KiB.
+/// Returns the bytes that the program has allocated and not freed. Blocks that
+/// a thread caches for reuse count as allocated: some KiB.
 double allocated_bytes();
 
-/// Bytes of physical memory that the process occupies.
+/// Returns the bytes of physical memory that the process occupies.
 double resident_bytes();
 
-/// Gives free memory back to the operating system.
+/// Returns free memory to the operating system.
 void trim_memory();
 
 } // namespace tertulia::bench

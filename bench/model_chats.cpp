@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What does a token of a chat with a model's server cost, while a thousand
-// chats are being answered at once by a server on this machine? A chat is an
-// agent, a call of its model, and a connection; each token comes on its own.
-// CPU time without that of the server. Raw CAF: a round trip, by the clock.
+// Measures the cost of a token in a chat with a model's server, while a server
+// on this machine answers a thousand chats at once. A chat is an agent, a call
+// of its model, and a connection; each token arrives separately. Reports CPU
+// time without that of the server. Baseline: a round trip in raw CAF, in
+// wall-clock time.
 
 #include <tertulia/ai/openai_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
@@ -32,14 +33,14 @@ namespace {
 
 constexpr std::size_t chats = 1'000;
 
-/// That of the requests and that of a name that is looked up.
+/// One for requests and one for name resolution.
 constexpr double most_threads = 2;
 
 /// Tokens of an answer: fewer than the window, so that the client need not
 /// grant credit.
 constexpr std::size_t max_tokens = 50;
 
-/// A chat has a socket at each end.
+/// Raises the limit of open files, because each chat has a socket at both ends.
 void allow_many_sockets() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -62,7 +63,7 @@ double thread_count() {
   return 0;
 }
 
-/// Tells of each token, and of the end of each answer.
+/// Counts each token and the end of each answer as an arrival.
 class listeners : public crowd_state {
 public:
   using crowd_state::crowd_state;
@@ -139,8 +140,8 @@ public:
   }
 
 private:
-  /// Waits until it has happened once to each chat.
-  /// @returns the microseconds that it took.
+  /// Waits until each chat has arrived once.
+  /// @returns the duration in microseconds.
   template <class Start>
   double each(Start start) {
     at_.line.start(chats);
@@ -148,7 +149,7 @@ private:
     return at_.line.wait();
   }
 
-  std::optional<token_server> server_; // outlives who is connected to it
+  std::optional<token_server> server_; // outlives its clients
   stage at_;
   crowd_actor listeners_;
   std::vector<caf::actor> raw_client_;

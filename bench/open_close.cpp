@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does a whole short conversation take: open, one input, its chunk,
-// close, last word? Raw CAF spawns an actor that answers once and quits.
+// Measures the duration of a whole short conversation: open, one input, its
+// chunk, close, completion message. Baseline: raw CAF spawns an actor that
+// answers once and quits.
 
 #include <tertulia/chunks.hpp>
 

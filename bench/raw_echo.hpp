@@ -10,8 +10,8 @@
 #include "sample.hpp"
 #include "stage.hpp"
 
-// One request and its response between two actors: what raw CAF needs for a
-// turn.
+// One request and its response between two actors: the minimum for a turn in
+// raw CAF.
 
 namespace tertulia::bench {
 
@@ -21,7 +21,7 @@ caf::behavior raw_echo(caf::event_based_actor*) {
   return {[](T& x) { return std::move(x); }};
 }
 
-/// Has so many round trips with an echo of its own.
+/// Runs the given number of round trips with an echo actor of its own.
 template <class T>
 class raw_echo_client {
 public:

@@ -17,12 +17,12 @@ bool is_promise(const result& x) {
   return x.of.promise.of != target::kind::none;
 }
 
-/// What the promise is about, or the value if there is none.
+/// Returns the distribution that the target limits; the value without a target.
 const distribution& judged(const result& x) {
   return x.of.promise.of == target::kind::ratio ? x.ratio : x.ours;
 }
 
-/// Three significant digits, and all digits before the point.
+/// Returns three significant digits, and all digits before the point.
 std::string number(double x) {
   char text[32];
   const char* format = "%.4f";
@@ -88,7 +88,7 @@ document to_entry(const result& x, bool judge) {
       = x.of.promise.of == target::kind::ratio ? "ratio" : "value";
   entry["holds"] = judge && holds ? document(*holds) : document();
   entry["samples"] = x.samples;
-  entry["operations"] = x.operations; // a sample
+  entry["operations"] = x.operations; // per sample
   entry["spread"] = {{"value", spread(x.ours)},
                      {"baseline", spread(x.baseline)},
                      {"ratio", spread(x.ratio)}};

@@ -10,13 +10,13 @@
 
 namespace tertulia::bench {
 
-/// Writes a line per row, then those without a promise.
-/// @param judge whether to say which promises hold.
+/// Writes a line per row: first rows with a target, then rows without one.
+/// @param judge whether to report which targets are met.
 void print_table(std::ostream& out, const std::vector<result>& results,
                  bool judge);
 
-/// The same as JSON: `machine`, `smoke`, `rows`, and as `info` what else was
-/// found with them. A row without a promise has no target.
+/// Returns the results as JSON: `machine`, `smoke`, `rows`, and `info` for
+/// additional facts. A row without a promise has no target.
 nlohmann::ordered_json to_document(const std::vector<result>& results,
                                    nlohmann::ordered_json machine, bool judge);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does it take to go on from a snapshot of 10 000 messages, in memory
-// and on disk: open, and close without a turn? And how much does the memory
-// store keep for each further snapshot of such a conversation, the two messages
-// of 200 bytes that each turn adds included? Raw CAF: a round trip, and an
-// actor.
+// Measures how long it takes to resume from a snapshot of 10 000 messages, in
+// memory and on disk: open, and close without a turn. Also measures the memory
+// that the memory store keeps for each further snapshot of such a conversation,
+// including the two messages of 200 bytes that each turn adds. Baselines: a
+// round trip, and an actor, in raw CAF.
 
 #include <tertulia/memory_store.hpp>
 #include <tertulia/sqlite_store.hpp>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t long_history = 10'000;
 
-/// Opens and closes.
+/// Opens and closes connections.
 class resuming_client : public client_state {
 public:
   using client_state::client_state;
@@ -62,7 +62,7 @@ struct on_disk {
   scratch folder;
 };
 
-/// A session flow with a store, which has one conversation with a history.
+/// A session flow with a store that has one conversation with a history.
 template <class Store>
 class with_history : public question {
 protected:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long is the way of one input to the body and of its chunk back?
+// Measures the time from one input, through the body, to its chunk at the
+// client.
 
 #include <tertulia/chunks.hpp>
 
@@ -57,7 +58,7 @@ public:
       clients_.push_back(spawn_client<echo_client<T>>(at_, opener_of(flow)));
       raw_clients_.push_back(spawn_raw_client<raw_echo_client<T>>(at_));
     }
-    time_each(at_, clients_, 0); // opens them
+    time_each(at_, clients_, 0); // opens the connections
   }
 
   double ours(std::size_t operations) override {

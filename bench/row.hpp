@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// How to add a row: write a `question` in a file of its own and enrol it there.
+// To add a row, write a `question` in a file of its own and enrol it there.
 //
 //   namespace {
 //
@@ -24,7 +24,7 @@
 
 namespace tertulia::bench {
 
-/// What a row promises, in the unit of the row or as a ratio to its baseline.
+/// Upper limit of a row, in the unit of the row or as a ratio to its baseline.
 struct target {
   enum class kind { none, value, ratio };
 
@@ -40,17 +40,17 @@ struct target {
   double limit = 0;
 };
 
-/// A number that a question found besides its answer.
+/// An additional number that a question has measured.
 struct fact {
   std::string name;
   std::string unit;
   double value = 0;
 };
 
-/// Measures one thing, and next to it what the same costs in raw CAF.
+/// Measures one operation, and next to it the equivalent in raw CAF.
 ///
-/// Made once per row; what it sets up is not measured. Both sides run in the
-/// same actor system, in turns.
+/// Created once per row; the set-up is not measured. Both sides run in the same
+/// actor system, in turns.
 ///
 /// @threads only on the main thread, which may block.
 class question {
@@ -60,15 +60,15 @@ public:
   question& operator=(const question&) = delete;
   virtual ~question() = default;
 
-  /// Does `operations` operations and returns what one costs, in the unit of
+  /// Runs `operations` operations and returns the cost of one, in the unit of
   /// the row.
-  /// @errors throws `std::exception` if something went wrong: the run fails.
+  /// @errors throws `std::exception` if an operation fails; then the run fails.
   virtual double ours(std::size_t operations) = 0;
 
-  /// The same in raw CAF.
+  /// Runs the equivalent in raw CAF and returns the cost of one operation.
   virtual double baseline(std::size_t operations) = 0;
 
-  /// What else the samples so far have shown.
+  /// Returns additional numbers of the samples so far.
   virtual std::vector<fact> facts() const {
     return {};
   }
@@ -78,21 +78,21 @@ public:
 struct row {
   std::string name;
   std::string unit;
-  /// Without one the row is listed for information only.
+  /// A row without a target is listed for information only.
   target promise = {};
-  /// How many operations one sample has, at best some 50 ms of them.
+  /// Operations per sample, ideally some 50 ms of them.
   std::size_t operations = 1;
-  /// The same for `--smoke`.
+  /// Operations per sample with `--smoke`.
   std::size_t smoke_operations = 100;
-  /// How many samples each side has.
+  /// Number of samples of each side.
   int samples = 21;
   std::function<std::unique_ptr<question>()> make = {};
 };
 
-/// All rows, sorted by name.
+/// Returns all rows, sorted by name.
 std::vector<row> enrolled_rows();
 
-/// For `row::make`.
+/// Creates a question, for `row::make`.
 template <class Question, auto... Xs>
 std::unique_ptr<question> make_question() {
   return std::make_unique<Question>(Xs...);

@@ -12,8 +12,8 @@
 
 namespace tertulia::bench {
 
-/// What is sent, by type. Text is what applications send: the rows of the table
-/// use it.
+/// Returns the sample value of a type. Applications send text, so the rows of
+/// the table use it.
 template <class T>
 T sample();
 
@@ -27,7 +27,7 @@ inline int sample<int>() {
   return 42;
 }
 
-/// Answers every input with itself.
+/// Returns every input as a chunk.
 template <class T>
 task<> echo(context, input<T> in, output<T> out) {
   while (auto x = co_await in.next())

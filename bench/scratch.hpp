@@ -8,7 +8,7 @@
 
 namespace tertulia::bench {
 
-/// A folder for files, which goes with all that is in it.
+/// A temporary folder, which is removed with all its content.
 class scratch {
 public:
   scratch() {

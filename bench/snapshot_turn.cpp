@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does a turn take that ends with a snapshot in the memory store, and
-// does it matter how long the conversation is? Each turn adds two messages of
-// 200 bytes. Raw CAF: a request and its response; in the rows `_growth` the
-// same turn after ten messages.
+// Measures the duration of a turn that ends with a snapshot in the memory
+// store, and whether it depends on the length of the conversation. Each turn
+// adds two messages of 200 bytes. Baseline: a request and its response in raw
+// CAF; in the rows `_growth` the same turn after ten messages.
 
 #include <tertulia/memory_store.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 
 enum class kind { agent, flow };
 
-/// Takes turns on conversations that begin with a history.
+/// Takes turns on conversations that start with a history.
 template <kind Kind>
 class snapshot_turns {
 public:

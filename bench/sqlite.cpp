@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does a turn take that ends with a snapshot on disk, does it matter
-// how long the conversation is, how many such turns are there in a second with
-// 64 conversations at once, how large is the file, and how long does the first
-// page of a list of 100 000 sessions take? Each turn adds two messages of 200
-// bytes. Beside it: what SQLite itself takes for a transaction of one row of
-// 400 bytes, just as durable; in the row `_growth` the same turn after ten
-// messages, for the file the bytes of its messages, and for the list one of 100
-// sessions.
+// Measures a turn that ends with a snapshot on disk: its duration, whether it
+// depends on the length of the conversation, and the number of such turns per
+// second with 64 conversations at once. Also measures the size of the file, and
+// the first page of a list of 100 000 sessions. Each turn adds two messages of
+// 200 bytes. Baseline: a transaction of SQLite itself with one row of 400
+// bytes, equally durable; in the row `_growth` the same turn after ten
+// messages; for the file the bytes of its messages; for the list a store with
+// 100 sessions.
 
 #include <tertulia/sqlite_store.hpp>
 
@@ -26,7 +26,7 @@ namespace tertulia::bench {
 
 namespace {
 
-/// @returns the microseconds that one call takes.
+/// @returns the duration of one call in microseconds.
 template <class Fn>
 double time_calls(std::size_t calls, Fn fn) {
   const auto begin = std::chrono::steady_clock::now();
@@ -37,7 +37,7 @@ double time_calls(std::size_t calls, Fn fn) {
   return all.count() / static_cast<double>(calls);
 }
 
-/// SQLite without anything around it.
+/// SQLite without a store around it.
 class bare_sqlite {
 public:
   explicit bare_sqlite(const std::filesystem::path& file) {
@@ -49,7 +49,7 @@ public:
         "CREATE TABLE rows (key INTEGER PRIMARY KEY, text TEXT)");
   }
 
-  /// @returns the microseconds that one transaction took.
+  /// @returns the duration of one transaction in microseconds.
   double time_each(std::size_t transactions) {
     return time_calls(transactions, [this] {
       run("INSERT INTO rows (text) VALUES (hex(zeroblob(200)))");
@@ -75,7 +75,7 @@ private:
   std::unique_ptr<sqlite3, close> db_;
 };
 
-/// A session flow on a file.
+/// A session flow with a file as its store.
 class store_question : public question {
 public:
   double baseline(std::size_t operations) override {
@@ -83,7 +83,8 @@ public:
   }
 
 protected:
-  /// Makes conversations with so long a history, of which the file has it all.
+  /// Opens conversations with the given length of history, all stored in the
+  /// file.
   std::vector<client_actor> clients(std::size_t count, std::size_t messages) {
     std::vector<client_actor> result;
     for (std::size_t i = 0; i < count; ++i)
@@ -117,7 +118,7 @@ protected:
                               with_client_states{});
 };
 
-/// Takes turns on conversations that are new in each sample, for they grow.
+/// Takes turns on conversations that are new in each sample, because they grow.
 template <std::size_t Clients, std::size_t Messages>
 class turns final : public store_question {
 public:
@@ -145,7 +146,7 @@ public:
   }
 };
 
-/// Lists the sessions that changed last.
+/// Lists the most recently changed sessions.
 class listing final : public store_question {
 public:
   listing() {
@@ -162,7 +163,7 @@ public:
   }
 
 private:
-  /// Makes so many sessions that have said something.
+  /// Stores the given number of sessions, each with two messages.
   void fill(const managed_store& store, std::size_t sessions) {
     const auto content = ai::to_state(history(2));
     std::size_t unanswered = 0;
@@ -192,7 +193,7 @@ private:
   managed_store few_ = spawn_sqlite_store(at_.system, folder_ / "few.db");
 };
 
-/// One conversation from its first turn on.
+/// Measures the file of one conversation from its first turn on.
 class file_size final : public store_question {
 public:
   double ours(std::size_t operations) override {
@@ -207,7 +208,7 @@ public:
   }
 
 private:
-  /// The size once all is in the file itself.
+  /// Returns the size of the file after a checkpoint of the write-ahead log.
   double size() {
     sqlite3* db = nullptr;
     sqlite3_open(file_.c_str(), &db);

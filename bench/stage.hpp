@@ -17,24 +17,24 @@
 
 namespace tertulia::bench {
 
-/// Where the main thread waits until its actors have done their work.
+/// Lets the main thread wait until its actors have finished their work.
 ///
-/// @threads all members.
+/// @threads all members are thread-safe.
 class finish_line {
 public:
-  /// Starts the clock for so many runners. Who starts may then tell them to
-  /// run.
+  /// Starts the clock for the given number of runners. Must be called before
+  /// the runners are started.
   void start(std::size_t runners);
 
-  /// One runner has arrived; the last one stops the clock.
+  /// Records the arrival of one runner; the last one stops the clock.
   void arrive();
 
-  /// A runner cannot go on: `wait` will throw.
+  /// Reports that a runner cannot continue: `wait` throws.
   void fail(std::string why);
 
   /// Waits for all runners, a minute at most.
   /// @returns the microseconds from `start` to the last arrival.
-  /// @errors throws `std::runtime_error` if they failed or got lost.
+  /// @errors throws `std::runtime_error` if a runner failed or did not arrive.
   double wait();
 
 private:
@@ -48,22 +48,22 @@ private:
   clock::time_point end_;
 };
 
-/// What every question needs: an actor system as an application has it, with a
-/// runtime in it.
+/// Environment of a question: an actor system configured as in an application,
+/// with a runtime in it.
 ///
-/// @lifetime declared before everything that runs in it.
+/// @lifetime must be declared before everything that runs in it.
 class stage {
 public:
   stage() : system(cfg), rt(system) {}
 
   tertulia::config cfg;
   caf::actor_system system;
-  finish_line line; // actors tell it until `rt` and `system` have ended
+  finish_line line; // actors use it until `rt` and `system` have ended
   tertulia::runtime rt;
 };
 
-/// Has the actors do so many operations among them and waits for them.
-/// @returns the microseconds that one operation took.
+/// Distributes the operations among the actors and waits for them.
+/// @returns the duration of one operation in microseconds.
 template <class Handle>
 double time_each(stage& at, const std::vector<Handle>& actors,
                  std::size_t operations) {

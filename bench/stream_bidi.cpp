@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does a chunk take when one input is answered by a thousand? The
-// window is the default one; raw CAF sends a message per chunk and knows no
+// Measures the time per chunk when one input is answered by a thousand chunks,
+// with the default window. Baseline: raw CAF sends a message per chunk, without
 // credit.
 
 #include <tertulia/chunks.hpp>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t chunks_per_input = 1'000;
 
-/// Answers every number with so many chunks.
+/// Answers every number with that many chunks.
 template <class T>
 task<> pour(context, input<std::uint64_t> in, output<T> out) {
   const auto value = sample<T>();
@@ -129,7 +129,7 @@ public:
     auto flow = at_.rt.define_bidi_flow("pour", pour<T>);
     client_.push_back(spawn_client<drain_client<T>>(at_, opener_of(flow)));
     raw_client_.push_back(spawn_raw_client<raw_drain_state<T>>(at_));
-    time_each(at_, client_, 0); // opens it
+    time_each(at_, client_, 0); // opens the connection
   }
 
   double ours(std::size_t operations) override {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does a chunk take when a turn of a session flow has a thousand, at
-// the default window? They are pieces of a model's answer and pass through the
-// responder. Raw CAF: a round trip.
+// Measures the time per chunk when a turn of a session flow has a thousand,
+// with the default window. The chunks are pieces of a model's answer and pass
+// through the responder. Baseline: a round trip in raw CAF.
 
 #include "conversation.hpp"
 #include "raw_echo.hpp"
@@ -74,7 +74,7 @@ public:
     client_.push_back(spawn_client<flow_drain_client>(
       at_, opener_of(ai::define_session_flow(at_.rt, "pour", pour_flow))));
     raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
-    time_each(at_, client_, 0); // opens it
+    time_each(at_, client_, 0); // opens the connection
   }
 
   double ours(std::size_t operations) override {

@@ -33,7 +33,7 @@ std::string as_chunk(std::string_view text) {
   return result += "\r\n";
 }
 
-/// As long as what servers send.
+/// Returns an event of the length that real servers send.
 std::string event(std::string_view delta, std::string_view reason) {
   std::string data = R"(data: {"id":"chatcmpl-0123456789abcdefghijklmnopqrs",)"
                      R"("object":"chat.completion.chunk",)"
@@ -59,7 +59,7 @@ std::string begin_of_answer() {
          + token();
 }
 
-/// Whether all of a request is there.
+/// Returns whether a request is complete.
 bool is_whole(std::string_view text) {
   constexpr std::string_view field = "Content-Length: ";
   const auto end = text.find("\r\n\r\n");
@@ -87,7 +87,7 @@ double microseconds(clockid_t clock) {
 
 token_server::token_server(std::size_t max_clients) : clients_(max_clients) {
   for (auto& x : clients_)
-    x.asked.reserve(4096); // no request of ours is longer
+    x.asked.reserve(4096); // no request here is longer
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -143,7 +143,7 @@ double token_server::cpu_microseconds() const {
 }
 
 void token_server::give(order x) const {
-  // Orders that have not been read yet add up.
+  // The eventfd adds up orders that have not been read yet.
   const auto value = static_cast<std::uint64_t>(x);
   [[maybe_unused]] const auto written = ::write(orders_, &value, sizeof value);
 }

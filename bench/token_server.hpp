@@ -10,34 +10,34 @@
 
 namespace tertulia::bench {
 
-/// A model's server on a loopback port that gives each request one token, and
-/// another one whenever it is told to.
+/// A model server on a loopback port. It answers each request with one token,
+/// and sends another token on each call of `send_token`.
 ///
-/// It takes its memory when it is made, and its time can be told apart from
-/// that of the process.
+/// It allocates its memory in the constructor, and its CPU time can be
+/// separated from that of the process.
 ///
-/// @threads all members.
+/// @threads all members are thread-safe.
 class token_server {
 public:
-  /// @param max_clients that can be connected at a time.
-  /// @errors throws `std::runtime_error` if the system refuses something.
+  /// @param max_clients maximum number of concurrent clients.
+  /// @errors throws `std::runtime_error` if a system call fails.
   explicit token_server(std::size_t max_clients);
 
   token_server(const token_server&) = delete;
   token_server& operator=(const token_server&) = delete;
 
-  /// @pre nobody is connected any more who waits for an answer.
+  /// @pre no connected client waits for an answer.
   ~token_server();
 
   [[nodiscard]] std::string url() const;
 
-  /// Sends a token to everybody who has begun to hear an answer.
+  /// Sends a token to all clients whose answer has begun.
   void send_token();
 
   /// Ends all answers.
   void send_end();
 
-  /// CPU time of its thread so far.
+  /// Returns the CPU time of the server's thread so far.
   [[nodiscard]] double cpu_microseconds() const;
 
 private:
@@ -46,7 +46,7 @@ private:
   struct client {
     int socket = -1;
     bool is_answering = false;
-    std::string asked; // what has come of a request
+    std::string asked; // request received so far
   };
 
   void give(order x) const;
@@ -65,7 +65,7 @@ private:
   std::thread thread_;
 };
 
-/// CPU time of the process so far.
+/// Returns the CPU time of the process so far.
 double cpu_microseconds();
 
 } // namespace tertulia::bench

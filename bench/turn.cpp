@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long does a turn take that keeps nothing: one input, one chunk, its end?
-// And how long a whole conversation of one turn? What does a turn cost that
-// somebody watches? Raw CAF: a request and its response.
+// Measures the duration of a turn that stores nothing: one input, one chunk,
+// the end of the turn. Also measures a whole conversation of one turn, and the
+// cost of a turn that is traced. Baseline: a request and its response in raw
+// CAF.
 
 #include <tertulia/span_recorder.hpp>
 
@@ -27,7 +28,7 @@ public:
     client_.push_back(spawn_client<Client>(at_, opening()));
     raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
     if constexpr (std::is_same_v<Client, turn_client>)
-      time_each(at_, client_, 0); // opens it
+      time_each(at_, client_, 0); // opens the connection
   }
 
   double ours(std::size_t operations) override {
