@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A client that is an actor: no thread waits for anything. It sends one word
-// after the other, each when the last one was answered.
+// A client that is an actor, so that no thread blocks. It sends several words,
+// each as soon as it has credit for an input.
 
 #include <tertulia/runtime.hpp>
 

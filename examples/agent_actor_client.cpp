@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A client of a chat agent that is an actor: it goes on with a session by its
-// id, hears of words and snapshots, and says its next line when it is its turn.
+// A client of a chat agent that is an actor: it continues a session by its id,
+// receives text and snapshot ids, and sends its next line when the turn has
+// ended.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/memory_store.hpp>

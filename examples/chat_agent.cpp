@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A chat agent: its session has the messages, and beside them a value of the
-// program's own. The client hears the model's words, how the work goes, and of
-// every snapshot.
+// A chat agent whose session has the messages and a value of the program's own.
+// The client receives the model's text, status updates, and the id of every
+// snapshot.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/describe.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A chat that outlives its connections: the session is in a store, and whoever
-// knows its id goes on with it.
+// A chat that outlives its connections: the session is in a store, and any
+// client that knows its id can continue it.
 
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A session flow: the session owns the loop over the turns, and the program
-// says what one turn is. With a store there is a snapshot after each, whose id
-// the last message carries; from any of them a conversation goes on.
+// A session flow: the session runs the loop over the turns, and the program
+// defines a single turn. With a store, each turn ends with a snapshot, whose id
+// is in the last message of the turn. A conversation can continue from any of
+// these snapshots.
 
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/describe.hpp>
@@ -48,7 +49,7 @@ tertulia::task<> chat(tertulia::context ctx, ai::flow_session<chat_state> sess,
 }
 // --(chat-flow-end)--
 
-// Says one thing and prints what comes back.
+// Sends a text and prints the answer.
 void say(auto& talk, const std::string& what) {
   talk.send_text(what);
   for (const auto& item : talk.receive()) {

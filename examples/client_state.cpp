@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A client that keeps the state itself, such as a web page with a storage of
-// its own: it gives the state when it opens, and gets it back at the end. The
-// agent needs no store.
+// A client that keeps the state itself, such as a web page with local storage:
+// it sends the state when it opens a connection, and receives it at the end.
+// The agent needs no store.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/describe.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An agent that makes files: artifacts are streamed, kept in the session, and
-// part of its snapshots. A file of the same name takes the place of the older.
+// An agent that creates files. Artifacts are streamed, kept in the session, and
+// part of its snapshots. A file replaces an older one of the same name.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/describe.hpp>

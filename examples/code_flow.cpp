@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A session flow that makes files. What is streamed in a turn is in that turn's
-// snapshot; a file of the same name takes the place of the older.
+// A session flow that creates files. Artifacts streamed in a turn are in the
+// snapshot of that turn. A file replaces an older one of the same name.
 
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/describe.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An agent that writes code into a folder, with tools that reach no other. What
-// it has changed in a turn becomes artifacts of the session, so going back to a
-// snapshot brings back the files.
+// An agent that writes code into a folder, with tools that have access to no
+// other folder. Files changed in a turn become artifacts of the session, so
+// restoring a snapshot restores the files.
 //
-//   coding_agent                 plays a scripted conversation in a folder that
-//                                is gone afterwards
+//   coding_agent                 plays a scripted conversation in a temporary
+//                                folder
 //   coding_agent FOLDER MODEL    talks to you, with a model at a server
 
 #include <tertulia/ai/define_model.hpp>
@@ -36,7 +36,7 @@ using example::sandbox_folder;
 using tertulia::json;
 using tertulia::nothing;
 
-// -- the tools ----------------------------------------------------------------
+// -- tools --------------------------------------------------------------------
 
 struct file_name {
   std::string path;
@@ -90,7 +90,7 @@ auto define_tools(tertulia::runtime& rt, sandbox_folder& box) {
 }
 // --(tools-end)--
 
-// -- the agent ----------------------------------------------------------------
+// -- agent --------------------------------------------------------------------
 
 // --(agent-begin)--
 auto define_coder(tertulia::runtime& rt, const ai::prompt& prompt,
@@ -116,7 +116,7 @@ auto define_coder(tertulia::runtime& rt, const ai::prompt& prompt,
 }
 // --(agent-end)--
 
-// -- the play -----------------------------------------------------------------
+// -- script -------------------------------------------------------------------
 
 const auto lines = R"(Write a program that greets the world.
 Greet Lisbon instead, add a README, and tell me what is in ../secret.txt.
@@ -157,7 +157,7 @@ const example::scripted_model script{{
   {"Hello, world", ai::model_text("A program that greets the world.")},
 }};
 
-/// A folder that goes with all that is in it.
+/// A temporary folder, removed with all its content.
 struct scratch {
   scratch() {
     auto name = (fs::temp_directory_path() / "coding-XXXXXX").string();
@@ -178,7 +178,7 @@ struct scratch {
   fs::path path;
 };
 
-/// Puts a secret there, and a sandbox with a link to the secret.
+/// Creates a secret in the folder, and a sandbox with a link to the folder.
 /// @returns the sandbox.
 fs::path furnish(const fs::path& folder) {
   std::ofstream{folder / "secret.txt"} << "4711\n";
@@ -187,7 +187,7 @@ fs::path furnish(const fs::path& folder) {
   return folder / "sandbox";
 }
 
-// -- the talk -----------------------------------------------------------------
+// -- conversation -------------------------------------------------------------
 
 void show_snapshot(const tertulia::runtime& rt,
                    const tertulia::snapshot_id& id) {
@@ -209,7 +209,7 @@ void talk(tertulia::runtime& rt, const ai::model& model, sandbox_folder& box,
     define_tools(rt, box), ai::with_max_iterations(50)};
   const auto coder
     = define_coder(rt, prompt, box, tertulia::spawn_memory_store(rt.system()));
-  std::vector<tertulia::snapshot_id> turns; // that count
+  std::vector<tertulia::snapshot_id> turns; // turns that were not undone
   const auto open = [&] {
     return turns.empty()
              ? coder.stream_bidi()
@@ -221,7 +221,7 @@ void talk(tertulia::runtime& rt, const ai::model& model, sandbox_folder& box,
       if (!turns.empty())
         turns.pop_back();
       live.close();
-      live.output(); // one at a time works in the folder
+      live.output(); // only one flow at a time may work in the folder
       live = open();
     } else {
       example::turn_printer printer;
@@ -237,7 +237,7 @@ void talk(tertulia::runtime& rt, const ai::model& model, sandbox_folder& box,
       } catch (const tertulia::status_error& x) {
         printer.end_line();
         std::cout << "That went wrong: " << example::shown(x.message()) << '\n';
-        live = open(); // as it was before this turn, the files, too
+        live = open(); // the state and the files before this turn
       }
     }
     if (!turns.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An agent that is a model, a prompt and tools. One of the tools asks the user
+// An agent made of a model, a prompt and tools. One of the tools asks the user
 // before it acts.
 
 #include <tertulia/ai/define_model.hpp>
@@ -33,8 +33,8 @@ struct trip {
 
 BOOST_DESCRIBE_STRUCT(trip, (), (booked))
 
-// Stands in for a hosted model: asks for the weather, then for a room, and then
-// says what it was told.
+// Stands in for a hosted model: requests the weather, then a room, and then
+// repeats the result.
 tertulia::task<ai::model_response>
 play(tertulia::context, ai::generate_request asked, ai::model_output out) {
   ai::message answer;

@@ -30,8 +30,8 @@ tertulia::task<std::string> configured_chat(tertulia::context ctx,
                                             tertulia::input<std::string> in,
                                             tertulia::output<std::string> out) {
   while (auto prompt = co_await in.next()) {
-    // A model call blocks, so it runs on a thread of its own; it is a step of
-    // the flow, so a trace shows it.
+    // A model call blocks, so it runs on a thread of its own. It is a step of
+    // the flow, so that traces show it.
     auto reply = co_await ctx.run("generate", [&] {
       return ctx.run_blocking([&] { return generate(init, *prompt); });
     });

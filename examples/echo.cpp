@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The seeds' first example: a flow that echoes what it hears and counts it.
+// The seeds' first example: a flow that echoes its inputs and counts them.
 
 #include <tertulia/runtime.hpp>
 

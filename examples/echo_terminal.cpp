@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An echo on the terminal, one line a turn. Also reads from a pipe:
+// An echo on the terminal, one line per turn. Also reads from a pipe:
 //
 //   printf 'hello\nworld\n' | echo_terminal --store conversation.db
 //
-// With a store it goes on where it was, even after `kill -9`.
+// With a store it continues the last conversation, even after `kill -9`.
 
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>

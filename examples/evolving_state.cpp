@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A state that was stored by an older program is brought to the version that
-// this one has.
+// Migrates a state that was stored by an older program to the current version.
 
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
@@ -50,7 +49,7 @@ tertulia::task<> keep(tertulia::context, tertulia::session<Memo> sess,
   }
 }
 
-/// What the program of last year has left behind.
+/// Stores a session as the program of last year did.
 void leave_a_session(caf::actor_system& system,
                      const tertulia::snapshot_store& store) {
   tertulia::runtime rt{system};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Values instead of talk: a model reads receipts, as a struct of this program
-// or by a schema that is known only when the program runs.
+// Values instead of text: a model reads receipts, into a struct of this program
+// or by a schema that is known only at run time.
 
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/generate.hpp>
@@ -16,8 +16,8 @@
 
 namespace ai = tertulia::ai;
 
-// Stands in for a hosted model. The amount of its first answer is a text; it is
-// told so, and answers again.
+// Stands in for a hosted model. The amount in its first answer is a text; it
+// receives the error and answers again.
 const example::scripted_model script{{
   {"$.amount: expected a number", ai::model_text(R"(```json
 {"what":"Hotel Alpina","amount":200,"currency":"CHF"}

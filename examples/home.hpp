@@ -11,11 +11,11 @@
 #include <chrono>
 
 // An application of plain CAF actors: a thermostat, a panel on the wall that
-// shows what it is set to, and a sensor. Nobody here knows of agents.
+// shows its set point, and a sensor. None of them depends on agents.
 
 namespace home {
 
-// A message of the application; its description makes it the input of a tool.
+// A message of the application. Its description makes it the input of a tool.
 struct set_point {
   double degrees = 0;
 };
@@ -26,10 +26,10 @@ using thermostat_actor
   = caf::typed_actor<caf::replies_to<set_point>::with<double>,
                      caf::replies_to<caf::get_atom>::with<double>>;
 
-/// Under which name the sensor is in the registry of the actor system.
+/// Name of the sensor in the registry of the actor system.
 constexpr auto sensor_name = caf::atom("sensor");
 
-/// Longest wait for any of them.
+/// Longest wait for an answer of any actor.
 constexpr auto patience = std::chrono::seconds{10};
 
 } // namespace home
@@ -75,9 +75,9 @@ inline caf::behavior run_sensor(caf::event_based_actor*, double degrees) {
   return {[=](caf::get_atom) { return degrees; }};
 }
 
-/// Has all of them, and does what a person in the home may do.
+/// Owns all actors, and offers the actions of a person in the home.
 ///
-/// @threads only the one that made it.
+/// @threads only the thread that created it.
 class application {
 public:
   explicit application(caf::actor_system& system)
@@ -99,7 +99,7 @@ public:
     return thermostat_;
   }
 
-  /// Returns what the panel shows.
+  /// Returns the value on the panel.
   [[nodiscard]] double look_at_panel() {
     double result = 0;
     self_->request(panel_, patience, caf::get_atom_v)
@@ -112,7 +112,7 @@ public:
       .receive([](double) {}, tertulia::raise);
   }
 
-  /// The sensor is dead then, and its name still in the registry.
+  /// Kills the sensor, but leaves its name in the registry.
   void break_sensor() {
     if (const auto old = system_.registry().get<caf::actor>(sensor_name)) {
       self_->send_exit(old, caf::exit_reason::kill);
@@ -122,7 +122,7 @@ public:
 
   void mount_sensor(double degrees) {
     break_sensor();
-    system_.registry().erase(sensor_name); // `put` replaces nobody
+    system_.registry().erase(sensor_name); // `put` does not replace an entry
     system_.registry().put(sensor_name, system_.spawn(run_sensor, degrees));
   }
 

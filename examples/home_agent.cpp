@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Inside an application that has actors of its own: an agent whose tools ask
-// them. They know nothing of it, may change meanwhile, and may die.
+// An agent in an application that has its own actors. Its tools send requests
+// to them. The actors do not depend on the agent, and may change or die at any
+// time.
 //
 //   home_agent          plays a scripted conversation
 //   home_agent MODEL    talks to you, with a model at a server
@@ -23,7 +24,7 @@
 
 namespace ai = tertulia::ai;
 
-// -- the agent ----------------------------------------------------------------
+// -- agent --------------------------------------------------------------------
 
 auto define_agent(tertulia::runtime& rt, const ai::model& model,
                   const home::thermostat_actor& thermostat) {
@@ -55,7 +56,7 @@ auto define_agent(tertulia::runtime& rt, const ai::model& model,
     tertulia::with_snapshot_store(tertulia::spawn_memory_store(rt.system())));
 }
 
-// -- the play -----------------------------------------------------------------
+// -- script -------------------------------------------------------------------
 
 const auto lines = R"(It is cold in here.
 /panel
@@ -87,10 +88,10 @@ const example::scripted_model script{{
   {"measure 20.5", ai::model_text("It works again. 20.5 degrees!")},
 }};
 
-// -- the talk -----------------------------------------------------------------
+// -- conversation -------------------------------------------------------------
 
-/// Does what a person in the home does beside talking.
-/// @returns false if it is something to say.
+/// Runs the command of a person in the home, if the line is one.
+/// @returns false if the line is a text for the agent.
 bool act(home::application& app, const std::string& line) {
   if (line == "/panel")
     std::cout << "(the panel shows " << app.look_at_panel() << ")\n";
@@ -122,14 +123,14 @@ void talk(const Agent& agent, home::application& app, std::istream& in) {
     } catch (const std::exception& x) {
       printer.end_line();
       std::cout << "That went wrong: " << example::shown(x.what()) << '\n';
-      if (live.finished()) // goes on from the turn before
+      if (live.finished()) // continues after the previous turn
         live = agent.stream_bidi(here, tertulia::with_take_over{});
     }
   }
 }
 
 int main(int argc, char** argv) {
-  caf::actor_system_config cfg; // that of the application
+  caf::actor_system_config cfg; // the application's own configuration
   cfg.add_message_types<caf::id_block::home>();
   tertulia::add_messages_to(cfg);
   caf::actor_system system{cfg};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A model of another node, and one here for when that node is gone: an agent
-// that does not notice which of them answers.
+// A model on another node, and a local model for when that node is gone. The
+// agent does not notice which of them answers.
 
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/offline_model.hpp>
@@ -67,7 +67,7 @@ tertulia::config& join_network(tertulia::config& cfg, const std::string& folder,
 }
 // --(network-end)--
 
-/// A process of its own, if this were not an example.
+/// A node, which would be a process of its own in a real program.
 struct node {
   node(const std::string& folder, const std::string& name)
     : system(join_network(cfg, folder, name)), rt(system) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Models behind one handle: one that is written here, one that needs nothing,
-// and one of a server that speaks as OpenAI's do: `models NAME`, or
-// `models NAME URL [CERTIFICATES]` for one of your own.
+// Models behind one handle: a model written here, one that needs no server, and
+// one on a server with OpenAI's protocol: `models NAME`, or `models NAME URL
+// [CERTIFICATES]` for your own server.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/ai/define_model.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Four ways to open a connection to an agent, with and without a session id
-// and an initial state. An initial state is for new sessions: one that is there
-// already goes on as it was.
+// Four ways to open a connection to an agent, with and without a session id and
+// an initial state. An initial state is for new sessions only; an existing
+// session keeps its state.
 
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
@@ -25,7 +25,7 @@ tertulia::task<> listen(tertulia::context, tertulia::session<chat_state> sess,
     co_await sess.update([&](chat_state& x) { x.messages.push_back(*said); });
 }
 
-// Says something and prints all that the session has heard by then.
+// Sends a text and prints all texts of the session so far.
 void say(auto talk, const std::string& what) {
   talk.send(what);
   talk.close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A body of one's own around a model with tools: one that is late, one whose
-// failure no model may gloss over, and one that a person answers for.
+// A custom body around a model with tools: a tool that times out, a tool whose
+// failure ends the turn, and a tool that a person answers for.
 
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/generate.hpp>
@@ -21,7 +21,7 @@ ai::message asks(const char* tool, tertulia::json input) {
   return {ai::role::model, {ai::part::request(tool, std::move(input))}};
 }
 
-// Stands in for a hosted model: what it hears, and what it says to that.
+// Stands in for a hosted model: parts of its input, and the answers to them.
 const example::scripted_model script{{
   {"200 francs", asks("market_rate", {{"code", "CHF"}})},
   {"deadline_exceeded", ai::model_text("The bank does not answer.")},
@@ -31,7 +31,7 @@ const example::scripted_model script{{
   {"The car", asks("pay", {{"bill", "car"}, {"euros", 900}})},
 }};
 
-// -- the tools ----------------------------------------------------------------
+// -- tools --------------------------------------------------------------------
 
 struct currency {
   std::string code;
@@ -61,7 +61,7 @@ void check_limit(const payment& x) {
 }
 // --(limit-end)--
 
-// -- the body ---------------------------------------------------------------
+// -- body ---------------------------------------------------------------------
 
 // --(body-begin)--
 auto define_paymaster(tertulia::runtime& rt, const ai::prompt& prompt) {
@@ -132,7 +132,7 @@ auto define_counter(tertulia::runtime& rt, const ai::tool& clerk) {
 }
 // --(question-end)--
 
-// -- a talk -------------------------------------------------------------------
+// -- conversation -------------------------------------------------------------
 
 // --(show-begin)--
 void show(const ai::model_response_chunk& piece) {

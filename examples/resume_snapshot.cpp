@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A chat agent goes on from any snapshot that it made. Nothing is lost by that:
-// the session has two branches then.
+// A chat agent resumes from any of its snapshots. Nothing is lost: the session
+// then has two branches.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/memory_store.hpp>

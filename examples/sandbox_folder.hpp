@@ -28,21 +28,23 @@
 
 namespace example {
 
-/// A folder that a model may work in, and nothing else.
+/// A folder that limits the access of a model to its files.
 ///
-/// A file is named from the folder on, such as `src/main.cpp`. No name leads
-/// out: absolute ones, `..` and all that begins with a dot are refused, and no
-/// link is followed, also if somebody puts one there meanwhile. Files are text
-/// of 64 KiB at most, in folders at most 15 deep, and 1 000 of them may ever be
-/// changed. Who reads one sees it before or after a change, never between.
+/// File names are relative to the folder, such as `src/main.cpp`. No name leads
+/// out of the folder: absolute names, `..` and names that start with a dot are
+/// refused. Links are not followed, even if one is created concurrently. Files
+/// are text of at most 64 KiB, in folders at most 15 deep, and at most 1 000 of
+/// them may ever be changed. A reader sees a file before or after a change,
+/// never in between.
 ///
-/// It knows how everything was that it has changed, and so can go back.
+/// Remembers the original content of all changed files, so that it can be
+/// restored.
 ///
-/// @errors  of all members: `permission_denied` for what is not the model's
-///          business, `not_found`, `invalid_argument` for what is no text,
-///          `resource_exhausted` for what is too large, `unavailable` for what
-///          the system says.
-/// @threads all members, side by side: they block.
+/// @errors  of all members: `permission_denied` for names that the model may
+///          not use, `not_found`, `invalid_argument` for a file that is not
+///          text, `resource_exhausted` for a file that is too large,
+///          `unavailable` for errors of the system.
+/// @threads all members are thread-safe; they block.
 class sandbox_folder {
 public:
   using errc = tertulia::errc;
@@ -53,16 +55,16 @@ public:
   static constexpr std::size_t max_path = 1'000;
   static constexpr std::size_t max_depth = 16;
 
-  /// @pre the folder is there.
+  /// @pre the folder exists.
   explicit sandbox_folder(std::filesystem::path root)
     : root_(std::move(root)),
       folder_(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     check(folder_.get(), root_.string());
   }
 
-  // -- what a model may do ----------------------------------------------------
+  // -- for the model ----------------------------------------------------------
 
-  /// Returns the files that it may name, sorted.
+  /// Returns the names of the files that the model may use, sorted.
   [[nodiscard]] std::vector<std::string> list() const {
     namespace fs = std::filesystem;
     const std::lock_guard guard{mutex_};
@@ -72,7 +74,7 @@ public:
     fs::recursive_directory_iterator at{root_, skip, why};
     for (; !why && at != fs::recursive_directory_iterator{};
          at.increment(why)) {
-      std::error_code gone; // meanwhile
+      std::error_code gone; // removed concurrently
       const auto kind = at->symlink_status(gone).type();
       const auto hidden = at->path().filename().string().front() == '.';
       if (hidden || at.depth() + 1 >= static_cast<int>(max_depth))
@@ -103,7 +105,7 @@ public:
     change(name, text);
   }
 
-  /// Puts `text` in the place of `old`, which must be there once.
+  /// Replaces `old`, which must occur exactly once, with `text`.
   void replace(const std::string& name, std::string_view old,
                std::string_view text) {
     const std::lock_guard guard{mutex_};
@@ -116,9 +118,9 @@ public:
     change(name, all.replace(at, old.size(), text));
   }
 
-  // -- what a session needs ---------------------------------------------------
+  // -- for the session --------------------------------------------------------
 
-  /// Returns the files that were changed since it was asked last.
+  /// Returns the files that were changed since the last call.
   [[nodiscard]] std::vector<tertulia::ai::artifact> take_changes() {
     const std::lock_guard guard{mutex_};
     std::vector<tertulia::ai::artifact> result;
@@ -128,9 +130,10 @@ public:
     return result;
   }
 
-  /// Has everything that was ever changed as it is in `files`, or, what is not
-  /// in there, as it was at first. What it has left like that is not touched:
-  /// somebody else may have changed it since.
+  /// Restores all files that were ever changed to their content in `files`, or,
+  /// if they are not in `files`, to their original content. A file that has its
+  /// original content already is not touched: another program may have changed
+  /// it since.
   void restore(const std::vector<tertulia::ai::artifact>& files) {
     const std::lock_guard guard{mutex_};
     std::map<std::string, std::string> wanted;
@@ -180,7 +183,7 @@ private:
 
   // -- errors -----------------------------------------------------------------
 
-  /// @param result of a system call; negative if it has failed.
+  /// @param result of a system call; negative if the call has failed.
   static void check(long result, const std::string& name) {
     if (result >= 0)
       return;
@@ -199,12 +202,12 @@ private:
   static bool is_text(const std::string& x) {
     try {
       return !tertulia::to_json_text(x).empty();
-    } catch (const status_error&) { // it is no UTF-8
+    } catch (const status_error&) { // invalid UTF-8
       return false;
     }
   }
 
-  // -- files: with the mutex --------------------------------------------------
+  // -- files, called with the mutex held --------------------------------------
 
   static std::vector<std::string> names_in(const std::string& path) {
     if (path.size() > max_path
@@ -226,8 +229,8 @@ private:
     return result;
   }
 
-  /// Goes there folder by folder, so that there is no moment in which a link
-  /// could be put into the way.
+  /// Opens one folder after the other, so that a link cannot be inserted into
+  /// the path between a check and its use.
   [[nodiscard]] place find(const std::string& path, bool make_folders) const {
     constexpr auto how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     auto names = names_in(path);
@@ -247,7 +250,7 @@ private:
 
   [[nodiscard]] std::string load(const std::string& path) const {
     const auto at = find(path, false);
-    // A pipe would keep us waiting.
+    // O_NONBLOCK, because opening a pipe would block.
     const descriptor file{
       ::openat(at.folder.get(), at.name.c_str(),
                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
@@ -296,12 +299,13 @@ private:
     }
   }
 
-  /// Writes another file and has it take the place, so that nobody sees a half.
+  /// Writes a temporary file and renames it, so that no reader sees a partial
+  /// file.
   void store(const std::string& path, std::string_view text) const {
     const auto at = find(path, true);
     const auto folder = at.folder.get();
     const auto fresh = '.' + at.name + ".tertulia";
-    ::unlinkat(folder, fresh.c_str(), 0); // of a program that has died
+    ::unlinkat(folder, fresh.c_str(), 0); // left by a program that has died
     const descriptor file{
       ::openat(folder, fresh.c_str(),
                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)};
@@ -323,7 +327,7 @@ private:
     }
   }
 
-  /// Whatever the file is by now.
+  /// Removes a file, whatever its current content.
   void remove(const std::string& path) const {
     try {
       const auto at = find(path, false);
@@ -343,9 +347,10 @@ private:
   mutable std::mutex mutex_;
   std::filesystem::path root_;
   descriptor folder_;
-  /// What there was before it was changed first; empty for no such file.
+  /// Original content of changed files; empty if the file did not exist.
   std::map<std::string, std::optional<std::string>> at_first_;
-  /// What it has written there; of what is as it was at first, nothing.
+  /// Written content of changed files; has no entry after a restore of the
+  /// original content.
   std::map<std::string, std::string> now_;
   std::set<std::string> changed_;
 };

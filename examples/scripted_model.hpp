@@ -17,14 +17,14 @@
 
 namespace example {
 
-/// Stands in for a hosted model: it says what its script says.
+/// Stands in for a hosted model: it answers from a script.
 ///
-/// A real one would be an actor that the body asks, or a library that it calls
-/// through `ctx.run_blocking`.
+/// A real model would be an actor that the body sends requests to, or a library
+/// that it calls through `ctx.run_blocking`.
 class scripted_model {
 public:
-  /// When the last message has this in it, the model answers that. Of what a
-  /// tool gave back it hears `name output`, as JSON.
+  /// The model gives this answer if the last message contains the text. A
+  /// result of a tool is matched as `name output`, with the output as JSON.
   struct cue {
     std::string heard;
     tertulia::ai::message answer;
@@ -33,10 +33,9 @@ public:
   explicit scripted_model(std::vector<cue> script)
     : script_(std::move(script)) {}
 
-  /// Answers a conversation, as a step of the body, and hands on each word as
-  /// it comes.
-  /// @param hear takes a `model_response_chunk` and returns what is to be
-  ///             awaited before the next one comes.
+  /// Answers a conversation, as a step of the body, and streams each word.
+  /// @param hear takes a `model_response_chunk` and returns an awaitable, which
+  ///             is awaited before the next chunk.
   template <class Hear>
   [[nodiscard]] tertulia::task<tertulia::ai::model_response>
   generate(tertulia::context ctx, tertulia::ai::message_log history,
@@ -46,7 +45,7 @@ public:
     return ctx.run("generate", step);
   }
 
-  /// Answers a conversation at once.
+  /// Answers a conversation without streaming.
   [[nodiscard]] tertulia::task<tertulia::ai::model_response>
   generate(tertulia::context ctx, tertulia::ai::message_log history) const {
     return generate(ctx, std::move(history),
@@ -98,14 +97,14 @@ private:
   std::vector<cue> script_;
 };
 
-/// The model that most of the examples talk to.
+/// The model of most examples.
 inline const scripted_model model{{
   {"Tell me about C++", tertulia::ai::model_text("C++ builds on values.")},
   {"coroutines", tertulia::ai::model_text("Coroutines wait without a thread.")},
   {"actors", tertulia::ai::model_text("Actors share nothing but messages.")},
 }};
 
-/// Says what such messages are about: the last word.
+/// Returns the topic of messages: the last word.
 inline std::string topic_of(const std::vector<tertulia::ai::message>& said) {
   auto text = said.back().text();
   text.erase(text.find_last_not_of(".!?") + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which moments are worth a snapshot is up to a callback: it is asked at the
-// end of each turn and of the invocation, and sees the state.
+// A callback decides when to create a snapshot: it is called at the end of each
+// turn and of the invocation, and receives the state.
 
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
@@ -21,7 +21,7 @@ BOOST_DESCRIBE_STRUCT(chat_state, (), (messages))
 
 using moment = tertulia::snapshot_context<chat_state>;
 
-// Remembers what it hears, except for what is only a hum.
+// Adds each input to the messages, except for "hm".
 tertulia::task<> listen(tertulia::context, tertulia::session<chat_state> sess,
                         tertulia::input<std::string> in,
                         tertulia::responder<tertulia::nothing> out) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An agent whose session has a history: snapshots are made of it, an earlier
-// one is restored, and what came after that one is orphaned but not lost.
+// An agent whose session has a history: it creates snapshots, and an earlier
+// one is restored. Later snapshots are then orphaned, but not lost.
 
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
@@ -38,7 +38,7 @@ chat(tertulia::context ctx, tertulia::session<chat_state> sess,
 }
 // --(agent-end)--
 
-// Says one thing and prints the answer as it comes.
+// Sends a text and prints the answer as it arrives.
 void say(auto& talk, const std::string& what) {
   talk.send(what);
   for (const auto& word : talk.responses())

@@ -11,9 +11,9 @@
 
 namespace example {
 
-/// Asks for the next thing to say. What does not come from the terminal is
-/// shown as if it did.
-/// @returns false if there is no more.
+/// Reads the next line. Lines that are not from the terminal are printed as if
+/// they were typed.
+/// @returns false at the end of the input.
 inline bool next_line(std::istream& from, std::string& line) {
   const auto typed = &from == &std::cin;
   if (typed)
@@ -25,8 +25,8 @@ inline bool next_line(std::istream& from, std::string& line) {
   return true;
 }
 
-/// Returns the text with `?` in place of what a terminal would obey: controls
-/// but line breaks and tabs, also those of two bytes from U+0080 on.
+/// Returns the text with `?` in place of control characters, except for line
+/// breaks and tabs. Includes the controls of two bytes from U+0080 on.
 inline std::string shown(std::string text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -39,7 +39,7 @@ inline std::string shown(std::string text) {
   return text;
 }
 
-/// Returns the text if it fits, or as many whole characters of it as do.
+/// Returns the text if it fits, or else a prefix of whole characters and `..`.
 inline std::string shortened(std::string text, std::size_t most) {
   if (text.size() <= most)
     return text;
@@ -49,8 +49,8 @@ inline std::string shortened(std::string text, std::size_t most) {
   return text.substr(0, end) + "..";
 }
 
-/// Prints what a model says in a turn as it comes, with the tools that it asks
-/// for and what they give back.
+/// Prints the output of a model in a turn as it arrives, with its tool requests
+/// and their results.
 class turn_printer {
 public:
   void show(const tertulia::ai::model_response_chunk& piece) {
@@ -72,7 +72,7 @@ public:
       }
   }
 
-  /// Prints something on a line of its own, with as much of it as fits there.
+  /// Prints a text on a line of its own, shortened to fit.
   void show(const std::string& what) {
     end_line();
     constexpr std::size_t most = 78;

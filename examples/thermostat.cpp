@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Inside an application that has actors of its own: a flow that is a plain CAF
-// behavior lets a client talk to the application's thermostat.
+// A flow that is a plain CAF behavior, in an application that has its own
+// actors. It lets a client talk to the application's thermostat.
 
 #include <tertulia/runtime.hpp>
 

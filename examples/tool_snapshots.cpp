@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A layer that calls a model and its tools, for any agent: it knows nothing of
-// the session, only when a snapshot may be worth it. The tools find the session
-// through their context.
+// A layer that calls a model and its tools, for any agent. It does not know the
+// session; it only reports when a snapshot may be useful. The tools find the
+// session through their context.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/describe.hpp>
