@@ -100,7 +100,7 @@ public:
       = at_.rt.define_bidi_flow("ask", asking_body{at_.system.spawn(raw_echo)});
     client_.push_back(spawn_client<asking_client>(at_, opener_of(flow)));
     raw_client_.push_back(spawn_raw_client<raw_asker_state>(at_));
-    time_each(at_, client_, 0); // opens it
+    time_each(at_, client_, 0); // opens the connection
   }
 
   double ours(std::size_t operations) override {

@@ -35,7 +35,6 @@ opener opener_of(const Flow& flow) {
 /// directions, and a check that no chunk is missing.
 ///
 /// Written like an application that uses the protocol without our facades.
-/// without our facades.
 class client_state {
 public:
   static inline const char* name = "bench.client";

@@ -16,7 +16,7 @@ void print_table(std::ostream& out, const std::vector<result>& results,
                  bool judge);
 
 /// Returns the results as JSON: `machine`, `smoke`, `rows`, and `info` for
-/// additional facts. A row without a promise has no target.
+/// additional facts. A row without a promise has a null target.
 nlohmann::ordered_json to_document(const std::vector<result>& results,
                                    nlohmann::ordered_json machine, bool judge);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A session flow without a store, whose client keeps the state. Each turn may
-// then run on a different machine.
+// then run on any node.
 
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/describe.hpp>

@@ -131,9 +131,9 @@ public:
   }
 
   /// Restores all files that were ever changed to their content in `files`, or,
-  /// if they are not in `files`, to their original content. A file that has its
-  /// original content already is not touched: another program may have changed
-  /// it since.
+  /// if they are not in `files`, to their original content. A file that was
+  /// already restored to its original content is not touched: another program
+  /// may have changed it since.
   void restore(const std::vector<tertulia::ai::artifact>& files) {
     const std::lock_guard guard{mutex_};
     std::map<std::string, std::string> wanted;

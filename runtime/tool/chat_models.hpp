@@ -75,7 +75,7 @@ public:
     std::shared_ptr<place> place_ = std::make_shared<place>();
   };
 
-  /// @errors as `choose`.
+  /// @errors same as `choose`.
   chat_models(runtime& rt, const std::string& name, caf::timespan pause);
 
   /// Replaces the model for all later requests.

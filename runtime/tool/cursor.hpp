@@ -13,7 +13,6 @@ namespace tertulia::tool {
 
 /// Parses a result of `cursor_of`.
 /// @errors throws a usage failure.
-/// @errors throws a failure of usage.
 [[nodiscard]] session_ref session_of_cursor(const std::string& text);
 
 } // namespace tertulia::tool

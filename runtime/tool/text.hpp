@@ -45,8 +45,8 @@ namespace tertulia::tool {
 /// Returns a text quoted for a shell: `s1`, `'my session'`.
 [[nodiscard]] std::string as_word(std::string_view text);
 
-/// Returns a number with a noun that has a regular plural: `1 session`, `2
-/// sessions`.
+/// Returns a number with a noun that has a regular plural: `1 session`,
+/// `2 sessions`.
 [[nodiscard]] std::string counted(unsigned long long n, const char* noun);
 
 } // namespace tertulia::tool
