@@ -23,7 +23,8 @@ blocking_wait_base::~blocking_wait_base() {
 bool blocking_wait_base::submit() {
   auto& at = owner();
   id_ = at.enlist(*this);
-  // The handle keeps the actor, and with it this frame, until the work is done.
+  // The handle keeps the actor alive, and with it this frame, until the work is
+  // done.
   const auto queued
     = at.env().blocking.submit(job_, [self = host_actor{at.self()}, id = id_] {
         caf::anon_send(self, done_atom_v, id);

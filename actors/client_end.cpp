@@ -10,7 +10,7 @@ namespace tertulia::detail {
 
 namespace {
 
-/// Returns a document, or what is none as a string.
+/// Returns the text as a JSON document, or as a JSON string if it is not one.
 json document_in(const std::string& text) {
   try {
     return payload::encoded(text).to_json();
@@ -19,9 +19,10 @@ json document_in(const std::string& text) {
   }
 }
 
-/// Adds the state of a conversation to what an error says for programs. Not to
-/// one that stands for an exception: it would become the author's own words,
-/// which other nodes get.
+/// Adds the state of a conversation to the details of an error. An error that
+/// stands for an unexpected exception is returned unchanged: a new error would
+/// count as written by the author, and clients on other nodes would get its
+/// text.
 caf::error with_state(const caf::error& reason, const payload& state) {
   const auto status = to_status(reason);
   if (status.is_unexpected())
@@ -35,7 +36,7 @@ caf::error with_state(const caf::error& reason, const payload& state) {
     details["state"] = state.to_json();
     return fail(status.code(), status.message(), to_json_text(details));
   } catch (const status_error&) {
-    return reason; // one of them has no JSON
+    return reason; // the state or the details have no JSON
   }
 }
 
@@ -48,7 +49,7 @@ void client_end::on(chunk_batch&& x) {
     return lost(fail(errc::data_loss, "expected chunk "
                                         + std::to_string(next_chunk_) + ", got "
                                         + std::to_string(x.first)));
-  // It would take memory and no credit.
+  // An empty batch would take memory and spend no credit.
   if (x.size == 0)
     return lost(fail(errc::data_loss, "a batch has no chunks"));
   if (!has_room_for(x.size))
@@ -137,12 +138,12 @@ std::uint32_t client_end::credit_due(bool waiting) noexcept {
     consumed_ = 0;
     if (!waiting || granted_ > 0)
       return 0;
-    // What came before we had asked for it, the connection still counts: a
-    // snapshot notice does not wait for its credit.
+    // A snapshot notice does not wait for credit. The connection counts such a
+    // chunk as a debt, so the grant covers it as well.
     return static_cast<std::uint32_t>(1 - std::exchange(granted_, 1));
   }
   // Half a window at a time: the body never starves, and many chunks share one
-  // message of credit.
+  // credit message.
   return consumed_ * 2 >= window_ ? take_credit() : 0;
 }
 
@@ -159,8 +160,8 @@ void client_end::spent(std::uint32_t count) noexcept {
 }
 
 bool client_end::has_room_for(std::uint32_t count) const noexcept {
-  // More than the window by what may go ahead of its credit, generously: the
-  // one chunk of a rendezvous, and the notice of a snapshot.
+  // Generous allowance beyond the window for messages that may precede their
+  // credit: the one chunk of a rendezvous and the notice of a snapshot.
   constexpr std::uint64_t ahead = 16;
   return std::uint64_t{held_} + count <= window_ + ahead;
 }
@@ -173,8 +174,8 @@ caf::error client_end::overrun() const {
 }
 
 caf::error client_end::refusal() const {
-  // What the client did itself comes first: it knows of that, while the end of
-  // the action may come sooner or later.
+  // A cancel or close by the client takes precedence: the client knows of it,
+  // while the action may end sooner or later.
   if (cancelled_)
     return fail(errc::cancelled, "the connection was cancelled");
   if (closed_)

@@ -41,7 +41,7 @@ private:
   caf::result<opened> admit(open& x) {
     auto what = env_->actions.find(x.key);
     if (auto reason = objection(x, what.get())) {
-      // A key that is not ours may hold anything: it stays out of the log.
+      // An unknown key may hold anything, so it is not logged.
       env_->log->info("{} refused: {}",
                       what ? what->info.key : "an unknown action",
                       to_string(code_of(reason)));
@@ -50,11 +50,12 @@ private:
     const auto connection = self_->spawn(run_connection, env_, std::move(what));
     self_->monitor(connection);
     live_.emplace(connection.address(), connection);
-    // The connection answers, so that its answer comes before its first chunk.
+    // The connection itself answers, so that the answer precedes its first
+    // chunk.
     return self_->delegate(connection, std::move(x));
   }
 
-  /// Why such a connection cannot be opened; none if it can.
+  /// Returns why the connection cannot be opened; none if it can.
   caf::error objection(const open& x, const action* what) const {
     if (stopping_)
       return fail(errc::unavailable, "the runtime is stopping");
@@ -98,8 +99,8 @@ private:
 
   front_desk_actor::pointer self_;
   std::shared_ptr<environment> env_;
-  // Strong handles: an actor that nobody holds is destroyed where it lies, and
-  // could not say its last word.
+  // Strong handles: an actor without strong references is destroyed at once and
+  // could not send its completion message.
   std::unordered_map<caf::actor_addr, connection_actor> live_;
   bool stopping_ = false;
 };

@@ -8,8 +8,9 @@
 
 namespace tertulia::detail {
 
-/// Spawns the actor that opens connections. Told to exit, it refuses new ones,
-/// tells the open ones to stop and ends when they have ended.
+/// Spawns the front desk, the actor that opens connections. When it receives an
+/// exit message, it refuses new connections, stops the open ones and ends when
+/// they have ended.
 front_desk_actor spawn_front_desk(std::shared_ptr<environment> env);
 
 } // namespace tertulia::detail

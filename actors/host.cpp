@@ -34,8 +34,8 @@ host::~host() {
     disarm(deadline_id);
   if (next_expiry_ != time_point::max())
     disarm(expiry_id);
-  // Who may outlive many connections must not remember them all: the sink, and
-  // the desk of another node.
+  // Actors that may outlive many connections must not keep a monitor for each:
+  // the sink, and the front desk of another node.
   self_->demonitor(client_.address());
   for (const auto& [other, id] : asked_)
     self_->demonitor(other);
@@ -115,7 +115,7 @@ host_actor::behavior_type host::run(std::shared_ptr<environment> env,
 
 void host::settle() {
   do {
-    for (std::size_t i = 0; i < ready_.size(); ++i) { // it grows while we walk
+    for (std::size_t i = 0; i < ready_.size(); ++i) { // ready_ may grow
       next_ = ready_[i];
       while (next_)
         std::exchange(next_, {}).resume();
@@ -124,9 +124,9 @@ void host::settle() {
     if (ended_)
       return conclude();
     flush();
-  } while (!ready_.empty()); // a chunk that cannot be encoded is a cancel
-  // What still runs after a cancel is blocking work, and it may run for long.
-  // The client need not wait for it; the frame must.
+  } while (!ready_.empty()); // flush cancels if a chunk cannot be encoded
+  // Only blocking work still runs after a cancel, and it may run for long. The
+  // client does not wait for it; the frame must.
   if (root.cancelled() && !concluded_)
     say_last_word({}, root.reason());
 }
@@ -139,8 +139,9 @@ std::uint64_t host::enlist(wait& x) {
 std::uint64_t host::enlist(wait& x, caf::timespan within, bool vital) {
   const auto due = later(self_->clock().now(), within);
   enlisted_.push_back(enlisted{++last_id_, &x, due, vital});
-  // One tick is under way, for the earliest of all. It stays when its wait ends
-  // in time and serves the next one then: most waits cost the timer nothing.
+  // One tick is pending, for the earliest time-out. If its wait ends in time,
+  // the tick stays and serves the next time-out, so most waits cost the timer
+  // nothing.
   if (due < next_expiry_) {
     if (next_expiry_ != time_point::max())
       disarm(expiry_id);
@@ -161,7 +162,7 @@ wait* host::claim(std::uint64_t id) noexcept {
 }
 
 void host::watch_for(std::uint64_t id, const caf::actor_addr& other) {
-  // What was answered is forgotten now: few are open at a time.
+  // Answered requests are removed here: only few are pending at a time.
   std::erase_if(asked_, [this](const auto& x) {
     const auto answered
       = std::none_of(enlisted_.begin(), enlisted_.end(),
@@ -176,7 +177,7 @@ void host::watch_for(std::uint64_t id, const caf::actor_addr& other) {
 
 void host::flush() {
   if (concluded_)
-    return; // nothing comes after the last word
+    return; // nothing may follow the completion message
   if (out.size() > 0) {
     const auto first = out.sent();
     const auto size = out.size();
@@ -246,8 +247,8 @@ caf::result<void> host::take_input(turn_input& x) {
     } catch (...) {
       refused = for_client(current_exception_to_error());
     }
-    // After a close the client was just late; everything else is a client that
-    // cannot be served.
+    // After a close the input was merely late. With any other refusal the
+    // client cannot be served.
     if (refused && !in.closed())
       abort(refused);
   }
@@ -264,12 +265,12 @@ void host::abort(const caf::error& reason) {
   else if (client_)
     refuse(reason);
   else
-    self_->quit(); // nobody opened it
+    self_->quit(); // it was never opened
 }
 
 void host::expire() {
   const auto now = self_->clock().now();
-  // A tick that comes before `next_expiry_` is one that was overtaken.
+  // A tick before `next_expiry_` is stale: it was sent before it was disarmed.
   if (now < next_expiry_)
     return;
   next_expiry_ = time_point::max();
@@ -298,7 +299,7 @@ nested_connection* host::nested() const noexcept {
     if (caf::actor_cast<caf::actor_control_block*>(candidate->peer())
         == sender.get())
       return candidate;
-  return nullptr; // its body has dropped it: a late word
+  return nullptr; // a late message: the body has dropped the connection
 }
 
 } // namespace tertulia::detail

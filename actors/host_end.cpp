@@ -10,19 +10,20 @@
 
 #include <spdlog/logger.h>
 
-// How a connection ends: whom it has lost, and its last word.
+// End of a connection: lost actors and the completion message.
 
 namespace tertulia::detail {
 
 namespace {
 
-/// Why a conversation ends that has lost one of its actors.
+/// Returns the error of a conversation that has lost one of its actors.
 caf::error lost_part(const char* what, const caf::error& exit_reason) {
   return fail(errc::aborted, "the " + std::string{what}
                                + " was lost: " + caf::to_string(exit_reason));
 }
 
-/// Whether an operator should look at it: not what a client or a body chose.
+/// Returns whether an operator should look into the error: it was not caused by
+/// the choice of a client or a body.
 bool is_fault(errc code) noexcept {
   return code == errc::internal || code == errc::aborted
          || code == errc::data_loss;
@@ -50,7 +51,7 @@ void host::on_down(const caf::down_msg& x) {
     sink_ = client_;
     if (!told_)
       return abort(lost_part("responder", x.reason));
-    if (x.reason) // with the last word, which it had not handed on
+    if (x.reason) // it did not forward the completion message
       self_->send(
         sink_,
         finished{{}, lost_part("responder", x.reason), out.sent(), in.taken()});
@@ -79,7 +80,7 @@ void host::conclude() {
         if (remote_)
           output = output.sealed();
       } catch (...) {
-        output = {}; // it would take the error with it
+        output = {}; // its encoding would fail and lose the error
         reason = current_exception_to_error();
       }
     }
@@ -94,9 +95,9 @@ void host::say_last_word(payload output, caf::error reason) {
   reason_ = std::move(reason);
   if (!reason_ || !session_ || leased_)
     return end_session();
-  // Nobody but the client has the state: it must not lose what the turns before
-  // this one came to. Without a time-out: a session that has no store answers
-  // at once, and CAF does for one that is dead.
+  // Only the client has the state: it must not lose the results of the
+  // completed turns. The request has no time-out: a session without a store
+  // answers at once, and CAF answers for a dead one.
   self_->request(session_, caf::infinite, caf::reset_atom_v)
     .then(
       [this](const session_view& x) {
@@ -112,7 +113,7 @@ void host::keep_state(const session_view& x) {
     if (remote_)
       output_ = output_.sealed();
   } catch (...) {
-    output_ = {}; // what has no JSON cannot be told
+    output_ = {}; // a state without JSON cannot be sent
   }
 }
 
@@ -121,8 +122,9 @@ void host::end_session() {
     return; // the session was lost meanwhile
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
-  // Who has heard the last word can open the session again: it has ended then,
-  // and nothing that it began comes later.
+  // A client that has received the completion message can open the session
+  // again. So the message is sent after the session has ended, when nothing
+  // that the session started can follow.
   if (!session_ || !leased_)
     deliver_last_word();
 }
@@ -156,8 +158,9 @@ caf::error host::for_client(caf::error reason) {
 }
 
 void host::quit_if_done() {
-  // A client must not hear of our end before the last word, which the responder
-  // hands on: that one goes first.
+  // A client must receive the completion message before the down message of
+  // this actor. The responder forwards the completion message, so it ends
+  // first.
   if (!told_ || !ended_ || responder_)
     return;
   if (heard_)
@@ -167,9 +170,10 @@ void host::quit_if_done() {
 }
 
 void host::quit_once_heard() {
-  // Between nodes the end of an actor can overtake its last messages: CAF tells
-  // at once of one that is dead already when it is monitored. So the client is
-  // asked for what CAF itself answers in every actor.
+  // Between nodes the down message of an actor can overtake its last messages:
+  // if the actor is already dead when it is monitored, CAF sends the down
+  // message at once. So the client first gets a request that CAF itself answers
+  // in every actor.
   const auto quit = [this] { self_->quit(); };
   self_
     ->request(caf::actor_cast<caf::actor>(client_), hearing_limit_,

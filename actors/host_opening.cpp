@@ -12,8 +12,8 @@
 #include "session_actor.hpp"
 #include <spdlog/logger.h>
 
-// How a connection is opened: what comes before the first word of its body, or
-// instead of it.
+// Opening of a connection: everything up to the start of its body, or the
+// refusal.
 
 namespace tertulia::detail {
 
@@ -99,7 +99,7 @@ void host::start_conversation(const session_id& id) {
 
 void host::start_body(payload init) {
   env_->log->debug("{} opened", action_->info.key);
-  // The answer goes out before the body says its first word.
+  // The answer is sent before the body sends anything.
   std::exchange(opening_, nullptr)
     ->answer.deliver(opened{connection_actor{self_}, in.window()});
   body_.emplace(action_->run(context{*this, trace}, std::move(init)));
@@ -113,7 +113,8 @@ void host::refuse(caf::error reason) {
   concluded_ = true;
   reason_ = std::move(reason);
   claim(opening_->id);
-  // As with a last word: who was refused can open the session again.
+  // As before a completion message, the session ends before the answer is sent:
+  // the client can then open the session again.
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
   else
@@ -121,7 +122,7 @@ void host::refuse(caf::error reason) {
 }
 
 void host::deliver_refusal() {
-  told_ = true; // nobody listens yet: the answer is the last word
+  told_ = true; // the answer replaces the completion message
   const auto status = to_status(reason_);
   trace.set_error(status.code(), status.message());
   trace.end();

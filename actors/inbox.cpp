@@ -26,7 +26,8 @@ std::optional<payload> inbox::take() {
     queue_.clear();
     head_ = 0;
   } else if (head_ >= 64 && head_ * 2 >= queue_.size()) {
-    // Never quite empty: drop what was taken before it outweighs the rest.
+    // The queue may never become empty: erase the taken inputs once they make
+    // up half of it.
     queue_.erase(queue_.begin(), std::next(queue_.begin(), //
                                            static_cast<std::ptrdiff_t>(head_)));
     head_ = 0;

@@ -17,13 +17,13 @@ namespace tertulia::detail {
 
 namespace {
 
-/// One claim to a session: by a session actor, for a connection.
+/// One claim to a session, made by a session actor for its connection.
 struct claimant {
   caf::actor_addr session;
   caf::actor_addr connection;
 };
 
-/// One that waits for the holder to end.
+/// A claimant that waits for the end of the holder.
 struct successor {
   claimant who;
   caf::typed_response_promise<void> answer;
@@ -31,7 +31,7 @@ struct successor {
 
 struct lease {
   claimant holder;
-  std::unique_ptr<successor> next; // few have one
+  std::unique_ptr<successor> next; // rarely set
 };
 
 using lease_map = std::map<session_ref, lease>;
@@ -94,7 +94,7 @@ private:
     claims_.erase(known);
     auto& held = found->second;
     if (held.holder.session != session) {
-      held.next.reset(); // it did not wait
+      held.next.reset(); // the successor no longer waits
     } else if (held.next) {
       const auto next = std::move(held.next);
       held.holder = next->who;
@@ -106,7 +106,8 @@ private:
 
   void watch(lease_map::iterator what, const claimant& who) {
     claims_.emplace(who.session, what);
-    // It may have ended while its claim was under way: then we hear so at once.
+    // The session may have ended before its claim arrived: CAF then sends the
+    // down message at once.
     self_->monitor(self_->current_sender());
   }
 
@@ -122,7 +123,8 @@ private:
 
   lease_actor::pointer self_;
   lease_map leases_;
-  // By session. Each is the holder, or the one that waits: both keep the lease.
+  // By session actor. Each is the holder of a lease or its successor; both keep
+  // the lease in the map.
   std::unordered_map<caf::actor_addr, lease_map::iterator> claims_;
 };
 

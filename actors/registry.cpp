@@ -9,8 +9,9 @@ namespace tertulia::detail {
 
 namespace {
 
-/// A name becomes part of a key and of paths: keep it printable and
-/// unambiguous.
+/// Checks the name of an action. It becomes part of a key and of paths, so it
+/// must be printable and unambiguous.
+/// @errors throws `invalid_argument`.
 void check_name(const std::string& name) {
   const auto plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
   if (name.empty() || name.size() > 128 || name.front() == '/'

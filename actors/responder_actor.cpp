@@ -56,10 +56,11 @@ private:
   caf::result<snapshot_outcome> trigger(snapshot_trigger what) {
     auto promise = self_->make_response_promise<snapshot_outcome>();
     const auto& policy = what_->policy;
-    // Whoever triggers it, the body, a tool or a nested flow, waits for a
-    // client that is behind: notices without end could overdraw its window. The
-    // end of a turn has waited already, and at the last one a client may read
-    // no more.
+    // A trigger within a turn waits for credit, whether the body, a tool or a
+    // nested flow sends it: an unbounded number of notices could otherwise
+    // overdraw the window of a slow client. At the end of a turn the body has
+    // waited already, and at the end of the invocation the client may have
+    // stopped reading.
     if (what.event == snapshot_event::tool_iteration_end
         && policy.makes_snapshots() && policy.notice)
       self_->request(connection(), caf::infinite, claim_atom_v)
@@ -72,10 +73,13 @@ private:
     return promise;
   }
 
-  /// @param has_credit whether a notice of it is paid for.
+  /// Asks the session for a snapshot, then sends the notice and the end of the
+  /// turn to the client.
+  /// @param has_credit whether a credit is reserved for the notice.
   void take(outcome_promise promise, snapshot_trigger what, bool has_credit) {
-    // Who waits for the end of a turn keeps the time; within a turn the client
-    // may take as long as it likes, and the store alone is hurried.
+    // The body limits the time for the end of a turn or of the invocation.
+    // Within a turn its wait has no time-out, because the client may be slow to
+    // grant credit. There the time-out covers the store alone.
     const caf::duration within
       = what.event == snapshot_event::tool_iteration_end
           ? for_request(what_->policy.store_within)
@@ -97,7 +101,7 @@ private:
         [=, this](caf::error& reason) mutable {
           if (has_credit)
             self_->send(connection(), release_atom_v);
-          // What was not heard of in time might still happen.
+          // The snapshot may still be made, so the connection is cancelled.
           if (reason == caf::sec::request_timeout) {
             reason = fail(errc::deadline_exceeded,
                           "the session took too long for a snapshot");
@@ -107,7 +111,7 @@ private:
         });
   }
 
-  /// Tells the client of a snapshot.
+  /// Sends the notice of a snapshot to the client.
   void announce(const snapshot_id& id) {
     auto items = what_->policy.notice(id);
     if (client_.node() != self_->node())
@@ -120,8 +124,8 @@ private:
     return caf::actor_cast<host_actor>(connection_);
   }
 
-  /// Under the name of the connection: a client that hears many tells them
-  /// apart by the sender.
+  /// Sends a message to the client with the connection as its sender: a client
+  /// of many connections tells them apart by the sender.
   template <class T>
   void tell_client(T x) {
     client_->eq_impl(caf::make_message_id(), connection_, self_->context(),
@@ -145,7 +149,7 @@ spawn_responder(caf::local_actor& parent,
                 const std::shared_ptr<const conversation_action>& what,
                 caf::strong_actor_ptr connection, chunk_sink client,
                 session_actor session) {
-  // It runs when there is something to do, and not once more before.
+  // Lazy: the actor is not scheduled before its first message arrives.
   return parent.spawn<caf::hidden + caf::lazy_init>(
     [](responder_actor::stateful_pointer<responder_state> self,
        std::shared_ptr<const conversation_action> what,

@@ -107,14 +107,14 @@ void session_state::save_change(version_promise promise, session_edit& x) {
   session_position where;
   try {
     next = changed(x);
-    where = {turn_, next.id(), next.type()}; // throws for what has no JSON
+    where = {turn_, next.id(), next.type()}; // throws for a state without JSON
   } catch (...) {
     promise.deliver(current_exception_to_error());
     return;
   }
   busy_ = true;
-  // Without a time-out: the body's wait keeps the time, and the store, which
-  // has the change, may still keep it after that.
+  // No time-out: the wait of the body limits the time, and the store may still
+  // save the change after that.
   self_
     ->request(policy().store, caf::infinite,
               save_session{ref(), next, turn_, positions_})
@@ -177,7 +177,7 @@ session_actor spawn_session(caf::local_actor& parent,
                             std::shared_ptr<environment> env,
                             std::shared_ptr<const conversation_action> what,
                             session_opening opening, lease_holder owner) {
-  // It runs when there is something to do, and not once more before.
+  // Lazy: the actor is not scheduled before its first message arrives.
   return parent.spawn<caf::hidden + caf::lazy_init>(
     [](session_actor::stateful_pointer<session_state> self,
        std::shared_ptr<environment> env,

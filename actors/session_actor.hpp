@@ -12,20 +12,21 @@
 
 namespace tertulia::detail {
 
-/// Spawns the session of a connection. It holds the state of one conversation,
-/// asks for snapshots and has them stored; told to exit, it leaves everything
-/// as it is.
+/// Spawns the session of a connection. The session holds the state of one
+/// conversation, decides on snapshots and saves them. On an exit message it
+/// ends and leaves everything as it is.
 ///
-/// @param owner the connection: who is told when another invocation takes over.
-///              Null for a session that nobody else can know, for it has no
-///              store and its id is new: it needs no lease and no `open_atom`.
+/// @param owner the connection, which is cancelled when another invocation
+///              takes over. Null for a session without a store: its id is new,
+///              so no other client can know it, and it needs neither a lease
+///              nor `open_atom`.
 session_actor spawn_session(caf::local_actor& parent,
                             std::shared_ptr<environment> env,
                             std::shared_ptr<const conversation_action> what,
                             session_opening opening, lease_holder owner);
 
-/// Spawns the responder of a connection: stands between it and its client,
-/// under the connection's name.
+/// Spawns the responder of a connection. It forwards the messages of the
+/// connection to the client, with the connection as their sender.
 responder_actor
 spawn_responder(caf::local_actor& parent,
                 const std::shared_ptr<const conversation_action>& what,

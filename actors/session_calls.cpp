@@ -7,7 +7,7 @@ namespace tertulia::detail {
 
 namespace {
 
-/// Waits for a credit and leaves it to who awaits it.
+/// Waits for one credit, which the awaiting coroutine then owns.
 class turn_credit final : public credit_wait {
 public:
   using credit_wait::credit_wait;
@@ -20,7 +20,7 @@ public:
 using trigger_wait
   = reply_wait<snapshot_outcome, responder_actor, snapshot_trigger>;
 
-/// Says on the span which snapshot came of the work.
+/// Records the outcome of a trigger on the span.
 void note(const context& ctx, const session_link& link,
           const snapshot_outcome& x) {
   if (x.failure != errc::ok)
@@ -37,8 +37,8 @@ void note(const context& ctx, const session_link& link,
 task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
   auto& owner = ctx.owner();
   const auto& link = owner.link();
-  owner.flush(); // what was said before comes before
-  // Within a turn the client may have to read first, which is no time-out.
+  owner.flush(); // chunks sent earlier arrive before the notice
+  // Within a turn the client may have to read first; that must not time out.
   const auto within = event == snapshot_event::tool_iteration_end
                         ? caf::timespan::max()
                         : session_wait(owner);
@@ -64,7 +64,7 @@ task<snapshot_id> end_conversation_turn(context ctx) {
                          snapshot_trigger{snapshot_event::turn_end}};
     outcome = co_await std::move(pending);
   } catch (...) {
-    owner.out.release(); // the client was told nothing
+    owner.out.release(); // nothing was sent to the client
     throw;
   }
   note(ctx, link, outcome);

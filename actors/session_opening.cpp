@@ -9,9 +9,9 @@
 
 #include "session_state.hpp"
 
-// How a session comes by what it goes on from: what its store has of it, a
-// snapshot, or nothing. The store is asked without a time-out: the connection
-// keeps the time for the whole of an opening.
+// Start of a session: from its state in the store, from a snapshot, or anew.
+// Requests to the store have no time-out: the connection limits the time of the
+// whole start.
 
 namespace tertulia::detail {
 
@@ -61,7 +61,8 @@ void session_state::find_snapshot(view_promise promise) {
   snapshot_ref which{what_->info.key, opening_->session, opening_->snapshot};
   auto go_on = [this, which](view_promise& to, stored_snapshot& x) mutable {
     try {
-      // Before a live invocation ends for nothing.
+      // Checked before a take-over, so that no live invocation is cancelled in
+      // vain.
       policy().schema.check(x.record.type);
     } catch (...) {
       to.deliver(current_exception_to_error());
@@ -71,7 +72,7 @@ void session_state::find_snapshot(view_promise promise) {
     which.session = id_;
     auto go_on = [this, which = std::move(which), type = x.record.type](
                    view_promise& y) { load(y, which, type); };
-    // A branch disturbs nobody, so it needs no lease.
+    // A branch does not affect another invocation, so it needs no lease.
     if (policy().restore == restore_rule::move_head)
       claim(to, std::move(go_on));
     else
@@ -115,7 +116,8 @@ void session_state::load(view_promise promise, snapshot_ref which,
   } else if (type == policy().schema.known()) {
     ask(promise, restore_snapshot{std::move(which)}, go_on);
   } else {
-    // A migration that fails must not leave the head where it has moved.
+    // Migrate the state before the head moves: if that fails, the head must
+    // stay.
     ask(promise, get_snapshot{which},
         [this, which, go_on](view_promise& to, stored_snapshot& x) {
           try {
@@ -157,12 +159,13 @@ void session_state::opened(view_promise& promise) {
 void session_state::begin_anew(view_promise& promise) {
   const auto is_change = opening_->initial && policy().saves_changes;
   try {
-    // Not earlier: a session that the store has ignores it.
+    // Not checked earlier: a session that is in the store ignores the initial
+    // state.
     if (opening_->initial && policy().check_initial)
       policy().check_initial(*opening_->initial);
     set_out();
     if (is_change)
-      static_cast<void>(content_.id()); // what has no JSON cannot be kept
+      static_cast<void>(content_.id()); // throws if the state has no JSON
   } catch (...) {
     promise.deliver(current_exception_to_error());
     return;
@@ -183,7 +186,7 @@ void session_state::begin_anew(view_promise& promise) {
 }
 
 void session_state::set_out() {
-  stand_at({}); // the store does not have it
+  stand_at({}); // the session is not in the store
   content_
     = opening_->initial ? std::move(*opening_->initial) : what_->first_state();
   good_ = policy().store ? state{} : content_;

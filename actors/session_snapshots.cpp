@@ -14,19 +14,19 @@
 #include "session_state.hpp"
 #include <spdlog/logger.h>
 
-// How a session's snapshots are made and stored.
+// Creation and storage of the snapshots of a session.
 
 namespace tertulia::detail {
 
 namespace {
 
-/// What the snapshot of a session flow is called in the last message of it.
+/// Metadata key of the snapshot id in the last message of a session flow.
 constexpr auto snapshot_tag = "snapshotId";
 
-/// Largest number of positions that a save may follow.
+/// Maximum number of positions that a save may follow.
 constexpr std::size_t max_positions = 8;
 
-/// Position of a session whose head is such a record.
+/// Returns the position of a session whose head is `x`.
 session_position position_after(const snapshot_record& x) {
   return {next_turn_after(x), x.state, x.type};
 }
@@ -52,7 +52,8 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
     if (!policy().makes_snapshots())
       return done({});
     if (!found && !is_wanted(event)) {
-      // The end is told what there is, wanted or not.
+      // The end of the invocation returns the last snapshot if it has the
+      // current state, whether or not a snapshot is wanted.
       const auto is_kept
         = event == snapshot_event::invocation_end && saved_version_ == version_;
       return done({is_kept ? last_.id : snapshot_id{}, false});
@@ -105,7 +106,7 @@ ai::message_log session_state::tagged(const ai::message_log& log,
 void session_state::save(outcome_promise promise, snapshot_event event,
                          snapshot_record record, state content) {
   busy_ = true;
-  // What is added while the store works is not in this snapshot.
+  // Changes made while the store works are not part of this snapshot.
   const auto version = version_;
   const auto before = content_.messages();
   const auto at_head = policy().restore == restore_rule::move_head;
@@ -223,7 +224,8 @@ void session_state::doubt(session_position x, const caf::error& reason) {
     return;
   if (std::find(positions_.begin(), positions_.end(), x) == positions_.end())
     positions_.push_back(std::move(x));
-  // A body may try again for ever. The oldest doubt is the least likely one.
+  // A body may retry for ever, so the list is bounded. The oldest unconfirmed
+  // position is the least likely one.
   if (positions_.size() > max_positions)
     positions_.erase(positions_.begin() + 1);
 }
@@ -234,7 +236,7 @@ void session_state::keep_tag(const ai::message_log& before,
     return;
   const auto& now = content_.messages();
   if (now.shared_with(before) < before.size())
-    return; // they were replaced
+    return; // the messages were replaced
   std::vector<ai::message> added;
   for (const auto& x : now.from(before.size()))
     added.push_back(x);

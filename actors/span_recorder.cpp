@@ -40,7 +40,7 @@ span_recorder::children_of(span_id parent) const {
 }
 
 void span_recorder::clear() {
-  std::vector<record> old; // dies after the mutex is free
+  std::vector<record> old; // destroyed after the mutex is released
   old.reserve(capacity_);
   std::lock_guard guard{mutex_};
   old.swap(ring_);
@@ -48,7 +48,7 @@ void span_recorder::clear() {
 }
 
 void span_recorder::on_start(const span_data&) noexcept {
-  // only what ended is kept
+  // only ended spans are kept
 }
 
 void span_recorder::on_end(record x) noexcept {
@@ -57,7 +57,7 @@ void span_recorder::on_end(record x) noexcept {
     ring_.push_back(std::move(x));
     return;
   }
-  // The record that is pushed out dies with `x`, after the mutex is free.
+  // The replaced record is destroyed with `x`, after the mutex is released.
   ring_[oldest_].swap(x);
   oldest_ = (oldest_ + 1) % capacity_;
 }

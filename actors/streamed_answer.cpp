@@ -10,7 +10,7 @@ namespace tertulia::detail {
 
 namespace {
 
-/// Takes a text off the front of what was streamed.
+/// Removes a text from the front of the streamed text.
 /// @returns the end of the text that was not streamed.
 std::string_view take(std::string_view& streamed, std::string_view text) {
   const auto size = std::min(streamed.size(), text.size());
@@ -25,7 +25,7 @@ std::string_view take(std::string_view& streamed, std::string_view text) {
 void streamed_answer::add(const ai::model_response_chunk& x) {
   if (x.role != ai::role::model || x.aggregated)
     return;
-  // The answer is the last of several messages.
+  // If there are several messages, the last one is the answer.
   if (x.index != index_) {
     *this = {};
     index_ = x.index;

@@ -42,14 +42,15 @@ private:
   using client = std::pair<caf::actor_addr, std::uint64_t>;
 
   void arm(const client& who, time_point when) {
-    // A client that is ahead of a tick that is on its way arms once more.
+    // The client may arm the id again while its earlier tick is pending: the
+    // new time replaces it.
     disarm(who);
     due_.emplace(who, queue_.emplace(when, who));
     tick_at(when);
   }
 
-  /// Has a message to ourselves come at that time, or before. What is due later
-  /// finds its turn when that has come.
+  /// Schedules a tick at `when`, unless one is scheduled at that time or
+  /// before. The earlier tick then schedules the next one.
   void tick_at(time_point when) {
     if (!ticks_.empty() && ticks_.back() <= when)
       return;
@@ -83,8 +84,8 @@ private:
   timer_actor::pointer self_;
   queue queue_;
   std::map<client, queue::iterator> due_;
-  // When CAF's clock will send a message to us; the earliest is the last. It
-  // can take none back, so none is asked for twice.
+  // Times at which CAF's clock will send a tick, earliest last. The clock
+  // cannot cancel a tick, so none is requested twice.
   std::vector<time_point> ticks_;
 };
 

@@ -16,7 +16,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Blackman and Vigna's xoshiro256++: 32 bytes a thread, a few cycles a number.
+/// Blackman and Vigna's xoshiro256++: 32 bytes per thread, a few cycles per
+/// number.
 class generator {
 public:
   generator() {
@@ -42,7 +43,7 @@ private:
   std::array<std::uint64_t, 4> state_;
 };
 
-/// Returns the value of a lower-case digit, -1 for everything else.
+/// Returns the value of a lower-case hex digit, -1 for any other character.
 int digit(char c) noexcept {
   if (c >= '0' && c <= '9')
     return c - '0';
@@ -130,7 +131,8 @@ std::string span_context::to_traceparent() const {
 }
 
 std::optional<span_context> parse_traceparent(std::string_view header) {
-  // version "-" trace "-" span "-" flags; later versions may add "-" and more.
+  // version "-" trace "-" span "-" flags; later versions may append "-" and
+  // more.
   constexpr std::size_t size = 55;
   if (header.size() < size || header[2] != '-' || header[35] != '-'
       || header[52] != '-')
@@ -170,8 +172,8 @@ public:
 
   explicit span_listeners(std::atomic<bool>& enabled) : enabled_(&enabled) {}
 
-  /// Returns the list of this moment. It never changes, a change makes a new
-  /// one, so nobody holds the mutex while a sink is busy or calls back.
+  /// Returns the current list. A list is immutable, every change makes a new
+  /// one. So the mutex is not held while a sink is busy or calls back.
   std::shared_ptr<const list> now() const {
     std::lock_guard guard{mutex_};
     return list_;
@@ -191,15 +193,16 @@ public:
     });
   }
 
-  /// The tracer is gone; subscriptions may live on.
+  /// Detaches the listeners from their tracer, which is destroyed.
+  /// Subscriptions may outlive it.
   void forget_tracer() {
     std::lock_guard guard{mutex_};
     enabled_ = nullptr;
   }
 
 private:
-  /// Changes the subscriptions. The old list dies after the mutex is free: a
-  /// sink may use the tracer in its destructor.
+  /// Changes the subscriptions. The old list is destroyed after the mutex is
+  /// released: a sink may use the tracer in its destructor.
   template <class Change>
   void update(Change change) {
     std::shared_ptr<const list> old;
@@ -216,7 +219,7 @@ private:
 
   mutable std::mutex mutex_;
   std::atomic<bool>* enabled_;
-  list subscriptions_; // a sink with several occurs several times
+  list subscriptions_; // one per subscription: a sink may repeat
   std::shared_ptr<const list> list_ = std::make_shared<list>();
 };
 
@@ -283,7 +286,7 @@ void span::put(errc code, std::string_view message) {
 void span::finish() noexcept {
   const auto done = std::exchange(live_, nullptr);
   done->data.end = done->now();
-  // The record may be kept for long; the sinks it goes to need not be.
+  // The record may be kept for a long time and must not keep its sinks alive.
   const auto sinks = std::exchange(done->listeners, nullptr)->now();
   for (const auto& sink : *sinks)
     sink->on_end({done, &done->data});
@@ -319,7 +322,7 @@ tracer::subscription tracer::listen(std::shared_ptr<span_sink> sink) {
 
 span tracer::record(std::string_view name, const span_context* parent) const {
   const auto sinks = listeners_->now();
-  if (sinks->empty()) // the last one has just left
+  if (sinks->empty()) // the last sink has just unsubscribed
     return {};
   span_context context{parent ? parent->trace : trace_id::random(),
                        span_id::random()};
