@@ -10,11 +10,11 @@
 
 namespace tertulia {
 
-/// The session of an agent as a body sees it: state that outlives the
+/// Handle of a body on the session of its agent: state that outlives the
 /// connection.
 ///
-/// What it yields are copies; nothing but the session's own actor can change
-/// what it holds.
+/// All values that it yields are copies; only the session actor can change the
+/// state.
 ///
 /// ```
 /// co_await chat.update([&](words& w) { w.seen += 1; });
@@ -36,8 +36,8 @@ public:
   }
 
   /// Yields a copy of the state.
-  /// @errors `unavailable` if the session has ended; `cancelled` and what else
-  ///         ends the connection.
+  /// @errors `unavailable` if the session has ended; `cancelled` or another
+  ///         error that ends the connection.
   [[nodiscard]] auto state() const {
     return detail::ask_session(*owner_, [](session_view x) {
       auto value = x.content.custom();
@@ -45,10 +45,10 @@ public:
     });
   }
 
-  /// Replaces the state, and resumes when the store has it, if there is one.
-  /// Takes a state or the arguments to build one.
-  /// @errors `invalid_argument` for what has no JSON; what the store says. The
-  ///         state is then as before.
+  /// Replaces the state, and resumes when the store, if there is one, has saved
+  /// it. Takes a state or the arguments to build one.
+  /// @errors `invalid_argument` for a state without JSON; errors of the store.
+  ///         The state is then unchanged.
   template <class... Ts>
   requires detail::buildable_from<State, Ts...>
   [[nodiscard]] auto update_state(Ts&&... xs) const {
@@ -58,13 +58,13 @@ public:
       payload::of(detail::build<State>(std::forward<Ts>(xs)...)));
   }
 
-  /// Changes the state by a function, atomically, also when tools and nested
+  /// Changes the state by a function, atomically, even if tools and nested
   /// flows change it at the same time.
   /// @param fn takes a `State&` to change, or a `State` and returns the new
-  ///           one; called again if somebody else was faster. A lambda that
-  ///           holds what has a destructor needs a name, see
+  ///           one; called again if another change came first. A lambda whose
+  ///           captures have destructors needs a name, see
   ///           `context::run_blocking`.
-  /// @errors as `update_state`; what `fn` throws.
+  /// @errors as `update_state`; exceptions of `fn`.
   template <class Fn>
   [[nodiscard]] task<> update(Fn&& fn) const {
     detail::check_awaited_arguments<Fn>();
@@ -72,21 +72,21 @@ public:
                                                           std::forward<Fn>(fn));
   }
 
-  /// Yields the index of the turn that is under way, 0 for the first of the
-  /// session.
+  /// Yields the index of the current turn, 0 for the first of the session.
   [[nodiscard]] auto turn_index() const {
     return detail::ask_session(*owner_,
                                [](const session_view& x) { return x.turn; });
   }
 
-  /// Yields the id of the snapshot on which the session stands; empty for none.
+  /// Yields the id of the snapshot that the session is at; empty for none.
   [[nodiscard]] auto last_snapshot() const {
     return detail::ask_session(*owner_, [](const session_view& x) {
       return x.last_snapshot;
     });
   }
 
-  /// What sessions of such a state are called; private to this library.
+  /// Returns the type name of sessions with this state; private to this
+  /// library.
   static const std::string& type() {
     return detail::session_type_name<session, State>();
   }

@@ -18,13 +18,13 @@ namespace detail {
 
 class conversation_action;
 
-/// What the engine knows of a defined action, whatever its types.
+/// A defined action as the engine sees it, independent of its types.
 ///
 /// @threads immutable; shared by the registry and every connection to it, so
 ///          the user's callable lives as long as any body of it runs.
 class action {
 public:
-  /// @param info without a key for an action that is not to be found by it.
+  /// @param info without a key if the action must not be found by key.
   explicit action(descriptor info)
     : info(std::move(info)),
       key_(this->info.key.empty() ? '~' + make_uuid() : this->info.key) {}
@@ -42,23 +42,24 @@ public:
   /// @errors throws `invalid_argument` that names the JSON path.
   [[nodiscard]] virtual payload check_input(payload value) const = 0;
 
-  /// Starts a body.
-  /// @param init what `check_init` returned.
+  /// Makes the task that runs a body.
+  /// @param init the result of `check_init`.
   [[nodiscard]] virtual task<payload> run(context ctx, payload init) const = 0;
 
-  /// The action as one with sessions; null if it has none.
+  /// Returns the action as a conversation; null if it has no sessions.
   [[nodiscard]] virtual const conversation_action*
   conversation() const noexcept {
     return nullptr;
   }
 
-  /// What to say to the front desk: the key, or for an action that has none
-  /// something that nobody can guess.
+  /// Returns the key for the front desk. An action without a key of its own has
+  /// a random one that cannot be guessed.
   [[nodiscard]] const std::string& key() const noexcept {
     return key_;
   }
 
-  /// Whether its connections are spans: a flow's are, a bare action's not.
+  /// Returns whether its connections are traced as spans: those of a flow are,
+  /// those of a plain bidi action are not.
   [[nodiscard]] bool traced() const noexcept {
     return info.kind != "bidi-action";
   }

@@ -27,8 +27,8 @@ concept actor_body = bidi_body<Body> && requires {
   typename types_of_body<std::decay_t<Body>>::self_type;
 };
 
-/// An action whose body is a plain CAF actor. Its connection relays: to the
-/// actor it is the client, so everything that holds for connections holds for
+/// An action whose body is a plain CAF actor. Its connection relays as the
+/// client of that actor, so everything that holds for connections holds for
 /// such bodies too.
 template <class Body>
 class actor_action final : public typed_action<types_of_body<Body>> {
@@ -84,10 +84,10 @@ private:
     }
   }
 
-  /// Ends only by a cancel: it is the chunks that say when all is over.
+  /// Relays the inputs. Ends only by a cancel: the chunks determine the end.
   static task<> pass_inputs(nested_connection& to, input<in_type> from) {
     while (auto value = co_await from.next())
-      // The body may end without reading all there is.
+      // The body may end without reading all inputs.
       if (!co_await as_expected(nested_send<in_type>{to, std::move(*value)}))
         break;
     to.close();
@@ -97,7 +97,7 @@ private:
   Body body_;
 };
 
-/// The action that such a body makes.
+/// The action type for a body.
 template <bidi_body Body>
 using action_of = std::conditional_t<actor_body<Body>, actor_action<Body>,
                                      coroutine_action<Body>>;

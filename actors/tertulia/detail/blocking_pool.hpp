@@ -15,32 +15,32 @@
 
 namespace tertulia::detail {
 
-/// Blocking work of one body, shared by the thread that does it and the wait
+/// Blocking work of one body, shared by the thread that runs it and the wait
 /// for it.
 ///
-/// @threads all members, except where said.
+/// @threads all members are thread-safe, except where noted.
 class blocking_job {
 public:
   virtual ~blocking_job() = default;
 
-  /// Does the work unless it was abandoned; on a thread of the pool.
-  /// @returns false if it was abandoned: nobody wants to hear of it.
+  /// Runs the work on a thread of the pool, unless it was abandoned.
+  /// @returns false if it was abandoned: its result is not needed.
   bool run();
 
-  /// Asks the work to end early and, if no thread has begun it, takes it back.
-  /// @returns whether it was taken back and will never run.
+  /// Asks the work to end early and, if no thread has started it, withdraws it.
+  /// @returns whether it was withdrawn and will never run.
   bool abandon();
 
-  /// Asks the work to end early and waits until no thread touches it.
+  /// Asks the work to end early and waits until no thread uses it.
   void join();
 
 protected:
-  /// Calls the user's function, keeps what came of it and destroys the
-  /// function.
+  /// Calls the user's function, stores its result or exception, and destroys
+  /// the function.
   virtual void work(std::stop_token stop) noexcept = 0;
 
-  /// Destroys the user's function uncalled: what it holds may refer to the
-  /// frame, and this job stays in the queue until a thread finds it.
+  /// Destroys the user's function without a call: its captures may refer to the
+  /// frame, and this job stays in the queue until a thread reaches it.
   virtual void drop() noexcept = 0;
 
 private:
@@ -52,9 +52,9 @@ private:
   std::stop_source stop_;
 };
 
-/// Threads for work that may block, apart from CAF's scheduler.
+/// Threads for work that may block, separate from CAF's scheduler.
 ///
-/// @threads all members.
+/// @threads all members are thread-safe.
 /// @lifetime its destructor waits for the work that has begun.
 class blocking_pool {
 public:
@@ -62,8 +62,9 @@ public:
 
   ~blocking_pool();
 
-  /// Queues the job; `then` is called on the pool's thread after it has run.
-  /// @returns false if too many jobs wait already.
+  /// Queues the job; `then` is called on the pool's thread after the job has
+  /// run.
+  /// @returns false if too many jobs are queued already.
   bool submit(std::shared_ptr<blocking_job> job, std::function<void()> then);
 
 private:

@@ -21,7 +21,7 @@ decltype(auto) call_blocking(Fn& fn, std::stop_token stop) {
     return std::invoke(fn);
 }
 
-/// Blocking work and its outcome.
+/// Blocking work and its result.
 template <class Fn>
 class blocking_call final : public blocking_job {
 public:
@@ -61,11 +61,11 @@ private:
   std::exception_ptr failure_;
 };
 
-/// Waits for blocking work.
+/// Wait for blocking work.
 class blocking_wait_base : public wait {
 public:
-  /// Work that has begun may refer to the frame, so the wait goes on until it
-  /// has ended; `await_resume` then throws.
+  /// Work that has begun may refer to the frame, so the wait continues until
+  /// the work has ended; `await_resume` then throws.
   void abort(const caf::error& reason) override;
 
 protected:
@@ -75,9 +75,10 @@ protected:
   blocking_wait_base(blocking_wait_base&&) noexcept = default;
 
   /// Blocks if the work still runs: the actor was killed rather than cancelled,
-  /// and the frame must not go before the work that refers to it.
+  /// and the frame must outlive the work that refers to it.
   ~blocking_wait_base();
 
+  /// Submits the work.
   /// @returns false if the work was refused.
   bool submit();
 

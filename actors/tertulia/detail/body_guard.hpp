@@ -9,7 +9,7 @@
 
 namespace tertulia::detail {
 
-/// Ends a body that is an actor when its connection no longer needs it.
+/// Guard that ends the actor of a body when its connection no longer needs it.
 class body_guard {
 public:
   body_guard(host& owner, connection_actor body) noexcept
@@ -18,7 +18,8 @@ public:
   body_guard(const body_guard&) = delete;
   body_guard& operator=(const body_guard&) = delete;
 
-  /// Kills the body behind what was said to it, so that it sees its cancel.
+  /// Sends the kill behind all earlier messages, so that the body gets its
+  /// cancel.
   ~body_guard();
 
   [[nodiscard]] const connection_actor& actor() const noexcept {
@@ -30,7 +31,7 @@ private:
   connection_actor body_;
 };
 
-/// Waits for nothing: ends only by a cancel.
+/// A wait that only a cancel ends.
 class cancel_wait final : public wait {
 public:
   cancel_wait() = default;

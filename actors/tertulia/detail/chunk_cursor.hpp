@@ -14,9 +14,9 @@
 
 namespace tertulia::detail {
 
-/// A reader's place in the batch that it reads.
+/// Read position in the current batch of chunks.
 ///
-/// @threads none of its own.
+/// @threads not thread-safe: the owner serialises.
 template <class T>
 class chunk_cursor {
 public:
@@ -26,7 +26,7 @@ public:
 
   /// @pre `empty()`
   /// @errors throws `invalid_argument` if the chunks are of another shape, and
-  ///         `data_loss` if there are not as many as the batch says.
+  ///         `data_loss` if their number differs from that of the batch.
   void load(chunk_batch x) {
     batch_.clear();
     at_ = 0;
@@ -54,13 +54,13 @@ public:
     ++at_;
   }
 
-  /// Forgets what was not read.
+  /// Skips the unread chunks.
   void drop() noexcept {
     at_ = batch_.size();
   }
 
-  /// Returns how many chunks were loaded since the last time: once they are all
-  /// dealt with, this much credit can be returned.
+  /// Returns the number of chunks loaded since the last call. Once all of them
+  /// are processed, this much credit can be returned.
   std::uint32_t release() noexcept {
     return std::exchange(loaded_, 0);
   }

@@ -20,78 +20,78 @@
 
 namespace tertulia::detail {
 
-/// How snapshots are named.
+/// Scheme of the snapshot ids.
 enum class id_scheme {
-  content, ///< By the hash of the state.
-  unique,  ///< By a UUID, which is also noted in the last message.
+  content, ///< The hash of the state.
+  unique,  ///< A UUID, which is also stored in the last message.
 };
 
-/// What becomes of the snapshots behind the one that is restored.
+/// Effect of a restore on the snapshots after the restored one.
 enum class restore_rule {
   move_head, ///< They are orphaned.
-  branch,    ///< Nothing: a new branch begins, beside theirs.
+  branch,    ///< None: a new branch begins beside theirs.
 };
 
-/// What a failed save does.
+/// Effect of a failed save.
 enum class save_failure {
   fails_turn,  ///< The end of the turn throws.
   is_reported, ///< It is logged and traced, and the conversation goes on.
 };
 
-/// A moment at which a snapshot may be made, whatever the types.
+/// A moment at which a snapshot may be made, independent of the types.
 ///
-/// @lifetime references hold during the call only.
+/// @lifetime references are valid during the call only.
 struct snapshot_moment {
   snapshot_event event;
   const state& present;
-  const state* previous; ///< That of the last snapshot; null for none.
-  std::uint64_t index;   ///< That of the snapshot, if it is made.
+  const state* previous; ///< State of the last snapshot; null if none.
+  std::uint64_t index;   ///< Index of the snapshot, if it is made.
   std::uint64_t turn_index;
 };
 
-/// What makes one kind of conversation differ from another.
+/// Settings in which the kinds of conversations differ.
 struct session_policy {
   id_scheme ids = id_scheme::content;
   restore_rule restore = restore_rule::move_head;
   save_failure on_failure = save_failure::fails_turn;
-  /// Which type the custom value has, or a plain state's only one, and how an
-  /// older one that comes from the store becomes such.
+  /// Type of the custom value, or of the only value of a plain state, and the
+  /// migration of older values from the store.
   state_schema schema;
   /// Null without a store: sessions then live as long as their connection.
   snapshot_store store;
-  /// Throws for a state that no client may begin a session of the store with.
-  /// Empty for conversations whose clients may give none there, and for agents,
-  /// for which all will do.
+  /// Throws for a state with which a client may not start a session of the
+  /// store. Empty for conversations whose clients cannot give a state with a
+  /// store, and for agents, which accept any state.
   std::function<void(const state&)> check_initial;
-  /// Says whether to make a snapshot; empty for never.
+  /// Returns whether to make a snapshot; empty for never.
   std::function<bool(const snapshot_moment&)> wanted;
-  /// Whether every change of the custom value is saved at once.
+  /// If true, every change of the custom value is saved at once.
   bool saves_changes = false;
-  /// Makes the chunk that tells the client of a snapshot; empty for none.
+  /// Makes the chunk that notifies the client of a snapshot; empty for none.
   std::function<payload(const snapshot_id&)> notice;
-  /// Under which name a span says whose snapshot was made.
+  /// Span attribute that names the agent or flow of a snapshot.
   std::string span_key = "genkit:metadata:agent";
   /// Longest wait for the store.
   caf::timespan store_within = std::chrono::seconds{30};
 
-  /// Whether a snapshot can come of anything.
+  /// Returns whether snapshots can be made at all.
   [[nodiscard]] bool makes_snapshots() const noexcept {
     return store && wanted;
   }
 
-  /// Whether the end of a turn is the store's business.
+  /// Returns whether the end of a turn involves the store.
   [[nodiscard]] bool stores_turns() const noexcept {
     return store && (wanted || saves_changes);
   }
 };
 
-/// How a client wants a conversation to begin.
+/// Start of a conversation as its client requests it.
 struct session_opening {
   session_id session;
   snapshot_id snapshot;
   if_live live = if_live::refuse;
   std::optional<state> initial;
-  /// What the body sees of it: the init of its own type, or nothing.
+  /// The init for the body, in the action's own type; may be empty.
   payload init;
 };
 
@@ -100,7 +100,7 @@ struct session_opening {
 /// @threads immutable, as every action.
 class conversation_action : public action {
 public:
-  /// @param state_type for those who look for a session of it.
+  /// @param state_type type of its sessions, by which contexts find them.
   conversation_action(descriptor info, session_policy policy,
                       std::string state_type)
     : action(std::move(info)), policy(std::move(policy)),
@@ -111,20 +111,21 @@ public:
     return this;
   }
 
-  /// Takes apart what the client said.
-  /// @param init what `check_init` returned; empty if the client gave none.
-  /// @errors throws `invalid_argument` for a combination that makes no sense.
+  /// Converts the request of the client.
+  /// @param init the result of `check_init`; empty if the client gave none.
+  /// @errors throws `invalid_argument` for options that contradict each other.
   [[nodiscard]] virtual session_opening
   opening(payload init, const open_options& options) const = 0;
 
-  /// Returns the state that a session begins with when nobody says otherwise.
+  /// Returns the default first state of a session.
   [[nodiscard]] virtual state first_state() const = 0;
 
-  /// Returns a custom value, or a plain state's only one, as the own type.
+  /// Returns a custom value, or the only value of a plain state, in the
+  /// action's own type.
   /// @errors throws `invalid_argument` that names the JSON path.
   [[nodiscard]] virtual payload check_custom(payload value) const = 0;
 
-  /// Returns a state in the type in which clients have it.
+  /// Returns the state in the type that clients receive.
   /// @errors throws `invalid_argument` if its value is of another shape.
   [[nodiscard]] virtual payload client_state(const state& x) const = 0;
 

@@ -16,11 +16,11 @@
 
 namespace tertulia::detail {
 
-/// What the actors of one runtime share.
+/// Services that the actors of one runtime share.
 ///
-/// @threads  its parts say for themselves; the handles are set before any
+/// @threads  as documented for each of them; the handles are set before any
 ///           connection opens.
-/// @lifetime held by the runtime and by each of its actors while it lives.
+/// @lifetime held by the runtime and by each of its live actors.
 class environment {
 public:
   environment(caf::actor_system& system, const runtime_options& options);

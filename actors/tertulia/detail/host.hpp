@@ -29,9 +29,9 @@ namespace tertulia::detail {
 class environment;
 class nested_connection;
 
-/// Everything that a connection hears: a client's words, those of connections
-/// to which its body is the client, the ends of its own waits, and what others
-/// of its conversation did to it.
+/// Protocol of a connection actor: messages of its client, of connections whose
+/// client is its body, for its own waits, and of the other actors of its
+/// conversation.
 using host_actor = protocol<
   caf::result<opened>(open), caf::result<void>(turn_input),
   caf::result<void>(chunk_credit), caf::result<void>(caf::close_atom),
@@ -42,13 +42,12 @@ using host_actor = protocol<
   caf::result<void>(release_atom), caf::result<void>(spend_atom, std::uint32_t),
   caf::result<void>(cancel_atom, caf::error)>;
 
-/// The state of a connection actor: hosts the body and moves its inputs and
-/// chunks.
+/// State of a connection actor: hosts the body and moves its inputs and chunks.
 ///
-/// A handler only marks what happened and wakes who waited; `settle` then
-/// resumes the woken parts of the body one after the other, sends what has
-/// gathered and, if the body has ended, says the last word. So a body never
-/// runs inside another part of itself, and no frame is destroyed while it runs.
+/// A handler only records an event and wakes the waiting coroutines. `settle`
+/// then resumes them one after the other, sends the gathered chunks and, if the
+/// body has ended, the completion message. So no part of a body runs inside
+/// another part, and no frame is destroyed while it runs.
 ///
 /// @threads only on its actor.
 /// @design  README §5.3 "The connection".
@@ -61,7 +60,7 @@ public:
   host(const host&) = delete;
   host& operator=(const host&) = delete;
 
-  /// Says the last word if nobody did: the actor was killed.
+  /// Sends the completion message if it was not sent: the actor was killed.
   ~host();
 
   host_actor::behavior_type run(std::shared_ptr<environment> env,
@@ -69,7 +68,7 @@ public:
 
   // -- for waits --------------------------------------------------------------
 
-  /// The actor: for sending and asking.
+  /// Returns the actor, for sending messages and requests.
   [[nodiscard]] host_actor::pointer self() const noexcept {
     return self_;
   }
@@ -82,49 +81,51 @@ public:
     return action_;
   }
 
-  /// Has the coroutine resumed by the next `settle`.
+  /// Schedules the coroutine for the next `settle`.
   void schedule(std::coroutine_handle<> waiting) {
     ready_.push_back(waiting);
   }
 
-  /// Resumes what is ready and sends what has gathered. The last thing that
-  /// every handler does.
+  /// Resumes the scheduled coroutines and sends the gathered chunks. Every
+  /// handler calls this last.
   void settle();
 
-  /// Gives the wait a number under which an answer can find it.
+  /// Registers a wait.
+  /// @returns its number, by which a reply can find it.
   std::uint64_t enlist(wait& x);
 
-  /// The same for a wait that is aborted with `deadline_exceeded` if nobody has
-  /// claimed it `within` that time.
-  /// @param vital whether the connection cannot go on then, and is cancelled.
+  /// Registers a wait that is aborted with `deadline_exceeded` if it is not
+  /// claimed `within` that time.
+  /// @param vital whether the connection cannot continue then, and is
+  ///              cancelled.
   std::uint64_t enlist(wait& x, caf::timespan within, bool vital = false);
 
-  /// Returns the wait of that number and forgets it; null if it ended before.
+  /// Removes the wait of that number and returns it; null if it ended before.
   wait* claim(std::uint64_t id) noexcept;
 
-  /// Aborts the wait of that number if `other` is lost before it answers: CAF
-  /// leaves a request to a lost node without an answer.
+  /// Aborts the wait of that number if `other` is lost before it replies: CAF
+  /// does not answer a request to a lost node.
   void watch_for(std::uint64_t id, const caf::actor_addr& other);
 
-  /// Sends what has gathered to the client.
+  /// Sends the gathered chunks to the client, or the input credit that is due.
   void flush();
 
-  /// Ends the turn: everything of it leaves now.
+  /// Ends the turn: sends its gathered chunks, then the end of the turn.
   /// @pre a credit was reserved for it.
   void end_turn();
 
-  /// Asks for a tick with the number `id` after `delay`.
+  /// Requests a tick with the number `id` after `delay`.
   void arm(std::uint64_t id, caf::timespan delay);
   void disarm(std::uint64_t id);
 
-  /// The session in which the body runs, its own or that of its caller; without
-  /// actors if there is none.
+  /// Returns the session in which the body runs, its own or that of its caller;
+  /// without actors if there is no session.
   [[nodiscard]] const session_link& link() const noexcept {
     return link_;
   }
 
-  /// What the client gave, as the action's own type, and the snapshot that it
-  /// chose; empty if it gave nothing. Only for conversations.
+  /// Returns the init of the client in the action's own type, with the snapshot
+  /// that the client chose; empty if it gave none. Only for conversations.
   [[nodiscard]] const payload& given_init() const noexcept {
     return init_;
   }
@@ -139,7 +140,7 @@ public:
   scope root;
   span trace;
 
-  /// When the connection will be cancelled with `deadline_exceeded`.
+  /// Time at which the connection is cancelled with `deadline_exceeded`.
   std::optional<caf::actor_clock::time_point> deadline;
 
 private:
@@ -155,14 +156,14 @@ private:
   static constexpr std::uint64_t deadline_id = 0;
   static constexpr std::uint64_t expiry_id = 1;
 
-  /// How long a client of another node may take for what was said before the
-  /// last word. A runtime that stops waits for each of its connections: one
-  /// client that stands still must not hold it up.
+  /// Longest time that a client of another node may take for the messages up to
+  /// the completion message. A stopping runtime waits for each of its
+  /// connections, and a client that does not respond must not hold it up.
   static constexpr caf::timespan longest_hearing = std::chrono::minutes{1};
   static constexpr caf::timespan longest_hearing_of_a_stop
     = std::chrono::seconds{2};
 
-  /// Hears that the body has ended.
+  /// Listener for the end of the body.
   class body_end final : public task_listener {
   public:
     explicit body_end(host& of) noexcept : of_(of) {}
@@ -175,8 +176,8 @@ private:
     host& of_;
   };
 
-  /// What is needed until the body starts. Keeps the time for the opening of a
-  /// session, which may need its store.
+  /// State that is needed until the body starts. As a wait it limits the time
+  /// for opening a session, which may need its store.
   class opening final : public wait {
   public:
     explicit opening(host& of) noexcept : of_(of) {}
@@ -186,7 +187,7 @@ private:
     }
 
     caf::typed_response_promise<opened> answer;
-    std::uint64_t id = 0; // as a wait; 0 if nobody waits
+    std::uint64_t id = 0; // number of the wait; 0 if it is not registered
 
   private:
     host& of_;
@@ -217,7 +218,7 @@ private:
   void quit_if_done();
   void quit_once_heard();
 
-  /// Returns the error as the client may see it. A client of another node gets
+  /// Returns the error that the client may see. A client of another node gets
   /// an id instead of the text of an unexpected exception, which may hold
   /// anything; the log has both.
   [[nodiscard]] caf::error for_client(caf::error reason);
@@ -226,13 +227,14 @@ private:
   std::shared_ptr<environment> env_;
   std::shared_ptr<const action> action_;
   chunk_sink client_;
-  chunk_sink sink_;        // the client, or the responder before it
-  bool remote_ = false;    // encode here, where an error can still be told
+  chunk_sink sink_;        // the client, or the responder in front of it
+  bool remote_ = false;    // the client is on another node: encode here, where
+                           // an error can still be reported
   bool ended_ = false;     // the body has ended
-  bool concluded_ = false; // the last word is known
-  bool told_ = false;      // and was said
-  bool heard_ = false;     // a client of another node has it, or is gone
-  bool is_asking_ = false; // whether it has
+  bool concluded_ = false; // the outcome is known
+  bool told_ = false;      // the completion message was sent
+  bool heard_ = false;     // the client has received it, is gone, or is local
+  bool is_asking_ = false; // the client was asked whether it has received it
   caf::timespan hearing_limit_ = longest_hearing;
 
   struct withheld_error {
@@ -240,20 +242,20 @@ private:
     caf::error instead;
   };
   std::optional<withheld_error>
-    withheld_; // has one id, however often it is told
+    withheld_; // keeps the id of an error that is reported again
 
   // Conversations only.
   session_actor session_; // null once it has ended
-  bool leased_ = false;   // others can know the session: it is in a store
+  bool leased_ = false;   // the session is in a store: others may know it
   responder_actor responder_;
   session_link link_;
   payload init_;
   std::unique_ptr<opening> opening_; // until the body starts
-  payload output_;                   // the last word, until told
+  payload output_;                   // kept for the completion message
   caf::error reason_;
 
   std::vector<std::coroutine_handle<>> ready_;
-  std::coroutine_handle<> next_; // who goes on when the present one waits
+  std::coroutine_handle<> next_; // resumed when the current coroutine suspends
   std::uint64_t last_id_ = expiry_id;
   std::vector<enlisted> enlisted_;
   time_point next_expiry_ = time_point::max();

@@ -13,12 +13,11 @@
 
 namespace tertulia::detail {
 
-/// The inputs of one connection between their arrival and the body, with the
-/// credit that keeps them few.
+/// Queue of the inputs of one connection, bounded by credit.
 ///
-/// The client starts with `window` credits and spends one for each input; a
-/// credit is owed to it again when the body has taken an input. A window of 0
-/// owes one credit when the body waits for an input: a rendezvous.
+/// The client starts with `window` credits and spends one for each input. The
+/// connection owes it a new one when the body has taken an input. With a window
+/// of 0, it owes one when the body waits for an input: a rendezvous.
 ///
 /// @threads only on the actor of its host.
 class inbox {
@@ -39,7 +38,7 @@ public:
   ///         `failed_precondition` after `close`.
   [[nodiscard]] caf::error accept(payload value);
 
-  /// No input comes after those that were accepted; idempotent.
+  /// Closes the queue: no input follows those that were accepted. Idempotent.
   void close() {
     closed_ = true;
     wake_reader();
@@ -49,14 +48,13 @@ public:
     return closed_;
   }
 
-  /// Returns the credit that the client is owed and has not been told of, once
-  /// it is worth a message of its own.
+  /// Takes the credit owed to the client, if it is worth a message of its own.
+  /// @returns the credit to send, 0 for none.
   std::uint32_t credit_due() noexcept {
     return owed_ * 2 >= window_ ? take_credit() : 0;
   }
 
-  /// Returns all credit that the client is owed and has not been told of: for
-  /// a message that goes out anyway.
+  /// Takes all credit owed to the client, for a message that is sent anyway.
   std::uint32_t take_credit() noexcept {
     granted_ += owed_;
     return std::exchange(owed_, 0);
@@ -64,18 +62,18 @@ public:
 
   // -- the body's side --------------------------------------------------------
 
-  /// Whether `take` has an answer: an input, or that none will come.
+  /// Returns whether `take` can return: an input is queued or none will follow.
   [[nodiscard]] bool ready() const noexcept {
     return head_ < queue_.size() || closed_;
   }
 
-  /// Whether somebody waits until `ready`, or was woken and has not taken yet
-  /// what it waited for; a second one may not.
+  /// Returns whether a wait is registered: it waits until `ready`, or was woken
+  /// and has not taken its input yet. A second wait is not allowed.
   [[nodiscard]] bool has_reader() const noexcept {
     return reader_ != nullptr;
   }
 
-  /// Notes that the body waits until `ready`.
+  /// Registers the wait of the body until `ready`.
   /// @pre `!has_reader()`
   void wait_for_input(wait& reader) noexcept {
     reader_ = &reader;
@@ -83,34 +81,36 @@ public:
       owed_ = 1;
   }
 
-  /// Notes that the body no longer waits, or is about to take.
+  /// Unregisters the wait: it has ended, or is about to take its input.
   void forget(const wait& reader) noexcept {
     if (reader_ == &reader)
       reader_ = nullptr;
   }
 
-  /// Takes the oldest input; nothing if none is there and none will come.
+  /// Takes the oldest input; empty if the queue is closed and all inputs are
+  /// taken.
   /// @pre `ready()`
   std::optional<payload> take();
 
-  /// How many inputs the body took.
+  /// Returns the number of inputs that the body took.
   [[nodiscard]] std::uint64_t taken() const noexcept {
     return taken_;
   }
 
 private:
-  /// The reader stays ours until it runs, so that nobody takes its input.
+  /// Wakes the reader. It stays registered until it runs, so that no other wait
+  /// takes its input.
   void wake_reader() {
     if (reader_ != nullptr && reader_->is_linked())
       reader_->wake();
   }
 
   std::uint32_t window_ = 0;
-  std::uint32_t granted_ = 0; // what the client may still send, as it knows
-  std::uint32_t owed_ = 0;    // what it may send besides, and does not know
+  std::uint32_t granted_ = 0; // credit that the client knows of
+  std::uint32_t owed_ = 0;    // credit not yet sent to the client
   bool closed_ = false;
   std::uint64_t taken_ = 0;
-  std::size_t head_ = 0; // the oldest input in queue_
+  std::size_t head_ = 0; // index of the oldest input in queue_
   std::vector<payload> queue_;
   wait* reader_ = nullptr;
 };

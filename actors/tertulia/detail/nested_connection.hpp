@@ -10,7 +10,7 @@
 
 namespace tertulia::detail {
 
-/// A wait of a body for something that its nested connection says.
+/// A wait of a body for a message of its nested connection.
 class nested_wait : public wait {
 public:
   explicit nested_wait(class nested_connection& of) noexcept : of_(&of) {}
@@ -26,9 +26,10 @@ public:
 
   void abort(const caf::error& reason) override;
 
-  /// Whether the wait is over. Asked when it begins and whenever the connection
-  /// said something; saying yes may reserve what was waited for, but the wait
-  /// may still be cancelled before its coroutine runs.
+  /// Returns whether the wait is over. Called when the wait begins and after
+  /// each message of the connection. If it returns true, it may have reserved
+  /// the awaited item, but the wait may still be cancelled before its coroutine
+  /// runs.
   virtual bool settled() = 0;
 
 protected:
@@ -42,15 +43,15 @@ private:
   nested_connection* of_;
 };
 
-/// A connection to which a body is the client: its connection actor is the
-/// sink, so calling another flow costs no further actor.
+/// A connection whose client is a body. The connection actor of that body is
+/// the sink, so calling another flow costs no further actor.
 ///
 /// @threads only on the actor of its host.
-/// @lifetime lives in the body; its end cancels what has not finished.
+/// @lifetime lives in the body; its destructor cancels an unfinished action.
 class nested_connection {
 public:
-  /// @param what the action if it is of this process: inputs are then checked
-  ///             before they are sent.
+  /// @param what the action if it belongs to this process: inputs are then
+  ///             checked before they are sent.
   nested_connection(host& owner, connection_actor peer, const opened& first,
                     std::uint32_t chunk_window,
                     std::shared_ptr<const action> what = nullptr);
@@ -68,7 +69,7 @@ public:
     return owner_;
   }
 
-  /// Takes note of what the connection said and wakes who waited for it.
+  /// Handles a message of the connection and wakes the waits that it ends.
   template <class Message>
   void on(Message&& x) {
     end.on(std::forward<Message>(x));
@@ -81,19 +82,19 @@ public:
   }
 
   /// Prepares an input for `send`.
-  /// @errors throws `invalid_argument` if the action does not accept it, or it
-  ///         cannot travel to where the connection is.
+  /// @errors throws `invalid_argument` if the action does not accept it, or if
+  ///         it cannot be encoded for the node of the connection.
   [[nodiscard]] payload pack(payload value) const;
 
-  /// Sends an input with all credit that can ride along.
+  /// Sends an input together with all credit that can be granted.
   /// @pre a credit was spent for it.
   void send(payload value);
 
   void close();
   void cancel();
 
-  /// Ends it because what it said cannot be read: this and every later wait
-  /// throws the reason.
+  /// Ends the connection because a message cannot be read: this and every later
+  /// wait throws the reason.
   [[noreturn]] void reject(caf::error reason);
 
   /// Sends credit for chunks if some is due.
@@ -103,8 +104,8 @@ public:
     watchers_.push_back(&x);
   }
 
-  /// Notes who reads the chunks, until it is forgotten.
-  /// @returns false if somebody else does.
+  /// Makes a wait the reader of the chunks, until it is forgotten.
+  /// @returns false if another wait is the reader.
   bool read_by(const nested_wait& x) noexcept {
     if (reader_ != nullptr && reader_ != &x)
       return false;

@@ -12,9 +12,9 @@
 
 namespace tertulia::detail {
 
-/// Opens a connection to which the body is the client.
-/// @param what the action if it is of this process.
-/// @errors what the front desk or the connection answers; `deadline_exceeded`.
+/// Opens a connection whose client is the body.
+/// @param what the action if it belongs to this process.
+/// @errors those of the front desk and of the connection; `deadline_exceeded`.
 task<std::unique_ptr<nested_connection>>
 open_nested(context ctx, front_desk_actor desk, open what_to,
             caf::timespan within, std::shared_ptr<const action> what);

@@ -15,12 +15,12 @@
 
 namespace tertulia::detail {
 
-/// The chunks of one connection between the body and their departure, with the
-/// credit that the client granted.
+/// Queue of the outgoing chunks of one connection, with the credit that the
+/// client granted.
 ///
-/// Chunks gather until the body waits for something, or until half a window is
-/// full: then they leave as one batch, so that body and client work at the same
-/// time and a message is paid once for many chunks.
+/// Chunks gather until the body waits or half a window is full. They are then
+/// sent as one batch, so that body and client work at the same time and many
+/// chunks share the cost of one message.
 ///
 /// @threads only on the actor of its host.
 class outbox {
@@ -32,8 +32,8 @@ public:
 
   // -- the client's side ------------------------------------------------------
 
-  /// Adds credit. What a client may have outstanding ends at `max_window`:
-  /// beyond that it would ask this node to queue without a bound.
+  /// Adds credit, up to `max_window` in all: with more, a client could make
+  /// this node queue without a bound.
   void grant(std::uint32_t chunks) {
     const auto paid = std::min(owed_, chunks);
     owed_ -= paid;
@@ -43,9 +43,9 @@ public:
     wake_writers();
   }
 
-  /// Pays for chunks that were sent beside the body: now, or out of the next
-  /// grant. So the window can be overdrawn, by one chunk for each end of a
-  /// turn.
+  /// Spends credit for chunks that were sent beside those of the body: from the
+  /// present credit or from the next grant. So the window can be overdrawn by
+  /// one chunk for each end of a turn.
   void spend(std::uint32_t chunks) noexcept {
     const auto paid = std::min(credit_, chunks);
     credit_ -= paid;
@@ -55,7 +55,7 @@ public:
   // -- the body's side --------------------------------------------------------
 
   /// Takes one credit, to be spent by `push` or `end_turn`.
-  /// @returns false if there is none: the body must wait.
+  /// @returns false if no credit is left: the body must wait.
   bool reserve() noexcept {
     if (credit_ == 0)
       return false;
@@ -69,19 +69,20 @@ public:
     wake_writers();
   }
 
-  /// Queues a part of the body that waits for credit. It is woken in its turn
+  /// Queues a wait of the body for credit. It is woken in order of arrival,
   /// with one credit reserved for it.
   void wait_for_credit(wait& part) {
     writers_.push_back({&part, [&part] { part.wake(); }});
   }
 
-  /// The same for somebody else, who is called.
+  /// Queues a callback for credit. It is called in order of arrival, with one
+  /// credit reserved for it.
   void wait_for_credit(std::function<void()> then) {
     writers_.push_back({nullptr, std::move(then)});
   }
 
-  /// Takes a part of the body out of the queue.
-  /// @returns false if it was not there: a credit is reserved for it.
+  /// Removes a wait of the body from the queue.
+  /// @returns false if it was not queued: a credit is reserved for it.
   bool forget(const wait& part) noexcept {
     return std::erase_if(writers_,
                          [&](const writer& x) { return x.part == &part; })
@@ -89,7 +90,7 @@ public:
   }
 
   /// Adds a chunk.
-  /// @returns whether the batch is full and should leave now.
+  /// @returns whether the batch is full and should be sent now.
   /// @pre a credit was reserved for it.
   template <class T>
   bool push(T&& chunk) {
@@ -97,9 +98,9 @@ public:
     return ++size_ >= batch_limit_;
   }
 
-  /// Adds a chunk that is made where it will lie.
+  /// Adds a chunk that is built in place.
   /// @param fill takes a `T&` that was default-constructed.
-  /// @returns whether the batch is full and should leave now.
+  /// @returns whether the batch is full and should be sent now.
   /// @pre a credit was reserved for it.
   template <class T, class Fill>
   bool push_made(Fill&& fill) {
@@ -114,7 +115,7 @@ public:
     return turns_++;
   }
 
-  // -- departure --------------------------------------------------------------
+  // -- sending ----------------------------------------------------------------
 
   [[nodiscard]] std::uint32_t size() const noexcept {
     return size_;
@@ -126,28 +127,28 @@ public:
     return payload{std::move(pending_)};
   }
 
-  /// How many chunks have left: the number of the next one to leave.
+  /// Returns the number of chunks sent, which is the number of the next one.
   [[nodiscard]] std::uint64_t sent() const noexcept {
     return sent_;
   }
 
 private:
   struct writer {
-    const wait* part; // null if it is none of the body
+    const wait* part; // null if it does not belong to the body
     std::function<void()> go_on;
   };
 
-  /// Bounds the latency and the size of one message, whatever the window is.
+  /// Bounds the latency and the size of one message, for every window.
   static constexpr std::uint32_t max_batch = 512;
 
-  /// Where the next chunk goes.
+  /// Returns the batch that takes the next chunk.
   template <class T>
   chunks<T>& batch_of() {
     using values = box<chunks<T>>;
     if (size_ == 0)
       pending_ = caf::make_counted<values>();
     auto& batch = static_cast<values&>(*pending_).value;
-    if (size_ == 1) // for that one, this one, and what there is credit for
+    if (size_ == 1) // for two chunks, and those there is credit for
       batch.reserve(std::min(credit_ + 2, batch_limit_));
     return batch;
   }
@@ -168,7 +169,7 @@ private:
   std::uint64_t sent_ = 0;
   std::uint64_t turns_ = 0;
   caf::intrusive_ptr<boxed> pending_;
-  std::vector<writer> writers_; // in order of arrival; empty while credit is
+  std::vector<writer> writers_; // in order of arrival; empty if credit_ > 0
 };
 
 } // namespace tertulia::detail

@@ -14,21 +14,21 @@ namespace tertulia::detail {
 
 /// The actions of one runtime by key.
 ///
-/// @threads all members.
+/// @threads all members are thread-safe.
 class registry {
 public:
-  /// Adds actions under their keys, all or none.
+  /// Adds actions under their keys: all of them, or none if one fails.
   /// @errors throws `already_exists`; `invalid_argument` for a bad name.
   void add(const std::vector<std::shared_ptr<const action>>& xs);
 
-  /// Makes an action known that has no key, as long as somebody else holds it.
+  /// Makes an action without a key known for as long as it is held elsewhere.
   /// @errors throws `invalid_argument` for a bad name.
   void keep(const std::shared_ptr<const action>& x);
 
-  /// Returns the action, null if there is none of that key.
+  /// Returns the action with that key, null if it does not exist.
   std::shared_ptr<const action> find(const std::string& key) const;
 
-  /// Describes all actions that have a key, sorted by it.
+  /// Returns the descriptors of all actions that have a key, sorted by key.
   std::vector<descriptor> list() const;
 
 private:

@@ -41,13 +41,13 @@ struct single_reply<caf::detail::type_list<T, U, Ts...>> {
   using type = std::tuple<T, U, Ts...>;
 };
 
-/// What a typed actor answers to such a message: a value, void, or a tuple.
+/// Reply type of a typed actor to a message: a value, void, or a tuple.
 template <class Handle, class... Ts>
 using reply_of_t = typename single_reply<caf::response_type_t<
   typename Handle::signatures,
   typename caf::detail::implicit_conversions<std::decay_t<Ts>>::type...>>::type;
 
-/// Waits for the answer of another actor.
+/// Wait for the reply of another actor.
 template <class Reply, class Handle, class... Ts>
 class [[nodiscard]] reply_wait final : public wait {
 public:
@@ -90,14 +90,15 @@ public:
   }
 
 private:
-  /// A body whose session keeps silent cannot go on: a change or a snapshot
-  /// that nobody waits for any more might still happen.
+  /// True if a time-out cancels the connection. A change or a snapshot of a
+  /// session that does not answer may still happen after the wait, so the body
+  /// cannot continue.
   static constexpr bool is_vital
     = std::is_same_v<Handle,
                      session_actor> || std::is_same_v<Handle, responder_actor>;
 
-  /// What CAF's handlers hold of a question: its wait may be gone by the time
-  /// of the answer, which is then dropped.
+  /// Key of a request, held by CAF's response handlers. If the wait is gone
+  /// when the reply arrives, the reply is dropped.
   struct question {
     host& at;
     std::uint64_t id;
@@ -108,8 +109,8 @@ private:
         x->reply_.emplace(std::forward<Us>(values)...);
         x->wake();
       } else if constexpr (std::is_same_v<Reply, opened>) {
-        // Nobody wants it any more, and its client is the actor, which lives
-        // on.
+        // The wait is gone, but the client of the connection is this actor,
+        // which lives on: cancel the connection.
         (at.self()->send(values.connection, cancel_atom_v), ...);
       }
       at.settle();
@@ -125,18 +126,18 @@ private:
   };
 
   void ask(Ts&&... xs) {
-    // The host keeps the time: a time-out in CAF's clock, taken back again,
-    // costs more than the question.
+    // The host limits the time: setting and cancelling a time-out in CAF's
+    // clock costs more than the request.
     auto pending
       = owner().self()->request(other_, caf::infinite, std::move(xs)...);
     request_ = pending.id();
     then(pending, question{owner(), id_}, std::type_identity<Reply>{});
   }
 
-  /// Has CAF drop the handlers of a question that may never be answered, in the
-  /// way of its own time-outs.
+  /// Makes CAF drop the response handlers of a request that may never be
+  /// answered, in the way of its own time-outs.
   void forget_question() {
-    // A connection that opens too late must be told that nobody wants it.
+    // A connection that opens too late must be cancelled: keep its handlers.
     if constexpr (!std::is_same_v<Reply, opened>) {
       const auto self = owner().self();
       self->eq_impl(request_, self->ctrl(), self->context(),

@@ -25,14 +25,14 @@ template <class T>
 using intrusive_list
   = boost::intrusive::list<T, boost::intrusive::constant_time_size<false>>;
 
-/// A promise that knows to which scope its coroutine belongs: every `task`.
+/// A promise that knows the scope of its coroutine, as that of every `task`.
 template <class Promise>
 concept scoped_promise = requires(Promise& x) {
   { x.scope() } -> std::same_as<scope&>;
 };
 
-/// One wait of a body: the base of everything that a body can `co_await`
-/// except tasks. Lives in the frame of the waiting coroutine.
+/// One wait of a body: the base of everything that a body can `co_await` except
+/// tasks. Lives in the frame of the waiting coroutine.
 ///
 /// A wait can be moved until it is awaited, not after.
 class wait : public hook {
@@ -46,19 +46,19 @@ public:
   wait& operator=(wait&&) = delete;
 
   /// Makes the wait fail with `reason`. The default wakes the coroutine at
-  /// once; a wait whose work cannot be left alone overrides this and wakes it
-  /// when the work has ended.
+  /// once. A wait whose work must not be abandoned overrides this and wakes the
+  /// coroutine when the work has ended.
   virtual void abort(const caf::error& reason) {
     failure_ = reason;
     wake();
   }
 
-  /// Has the coroutine resumed by its host, before the actor takes its next
-  /// message.
+  /// Schedules the coroutine: its host resumes it before the actor takes its
+  /// next message.
   void wake();
 
-  /// A wait that is not ready is asked to suspend, never whether it is ready:
-  /// only there can it see whether its scope was cancelled.
+  /// Always false: only `await_suspend` can see whether the scope was
+  /// cancelled.
   static constexpr bool await_ready() noexcept {
     return false;
   }
@@ -66,7 +66,7 @@ public:
 protected:
   ~wait() = default;
 
-  /// Takes note of who waits.
+  /// Stores the waiting coroutine and its scope.
   /// @returns false if the scope was cancelled: the wait has failed.
   template <scoped_promise Promise>
   bool begin(std::coroutine_handle<Promise> waiting);
@@ -79,16 +79,17 @@ protected:
     failure_ = std::move(reason);
   }
 
-  /// Throws if the wait failed or its scope was cancelled meanwhile. Whatever
-  /// takes something out of a queue asks this first, so that a wait that lost
-  /// a race takes nothing with it.
+  /// Throws if the wait failed or its scope was cancelled meanwhile. A wait
+  /// that takes something out of a queue checks this first, so that a wait that
+  /// lost a race takes nothing.
   void check() const;
 
   [[nodiscard]] bool failed() const noexcept {
     return static_cast<bool>(failure_);
   }
 
-  /// Whether the scope was cancelled, be it after the wait had succeeded.
+  /// Returns whether the scope was cancelled, even after the wait had
+  /// succeeded.
   [[nodiscard]] bool cancelled() const noexcept;
 
   [[nodiscard]] host& owner() const noexcept;
@@ -99,19 +100,19 @@ private:
   caf::error failure_;
 };
 
-/// What is cancelled together: the waits of some coroutines of one body. Scopes
-/// form a tree, and cancelling one cancels what is below it.
+/// A group of waits that are cancelled together: those of some coroutines of
+/// one body. Scopes form a tree, and cancelling a scope cancels all below it.
 ///
 /// @threads only on the actor of its host.
 class scope : public hook {
 public:
   /// Makes the root scope of a body.
-  /// @param next where the host looks for the coroutine to go on with.
+  /// @param next where the host looks for the coroutine to resume next.
   scope(host& owner, std::coroutine_handle<>& next) noexcept
     : owner_(owner), next_(next) {}
 
-  /// Makes a scope below `parent`, which is not null; cancelled from the start
-  /// if that is.
+  /// Makes a scope below `parent`, which is not null. The new scope is
+  /// cancelled from the start if `parent` is.
   explicit scope(scope* parent)
     : owner_(parent->owner_), next_(parent->next_), reason_(parent->reason_) {
     parent->children_.push_back(*this);
@@ -124,9 +125,9 @@ public:
     return owner_;
   }
 
-  /// Has the host go on with another coroutine when the present one has
-  /// suspended. It returns to the host for this rather than transfer control by
-  /// itself: g++ makes that a call unless it optimises, and a loop over tasks
+  /// Makes the host resume another coroutine when the current one has
+  /// suspended. Control returns to the host instead of passing by symmetric
+  /// transfer: g++ makes that a call unless it optimises, and a loop over tasks
   /// would use up the stack.
   void go_on_with(std::coroutine_handle<> next) noexcept {
     next_ = next;
@@ -136,13 +137,13 @@ public:
     return static_cast<bool>(reason_);
   }
 
-  /// Why the scope was cancelled; none if it was not.
+  /// Returns why the scope was cancelled; none if it was not.
   [[nodiscard]] const caf::error& reason() const noexcept {
     return reason_;
   }
 
-  /// Makes every wait in and below this scope fail with `reason`, now and from
-  /// now on. Only marks and wakes: nothing runs before the host resumes it.
+  /// Makes every present and future wait in and below this scope fail with
+  /// `reason`. Only marks and wakes: nothing runs before the host resumes it.
   void cancel(const caf::error& reason) {
     if (cancelled())
       return;

@@ -14,11 +14,11 @@
 #include <typeinfo>
 #include <utility>
 
-// How bodies talk to the session that they run in.
+// Calls of a body to its session.
 
 namespace tertulia::detail {
 
-/// Forwards a wait and changes what it yields.
+/// Adapter of a wait that maps its result.
 template <class Wait, class Fn>
 class [[nodiscard]] mapped_wait {
 public:
@@ -42,15 +42,16 @@ private:
   Fn fn_;
 };
 
-/// Longest wait for an answer of a session: the store's, if it has one.
+/// Returns the longest wait for a reply of a session: that of its conversation
+/// for the store, otherwise 30 seconds.
 inline caf::timespan session_wait(const host& of) {
   const auto* own = of.what()->conversation();
   return own != nullptr ? own->policy.store_within
                         : caf::timespan{std::chrono::seconds{30}};
 }
 
-/// Tells the session something without waiting for its answer. Whatever the
-/// body says to it later comes later.
+/// Sends a message to the session without waiting for its reply. Later messages
+/// of the body arrive after it.
 template <class T>
 void tell_session(const host& of, T x) {
   const auto& session = of.link().session;
@@ -58,8 +59,8 @@ void tell_session(const host& of, T x) {
                    std::move(x));
 }
 
-/// Asks the session for what it is.
-/// @param fn makes of the `session_view` what the body gets.
+/// Requests the current view of the session.
+/// @param fn maps the `session_view` to the value that the body gets.
 template <class Fn>
 [[nodiscard]] auto ask_session(const host& of, Fn fn) {
   using wait_type = reply_wait<session_view, session_actor, caf::get_atom>;
@@ -68,9 +69,10 @@ template <class Fn>
     std::move(fn)};
 }
 
-/// Makes a change for the session of this body. One that goes to another
-/// process is encoded here, where an error can still be told.
-/// @errors throws `invalid_argument` for what has no JSON, if it needs it.
+/// Makes an edit for the session of this body. A value for another process is
+/// encoded here, where an error can still be reported.
+/// @errors throws `invalid_argument` for a value without JSON, if it is
+///         encoded.
 inline session_edit make_edit(const host& of, session_verb what, payload value,
                               std::uint64_t only_if = 0) {
   if (of.link().session.node() != of.self()->node())
@@ -78,7 +80,7 @@ inline session_edit make_edit(const host& of, session_verb what, payload value,
   return {what, std::move(value), only_if};
 }
 
-/// Has the session changed; yields nothing.
+/// Changes the session; yields nothing.
 [[nodiscard]] inline auto edit_session(const host& of, session_verb what,
                                        payload value) {
   using wait_type = reply_wait<std::uint64_t, session_actor, session_edit>;
@@ -89,8 +91,8 @@ inline session_edit make_edit(const host& of, session_verb what, payload value,
     no_version};
 }
 
-/// Changes the custom value by a function of what it is, atomically: begins
-/// anew if somebody else was faster.
+/// Changes the custom value by a function, atomically: tries again if another
+/// change came first.
 /// @param fn takes a `T&` to change, or a `T` and returns the new one.
 template <class T, class Fn>
 [[nodiscard]] task<> patch_session(host& of, Fn fn) {
@@ -112,39 +114,42 @@ template <class T, class Fn>
     const auto done = co_await as_expected(std::move(pending));
     if (done)
       co_return;
-    // A store may say `aborted`, too, and nobody else was faster then.
+    // A store may also answer `aborted`. The version is then unchanged at the
+    // second attempt, and the error is raised.
     if (code_of(done.error()) != errc::aborted
         || std::exchange(tried, now.version) == now.version)
       raise(done.error());
   }
 }
 
-/// Asks for a snapshot because of something that happened.
-/// @returns its id; empty if none was wanted.
+/// Triggers a snapshot for an event.
+/// @returns the id of the snapshot; empty if none was wanted.
 task<snapshot_id> take_snapshot(context ctx, snapshot_event event);
 
 /// Ends the turn of a conversation: snapshot, notice, end of turn.
 task<snapshot_id> end_conversation_turn(context ctx);
 
-/// What an invocation came to.
+/// Result of an invocation.
 struct conclusion {
   session_summary summary;
-  /// The snapshot that has the last state; empty if none has.
+  /// The snapshot that has the last state; empty if there is none.
   snapshot_id snapshot;
 };
 
-/// Asks the session what the invocation came to, after the snapshot of its end.
+/// Makes the snapshot at the end of an invocation, then requests the summary of
+/// the session.
 task<conclusion> conclude_session(context ctx);
 
-/// Names a type across the processes of one build.
+/// Returns a name of a type that is the same in all processes of one build.
 template <class T>
 const std::string& type_name() {
   static const std::string name = typeid(T).name();
   return name;
 }
 
-/// Names a session of such a state. Processes that know different versions of
-/// it have different sessions: one cannot read what the other one works on.
+/// Returns a name of a session type with such a state. It contains the version
+/// of the state: processes with different versions cannot read each other's
+/// working states, so they have different sessions.
 template <class Session, class T>
 const std::string& session_type_name() {
   static const std::string name = [] {

@@ -10,7 +10,7 @@
 
 namespace tertulia::detail {
 
-/// Waits for time to pass.
+/// Wait for a delay to pass.
 class [[nodiscard]] sleep_wait final : public wait {
 public:
   explicit sleep_wait(caf::timespan delay) noexcept : delay_(delay) {}

@@ -13,26 +13,26 @@
 
 namespace tertulia::detail {
 
-/// The pieces of a model's answer that were streamed, to compare the whole
-/// answer with.
+/// The streamed pieces of a model's answer, for comparison with the whole
+/// answer.
 ///
-/// Texts are compared by their bytes, other parts by their number: a request
-/// for a tool may be streamed in a form of its own.
+/// Texts are compared by their bytes, other parts by their number: a tool
+/// request may be streamed in a form of its own.
 ///
-/// @threads none of its own.
+/// @threads not thread-safe: the owner serialises.
 class streamed_answer {
 public:
-  /// Notes a piece.
+  /// Adds a streamed piece.
   void add(const ai::model_response_chunk& x);
 
-  /// Returns the part of an answer that no piece had; empty if there is none.
-  /// A text that does not begin with the streamed one counts as streamed, since
-  /// nothing can be taken back.
+  /// Returns the part of an answer that was not streamed; empty if all was. A
+  /// text that does not begin with the streamed one counts as streamed, since
+  /// streamed chunks cannot be withdrawn.
   [[nodiscard]] std::optional<ai::model_response_chunk>
   rest_of(const ai::message& answer) const;
 
 private:
-  std::int64_t index_ = 0; // which message of the answer
+  std::int64_t index_ = 0; // index of the message in the answer
   std::string text_;
   std::string reasoning_;
   std::array<std::size_t, std::variant_size_v<ai::part::value_type>> others_{};

@@ -14,24 +14,24 @@
 
 namespace tertulia::detail {
 
-/// Returns the time `by` after `now`, or the last time there is.
+/// Returns the time `by` after `now`, or the last possible time.
 inline caf::actor_clock::time_point later(caf::actor_clock::time_point now,
                                           caf::timespan by) noexcept {
   constexpr auto last = caf::actor_clock::time_point::max();
   return by < last - now ? now + by : last;
 }
 
-/// Returns a time to wait for an answer that CAF can add to its clock: it does
-/// not look whether that overflows.
+/// Returns a time-out that CAF can add to its clock: CAF does not check that
+/// addition for overflow.
 inline caf::duration for_request(caf::timespan within) noexcept {
   return caf::duration{std::min(within, caf::timespan::max() / 2)};
 }
 
-/// Wakes actors at a time, and can be told not to. CAF's own delayed messages
-/// cannot be taken back and keep their receiver in memory until they fire; this
-/// actor holds its clients weakly.
+/// Timer that can be disarmed. CAF's own delayed messages cannot be cancelled
+/// and keep their receiver in memory until they fire; this actor holds its
+/// clients weakly.
 ///
-/// The sender of `arm` is sent `(tick_atom, id)` once the delay has passed.
+/// The sender of `arm` receives `(tick_atom, id)` once the delay has passed.
 using timer_actor
   = protocol<caf::result<void>(arm_atom, std::uint64_t, caf::timespan),
              caf::result<void>(disarm_atom,

@@ -16,7 +16,7 @@
 
 namespace tertulia::detail {
 
-/// The types of a bidi action, read off its body's parameters.
+/// The types of a bidi action, deduced from the parameters of its body.
 template <class Init, class In, class Out, class Stream, bool TakesInit>
 struct body_types {
   using init_type = Init;
@@ -60,8 +60,8 @@ struct callable_signature<R (*)(Ts...)> {
   using type = R(Ts...);
 };
 
-/// The types of a body that is a function or a function object with one,
-/// non-template, const call operator.
+/// The types of a body that is a function, or a function object with one const
+/// call operator that is not a template.
 template <class Body>
 using types_of_body = body_signature<typename callable_signature<Body>::type>;
 
@@ -72,8 +72,8 @@ concept bidi_body = requires {
   typename types_of_body<std::decay_t<Body>>::in_type;
 };
 
-/// Stops the compiler at a function that cannot be the body of a bidi action,
-/// and says why.
+/// Rejects a function that cannot be the body of a bidi action, with an
+/// explanation from the compiler.
 template <class Body>
 consteval bool check_bidi_body() {
   static_assert(bidi_body<Body>,
@@ -91,7 +91,7 @@ consteval bool check_bidi_body() {
   return false;
 }
 
-/// What all actions with known types have in common.
+/// Base of all actions with known types.
 template <class Types>
 class typed_action : public action {
 public:
@@ -144,7 +144,7 @@ private:
   Body body_;
 };
 
-/// Describes a bidi action of such types.
+/// Returns the descriptor of a bidi action with these types.
 template <class Init, class In, class Out, class Stream>
 descriptor
 describe_action(std::string kind, std::string name, std::string description) {

@@ -10,10 +10,9 @@
 
 namespace tertulia::detail {
 
-/// Returns the error that is told where the text of an unexpected exception
-/// must not be read, because it may hold anything: `internal` with an id, under
-/// which the log has the text, if there is one. Any other error is returned as
-/// it is.
+/// Returns the error without the text of an unexpected exception, which may
+/// hold anything: `internal` with an id, under which the log, if there is one,
+/// has the text. Any other error is returned unchanged.
 ///
 /// @param what  the action or tool that has thrown, for the log.
 /// @threads any.
