@@ -87,8 +87,8 @@ private:
   /// Finds the session of the chosen snapshot and continues it.
   void find_snapshot(view_promise promise);
 
-  /// Tells a snapshot of another session from an unknown one, and answers with
-  /// the matching error.
+  /// Distinguishes a snapshot of another session from an unknown one, and
+  /// answers with the matching error.
   void explain_missing(view_promise promise, const caf::error& reason);
 
   void load(view_promise promise, snapshot_ref which, const stored_type& type);

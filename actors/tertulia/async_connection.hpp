@@ -39,7 +39,7 @@ public:
   }
 
   void await_resume() {
-    // Woken with a credit, and cancelled before we ran: others may use it.
+    // Woken with a credit, but cancelled before it ran: others may use it.
     if (has_credit_ && cancelled())
       of().on(input_credit{1});
     check();
@@ -111,7 +111,7 @@ public:
   using nested_wait::nested_wait;
 
   bool settled() override {
-    // Nobody will read what is there: it must not hold up the end.
+    // Unread chunks will not be read any more and must not delay the end.
     of().end.drop_unread();
     of().grant(true);
     return of().end.over();
@@ -132,8 +132,8 @@ public:
 
 } // namespace detail
 
-/// A connection as a body sees it that is the client of another flow: nothing
-/// blocks, everything is awaited.
+/// Connection of a body to another flow, as its client: nothing blocks,
+/// everything is awaited.
 ///
 /// ```
 /// auto talk = co_await shout.open(ctx);
@@ -145,8 +145,8 @@ public:
 /// ```
 ///
 /// @threads  only on the actor of its body.
-/// @lifetime move-only, not while a wait of it is pending; dropping it before
-///           the action has finished cancels the action.
+/// @lifetime move-only, but not while one of its waits is pending; dropping it
+///           before the action has finished cancels the action.
 /// @design   README §5.5 "Coroutines".
 template <class In, class Out, class Stream>
 class async_connection {
@@ -159,7 +159,8 @@ public:
   /// Sends one input; waits for credit. Takes an input or the arguments to
   /// build one.
   /// @errors `failed_precondition` after `close` or after completion;
-  ///         `cancelled` after a cancel; otherwise what ended the action.
+  ///         `cancelled` after a cancel; otherwise the error that ended the
+  ///         action.
   template <class... Ts>
   requires detail::buildable_from<In, Ts...>
   [[nodiscard]] auto send(Ts&&... xs) {
@@ -167,44 +168,44 @@ public:
     return detail::nested_send<In>{*impl_, std::forward<Ts>(xs)...};
   }
 
-  /// Waits for the next chunk. One part of a body may wait at a time.
-  /// @returns the chunk; empty at the end of a turn and at the end for good,
-  ///          which `finished` tells apart.
-  /// @errors  what ended the action, after all chunks that it sent;
+  /// Waits for the next chunk. Only one part of a body may wait at a time.
+  /// @returns the chunk; empty at the end of a turn and at the end of the
+  ///          stream; `finished` distinguishes them.
+  /// @errors  the error that ended the action, after all chunks that it sent;
   ///          `failed_precondition` if another part of the body waits already.
   [[nodiscard]] auto next() {
     return detail::nested_next<Stream>{*impl_, *at_};
   }
 
-  /// Waits for the output. Chunks that nobody has read by then are dropped.
-  /// @errors what ended the action.
+  /// Waits for the output. Chunks that are unread by then are dropped.
+  /// @errors the error that ended the action.
   [[nodiscard]] auto output() {
     at_->drop();
     impl_->end.consumed(at_->release());
     return detail::nested_output<Out>{*impl_};
   }
 
-  /// Whether the action has ended and everything it said was read.
+  /// Returns whether the action has ended and all its chunks were read.
   [[nodiscard]] bool finished() const noexcept {
     return at_->empty()
            && impl_->end.next() == detail::client_end::arrival::over;
   }
 
-  /// How many of the inputs that were sent the body did not read before it
-  /// ended, as `connection::unread_inputs`.
+  /// Returns the number of inputs that were sent but not read by the body
+  /// before it ended, as `connection::unread_inputs`.
   [[nodiscard]] std::uint64_t unread_inputs() const noexcept {
     return impl_->end.unread_inputs();
   }
 
-  /// Returns what a conversation that failed had come to, as
-  /// `connection::last_state`. The details of the error do not say so here:
-  /// the client of this body would hear it with an error that the body lets
-  /// pass.
+  /// Returns the last state of a failed conversation, as
+  /// `connection::last_state`. Here the details of the error do not contain it:
+  /// an error that the body does not catch would carry it to the body's own
+  /// client.
   [[nodiscard]] auto last_state() const requires detail::has_state<Out> {
     return detail::state_in<Out>(impl_->end.last_state());
   }
 
-  /// Says that no further input comes. Idempotent.
+  /// Closes the input: no further input follows. Idempotent.
   void close() {
     impl_->close();
   }

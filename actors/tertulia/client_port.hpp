@@ -21,8 +21,8 @@ namespace tertulia {
 
 namespace detail {
 
-/// The part of a `client_port` that does not depend on the types: what waits
-/// for credit, and the credit.
+/// Type-independent part of a `client_port`: its credit, and the messages that
+/// wait for credit.
 class port_state {
 public:
   port_state(connection_actor::pointer self, chunk_sink client,
@@ -55,8 +55,8 @@ private:
 
 } // namespace detail
 
-/// What a body that is a plain CAF actor knows of its client: it speaks the
-/// protocol and counts the credit.
+/// Port to the client for a body that is a plain CAF actor: speaks the protocol
+/// and counts the credit.
 ///
 /// ```
 /// connection_actor::behavior_type
@@ -71,10 +71,10 @@ private:
 /// }
 /// ```
 ///
-/// An actor cannot wait, so `send` keeps what the client has no room for.
-/// `read` asks for the next input only if nothing is kept by then: a body keeps
-/// at most what it says to two inputs. One that says much looks at `lag` and
-/// goes on when credit comes.
+/// An actor cannot wait, so `send` keeps chunks for which there is no credit.
+/// The next input is requested only when nothing is kept: a body keeps at most
+/// its answers to two inputs. A body with long answers should check `lag` and
+/// continue when credit arrives.
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle, cheap to copy; valid while the actor runs.
@@ -92,13 +92,13 @@ public:
     : state_(
       std::make_shared<detail::port_state>(self, std::move(client), credit)) {}
 
-  /// Takes the value out of an input, and asks for the next one.
+  /// Takes the value out of an input, and requests the next one.
   In read(turn_input& x) const {
     state_->took_input();
     return std::move(x.value).template take<In>();
   }
 
-  /// Tells of credit that has come: call it in the handler.
+  /// Adds credit. Call this in the handler of `chunk_credit`.
   void on(const chunk_credit& x) const {
     state_->on(x);
   }
@@ -113,18 +113,19 @@ public:
     state_->send(payload::of(std::move(batch)));
   }
 
-  /// Says that the answer to the present input is complete.
+  /// Ends the turn: the answer to the current input is complete.
   void end_turn() const {
     state_->end_turn();
   }
 
-  /// How many chunks and ends of turns wait for credit.
+  /// Returns the number of chunks and ends of turns that wait for credit.
   [[nodiscard]] std::size_t lag() const noexcept {
     return state_->lag();
   }
 
-  /// Gives the result and, once everything was sent, ends the actor. Takes an
-  /// output or the arguments to build one. The first end counts.
+  /// Sets the output and ends the actor once everything is sent. Takes an
+  /// output or the arguments to build one. Only the first `finish` or `fail`
+  /// counts.
   template <class... Ts>
   requires detail::buildable_from<Out, Ts...>
   void finish(Ts&&... xs) const {
@@ -132,7 +133,7 @@ public:
                    {});
   }
 
-  /// Ends with an error instead of a result.
+  /// Ends the actor with an error instead of an output.
   void fail(errc code, std::string message) const {
     state_->finish({}, tertulia::fail(code, std::move(message)));
   }

@@ -26,7 +26,7 @@ class context;
 
 namespace detail {
 
-/// Calls a step's function with its context if it wants one.
+/// Calls a step's function, with the context if it takes one.
 template <class Fn>
 decltype(auto) call_step(Fn& fn, const context& ctx) {
   if constexpr (std::is_invocable_v<Fn&, const context&>)
@@ -55,7 +55,7 @@ using step_value_t = typename step_value<Fn>::type;
 
 } // namespace detail
 
-/// What surrounds a body: its cancellation and deadline, its trace, time, other
+/// Environment of a body: its cancellation and deadline, its trace, time, other
 /// actors and blocking work.
 ///
 /// @threads  only on the actor of its body.
@@ -70,42 +70,42 @@ public:
 
   // -- cancellation -----------------------------------------------------------
 
-  /// Whether the connection is being cancelled. Every wait throws from then on;
-  /// only code that does not wait needs to ask.
+  /// Returns whether the connection is being cancelled. Every wait throws from
+  /// then on, so only code that does not wait needs to check.
   [[nodiscard]] bool cancelled() const noexcept {
     return owner_->root.cancelled();
   }
 
-  /// When the connection will be cancelled with `deadline_exceeded`; empty for
-  /// never. By the clock of the actor system.
+  /// Returns when the connection will be cancelled with `deadline_exceeded`, by
+  /// the clock of the actor system; empty for never.
   [[nodiscard]] std::optional<caf::actor_clock::time_point>
   deadline() const noexcept {
     return owner_->deadline;
   }
 
-  // -- time, work, others -----------------------------------------------------
+  // -- time, work, other actors -----------------------------------------------
 
-  /// Waits for `delay`; the actor serves others meanwhile.
-  /// @errors `cancelled` and what else ends the connection.
+  /// Waits for `delay`; the actor handles other messages meanwhile.
+  /// @errors `cancelled` or another error that ends the connection.
   [[nodiscard]] auto sleep(caf::timespan delay) const {
     return detail::sleep_wait{delay};
   }
 
-  /// Runs `fn` on a thread that may block, and yields what it returns or throws
-  /// what it throws. `fn` may take a `std::stop_token`.
+  /// Runs `fn` on a thread that may block, and yields its result or throws its
+  /// exception. `fn` may take a `std::stop_token`.
   ///
   /// A cancel asks `fn` to stop through its token, and the wait ends when `fn`
-  /// has returned: `fn` may refer to what the body holds. A call that has not
+  /// has returned: `fn` may refer to data of the body. A call that has not
   /// begun is dropped at once.
   ///
-  /// So let a lambda capture by reference. One that holds a string, or anything
-  /// else with a destructor, is miscompiled by g++ 12 when it is written inside
-  /// a `co_await`, so that does not compile there; give it a name before and
-  /// pass that, or `std::ref` of it if it cannot be copied.
+  /// So let a lambda capture by reference. g++ 12 miscompiles a lambda inside a
+  /// `co_await` if it captures a string, or anything else with a destructor, so
+  /// this does not compile there. Give such a lambda a name before and pass
+  /// that, or `std::ref` of it if it cannot be copied.
   ///
-  /// @errors  `cancelled` and what else ends the connection;
-  ///          `resource_exhausted` if too many calls wait for a thread; what
-  ///          `fn` throws.
+  /// @errors  `cancelled` or another error that ends the connection;
+  ///          `resource_exhausted` if too many calls wait for a thread;
+  ///          exceptions of `fn`.
   /// @threads `fn` runs on another thread than the body, which waits.
   template <class Fn>
   [[nodiscard]] auto run_blocking(Fn&& fn) const {
@@ -113,13 +113,13 @@ public:
     return detail::blocking_wait<std::decay_t<Fn>>{std::forward<Fn>(fn)};
   }
 
-  /// Asks another actor and yields its answer.
+  /// Sends a request to another actor and yields its reply.
   ///
   /// @param within longest wait; the actor may act on the request even if its
-  ///               answer comes too late.
-  /// @errors what the actor answers, as `status_error`; `deadline_exceeded`;
-  ///         `unavailable` if it is dead; `cancelled` and what else ends the
-  ///         connection.
+  ///               reply comes too late.
+  /// @errors those of the actor, as `status_error`; `deadline_exceeded`;
+  ///         `unavailable` if it is dead; `cancelled` or another error that
+  ///         ends the connection.
   template <class... Sigs, class... Ts>
   [[nodiscard]] auto
   ask(caf::typed_actor<Sigs...> other, caf::timespan within, Ts&&... xs) const {
@@ -130,7 +130,8 @@ public:
                                                    std::forward<Ts>(xs)...};
   }
 
-  /// Asks an actor without a declared protocol for a `Reply`.
+  /// Sends a request to an actor without a declared protocol and yields a
+  /// `Reply`.
   template <class Reply, class... Ts>
   [[nodiscard]] auto
   ask(caf::actor other, caf::timespan within, Ts&&... xs) const {
@@ -143,12 +144,12 @@ public:
 
   /// Runs one step of the body under a span of its own and yields its value.
   ///
-  /// @param name what is done, e.g. `loadProfile`.
-  /// @param fn   a function, a coroutine, or a function that returns something
-  ///             to await; may take a `context` whose steps then become
+  /// @param name name of the step, e.g. `loadProfile`.
+  /// @param fn   a function, a coroutine, or a function that returns an
+  ///             awaitable; may take a `context` whose steps then become
   ///             children of this one. A lambda may capture: it lives as long
   ///             as the step. Capture by reference, see `run_blocking`.
-  /// @errors what `fn` throws.
+  /// @errors exceptions of `fn`.
   template <class Fn>
   [[nodiscard]] task<detail::step_value_t<std::decay_t<Fn>>>
   run(std::string name, Fn&& fn) const {
@@ -157,15 +158,15 @@ public:
                                       std::forward<Fn>(fn));
   }
 
-  /// The span that is open here: for attributes and events. Empty, and cheap,
-  /// when nobody records.
+  /// Returns the current span, for attributes and events. Empty, and cheap, if
+  /// no sink is subscribed.
   [[nodiscard]] span& trace() const noexcept {
     return *trace_;
   }
 
   // -- the session ------------------------------------------------------------
 
-  /// Finds the session in which this code runs: that of the body's own
+  /// Returns the session in which this code runs: that of the body's own
   /// connection, or that of the conversation that has called this flow.
   ///
   /// ```
@@ -174,7 +175,7 @@ public:
   /// ```
   ///
   /// @tparam Session `session<State>` or `ai::session<Custom>`.
-  /// @returns empty if there is none, or it is one of another type.
+  /// @returns empty if there is no session or it has another type.
   /// @design README §5.14 "Sessions"; seeds 003 §1.4, 004 §1.4.
   template <class Session>
   [[nodiscard]] std::optional<Session> session() const {
@@ -186,7 +187,7 @@ public:
 
   // -- the actor system -------------------------------------------------------
 
-  /// The actor system that the body runs in.
+  /// Returns the actor system in which the body runs.
   [[nodiscard]] caf::actor_system& system() const noexcept {
     return owner_->self()->system();
   }

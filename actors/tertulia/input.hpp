@@ -59,7 +59,7 @@ private:
 
 } // namespace detail
 
-/// What the client sends, as a body reads it.
+/// Input stream of a body.
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
@@ -74,18 +74,20 @@ public:
 
   /// Waits for the next input.
   ///
-  /// Inputs come in the order in which they were accepted, also those that were
-  /// accepted before the client closed. One part of a body may wait at a time.
+  /// Inputs come in the order in which they were accepted, including those that
+  /// were accepted before the client closed. Only one part of a body may wait
+  /// at a time.
   ///
-  /// @returns the input; empty once the client has closed and all was read.
-  /// @errors  `cancelled` and what else ends the connection;
+  /// @returns the input; empty once the client has closed and all inputs were
+  ///          read.
+  /// @errors  `cancelled` or another error that ends the connection;
   ///          `failed_precondition` if another part of the body waits already.
   [[nodiscard]] auto next() const noexcept {
     return detail::next_input<T>{*from_};
   }
 
-  /// Whether the client has said that no further input comes; some may still
-  /// be unread.
+  /// Returns whether the client has closed its input; some inputs may still be
+  /// unread.
   [[nodiscard]] bool closed() const noexcept {
     return from_->closed();
   }

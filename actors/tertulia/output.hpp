@@ -12,7 +12,7 @@ namespace tertulia {
 
 namespace detail {
 
-/// Waits for credit to send something to the client.
+/// Wait for credit to send a message to the client.
 class credit_wait : public wait {
 public:
   explicit credit_wait(host& owner) noexcept : owner_(&owner) {}
@@ -39,9 +39,9 @@ protected:
       owner_->out.forget(*this);
   }
 
-  /// Throws if the wait failed; otherwise a credit is ours to spend.
+  /// Throws if the wait failed; otherwise the caller owns one credit.
   void claim() const {
-    // Woken with a credit, and cancelled before we ran: others may use it.
+    // Woken with a credit, but cancelled before it ran: others may use it.
     if (!failed() && cancelled())
       owner_->out.release();
     check();
@@ -69,7 +69,7 @@ private:
   T chunk_;
 };
 
-/// Sends a chunk that is made in its batch: for chunks that are large to move.
+/// Sends a chunk that is built in its batch, for chunks that are large to move.
 template <class T, class Fill>
 class [[nodiscard]] send_made final : public credit_wait {
 public:
@@ -86,7 +86,7 @@ public:
   }
 
 private:
-  Fill fill_; // what the chunk is made of
+  Fill fill_; // builds the chunk
 };
 
 class [[nodiscard]] end_turn final : public credit_wait {
@@ -101,10 +101,10 @@ public:
 
 } // namespace detail
 
-/// What a body streams to its client.
+/// Output stream of a body.
 ///
-/// Chunks leave in batches: when the body waits for anything, or when half a
-/// window has gathered. A body that computes for long between two chunks calls
+/// Chunks are sent in batches: when the body waits, or when half a window has
+/// gathered. A body that computes for long between two chunks should call
 /// `flush`.
 ///
 /// @threads  only on the actor of its body.
@@ -121,10 +121,10 @@ public:
   /// Sends one chunk; waits while the client lags by a whole window.
   ///
   /// Takes a chunk or the arguments to build one. An aggregate must have a
-  /// name: g++ 12 miscompiles `co_await out.send(progress{"x", 1})`, so that
+  /// name: g++ 12 miscompiles `co_await out.send(progress{"x", 1})`, so this
   /// does not compile there; `co_await out.send("x", 1)` is fine.
   ///
-  /// @errors `cancelled` and what else ends the connection.
+  /// @errors `cancelled` or another error that ends the connection.
   template <class... Ts>
   requires detail::buildable_from<T, Ts...>
   [[nodiscard]] auto send(Ts&&... xs) const {
@@ -132,15 +132,15 @@ public:
     return detail::send_chunk<T>{*owner_, std::forward<Ts>(xs)...};
   }
 
-  /// Says that the answer to the present input is complete: the client's
-  /// `responses()` ends here. Costs a credit as a chunk does.
+  /// Ends the turn: the answer to the current input is complete, and the
+  /// client's `responses()` ends here. Costs one credit, as a chunk does.
   ///
-  /// @errors `cancelled` and what else ends the connection.
+  /// @errors `cancelled` or another error that ends the connection.
   [[nodiscard]] auto end_turn() const noexcept {
     return detail::end_turn{*owner_};
   }
 
-  /// Sends what has gathered now. Never waits.
+  /// Sends the gathered chunks now. Never waits.
   void flush() const {
     owner_->flush();
   }

@@ -9,7 +9,7 @@
 
 namespace tertulia {
 
-/// What the body of an agent says to its client. Seed 001 §1.4.
+/// Output stream of the body of an agent. Seed 001 §1.4.
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
@@ -24,7 +24,7 @@ public:
 
   /// Sends one chunk; waits while the client lags by a whole window. Takes a
   /// chunk or the arguments to build one: see `output::send`.
-  /// @errors `cancelled` and what else ends the connection.
+  /// @errors `cancelled` or another error that ends the connection.
   template <class... Ts>
   requires detail::buildable_from<Stream, Ts...>
   [[nodiscard]] auto send(Ts&&... xs) const {
@@ -32,21 +32,21 @@ public:
     return detail::send_chunk<Stream>{ctx_.owner(), std::forward<Ts>(xs)...};
   }
 
-  /// Ends the turn: has a snapshot made if one is wanted, then tells the
-  /// client, whose `responses()` ends here. So a client that sees the end of a
-  /// turn can rely on its snapshot.
+  /// Ends the turn: makes a snapshot if one is wanted, then notifies the
+  /// client, whose `responses()` ends here. So a client that has received the
+  /// end of a turn can rely on its snapshot.
   ///
-  /// @returns the id of the snapshot that has the state: that of an earlier one
-  ///          if nothing has changed since; empty if none was wanted.
-  /// @errors  what the callback throws; what the store says; `invalid_argument`
-  ///          for a state without JSON; `deadline_exceeded`; `aborted` if
-  ///          another invocation has gone on. The turn is then not over: it can
-  ///          be ended again.
+  /// @returns the id of the snapshot that has the state: an earlier one if
+  ///          nothing has changed since; empty if none was wanted.
+  /// @errors  exceptions of the callback; errors of the store;
+  ///          `invalid_argument` for a state without JSON; `deadline_exceeded`;
+  ///          `aborted` if another invocation has continued the session. The
+  ///          turn is then not over: it can be ended again.
   [[nodiscard]] task<snapshot_id> end_turn() const {
     return detail::end_conversation_turn(ctx_);
   }
 
-  /// Sends what has gathered now. Never waits.
+  /// Sends the gathered chunks now. Never waits.
   void flush() const {
     ctx_.owner().flush();
   }
@@ -55,15 +55,15 @@ private:
   context ctx_;
 };
 
-/// Says that something has happened after which the session of this body may be
-/// worth a snapshot. For layers that know nothing of the session's type, such
-/// as one that calls a model and its tools: finds the session through the
-/// context, also in a flow that an agent's body has called. Seed 000 §12.
+/// Triggers a snapshot of the session of this body after an event. For layers
+/// that do not know the type of the session, such as one that calls a model and
+/// its tools. The session is found through the context, also in a flow that an
+/// agent's body has called. Seed 000 §12.
 ///
 /// @returns the id of the snapshot that has the state; empty if none was wanted
 ///          or there is no session.
 /// @errors  as `responder::end_turn`; `invalid_argument` for an event that only
-///          the body's own responder or its end can bring about.
+///          the body's own responder or the end of the body can trigger.
 /// @threads only on the actor of its body.
 /// @design  README §5.14 "Sessions".
 [[nodiscard]] task<snapshot_id> trigger_snapshot(context ctx,

@@ -13,25 +13,27 @@ class logger;
 
 namespace tertulia {
 
-/// The limits of one runtime, and where it logs.
+/// Limits and log of one runtime.
 ///
 /// @threads a value; read when the runtime starts.
 struct runtime_options {
-  /// Connections that may be open at once; one more is refused with
-  /// `resource_exhausted`. An idle one costs about 3 KiB.
+  /// Maximum number of open connections; further ones are refused with
+  /// `resource_exhausted`. An idle connection costs about 3 KiB.
   std::size_t max_connections = 1'000'000;
 
-  /// Threads for blocking work (`context::run_blocking`), started when the
-  /// first such work comes. More let more calls block at once.
+  /// Number of threads for blocking work (`context::run_blocking`), started
+  /// with the first such work. More threads let more calls block at the same
+  /// time.
   std::size_t blocking_threads = 16;
 
-  /// Blocking calls that may wait for a thread; one more is refused with
-  /// `resource_exhausted`.
+  /// Maximum number of blocking calls that wait for a thread; further ones are
+  /// refused with `resource_exhausted`.
   std::size_t max_blocking_queue = 10'000;
 
-  /// Hears of connections that open (debug), are refused (info) or fail by a
-  /// fault (warn), with keys and codes; and of exceptions of which a client of
-  /// another node gets only an id (error), with their text. Null is silence.
+  /// Log of connections that open (debug), are refused (info) or fail by a
+  /// fault (warn), with keys and codes. Also of exceptions of which a client of
+  /// another node gets only an id (error), with their text. Null: nothing is
+  /// logged.
   std::shared_ptr<spdlog::logger> log = nullptr;
 };
 

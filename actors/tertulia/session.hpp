@@ -78,7 +78,7 @@ public:
                                [](const session_view& x) { return x.turn; });
   }
 
-  /// Yields the id of the snapshot that the session is at; empty for none.
+  /// Yields the id of the session's current snapshot; empty for none.
   [[nodiscard]] auto last_snapshot() const {
     return detail::ask_session(*owner_, [](const session_view& x) {
       return x.last_snapshot;

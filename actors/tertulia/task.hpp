@@ -20,7 +20,7 @@ class task;
 
 namespace detail {
 
-/// Hears that a task without a waiting coroutine has ended.
+/// Listener for the end of a task without an awaiting coroutine.
 class task_listener {
 public:
   /// Called while the task's frame is still suspended at its end: the listener
@@ -127,7 +127,7 @@ public:
 } // namespace detail
 
 /// A lazy computation of a body: starts when it is awaited, on the actor that
-/// awaits it, and hands its value or exception to whoever awaits it.
+/// awaits it, and passes its value or exception to the awaiting coroutine.
 ///
 /// ```
 /// tertulia::task<int> twice(tertulia::input<int> in) {
@@ -141,8 +141,8 @@ public:
 /// action's does).
 ///
 /// @threads  only on the actor of its body.
-/// @lifetime move-only; await it exactly once; whoever holds it destroys the
-///           frame and with it what the computation still held.
+/// @lifetime move-only; await it exactly once; its owner destroys the frame,
+///           and with it everything that the computation still holds.
 /// @design   README §5.5 "Coroutines".
 template <class T = void>
 class [[nodiscard]] task {
@@ -164,26 +164,27 @@ public:
     reset();
   }
 
-  /// Runs the task; the awaiting coroutine goes on when it has ended.
+  /// Runs the task; the awaiting coroutine resumes when it has ended.
   auto operator co_await() && noexcept {
     return awaiter{frame_};
   }
 
   /// Private to this library: prepares the task to run without an awaiting
   /// coroutine. The caller resumes the returned handle and, once the listener
-  /// was told, asks for the `result`.
+  /// was called, gets the `result`.
   std::coroutine_handle<> start_for(detail::task_listener& listener,
                                     detail::scope& scope) {
     frame_.promise().report_to(listener, scope);
     return frame_;
   }
 
-  /// Private to this library: whether an ended task ended with an exception.
+  /// Private to this library: returns whether an ended task has failed.
   [[nodiscard]] bool failed() const noexcept {
     return frame_.promise().failed();
   }
 
-  /// Private to this library: the value of an ended task, or its exception.
+  /// Private to this library: returns the value of an ended task, or throws its
+  /// exception.
   [[nodiscard]] T result() const {
     return frame_.promise().result();
   }
@@ -205,8 +206,8 @@ private:
       within.go_on_with(frame);
     }
 
-    // Not const: clang-tidy would have it nodiscard then, and a value that was
-    // waited for may be ignored.
+    // Not const: clang-tidy would then require `[[nodiscard]]`, and the value
+    // of a wait may be ignored.
     T await_resume() {
       return frame.promise().result();
     }
@@ -243,7 +244,7 @@ auto awaiter_of(Awaitable&& x) {
     return std::forward<Awaitable>(x);
 }
 
-/// What a body can `co_await`.
+/// A type that a body can `co_await`.
 template <class A>
 concept awaitable = requires(A& x) {
   { x.await_ready() } -> std::convertible_to<bool>;
@@ -252,11 +253,11 @@ concept awaitable = requires(A& x) {
   std::move(x).operator co_await();
 };
 
-/// What awaiting an `A` yields.
+/// Result type of awaiting an `A`.
 template <awaitable A>
 using awaited_t = decltype(awaiter_of(std::declval<A>()).await_resume());
 
-/// Forwards a wait and hands its error out as a value.
+/// Adapter of a wait that yields its error as a value.
 template <class Awaitable>
 class [[nodiscard]] expected_wait {
 public:
@@ -304,7 +305,7 @@ private:
 ///   co_await out.send("no answer: " + to_string(reply.error()));
 /// ```
 ///
-/// An exception that is no `status_error` becomes `internal` with its text.
+/// An exception that is not a `status_error` becomes `internal` with its text.
 template <class Awaitable>
 requires(!std::is_lvalue_reference_v<Awaitable>)
   [[nodiscard]] auto as_expected(Awaitable&& x) {

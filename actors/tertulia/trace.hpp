@@ -26,19 +26,21 @@ namespace tertulia {
 
 /// A random number of `Size` bytes, never zero, written as lower-case hex.
 ///
-/// Unique, not secret: ids come from a fast generator per thread, which the
-/// operating system seeds. A forked child repeats the ids of its parent.
+/// Unique, not secret: ids come from a fast generator per thread, which is
+/// seeded by the operating system. A forked child repeats the ids of its
+/// parent.
 ///
-/// @threads a value; `random` may be called from everywhere.
+/// @threads a value; `random` may be called from any thread.
 template <std::size_t Size>
 class hex_id {
 public:
   [[nodiscard]] static hex_id random();
 
-  /// Returns empty unless `hex` is `2 * Size` lower-case digits, not all zero.
+  /// Returns the id, empty unless `hex` is `2 * Size` lower-case digits, not
+  /// all zero.
   [[nodiscard]] static std::optional<hex_id> parse(std::string_view hex);
 
-  /// Most significant byte first.
+  /// Returns the bytes, most significant first.
   [[nodiscard]] const std::array<std::uint8_t, Size>& bytes() const noexcept {
     return bytes_;
   }
@@ -51,16 +53,16 @@ private:
   std::array<std::uint8_t, Size> bytes_{};
 };
 
-/// Names a trace: all spans that one cause has led to, on all nodes.
+/// Id of a trace: all spans with one common cause, on all nodes.
 using trace_id = hex_id<16>;
 
-/// Names a span inside its trace.
+/// Id of a span inside its trace.
 using span_id = hex_id<8>;
 
 std::string to_string(const trace_id& x);
 std::string to_string(const span_id& x);
 
-/// What a child needs to know about its parent, here or on another node.
+/// Data of a parent span that its children need, on this or another node.
 ///
 /// @threads a value.
 /// @design  W3C Trace Context, level 1.
@@ -73,32 +75,34 @@ struct span_context {
   trace_id trace;
   span_id span;
 
-  /// Whether whoever began the trace wants it kept. Children inherit it; what
-  /// is recorded here depends only on who listens, so an exporting sink asks.
+  /// True if the originator of the trace wants it kept. Children inherit the
+  /// flag. Recording here depends only on the subscribed sinks, so a sink that
+  /// exports must check the flag.
   bool sampled = true;
 
   friend bool operator==(const span_context&, const span_context&) = default;
 };
 
-/// Returns empty for anything that W3C Trace Context tells to ignore. A version
-/// later than 00 is read by its known prefix; unknown flags are dropped.
+/// Returns the content of a `traceparent` header; empty for one that has to be
+/// ignored according to W3C Trace Context. A version later than 00 is read by
+/// its known prefix; unknown flags are dropped.
 [[nodiscard]] std::optional<span_context>
 parse_traceparent(std::string_view header);
 
-/// An attribute, key and value, as a record keeps it.
+/// Key and value of an attribute in a record.
 using attribute_value = std::variant<bool, std::int64_t, double, std::string>;
 using attribute = std::pair<std::string, attribute_value>;
 
-/// What may be given as the value of an attribute: truth, number or text.
+/// A type of an attribute's value: bool, number or text.
 template <class T>
 concept attribute_like
   = std::is_arithmetic_v<T> || std::convertible_to<const T&, std::string_view>;
 
-/// An attribute as a caller passes it: copies text only if a span records.
-/// Integers above the range of `std::int64_t` saturate.
+/// An attribute as a parameter: text is copied only if a span records. Integers
+/// above the range of `std::int64_t` saturate.
 ///
 /// @threads  a value.
-/// @lifetime a parameter: refers to the key and text that it was made from.
+/// @lifetime for parameters only: refers to the key and text of the caller.
 struct attribute_ref {
   using value_type = std::variant<bool, std::int64_t, double, std::string_view>;
 
@@ -125,7 +129,7 @@ private:
   }
 };
 
-/// Something that happened at one moment of a span.
+/// An event at one moment of a span.
 ///
 /// @threads a value.
 struct span_event {
@@ -137,12 +141,12 @@ struct span_event {
   std::vector<attribute> attributes;
 };
 
-/// The record of one span: begun, or finished once it has an `end`.
+/// Record of one span, which is finished once it has an `end`.
 ///
-/// @threads a value; what sinks get no longer changes.
+/// @threads a value; a record that was passed to `on_end` no longer changes.
 struct span_data {
-  /// How much one record keeps: a span may stay open for hours. The first come
-  /// stay, later ones are counted.
+  /// Limits of one record: a span may stay open for hours. The first entries
+  /// are kept, later ones are only counted.
   static constexpr std::size_t max_attributes = 128;
   static constexpr std::size_t max_events = 128;
 
@@ -150,10 +154,11 @@ struct span_data {
             std::optional<span_id> parent, caf::timestamp start)
     : name(std::move(name)), context(context), parent(parent), start(start) {}
 
-  /// Returns how long it was open, by a steady clock; zero while it still is.
+  /// Returns how long the span was open, by a steady clock; zero while it is
+  /// open.
   [[nodiscard]] caf::timespan duration() const noexcept;
 
-  /// Returns the value of the attribute, null if the record has none.
+  /// Returns the value of the attribute, null if it is not set.
   [[nodiscard]] const attribute_value*
   find(std::string_view key) const noexcept;
 
@@ -165,41 +170,42 @@ struct span_data {
 
   std::vector<attribute> attributes; ///< Ordered by first set, keys distinct.
   std::vector<span_event> events;    ///< Ordered by time.
-  std::uint64_t dropped_attributes = 0; ///< Those set beyond the maximum.
-  std::uint64_t dropped_events = 0;     ///< Those added beyond the maximum.
+  std::uint64_t dropped_attributes = 0; ///< Number beyond the maximum.
+  std::uint64_t dropped_events = 0;     ///< Number beyond the maximum.
 
   errc status = errc::ok;
-  std::string message; ///< For people; says more about a `status` not ok.
+  std::string message; ///< For people; explains a `status` other than `ok`.
 };
 
-/// Hears of spans while they happen. Implemented by exporters, user interfaces
+/// Receiver of spans as they happen. Implemented by exporters, user interfaces
 /// and tests.
 ///
-/// Calls come from the thread that uses the span, so be quick and hand over. A
-/// sink that joins late hears the end of a span whose start it missed.
+/// Called on the thread that uses the span, so an implementation should return
+/// quickly and hand its work over. A sink that subscribes late receives the end
+/// of a span whose start it missed.
 ///
 /// @threads  every member may be called from many threads at once.
-/// @lifetime references hold during the call only.
+/// @lifetime references are valid during the call only.
 class span_sink {
 public:
   virtual ~span_sink() = default;
 
-  /// A span began; it has no attributes yet.
+  /// Handles the start of a span, which has no attributes yet.
   virtual void on_start(const span_data& x) noexcept = 0;
 
-  /// An event was added to the open span, even if its record is full.
+  /// Handles an event of an open span, even if its record is full.
   virtual void on_event(const span_context& of, const span_event& x) noexcept;
 
-  /// A span ended; nobody changes the record from now on.
+  /// Handles the end of a span. The record does not change any more.
   virtual void on_end(std::shared_ptr<const span_data> x) noexcept = 0;
 };
 
 class span_listeners; // private to trace.cpp
 
-/// One piece of work while it lasts: ends when told to, or with its scope.
+/// A piece of work in progress: ends by `end` or by the destructor.
 ///
-/// A span that does not record, because nobody listened when it started, is
-/// empty: everything on it is a test of one pointer.
+/// A span that does not record, because no sink was subscribed when it started,
+/// is empty: each operation on it tests one pointer.
 ///
 /// @threads one user at a time; may be moved from thread to thread in between.
 class span {
@@ -207,15 +213,15 @@ public:
   span() = default;
   span(span&&) noexcept = default;
 
-  /// Ends the span that was here before.
+  /// Ends the previous span.
   span& operator=(span&& x) noexcept;
 
   ~span() {
     end();
   }
 
-  /// Returns what children and other nodes need, null if not recording.
-  /// @lifetime until the end of the span, moved or not.
+  /// Returns the data for children and other nodes, null if not recording.
+  /// @lifetime until the end of the span, even if it is moved.
   [[nodiscard]] const span_context* context() const noexcept;
 
   /// Sets an attribute; one with the same key is replaced in its place.
@@ -225,21 +231,22 @@ public:
       put({key, value});
   }
 
-  /// Adds an event with the present time.
+  /// Adds an event with the current time.
   void add_event(std::string_view name,
                  std::initializer_list<attribute_ref> attributes = {}) {
     if (live_)
       put(name, attributes);
   }
 
-  /// Says that the work failed or was cancelled; the last word counts.
+  /// Marks the work as failed or cancelled; the last call counts.
   /// @pre `code` is not `errc::ok`.
   void set_error(errc code, std::string_view message) {
     if (live_)
       put(code, message);
   }
 
-  /// Ends the span and tells all who listen now; does nothing the second time.
+  /// Ends the span and notifies all sinks that are subscribed now. Does nothing
+  /// the second time.
   void end() noexcept {
     if (live_)
       finish();
@@ -254,39 +261,39 @@ private:
   void put(errc code, std::string_view message);
   void finish() noexcept;
 
-  std::shared_ptr<recording> live_; // of the span, then of the sinks
+  std::shared_ptr<recording> live_; // owned by the span, then by the sinks
 };
 
-/// Starts spans and tells sinks about them.
+/// Factory of spans that notifies the subscribed sinks.
 ///
-/// As long as nobody listens a start costs one atomic load: no memory, no
+/// Without a subscribed sink a start costs one atomic load: no memory, no
 /// clock, no id.
 ///
 /// @threads  every member may be called from many threads at once.
 /// @lifetime spans may outlive it, and keep its sinks until they end.
 class tracer {
 public:
-  /// Has a sink told of spans for as long as it lives.
+  /// Subscription of a sink, which is notified of spans while this lives.
   ///
   /// @threads  one user at a time; may be moved from thread to thread.
   /// @lifetime may outlive its tracer, and keeps its sink.
   class [[nodiscard]] subscription {
   public:
-    /// Makes one of no sink.
+    /// Makes a subscription without a sink.
     subscription() = default;
 
     subscription(subscription&& x) noexcept
       : of_(std::move(x.of_)), sink_(x.sink_) {}
 
-    /// Stops what was here before.
+    /// Stops the previous subscription.
     subscription& operator=(subscription&& x) noexcept;
 
     ~subscription() {
       stop();
     }
 
-    /// Stops telling the sink, unless another subscription has it told. A
-    /// thread that is about to tell it may still do so, and keeps it alive for
+    /// Stops notifying the sink, unless it has another subscription. A thread
+    /// that is about to notify the sink may still do so, and keeps it alive for
     /// that. Does nothing the second time.
     void stop() noexcept;
 
@@ -306,24 +313,24 @@ public:
   tracer& operator=(const tracer&) = delete;
   ~tracer();
 
-  /// Returns whether somebody listens. Ask before you compute a name.
+  /// Returns whether a sink is subscribed. Check this before computing a name.
   [[nodiscard]] bool enabled() const noexcept {
-    // Relaxed, since the sinks are behind a mutex: who was told that somebody
-    // listens sees it here, everybody else may come a bit late.
+    // Relaxed, since the sinks are behind a mutex. A thread that synchronises
+    // with `listen` sees its effect here; other threads may see it later.
     return enabled_.load(std::memory_order_relaxed);
   }
 
-  /// Starts a span, which is empty if nobody listens.
+  /// Starts a span, which is empty if no sink is subscribed.
   ///
-  /// @param name   what is done, such as `sessionFlow/turn/3`.
+  /// @param name   name of the work, such as `sessionFlow/turn/3`.
   /// @param parent null begins a new trace.
   [[nodiscard]] span start(std::string_view name,
                            const span_context* parent = nullptr) const {
     return enabled() ? record(name, parent) : span{};
   }
 
-  /// Tells the sink, not null, for as long as the subscription lives. One with
-  /// several subscriptions is told everything once.
+  /// Subscribes the sink, which is not null, for as long as the subscription
+  /// lives. A sink with several subscriptions is notified once.
   [[nodiscard]] subscription listen(std::shared_ptr<span_sink> sink);
 
 private:

@@ -19,7 +19,7 @@ namespace tertulia {
 
 namespace detail {
 
-/// What awaiting an `A` yields, with `nothing` for void.
+/// Result type of awaiting an `A`, with `nothing` for void.
 template <class A>
 using awaited_value_t
   = std::conditional_t<std::is_void_v<awaited_t<A>>, nothing, awaited_t<A>>;
@@ -34,14 +34,14 @@ task<awaited_value_t<A>> as_task(A x) {
   }
 }
 
-/// Several parts of a body that run side by side, and the wait for all of them
-/// to end. Nothing outlives it: who is not wanted any more is cancelled, and
-/// the wait is over when it has unwound.
+/// Wait for several parts of a body that run side by side. No part outlives it:
+/// parts that are no longer needed are cancelled, and the wait is over when
+/// they have unwound.
 class race : public wait {
 public:
   enum class policy {
     all,   ///< The first failure cancels the others.
-    first, ///< The first end, good or bad, cancels the others.
+    first, ///< The first end, by value or by error, cancels the others.
   };
 
   explicit race(policy how) noexcept : how_(how) {}
@@ -49,13 +49,13 @@ public:
   race(race&&) noexcept = default;
 
   /// A cancel from above reaches the parts through their scopes; the wait ends
-  /// when they have.
+  /// when the parts have ended.
   void abort(const caf::error& reason) override {
     fail_with(reason);
   }
 
 protected:
-  /// One part.
+  /// One part of a race.
   template <class T>
   class entrant final : public task_listener {
   public:
@@ -85,7 +85,7 @@ protected:
     running_ = parts;
   }
 
-  /// The part that ended first: with `all`, the first that failed.
+  /// Returns the part that ended first; with `all`, the first that failed.
   [[nodiscard]] std::optional<std::size_t> decided_by() const noexcept {
     return decided_by_;
   }
@@ -108,7 +108,7 @@ private:
   std::optional<std::size_t> decided_by_;
 };
 
-/// A race whose parts have types of their own.
+/// A race of parts with different types.
 template <class... Ts>
 class tuple_race : public race {
 public:
@@ -132,7 +132,7 @@ private:
   std::tuple<std::optional<entrant<Ts>>...> entrants_;
 
 protected:
-  // Destroyed first: what still waits in a part tells its scope.
+  // Destroyed first: a wait that is pending in a part refers to its scope.
   std::tuple<task<Ts>...> parts_;
 
 private:
@@ -243,15 +243,15 @@ private:
 } // namespace detail
 
 /// Runs several waits or tasks side by side and yields all their values as a
-/// tuple, `nothing` for those without one.
+/// tuple, with `nothing` for void.
 ///
 /// ```
 /// auto [weather, news] = co_await when_all(ask_weather(ctx), ask_news(ctx));
 /// ```
 ///
-/// If one fails the others are cancelled, and its exception is thrown when they
-/// have unwound. They take turns on the actor of the body; none runs while
-/// another does.
+/// If one of them fails, the others are cancelled, and its exception is thrown
+/// when they have unwound. They take turns on the actor of the body; only one
+/// runs at a time.
 ///
 /// @design README §5.5 "Coroutines".
 template <class... As>
@@ -268,7 +268,7 @@ template <class T>
 }
 
 /// Runs several waits or tasks side by side until the first one ends, and
-/// yields its value in a variant whose index says which it was.
+/// yields its value in a variant whose index identifies it.
 ///
 /// ```
 /// auto first = co_await when_any(in.next(), ctx.sleep(30s));
@@ -276,9 +276,9 @@ template <class T>
 ///   co_await out.send("are you still there?");
 /// ```
 ///
-/// The others are cancelled and have unwound when this returns; a wait that is
-/// cancelled has taken nothing: an input stays for the next `next`. If the
-/// first one ends with an exception, that is thrown.
+/// The others are cancelled and have unwound when this returns. A cancelled
+/// wait has taken nothing: an input stays for the next `next`. If the first one
+/// ends with an exception, the exception is thrown.
 ///
 /// @design README §5.5 "Coroutines".
 template <class... As>

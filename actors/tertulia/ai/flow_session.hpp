@@ -13,7 +13,7 @@
 
 namespace tertulia::ai {
 
-/// The session of a session flow, which owns the loop over its turns.
+/// Session of a session flow, which owns the loop over its turns.
 ///
 /// ```
 /// task<> chat(context ctx, flow_session<settings> sess,
@@ -31,15 +31,15 @@ class flow_session : public session<Custom> {
 public:
   using session<Custom>::session;
 
-  /// Runs the turns until the client has closed: for each input a span
-  /// `sessionFlow/turn/N`, the input's messages added to the session, the turn
-  /// function, then the snapshot and the end of the turn.
+  /// Runs the turns until the client has closed its input. For each input it
+  /// opens a span `sessionFlow/turn/N`, adds the input's messages to the
+  /// session, calls the turn function, makes the snapshot and ends the turn.
   ///
   /// @param turn a coroutine `task<>(context, const conversation_input&)`; the
-  ///             context is that of the turn's span. It lives as long as the
-  ///             loop, so it may capture.
-  /// @errors what the turn throws; what ending a turn does, see
-  ///         `responder::end_turn`. The turn is then not over, and the loop is.
+  ///             context is that of the turn's span. The function lives as long
+  ///             as the loop, so it may capture.
+  /// @errors those of the turn function and of the end of a turn, see
+  ///         `responder::end_turn`. The loop then ends without ending the turn.
   template <class Turn>
   [[nodiscard]] task<> run(context ctx, Turn&& turn) const {
     detail::check_awaited_arguments<Turn>();
@@ -47,8 +47,8 @@ public:
   }
 
 private:
-  /// Says on a span what came in. To watch must change nothing: what has no
-  /// JSON is an error where somebody needs some, and not here.
+  /// Records an input on a span. Tracing must not change the outcome: an input
+  /// without JSON is an error where its JSON is needed, not here.
   static void note_input(span& to, const conversation_input& said) {
     if (to.context() == nullptr)
       return;
@@ -65,8 +65,8 @@ private:
     while (auto said = co_await in.next()) {
       auto one = [&](context here) -> task<> {
         note_input(here.trace(), *said);
-        // Nobody need wait for this: what the turn asks of the session comes
-        // later, and a session that has ended takes the connection with it.
+        // No need to wait: later requests of the turn to the session arrive
+        // after this message, and the end of a session ends its connection.
         detail::tell_session(here.owner(),
                              session_edit{session_verb::add_messages,
                                           payload::of(said->messages)});
@@ -74,7 +74,7 @@ private:
         co_await detail::end_conversation_turn(here);
       };
       std::string name;
-      if (ctx.owner().env().traces.enabled()) { // else nobody sees it
+      if (ctx.owner().env().traces.enabled()) { // else the name is not needed
         const auto index = co_await self.turn_index();
         name = "sessionFlow/turn/" + std::to_string(index);
       }

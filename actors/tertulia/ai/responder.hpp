@@ -13,7 +13,7 @@
 
 namespace tertulia::ai {
 
-/// What the body of a conversation says to its client.
+/// Output stream of the body of a conversation.
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
@@ -27,13 +27,13 @@ public:
   /// Private to this library.
   explicit flow_responder(context ctx) noexcept : ctx_(ctx) {}
 
-  // All of them wait while the client lags by a whole window. Errors:
-  // `cancelled` and what else ends the connection.
+  // All send functions wait while the client lags by a whole window. Errors:
+  // `cancelled` or another error that ends the connection.
 
-  /// Sends a whole chunk, for full control over what is in it. Its artifact is
-  /// added to the session, as `send_artifact` does. Its end of turn and
-  /// snapshot are not for the body to say.
-  /// @errors also what changing the session does.
+  /// Sends a whole chunk, for full control over its content. Its artifact is
+  /// added to the session, as by `send_artifact`. Its end of turn and its
+  /// snapshot are cleared: the body cannot send them.
+  /// @errors also those of a change of the session.
   [[nodiscard]] task<> send(stream_chunk<Status> chunk) const {
     chunk.snapshot_created = {};
     chunk.end_turn = false;
@@ -48,16 +48,17 @@ public:
     });
   }
 
-  /// Sends a piece of a model's answer that is text.
+  /// Sends a text piece of a model's answer.
   [[nodiscard]] auto send_text(std::string text) const {
     return made([text = std::move(text)](stream_chunk<Status>& x) mutable {
-      // A default part is a text: nothing is moved twice.
+      // A default part is a text, so nothing is moved twice.
       auto& made = x.chunk.emplace().content.emplace_back();
       std::get<text_part>(made.value).text = std::move(text);
     });
   }
 
-  /// Says how the work goes. Takes a status or the arguments to build one.
+  /// Sends the status of the work. Takes a status or the arguments to build
+  /// one.
   template <class... Ts>
   requires detail::buildable_from<Status, Ts...>
   [[nodiscard]] auto send_status(Ts&&... xs) const {
@@ -68,17 +69,19 @@ public:
     });
   }
 
-  /// Adds an artifact to the session, where one of the same name is replaced,
-  /// and sends it: what was streamed in a turn is in that turn's snapshot.
-  /// @errors also what changing the session does.
+  /// Adds an artifact to the session, where it replaces one of the same name,
+  /// and sends it. So an artifact that was streamed in a turn is in that turn's
+  /// snapshot.
+  /// @errors also those of a change of the session.
   [[nodiscard]] task<> send_artifact(artifact x) const {
     stream_chunk<Status> chunk;
     chunk.artifact = std::move(x);
     return add_and_send(ctx_, std::move(chunk));
   }
 
-  /// The same of its parts: g++ 12 does not accept a braced list inside a
-  /// `co_await`.
+  /// Builds an artifact from its parts, adds it to the session and sends it.
+  /// For a call inside a `co_await`, where g++ 12 does not accept a braced
+  /// list.
   template <class... Parts>
   requires(sizeof...(Parts) > 0 && (std::convertible_to<Parts, part> && ...))
     [[nodiscard]] task<> send_artifact(std::string name,
@@ -90,7 +93,7 @@ public:
     return send_artifact(std::move(x));
   }
 
-  /// Sends what has gathered now. Never waits.
+  /// Sends the gathered chunks now. Never waits.
   void flush() const {
     ctx_.owner().flush();
   }
@@ -118,13 +121,14 @@ private:
   context ctx_;
 };
 
-/// The same for a chat agent, whose body ends its turns itself. Seed 003 §1.5.
+/// Output stream of the body of a chat agent, which ends its turns itself. Seed
+/// 003 §1.5.
 template <class Status>
 class responder : public flow_responder<Status> {
 public:
   using flow_responder<Status>::flow_responder;
 
-  /// Ends the turn: has a snapshot made if one is wanted, tells the client of
+  /// Ends the turn: makes a snapshot if one is wanted, notifies the client of
   /// it, and then of the end.
   ///
   /// @returns the id of the snapshot that has the state; empty if none was

@@ -15,11 +15,11 @@
 
 namespace tertulia::ai {
 
-/// The session of a chat agent or a session flow as a body, a tool or a nested
-/// flow sees it: messages, a custom value and artifacts.
+/// Handle on the session of a chat agent or a session flow, for its body, its
+/// tools and nested flows: messages, a custom value and artifacts.
 ///
-/// What it yields are copies, or immutable and shared; nothing but the
-/// session's own actor can change what it holds.
+/// All values that it yields are copies, or immutable and shared; only the
+/// session actor can change the session.
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
@@ -39,7 +39,7 @@ public:
   // -- reading ----------------------------------------------------------------
   //
   // Errors of all of them: `unavailable` if the session has ended; `cancelled`
-  // and what else ends the connection.
+  // or another error that ends the connection.
 
   /// Yields the whole state; copies the custom value and the artifacts.
   [[nodiscard]] auto state() const {
@@ -70,14 +70,13 @@ public:
     });
   }
 
-  /// Yields the index of the turn that is under way, 0 for the first of the
-  /// session.
+  /// Yields the index of the current turn, 0 for the first of the session.
   [[nodiscard]] auto turn_index() const {
     return detail::ask_session(*owner_,
                                [](const session_view& x) { return x.turn; });
   }
 
-  /// Yields the id of the snapshot on which the session stands; empty for none.
+  /// Yields the id of the session's current snapshot; empty for none.
   [[nodiscard]] auto last_snapshot() const {
     return detail::ask_session(*owner_, [](const session_view& x) {
       return x.last_snapshot;
@@ -98,7 +97,7 @@ public:
 
   // -- changing ---------------------------------------------------------------
   //
-  // Each resumes when the session has the change; errors as above.
+  // Each resumes when the session has applied the change; errors as above.
 
   /// Adds messages at the end. Takes messages or one vector of them.
   template <class... Messages>
@@ -117,13 +116,13 @@ public:
   }
 
   /// Replaces the whole history. A log that grew from the present one shares
-  /// with it what they have in common.
+  /// the common part with it.
   [[nodiscard]] auto set_messages(message_log xs) const {
     return detail::edit_session(*owner_, session_verb::set_messages,
                                 payload::of(std::move(xs)));
   }
 
-  /// Replaces the custom value. Takes one or the arguments to build one.
+  /// Replaces the custom value. Takes a value or the arguments to build one.
   template <class... Ts>
   requires detail::buildable_from<Custom, Ts...>
   [[nodiscard]] auto set_custom(Ts&&... xs) const {
@@ -133,13 +132,13 @@ public:
       payload::of(detail::build<Custom>(std::forward<Ts>(xs)...)));
   }
 
-  /// Changes the custom value by a function, atomically, also when tools and
+  /// Changes the custom value by a function, atomically, even if tools and
   /// nested flows change it at the same time.
   /// @param fn takes a `Custom&` to change, or a `Custom` and returns the new
-  ///           one; called again if somebody else was faster. A lambda that
-  ///           holds what has a destructor needs a name, see
+  ///           one; called again if another change came first. A lambda whose
+  ///           captures have destructors needs a name, see
   ///           `context::run_blocking`.
-  /// @errors also what `fn` throws.
+  /// @errors also exceptions of `fn`.
   template <class Fn>
   [[nodiscard]] task<> patch_custom(Fn&& fn) const {
     detail::check_awaited_arguments<Fn>();
@@ -159,10 +158,11 @@ public:
                                 payload::of(std::move(xs)));
   }
 
-  // -- how it began -----------------------------------------------------------
+  // -- start of the session ---------------------------------------------------
 
-  /// What the client gave when it opened the connection, the snapshot that it
-  /// goes on from included; only in the body of the conversation itself.
+  /// Returns the init that the client gave when it opened the connection, with
+  /// the snapshot to continue from. Only in the body of the conversation
+  /// itself.
   [[nodiscard]] conversation_init<Custom> init() const {
     if (const auto* given
         = owner_->given_init().template get_if<conversation_init<Custom>>())
@@ -170,7 +170,8 @@ public:
     return {};
   }
 
-  /// What sessions of such a state are called; private to this library.
+  /// Returns the type name of sessions with this state; private to this
+  /// library.
   static const std::string& type() {
     return detail::session_type_name<session, Custom>();
   }

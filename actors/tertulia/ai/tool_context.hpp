@@ -7,10 +7,10 @@
 
 namespace tertulia::ai {
 
-/// What surrounds a tool: what surrounds every body, and a person to ask.
+/// Context of a tool: the context of a body, and a way to ask a person.
 ///
-/// The session is that of the conversation in which a model has asked for the
-/// tool, so `session<ai::session<Custom>>()` finds it.
+/// Its session is that of the conversation in which a model requested the tool,
+/// so `session<ai::session<Custom>>()` returns it.
 ///
 /// @threads  as `context`.
 /// @lifetime as `context`.
@@ -20,27 +20,27 @@ public:
   /// Private to this library.
   explicit tool_context(const context& of) noexcept : context(of) {}
 
-  /// Asks a person, and yields what the person has said.
+  /// Asks a person a question and yields the answer.
   ///
   /// ```
   /// auto said = co_await ctx.interrupt("Really?");
   /// if (said != true)
-  ///   throw status_error{errc::permission_denied, "the user does not want
-  ///   it"};
+  ///   throw status_error{errc::permission_denied,
+  ///                      "the user does not want it"};
   /// ```
   ///
-  /// Nobody waits meanwhile: this throws, the turn of the conversation ends
-  /// with `finish_reason::interrupted`, and once somebody has answered the tool
-  /// is run again from its start. So what comes before the question happens
-  /// again with each answer; ask before anything is done. Who asks twice gets
-  /// the answers in the order of the questions.
+  /// Nothing waits for the answer: this throws, and the turn of the
+  /// conversation ends with `finish_reason::interrupted`. Once there is an
+  /// answer, the tool is run again from its start. So the code before the
+  /// question runs again with each answer; ask before any other effect. Several
+  /// questions get their answers in the order of the questions.
   ///
   /// A client that runs the tool by its key sends the answers as inputs.
   ///
-  /// @param question what the person should know; any JSON.
-  /// @errors `failed_precondition` if nobody has answered yet, see
-  ///         `interrupt_error`: do not catch it. `cancelled` and what else ends
-  ///         the tool.
+  /// @param question the question for the person; any JSON.
+  /// @errors `failed_precondition` if there is no answer yet, see
+  ///         `interrupt_error`: do not catch it. `cancelled` or another error
+  ///         that ends the tool.
   [[nodiscard]] task<json> interrupt(json question) const;
 };
 

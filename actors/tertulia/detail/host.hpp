@@ -158,7 +158,7 @@ private:
 
   /// Longest time that a client of another node may take for the messages up to
   /// the completion message. A stopping runtime waits for each of its
-  /// connections, and a client that does not respond must not hold it up.
+  /// connections, and a client that does not respond must not delay it.
   static constexpr caf::timespan longest_hearing = std::chrono::minutes{1};
   static constexpr caf::timespan longest_hearing_of_a_stop
     = std::chrono::seconds{2};
