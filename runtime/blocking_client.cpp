@@ -14,14 +14,15 @@ namespace tertulia::detail {
 
 namespace {
 
-/// The sink of one blocking client.
+/// State of the sink of one blocking client.
 class inbox_state {
 public:
   static inline const char* name = "tertulia.client";
 
   explicit inbox_state(chunk_sink::pointer self) : self_(self) {}
 
-  /// However it ends, nobody waits for what can no longer come.
+  /// Ends every wait for messages that can no longer arrive, however the sink
+  /// ends.
   ~inbox_state() {
     if (client_)
       client_->on_lost(
@@ -43,7 +44,7 @@ public:
     self_->request(desk, for_request(within), std::move(what_to))
       .then(
         [this, from = desk.address()](const opened& x) {
-          // The desk outlives us and must not remember us.
+          // The desk outlives the sink and must not keep its monitor.
           self_->demonitor(from);
           self_->monitor(x.connection);
           client_->on_opened(x, x.connection.node() != self_->node());
@@ -80,7 +81,7 @@ blocking_client::limit_of(std::optional<caf::timespan> within) {
   if (!within)
     return std::nullopt;
   const auto now = std::chrono::steady_clock::now();
-  if (*within > time_point::max() - now) // what never comes
+  if (*within > time_point::max() - now) // beyond the range of the clock
     return std::nullopt;
   return now + *within;
 }
@@ -138,8 +139,8 @@ void blocking_client::on_lost(caf::error reason) {
 template <class Predicate>
 bool blocking_client::wait(std::unique_lock<std::mutex>& guard, limit until,
                            Predicate ready) {
-  // Also if there is nothing to wait for just now: whether it works must not
-  // depend on who is faster.
+  // This is checked even if the call would not wait now: its result must not
+  // depend on timing.
   if (!end_.over() && (!until || *until > std::chrono::steady_clock::now()))
     check_may_block(system_);
   if (until)
@@ -162,7 +163,7 @@ void blocking_client::send(payload value, limit until) {
   if (!in_time)
     time_is_up();
   end_.spend_input_credit();
-  // Inside the lock, so that no close overtakes an input that was accepted.
+  // Sent under the lock, so that no close overtakes an accepted input.
   caf::anon_send(connection_, turn_input{std::move(value), end_.take_credit()});
   end_.sent();
 }
@@ -219,8 +220,8 @@ payload blocking_client::output(limit until) {
   std::unique_lock guard{mutex_};
   const auto me = std::this_thread::get_id();
   const auto in_time = wait(guard, until, [&] {
-    // Nobody else will read what is there, nor the rest of a batch that was
-    // begun: it must not hold up the end.
+    // No other thread will read the queued chunks or the rest of the last
+    // batch. They must not delay the end of the run.
     if (!reader_ || *reader_ == me) {
       end_.consumed(std::exchange(in_hand_, 0));
       end_.drop_unread();

@@ -46,7 +46,7 @@ void detail::check_messages_of(caf::actor_system& system) {
 namespace {
 
 void add_middleman(caf::actor_system_config& cfg) {
-  // Several seconds: CAF gives a handshake no longer than one interval.
+  // Several seconds, because CAF limits a handshake to one interval.
   cfg.set("middleman.heartbeat-interval", caf::timespan{5s});
   cfg.set("middleman.connection-timeout", caf::timespan{20s});
   cfg.load<caf::io::middleman>();
@@ -61,7 +61,8 @@ tls_files tls_files::of(const std::string& directory, const std::string& name) {
 }
 
 void add_network_to(caf::actor_system_config& cfg, const tls_files& files) {
-  // CAF's own places for them; its OpenSSL module is not loaded.
+  // The files are stored in CAF's own options; its OpenSSL module is not
+  // loaded.
   cfg.openssl_certificate = files.certificate;
   cfg.openssl_key = files.key;
   cfg.openssl_cafile = files.authority;

@@ -36,19 +36,20 @@ task<message_log> session_messages(context ctx) {
     ctx.owner(), [](const session_view& x) { return x.content.messages(); });
 }
 
-/// Adds what was said to the session, if it is in one.
+/// Adds new messages to the conversation, which is that of the session if there
+/// is one.
 task<message_log> add(context ctx, const generate_options* how, message_log all,
                       std::vector<message> said) {
   if (!how->in_session)
     co_return all.with(std::move(said));
   co_await detail::edit_session(ctx.owner(), session_verb::add_messages,
                                 payload::of(std::move(said)));
-  // Tools may have added something, too.
+  // Tools may have added messages as well.
   co_return co_await session_messages(ctx);
 }
 
-/// Replaces what the session has, if it is in one. What tools have added to it
-/// since `old` stays, behind the rest.
+/// Replaces the messages of the session, if there is one. Messages that tools
+/// have added to it since `old` stay at the end.
 task<message_log> replace(context ctx, const generate_options* how,
                           message_log old, message_log now) {
   if (!how->in_session)
@@ -85,7 +86,7 @@ const tool* find_tool(const generate_options& how, const std::string& name) {
   return i == how.tools.end() ? nullptr : &*i;
 }
 
-/// Runs one tool and notes its response or its question.
+/// Runs one tool and stores its response or its question.
 task<> run_call(context ctx, const generate_options* how, open_turn* turn,
                 tool_call* call) {
   const auto& request = turn->request(*call);
@@ -95,7 +96,7 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
       *call, as_output({errc::not_found, "there is no tool " + request.name}));
     co_return;
   }
-  // Models leave out an input that has no members.
+  // Models omit an input that has no members.
   auto input = request.input.is_null() ? json::object() : request.input;
   try {
     auto said = call->said;
@@ -103,7 +104,7 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
     turn->respond(*call, std::move(output));
   } catch (...) {
     const auto status = to_status(current_exception_to_error());
-    // The end of the body is no failure of a tool.
+    // The cancellation of the body is not a failure of the tool.
     if (ctx.cancelled())
       throw;
     if (auto question = question_of(status)) {
@@ -112,7 +113,7 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
     }
     auto own_mistake = false;
     if (what->options().on_failure == tool_failure::fails_turn) {
-      try { // of the model: it gave what the tool does not take
+      try { // the mistake is the model's if the tool rejects its input
         check_schema(request.input.is_null() ? json::object() : request.input,
                      what->info().init_schema);
       } catch (const status_error&) {
@@ -121,15 +122,16 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
       if (!own_mistake)
         throw;
     }
-    // What it answers is kept, and goes to the model.
+    // The response is stored and goes to the model, which must not see the text
+    // of an unexpected exception.
     turn->respond(*call,
                   as_output(detail::withhold(status, "the tool " + request.name,
                                              *ctx.owner().env().log)));
   }
 }
 
-/// Runs the tools that are due, side by side.
-/// @returns whether any was.
+/// Runs the due tools concurrently.
+/// @returns whether any tool was run.
 task<bool> run_calls(context ctx, const generate_options* how,
                      open_turn* turn) {
   std::vector<task<>> running;
@@ -154,7 +156,7 @@ task<bool> run_calls(context ctx, const generate_options* how,
 
 // -- answers ------------------------------------------------------------------
 
-/// Takes code fences off, in which models like to put JSON.
+/// Removes the code fences that models often put around JSON.
 std::string_view without_fences(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   constexpr std::string_view fence = "```";
@@ -240,7 +242,8 @@ public:
   }
 
 private:
-  /// Asks the model once and runs the tools that it asks for.
+  /// Sends one request to the model and runs the tools that its answer
+  /// requests.
   /// @returns whether the generation is over.
   task<bool> answer(context ctx) {
     detail::streamed_answer streamed;
@@ -281,7 +284,8 @@ private:
       co_await interrupt(std::move(last));
       co_return true;
     }
-    // Together or not at all: whatever happens, no request stands alone.
+    // Both messages are added in one step, so that a request is never stored
+    // without its response.
     said.push_back(turn.settled_answer());
     said.push_back(turn.responses());
     made_.messages = co_await add(ctx, &how_, made_.messages, std::move(said));
@@ -289,15 +293,16 @@ private:
     co_return false;
   }
 
-  /// Whether the model says why it does not answer, instead of text. Where a
-  /// value is asked for, that is no value.
+  /// Returns whether the model refuses to answer and gives a reason. Returns
+  /// false if an output schema is set, because a reason is not a value.
   [[nodiscard]] bool refused() const {
     return made_.response.finish_reason == finish_reason::blocked
            && !made_.response.finish_message.empty()
            && how_.output_schema.is_null();
   }
 
-  /// Has it be what the model says, so that people and the model see it.
+  /// Adds the reason of a refusal to the message of the model, so that users
+  /// and later requests see it.
   void note_refusal() {
     auto& said = made_.response.message;
     if (!said)
@@ -305,7 +310,8 @@ private:
     said->content.push_back(part::text(made_.response.finish_message));
   }
 
-  /// Returns who hears a model and notes what it streams.
+  /// Returns a callback that forwards the chunks of the model and records them
+  /// in `to`.
   /// @lifetime `to` outlives the result.
   [[nodiscard]] chunk_hearer hearer_for(detail::streamed_answer& to) const {
     if (!how_.hear)
@@ -329,8 +335,8 @@ private:
     return result;
   }
 
-  /// Reads an answer as what was asked for.
-  /// @returns false if the model is to try again.
+  /// Parses the answer according to the output schema.
+  /// @returns false if the model has to answer again.
   bool accept(const message& x) {
     if (how_.output_schema.is_null())
       return true;
@@ -351,7 +357,8 @@ private:
     }
   }
 
-  /// Ends a round of tools: the client hears of it, and a snapshot may be made.
+  /// Ends a round of tool calls: sends the responses to the client, and may
+  /// store a snapshot.
   task<> conclude(context ctx, const open_turn& turn, bool ran) {
     co_await say(&how_, role::tool, turn.responses().content);
     if (ran)
@@ -366,8 +373,8 @@ private:
 
   generate_options how_;
   std::vector<tool_definition> definitions_;
-  /// What the model is told of an answer that was wrong, until it is right:
-  /// nobody else needs to see it.
+  /// Wrong answer and the request for its correction, until the model answers
+  /// as required. Only the model needs to see them.
   std::vector<message> corrections_;
   generation made_;
 };

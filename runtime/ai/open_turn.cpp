@@ -13,13 +13,14 @@ namespace tertulia::ai {
 
 namespace {
 
-// Metadata of a request while others of its answer wait for a person.
+// Metadata keys of a request while other requests of its answer wait for a
+// person.
 
-/// What the tool gave back already.
+/// Output of a tool that has already responded.
 constexpr auto output_key = "pendingOutput";
-/// What people said to it before, if it asks more than once.
+/// Earlier replies to the tool, if it asks more than once.
 constexpr auto said_key = "approvals";
-/// And for ever after: what it asked.
+/// Question of the tool. This key stays after the turn is settled.
 constexpr auto resolved_key = "resolvedInterrupt";
 
 [[noreturn]] void refuse(std::size_t message, std::size_t part,
@@ -44,7 +45,7 @@ const json* find(const metadata_map& in, const char* key) {
   return i == in.end() ? nullptr : &i->second;
 }
 
-/// Reads what was noted in the metadata of the requests.
+/// Restores the calls of a turn from the metadata of its requests.
 void recall(open_turn& turn) {
   for (std::size_t i = 0; i < turn.answer.content.size(); ++i) {
     const auto& x = turn.answer.content[i];
@@ -64,13 +65,13 @@ void recall(open_turn& turn) {
   }
 }
 
-/// What was said behind an answer.
+/// Reader of the messages that follow an answer.
 class reply_reader {
 public:
   reply_reader(open_turn& turn, std::size_t message)
     : turn_(turn), message_(message) {}
 
-  /// Takes what is for the tools, and keeps the rest.
+  /// Assigns the parts for tools to their calls and keeps the other parts.
   void read(const message& from) {
     message rest;
     rest.role = from.role;
@@ -107,7 +108,7 @@ private:
       refuse(message_, part, "a request is repeated without an approval");
     if (!call.question)
       refuse(message_, part, "the tool has not asked for an approval");
-    // What a person approves is what the person was asked about.
+    // An approval is valid only for the input that was shown to the person.
     if (!again.input.is_null() && again.input != turn_.request(call).input)
       refuse(message_, part, "a request is repeated with another input");
     call.question.reset();
@@ -115,12 +116,12 @@ private:
     call.due = true;
   }
 
-  /// @returns the call that waits for this.
+  /// @returns the call that waits for this part.
   tool_call& find_call(std::size_t part, const std::string& name,
                        const std::string& ref) {
     said_something_ = true;
-    // Others than we may write requests that only their order tells apart, and
-    // then the responses have the same.
+    // Other programs may write requests that differ only in their order. Their
+    // responses then come in the same order.
     auto answered = false;
     for (auto& x : turn_.calls) {
       const auto& request = turn_.request(x);
@@ -146,7 +147,7 @@ private:
   bool said_something_ = false;
 };
 
-/// Whether an answer and its responses stand as they are kept.
+/// Returns whether an answer and its responses are stored in settled form.
 bool is_settled(const open_turn& turn,
                 const std::vector<const message*>& behind) {
   if (behind.empty() || behind.front()->role != role::tool)
@@ -165,7 +166,7 @@ bool is_settled(const open_turn& turn,
 
 } // namespace
 
-// -- what becomes of an answer ------------------------------------------------
+// -- calls and stored forms ---------------------------------------------------
 
 void open_turn::respond(tool_call& x, json output) const {
   const auto& of = request(x);
@@ -215,7 +216,7 @@ message open_turn::responses() const {
   return result;
 }
 
-// -- where it comes from ------------------------------------------------------
+// -- construction -------------------------------------------------------------
 
 open_turn new_turn(message_log before, message answer) {
   open_turn result;
@@ -230,7 +231,7 @@ open_turn new_turn(message_log before, message answer) {
     const auto given = request.ref;
     for (auto n = 2; !seen.emplace(request.name, request.ref).second; ++n)
       request.ref = given + '#' + std::to_string(n);
-    // A model has no say in what is noted here.
+    // The model must not set metadata that is written here.
     for (const auto* key : {interrupt_key, output_key, said_key, resolved_key})
       x.metadata.erase(key);
     result.calls.emplace_back().part = i;
@@ -239,10 +240,10 @@ open_turn new_turn(message_log before, message answer) {
 }
 
 std::optional<open_turn> find_open_turn(const message_log& all) {
-  // Only the end can be open: whatever came before the last answer had to be
-  // settled for it. So the cost does not grow with the conversation.
+  // Only the last answer can be open: all earlier ones had to be settled before
+  // it. So the cost does not grow with the conversation.
   auto before = all;
-  std::vector<const message*> behind; // `all` keeps them
+  std::vector<const message*> behind; // owned by `all`
   for (; !before.empty() && before.back().role != role::model;
        before = before.prefix(before.size() - 1))
     behind.push_back(&before.back());

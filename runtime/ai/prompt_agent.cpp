@@ -45,7 +45,8 @@ void check_unanswered(const ai::message_log& x) {
 }
 
 void check_first_words(const state& x) {
-  // Also one that seems to be declined: who speaks of it again opens it.
+  // This includes a question that seems to be declined: a later reply to its
+  // tool would open it again.
   const auto open = ai::find_open_turn(x.messages());
   const auto waits
     = [](const ai::part& y) { return y.metadata.contains(ai::interrupt_key); };

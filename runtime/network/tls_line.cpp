@@ -72,12 +72,12 @@ asio::awaitable<void> tls_line::decrypt(line_ptr self) {
         asio::buffer(self->in_),
         asio::redirect_error(asio::use_awaitable, error));
   }
-  // An end without TLS's own last word is no other: the protocol above counts
-  // its bytes.
+  // A connection that ends without TLS's `close_notify` is treated like any
+  // other: the protocol above counts its bytes.
   self->close();
 }
 
-/// Ends a line whose local end is gone while its peer does not read.
+/// Closes a line if its local end is gone while its peer does not read.
 asio::awaitable<void> tls_line::watch(line_ptr self) {
   error_code error;
   co_await self->local_.async_wait(asio::socket_base::wait_error,

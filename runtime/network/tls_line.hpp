@@ -16,26 +16,26 @@ namespace tertulia::network {
 
 using tls_stream = boost::asio::ssl::stream<boost::beast::tcp_stream>;
 
-/// One connection to another node: encrypted to the outside, in the clear on a
-/// pair of local sockets whose other end is CAF's.
+/// Connection to another node: encrypted on the network, plain on a pair of
+/// local sockets whose other end belongs to CAF.
 ///
-/// Bytes wait in the two buffers and in those of the system, so a node that
-/// does not read slows down who sends, as without it.
+/// Bytes are buffered in the two arrays and by the operating system, so a node
+/// that does not read slows down the sender, as over a plain connection.
 ///
 /// @threads  only on the TLS thread.
 /// @lifetime keeps itself alive until one of its two sides has ended.
 class tls_line : public std::enable_shared_from_this<tls_line> {
 public:
-  /// @param remote has shaken hands.
+  /// @param remote has completed its handshake.
   explicit tls_line(std::unique_ptr<tls_stream> remote);
 
-  /// Waits for the first bytes of the peer. With TLS 1.3 a client hears only
+  /// Waits for the first bytes of the peer. With TLS 1.3 a client learns only
   /// then whether the server has accepted its certificate.
   /// @errors throws `boost::system::system_error`.
   boost::asio::awaitable<void> hear_first();
 
-  /// Begins to pass bytes in both directions.
-  /// @returns the end for CAF, which owns it.
+  /// Starts to forward bytes in both directions.
+  /// @returns the socket for CAF, which owns it.
   /// @errors throws `boost::system::system_error`.
   int start();
 
@@ -52,7 +52,7 @@ private:
   boost::asio::local::stream_protocol::socket local_;
   boost::asio::steady_timer linger_;
   bool closed_ = false;
-  std::size_t heard_ = 0; // bytes of `in_` that wait to be passed on
+  std::size_t heard_ = 0; // bytes in `in_` that are not forwarded yet
   std::array<char, 16'384> in_;
   std::array<char, 16'384> out_;
 };

@@ -44,8 +44,8 @@ namespace {
 
 // -- CAF's ends ---------------------------------------------------------------
 
-/// Keeps the thread and the port: destroyed after the class beside it, which
-/// closes the socket for whose end they wait.
+/// Shared owner of the thread and the port. As the first base it is destroyed
+/// after the other one, which closes the socket whose end they wait for.
 class share {
 public:
   explicit share(std::shared_ptr<tls_thread> thread,
@@ -73,7 +73,7 @@ public:
     : share(std::move(thread)), io::network::scribe_impl(at, socket) {}
 };
 
-/// Reads the numbers of sockets instead of accepting them.
+/// Acceptor policy that reads socket numbers instead of accepting connections.
 struct arrivals {
   static bool try_accept(int& result, int from) {
     return ::recv(from, &result, sizeof result, 0) == sizeof result;
@@ -144,7 +144,7 @@ make_tls(const caf::actor_system_config& files) {
   auto result = std::make_shared<asio::ssl::context>(asio::ssl::context::tls);
   auto* native = result->native_handle();
   SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION);
-  // Nothing is resumed: each connection shows its certificate.
+  // TLS sessions are not resumed: each connection presents its certificate.
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(native, 0);
   const auto load = [](const std::string& file, error_code error) {
@@ -155,7 +155,7 @@ make_tls(const caf::actor_system_config& files) {
   error_code error;
   result->use_certificate_chain_file(files.openssl_certificate, error);
   load(files.openssl_certificate, error);
-  // Nobody is asked for the pass phrase of a key.
+  // Never prompt for the pass phrase of a key.
   result->set_password_callback(
     [](std::size_t, asio::ssl::context::password_purpose) {
       return std::string{};
@@ -183,7 +183,7 @@ struct destination {
   }
 };
 
-/// Whether the other side has said that it refuses us.
+/// Returns whether the peer has refused the connection with a TLS alert.
 bool is_alert(error_code x) {
   return x.category() == asio::error::get_ssl_category()
          && ERR_GET_REASON(static_cast<unsigned long>(x.value()))
@@ -219,7 +219,7 @@ find_addresses(std::weak_ptr<asio::io_context> at, const destination& to) {
   co_return result;
 }
 
-/// @returns the end for CAF.
+/// @returns the socket for CAF.
 asio::awaitable<int> connect(std::weak_ptr<asio::io_context> at,
                              std::shared_ptr<const destination> to) {
   const auto executor = co_await asio::this_coro::executor;
@@ -256,7 +256,7 @@ asio::awaitable<int> connect(std::weak_ptr<asio::io_context> at,
 } // namespace
 
 caf::actor node_broker(caf::actor_system& system) {
-  // It is there since the module was started.
+  // The broker exists from the start of the module.
   return system.middleman().named_broker<io::basp_broker>(caf::atom("BASP"));
 }
 

@@ -15,27 +15,28 @@
 
 #include <spdlog/fwd.h>
 
-// Between CAF's network module, which only sees plain sockets of this process,
-// and other nodes, which only see TLS.
+// Bridge between CAF's network module, which only uses plain sockets of this
+// process, and other nodes, which only use TLS.
 
 namespace tertulia::network {
 
-/// Returns the actor of CAF that speaks with other nodes.
+/// Returns CAF's actor for the communication with other nodes.
 /// @pre the system has the network module.
 [[nodiscard]] caf::actor node_broker(caf::actor_system& system);
 
-/// Publishes a desk on a port where only those are let in whose certificate is
-/// of the same authority as our own.
+/// Publishes a desk on a port that accepts only nodes whose certificate comes
+/// from the same authority as our own.
 /// @returns the port.
 /// @errors `failed_precondition` for certificates that cannot be used;
-///         `invalid_argument` for an address that is not a number;
-///         `unavailable` if the port cannot be had.
+///         `invalid_argument` for an address that is not numeric; `unavailable`
+///         if the port cannot be opened.
 std::uint16_t publish_over_tls(caf::actor_system& system,
                                const front_desk_actor& desk, std::uint16_t port,
                                const std::string& address,
                                std::shared_ptr<spdlog::logger> log);
 
-/// Connects and shakes hands; each side checks the certificate of the other.
+/// Connects and completes the handshake; each side checks the certificate of
+/// the other.
 /// @returns the connection, for CAF's broker.
 /// @errors `failed_precondition` for certificates that cannot be used;
 ///         `permission_denied` if one side does not trust the other;

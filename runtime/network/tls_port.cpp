@@ -39,7 +39,7 @@ tls_port::tls_port(tls_thread& at, std::shared_ptr<asio::ssl::context> tls,
                    std::shared_ptr<spdlog::logger> log)
   : acceptor_(at.context(), where, /*reuse_addr=*/true), tls_(std::move(tls)),
     log_(std::move(log)), port_(acceptor_.local_endpoint().port()) {
-  // Packets, so that nobody reads half a number.
+  // A packet socket, so that a number is never read in part.
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw boost::system::system_error{
@@ -81,7 +81,8 @@ asio::awaitable<void> tls_port::accept(port_ptr self) {
     if (!self->acceptor_.is_open())
       co_return;
     if (error) {
-      // Out of descriptors, most likely: it would say so again at once.
+      // Most likely out of descriptors: without a pause it would fail again at
+      // once.
       pause.expires_after(100ms);
       co_await pause.async_wait(
         asio::redirect_error(asio::use_awaitable, error));
@@ -89,7 +90,7 @@ asio::awaitable<void> tls_port::accept(port_ptr self) {
     }
     const auto from = socket.remote_endpoint(error).address();
     if (error)
-      continue; // gone already
+      continue; // already disconnected
     self->make_room(from);
     asio::co_spawn(self->acceptor_.get_executor(),
                    shake_hands(self, from, std::move(socket)), asio::detached);
@@ -133,7 +134,7 @@ void tls_port::make_room(const asio::ip::address& address) {
   if (oldest == guests_.end())
     return;
   oldest->stream->next_layer().close();
-  // Its own coroutine takes it out; until then it must not be chosen again.
+  // Its own coroutine removes it. Until then it must not be chosen again.
   guests_.splice(guests_.end(), guests_, oldest);
 }
 

@@ -14,17 +14,17 @@
 
 namespace tertulia::network {
 
-/// A port that shakes hands with everybody who comes, and hands those on whose
-/// certificate is good.
+/// Listening port that completes TLS handshakes and passes on the connections
+/// whose certificate is valid.
 ///
-/// Strangers cost little: a handshake takes five seconds at most, and there are
-/// at most 64 at a time from one address and 256 in all. If there are more, the
-/// oldest is dropped: honest ones take milliseconds.
+/// Unauthenticated peers cost little: a handshake takes at most five seconds,
+/// and at most 64 run at a time for one address and 256 in all. If there are
+/// more, the oldest one is dropped: an honest one takes milliseconds.
 ///
-/// @threads only on the TLS thread, if nothing else is said.
+/// @threads only on the TLS thread, unless stated otherwise.
 class tls_port : public std::enable_shared_from_this<tls_port> {
 public:
-  /// Listens at once, but takes nobody before `start`.
+  /// Listens at once, but does not accept connections before `start`.
   /// @threads any.
   /// @errors throws `boost::system::system_error`.
   tls_port(tls_thread& at, std::shared_ptr<boost::asio::ssl::context> tls,
@@ -37,7 +37,7 @@ public:
   /// @threads any.
   void start();
 
-  /// Takes nobody any more. The connections that there are go on.
+  /// Stops accepting connections. Established connections continue.
   /// @threads any.
   void stop();
 
@@ -46,8 +46,8 @@ public:
     return port_;
   }
 
-  /// Returns the socket from which the descriptors of those that were handed
-  /// on can be read, as one `int` a message, and gives it away.
+  /// Returns the socket that delivers the descriptors of established
+  /// connections, one `int` per message, and gives up its ownership.
   /// @threads any, once.
   [[nodiscard]] int take_arrivals() noexcept;
 
@@ -73,7 +73,7 @@ private:
   std::uint16_t port_;
   int arrivals_ = -1;
   int to_arrivals_ = -1;
-  std::list<guest> guests_; // who shake hands, the oldest first
+  std::list<guest> guests_; // handshakes in progress, oldest first
 };
 
 } // namespace tertulia::network

@@ -11,17 +11,17 @@
 
 namespace tertulia::network {
 
-/// The thread that encrypts and decrypts what nodes send each other.
+/// Thread that encrypts and decrypts the traffic between nodes.
 ///
-/// Held by CAF's ends of the connections, so that it runs for as long as there
-/// are any, and never by its own work.
+/// Owned by CAF's ends of the connections, never by its own work, so that it
+/// runs as long as a connection exists.
 ///
 /// @threads  all members.
-/// @lifetime its destructor waits until what the connections hold is written,
-///           at most one second; it must not run on this thread.
+/// @lifetime its destructor waits at most one second until the data in the
+///           connections is written; it must not run on this thread.
 class tls_thread {
 public:
-  /// Returns the one that runs, or starts it.
+  /// Returns the running thread, or starts one.
   static std::shared_ptr<tls_thread> shared();
 
   tls_thread();
@@ -33,7 +33,7 @@ public:
     return *context_;
   }
 
-  /// For searches of names, which are left behind.
+  /// Returns the context for name searches, which may outlive the thread.
   [[nodiscard]] std::weak_ptr<boost::asio::io_context> weak_context() const {
     return context_;
   }

@@ -23,7 +23,8 @@ bool uses_tls(caf::actor_system& system) {
     throw status_error{errc::failed_precondition,
                        "the actor system has no network module"};
   const auto chosen = caf::get_if<bool>(&system.config().content, option);
-  // Who added it by other means has not said that plain text will do.
+  // If the module was added by other means, plain text was not chosen
+  // explicitly.
   if (!chosen)
     throw status_error{errc::failed_precondition,
                        "the network module was not added by add_network_to"};

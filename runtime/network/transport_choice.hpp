@@ -8,12 +8,12 @@
 
 namespace tertulia::network {
 
-/// Notes in a configuration whether its nodes use TLS.
+/// Stores in a configuration whether its nodes use TLS.
 void set_tls(caf::actor_system_config& cfg, bool is_on);
 
 /// Returns whether the nodes of this system use TLS.
-/// @errors `failed_precondition` if it has no network module, or not one of
-///         `add_network_to`.
+/// @errors `failed_precondition` if it does not have the network module, or if
+///         the module was not added by `add_network_to`.
 [[nodiscard]] bool uses_tls(caf::actor_system& system);
 
 } // namespace tertulia::network

@@ -31,7 +31,7 @@ std::string_view trimmed(std::string_view text) {
            : text.substr(from, to - from + 1);
 }
 
-/// Takes words off the beginning that only lead to what is meant.
+/// Removes leading words that carry no value, such as `for` and `the`.
 std::string_view without_lead(std::string_view text) {
   constexpr std::array lead{"for", "with",  "in", "on",  "of", "to",
                             "at",  "about", "is", "the", "a",  "an"};
@@ -86,7 +86,8 @@ public:
   }
 
 private:
-  /// The schema that a `$ref` inside the same document stands for.
+  /// Returns the schema that a `$ref` inside the same document refers to; null
+  /// if there is none.
   [[nodiscard]] const json* referred(const json& schema) const {
     const auto found = schema.find("$ref");
     if (found == schema.end() || !found->is_string())
@@ -98,7 +99,7 @@ private:
       const json::json_pointer where{ref.substr(1)};
       return root_.contains(where) ? &root_.at(where) : nullptr;
     } catch (const json::exception&) {
-      return nullptr; // a pointer that is none
+      return nullptr; // not a valid pointer
     }
   }
 
@@ -148,7 +149,7 @@ private:
   }
 
   static double number(const json& schema, std::string_view text) {
-    // So that it can be an integer of any schema.
+    // Any number within this limit can also be an integer of a schema.
     constexpr double limit = 9e15;
     auto result = number_in(text).value_or(0);
     if (const auto low = schema.find("minimum");
@@ -180,11 +181,10 @@ private:
 
   // -- objects ----------------------------------------------------------------
 
-  /// Members that the text names, with what is said of each.
+  /// Members that the text names, with the words for each.
   using named = std::vector<std::pair<std::string, std::string_view>>;
 
-  /// @param text   what is left of the text then: what comes before the first
-  ///               name.
+  /// @param text   is shortened to the part before the first name.
   static named find_named(const json& properties, std::string_view& text) {
     const auto lower = lowered(text);
     std::vector<std::pair<std::size_t, std::string>> places;
@@ -200,7 +200,7 @@ private:
       if (from > to)
         continue;
       auto words = text.substr(from, to - from);
-      // "3 nights" says as much as "nights: 3".
+      // "3 nights" means the same as "nights: 3".
       const auto& member = properties.at(places[i].second);
       const auto type = member.is_object() ? type_of(member) : "string";
       if ((type == "integer" || type == "number") && !number_in(words)) {
@@ -252,7 +252,8 @@ private:
 json fitted_json(const json& schema, std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('{') || text.starts_with('[')) {
-    // Not words either, if somebody wanted to see what that does.
+    // JSON that is nested too deeply is rejected instead of being read as
+    // words.
     detail::check_nesting(text);
     if (auto document = detail::document_or_null(text); !document.is_null())
       return document;

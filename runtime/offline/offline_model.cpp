@@ -13,7 +13,7 @@ namespace tertulia::ai {
 
 namespace {
 
-/// The text of what the user said last.
+/// Returns the text of the last message of the user.
 std::string last_said(const message_log& messages) {
   const auto size = messages.size();
   std::string result;
@@ -31,7 +31,7 @@ std::string missing_tool(const std::string& name,
   return tools.empty() ? result : result + '.';
 }
 
-/// Everything that the answer has, before anything of it is said.
+/// Returns the complete answer, before any part of it is sent.
 message answer_to(const generate_request& asked) {
   if (!asked.messages.empty() && asked.messages.back().role == role::tool)
     return model_text(offline::told_of(asked.messages.back()));
@@ -57,7 +57,7 @@ std::int64_t words_in(const std::string& text) {
   return std::count(text.begin(), text.end(), ' ') + (text.empty() ? 0 : 1);
 }
 
-/// Cuts the text before the first of the stop sequences.
+/// Cuts the text before the first stop sequence.
 void stop_at(const std::vector<std::string>& stops, std::string& text) {
   for (const auto& x : stops)
     if (!x.empty())
@@ -76,8 +76,8 @@ task<> say_words(context ctx, model_output out, std::string text,
   }
 }
 
-/// Says at most so many words of a text.
-/// @returns whether there are more.
+/// Limits a text to a number of words.
+/// @returns whether the text was longer.
 bool shorten(std::string& text, std::int64_t words) {
   std::size_t end = 0;
   for (; words > 0 && end != std::string::npos; --words)

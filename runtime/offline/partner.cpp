@@ -15,7 +15,7 @@ namespace tertulia::offline {
 
 namespace {
 
-/// How far back the partner remembers, in messages.
+/// Maximum number of messages that the partner remembers.
 constexpr std::size_t memory = 1'000;
 
 constexpr std::array<std::string_view, 3> coming_back{
@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 3> coming_back{
   "I still think of what you said about your %.",
 };
 
-/// The conversation, as the partner sees it.
+/// The part of a conversation that the partner uses.
 struct recollection {
   explicit recollection(const ai::message_log& messages) {
     const auto size = messages.size();
@@ -51,8 +51,8 @@ std::string filled(std::string_view form, std::string_view with) {
   return result;
 }
 
-/// Returns one of the answers, another one each turn; empty if all need words
-/// that there are none.
+/// Returns one of the answers, a different one each turn; empty if all of them
+/// need words and there are none.
 std::string chosen(std::span<const std::string_view> answers,
                    std::string_view words, const recollection& now) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -66,8 +66,8 @@ std::string chosen(std::span<const std::string_view> answers,
   return {};
 }
 
-/// Says whether the words stand one after the other in the sentence, and
-/// where they end.
+/// Returns the end of a sequence of words in a sentence; empty if the sentence
+/// does not contain the sequence.
 std::optional<std::size_t>
 end_of(const sentence& words, std::initializer_list<std::string_view> wanted) {
   const auto found = std::search(
@@ -87,7 +87,7 @@ bool has(const std::vector<sentence>& in,
 
 // -- names --------------------------------------------------------------------
 
-/// Returns the name that somebody says to have; empty if he says none.
+/// Returns the name that users give for themselves; empty if the text has none.
 std::string name_in(const std::vector<sentence>& text) {
   for (const auto& x : text) {
     auto from = end_of(x, {"my", "name", "is"});
@@ -120,7 +120,7 @@ std::string speak_of_names(const recollection& now) {
                       : "Nice to meet you, " + name + ". How are you?";
 }
 
-// -- what was said ------------------------------------------------------------
+// -- earlier messages ---------------------------------------------------------
 
 std::string recall(const recollection& now) {
   const auto& text = now.latest;
@@ -143,7 +143,8 @@ std::string recall(const recollection& now) {
   return told == 0 ? "This is where we began." : result + '.';
 }
 
-/// Comes back to something of the user's that was mentioned earlier.
+/// Returns an answer that refers to something the user mentioned earlier; empty
+/// if there is nothing.
 std::string come_back(const recollection& now) {
   std::vector<std::string> things;
   for (std::size_t i = 0; i + 1 < now.said.size(); ++i)

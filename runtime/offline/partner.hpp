@@ -8,8 +8,8 @@
 
 namespace tertulia::offline {
 
-/// Returns what the conversation partner says next: always the same for the
-/// same messages.
+/// Returns the next reply of the conversation partner. It is always the same
+/// for the same messages.
 std::string reply_to(const ai::message_log& messages);
 
 } // namespace tertulia::offline

@@ -302,7 +302,7 @@ bool words_at(const sentence& words, std::size_t at,
   return true;
 }
 
-/// The place of what the `*` stands for.
+/// Half-open range of the words that the `*` stands for.
 using range = std::pair<std::size_t, std::size_t>;
 
 std::optional<range> find(const sentence& words, text pattern) {
@@ -336,7 +336,7 @@ bool any_of(std::span<const text> these, const sentence& words, range where) {
                      });
 }
 
-/// The rule for what somebody says to be.
+/// Returns the rule for the mood of a user; `plain` if the words name none.
 const rule* rule_of_mood(const rule* plain, const sentence& words,
                          range where) {
   constexpr text negations[] = {"not", "never", "no"};

@@ -10,33 +10,33 @@
 
 namespace tertulia::offline {
 
-/// What to answer to a sentence of a certain form.
+/// Answers to sentences of a certain form.
 struct rule {
-  /// Of several that match, the one with the highest rank counts.
+  /// If several rules match, the one with the highest rank is used.
   int rank;
 
   /// Words in lower case; one `*` among them stands for any words.
   std::string_view pattern;
 
-  /// A `%` is what the `*` stood for, from the other's view. An answer that has
-  /// one is left out if there was nothing.
+  /// A `%` is replaced by the words for the `*`, with the pronouns swapped. An
+  /// answer with a `%` is skipped if there are no such words.
   std::span<const std::string_view> answers;
 };
 
-/// Where a rule matches.
+/// Result of matching a sentence.
 struct matched_rule {
-  /// Null if none does.
+  /// Null if no rule matches.
   const rule* which = nullptr;
-  /// What the `*` stood for, as it was written.
+  /// Words that the `*` stands for, as written.
   std::string said;
-  /// The same from the other's view.
+  /// `said` with the pronouns swapped.
   std::string reflected;
 };
 
 /// Returns the rule for a sentence.
 matched_rule match(const sentence& words);
 
-/// What to answer if no rule matches.
+/// Returns the answers for sentences that match no rule.
 std::span<const std::string_view> fallbacks();
 
 } // namespace tertulia::offline

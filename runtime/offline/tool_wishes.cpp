@@ -19,7 +19,8 @@ constexpr auto npos = std::string::npos;
 constexpr std::array<std::string_view, 8> verbs{
   "use", "call", "run", "ask", "try", "start", "invoke", "using"};
 
-/// `getWeather`, `get_weather` and `get-weather` in words: `get weather`.
+/// Returns a name as words: `get weather` for `getWeather`, `get_weather` and
+/// `get-weather`.
 std::string in_words(std::string_view name) {
   std::string result;
   for (const auto x : name) {
@@ -35,10 +36,10 @@ std::string in_words(std::string_view name) {
   return result;
 }
 
-/// What people may call a tool, longest first.
+/// Returns the names that users may give a tool, longest first.
 std::vector<std::string> names_of(const ai::tool_definition& tool) {
   std::vector<std::string> result{in_words(tool.name), lowered(tool.name)};
-  // `getWeather` is "the weather tool" to people.
+  // Users say "the weather tool" for `getWeather`.
   if (const auto blank = result[0].find(' '); blank != npos)
     result.push_back(result[0].substr(blank + 1));
   return result;
@@ -50,7 +51,8 @@ struct mention {
   const ai::tool_definition* tool;
 };
 
-/// Finds where the tool is asked for.
+/// Adds the place where the text asks for the tool, and returns whether it
+/// does.
 bool find_mention(std::string_view text, const ai::tool_definition& tool,
                   std::vector<mention>& to) {
   for (const auto& name : names_of(tool)) {
@@ -75,7 +77,7 @@ bool find_mention(std::string_view text, const ai::tool_definition& tool,
   return false;
 }
 
-/// Takes words off the end that belong to the next tool.
+/// Removes words from the end that belong to the next tool.
 std::string_view without_tail(std::string_view text) {
   constexpr std::array<std::string_view, 5> tail{"and", "then", "the", "also",
                                                  "to"};
@@ -93,7 +95,7 @@ std::string_view without_tail(std::string_view text) {
   }
 }
 
-/// Says a value as people do: `18 degrees` or `sky clear, wind 3`.
+/// Returns a value in plain words: `18 degrees` or `sky clear, wind 3`.
 std::string in_plain_words(const json& x) {
   if (x.is_null())
     return "nothing";
@@ -120,7 +122,7 @@ std::vector<ai::tool_request> tool_wishes(const ai::generate_request& asked,
   std::vector<mention> found;
   if (asked.tool_choice != ai::tool_choice::none) {
     auto lower = lowered(text);
-    // `get_weather` is "get weather", of the same length.
+    // `get_weather` becomes `get weather`, which has the same length.
     std::replace(lower.begin(), lower.end(), '_', ' ');
     for (const auto& tool : asked.tools)
       find_mention(lower, tool, found);
@@ -137,7 +139,7 @@ std::vector<ai::tool_request> tool_wishes(const ai::generate_request& asked,
     if (i + 1 < found.size())
       words = without_tail(words);
     const auto& tool = *found[i].tool;
-    // Unlike any other of the conversation, and the same each time.
+    // Unique in the conversation, and reproducible.
     auto ref = "call-" + std::to_string(asked.messages.size()) + '-'
                + std::to_string(i + 1);
     result.emplace_back(tool.name, fitted_json(tool.input_schema, words),

@@ -51,7 +51,7 @@ looked_up(const std::array<pair, N>& in, std::string_view what) {
   return found == in.end() ? std::string_view{} : found->second;
 }
 
-/// Whether `you` is who does something: something follows that can be done.
+/// Returns whether `you` is a subject: the next word may be a verb.
 bool is_subject(const sentence& words, std::size_t at, std::size_t last) {
   if (at + 1 >= last)
     return false;
@@ -82,7 +82,7 @@ public:
       const auto ends = i + 1 == text.size() || text[i + 1] == ' '
                         || text[i + 1] == '\n' || text[i + 1] == '"';
       if (x == '!' || x == '?' || x == ';' || x == '\n'
-          || (ends && (x == '.' || x == ',' || x == ':'))) // not that of 1.5
+          || (ends && (x == '.' || x == ',' || x == ':'))) // not inside 1.5
         end_sentence();
       else if (x == ' ' || x == '\t' || x == '\r' || x == '"')
         end_word();
@@ -171,7 +171,7 @@ std::string joined(const sentence& words, std::size_t first, std::size_t last) {
 std::string reflected(const sentence& words, std::size_t first,
                       std::size_t last) {
   std::string result;
-  std::string_view before; // the word that we said last, if it was a pronoun
+  std::string_view before; // last replacement; empty if the last word was kept
   for (auto i = first; i < last; ++i) {
     if (i > first)
       result += ' ';

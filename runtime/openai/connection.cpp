@@ -88,7 +88,7 @@ connection::connect_to(const url& where, name_search& names,
     } catch (const beast::system_error& x) {
       fail_to_connect(where, x.code());
     }
-    check_open(where); // a search for a name cannot be stopped
+    check_open(where); // a name search cannot be stopped
   }
   co_await socket.async_connect(found, asio::redirect_error(asio::use_awaitable,
                                                             error));
@@ -111,7 +111,7 @@ asio::awaitable<void> connection::tunnel(const url& proxy, const url& to) {
   if (error)
     fail_to_connect(proxy, error);
   http::response_parser<http::empty_body> answer;
-  answer.skip(true); // a tunnel begins where a body would
+  answer.skip(true); // the tunnel begins in place of a body
   co_await http::async_read_header(socket, read_ahead, answer,
                                    asio::redirect_error(asio::use_awaitable,
                                                         error));
@@ -119,8 +119,8 @@ asio::awaitable<void> connection::tunnel(const url& proxy, const url& to) {
     fail_to_connect(proxy, error);
   const auto status = answer.get().result_int();
   if (status / 100 == 2) {
-    // It came in the clear, but would be read before what comes over TLS, as
-    // if the server that TLS verifies had said it.
+    // These bytes came unencrypted, but would be read before the TLS data, as
+    // if the verified server had sent them.
     if (read_ahead.size() > 0)
       throw status_error{errc::data_loss, "the proxy " + proxy.endpoint()
                                             + " speaks for the server"};
@@ -145,12 +145,12 @@ asio::awaitable<void> connection::shake_hands(const destination& to) {
       = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str())
         == 1;
   } else {
-    // The name also tells the server which certificate to show.
+    // The name also tells the server which certificate to present.
     SSL_set_hostflags(session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     is_set = SSL_set1_host(session, host.c_str()) == 1
              && SSL_set_tlsext_host_name(session, host.c_str()) == 1;
   }
-  if (!is_set) // never go on without the check
+  if (!is_set) // never continue without the check
     throw status_error{errc::internal, "the host cannot be verified"};
   co_await tls->async_handshake(asio::ssl::stream_base::client,
                                 asio::redirect_error(asio::use_awaitable,

@@ -19,18 +19,18 @@
 
 namespace tertulia::openai {
 
-/// Where connections lead, and how they are made.
+/// Target and parameters of connections.
 struct destination {
   url server;
   std::optional<url> proxy;
-  /// Finds the proxy, or else the server.
+  /// Name search for the proxy, or for the server without one.
   std::shared_ptr<name_search> names;
-  /// Set if the server is to be spoken to over TLS.
+  /// TLS context; null for plain connections.
   std::shared_ptr<boost::asio::ssl::context> tls;
   caf::timespan connect_within;
 };
 
-/// One connection to a server, over TLS or not.
+/// Connection to a server, with or without TLS.
 ///
 /// @threads only on the I/O thread.
 class connection {
@@ -39,14 +39,15 @@ public:
 
   explicit connection(const boost::asio::any_io_executor& at) : socket(at) {}
 
-  /// Connects to the destination, through its proxy and over TLS if it says so.
+  /// Connects to the destination, through its proxy and over TLS if these are
+  /// set.
   /// @errors throws `unavailable`, `deadline_exceeded`; `permission_denied` if
-  ///         the certificate is not trusted or that of another host, or the
-  ///         proxy wants to know who we are; `data_loss` if the proxy says
-  ///         more than that we are connected.
+  ///         the certificate is not trusted or belongs to another host, or if
+  ///         the proxy denies access; `data_loss` if the proxy sends more than
+  ///         its reply.
   boost::asio::awaitable<void> connect(const destination& to);
 
-  /// Closes the connection; what is under way ends with an error.
+  /// Closes the connection; pending operations end with an error.
   void close();
 
   boost::beast::tcp_stream socket;

@@ -9,7 +9,7 @@
 
 namespace tertulia::openai {
 
-/// What is idle. Its timer runs while there is something.
+/// Idle connections. The timer runs while there are any.
 struct connection_pool::shelf : std::enable_shared_from_this<shelf> {
   using clock = std::chrono::steady_clock;
 
@@ -28,7 +28,7 @@ struct connection_pool::shelf : std::enable_shared_from_this<shelf> {
     if (!is_watched)
       return;
     timer.expires_at(lines.front()->idle_since + freshness);
-    // Nothing here keeps a model alive that nobody has any more.
+    // A weak pointer, so that the timer does not keep an unused model alive.
     timer.async_wait([weak = weak_from_this()](const auto& error) {
       if (const auto self = weak.lock(); self && !error) {
         self->drop_stale();

@@ -13,21 +13,21 @@
 
 namespace tertulia::openai {
 
-/// Connections to one destination that wait for their next request.
+/// Pool of idle connections to one destination.
 ///
-/// @threads only on the I/O thread, but for constructor and destructor.
+/// @threads only on the I/O thread, except for constructor and destructor.
 class connection_pool {
 public:
-  /// @param freshness after that an idle connection is closed. Servers close
-  ///                  them after a minute or so.
+  /// @param freshness time until an idle connection is closed. Servers close
+  ///                  theirs after about a minute.
   connection_pool(const boost::asio::any_io_executor& at, std::size_t max_size,
                   caf::timespan freshness = std::chrono::seconds{30});
 
-  /// Returns the one that was used last, which is most likely alive; null if
-  /// there is none.
+  /// Returns the connection that was used last, which is most likely still
+  /// alive; null if the pool is empty.
   std::unique_ptr<connection> take();
 
-  /// Keeps a connection unless there are enough.
+  /// Stores a connection, or closes it if the pool is full.
   void give(std::unique_ptr<connection> x);
 
 private:

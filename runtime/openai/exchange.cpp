@@ -46,7 +46,7 @@ std::string as_string(beast::string_view x) {
   return {x.data(), x.size()};
 }
 
-/// Returns the encoding of a body behind the one that marks its end.
+/// Returns the encoding of a body apart from `chunked`; empty if it has none.
 std::string encoding_of(const http::fields& head) {
   const auto transfer = head[http::field::transfer_encoding];
   if (!transfer.empty() && !beast::iequals(transfer, "chunked"))
@@ -61,8 +61,8 @@ std::string encoding_of(const http::fields& head) {
 asio::awaitable<answer_head> exchange::open(std::string body) {
   const auto self = shared_from_this();
   const auto& options = with_->options;
-  // A connection that was kept may have been closed by the server meanwhile:
-  // then the request goes out again, once, on a new one.
+  // The server may have closed a pooled connection. In that case the request is
+  // sent again, once, on a new one.
   for (int attempt = 0; attempt < 2; ++attempt) {
     check_open();
     line_ = attempt == 0 ? with_->pool.take() : nullptr;
@@ -80,9 +80,9 @@ asio::awaitable<answer_head> exchange::open(std::string body) {
       }
       check_open();
     }
-    // The parser does not limit what stands between the bytes of a body: sizes
-    // and extensions of chunks, and trailers. They are read as a whole, so the
-    // limit of the buffer is theirs.
+    // The parser does not limit the data between the bytes of a body: sizes and
+    // extensions of chunks, and trailers. They are read as a whole, so the
+    // limit of the buffer applies to them.
     line_->read_ahead.max_size(options.max_header_size + 4'096);
     line_->socket.expires_after(options.first_byte_within);
     beast::error_code error;
@@ -123,10 +123,10 @@ asio::awaitable<answer_head> exchange::open(std::string body) {
 asio::awaitable<std::string> exchange::read() {
   const auto self = shared_from_this();
   check_open();
-  std::array<char, 4096> bytes; // as many as there are chats that wait
+  std::array<char, 4096> bytes; // one such array per waiting chat
   std::size_t size = 0;
   while (size == 0 && line_ && !parser_->is_done()) {
-    if (failed_) { // behind the bytes that we returned the last time
+    if (failed_) { // the error after the bytes of the last call
       close();
       fail_to_read(failed_);
     }
@@ -139,8 +139,9 @@ asio::awaitable<std::string> exchange::read() {
     check_open();
     if (failed_ == http::error::need_buffer)
       failed_ = {};
-    // What has arrived is taken now, so that the end is seen with what comes
-    // before it. The parser must not be eager for that: it would wait for more.
+    // Received data is consumed now, so that the end is detected together with
+    // the last bytes. The parser must not be eager for that: it would wait for
+    // more.
     while (!failed_ && !parser_->is_done() && line_->read_ahead.size() > 0
            && parser_->get().body().size > 0) {
       const auto used = parser_->put(line_->read_ahead.data(), failed_);
@@ -176,7 +177,7 @@ asio::awaitable<void> exchange::drain() {
     for (int i = 0; i < 8 && line_; ++i)
       co_await read();
   } catch (const std::exception&) {
-    // There was nothing in it that anybody wants.
+    // The rest of the answer is not needed.
   }
   close();
 }
@@ -185,7 +186,7 @@ void exchange::close_soon() noexcept {
   try {
     asio::post(with_->at, [self = shared_from_this()] { self->close(); });
   } catch (const std::exception&) {
-    // Without memory it is closed by its time-outs, or with its owner.
+    // Out of memory: it is closed by its time-outs, or with its owner.
   }
 }
 
@@ -254,8 +255,8 @@ asio::awaitable<beast::error_code> exchange::read_some() {
 
 void exchange::close() {
   closed_ = true;
-  // Work under way still refers to the line: it ends with an error and finds
-  // that we are closed.
+  // Pending operations still use the connection: they end with an error and
+  // then check `closed_`.
   if (line_)
     line_->close();
 }

@@ -21,37 +21,39 @@
 
 namespace tertulia::openai {
 
-/// Where requests go, and the connections to it.
+/// Target of requests, with its connections.
 ///
-/// @threads the pool is for the I/O thread, all else never changes.
+/// @threads the pool is used only on the I/O thread; all else never changes.
 struct endpoint {
   ai::openai_options options;
   destination to;
   std::string target; // path of the request
-  secrets hidden;     // what no error may repeat
+  secrets hidden;     // texts that errors must not contain
   boost::asio::any_io_executor at;
   connection_pool pool;
 };
 
-/// What an answer begins with.
+/// Head of an answer.
 struct answer_head {
   unsigned status = 0;
   std::string content_type;
-  /// How the body is encoded, such as `gzip`; empty if it is not.
+  /// Encoding of the body, such as `gzip`; empty if it is not encoded.
   std::string encoding;
   std::string retry_after;
 };
 
-/// No byte of an answer came: the request may be sent again.
+/// Error of a request that got not a single byte of an answer: it may be sent
+/// again.
 class no_answer : public status_error {
 public:
   using status_error::status_error;
 };
 
-/// One request and its answer, of which only what is asked for is read.
+/// Request and its answer, which is read only on demand.
 ///
-/// @threads  only on the I/O thread, but for the constructor and `close_soon`.
-/// @lifetime shared by who waits for it and its work under way.
+/// @threads  only on the I/O thread, except for the constructor and
+///           `close_soon`.
+/// @lifetime shared by its waiters and its pending operations.
 class exchange : public std::enable_shared_from_this<exchange> {
 public:
   explicit exchange(std::shared_ptr<endpoint> with)
@@ -62,25 +64,24 @@ public:
   exchange& operator=(const exchange&) = delete;
 
   /// Sends a request and waits for the head of its answer. Interim answers
-  /// (1xx) are passed over.
-  /// @errors throws `no_answer` if no byte came; `resource_exhausted` for a
-  ///         head that is too long; `data_loss` for what is no HTTP;
+  /// (1xx) are skipped.
+  /// @errors throws `no_answer` if no byte arrives; `resource_exhausted` for a
+  ///         head that is too long; `data_loss` for an answer that is not HTTP;
   ///         `deadline_exceeded`.
   boost::asio::awaitable<answer_head> open(std::string body);
 
   /// Waits for the next bytes of the answer's body.
-  /// @returns them; empty at the end.
+  /// @returns the bytes; empty at the end.
   /// @errors throws `unavailable` if the connection is lost before the end;
   ///         `resource_exhausted` for a body that is too long; `data_loss`;
   ///         `deadline_exceeded`.
   boost::asio::awaitable<std::string> read();
 
-  /// Lets the rest of the answer come and keeps the connection for the next
-  /// request, if the rest is short and comes soon; from any thread.
+  /// Reads the rest of the answer and keeps the connection for the next
+  /// request, if the rest is short and arrives soon; from any thread.
   void finish_soon();
 
-  /// Closes the connection as soon as the I/O thread comes to it, from any
-  /// thread.
+  /// Closes the connection asynchronously on the I/O thread; from any thread.
   void close_soon() noexcept;
 
 private:
@@ -98,8 +99,8 @@ private:
   std::shared_ptr<endpoint> with_;
   std::unique_ptr<connection> line_;
   std::optional<parser_type> parser_;
-  boost::beast::error_code failed_; // why nothing more can be read
-  std::size_t head_size_ = 0;       // bytes of heads, interim ones too
+  boost::beast::error_code failed_; // reason why reading has failed
+  std::size_t head_size_ = 0;       // bytes of heads, including interim ones
   caf::timespan next_bytes_within_;
   bool closed_ = false;
 };

@@ -17,13 +17,13 @@
 
 namespace tertulia::openai {
 
-/// Waits on the actor of a body for work of an exchange on the I/O thread. A
-/// cancel closes the exchange's connection, and the wait ends at once: the work
-/// refers to nothing of the body.
+/// Wait on the actor of a body for work of an exchange on the I/O thread. A
+/// cancel closes the exchange's connection and ends the wait at once: the work
+/// does not refer to the body.
 template <class T>
 class exchange_wait final : public detail::wait {
 public:
-  /// @param within after that the exchange is closed.
+  /// @param within time after which the exchange is closed.
   exchange_wait(std::shared_ptr<exchange> with, boost::asio::any_io_executor at,
                 boost::asio::awaitable<T> work, caf::timespan within)
     : with_(std::move(with)), at_(std::move(at)), work_(std::move(work)),
@@ -67,8 +67,8 @@ public:
   }
 
 private:
-  /// Written on the I/O thread before the actor hears of the end, and read
-  /// after.
+  /// Result of the work. It is written on the I/O thread before the completion
+  /// message is sent to the actor, and read after that message.
   struct outcome {
     std::exception_ptr failure;
     T value;

@@ -10,7 +10,7 @@ namespace tertulia::openai {
 
 namespace {
 
-/// Longest text of a server that goes into an error.
+/// Maximum length of a server's text in an error.
 constexpr std::size_t max_text = 500;
 
 errc code_of_status(unsigned status) {
@@ -32,7 +32,8 @@ errc code_of_status(unsigned status) {
   }
 }
 
-/// What the server says of it: the message of an error in the usual form.
+/// Returns the message of an error body in the usual form; empty if it has
+/// none.
 std::string message_in(std::string_view body) {
   const auto document = detail::document_or_null(body);
   if (!document.is_object())
@@ -45,7 +46,7 @@ std::string message_in(std::string_view body) {
   return found->is_string() ? found->get<std::string>() : std::string{};
 }
 
-/// Cuts a text that a stranger has sent, and takes out what is no UTF-8.
+/// Shortens an untrusted text and replaces bytes that are not UTF-8.
 std::string tamed(std::string text) {
   if (text.size() > max_text)
     text.resize(max_text);

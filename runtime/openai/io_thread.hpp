@@ -16,7 +16,7 @@ namespace tertulia::openai {
 /// @lifetime its destructor waits for the thread unless it runs on it.
 class io_thread {
 public:
-  /// Returns the one that runs, or starts it.
+  /// Returns the running thread, or starts one.
   static std::shared_ptr<io_thread> shared();
 
   io_thread();
@@ -28,7 +28,7 @@ public:
     return context_->get_executor();
   }
 
-  /// For who must not keep it alive.
+  /// Returns the context without keeping it alive.
   [[nodiscard]] std::weak_ptr<boost::asio::io_context> context() const {
     return context_;
   }
@@ -37,7 +37,7 @@ private:
   using guard
     = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
 
-  // The thread has a share in it: what is left to do there may outlive us.
+  // Shared with the thread, because remaining work may outlive this object.
   std::shared_ptr<boost::asio::io_context> context_;
   guard work_;
   std::thread thread_;

@@ -20,8 +20,8 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using boost::system::system_error;
 
-/// A look-up under way. Its thread has a share in it until it is told of, and
-/// so has who waits.
+/// Lookup in progress. Shared by its thread, until the result is delivered, and
+/// by its waiters.
 struct name_search::search {
   void end(error_code reason, addresses what) {
     ended = true;
@@ -39,7 +39,7 @@ struct name_search::search {
 
 namespace {
 
-/// Has a timer listed as long as it lives.
+/// Guard that keeps a timer in a list.
 class listed {
 public:
   listed(std::vector<asio::steady_timer*>& in, asio::steady_timer& x)
@@ -83,7 +83,7 @@ name_search::find(clock::time_point deadline) {
     now = start();
   asio::steady_timer timer{co_await asio::this_coro::executor, deadline};
   const listed here{now->waiting, timer};
-  error_code ignored; // either it is too late, or the search has ended
+  error_code ignored; // cancelled by the end of the search, or timed out
   co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   if (!now->ended)
     throw system_error{asio::error::timed_out};
@@ -115,7 +115,7 @@ std::shared_ptr<name_search::search> name_search::start() {
   };
   try {
     std::thread{std::move(work)}.detach();
-  } catch (const std::system_error&) { // there are too many
+  } catch (const std::system_error&) { // too many threads
     throw system_error{asio::error::no_recovery};
   }
   under_way_ = result;

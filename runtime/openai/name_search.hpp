@@ -14,11 +14,11 @@
 
 namespace tertulia::openai {
 
-/// Finds the addresses of one host.
+/// Search for the addresses of one host.
 ///
-/// What the system offers for it blocks, for as long as it likes, so that runs
-/// on a thread which is left behind by who cannot wait. There is at most one at
-/// a time: who comes meanwhile waits for the same answer.
+/// The system's resolver blocks for an unlimited time, so it runs on a thread
+/// that is left behind when a deadline passes. There is at most one lookup at a
+/// time: later calls wait for its result.
 ///
 /// @threads only on the I/O thread.
 class name_search {
@@ -26,21 +26,21 @@ public:
   using clock = std::chrono::steady_clock;
   using addresses = std::vector<boost::asio::ip::tcp::endpoint>;
 
-  /// Blocks until it knows them.
+  /// Lookup that blocks until the addresses are known.
   /// @errors throws `boost::system::system_error`.
   using look_up = std::function<addresses(const std::string& host,
                                           const std::string& port)>;
 
-  /// Asks the system.
+  /// Looks the host up with the system's resolver.
   static addresses ask_system(const std::string& host, const std::string& port);
 
-  /// @param at must be running while somebody waits.
+  /// @param at must be running while a caller waits.
   name_search(std::weak_ptr<boost::asio::io_context> at, std::string host,
               std::string port, look_up how = ask_system);
 
   /// Waits for the addresses.
   /// @errors throws `boost::system::system_error`: `timed_out` if they are not
-  ///         known in time, else what the search says.
+  ///         known in time, otherwise the error of the search.
   boost::asio::awaitable<addresses> find(clock::time_point deadline);
 
 private:
@@ -48,7 +48,7 @@ private:
 
   std::shared_ptr<search> start();
 
-  // Not shared: work that waits there has a share in us.
+  // Not shared, because pending work there shares this object.
   std::weak_ptr<boost::asio::io_context> at_;
   std::string host_;
   std::string port_;
