@@ -10,7 +10,7 @@
 
 namespace tertulia::openai {
 
-/// The thread on which all network work of this process is done.
+/// Thread for the network work of all models of this process.
 ///
 /// @threads  all members.
 /// @lifetime its destructor waits for the thread unless it runs on it.

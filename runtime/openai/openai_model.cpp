@@ -34,13 +34,13 @@ std::string variable(const char* name) {
   return found == nullptr ? std::string{} : std::string{found};
 }
 
-/// A text, and who says it.
+/// Text of a setting, with the name of its source.
 struct setting {
   const char* name;
   std::string text;
 };
 
-/// The first of these variables that is set.
+/// Returns the first of two environment variables that is set.
 setting first_of(const char* name, const char* other) {
   setting result{name, variable(name)};
   return result.text.empty() ? setting{other, variable(other)} : result;
@@ -77,9 +77,9 @@ void check(const openai_options& x) {
       refuse_options("a limit must be from 1 byte up to 2 GiB");
 }
 
-/// What goes to the server and nowhere else. A field may be a key, too. What is
-/// too short for one is none, such as the `none` that some servers want: errors
-/// could not be read without it.
+/// Returns the texts that only the server may receive. The value of a header
+/// field may be a key, too. Texts of less than 8 bytes are not hidden, such as
+/// the `none` that some servers want: errors would be unreadable without them.
 openai::secrets secrets_of(const openai_options& x,
                            const std::optional<openai::url>& proxy) {
   openai::secrets result;
@@ -112,8 +112,8 @@ make_tls(const std::string& ca_file) {
   return result;
 }
 
-/// Reads a URL by what `read` makes of its text.
-/// @errors as that, with the name of the setting.
+/// Parses the URL of a setting with `read`.
+/// @errors as `read`, with the name of the setting.
 template <class Read>
 openai::url read_url(const setting& x, Read read) {
   try {
@@ -170,7 +170,7 @@ std::shared_ptr<openai::endpoint> make_endpoint(openai_options options,
 
 // -- one answer ---------------------------------------------------------------
 
-/// An exchange of a body; what is not wanted any more is closed.
+/// Exchange of a body. It is closed when it is no longer needed.
 class line {
 public:
   line(context ctx, std::shared_ptr<openai::endpoint> with)
@@ -184,7 +184,7 @@ public:
     hang_up();
   }
 
-  /// Sends a request, after what was under way has been given up.
+  /// Sends a request, after closing the previous exchange.
   auto open(std::string text) {
     hang_up();
     now_ = std::make_shared<exchange>(with_);
@@ -193,8 +193,8 @@ public:
   }
 
   /// Waits for the next bytes of the answer.
-  /// @errors throws `deadline_exceeded` if the call takes too long already,
-  ///         even if bytes keep coming.
+  /// @errors throws `deadline_exceeded` if the time of the call is over, even
+  ///         if bytes keep arriving.
   auto read() {
     if (clock_.now() >= deadline_)
       throw status_error{errc::deadline_exceeded,
@@ -203,13 +203,13 @@ public:
                                               left()};
   }
 
-  /// Has the connection kept for the next request.
+  /// Keeps the connection for the next request.
   void finish() {
     if (auto done = std::exchange(now_, nullptr))
       done->finish_soon();
   }
 
-  /// The time until the whole call must have ended.
+  /// Returns the time until the deadline of the whole call.
   [[nodiscard]] caf::timespan left() const {
     return std::max(caf::timespan{deadline_ - clock_.now()}, caf::timespan{1});
   }
@@ -234,7 +234,7 @@ private:
   std::shared_ptr<exchange> now_;
 };
 
-/// Reads what the server says of an error, as far as we want to know it.
+/// Reads the body of an error, up to `max_error_size`.
 task<std::string> read_error(line& at) {
   std::string result;
   while (result.size() < at.options().max_error_size) {
@@ -253,7 +253,7 @@ double random_fraction() {
   return std::uniform_real_distribution<>{0, 1}(source);
 }
 
-/// Sends the request until there is an answer.
+/// Sends the request, with retries, until an answer arrives.
 task<answer_head> open(context ctx, line& at, std::string text) {
   for (int retry = 0;; ++retry) {
     std::optional<status_error> failure;

@@ -13,8 +13,8 @@ namespace {
 
 using ai::part;
 
-/// A `json` whose members stay in order would be nicer to read; the order means
-/// nothing to the server.
+/// A `json` with ordered members would be easier to read, but the order does
+/// not matter to the server.
 json text_content(std::string text) {
   return json{{"type", "text"}, {"text", std::move(text)}};
 }
@@ -26,8 +26,8 @@ json media_content(const ai::media_part& x) {
   return json{{"type", "image_url"}, {"image_url", {{"url", x.url}}}};
 }
 
-/// Writes messages one after the other and gives tool requests an id if they
-/// have none, so that their responses can name it.
+/// Writer of a sequence of messages. A tool request without an id gets one, so
+/// that its response can refer to it.
 class message_writer {
 public:
   json take() {
@@ -78,7 +78,7 @@ private:
           id = "call_" + std::to_string(messages_.size()) + '_'
                + std::to_string(calls.size());
         open_.push_back(open_call{request->name, request->ref, id});
-        // No input is an empty object to every server.
+        // Every server accepts an empty object as a missing input.
         auto input = request->input.is_null() ? std::string{"{}"}
                                               : to_json_text(request->input);
         calls.push_back(
@@ -106,7 +106,7 @@ private:
       }
   }
 
-  /// The id under which the server knows the request.
+  /// Returns the id under which the server knows the request.
   std::string id_of(const ai::tool_response& x) {
     for (auto i = open_.begin(); i != open_.end(); ++i)
       if (i->name == x.name && i->ref == x.ref) {

@@ -9,8 +9,9 @@
 namespace tertulia::openai {
 
 /// Returns the body of a request to `/chat/completions`.
-/// @param model what the server calls the model.
-/// @errors throws `invalid_argument` for what the protocol cannot say.
+/// @param model the server's name of the model.
+/// @errors throws `invalid_argument` for content that the protocol does not
+///         support.
 std::string request_text(const std::string& model,
                          const ai::generate_request& asked);
 

@@ -11,10 +11,10 @@ namespace tertulia::openai {
 
 namespace {
 
-/// Nobody asks for more tools at once; a stranger might.
+/// Maximum number of tool calls in an answer. A correct server stays below it.
 constexpr std::int64_t max_calls = 128;
 
-/// Of one call: bytes.
+/// Maximum size of one tool call, in bytes.
 constexpr std::size_t max_arguments = 1'048'576;
 
 [[noreturn]] void refuse_answer(const char* what) {
@@ -22,7 +22,7 @@ constexpr std::size_t max_arguments = 1'048'576;
                      std::string{"the server's answer "} + what};
 }
 
-/// Returns the document, which came from a stranger.
+/// Parses an untrusted document.
 json parse(std::string_view text) {
   try {
     auto result = parse_json<json>(text);
@@ -36,13 +36,13 @@ json parse(std::string_view text) {
   }
 }
 
-/// The member if it is there and not null.
+/// Returns the member; null if it is missing or null.
 const json* find(const json& in, const char* name) {
   const auto found = in.find(name);
   return found == in.end() || found->is_null() ? nullptr : &*found;
 }
 
-/// The text of a member; empty if it is not there.
+/// Returns the text of a member; empty if it is missing.
 std::string text_in(const json& in, const char* name) {
   const auto* found = find(in, name);
   if (found == nullptr)
@@ -52,7 +52,7 @@ std::string text_in(const json& in, const char* name) {
   return found->get<std::string>();
 }
 
-/// What the server says of an error, in the usual form or in another.
+/// Returns the server's text for an error, in the usual form or in another.
 std::string text_of_error(const json& x) {
   if (x.is_object() && x.contains("message"))
     return text_in(x, "message");
@@ -66,7 +66,7 @@ std::int64_t count_of(const json& in, const char* name) {
            : 0;
 }
 
-/// What a tool is to be called with; empty if that is no JSON.
+/// Returns the input of a tool call; empty if it is not JSON.
 std::optional<json> input_of(const std::string& arguments) {
   if (arguments.empty())
     return json::object();
@@ -120,7 +120,7 @@ response_assembly::take(const json& document, const char* member) {
     take_usage(*usage);
   const auto* choices = find(document, "choices");
   if (choices == nullptr || !choices->is_array() || choices->empty())
-    return std::nullopt; // only the usage, or a kind of event that is new
+    return std::nullopt; // only the usage, or an unknown kind of event
   const auto& choice = choices->front();
   if (!choice.is_object())
     refuse_answer("has a choice that is no object");
@@ -166,15 +166,15 @@ std::int64_t response_assembly::index_of(const json& piece,
       refuse_answer("has a tool call whose index is none");
     return *given < max_calls ? given->get<std::int64_t>() : max_calls;
   }
-  // Not all servers count them. Then a new ID begins a new call. Without an ID,
-  // only what comes beside others is known to be one of its own.
+  // Some servers omit the index. Then a new ID begins a new call. Without an
+  // ID, only a piece that follows another one in its event begins a new call.
   if (calls_.empty())
     return 0;
   const auto last = calls_.rbegin()->first;
   if (id.empty())
     return is_next ? last + 1 : last;
   if (is_next && calls_.rbegin()->second.id == id)
-    return last + 1; // side by side they are two
+    return last + 1; // in one event they are two calls
   const auto same
     = std::find_if(calls_.begin(), calls_.end(),
                    [&](const auto& x) { return x.second.id == id; });
@@ -212,12 +212,12 @@ void response_assembly::take_usage(const json& from) {
 }
 
 std::optional<ai::model_response_chunk> response_assembly::take_requests() {
-  if (!reason_) // cut off: what is there may be half of it
+  if (!reason_) // cut off: the calls may be incomplete
     return std::nullopt;
   ai::model_response_chunk result;
   const auto is_cut = reason_ == ai::finish_reason::length;
   for (auto& [index, call] : std::exchange(calls_, {})) {
-    // Where the model had to stop, half a request is nobody's fault.
+    // An incomplete request is not an error if the model had to stop.
     auto input = input_of(call.arguments);
     if (is_cut && (call.arguments.empty() || !input || !input->is_object()))
       continue;

@@ -12,32 +12,32 @@
 
 namespace tertulia::openai {
 
-/// Puts an answer together from the events of a stream.
+/// Assembly of an answer from the events of a stream.
 ///
-/// @threads none of its own.
+/// @threads one at a time.
 class response_assembly {
 public:
   /// Takes the data of one event.
-  /// @returns what is to be streamed now; empty if nothing is.
-  /// @errors throws `data_loss` for what is no JSON or not of the protocol;
-  ///         `resource_exhausted` for more tool calls, or a longer one, than
-  ///         anybody needs; for an error that the server tells, `unavailable`
-  ///         with its words.
+  /// @returns the chunk to stream now; empty if there is none.
+  /// @errors throws `data_loss` for data that is not JSON or violates the
+  ///         protocol; `resource_exhausted` for too many tool calls, or one
+  ///         that is too long; `unavailable` with the server's text for an
+  ///         error that the server reports.
   std::optional<ai::model_response_chunk> take(std::string_view event);
 
-  /// Takes an answer that came as one document, as a server sends it that does
-  /// not stream; otherwise as `take`.
+  /// Takes an answer that arrives as one document, from a server that does not
+  /// stream; otherwise as `take`.
   std::optional<ai::model_response_chunk> take_document(std::string_view text);
 
-  /// Whether the server has said that nothing follows.
+  /// Returns whether the server has ended the stream.
   [[nodiscard]] bool ended() const noexcept {
     return ended_;
   }
 
   /// Returns the tool requests, to be streamed now that they are complete;
-  /// empty if there are none. Of an answer that was too long, those that are
-  /// not complete are left out.
-  /// @errors throws `data_loss` for arguments that are no JSON.
+  /// empty if there are none. Incomplete requests of an answer that was too
+  /// long are omitted.
+  /// @errors throws `data_loss` for arguments that are not JSON.
   std::optional<ai::model_response_chunk> take_requests();
 
   /// Returns the answer.
@@ -54,8 +54,8 @@ private:
   std::optional<ai::model_response_chunk> take(const json& document,
                                                const char* member);
 
-  /// Returns which call a piece belongs to.
-  /// @param is_next whether it begins one if it does not say which.
+  /// Returns the index of the call that a piece belongs to.
+  /// @param is_next whether the piece follows another one in its event.
   [[nodiscard]] std::int64_t index_of(const json& piece, const std::string& id,
                                       bool is_next) const;
 

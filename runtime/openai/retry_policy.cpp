@@ -12,7 +12,7 @@ namespace tertulia::openai {
 
 namespace {
 
-constexpr std::int64_t longest = 366LL * 24 * 3600; // more is never waited for
+constexpr std::int64_t longest = 366LL * 24 * 3600; // upper limit, in seconds
 
 std::optional<int> number(std::string_view text) {
   int result = 0;
@@ -23,7 +23,7 @@ std::optional<int> number(std::string_view text) {
   return result;
 }
 
-/// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is still written.
+/// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that is still written.
 std::optional<std::chrono::sys_seconds> parse_date(std::string_view text) {
   constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr",
                                                     "May", "Jun", "Jul", "Aug",
@@ -74,7 +74,7 @@ parse_retry_after(std::string_view text,
   const auto date = parse_date(text);
   if (!date)
     return std::nullopt;
-  // In seconds, as nanoseconds end in the year 2262.
+  // In seconds, because nanoseconds overflow in the year 2262.
   const auto left = *date - std::chrono::floor<seconds>(now);
   return caf::timespan{std::clamp(left, seconds{0}, seconds{longest})};
 }

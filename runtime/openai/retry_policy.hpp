@@ -10,20 +10,20 @@
 
 namespace tertulia::openai {
 
-/// Whether an answer with such a status may be another one next time.
+/// Returns whether a request that got this status may succeed on a retry.
 bool is_worth_a_retry(unsigned status) noexcept;
 
-/// Reads the header field `Retry-After`: seconds, or a date.
-/// @returns how long to wait; empty if it cannot be read.
+/// Parses the header field `Retry-After`: seconds, or a date.
+/// @returns the time to wait; empty if the text is invalid.
 std::optional<caf::timespan>
 parse_retry_after(std::string_view text,
                   std::chrono::system_clock::time_point now);
 
-/// Returns how long to wait before a retry.
+/// Returns the time to wait before a retry.
 /// @param retry    0 for the first one.
-/// @param asked    what the server asks for.
+/// @param asked    time that the server asks for.
 /// @param fraction a random number in [0, 1).
-/// @returns empty if there is to be none.
+/// @returns empty if there must not be a retry.
 std::optional<caf::timespan>
 pause_before(int retry, std::optional<caf::timespan> asked, double fraction,
              const ai::openai_options& options);

@@ -46,7 +46,7 @@ void sse_parser::end_line() {
   constexpr std::string_view name = "data";
   std::string_view value{line};
   if (!value.starts_with(name))
-    return; // a comment, or a field that we do not need
+    return; // a comment, or a field that is not needed
   value.remove_prefix(name.size());
   if (!value.empty()) {
     if (!value.starts_with(':'))

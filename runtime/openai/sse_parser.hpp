@@ -10,19 +10,20 @@
 
 namespace tertulia::openai {
 
-/// Finds the data of server-sent events in bytes that come in any pieces.
+/// Parser for the data of server-sent events, in bytes that arrive in pieces of
+/// any size.
 ///
-/// @threads none of its own.
+/// @threads one at a time.
 class sse_parser {
 public:
-  /// @param max_size of a line, and of the data of an event: bytes.
+  /// @param max_size limit of a line, and of the data of an event, in bytes.
   explicit sse_parser(std::size_t max_size) : max_size_(max_size) {}
 
   /// Takes the next bytes.
   /// @errors throws `resource_exhausted` if a line or an event is too long.
   void feed(std::string_view bytes);
 
-  /// Returns the data of the next event; empty if that is not there yet.
+  /// Returns the data of the next event; empty if it is not complete yet.
   std::optional<std::string> next();
 
 private:
@@ -30,7 +31,7 @@ private:
 
   std::size_t max_size_;
   std::string line_;
-  bool after_return_ = false; // a line feed belongs to the line before
+  bool after_return_ = false; // a line feed would end the same line
   bool has_data_ = false;
   std::string data_;
   std::deque<std::string> events_;

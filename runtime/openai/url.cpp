@@ -23,7 +23,7 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
-/// Whether nothing in it could end a header field or a line.
+/// Returns whether no character of the text could end a header field or a line.
 bool is_printable(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char x) { return x > ' ' && x != 0x7F; });
@@ -33,7 +33,7 @@ std::string bracketed(const std::string& host) {
   return host.find(':') == std::string::npos ? host : '[' + host + ']';
 }
 
-/// The number of a port; 0 if the text is none.
+/// Returns the number of a port; 0 if the text is not a port.
 std::uint16_t number_of(const std::string& port) {
   std::uint16_t result = 0;
   const auto* end = port.data() + port.size();
@@ -48,7 +48,7 @@ int digit_of(char x) {
   return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
-/// The text that was encoded for a URL, such as `%40` for `@`.
+/// Returns the decoded form of URL-encoded text, such as `@` for `%40`.
 std::string decoded(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -66,7 +66,7 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
-/// What an entry such as `example.org:443` or `[::1]:443` has.
+/// Parts of an entry such as `example.org:443` or `[::1]:443`.
 struct excepted {
   explicit excepted(std::string_view text) {
     const auto bracket = text.starts_with('[') ? text.find(']') : text.npos;
