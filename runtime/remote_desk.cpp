@@ -26,8 +26,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 using time_point = clock::time_point;
 
-/// Asks for a node's published actor. CAF's `remote_actor` does the same, but
-/// waits for a frozen host for ever.
+/// Returns the published front desk of a node. CAF's `remote_actor` does this
+/// as well, but waits forever for a frozen host.
 front_desk_actor find_desk(caf::actor_system& system, const std::string& host,
                            std::uint16_t port, time_point until) {
   check_messages_of(system);
@@ -85,10 +85,12 @@ front_desk_actor remote_desk::get() {
     check_may_block(system_);
     const auto before = attempts_.load();
     const std::lock_guard one_at_a_time{connecting_};
-    // Who has waited for somebody else's attempt does not begin another one.
+    // A thread that has waited for the attempt of another one does not begin a
+    // new attempt.
     if (is_lost() && attempts_ != before && failure_)
       raise(failure_);
-    // CAF may hand out once more what it has not yet heard of losing.
+    // CAF may return the lost actor once more if it has not noticed the loss
+    // yet.
     const auto until = later(clock::now(), within_);
     for (auto left = 2; is_lost() && left > 0; --left)
       try_to_connect(until);
@@ -97,7 +99,7 @@ front_desk_actor remote_desk::get() {
 }
 
 bool remote_desk::is_lost() const {
-  // CAF ends what stands for an actor of another node with the connection.
+  // CAF terminates the proxies of a node's actors when the connection is lost.
   return caf::actor_cast<caf::abstract_actor*>(desk())->getf(
     caf::abstract_actor::is_terminated_flag);
 }

@@ -28,7 +28,7 @@ std::vector<descriptor> remote_runtime::actions() const {
                [&](caf::error& reason) { failure = std::move(reason); });
   };
   ask(desk_->get());
-  // It was lost while we asked. Asking again does no harm.
+  // The connection was lost during the request, which can safely be repeated.
   if (failure && desk_->is_lost())
     ask(desk_->get());
   if (failure)

@@ -14,8 +14,9 @@ using json_talk = async_connection<json, json, json>;
 
 task<> feed(json_talk& talk, std::vector<json> inputs) {
   for (auto& x : inputs) {
-    // An action may end before it has read everything, and its output or error
-    // says what came of it. An input that it does not accept throws sooner.
+    // An action may end before it has read all inputs; its output or error then
+    // reports the result. An input that the action does not accept throws
+    // before that.
     const auto sent = co_await as_expected(talk.send(std::move(x)));
     if (!sent)
       break;
@@ -35,8 +36,8 @@ task<> listen(json_talk& talk, chunk_listener on_chunk) {
 
 json run_once(json_connection talk, const std::vector<json>& inputs,
               const chunk_listener& on_chunk) {
-  // Inputs wait for the body and the body waits for us to read its chunks, so
-  // the two sides need a thread each.
+  // `send` waits for the body, and the body waits until its chunks are read, so
+  // the two sides need one thread each.
   std::exception_ptr refused;
   std::jthread sender{[&] {
     try {
@@ -44,8 +45,8 @@ json run_once(json_connection talk, const std::vector<json>& inputs,
         talk.send(x);
       talk.close();
     } catch (const status_error& error) {
-      // An action may end before it has read everything, and what we cancel has
-      // another reason.
+      // An action may end before it has read all inputs, and a cancel by this
+      // function has another reason.
       if (error.code() != errc::failed_precondition
           && error.code() != errc::cancelled) {
         refused = std::current_exception();

@@ -19,7 +19,7 @@ runtime::~runtime() {
   stop();
   caf::scoped_actor self{env_->system};
   self->wait_for(env_->desk);
-  // Last: until then connections need it for their deadlines.
+  // The timer ends last: connections need it for their deadlines until then.
   caf::anon_send_exit(env_->timer, caf::exit_reason::user_shutdown);
 }
 

@@ -34,7 +34,7 @@ find_snapshots(context ctx, const session_policy& policy, session_ref of,
   std::vector<stored_snapshot> result;
   for (auto more = true; more;) {
     auto page = co_await ctx.ask(policy.store, policy.store_within, question);
-    // An array has no place for damage, and must not keep it quiet.
+    // The result cannot contain damages, and they must not be ignored.
     if (!page.damages.empty())
       throw status_error{errc::data_loss, page.damages.front().what};
     more = page.more && !page.snapshots.empty();

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-// What can be said when an agent, a chat agent or a session flow is defined:
+// Options for the definition of an agent, a chat agent or a session flow:
 //
 //   rt.define_agent("chat", body, with_session_store(store),
 //                   with_snapshot_callback(snapshot_always{}));
@@ -25,8 +25,8 @@ namespace tertulia {
 
 using detail::save_failure;
 
-/// Everything that can be chosen, with its defaults.
-/// @tparam Context what a callback is told.
+/// All options, with their defaults.
+/// @tparam Context argument of a callback.
 template <class Context>
 struct agent_options {
   snapshot_store store;
@@ -39,7 +39,7 @@ struct agent_options {
   std::vector<detail::migration> migrations;
 };
 
-/// Where sessions and snapshots are kept; without one they last as long as the
+/// Store for sessions and snapshots. Without one they last as long as the
 /// connection.
 struct with_session_store {
   explicit with_session_store(snapshot_store store) : store(std::move(store)) {}
@@ -54,12 +54,12 @@ struct with_session_store {
   snapshot_store store;
 };
 
-/// The same under the name that chat agents and session flows give it.
+/// Alias of `with_session_store` for chat agents and session flows.
 using with_snapshot_store = with_session_store;
 
-/// When to make a snapshot; needs a store. The callback is called on the
-/// session's actor, of many sessions at once: what it captures must stand that.
-/// An exception of it fails the turn.
+/// Condition for making a snapshot; requires a store. The callback runs on the
+/// session's actor, for many sessions at once, so its captures must be
+/// thread-safe. If it throws, the turn fails.
 template <class Callback>
 struct with_snapshot_callback {
   explicit with_snapshot_callback(Callback callback)
@@ -76,7 +76,7 @@ struct with_snapshot_callback {
   Callback callback;
 };
 
-/// What a snapshot that cannot be stored does: fails the turn, if not given.
+/// Effect of a snapshot that cannot be stored; by default the turn fails.
 struct with_save_failure {
   explicit with_save_failure(save_failure what) : what(what) {}
 
@@ -89,9 +89,9 @@ struct with_save_failure {
 };
 
 /// Lets the clients of a chat agent or a session flow begin a new session of
-/// its store with a state of theirs (`ai::with_state`), which is
-/// `failed_precondition` otherwise. A session that the store knows goes on from
-/// its own.
+/// its store with a state of their own (`ai::with_state`); otherwise that is
+/// `failed_precondition`. A session that the store contains continues from its
+/// stored state.
 struct with_client_states {
   template <class Context>
   void apply(agent_options<Context>& to) const {
@@ -100,7 +100,7 @@ struct with_client_states {
   }
 };
 
-/// Longest wait for the store; 30 s if not given. Must be positive.
+/// Longest wait for the store; 30 s by default. Must be positive.
 struct with_store_timeout {
   explicit with_store_timeout(caf::timespan within) : within(within) {}
 
@@ -115,10 +115,10 @@ struct with_store_timeout {
   caf::timespan within;
 };
 
-/// How a stored state of an older version of its type becomes one of the next:
-/// a function that changes the JSON of the value, as version `from` wrote it,
-/// into what version `from + 1` reads. The steps that are given lead, one after
-/// the other, from the oldest version that can be read to that of the type
+/// Migration of stored states from an older version of their type to the next
+/// one: a function that changes the JSON of the value, as version `from` wrote
+/// it, into the form that version `from + 1` reads. The given steps lead, one
+/// after the other, from the oldest readable version to that of the type
 /// (`version_of`). For chat agents and session flows the value is the custom
 /// one.
 ///
@@ -126,9 +126,9 @@ struct with_store_timeout {
 /// with_migration(1, [](json& x) { x["language"] = "en"; })
 /// ```
 ///
-/// A step is called when a state is loaded, maybe for many sessions at once and
-/// more than once for the same state, because what is in the store stays as it
-/// is until the session is saved. What it throws fails the loading.
+/// A step is called when a state is loaded, possibly for many sessions at once
+/// and more than once for the same state, because the stored state does not
+/// change until the session is saved. An exception of a step fails the loading.
 ///
 /// @design README §5.16 "States that evolve".
 struct with_migration {
@@ -144,7 +144,7 @@ struct with_migration {
   std::function<void(json&)> step;
 };
 
-/// For people; part of the descriptor.
+/// Description for people; part of the descriptor.
 struct with_description {
   explicit with_description(std::string text) : text(std::move(text)) {}
 
@@ -156,7 +156,7 @@ struct with_description {
   std::string text;
 };
 
-/// An option for agents whose callbacks are told a `Context`.
+/// Option for agents whose callbacks take a `Context`.
 template <class T, class Context>
 concept agent_option = requires(const T& x, agent_options<Context>& to) {
   x.apply(to);
@@ -174,8 +174,8 @@ agent_options<Context> gather_agent(const Options&... options) {
   return result;
 }
 
-/// The part of the options that the engine needs.
-/// @errors throws `invalid_argument` for migrations that lead nowhere.
+/// Returns the part of the options that the engine needs.
+/// @errors throws `invalid_argument` for migrations that do not form a chain.
 template <class Context>
 session_policy policy_of(agent_options<Context> x) {
   session_policy result;

@@ -2,8 +2,8 @@
 
 #pragma once
 
-// All of `tertulia::ai`: messages, models, tools, generation, and the agents
-// and flows made of them.
+// All headers of `tertulia::ai`: messages, models, tools, generation, and the
+// agents and flows that use them.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/ai/artifact.hpp>

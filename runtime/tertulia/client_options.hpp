@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-// What a client may say when it opens a connection:
+// Options of a client that opens a connection:
 //
 //   flow.stream_bidi(with_init(settings{"be brief", 0.7}), with_deadline(30s))
 //
@@ -23,7 +23,7 @@
 
 namespace tertulia {
 
-/// Everything that can be chosen, with its defaults.
+/// All options, with their defaults.
 template <class Init>
 struct client_options {
   open_options connection;
@@ -47,8 +47,8 @@ struct with_init {
   T value;
 };
 
-/// Inputs that may be under way before `send` waits; 1 if not given, 0 is a
-/// rendezvous.
+/// Maximum number of inputs in transit before `send` waits; 1 by default, 0 is
+/// a rendezvous.
 struct with_input_window {
   explicit with_input_window(std::uint32_t inputs) : inputs(inputs) {}
 
@@ -60,8 +60,8 @@ struct with_input_window {
   std::uint32_t inputs;
 };
 
-/// Chunks that may be under way before the body waits; 64 if not given, 0 is a
-/// rendezvous.
+/// Maximum number of chunks in transit before the body waits; 64 by default, 0
+/// is a rendezvous.
 struct with_chunk_window {
   explicit with_chunk_window(std::uint32_t chunks) : chunks(chunks) {}
 
@@ -87,7 +87,8 @@ struct with_deadline {
   caf::timespan after;
 };
 
-/// Longest wait for the connection to open; 30 s if not given. Not negative.
+/// Longest wait for the connection to open; 30 s by default. Must not be
+/// negative.
 struct with_open_timeout {
   explicit with_open_timeout(caf::timespan within) : within(within) {}
 
@@ -116,8 +117,9 @@ struct with_trace_parent {
   std::string traceparent;
 };
 
-/// Which session goes on; if the store knows none of that id, one is created.
-/// Conversations with a store only: agents, chat agents and session flows.
+/// Id of the session to continue; if the store does not contain it, a session
+/// is created. Only for conversations with a store: agents, chat agents and
+/// session flows.
 struct with_session_id {
   explicit with_session_id(session_id id) : id(std::move(id)) {}
   explicit with_session_id(std::string id) : id(std::move(id)) {}
@@ -132,8 +134,8 @@ struct with_session_id {
   session_id id;
 };
 
-/// Which snapshot to go on from. Conversations only; not together with an
-/// initial state.
+/// Id of the snapshot to continue from. Only for conversations; not together
+/// with an initial state.
 struct with_snapshot_id {
   explicit with_snapshot_id(snapshot_id id) : id(std::move(id)) {}
   explicit with_snapshot_id(std::string id) : id(std::move(id)) {}
@@ -148,8 +150,8 @@ struct with_snapshot_id {
   snapshot_id id;
 };
 
-/// If the session has a live invocation, cancel that and go on when it has
-/// ended, instead of being refused. Conversations only.
+/// If the session has a live invocation, cancels it and continues after its
+/// end, instead of failing. Only for conversations.
 struct with_take_over {
   template <class Init>
   void apply(client_options<Init>& to) const {
@@ -157,7 +159,7 @@ struct with_take_over {
   }
 };
 
-/// An option for connections to an action with such initialization data.
+/// Option for connections to an action with initialization data of type `Init`.
 template <class T, class Init>
 concept client_option = requires(const T& x, client_options<Init>& to) {
   x.apply(to);
@@ -172,8 +174,8 @@ client_options<Init> gather(const Options&... options) {
   return result;
 }
 
-/// An option that holds what would not survive a `co_await` by itself, maybe
-/// made right there.
+/// True for an option with a value that would not survive a `co_await` by
+/// itself, possibly created in the same expression.
 template <class Option>
 inline constexpr bool holds_aggregate = false;
 

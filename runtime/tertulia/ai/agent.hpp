@@ -13,7 +13,7 @@
 
 namespace tertulia::ai {
 
-/// A chat agent: seed 003 §1.7.
+/// Handle of a chat agent: seed 003 §1.7.
 template <class Status, class Custom>
 using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 
@@ -22,18 +22,18 @@ using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 /// it as `/agent/<name>`, and if it has a store the actions
 /// `/snapshot-store/<name>/getSnapshot` and `…/listSnapshots`.
 ///
-/// Snapshots are made if a callback asks for them, and named by the hash of
-/// their state. Going on from one makes a branch.
+/// Snapshots are made if a callback requests them, and named by the hash of
+/// their state. Continuing from a snapshot creates a branch.
 ///
 /// @param name    as for `runtime::define_bidi_action`.
 /// @param body    a coroutine `task<>(context, ai::session<Custom>,
 ///                input<conversation_input>, ai::responder<Status>)`; otherwise
-///                as there.
+///                as for `runtime::define_bidi_action`.
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`,
 ///                `with_client_states`, `with_migration`, `with_description`.
-/// @errors `already_exists`; `invalid_argument` for a bad name or options that
-///         make no sense.
+/// @errors `already_exists`; `invalid_argument` for a bad name or inconsistent
+///         options.
 /// @design README §5.14 "Sessions"; seed 003 §4.1.
 template <class Body, class... Options>
 auto define_agent(runtime& rt, std::string name, Body body,

@@ -20,7 +20,7 @@ namespace tertulia::ai {
 template <class Status>
 class received_range;
 
-/// An open connection to a chat agent or a session flow, for threads.
+/// Open connection to a chat agent or a session flow, for threads.
 ///
 /// ```
 /// auto talk = chat.stream_bidi();
@@ -30,7 +30,7 @@ class received_range;
 ///     std::cout << item.chunk->text();
 /// ```
 ///
-/// @tparam Response what it ends with.
+/// @tparam Response output of the connection.
 /// @threads  as `tertulia::connection`, which it wraps.
 /// @lifetime as `tertulia::connection`: dropping an unfinished one cancels the
 ///           conversation's invocation.
@@ -47,7 +47,7 @@ public:
 
   // -- sending: errors as `connection::send` ----------------------------------
 
-  /// Sends the input of a turn, for full control over what is in it.
+  /// Sends the input of a turn, with full control over its content.
   void send(conversation_input input) {
     talk_.send(std::move(input));
   }
@@ -63,7 +63,7 @@ public:
     talk_.send(std::move(messages));
   }
 
-  /// Sends one message of the user that is text.
+  /// Sends one text message of the user.
   void send_text(std::string text) {
     std::vector<message> messages;
     messages.push_back(user_text(std::move(text)));
@@ -82,10 +82,10 @@ public:
 
   // -- receiving --------------------------------------------------------------
 
-  /// Returns the chunks of this turn as they come. The last one of a turn only
-  /// says `end_turn`; a loop may leave there or go on to its end, which is
-  /// next. Otherwise as `connection::responses`.
-  /// @param within longest wait for each chunk; for ever if empty.
+  /// Returns the chunks of this turn as they arrive. The last chunk of a turn
+  /// only has `end_turn`; a loop may stop there or continue to its end, which
+  /// comes next. Otherwise as `connection::responses`.
+  /// @param within longest wait for each chunk; unlimited if empty.
   [[nodiscard]] received_range<Status>
   receive(std::optional<caf::timespan> within = std::nullopt) {
     return received_range<Status>{talk_, within};
@@ -101,8 +101,8 @@ public:
     return talk_.finished();
   }
 
-  /// How many turns' inputs the body did not read before it ended; as
-  /// `connection::unread_inputs`.
+  /// Returns the number of turns whose inputs the body did not read before it
+  /// ended; as `connection::unread_inputs`.
   [[nodiscard]] std::uint64_t unread_inputs() const {
     return talk_.unread_inputs();
   }
@@ -121,10 +121,10 @@ private:
   connection_type talk_;
 };
 
-/// The chunks of one turn, its end included.
+/// The chunks of one turn, including its end.
 ///
-/// @threads  only on the thread that made it.
-/// @lifetime within that of its connection.
+/// @threads  only on the thread that created it.
+/// @lifetime must not outlive its connection.
 template <class Status>
 class received_range {
 public:

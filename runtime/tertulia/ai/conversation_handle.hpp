@@ -9,9 +9,9 @@
 
 namespace tertulia::ai {
 
-/// The state to go on from, for clients that keep it themselves. Not together
-/// with `with_snapshot_id`, nor with a store unless the conversation was
-/// defined `with_client_states`. Seeds 003 §4.2, 004 §4.2.
+/// Initial state, for clients that keep states themselves. Not together with
+/// `with_snapshot_id`, nor with a store unless the conversation was defined
+/// `with_client_states`. Seeds 003 §4.2, 004 §4.2.
 template <class Custom>
 struct with_state {
   explicit with_state(conversation_state<Custom> state)
@@ -27,8 +27,8 @@ struct with_state {
   conversation_state<Custom> state;
 };
 
-/// A defined chat agent or session flow: what `define_agent` and
-/// `define_session_flow` return.
+/// Handle of a chat agent or session flow, returned by `define_agent` and
+/// `define_session_flow`.
 ///
 /// @threads  all members; cheap to copy.
 /// @lifetime as `bidi_action`.
@@ -48,16 +48,18 @@ public:
   explicit conversation_handle(action_type what)
     : action_type(std::move(what)) {}
 
-  /// Opens a connection for threads; waits until the session is there.
+  /// Opens a connection for threads and waits until the session is ready.
   ///
   /// @param options any of `with_state`, `with_snapshot_id`, `with_session_id`,
   ///                `with_take_over`, and those of `bidi_action::stream_bidi`.
   /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for one
-  ///         that is damaged; `failed_precondition` for a session or a snapshot
-  ///         without a store that could know it, for a state where a store
-  ///         keeps them, for an id that occurs in several sessions, for a state
-  ///         that is newer than this program or of another type, or if the
-  ///         session has a live invocation; what the store and a migration say.
+  /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for a
+  ///         damaged one; `failed_precondition` for a session or a snapshot
+  ///         without a store that could contain it, for an initial state if a
+  ///         store keeps the states, for an id that occurs in several sessions,
+  ///         for a state that is newer than this program or of another type, or
+  ///         if the session has a live invocation; errors of the store and of
+  ///         migrations.
   template <class... Options>
   [[nodiscard]] conversation_connection<Status, Response>
   stream_bidi(const Options&... options) const {

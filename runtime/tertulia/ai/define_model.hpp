@@ -17,9 +17,8 @@ namespace tertulia::detail {
 /// @errors throws `invalid_argument`.
 void check_request(const ai::generate_request& request);
 
-/// The function of a model around that of its author: refuses what makes no
-/// sense, streams the part of the answer that its author did not, and measures
-/// the time.
+/// Wrapper of a model function: rejects invalid requests, streams the part of
+/// the answer that the function has not streamed, and measures the time.
 template <class Body>
 class model_body {
 public:
@@ -50,7 +49,7 @@ private:
 
 namespace tertulia::ai {
 
-/// A function that can be a model: a coroutine
+/// Function that can implement a model: a coroutine
 /// `task<model_response>(context, generate_request, model_output)`.
 template <class Body>
 concept model_function = requires(const Body& body, context ctx,
@@ -73,14 +72,14 @@ concept model_function = requires(const Body& body, context ctx,
 ///   });
 /// ```
 ///
-/// The response has the whole answer, whatever was streamed; the part of it
-/// that was not is streamed at the end, so that the stream has all of it, once.
-/// Its latency is measured here and need not be set.
+/// The response contains the whole answer, whatever was streamed. The part that
+/// was not streamed is sent at the end, so that the stream contains everything
+/// exactly once. The latency is measured here and need not be set.
 ///
 /// @param name        as for `runtime::define_bidi_action`.
-/// @param body        runs on many actors at once: what it captures must stand
-///                    that. Its requests have been checked: tools have names of
-///                    their own, and there are some if one is required.
+/// @param body        runs on many actors at once, so its captures must be
+///                    thread-safe. Its requests have been checked: the names of
+///                    tools are unique, and there is a tool if one is required.
 /// @param description for people; part of the descriptor.
 /// @errors  `already_exists`; `invalid_argument` for a bad name.
 /// @threads from any thread.
