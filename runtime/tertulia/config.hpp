@@ -24,7 +24,7 @@ struct tls_files {
 
   std::string certificate; ///< of this node
   std::string key;         ///< of this node; not encrypted
-  std::string authority;   ///< who issues the certificates of all nodes
+  std::string authority;   ///< issuer of the certificates of all nodes
 };
 
 /// Ways for nodes to talk to each other without certificates.

@@ -13,7 +13,7 @@
 
 namespace tertulia::ai {
 
-/// What came of a generation.
+/// Result of a generation.
 ///
 /// @threads a value.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
@@ -22,25 +22,25 @@ struct generation {
   /// person.
   model_response response;
 
-  /// The whole conversation, the last answer included.
+  /// The whole conversation, including the last answer.
   message_log messages;
 
-  /// The last answer as a document if a schema was given.
+  /// The last answer as a document, if a schema was given.
   json output;
 
-  /// What all answers together have cost.
+  /// Total usage of all answers.
   generation_usage usage;
 
-  /// How many answers it took; 0 if nobody was asked because tools still wait
+  /// Number of answers; 0 if the model was not asked because tools still wait
   /// for a person.
   std::size_t iterations = 0;
 
-  /// The text of the last answer.
+  /// Returns the text of the last answer.
   [[nodiscard]] std::string text() const {
     return response.text();
   }
 
-  /// The requests of the last answer that wait for a person.
+  /// Returns the requests of the last answer that wait for a person.
   [[nodiscard]] std::vector<part> interrupts() const {
     if (!response.message)
       return {};
@@ -73,8 +73,8 @@ inline task<> wait_for_nothing() {
   co_return;
 }
 
-/// Makes one kind of listener of a responder, or of a function that returns
-/// something to wait for, or nothing.
+/// Returns a chunk callback for a responder, or for a function that returns an
+/// awaitable or void.
 template <class Out>
 ai::chunk_hearer hearer_of(Out out) {
   return [out = std::move(out)](ai::model_response_chunk x) {
@@ -102,50 +102,50 @@ gather_generate(const ai::prompt& what, const Options&... options) {
 
 namespace tertulia::ai {
 
-/// Has a model answer, run the tools that it asks for, and answer again, until
-/// it wants no more of them.
+/// Lets a model answer, runs the tools that it requests, and lets it answer
+/// again, until it requests no more tools.
 ///
 /// ```
 /// auto told = co_await ai::generate(ctx, model, ai::with_prompt("A joke?"));
 /// co_await out.send(told.text());
 /// ```
 ///
-/// The tools of one answer run side by side. What a tool throws goes back to
-/// the model as its response, unless the tool was defined otherwise; so does a
-/// request for a tool that is not there. After each round a snapshot is
-/// triggered (`snapshot_event::tool_iteration_end`), and then the model is
-/// asked again.
+/// The tools of one answer run concurrently. An error of a tool is sent to the
+/// model as the tool's response, unless the tool was defined otherwise; a
+/// request for an unknown tool also gets an error as its response. After each
+/// round a snapshot is triggered (`snapshot_event::tool_iteration_end`), and
+/// then the model is asked again.
 ///
-/// *The history is always whole.* An answer that asks for tools is added to the
-/// conversation together with all responses, or not at all: after a failure or
-/// a cancel the conversation ends before that answer. Only an answer whose
-/// tools wait for a person stands alone, as the last one, with
-/// `finish_reason::interrupted`; the requests that wait have their question in
-/// the metadata, those that are done their output.
+/// *The history is always complete.* An answer that requests tools is added to
+/// the conversation together with all responses, or not at all: after a failure
+/// or a cancel the conversation ends before that answer. Only an answer whose
+/// tools wait for a person is stored without responses, as the last message,
+/// with `finish_reason::interrupted`. The waiting requests have their question
+/// in the metadata, the completed ones their output.
 ///
-/// *A refusal is an answer.* What a model says in `finish_message` when it is
-/// `blocked` is streamed and becomes text of the answer, unless a schema was
-/// asked for.
+/// *A refusal is an answer.* The `finish_message` of a model that is `blocked`
+/// is streamed and becomes text of the answer, unless a schema was given.
 ///
-/// *What was left open is closed first.* Tool responses and repeated requests
-/// (see `answer_to`, `approval`) in the messages behind the last answer are
-/// checked against its requests, which are then answered or run again. As long
-/// as some still wait, the generation is interrupted again and the model is not
-/// asked. A user who goes on without a word to them declines: they are answered
-/// with an error. So is what a program left behind that died between a request
-/// and its response.
+/// *Open requests are settled first.* Tool responses and repeated requests (see
+/// `answer_to`, `approval`) in the messages after the last answer are checked
+/// against its requests, which are then answered or run again. As long as some
+/// still wait, the generation is interrupted again and the model is not asked.
+/// If the user continues without a reply to them, they are declined: they are
+/// answered with an error. So are requests without a response that a crashed
+/// program has left behind.
 ///
 /// @param what    an `ai::prompt`, or a model.
 /// @param options any of `with_session`, `with_messages`, `with_prompt`,
 ///                `with_system`, `with_tools`, `with_tool_choice`,
 ///                `with_config`, `with_output_schema`, `with_repairs`,
 ///                `with_max_iterations`, `with_max_tool_calls`.
-/// @errors  `resource_exhausted` if the model still wants tools after the last
-///          iteration; `invalid_argument` with the path for an answer without
-///          the schema, for a response or a repeated request that fits no
-///          request of the last answer, or is the second one for it, and for
-///          options that make no sense; what the model throws, and a tool that
-///          `fails_turn`; `cancelled` and what else ends the body.
+/// @errors  `resource_exhausted` if the model still requests tools after the
+///          last iteration; `invalid_argument` with the path for an answer that
+///          does not fit the schema, for a response or a repeated request that
+///          does not match a request of the last answer, or is the second one
+///          for it, and for inconsistent options; errors of the model, and of a
+///          tool that `fails_turn`; `cancelled` and other reasons that end the
+///          body.
 /// @threads only on the actor of its body.
 /// @design  README §5.19 "Generate"; seed 000 §12.
 template <class... Options>
@@ -155,29 +155,29 @@ generate(context ctx, const prompt& what, Options&&... options) {
   return detail::run_generation(ctx, detail::gather_generate(what, options...));
 }
 
-/// The same with a model that was told nothing yet.
+/// As `generate` with a prompt that consists of the model only.
 template <model_like Model, class... Options>
 [[nodiscard]] task<generation>
 generate(context ctx, const Model& model, Options&&... options) {
   return generate(ctx, prompt{model}, std::forward<Options>(options)...);
 }
 
-/// As `generate`, and says what comes while it comes.
+/// As `generate`, and streams the answers while they arrive.
 ///
 /// ```
 /// co_await ai::generate_stream(ctx, prompt, out, ai::with_session(sess));
 /// ```
 ///
-/// The pieces are those of all answers, the responses of the tools, and the
-/// requests of tools that wait for a person, with their question. The part of
-/// an answer that its model returns without having streamed it comes at its
-/// end.
+/// The stream contains the chunks of all answers, the responses of the tools,
+/// and the requests of tools that wait for a person, with their question. The
+/// part of an answer that its model returns without having streamed it comes at
+/// the end of that answer.
 ///
-/// @param to who hears them: the responder of a body, or a function that takes
-///           a `model_response_chunk`. What it returns, unless that is void, is
-///           awaited before the next piece, and a model that is a window ahead
+/// @param to receiver of the chunks: the responder of a body, or a function
+///           that takes a `model_response_chunk`. Its result, unless void, is
+///           awaited before the next chunk; a model that is a window ahead
 ///           waits, too.
-/// @errors  as `generate`, and what `to` throws, which ends the generation.
+/// @errors  as `generate`, and errors of `to`, which end the generation.
 /// @threads as `generate`; `to` is called on that actor.
 template <class Out, class... Options>
 [[nodiscard]] task<generation> generate_stream(context ctx, const prompt& what,
@@ -189,7 +189,7 @@ template <class Out, class... Options>
   return detail::run_generation(ctx, std::move(how));
 }
 
-/// The same with a model that was told nothing yet.
+/// As `generate_stream` with a prompt that consists of the model only.
 template <model_like Model, class Out, class... Options>
 [[nodiscard]] task<generation> generate_stream(context ctx, const Model& model,
                                                Out&& to, Options&&... options) {
@@ -197,18 +197,18 @@ template <model_like Model, class Out, class... Options>
                          std::forward<Options>(options)...);
 }
 
-/// Has a model answer with a `T`.
+/// Lets a model answer with a `T`.
 ///
 /// ```
 /// auto dish = co_await ai::generate<recipe>(ctx, model,
 ///                                           ai::with_prompt("With leeks!"));
 /// ```
 ///
-/// The model is told the schema of the type, and its answer is read and checked
-/// with it, also if it stands between code fences.
+/// The model receives the schema of the type, and its answer is parsed and
+/// checked with it, also if it is enclosed in code fences.
 ///
 /// @errors  as `generate`; `failed_precondition` if a tool waits for a person,
-///          and if the model said nothing.
+///          or if the model returned no message.
 /// @threads as `generate`.
 template <json_value T, class... Options>
 [[nodiscard]] task<T>
@@ -217,7 +217,7 @@ generate(context ctx, const prompt& what, Options&&... options) {
   return detail::run_typed<T>(ctx, detail::gather_generate(what, options...));
 }
 
-/// The same with a model that was told nothing yet.
+/// As `generate` with a prompt that consists of the model only.
 template <json_value T, model_like Model, class... Options>
 [[nodiscard]] task<T>
 generate(context ctx, const Model& model, Options&&... options) {

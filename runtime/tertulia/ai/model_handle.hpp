@@ -13,7 +13,7 @@
 
 namespace tertulia::ai {
 
-/// A model that was defined: what `define_model` and its siblings return.
+/// Handle of a model, returned by `define_model` and its siblings.
 ///
 /// ```
 /// auto answer = co_await model.generate(ctx, ai::generate_request{messages});
@@ -24,33 +24,33 @@ namespace tertulia::ai {
 /// @design   README §5.17 "Models".
 class model {
 public:
-  /// The request opens it, and there is no input.
+  /// Action that is opened with the request and has no inputs.
   using action_type = bidi_action<generate_request, nothing, model_response,
                                   model_response_chunk>;
 
-  /// Makes a handle on a model from a handle on its action, such as one of
+  /// Makes a handle of a model from a handle of its action, such as one of
   /// another node.
   explicit model(action_type what) : what_(std::move(what)) {}
 
-  /// What it is called, and the schemas of what goes in and out.
+  /// Returns its name, and the schemas of its request and its results.
   [[nodiscard]] const descriptor& info() const noexcept {
     return what_.info();
   }
 
-  /// The model as an action, for clients that are threads or actors.
+  /// Returns the model as an action, for clients that are threads or actors.
   [[nodiscard]] const action_type& action() const noexcept {
     return what_;
   }
 
-  /// Has the model answer, as a call of the body: under a span that is a child
-  /// of the body's, and cancelled with it.
+  /// Lets the model answer as a call of the body: under a child span of the
+  /// body's span, and cancelled with the body.
   ///
-  /// @param hear takes each `model_response_chunk` as it comes. What it
-  ///             returns, unless that is void, is awaited before the next one
-  ///             is read, and a model that is a window ahead waits, too.
-  /// @errors what the model says, after the chunks before it;
-  ///         `invalid_argument` for a request that makes no sense; what `hear`
-  ///         throws, which cancels the model; `cancelled`.
+  /// @param hear takes each `model_response_chunk` as it arrives. Its result,
+  ///             unless void, is awaited before the next one is read; a model
+  ///             that is a window ahead waits, too.
+  /// @errors errors of the model, after the chunks before them;
+  ///         `invalid_argument` for an invalid request; errors of `hear`, which
+  ///         cancel the model; `cancelled`.
   template <class Hear>
   [[nodiscard]] task<model_response>
   generate(const context& ctx, generate_request request, Hear&& hear) const {
@@ -59,7 +59,7 @@ public:
                                         std::forward<Hear>(hear));
   }
 
-  /// Has the model answer at once.
+  /// Lets the model answer without streaming.
   /// @errors as above.
   [[nodiscard]] task<model_response> generate(const context& ctx,
                                               generate_request request) const {

@@ -16,32 +16,31 @@ class runtime;
 
 namespace tertulia::ai {
 
-/// How the offline model speaks.
+/// Options of the offline model.
 ///
 /// @threads a value.
 struct offline_options {
   offline_options() = default;
 
-  /// How long it waits before each word, so that a person can follow; not at
-  /// all if zero. Not negative.
+  /// Pause before each word, so that a person can follow; none if zero. Must
+  /// not be negative.
   caf::timespan word_pause{0};
 };
 
 /// Defines a conversation partner that needs no key, no network and no other
 /// program, and registers it as `/model/<name>`.
 ///
-/// It listens the way ELIZA did: it turns what one says into a question, and
-/// when it has none it comes back to what was said before. It knows the name
-/// that it was told and can say what was said so far. It streams word by word.
+/// It talks like ELIZA: it turns a statement into a question, and if it finds
+/// none it refers to earlier messages. It remembers the user's name and can
+/// list earlier messages. It streams word by word.
 ///
-/// Of tools it knows what they are called: `use the weather tool for Lisbon`
-/// makes a request for the tool `weather`, or `getWeather`, with an input that
-/// fits its schema as well as can be guessed, and once the tool has answered
-/// the model says what. If an answer of a certain shape is wanted, it is JSON
-/// of that shape.
+/// It finds tools by their names: `use the weather tool for Lisbon` requests
+/// the tool `weather`, or `getWeather`, with an input that fits its schema as
+/// well as can be guessed. After the tool's response the model reports it in
+/// words. If the request has an output schema, the answer is JSON that fits it.
 ///
-/// The same conversation always has the same answer, whichever process gives
-/// it. Words count as tokens in its usage.
+/// The same conversation always gets the same answer, in any process. Words
+/// count as tokens in its usage.
 ///
 /// @errors `already_exists`; `invalid_argument` for a bad name or a negative
 ///         pause.

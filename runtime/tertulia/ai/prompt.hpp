@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-// What can be said when something is generated:
+// Options of a generation:
 //
 //   co_await ai::generate(ctx, model, ai::with_system("Be brief."),
 //                         ai::with_tools(weather), ai::with_session(sess));
@@ -28,14 +28,15 @@
 
 namespace tertulia::ai {
 
-/// Hears the pieces of an answer; what it returns is awaited before the next.
+/// Callback for the chunks of an answer; its task is awaited before the next
+/// one.
 using chunk_hearer = std::function<task<>(model_response_chunk)>;
 
 } // namespace tertulia::ai
 
 namespace tertulia::detail {
 
-/// A model, whatever its type.
+/// Model of any type.
 using any_model = std::function<task<ai::model_response>(
   context, ai::generate_request, ai::chunk_hearer)>;
 
@@ -43,8 +44,8 @@ using any_model = std::function<task<ai::model_response>(
 
 namespace tertulia::ai {
 
-/// A model that can be asked: an `ai::model`, or anything of your own that is
-/// called alike. Copies of it are kept.
+/// Type of a model: `ai::model`, or any type with the same `generate`
+/// functions. Copies of it are stored.
 template <class T>
 concept model_like = requires(const T& x, const context& ctx,
                               generate_request request, chunk_hearer hear) {
@@ -52,42 +53,44 @@ concept model_like = requires(const T& x, const context& ctx,
   { x.generate(ctx, request) } -> std::same_as<task<model_response>>;
 };
 
-/// Everything that can be chosen, with its defaults.
+/// All options, with their defaults.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct generate_options {
   detail::any_model model;
-  /// Instructions before all messages; none if empty.
+  /// Instructions before all messages; may be empty.
   std::string system;
-  /// The conversation so far, and what is said behind it.
+  /// The conversation so far, and the messages after it.
   message_log messages;
   std::vector<message> said;
-  /// What the model may ask for, no two of one name, and whether it may.
+  /// Tools that the model may request, with distinct names, and how it may use
+  /// them.
   std::vector<tool> tools;
   ai::tool_choice tool_choice = ai::tool_choice::automatic;
   model_config config;
-  /// The JSON Schema of the answer; any answer will do if null.
+  /// JSON Schema of the answer; if null, any answer is accepted.
   json output_schema;
-  /// Whether the conversation is that of the session of the body.
+  /// True if the conversation is that of the session of the body.
   bool in_session = false;
-  /// Hears the pieces of the answers; empty if nobody does.
+  /// Callback for the chunks of the answers; may be empty.
   chunk_hearer hear;
-  /// How many answers at the most, and how many tool requests in one.
+  /// Maximum number of answers, and of tool requests in one answer.
   std::size_t max_iterations = 10;
   std::size_t max_tool_calls = 32;
-  /// How many answers without the schema are sent back.
+  /// Maximum number of answers that are sent back because they do not fit the
+  /// schema.
   std::size_t repairs = 0;
 };
 
-/// An option of a prompt or a generation.
+/// Option of a prompt or a generation.
 ///
-/// All of them are values. `apply` is what a prompt calls, in the order in
-/// which they are given: the last word on one thing counts.
+/// All options are values. A prompt calls `apply` in the order in which they
+/// are given: a later option overrides an earlier one for the same setting.
 template <class T>
 concept generate_option = requires(const T& x, generate_options& to) {
   x.apply(to);
 };
 
-/// Instructions that come before all messages.
+/// Instructions before all messages.
 struct with_system {
   explicit with_system(std::string text) : text(std::move(text)) {}
 
@@ -110,8 +113,8 @@ struct with_messages {
   message_log messages;
 };
 
-/// What the user says, behind the messages, in whichever order both are given;
-/// can be given several times. Not together with `with_session`.
+/// Text of the user, after the messages, regardless of the order of the
+/// options; may be given several times. Not together with `with_session`.
 struct with_prompt {
   explicit with_prompt(std::string text) : text(std::move(text)) {}
 
@@ -122,22 +125,22 @@ struct with_prompt {
   std::string text;
 };
 
-/// What the model may ask for; can be given several times.
+/// Tools that the model may request; may be given several times.
 struct with_tools {
   template <std::convertible_to<tool>... Tools>
   explicit with_tools(const Tools&... xs) : tools{tool(xs)...} {}
 
   explicit with_tools(std::vector<tool> tools) : tools(std::move(tools)) {}
 
-  /// @errors throws `invalid_argument` for two tools of one name.
+  /// @errors throws `invalid_argument` for two tools with the same name.
   void apply(generate_options& to) const;
 
   std::vector<tool> tools;
 };
 
-/// Whether the model may ask for tools; as it sees fit, if not given.
-/// `required` is about the first answer only: a model that had to ask for tools
-/// for ever would never end.
+/// Use of tools by the model; `automatic` by default. `required` applies to the
+/// first answer only: if every answer had to request tools, the generation
+/// would never end.
 struct with_tool_choice {
   explicit with_tool_choice(tool_choice what) : what(what) {}
 
@@ -148,7 +151,7 @@ struct with_tool_choice {
   tool_choice what;
 };
 
-/// How the model is to speak.
+/// Configuration of the model.
 struct with_config {
   explicit with_config(model_config config) : config(std::move(config)) {}
 
@@ -159,7 +162,7 @@ struct with_config {
   model_config config;
 };
 
-/// The JSON Schema that the answer must have; `generate<T>` gives its own.
+/// JSON Schema of the answer; `generate<T>` sets its own.
 struct with_output_schema {
   explicit with_output_schema(json schema) : schema(std::move(schema)) {}
 
@@ -170,8 +173,8 @@ struct with_output_schema {
   json schema;
 };
 
-/// How often a model is told what is wrong with an answer that has not the
-/// schema, and asked again; never, if not given.
+/// Maximum number of times that a model is asked to correct an answer that does
+/// not fit the schema; 0 by default.
 struct with_repairs {
   explicit with_repairs(std::size_t times) : times(times) {}
 
@@ -182,8 +185,8 @@ struct with_repairs {
   std::size_t times;
 };
 
-/// Has the conversation read from the session and written to it: the session of
-/// the body, in a chat agent or a session flow.
+/// Option to read the conversation from the session and write it back: the
+/// session of the body, in a chat agent or a session flow.
 struct with_session {
   template <class Custom>
   explicit with_session(const session<Custom>&) {}
@@ -193,12 +196,12 @@ struct with_session {
   }
 };
 
-/// How many answers one generation may take, those that only ask for tools
-/// included; 10 if not given. Positive.
+/// Maximum number of answers of one generation, including those that only
+/// request tools; 10 by default. Must be positive.
 struct with_max_iterations {
   explicit with_max_iterations(std::size_t most) : most(most) {}
 
-  /// @errors throws `invalid_argument` for none.
+  /// @errors throws `invalid_argument` for zero.
   void apply(generate_options& to) const {
     if (most == 0)
       throw status_error{errc::invalid_argument,
@@ -209,8 +212,8 @@ struct with_max_iterations {
   std::size_t most;
 };
 
-/// How many tools one answer may ask for; 32 if not given. What is beyond is
-/// answered with an error and not run.
+/// Maximum number of tool requests in one answer; 32 by default. Further
+/// requests are answered with an error and not run.
 struct with_max_tool_calls {
   explicit with_max_tool_calls(std::size_t most) : most(most) {}
 
@@ -221,7 +224,7 @@ struct with_max_tool_calls {
   std::size_t most;
 };
 
-/// A model and how it is asked, to be used again and again.
+/// Model with its options, for repeated use.
 ///
 /// ```
 /// const ai::prompt concierge{model, ai::with_system("You help guests."),
@@ -231,7 +234,7 @@ struct with_max_tool_calls {
 /// @threads a value.
 class prompt {
 public:
-  /// @errors what the options throw.
+  /// @errors throws the errors of the options.
   template <model_like Model, class... Options>
   explicit prompt(Model model, const Options&... options) {
     options_.model

@@ -10,25 +10,24 @@
 
 namespace tertulia::detail {
 
-/// Lets pass what a client may say.
-/// @errors throws `invalid_argument` for what is said in the name of the model:
-///         a client that could make up an answer could have tools run; and for
-///         a message without content, which a model's server may refuse for as
-///         long as it is in the conversation.
+/// Checks the messages of a client.
+/// @errors throws `invalid_argument` for a message that comes neither from the
+///         user nor from a tool: a client that could forge an answer could have
+///         tools run; and for a message without content, which a model's server
+///         may refuse as long as it is in the conversation.
 void check_messages(const ai::conversation_input& x);
 
-/// Lets pass a conversation that a model can go on with though nobody has said
-/// more.
-/// @errors throws `invalid_argument` if the model has the last word and no tool
-///         of it waits: it would answer itself.
+/// Checks that a model can continue a conversation without a new message.
+/// @errors throws `invalid_argument` if the last message is of the model and
+///         none of its tools waits: it would answer itself.
 void check_unanswered(const ai::message_log& x);
 
-/// Lets pass what a client may begin a session of a store with.
+/// Checks the state with which a client begins a session of a store.
 /// @errors throws `invalid_argument` for an answer that waits for an approval:
-///         a client that could make one up could have tools run.
+///         a client that could forge one could have tools run.
 void check_first_words(const state& x);
 
-/// Has an agent let pass no other.
+/// Option of an agent that rejects other initial states.
 struct with_checked_first_words {
   template <class Context>
   void apply(agent_options<Context>& to) const {
@@ -40,7 +39,7 @@ struct with_checked_first_words {
 
 namespace tertulia::ai {
 
-/// Defines a session flow that has a model answer each input: a chat with a
+/// Defines a session flow in which a model answers each input: a chat with a
 /// system prompt and tools, in a few lines.
 ///
 /// ```
@@ -51,20 +50,20 @@ namespace tertulia::ai {
 ///   tertulia::with_snapshot_store(store));
 /// ```
 ///
-/// The stream has the pieces of the answers, the responses of the tools, and
-/// the requests of those that wait for a person, which the client answers in
-/// the next input (see `interrupts_in`).
+/// The stream contains the chunks of the answers, the responses of the tools,
+/// and the requests of tools that wait for a person, which the client answers
+/// in the next input (see `interrupts_in`).
 ///
-/// @tparam Custom what the session keeps beside the messages, for the tools.
-/// @param what    the model and how it is asked, see `generate`.
-/// @param options as for `define_session_flow`, which this is: it is registered
-///                as `/session-flow/<name>`.
+/// @tparam Custom custom value of the session, for the tools.
+/// @param what    the model with its options, see `generate`.
+/// @param options as for `define_session_flow`, which is called: the flow is
+///                registered as `/session-flow/<name>`.
 /// @errors as `define_session_flow`; of a turn: as `generate`, and
 ///         `invalid_argument` for messages in the name of the model or of the
 ///         program, for one without content, and for an input without messages
-///         unless a tool waits or the model has not the last word. With a store
-///         an opening is refused with `invalid_argument` if the client gives a
-///         state in which a tool waits for a person.
+///         unless a tool waits or the last message is not of the model. With a
+///         store, a connection is refused with `invalid_argument` if the state
+///         of the client contains a tool that waits for a person.
 /// @threads from any thread.
 /// @design README §5.18 "Tools".
 template <class Custom = nothing, class... Options>

@@ -13,7 +13,7 @@
 
 namespace tertulia::ai {
 
-/// A session flow: seed 004 §1.7.
+/// Handle of a session flow: seed 004 §1.7.
 template <class Status, class Custom>
 using session_flow
   = conversation_handle<Status, Custom, session_flow_response<Custom>>;
@@ -23,10 +23,10 @@ using session_flow
 /// action `/snapshot-store/<name>/getSnapshot`.
 ///
 /// With a store, snapshots are made at the end of each turn, of each round of
-/// tools in it (`ai::generate`) and of the invocation, unless a callback says
-/// no. They are named by UUIDs, which are also noted in the last message as
-/// `snapshotId`, so that a client knows which snapshot goes with which message.
-/// Going on from one makes a branch.
+/// tools in it (`ai::generate`) and of the invocation, unless a callback
+/// declines. They are named by UUIDs, which are also stored in the last message
+/// as `snapshotId`, so that a client knows which snapshot belongs to which
+/// message. Continuing from a snapshot creates a branch.
 ///
 /// @param body    a coroutine `task<>(context, ai::flow_session<Custom>,
 ///                ai::flow_responder<Status>)`; otherwise as for

@@ -15,11 +15,11 @@
 
 namespace tertulia::ai {
 
-/// A tool that was defined, whatever its types: what a model may ask for.
+/// Handle of a tool of any types, which a model may request.
 ///
 /// @threads  all members; cheap to copy.
-/// @lifetime within that of the actor system; its runtime may be gone, and a
-///           call then fails with `unavailable`.
+/// @lifetime must not outlive the actor system; if its runtime is gone, a call
+///           fails with `unavailable`.
 /// @design   README §5.18 "Tools".
 class tool {
 public:
@@ -27,31 +27,31 @@ public:
   explicit tool(std::shared_ptr<const detail::tool_entry> what)
     : what_(std::move(what)) {}
 
-  /// What it is called, and the schemas of what goes in (`init_schema`), out,
-  /// and of what people may say to it (`input_schema`).
+  /// Returns its name, and the schemas of its input (`init_schema`), of its
+  /// output, and of people's replies to it (`input_schema`).
   [[nodiscard]] const descriptor& info() const noexcept {
     return what_->what.info;
   }
 
-  /// What was chosen when it was defined.
+  /// Returns the options that were given in its definition.
   [[nodiscard]] const tool_options& options() const noexcept {
     return what_->options;
   }
 
-  /// What a model is told of it.
+  /// Returns its definition for a model.
   [[nodiscard]] tool_definition definition() const {
     return tool_definition{info().name, info().description, info().init_schema,
                            info().output_schema};
   }
 
-  /// Runs it as a call of a body: under a span `/tool/<name>`, cancelled with
-  /// the body, in the session of the body.
+  /// Runs the tool as a call of a body: under a span `/tool/<name>`, cancelled
+  /// with the body, in the session of the body.
   ///
-  /// @param said what people have said to it, in the order of its questions.
+  /// @param said replies of people to the tool, in the order of its questions.
   /// @errors  `invalid_argument` with the path for an input that does not fit
-  ///          its schema; `deadline_exceeded`; what the tool throws, see
+  ///          its schema; `deadline_exceeded`; errors of the tool, see
   ///          `interrupt_error` for one that waits for a person; `cancelled`
-  ///          and what else ends the body.
+  ///          and other reasons that end the body.
   /// @threads only on the actor of the body.
   [[nodiscard]] task<json> run(context ctx, json input,
                                std::vector<json> said) const {
@@ -72,7 +72,7 @@ private:
   std::shared_ptr<const detail::tool_entry> what_;
 };
 
-/// A tool with its types.
+/// Handle of a tool with its types.
 ///
 /// @threads  as a `tool`.
 /// @lifetime as a `tool`.
@@ -81,8 +81,8 @@ class typed_tool : public tool {
 public:
   using tool::tool;
 
-  /// As `tool::run`; nothing is encoded on the way. Takes an input or the
-  /// arguments to build one, see `output::send`.
+  /// As `tool::run`, but without encoding. Takes an input or the arguments to
+  /// build one, see `output::send`.
   template <class... Ts>
   requires detail::buildable_from<In, Ts...>
   [[nodiscard]] task<Out> run(context ctx, Ts&&... xs) const {
@@ -93,7 +93,7 @@ public:
   }
 };
 
-/// Defines a tool: a function that a model may ask for. Registers it as
+/// Defines a tool: a function that a model may request. Registers it as
 /// `/tool/<name>`, an action that is opened with its input.
 ///
 /// ```
@@ -104,16 +104,16 @@ public:
 ///   });
 /// ```
 ///
-/// @param name        1 to 64 letters, digits, `_` and `-`: what models take.
-/// @param description for the model: what it does and when to use it.
+/// @param name        1 to 64 letters, digits, `_` and `-`, as models require.
+/// @param description for the model: purpose of the tool and when to use it.
 /// @param fn          a coroutine `task<Out>(ai::tool_context, In)` or a
 ///                    function that returns such a task; `In` is described, a
 ///                    map or `json`: an object. It runs on an actor of its own,
-///                    and the runtime keeps it while it does, so a lambda may
+///                    and the runtime keeps it alive meanwhile, so a lambda may
 ///                    capture. Blocking work goes through `ctx.run_blocking`.
 /// @param options     any of `with_tool_failure`, `with_tool_timeout`.
-/// @errors  `already_exists`; `invalid_argument` for a bad name or options that
-///          make no sense.
+/// @errors  `already_exists`; `invalid_argument` for a bad name or invalid
+///          options.
 /// @threads from any thread.
 /// @design  README §5.18 "Tools".
 template <class Fn, class... Options>
@@ -136,15 +136,15 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
   }
 }
 
-/// Makes a tool's function of an actor: has it answer an `In`.
+/// Returns a tool function that sends its `In` to an actor as a request.
 ///
 /// ```
 /// ai::define_tool(rt, "heat", "Sets the temperature.",
 ///                 ai::asking<set_point>(thermostat, 2s));
 /// ```
 ///
-/// @param within longest wait for the answer; the actor may act on the request
-///               even if its answer comes too late.
+/// @param within longest wait for the reply; the actor may act on the request
+///               even if its reply comes too late.
 /// @errors  of a call: as `context::ask`.
 /// @threads from any thread.
 template <class In, class... Sigs>

@@ -6,7 +6,7 @@
 
 #include <caf/timespan.hpp>
 
-// What can be said when a tool is defined:
+// Options for the definition of a tool:
 //
 //   ai::define_tool(rt, "pay", "Pays a bill.", pay, ai::with_tool_timeout(5s))
 //
@@ -14,25 +14,25 @@
 
 namespace tertulia::ai {
 
-/// What becomes of an error of a tool that a model has asked for.
+/// Effect of an error of a tool that a model has requested.
 enum class tool_failure {
   /// The model gets `{"error":{"code":…,"message":…}}` as the tool's response,
-  /// and may do without it or try again.
+  /// and may continue without the tool or try again.
   answers_model,
-  /// The generation fails with it.
+  /// The generation fails with the error.
   fails_turn,
 };
 
-/// Everything that can be chosen, with its defaults.
+/// All options, with their defaults.
 struct tool_options {
   tool_failure on_failure = tool_failure::answers_model;
-  /// Zero for as long as it takes.
+  /// Time limit of a call; zero for none.
   caf::timespan within{0};
 };
 
-/// What an error of the tool does; the model gets it, if not given. An input
-/// that is not what the tool takes is the model's own mistake, and always goes
-/// back to it.
+/// Effect of an error of the tool; by default the model receives it. An input
+/// that the tool does not accept is the model's own mistake, and the model
+/// always receives that error.
 struct with_tool_failure {
   explicit with_tool_failure(tool_failure what) : what(what) {}
 
@@ -43,14 +43,14 @@ struct with_tool_failure {
   tool_failure what;
 };
 
-/// Time until a call of the tool is cancelled and has failed with
-/// `deadline_exceeded`. Without it a call may take as long as the conversation
+/// Time until a call of the tool is cancelled and fails with
+/// `deadline_exceeded`. By default a call may take as long as the conversation
 /// that it belongs to.
 struct with_tool_timeout {
-  /// @param within positive.
+  /// @param within must be positive.
   explicit with_tool_timeout(caf::timespan within) : within(within) {}
 
-  /// @errors throws `invalid_argument` for what is not positive.
+  /// @errors throws `invalid_argument` for a time that is not positive.
   void apply(tool_options& to) const {
     if (within.count() <= 0)
       throw status_error{errc::invalid_argument,
@@ -61,7 +61,7 @@ struct with_tool_timeout {
   caf::timespan within;
 };
 
-/// An option of a tool: a value, which is applied when the tool is defined.
+/// Option of a tool: a value, which is applied when the tool is defined.
 template <class T>
 concept tool_option = requires(const T& x, tool_options& to) {
   x.apply(to);
