@@ -18,19 +18,19 @@ namespace tertulia {
 
 namespace detail {
 
-/// Where an action is and what is known of it.
+/// Reference to an action, with its descriptor.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct action_ref {
   caf::actor_system* system;
   front_desk_actor desk;
   std::string key;
   descriptor info;
-  /// The action itself if it is of this process.
+  /// The action itself if it belongs to this process; null otherwise.
   std::shared_ptr<const action> local;
-  /// Where to find the desk, if it is on another node.
+  /// Desk of the other node, if the action is on another node.
   std::shared_ptr<remote_desk> remote = nullptr;
 
-  /// Returns the desk; connects again if it was lost, which blocks.
+  /// Returns the desk; reconnects if it was lost, which blocks.
   [[nodiscard]] front_desk_actor current_desk() const {
     return remote ? remote->get() : desk;
   }
@@ -38,15 +38,15 @@ struct action_ref {
 
 } // namespace detail
 
-/// A defined action that takes inputs and streams chunks at the same time.
+/// Handle of an action that takes inputs and streams chunks at the same time.
 ///
-/// What `define_bidi_flow` and its siblings return, and
-/// `remote_runtime::action` for one of another node; from it connections are
-/// opened in whichever of three ways suits the client.
+/// Returned by `define_bidi_flow` and its siblings, and by
+/// `remote_runtime::action` for an action of another node. Its connections can
+/// be opened in three ways: by threads, bodies and actors.
 ///
 /// @threads  all members; cheap to copy.
-/// @lifetime within that of the actor system; its runtime may be gone, and what
-///           is opened then is refused with `unavailable`.
+/// @lifetime must not outlive the actor system; if its runtime is gone, opening
+///           a connection fails with `unavailable`.
 /// @design   README §5.4 "Clients"; seed 001 §1.1, §2.4.
 template <class Init, class In, class Out, class Stream>
 class bidi_action {
@@ -60,26 +60,26 @@ public:
   explicit bidi_action(detail::action_ref what)
     : what_(std::make_shared<const detail::action_ref>(std::move(what))) {}
 
-  /// What it is called, and the schemas of what goes in and out.
+  /// Returns its name, and the schemas of its inputs and outputs.
   [[nodiscard]] const descriptor& info() const noexcept {
     return what_->info;
   }
 
-  /// Opens a connection for threads; waits until it is open.
+  /// Opens a connection for threads and waits until it is open.
   ///
   /// @param options any of `with_init`, `with_input_window`,
   ///                `with_chunk_window`, `with_deadline`, `with_open_timeout`,
   ///                `with_trace_parent`; for agents also `with_session_id`,
   ///                `with_snapshot_id`, `with_take_over`.
-  /// @errors `invalid_argument` for options that make no sense;
-  ///         `resource_exhausted` if too many connections are open;
-  ///         `unavailable` if the runtime is stopping; `deadline_exceeded`;
-  ///         `failed_precondition` on a thread of CAF's scheduler; of another
-  ///         node that was lost before, what its `remote_runtime` says when it
-  ///         connects again, for which it has a time of its own. Of
-  ///         agents also `failed_precondition` for a session that is live, a
-  ///         session or snapshot without a store or a newer type; `not_found`
-  ///         and `data_loss` of a snapshot; what the store says.
+  /// @errors `invalid_argument` for invalid options; `resource_exhausted`
+  ///         if too many connections are open; `unavailable` if the runtime is
+  ///         stopping; `deadline_exceeded`; `failed_precondition` on a thread
+  ///         of CAF's scheduler; for another node that was lost before, the
+  ///         errors of its `remote_runtime` when it reconnects, which has a
+  ///         time limit of its own. For agents also `failed_precondition` for a
+  ///         session that is live, a session or snapshot without a store or a
+  ///         newer type; `not_found` and `data_loss` for a snapshot; errors of
+  ///         the store.
   template <class... Options>
   [[nodiscard]] connection<In, Out, Stream>
   stream_bidi(const Options&... options) const {
@@ -89,7 +89,7 @@ public:
       chosen.open_within, what_->local)};
   }
 
-  /// Opens a connection to which a body is the client, without blocking; see
+  /// Opens a connection whose client is a body, without blocking; see
   /// `stream_bidi`.
   template <class... Options>
   [[nodiscard]] task<async_connection<In, Out, Stream>>
@@ -102,7 +102,7 @@ public:
 
   /// Returns the message with which an actor opens a connection: send it as a
   /// request to the runtime's `front_desk`.
-  /// @param client who will hear the connection.
+  /// @param client receives the messages of the connection.
   template <class... Options>
   [[nodiscard]] tertulia::open
   opening_for(chunk_sink client, const Options&... options) const {
@@ -135,15 +135,15 @@ private:
     co_return async_connection<In, Out, Stream>{std::move(impl)};
   }
 
-  // Shared, because the schemas in it are large next to what a call costs.
+  // Shared, because its schemas are large compared with the cost of a call.
   std::shared_ptr<const detail::action_ref> what_;
 };
 
-/// A bidi action whose connections are traced: seed 001 §1.3.
+/// Bidi action whose connections are traced: seed 001 §1.3.
 template <class Init, class In, class Out, class Stream>
 using bidi_flow = bidi_action<Init, In, Out, Stream>;
 
-/// An action whose types are not known here; what goes in and out is JSON.
+/// Action whose types are not known here; its inputs and outputs are JSON.
 using json_action = bidi_action<json, json, json, json>;
 
 } // namespace tertulia

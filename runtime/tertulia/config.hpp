@@ -8,18 +8,19 @@
 
 namespace tertulia {
 
-/// The certificate of a node and that of the authority which it trusts, as PEM
-/// files. `tertulia pki` makes them.
+/// Certificates of a node and of the authority that it trusts, as PEM files.
+/// `tertulia pki` creates them.
 ///
-/// Nodes use TLS 1.3 and both sides show a certificate. A good one is any that
-/// the authority has issued: names and addresses are not compared. Whoever
-/// holds one can open whatever is registered, pose as any other node, and end
-/// the process of a peer with malformed messages. So certificates are for nodes
-/// and trusted programs, and the authority is one of your own.
+/// Nodes use TLS 1.3 and both sides present a certificate. Every certificate
+/// that the authority has issued is accepted: names and addresses are not
+/// compared. The holder of a certificate can open every registered action,
+/// impersonate any other node, and end the process of a peer with malformed
+/// messages. So certificates are for nodes and trusted programs only, and the
+/// authority must be your own.
 ///
 /// @threads a value.
 struct tls_files {
-  /// Returns the files that `tertulia pki issue DIRECTORY NAME` has made.
+  /// Returns the files that `tertulia pki issue DIRECTORY NAME` has created.
   static tls_files of(const std::string& directory, const std::string& name);
 
   std::string certificate; ///< of this node
@@ -27,44 +28,43 @@ struct tls_files {
   std::string authority;   ///< issuer of the certificates of all nodes
 };
 
-/// Ways for nodes to talk to each other without certificates.
+/// Transports between nodes without certificates.
 enum class transport {
-  /// No encryption and no authentication. One header of 32 bytes kills the
-  /// process, whoever sends it: any program that reaches the port, so on
-  /// loopback any local user. A header that announces 4 GB has it allocate and
-  /// zero 4 GB. Only where nobody else can reach the port, such as within a
-  /// network namespace.
+  /// No encryption and no authentication. One header of 32 bytes ends the
+  /// process, and any program that reaches the port can send it: on loopback
+  /// any local user. A header that announces 4 GB makes the process allocate
+  /// and zero 4 GB. Use it only if no other program can reach the port, such as
+  /// within a network namespace.
   plain_for_trusted_hosts,
 };
 
-/// Teaches an application's own configuration our messages and errors. Call it
-/// before the actor system is made.
+/// Adds the messages and errors of this library to an application's own
+/// configuration. Call it before the actor system is created.
 void add_messages_to(caf::actor_system_config& cfg);
 
 namespace detail {
 
-/// Refuses a system whose configuration never saw `add_messages_to`: its actors
-/// could talk to each other, but not to another node, and errors of ours would
-/// have no text.
+/// Checks that the configuration of a system went through `add_messages_to`.
+/// Otherwise its actors could send messages to each other, but not to another
+/// node, and errors of this library would have no text.
 /// @errors throws `failed_precondition`.
 void check_messages_of(caf::actor_system& system);
 
 } // namespace detail
 
-/// Adds CAF's network module, with the heartbeats without which a frozen node
-/// is never noticed, and TLS between the nodes. Every node must use it, or
-/// none.
+/// Adds CAF's network module, with the heartbeats that are required to detect a
+/// frozen node, and TLS between the nodes. All nodes must use it, or none.
 ///
-/// The files are read when a runtime is published and when another one is
-/// connected to; what is wrong with them is `failed_precondition` there.
+/// The files are read when a runtime is published and when it connects to
+/// another one; errors in them are reported there as `failed_precondition`.
 void add_network_to(caf::actor_system_config& cfg, const tls_files& files);
 
-/// The same with another transport; read its description first.
+/// Adds the network module with another transport; read its description first.
 void add_network_to(caf::actor_system_config& cfg, transport how);
 
-/// The configuration of a program that has no other.
+/// Configuration of a program without a configuration of its own.
 ///
-/// Reads no file and no command line: those belong to the program.
+/// It does not read files or the command line: these belong to the program.
 ///
 /// ```
 /// tertulia::config cfg;

@@ -29,13 +29,13 @@ class response_range;
 /// auto result = talk.output();
 /// ```
 ///
-/// @errors   also, of whatever waits: `failed_precondition` on a thread of the
-///           scheduler, which must not block.
+/// @errors   also, of every call that waits: `failed_precondition` on a thread
+///           of the scheduler, which must not block.
 /// @threads  `send`, `close`, `cancel`, `output` and `wait_until_done` from any
 ///           thread at any time; `responses` from one thread at a time.
-/// @lifetime move-only, not while another thread uses it; dropping it before
-///           the action has finished cancels the action. May outlive the
-///           runtime.
+/// @lifetime move-only; must not be moved while another thread uses it.
+///           Dropping it before the action has finished cancels the action. May
+///           outlive the runtime.
 /// @design   README §5.4 "Clients"; seed 001 §1.2.
 template <class In, class Out, class Stream>
 class connection {
@@ -69,13 +69,13 @@ public:
   /// Sends one input; waits while the body lags by a whole window. Takes an
   /// input or the arguments to build one.
   ///
-  /// An input that was sent when the body ended without reading it is lost with
-  /// the connection: `unread_inputs` counts those.
+  /// An input that the body has not read when it ends is lost with the
+  /// connection: `unread_inputs` counts these inputs.
   ///
   /// @errors `failed_precondition` after `close` or after completion;
-  ///         `cancelled` after a cancel; what ended the action otherwise;
-  ///         `invalid_argument` if the input has no JSON form that the action
-  ///         accepts. Nothing is sent then.
+  ///         `cancelled` after a cancel; otherwise the error that ended the
+  ///         action; `invalid_argument` if the input has no JSON form that the
+  ///         action accepts. Nothing is sent then.
   template <class... Ts>
   requires detail::buildable_from<In, Ts...>
   void send(Ts&&... xs) {
@@ -92,8 +92,8 @@ public:
                 detail::blocking_client::limit_of(within));
   }
 
-  /// Says that no further input comes. What was sent is still delivered.
-  /// Idempotent.
+  /// Announces that no further input follows. Inputs that were sent are still
+  /// delivered. Idempotent.
   void close() {
     impl_->close();
   }
@@ -106,15 +106,15 @@ public:
 
   // -- receiving --------------------------------------------------------------
 
-  /// Returns the chunks of this turn as they come, for a range-based `for`.
+  /// Returns the chunks of this turn as they arrive, for a range-based `for`.
   ///
   /// The range ends at the end of the turn; call again for the next one. It
-  /// ends for good when the action finishes. Leaving the loop early loses
-  /// nothing: the next call goes on behind the chunk that was last seen.
+  /// ends permanently when the action finishes. Leaving the loop early loses
+  /// nothing: the next call continues after the chunk that was read last.
   ///
-  /// @param within longest wait for each chunk; for ever if empty.
-  /// @errors what ended the action, after the chunks that it sent before;
-  ///         `deadline_exceeded` when a wait was too long: call again.
+  /// @param within longest wait for each chunk; unlimited if empty.
+  /// @errors the error that ended the action, after the chunks that were sent
+  ///         before it; `deadline_exceeded` if a wait was too long: call again.
   [[nodiscard]] response_range<Stream>
   responses(std::optional<caf::timespan> within = std::nullopt) {
     return response_range<Stream>{*impl_, *at_, within};
@@ -122,12 +122,12 @@ public:
 
   /// Waits for the result of the action.
   ///
-  /// Chunks that nobody has read by then are dropped, unless another thread is
-  /// in a loop over `responses`, which is then left to read them.
+  /// Unread chunks are dropped, unless another thread is in a loop over
+  /// `responses`, which then reads them.
   ///
-  /// @param within longest wait; for ever if empty.
-  /// @errors what ended the action; `deadline_exceeded` when the wait was too
-  ///         long: call again.
+  /// @param within longest wait; unlimited if empty.
+  /// @errors the error that ended the action; `deadline_exceeded` if the wait
+  ///         was too long: call again.
   Out output(std::optional<caf::timespan> within = std::nullopt) {
     auto value = impl_->output(detail::blocking_client::limit_of(within));
     try {
@@ -137,31 +137,31 @@ public:
     }
   }
 
-  /// Whether the action has finished and its last chunk was read; on the thread
-  /// that reads.
+  /// Returns whether the action has finished and its last chunk was read; only
+  /// on the reading thread.
   [[nodiscard]] bool finished() const {
     return at_->empty() && impl_->finished();
   }
 
-  /// How many of the inputs that were sent the body did not read before it
-  /// ended, the last ones of them; 0 before it has. A connection that was lost
-  /// cannot say, so all of them count as unread then.
+  /// Returns the number of inputs that were sent but not read by the body
+  /// before it ended, which are the last ones; 0 before its end. After the loss
+  /// of a connection the number is not known, so all inputs count as unread.
   [[nodiscard]] std::uint64_t unread_inputs() const {
     return impl_->unread_inputs();
   }
 
-  /// Returns what a conversation without a store had come to by the end of its
-  /// last good turn, once it has failed: nobody else keeps that, and the client
-  /// can go on from it with `with_state` or `with_init`. Empty before the end,
-  /// with a store, and if the connection was lost. The details of the error
-  /// have the same as JSON, as `state`.
+  /// Returns the state of a failed conversation without a store, as of the end
+  /// of its last successful turn. It is not stored elsewhere, and the client
+  /// can continue from it with `with_state` or `with_init`. Empty before the
+  /// end, with a store, and if the connection was lost. The details of the
+  /// error contain the same state as JSON, as `state`.
   [[nodiscard]] auto last_state() const requires detail::has_state<Out> {
     return detail::state_in<Out>(impl_->last_state());
   }
 
   /// Waits until the action has finished.
-  /// @param within longest wait; zero only looks.
-  /// @returns whether it has.
+  /// @param within longest wait; zero does not wait.
+  /// @returns whether it has finished.
   bool wait_until_done(caf::timespan within) {
     return impl_->wait_until_done(detail::blocking_client::limit_of(within));
   }
@@ -176,13 +176,13 @@ private:
   std::unique_ptr<detail::chunk_cursor<Stream>> at_; // ranges refer to it
 };
 
-/// A connection to an action whose types are not known here.
+/// Connection to an action whose types are not known here.
 using json_connection = connection<json, json, json>;
 
 /// The chunks of one turn.
 ///
-/// @threads  only on the thread that made it.
-/// @lifetime within that of its connection.
+/// @threads  only on the thread that created it.
+/// @lifetime must not outlive its connection.
 template <class Stream>
 class response_range {
 public:
@@ -250,7 +250,8 @@ public:
     return std::default_sentinel;
   }
 
-  /// Whether the range has ended because the turn has, and not the action.
+  /// Returns whether the range has ended with the turn, and not with the
+  /// action.
   [[nodiscard]] bool turn_ended() const noexcept {
     return turn_ended_;
   }

@@ -35,8 +35,8 @@ void add_session_store(std::vector<std::shared_ptr<const action>>& to,
 
 } // namespace detail
 
-/// The front door: defines actions and opens connections to them, inside an
-/// actor system of the application's.
+/// Entry point of the library: defines actions and opens connections to them,
+/// in an actor system of the application.
 ///
 /// ```
 /// tertulia::config cfg;
@@ -46,16 +46,16 @@ void add_session_store(std::vector<std::shared_ptr<const action>>& to,
 /// ```
 ///
 /// @threads  all members.
-/// @lifetime within that of its actor system. Its destructor tells all open
-///           connections to stop (`unavailable`) and waits until they have,
-///           blocking work that has begun included; it must not run on an
+/// @lifetime must not outlive its actor system. Its destructor stops all open
+///           connections (`unavailable`) and waits until they have ended,
+///           including blocking work that has begun; it must not run on an
 ///           actor.
 /// @design   README §5.1 "Words".
 class runtime {
 public:
   /// @param system its configuration went through `add_messages_to` or is a
   ///               `tertulia::config`.
-  /// @errors throws `failed_precondition` if it is not.
+  /// @errors throws `failed_precondition` otherwise.
   explicit runtime(caf::actor_system& system, runtime_options options = {});
 
   runtime(const runtime&) = delete;
@@ -71,8 +71,8 @@ public:
   /// @param body        a coroutine `task<Out>(context, Init, input<In>,
   ///                    output<Stream>)`, or without `Init`. The runtime keeps
   ///                    it while any connection to it is open, so a lambda may
-  ///                    capture; it runs on many actors at once, so what it
-  ///                    captures must stand that.
+  ///                    capture; it runs on many actors at once, so its
+  ///                    captures must be thread-safe.
   /// @param description for people; part of the descriptor.
   /// @errors `already_exists`; `invalid_argument` for a bad name.
   /// @design seed 001 §2.1.
@@ -84,7 +84,7 @@ public:
                     std::move(description));
   }
 
-  /// Makes a bidi action that cannot be found by key; see `define_bidi_action`.
+  /// Makes a bidi action that is not registered; see `define_bidi_action`.
   template <class Body>
   auto
   new_bidi_action(std::string name, Body body, std::string description = {}) {
@@ -113,10 +113,9 @@ public:
   }
 
   /// Defines an agent: a flow whose connections have a session with a state of
-  /// its own type, which is kept, snapshotted and restored. Registers it as
+  /// its own type, which is stored, snapshotted and restored. Registers it as
   /// `/agent/<name>`, and if it has a store the actions
-  /// `/session-store/<name>/getSnapshot`, `…/listSnapshots` and
-  /// `…/getSession`.
+  /// `/session-store/<name>/getSnapshot`, `…/listSnapshots` and `…/getSession`.
   ///
   /// @param name    as for `define_bidi_action`.
   /// @param body    a coroutine `task<agent_result<Out>>(context,
@@ -125,8 +124,8 @@ public:
   /// @param options any of `with_session_store`, `with_snapshot_callback`,
   ///                `with_save_failure`, `with_store_timeout`,
   ///                `with_migration`, `with_description`.
-  /// @errors `already_exists`; `invalid_argument` for a bad name or options
-  ///         that make no sense.
+  /// @errors `already_exists`; `invalid_argument` for a bad name or
+  ///         invalid options.
   /// @design README §5.14 "Sessions"; seeds 001 §2.3, 000 §3.
   template <class Body, class... Options>
   auto define_agent(std::string name, Body body, const Options&... options) {
@@ -151,21 +150,20 @@ public:
 
   // -- by key -----------------------------------------------------------------
 
-  /// Describes everything that is registered, sorted by key.
+  /// Returns the descriptors of all registered actions, sorted by key.
   [[nodiscard]] std::vector<descriptor> actions() const;
 
-  /// Describes one action, empty if there is none of that key.
+  /// Returns the descriptor of an action; empty if the key is not registered.
   [[nodiscard]] std::optional<descriptor>
   find_action(const std::string& key) const;
 
-  /// Returns a handle on the action of that key that speaks JSON, whatever the
-  /// types of the action are. Inputs and initialization data of another shape
-  /// are refused with `invalid_argument` and the JSON path.
+  /// Returns a handle of a registered action that uses JSON, whatever the types
+  /// of the action are. Inputs and initialization data of another shape are
+  /// refused with `invalid_argument` and the JSON path.
   /// @errors `not_found`.
   [[nodiscard]] json_action action(const std::string& key) const;
 
-  /// Opens a connection to the action of that key; see
-  /// `bidi_action::stream_bidi`.
+  /// Opens a connection to a registered action; see `bidi_action::stream_bidi`.
   /// @errors also `not_found`.
   template <class... Options>
   [[nodiscard]] json_connection
@@ -174,14 +172,14 @@ public:
   }
 
   /// Runs an action once: sends the inputs, closes, and waits for the output.
-  /// Inputs that it does not read before it ends are left out; `stream_bidi` is
-  /// for who wants to know of them.
+  /// Inputs that the action has not read when it ends are ignored; use
+  /// `stream_bidi` to count them.
   ///
-  /// @param key      which action.
+  /// @param key      key of the action.
   /// @param inputs   its inputs, in order.
-  /// @param on_chunk hears each chunk as it comes, on the calling thread; can
-  ///                 be empty.
-  /// @errors what `stream_bidi`, `send` and `output` throw; an exception of
+  /// @param on_chunk receives each chunk as it arrives, on the calling thread;
+  ///                 may be empty.
+  /// @errors errors of `stream_bidi`, `send` and `output`; an exception of
   ///         `on_chunk` cancels the action.
   template <class... Options>
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
@@ -191,21 +189,21 @@ public:
     return detail::run_once(stream_bidi(key, options...), inputs, on_chunk);
   }
 
-  /// As `run`, for an action of known types that answers one input.
+  /// As `run`, for an action of known types with one input.
   ///
   /// ```
   /// auto now = rt.run<snapshot<words>>("/session-store/chat/getSnapshot",
   ///                                    snapshot_query{id});
   /// ```
   ///
-  /// @errors also `invalid_argument` if the input has no JSON or the output is
-  ///         no `Out`.
+  /// @errors also `invalid_argument` if the input has no JSON form or the
+  ///         output is not an `Out`.
   template <class Out, class In>
   Out run(const std::string& key, const In& input) const {
     return from_json<Out>(run(key, {to_json(input)}));
   }
 
-  /// As `run`, for a body that is the client: waits without blocking.
+  /// As `run`, for a client that is a body: waits without blocking.
   /// @lifetime `on_chunk` is called on the actor of the body.
   template <std::convertible_to<chunk_listener> Hear = chunk_listener,
             class... Options>
@@ -220,12 +218,12 @@ public:
 
   // -- for actors and tools ---------------------------------------------------
 
-  /// The actor that opens connections: for clients that are actors.
+  /// Returns the actor that opens connections, for clients that are actors.
   [[nodiscard]] const front_desk_actor& front_desk() const noexcept {
     return env_->desk;
   }
 
-  /// Where spans can be listened to.
+  /// Returns the tracer, to which listeners of spans can be added.
   [[nodiscard]] tracer& traces() const noexcept {
     return env_->traces;
   }
@@ -234,31 +232,32 @@ public:
     return env_->system;
   }
 
-  /// Lets other processes open connections: publishes the front desk on a port,
-  /// over TLS with mutual certificates unless the configuration has chosen
-  /// otherwise by name (`add_network_to`).
+  /// Publishes the front desk on a port, so that other processes can open
+  /// connections: over TLS with mutual certificates, unless the configuration
+  /// has explicitly chosen another transport (`add_network_to`).
   ///
-  /// Over TLS nothing of a stranger gets past the handshake, which takes five
-  /// seconds at most; there are at most 64 handshakes at a time from one
-  /// address and 256 in all, and the oldest makes room. Whoever holds a
-  /// certificate of the authority is trusted with everything, see `tls_files`.
-  /// A host that can be flooded needs a firewall in front of it, as any.
+  /// Over TLS no data of an unauthenticated peer gets past the handshake, which
+  /// takes at most five seconds; at most 64 handshakes run at a time for one
+  /// address and 256 in all, and a new one replaces the oldest. The holder of a
+  /// certificate of the authority is fully trusted, see `tls_files`. A host
+  /// that can be flooded needs a firewall, as any other.
   ///
   /// @param port    0 picks a free one.
-  /// @param address where to listen: one address of this machine, as a number.
+  /// @param address address of this machine to listen on, in numeric form.
   /// @returns the port.
   /// @errors `failed_precondition` if the actor system has no network module
   ///         (see `add_network_to`) or its certificates cannot be used;
-  ///         `invalid_argument` for an address that is none;
-  ///         `unavailable` if the port cannot be had.
+  ///         `invalid_argument` for an invalid address; `unavailable` if the
+  ///         port cannot be opened.
   std::uint16_t publish(std::uint16_t port = 0,
                         const std::string& address = "127.0.0.1");
 
-  /// Refuses new connections from now on and tells the open ones to stop. Does
-  /// not wait; the destructor does. Idempotent.
+  /// Refuses new connections from now on and stops the open ones. Does not
+  /// wait; the destructor does. Idempotent.
   void stop();
 
-  /// Describes an action of such types; private to this library.
+  /// Returns the descriptor of an action of these types; private to this
+  /// library.
   template <class Types>
   static descriptor
   describe(std::string kind, std::string name, std::string description) {
@@ -273,7 +272,7 @@ public:
     env_->actions.add(all);
   }
 
-  /// Makes a handle on an action; private to this library.
+  /// Makes a handle of an action; private to this library.
   template <class Types>
   [[nodiscard]] auto
   handle(const std::shared_ptr<const detail::action>& what) const {

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-// When snapshots are made. A callback is asked at every event and says whether
-// this one is worth it:
+// Conditions for snapshots. A callback is called at every event and decides
+// whether to make a snapshot:
 //
 //   with_snapshot_callback(snapshot_on{snapshot_event::turn_end})
 //   with_snapshot_callback([](const snapshot_context<words>& x) {
@@ -24,7 +24,7 @@
 
 namespace tertulia {
 
-/// What a snapshot callback can know, whatever the type of the state.
+/// Context of a snapshot callback, independent of the type of the state.
 ///
 /// @lifetime valid during the call only.
 class snapshot_context_base {
@@ -37,7 +37,7 @@ public:
     return at_->event;
   }
 
-  /// The index that the snapshot would have in its timeline.
+  /// Returns the index that the snapshot would have in its timeline.
   [[nodiscard]] std::uint64_t index() const noexcept {
     return at_->index;
   }
@@ -46,10 +46,10 @@ public:
     return at_->turn_index;
   }
 
-  /// Whether the state differs from that of the last snapshot, or there is
-  /// none. Compares their hashes; messages that were hashed before are not
+  /// Returns whether the state differs from that of the last snapshot, or no
+  /// snapshot exists. Compares hashes; messages that were hashed before are not
   /// hashed again.
-  /// @errors `invalid_argument` for a state without JSON.
+  /// @errors `invalid_argument` for a state without a JSON form.
   [[nodiscard]] bool changed() const {
     return at_->previous == nullptr || at_->present.id() != at_->previous->id();
   }
@@ -63,11 +63,11 @@ private:
   const detail::snapshot_moment* at_;
 };
 
-/// What the snapshot callback of an agent is told. Seed 000 §1.3.
+/// Context of the snapshot callback of an agent. Seed 000 §1.3.
 template <class State>
 class snapshot_context : public snapshot_context_base {
 public:
-  /// Of which a state says the version.
+  /// Type whose version is stored with a state.
   using value_type = State;
 
   using snapshot_context_base::snapshot_context_base;
@@ -76,7 +76,8 @@ public:
     return *at().present.custom().template get_if<State>();
   }
 
-  /// The state at the last snapshot of the session; null for none.
+  /// Returns the state at the last snapshot of the session; null if none
+  /// exists.
   [[nodiscard]] const State* prev_state() const noexcept {
     return at().previous == nullptr
              ? nullptr
@@ -84,21 +85,21 @@ public:
   }
 };
 
-/// A snapshot always, at every event.
+/// Callback that makes a snapshot at every event.
 struct snapshot_always {
   bool operator()(const snapshot_context_base&) const noexcept {
     return true;
   }
 };
 
-/// Never a snapshot. What agents and chat agents do without a callback.
+/// Callback that never makes a snapshot: the default of agents and chat agents.
 struct snapshot_never {
   bool operator()(const snapshot_context_base&) const noexcept {
     return false;
   }
 };
 
-/// A snapshot at these events.
+/// Callback that makes a snapshot at the given events.
 class snapshot_on {
 public:
   snapshot_on(std::initializer_list<snapshot_event> events) : events_(events) {}
@@ -114,7 +115,8 @@ private:
   std::vector<snapshot_event> events_;
 };
 
-/// A snapshot at these events if the state has changed since the last one.
+/// Callback that makes a snapshot at the given events if the state has changed
+/// since the last one.
 class snapshot_on_change {
 public:
   snapshot_on_change(std::initializer_list<snapshot_event> events)
@@ -130,7 +132,7 @@ private:
 
 namespace ai {
 
-/// The state of a conversation where it lies; nothing is copied.
+/// View of the state of a conversation; nothing is copied.
 /// @lifetime valid during the call of a snapshot callback only.
 template <class Custom>
 class state_view {
@@ -154,12 +156,12 @@ private:
   const state* of_;
 };
 
-/// What the snapshot callback of a chat agent or a session flow is told. Seeds
+/// Context of the snapshot callback of a chat agent or a session flow. Seeds
 /// 003 §3.1, 004 §3.
 template <class Custom>
 class snapshot_context : public snapshot_context_base {
 public:
-  /// Of which a state says the version.
+  /// Type whose version is stored with a state.
   using value_type = Custom;
 
   using snapshot_context_base::snapshot_context_base;
@@ -168,7 +170,7 @@ public:
     return state_view<Custom>{at().present};
   }
 
-  /// The state at the last snapshot; empty for none.
+  /// Returns the state at the last snapshot; empty if none exists.
   [[nodiscard]] std::optional<state_view<Custom>> prev_state() const noexcept {
     if (at().previous == nullptr)
       return std::nullopt;

@@ -143,7 +143,7 @@ namespace tertulia::ai {
 ///          last iteration; `invalid_argument` with the path for an answer that
 ///          does not fit the schema, for a response or a repeated request that
 ///          does not match a request of the last answer, or is the second one
-///          for it, and for inconsistent options; errors of the model, and of a
+///          for it, and for invalid options; errors of the model, and of a
 ///          tool that `fails_turn`; `cancelled` and other reasons that end the
 ///          body.
 /// @threads only on the actor of its body.

@@ -14,7 +14,7 @@
 
 namespace tertulia::detail {
 
-// -- the types of an agent, read off its body ---------------------------------
+// -- the types of an agent, derived from its body -----------------------------
 
 template <class Result>
 struct agent_out {
@@ -49,7 +49,7 @@ struct agent_signature<task<Result>(context, session<State>, input<In>,
 template <class Body>
 using types_of_agent = agent_signature<typename callable_signature<Body>::type>;
 
-/// A function that can be the body of an agent: a coroutine
+/// Function that can be the body of an agent: a coroutine
 /// `task<agent_result<Out>>(context, session<State>, input<In>,
 /// responder<Stream>)`, or one that returns `task<Out>` or `task<>`.
 template <class Body>
@@ -57,8 +57,8 @@ concept agent_body = requires {
   typename types_of_agent<std::decay_t<Body>>::state_type;
 };
 
-/// Stops the compiler at a function that cannot be the body of an agent, and
-/// says why.
+/// Fails to compile for a function that cannot be the body of an agent, and
+/// explains why.
 template <class Body>
 consteval bool check_agent_body() {
   static_assert(
@@ -78,13 +78,14 @@ consteval bool check_agent_body() {
 
 // -- the action ---------------------------------------------------------------
 
-/// Takes apart the options that all conversations have in common.
-/// @errors throws `invalid_argument` if there is a snapshot and an initial
-///         state, too.
+/// Returns the part of the options that all conversations have in common.
+/// @errors throws `invalid_argument` for a snapshot together with an initial
+///         state; `failed_precondition` for a snapshot or a session without a
+///         store.
 session_opening opening_of(const conversation_action& what,
                            const open_options& options, bool has_initial_state);
 
-/// An action with sessions of a plain state: seeds 001 §7, 000.
+/// Action with sessions of a plain state: seeds 001 §7, 000.
 template <class Body>
 class agent_action final : public conversation_action {
 public:

@@ -20,29 +20,29 @@
 
 namespace tertulia::detail {
 
-/// A connection as threads see it: a sink actor moves what arrives behind a
-/// mutex, where threads wait for it.
+/// Connection for threads: a sink actor stores incoming messages behind a
+/// mutex, where threads wait for them.
 ///
-/// The sink lives until the last word has come; dropping the client before that
-/// cancels the connection, and the sink then hears its end alone.
+/// The sink lives until the completion message has arrived. Dropping the client
+/// before that cancels the connection, and then only the sink receives its end.
 ///
 /// @threads all members; one reader at a time.
 class blocking_client {
 public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// When a wait gives up; never if empty.
+  /// End of a wait; unlimited if empty.
   using limit = std::optional<time_point>;
 
   static limit limit_of(std::optional<caf::timespan> within);
 
   /// Opens a connection and waits until it is open.
   ///
-  /// @param what the action if it is of this process: inputs are then checked
-  ///             before they are sent.
-  /// @errors throws what the front desk or the connection answers;
+  /// @param what the action if it belongs to this process: inputs are then
+  ///             checked before they are sent.
+  /// @errors throws errors of the front desk or the connection;
   ///         `deadline_exceeded`; `failed_precondition` on a thread of the
-  ///         scheduler, as does everything here that waits.
+  ///         scheduler, as all functions here that wait.
   static std::shared_ptr<blocking_client>
   connect(caf::actor_system& system, const front_desk_actor& desk, open what_to,
           caf::timespan within, std::shared_ptr<const action> what);
@@ -67,25 +67,27 @@ public:
     changed_.notify_all();
   }
 
-  /// The connection did not open, or has gone without a last word.
+  /// Handles a connection that did not open, or was lost without a completion
+  /// message.
   void on_lost(caf::error reason);
 
   // -- for threads ------------------------------------------------------------
 
   /// @errors throws `failed_precondition` after a close or an output,
-  ///         `cancelled`, what ended the connection, `deadline_exceeded`.
+  ///         `cancelled`, the error that ended the connection,
+  ///         `deadline_exceeded`.
   void send(payload value, limit until);
 
   void close();
 
   void cancel();
 
-  /// What a reader found.
+  /// Result of a read.
   enum class found { chunks, turn_end, end };
 
-  /// Waits for what comes next in the stream. The reader has dealt with what it
-  /// was given the last time.
-  /// @errors throws what ended the connection; `deadline_exceeded`.
+  /// Waits for the next chunks or the next end in the stream. The chunks of the
+  /// previous call count as consumed.
+  /// @errors throws the error that ended the connection; `deadline_exceeded`.
   found read(chunk_batch& into, limit until);
 
   /// Marks the calling thread as the reader until `stop_reading`: `output` then
@@ -93,27 +95,30 @@ public:
   void start_reading();
   void stop_reading() noexcept;
 
-  /// Waits for the output; unless another thread reads the stream, drops what
-  /// is in it.
-  /// @errors throws what ended the connection; `deadline_exceeded`.
+  /// Waits for the output; drops the unread stream unless another thread reads
+  /// it.
+  /// @errors throws the error that ended the connection; `deadline_exceeded`.
   payload output(limit until);
 
-  /// Ends the connection because what it said cannot be read as the types of
-  /// the client: everybody hears of it.
-  /// @errors always throws what ended the connection.
+  /// Ends the connection because one of its messages does not have the types of
+  /// the client, and notifies all waiting threads.
+  /// @errors always throws the error that ended the connection.
   [[noreturn]] void reject(caf::error reason);
 
   /// Waits until the connection has ended.
-  /// @returns whether it has.
+  /// @returns whether it has ended.
   bool wait_until_done(limit until);
 
-  /// How many inputs the body has not taken, once the connection has ended.
+  /// Returns the number of inputs that the body has not read, once the
+  /// connection has ended.
   std::uint64_t unread_inputs();
 
-  /// What a failed conversation had come to; see `client_end::last_state`.
+  /// Returns the last state of a failed conversation; see
+  /// `client_end::last_state`.
   payload last_state();
 
-  /// Whether the connection has ended and the stream was read to its end.
+  /// Returns whether the connection has ended and the stream was read to its
+  /// end.
   bool finished();
 
 private:
@@ -129,7 +134,7 @@ private:
   std::shared_ptr<const action> what_;
   connection_actor connection_;
   bool remote_ = false;
-  std::uint32_t in_hand_ = 0; // chunks that the reader was given last
+  std::uint32_t in_hand_ = 0; // chunks of the last batch of the reader
   std::optional<std::thread::id> reader_;
 };
 

@@ -12,12 +12,12 @@
 
 namespace tertulia::detail {
 
-// -- the types, read off the body ---------------------------------------------
+// -- the types, derived from the body -----------------------------------------
 
 template <class Signature>
 struct conversation_signature;
 
-/// The body of a chat agent.
+/// Types of the body of a chat agent.
 template <class Custom, class Status>
 struct conversation_signature<task<>(context, ai::session<Custom>,
                                      input<ai::conversation_input>,
@@ -32,7 +32,7 @@ struct conversation_signature<task<>(context, ai::session<Custom>,
   static constexpr bool is_flow = false;
 };
 
-/// The body of a session flow.
+/// Types of the body of a session flow.
 template <class Custom, class Status>
 struct conversation_signature<task<>(context, ai::flow_session<Custom>,
                                      ai::flow_responder<Status>)> {
@@ -50,15 +50,14 @@ template <class Body>
 using types_of_conversation = conversation_signature<
   typename callable_signature<std::decay_t<Body>>::type>;
 
-/// A function that can be the body of a chat agent: a coroutine
-/// `task<>(context, ai::session<Custom>, input<ai::conversation_input>,
-/// ai::responder<Status>)`.
+/// Function that can be the body of a chat agent: a coroutine `task<>(context,
+/// ai::session<Custom>, input<ai::conversation_input>, ai::responder<Status>)`.
 template <class Body>
 concept chat_agent_body = requires {
   requires !types_of_conversation<Body>::is_flow;
 };
 
-/// A function that can be the body of a session flow: a coroutine
+/// Function that can be the body of a session flow: a coroutine
 /// `task<>(context, ai::flow_session<Custom>, ai::flow_responder<Status>)`.
 template <class Body>
 concept session_flow_body = requires {
@@ -71,8 +70,8 @@ consteval bool check_conversation_values() {
   return check_json<typename types::custom_type, typename types::status_type>();
 }
 
-/// Stops the compiler at a function that cannot be the body of a chat agent,
-/// and says why.
+/// Fails to compile for a function that cannot be the body of a chat agent, and
+/// explains why.
 template <class Body>
 consteval bool check_chat_agent_body() {
   static_assert(chat_agent_body<Body>,
@@ -85,7 +84,8 @@ consteval bool check_chat_agent_body() {
   return false;
 }
 
-/// The same for a session flow.
+/// Fails to compile for a function that cannot be the body of a session flow,
+/// and explains why.
 template <class Body>
 consteval bool check_session_flow_body() {
   static_assert(session_flow_body<Body>,
@@ -100,7 +100,7 @@ consteval bool check_session_flow_body() {
 
 // -- the action ---------------------------------------------------------------
 
-/// An action with sessions of messages, a custom value and artifacts: seeds 003
+/// Action with sessions of messages, a custom value and artifacts: seeds 003
 /// and 004.
 template <class Body>
 class typed_conversation final : public conversation_action {
@@ -141,7 +141,8 @@ public:
                              "its clients"};
     if (has_state)
       result.initial = ai::to_state(*given->state);
-    // However the client has named the snapshot.
+    // The body gets the snapshot id, regardless of how the client has passed
+    // it.
     if (chosen.snapshot) {
       init_type told;
       told.snapshot_id = chosen.snapshot;
@@ -191,7 +192,7 @@ private:
   Body body_;
 };
 
-/// Makes the chunk that tells a client of a snapshot.
+/// Returns the chunk that notifies a client of a snapshot.
 template <class Status>
 payload make_notice(const snapshot_id& id) {
   ai::stream_chunk<Status> notice;

@@ -6,8 +6,8 @@
 #include <tertulia/nothing.hpp>
 
 // Options come in families: those of a client that opens a connection, of a
-// definition, of a generation, of a tool. One that is given in the wrong place
-// does not compile, and the compiler says where it belongs.
+// definition, of a generation, of a tool. An option in the wrong place does not
+// compile, and the error message names the right place.
 
 namespace tertulia {
 
@@ -40,7 +40,7 @@ concept applies_to = requires(const Option& x, Options& to) {
   x.apply(to);
 };
 
-// Those that depend on the types of an action are known by their names.
+// Options that depend on the types of an action are recognized by name.
 
 template <class Option>
 concept client_family = applies_to<Option, client_options<nothing>> || is_a<
@@ -57,7 +57,7 @@ concept generation_family = applies_to<Option, ai::generate_options>;
 template <class Option>
 concept tool_family = applies_to<Option, ai::tool_options>;
 
-/// The family of a place where options can be given.
+/// Family of the options that are accepted in one place.
 template <class Options>
 inline constexpr int family_of = 0;
 
@@ -73,7 +73,7 @@ inline constexpr int family_of<ai::generate_options> = 3;
 template <>
 inline constexpr int family_of<ai::tool_options> = 4;
 
-/// Stops the compiler at an option that does not belong here.
+/// Fails to compile for an option that does not belong here.
 template <class Option, int Here>
 consteval void refuse_option() {
   constexpr auto client = client_family<Option>;

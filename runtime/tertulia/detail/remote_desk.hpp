@@ -16,29 +16,28 @@
 
 namespace tertulia::detail {
 
-/// The front desk of another node, which is connected to again once it was
-/// lost.
+/// Front desk of another node, which is reconnected after it was lost.
 ///
 /// @threads  all members.
-/// @lifetime within that of its actor system.
+/// @lifetime must not outlive its actor system.
 class remote_desk {
 public:
   /// Connects.
-  /// @param within longest wait for the desk, each time.
+  /// @param within longest wait for the desk, for each attempt.
   /// @errors see `remote_runtime`.
   remote_desk(caf::actor_system& system, std::string host, std::uint16_t port,
               caf::timespan within);
 
-  /// Returns the desk. Connects again if it was lost, and blocks then; several
+  /// Returns the desk. Reconnects if it was lost, and blocks meanwhile; several
   /// threads wait for the same attempt, and share its failure.
   /// @errors see `remote_runtime`.
   [[nodiscard]] front_desk_actor get();
 
-  /// Returns whether the desk that was last connected to is known to be gone.
-  /// Does not block.
+  /// Returns whether the desk of the last connection is known to be lost. Does
+  /// not block.
   [[nodiscard]] bool is_lost() const;
 
-  /// Returns the desk that was last connected to. Does not block.
+  /// Returns the desk of the last connection. Does not block.
   [[nodiscard]] front_desk_actor desk() const;
 
 private:
@@ -49,9 +48,9 @@ private:
   const std::string host_;
   const std::uint16_t port_;
   const caf::timespan within_;
-  std::mutex connecting_;                   // held for as long as that takes
-  std::atomic<std::uint64_t> attempts_ = 0; // those that are over
-  caf::error failure_; // of the last attempt; for who holds `connecting_`
+  std::mutex connecting_;                   // held during an attempt
+  std::atomic<std::uint64_t> attempts_ = 0; // completed ones
+  caf::error failure_; // of the last attempt; protected by `connecting_`
   mutable std::mutex mutex_;
   front_desk_actor desk_;
 };

@@ -10,7 +10,7 @@
 
 namespace tertulia {
 
-/// Hears the chunks of an action that is run by key.
+/// Callback for the chunks of an action that is run by key.
 using chunk_listener = std::function<void(const json&)>;
 
 namespace detail {
@@ -19,7 +19,7 @@ namespace detail {
 json run_once(json_connection talk, const std::vector<json>& inputs,
               const chunk_listener& on_chunk);
 
-/// The same for a body.
+/// As above, for a body: waits without blocking.
 task<json> run_once(task<async_connection<json, json, json>> opening,
                     std::vector<json> inputs, chunk_listener on_chunk);
 

@@ -9,40 +9,41 @@
 #include <utility>
 #include <vector>
 
-// What can be asked of a store by key, for tools that know no types: each
-// action answers one input with its output.
+// Actions on a store by key, for tools that do not know its types: each action
+// answers one input with its output.
 
 namespace tertulia::detail {
 
-// States come back as the type that this program has.
+// States are returned as the type of this program, after migration.
 
-/// Asks a store for one snapshot.
+/// Returns one snapshot of a store.
 task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
                                     snapshot_ref which);
 
-/// Asks a store for a session.
+/// Returns a session of a store.
 task<stored_session> find_session(context ctx, const session_policy& policy,
                                   session_ref which);
 
-/// Asks a store for all snapshots of a session, page by page.
+/// Returns all snapshots of a session in a store, requested page by page.
 task<std::vector<stored_snapshot>>
 find_snapshots(context ctx, const session_policy& policy, session_ref of,
                session_query query);
 
-/// Returns the plain state as what it is.
+/// Returns a plain state as its type.
 template <class State>
 State state_as(const state& x) {
   auto value = x.custom();
   return value ? std::move(value).template take<State>() : State{};
 }
 
-/// The state of a snapshot, of which nothing may be wanted.
+/// Returns a snapshot with its state, which is default-constructed if the
+/// content is empty.
 template <class State>
 snapshot<State> snapshot_as(const stored_snapshot& x) {
   return snapshot<State>{x.record, state_as<State>(x.content)};
 }
 
-/// Waits for the one input of such an action.
+/// Waits for the only input of such an action.
 template <class T>
 task<T> the_input(input<T> in) {
   auto result = co_await in.next();
@@ -51,8 +52,8 @@ task<T> the_input(input<T> in) {
   co_return std::move(*result);
 }
 
-/// Makes `/<kind>/<name>/getSnapshot`.
-/// @tparam Snapshot what it answers, made by `make` of a `stored_snapshot`.
+/// Makes the action `/<kind>/<name>/getSnapshot`.
+/// @tparam Snapshot its output, which `make` creates from a `stored_snapshot`.
 template <class Snapshot, class Make>
 std::shared_ptr<const action> get_snapshot_action(const std::string& kind,
                                                   const conversation_action& of,
@@ -70,7 +71,7 @@ std::shared_ptr<const action> get_snapshot_action(const std::string& kind,
     "Returns a snapshot of " + of.info.key + '.');
 }
 
-/// Makes `/<kind>/<name>/listSnapshots`.
+/// Makes the action `/<kind>/<name>/listSnapshots`.
 template <class Snapshot, class Make>
 std::shared_ptr<const action>
 list_snapshots_action(const std::string& kind, const conversation_action& of,
@@ -81,7 +82,7 @@ list_snapshots_action(const std::string& kind, const conversation_action& of,
      make](context ctx, input<session_query> in,
            output<nothing>) -> task<std::vector<Snapshot>> {
       auto query = co_await the_input(in);
-      // Where restoring makes a branch nothing is out of date.
+      // If restoring makes a branch, no snapshot is out of date.
       if (restore == restore_rule::branch)
         query.include_orphaned = true;
       session_ref which{key, query.session_id};

@@ -20,7 +20,7 @@
 
 namespace tertulia::detail {
 
-// -- the types, read off the function -----------------------------------------
+// -- the types, derived from the function -------------------------------------
 
 template <class Signature>
 struct tool_signature;
@@ -37,14 +37,13 @@ template <class Fn>
 using types_of_tool
   = tool_signature<typename callable_signature<std::decay_t<Fn>>::type>;
 
-/// A function that can be a tool: a coroutine `task<Out>(ai::tool_context,
-/// In)`.
+/// Function that can be a tool: a coroutine `task<Out>(ai::tool_context, In)`.
 template <class Fn>
 concept tool_function = requires {
   typename types_of_tool<Fn>::in_type;
 };
 
-/// Stops the compiler at a function that cannot be a tool, and says why.
+/// Fails to compile for a function that cannot be a tool, and explains why.
 template <class Fn>
 consteval bool check_tool_function() {
   static_assert(
@@ -67,12 +66,12 @@ consteval bool check_tool_function() {
 
 // -- the action ---------------------------------------------------------------
 
-/// Returns the document as it is if the schema has it so.
+/// Returns the document unchanged if it fits the schema.
 /// @errors throws `invalid_argument` with the path; also without a document.
 json check_tool_input(const payload& x, const json& schema);
 
-/// An action that a model may ask for: opened with its input, sent what people
-/// say to it, and ended with its output.
+/// Action that a model may request: it is opened with its input, receives the
+/// replies of people, and ends with its output.
 template <class Fn>
 class tool_action final : public action {
 public:
@@ -82,8 +81,8 @@ public:
   tool_action(descriptor info, Fn fn)
     : action(std::move(info)), fn_(std::move(fn)) {}
 
-  /// Checks more than reading does: a model that has forgotten an argument must
-  /// hear of it, and not have it made up.
+  /// Checks more than decoding does: a model that omits an argument must get an
+  /// error instead of a default value.
   [[nodiscard]] payload check_init(payload init) const override {
     if (init.template get_if<in_type>() != nullptr)
       return init;
@@ -98,8 +97,8 @@ public:
     return std::move(value).template as<json>();
   }
 
-  // As in coroutine_action. A function for both would have this in its frame,
-  // which g++ refuses if the body has a type of an anonymous namespace.
+  // As in `coroutine_action`. A shared function would have this in its frame,
+  // which g++ rejects if the body has a type of an anonymous namespace.
   task<payload> run(context ctx, payload init) const override {
     if constexpr (types::returns_void) {
       co_await start(ctx, std::move(init));
@@ -118,7 +117,7 @@ private:
   Fn fn_;
 };
 
-// -- calling it ---------------------------------------------------------------
+// -- calls --------------------------------------------------------------------
 
 /// A defined tool.
 struct tool_entry {
@@ -127,8 +126,7 @@ struct tool_entry {
 };
 
 /// Runs a tool as a call of the body.
-/// @param said what people have said to the tool, in the order of its
-///             questions.
+/// @param said replies of people to the tool, in the order of its questions.
 template <class Out>
 task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> which,
                    payload input, std::vector<json> said) {
@@ -142,7 +140,8 @@ task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> which,
                                    std::chrono::seconds{30}, which->what.local);
   async_connection<json, Out, nothing> talk{std::move(impl)};
   for (auto& x : said) {
-    // A tool that has ended without asking says so by its output.
+    // A tool that ends without reading its replies reports its result as
+    // output.
     const auto sent = co_await as_expected(talk.send(std::move(x)));
     if (!sent)
       break;
@@ -151,8 +150,8 @@ task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> which,
   co_return co_await talk.output();
 }
 
-/// Makes the schemas and the name of a tool known.
-/// @errors throws `invalid_argument` for a name that models do not take.
+/// Checks the name of a tool.
+/// @errors throws `invalid_argument` for a name that models do not accept.
 void check_tool_name(const std::string& name);
 
 } // namespace tertulia::detail
