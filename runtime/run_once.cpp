@@ -46,7 +46,7 @@ json run_once(json_connection talk, const std::vector<json>& inputs,
       talk.close();
     } catch (const status_error& error) {
       // An action may end before it has read all inputs, and a cancel by this
-      // function has another reason.
+      // function is the result of another error.
       if (error.code() != errc::failed_precondition
           && error.code() != errc::cancelled) {
         refused = std::current_exception();

@@ -25,7 +25,7 @@ namespace tertulia::network {
 [[nodiscard]] caf::actor node_broker(caf::actor_system& system);
 
 /// Publishes a desk on a port that accepts only nodes whose certificate comes
-/// from the same authority as our own.
+/// from the same authority as the certificate of this node.
 /// @returns the port.
 /// @errors `failed_precondition` for certificates that cannot be used;
 ///         `invalid_argument` for an address that is not numeric; `unavailable`

@@ -19,7 +19,7 @@ namespace tertulia::network {
 ///
 /// Unauthenticated peers cost little: a handshake takes at most five seconds,
 /// and at most 64 run at a time for one address and 256 in all. If there are
-/// more, the oldest one is dropped: an honest one takes milliseconds.
+/// more, the oldest one is dropped: an honest handshake takes milliseconds.
 ///
 /// @threads only on the TLS thread, unless stated otherwise.
 class tls_port : public std::enable_shared_from_this<tls_port> {

@@ -87,7 +87,7 @@ bool has(const std::vector<sentence>& in,
 
 // -- names --------------------------------------------------------------------
 
-/// Returns the name that users give for themselves; empty if the text has none.
+/// Returns the name in a text such as `my name is Ada`; empty if it has none.
 std::string name_in(const std::vector<sentence>& text) {
   for (const auto& x : text) {
     auto from = end_of(x, {"my", "name", "is"});

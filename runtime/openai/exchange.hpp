@@ -42,8 +42,7 @@ struct answer_head {
   std::string retry_after;
 };
 
-/// Error of a request that got not a single byte of an answer: it may be sent
-/// again.
+/// Error of a request that received no byte of an answer: it may be sent again.
 class no_answer : public status_error {
 public:
   using status_error::status_error;

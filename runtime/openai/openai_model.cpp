@@ -79,7 +79,7 @@ void check(const openai_options& x) {
 
 /// Returns the texts that only the server may receive. The value of a header
 /// field may be a key, too. Texts of less than 8 bytes are not hidden, such as
-/// the `none` that some servers want: errors would be unreadable without them.
+/// the `none` that some servers want: without them errors would be unreadable.
 openai::secrets secrets_of(const openai_options& x,
                            const std::optional<openai::url>& proxy) {
   openai::secrets result;

@@ -31,7 +31,7 @@ struct tls_files {
 /// Transports between nodes without certificates.
 enum class transport {
   /// No encryption and no authentication. One header of 32 bytes ends the
-  /// process, and any program that reaches the port can send it: on loopback
+  /// process, and any program that reaches the port can send it, so on loopback
   /// any local user. A header that announces 4 GB makes the process allocate
   /// and zero 4 GB. Use it only if no other program can reach the port, such as
   /// within a network namespace.

@@ -31,8 +31,8 @@ namespace tertulia {
 /// sides must choose the same one.
 ///
 /// If the other process dies, its connections end with `unavailable`; if this
-/// process dies, they are cancelled there. After the loss was detected, the
-/// next call reconnects, of this object or of a handle that it has returned.
+/// process dies, they are cancelled there. Once the loss is detected, the next
+/// call of this object, or of a handle that it has returned, reconnects.
 /// Messages are never sent again.
 ///
 /// @threads  all members, on threads that may block.

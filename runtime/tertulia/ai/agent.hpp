@@ -32,7 +32,7 @@ using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`,
 ///                `with_client_states`, `with_migration`, `with_description`.
-/// @errors `already_exists`; `invalid_argument` for a bad name or inconsistent
+/// @errors `already_exists`; `invalid_argument` for a bad name or invalid
 ///         options.
 /// @design README §5.14 "Sessions"; seed 003 §4.1.
 template <class Body, class... Options>

@@ -11,7 +11,7 @@ namespace tertulia::ai {
 
 /// Initial state, for clients that keep states themselves. Not together with
 /// `with_snapshot_id`, nor with a store unless the conversation was defined
-/// `with_client_states`. Seeds 003 §4.2, 004 §4.2.
+/// with `with_client_states`. Seeds 003 §4.2, 004 §4.2.
 template <class Custom>
 struct with_state {
   explicit with_state(conversation_state<Custom> state)
@@ -52,7 +52,6 @@ public:
   ///
   /// @param options any of `with_state`, `with_snapshot_id`, `with_session_id`,
   ///                `with_take_over`, and those of `bidi_action::stream_bidi`.
-  /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for one
   /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for a
   ///         damaged one; `failed_precondition` for a session or a snapshot
   ///         without a store that could contain it, for an initial state if a

@@ -13,7 +13,7 @@
 
 namespace tertulia::detail {
 
-/// Refuses a request that no model can answer.
+/// Rejects a request that no model can answer.
 /// @errors throws `invalid_argument`.
 void check_request(const ai::generate_request& request);
 

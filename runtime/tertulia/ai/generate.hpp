@@ -204,8 +204,8 @@ template <model_like Model, class Out, class... Options>
 ///                                           ai::with_prompt("With leeks!"));
 /// ```
 ///
-/// The model receives the schema of the type, and its answer is parsed and
-/// checked with it, also if it is enclosed in code fences.
+/// The model receives the schema of the type. Its answer is parsed and checked
+/// against the schema, also if it is enclosed in code fences.
 ///
 /// @errors  as `generate`; `failed_precondition` if a tool waits for a person,
 ///          or if the model returned no message.

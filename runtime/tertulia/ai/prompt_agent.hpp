@@ -18,8 +18,8 @@ namespace tertulia::detail {
 void check_messages(const ai::conversation_input& x);
 
 /// Checks that a model can continue a conversation without a new message.
-/// @errors throws `invalid_argument` if the last message is of the model and
-///         none of its tools waits: it would answer itself.
+/// @errors throws `invalid_argument` if the last message is from the model and
+///         none of its tools waits: the model would answer itself.
 void check_unanswered(const ai::message_log& x);
 
 /// Checks the state with which a client begins a session of a store.
@@ -61,9 +61,9 @@ namespace tertulia::ai {
 /// @errors as `define_session_flow`; of a turn: as `generate`, and
 ///         `invalid_argument` for messages in the name of the model or of the
 ///         program, for one without content, and for an input without messages
-///         unless a tool waits or the last message is not of the model. With a
-///         store, a connection is refused with `invalid_argument` if the state
-///         of the client contains a tool that waits for a person.
+///         unless a tool waits or the last message is not from the model. With
+///         a store, a connection is refused with `invalid_argument` if the
+///         state of the client contains a tool that waits for a person.
 /// @threads from any thread.
 /// @design README §5.18 "Tools".
 template <class Custom = nothing, class... Options>

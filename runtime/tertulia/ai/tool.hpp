@@ -15,7 +15,7 @@
 
 namespace tertulia::ai {
 
-/// Handle of a tool of any types, which a model may request.
+/// Handle of a tool, whatever its types. A model may request it.
 ///
 /// @threads  all members; cheap to copy.
 /// @lifetime must not outlive the actor system; if its runtime is gone, a call

@@ -22,7 +22,7 @@ namespace tertulia::detail {
 /// @lifetime must not outlive its actor system.
 class remote_desk {
 public:
-  /// Connects.
+  /// Connects to the desk.
   /// @param within longest wait for the desk, for each attempt.
   /// @errors see `remote_runtime`.
   remote_desk(caf::actor_system& system, std::string host, std::uint16_t port,

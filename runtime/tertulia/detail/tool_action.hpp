@@ -119,7 +119,7 @@ private:
 
 // -- calls --------------------------------------------------------------------
 
-/// A defined tool.
+/// Action of a defined tool, with its options.
 struct tool_entry {
   action_ref what;
   ai::tool_options options;
