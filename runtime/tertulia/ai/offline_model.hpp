@@ -39,8 +39,8 @@ struct offline_options {
 /// well as can be guessed. After the tool's response the model reports it in
 /// words. If the request has an output schema, the answer is JSON that fits it.
 ///
-/// The same conversation always gets the same answer, in any process. Words
-/// count as tokens in its usage.
+/// Equal conversations get equal answers, in any process. Words count as tokens
+/// in its usage.
 ///
 /// @errors `already_exists`; `invalid_argument` for a bad name or a negative
 ///         pause.
