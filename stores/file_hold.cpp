@@ -33,7 +33,7 @@ void expect_regular(const std::string& name, const struct stat& x) {
     reject_file(errc::failed_precondition, name, "is not a regular file");
 }
 
-/// Closes a descriptor, unless it is released before.
+/// File descriptor that is closed at the end, unless it has been released.
 class descriptor {
 public:
   explicit descriptor(int x) noexcept : x_(x) {}
@@ -58,17 +58,18 @@ private:
   int x_;
 };
 
-/// What this process holds. Whoever closes any descriptor of a file takes away
-/// the POSIX locks that the process has on it, and those are what SQLite counts
-/// on. So nobody opens a file that is held here; a descriptor that somebody got
-/// nevertheless, because the file was renamed just then, stays open as long as
-/// it is held.
+/// Files that this process holds. SQLite relies on POSIX locks, and a process
+/// loses those that it has on a file when it closes any descriptor of the file.
+/// So a held file is not opened again. If that happens nevertheless, because
+/// the file was renamed at that moment, the spare descriptor stays open as long
+/// as the file is held.
 struct held_files {
   std::mutex mutex;
   std::map<file_identity, std::vector<int>> spare;
 };
 
-/// Never destroyed: a store may end after `main`.
+/// Returns the held files. They are never destroyed: a store may end after
+/// `main`.
 held_files& held() {
   static auto* const result = new held_files;
   return *result;
@@ -121,7 +122,8 @@ void expect_regular_file(const std::string& name) {
 file_hold::file_hold(const std::string& file, caf::timespan patience) {
   occupy_standard_descriptors();
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  // The kernel knows no wait with an end, and nobody waits here but at a start.
+  // `flock` cannot wait with a time-out. Polling is sufficient, since this wait
+  // occurs only when a store starts.
   constexpr std::chrono::milliseconds pause{5};
   while (!take(file)) {
     if (std::chrono::steady_clock::now() >= deadline)
@@ -152,7 +154,7 @@ bool file_hold::take(const std::string& file) {
   } else if (errno != ENOENT) {
     reject_file(file, errno);
   }
-  // Without waiting: somebody may have put a pipe there meanwhile.
+  // Non-blocking: a pipe may have been put in its place meanwhile.
   descriptor handle{::open(file.c_str(),
                            O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
                            S_IRUSR | S_IWUSR)};
@@ -169,7 +171,7 @@ bool file_hold::take(const std::string& file) {
       reject_file(file, errno);
     return false;
   }
-  // Whoever had it may have put another one in its place.
+  // The previous holder may have put another file in its place.
   const std::unique_ptr<char, decltype(&std::free)> name{
     ::realpath(file.c_str(), nullptr), &std::free};
   if (!name || ::stat(name.get(), &there) != 0 || identity_of(there) != which)
@@ -201,7 +203,7 @@ void file_hold::expect_in_place() const {
       if (identity_of(there) == x.which)
         continue;
     } else if (errno != ENOENT && errno != ENOTDIR) {
-      continue; // a process may no longer look there, and nothing has happened
+      continue; // access may have been revoked; the file may still be there
     }
     reject_file(
       errc::data_loss, x.name,

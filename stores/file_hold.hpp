@@ -15,7 +15,7 @@
 
 namespace tertulia {
 
-/// Which file it is, by whatever name.
+/// Identity of a file, independent of its name.
 struct file_identity {
   dev_t device = 0;
   ino_t number = 0;
@@ -23,27 +23,28 @@ struct file_identity {
   friend auto operator<=>(const file_identity&, const file_identity&) = default;
 };
 
-/// A file of which nobody else who asks in this way has one: the kernel keeps
-/// an exclusive lock on it, and lets go of it when this ends or the process
-/// does, however that happens. It is a lock of the file and not of its name, so
-/// it holds for all names that the file has.
+/// Exclusive hold on a file. The kernel keeps an exclusive lock on the file and
+/// releases it when this object is destroyed or the process ends in any way.
+/// The lock belongs to the file and not to its name, so it is valid for all
+/// names of the file. It is respected only by other holds.
 ///
-/// Standard input, output and error of the process are `/dev/null` from the
-/// first hold on if they were closed. Otherwise a file would get one of their
-/// numbers, and all that is printed would be written to it.
+/// If standard input, output or error of the process are closed, the first hold
+/// opens them as `/dev/null`. Otherwise a file would get one of their
+/// descriptors, and all printed text would be written to it.
 ///
 /// @threads   any; `watch` and `expect_in_place` one at a time.
-/// @lifetime  outlives what SQLite has open of the file: its end takes away the
-///            locks that SQLite has on it in this process.
+/// @lifetime  must outlive all connections of SQLite to the file: its end
+///            releases the locks that SQLite has on the file in this process.
 class file_hold {
 public:
-  /// Makes the file if there is none, for its owner alone.
-  /// @param   file absolute.
-  /// @param   patience how long to wait for whoever has it.
+  /// Locks a file. Creates it, accessible only to its owner, if it does not
+  /// exist.
+  /// @param   file absolute name.
+  /// @param   patience longest wait for another holder.
   /// @errors  throws `unavailable` that names the file, with `"inUse":true` in
-  ///          its details, if somebody else has it; `failed_precondition` for
-  ///          what is not a regular file, or one with several hard links;
-  ///          `not_found` without its folder, `permission_denied`.
+  ///          its details, if there is another holder; `failed_precondition` if
+  ///          the file is not a regular file or has several hard links;
+  ///          `not_found` if its directory does not exist; `permission_denied`.
   file_hold(const std::string& file, caf::timespan patience);
 
   file_hold(const file_hold&) = delete;
@@ -51,16 +52,16 @@ public:
 
   ~file_hold();
 
-  /// The name of the file without symbolic links.
+  /// Returns the name of the file, with symbolic links resolved.
   [[nodiscard]] const std::string& name() const noexcept {
     return name_;
   }
 
-  /// Expects another file, which is there, to stay in its place, too.
+  /// Adds a file to those that must stay in their place. The file must exist.
   void watch(const std::string& file);
 
-  /// Throws `data_loss` if one of the files is no longer the file of its name:
-  /// what is written to it now will not be found by anybody.
+  /// Throws `data_loss` if the name of one of the files no longer refers to
+  /// that file: data that is written to it now could not be found later.
   void expect_in_place() const;
 
 private:
@@ -69,7 +70,8 @@ private:
     file_identity which;
   };
 
-  /// @returns whether we have it now.
+  /// Tries once to lock the file.
+  /// @returns whether the file is locked now.
   bool take(const std::string& file);
 
   std::string name_;
@@ -77,16 +79,16 @@ private:
   std::vector<place> places_;
 };
 
-/// Throws `failed_precondition` if there is something of that name that is not
-/// a regular file: to open a pipe may take for ever.
+/// Throws `failed_precondition` if the name refers to something other than a
+/// regular file: opening a pipe may block forever.
 void expect_regular_file(const std::string& name);
 
-/// Throws an error that names a file, in its details too.
+/// Throws an error that names a file, also in its details.
 [[noreturn]] void reject_file(errc code, const std::string& file,
                               const std::string& why,
                               json details = json::object());
 
-/// Throws what an error of the system means for a file.
+/// Throws the error that corresponds to a system error (`errno`) for a file.
 [[noreturn]] void reject_file(const std::string& file, int error);
 
 } // namespace tertulia

@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  /// Answers with what the function returns or throws.
+  /// Returns the result of a function, or its exception as an error.
   template <class Fn>
   static auto answer(Fn fn) -> caf::result<decltype(fn())> {
     try {

@@ -8,11 +8,12 @@
 
 namespace tertulia {
 
-/// While this lives, a write of this thread beyond the largest size of a file
-/// (`ulimit -f`) fails, as one to a full disk does; without it the process is
-/// killed by `SIGXFSZ`. What the process does with signals stays as it is.
+/// Guard that blocks `SIGXFSZ` on this thread. While it lives, a write beyond
+/// the maximum size of a file (`ulimit -f`) fails like a write to a full disk;
+/// without it, the signal kills the process. The signal dispositions of the
+/// process remain unchanged.
 ///
-/// @threads ends on the thread on which it was made.
+/// @threads must be destroyed on the thread that created it.
 class size_limit_is_an_error {
 public:
   size_limit_is_an_error() noexcept {
@@ -27,7 +28,8 @@ public:
   ~size_limit_is_an_error() {
     if (sigismember(&before_, SIGXFSZ) == 1)
       return;
-    // It waits for the thread that has written, and would come now.
+    // The signal is pending for this thread after a failed write, and would be
+    // delivered when it is unblocked.
     const timespec at_once{};
     while (sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
     }

@@ -12,20 +12,22 @@
 
 namespace tertulia {
 
-/// Marks a file as ours; "Tert" in ASCII.
+/// Application id of the files of this store; "Tert" in ASCII.
 inline constexpr std::int32_t sqlite_application_id = 0x54657274;
 
-/// The statements that bring a file from one version to the next, that from
-/// nothing to version 1 first. What is here is never changed, only added to.
+/// Returns the migration steps: the statements that bring a file from one
+/// version to the next. The first step creates version 1 in an empty file.
+/// Published steps are never changed; new ones are appended.
 [[nodiscard]] std::span<const char* const> sqlite_schema();
 
-/// Opens the file of a store and brings it to the newest version: as many as
-/// there are steps. From then on the hold watches all that SQLite has open.
+/// Opens the file of a store and migrates it to the newest version, which is
+/// the number of steps. From then on the hold watches all files that SQLite has
+/// open.
 ///
-/// @errors  throws `failed_precondition` for a file that is no store, comes
-///          from a newer version, or has tables, indexes, views or triggers
-///          that are not of a store; `data_loss` if one of a store's own is
-///          missing or another one. Then nothing is changed.
+/// @errors  throws `failed_precondition` for a file that is not a store, has a
+///          newer version, or has tables, indexes, views or triggers that do
+///          not belong to a store; `data_loss` if one that belongs to a store
+///          is missing or different. The file is not changed then.
 [[nodiscard]] sqlite_db
 open_sqlite(file_hold& hold, const sqlite_options& options,
             std::span<const char* const> steps = sqlite_schema());

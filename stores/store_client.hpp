@@ -16,12 +16,12 @@
 
 namespace tertulia {
 
-/// A thread that talks to a store: each question waits for its answer, or
-/// several are under way at once.
+/// Blocking client of a store. A request either waits for its answer, or
+/// several requests are in flight at once.
 ///
-/// @errors  throws what the store says; `deadline_exceeded`;
+/// @errors  throws the errors of the store; `deadline_exceeded`;
 ///          `failed_precondition` on a thread of the scheduler.
-/// @threads the one that made it.
+/// @threads only the thread that created it.
 template <class Store>
 class store_client {
 public:
@@ -47,7 +47,7 @@ public:
     }
   }
 
-  /// Asks without waiting; `receive` waits for what this returns.
+  /// Sends a request without waiting. `receive` waits for its answer.
   template <class Verb>
   auto send(const Verb& x) {
     return self_->request(store_, within_, x);

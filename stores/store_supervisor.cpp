@@ -21,7 +21,8 @@ namespace tertulia {
 
 namespace {
 
-/// What the supervisor says to itself, beside what it hears from others.
+/// Protocol of the supervisor: that of a store, and the message that the
+/// supervisor sends to itself.
 using supervisor_actor = managed_store::extend<caf::reacts_to<caf::tick_atom>>;
 
 class supervisor_state {
@@ -33,7 +34,8 @@ public:
   supervisor_state(const supervisor_state&) = delete;
   supervisor_state& operator=(const supervisor_state&) = delete;
 
-  /// A kill leaves nothing else to do: CAF drops a promise without a word.
+  /// Fails the pending requests. After a kill nothing else runs, and CAF drops
+  /// a promise without an answer.
   ~supervisor_state() {
     fail_pending(fail(errc::unavailable, "the store was killed"));
   }
@@ -54,7 +56,8 @@ public:
       stopping_ = x.reason;
       why_down_ = "the store is being stopped";
       fail_pending(fail(errc::unavailable, why_down_));
-      // Whoever waits for our end may want the files that the store has open.
+      // The store ends first: a client that waits for the end of the supervisor
+      // may need the files that the store has open.
       if (store_)
         self_->send_exit(store_, x.reason);
       else
@@ -86,8 +89,9 @@ private:
 
   // -- requests ---------------------------------------------------------------
 
-  /// Merely delegating would not do: a store that dies while it holds a promise
-  /// leaves whoever asked without an answer.
+  /// Returns a handler that forwards a request to the store. Delegation is not
+  /// sufficient: if a store dies while it holds a promise, the client would not
+  /// receive an answer.
   template <class Verb, class Answer>
   std::function<caf::result<Answer>(Verb&)> hand_on() {
     return [this](Verb& x) -> caf::result<Answer> {
@@ -96,8 +100,9 @@ private:
       auto promise = self_->make_response_promise<Answer>();
       const auto number = ++last_request_;
       pending_.emplace(number, promise);
-      // Infinite, because a time-out of CAF costs more than the save. No death
-      // goes unnoticed: the store is on this node, and is monitored.
+      // Infinite, because a time-out of CAF costs more than the save. The death
+      // of the store is always noticed: the store is on this node and is
+      // monitored.
       self_->request(store_, caf::infinite, std::move(x))
         .then([=, this](Answer& answer) { settle(number, std::move(answer)); },
               [=, this](caf::error& reason) {
@@ -107,7 +112,7 @@ private:
     };
   }
 
-  /// Answers a request, unless the death of the store has.
+  /// Answers a request, unless it was answered when the store died.
   template <class T>
   void settle(std::uint64_t number, T answer) {
     if (const auto i = pending_.find(number); i != pending_.end()) {
@@ -142,9 +147,9 @@ private:
     const auto pause = pause_at(now);
     if (pause.count() == 0)
       return restart();
-    // The end of the actor system waits for a store, but not for a pause, of
-    // which there may be one after the other. A pause that ends in the very
-    // moment in which the system has stopped waiting comes too late.
+    // The shutdown of the actor system waits for a store, but not for a pause,
+    // since one pause may follow another. A pause that ends at the moment when
+    // the system stops waiting is too late.
     self_->unregister_from_system();
     self_->delayed_send(self_, pause, caf::tick_atom_v);
   }
@@ -167,7 +172,7 @@ private:
     try {
       adopt(factory_(self_->system()));
     } catch (...) {
-      // a pause at least, so this does not call itself for long
+      // now with a pause, which limits the recursion
       plan_restart(to_status(current_exception_to_error()).message());
     }
   }
@@ -177,11 +182,12 @@ private:
   restart_options options_;
 
   managed_store store_;
-  /// Says that the store is down, and why; only while it is.
+  /// Error message that says that the store is down, and why. Used only while
+  /// it is.
   std::string why_down_;
-  /// Why we end as soon as the store has; none while we do not.
+  /// Exit reason for the time when the store has ended; empty unless stopping.
   caf::optional<caf::error> stopping_;
-  /// When it was restarted within the last period, oldest first.
+  /// Times of the restarts within the last period, oldest first.
   std::deque<time_point> restarts_;
 
   std::uint64_t last_request_ = 0;
@@ -206,8 +212,9 @@ managed_store supervise_store(caf::actor_system& system, store_factory factory,
                               restart_options options) {
   check(options);
   auto first = factory(system);
-  // Not hidden: a detached store ends only once the supervisor has heard of it,
-  // for which the scheduler must still be there. So the system has to wait.
+  // Not hidden: a detached store ends only after the supervisor has been
+  // notified of it, which needs a running scheduler. So the system has to wait
+  // for the supervisor.
   return system.spawn(
     [](supervisor_actor::stateful_pointer<supervisor_state> self,
        store_factory factory, restart_options options, managed_store first) {

@@ -20,8 +20,8 @@ bool skip(std::string_view& text, std::string_view what) {
   return true;
 }
 
-/// Reads up to the quote at the end; nothing if there are escapes beyond those
-/// of one letter.
+/// Reads up to the closing quote. Returns nothing if there are escapes of more
+/// than one letter.
 std::optional<std::string> read_string(std::string_view& text) {
   std::string result;
   for (;;) {
@@ -57,7 +57,8 @@ std::optional<ai::role> read_role(std::string_view text) {
   return std::nullopt;
 }
 
-/// Reads a message of one part, which is a text; nothing for any other.
+/// Parses a message that consists of a single text. Returns nothing for any
+/// other message.
 std::optional<ai::message> read_text(std::string_view text) {
   if (!skip(text, R"({"content":[{"text":")"))
     return std::nullopt;

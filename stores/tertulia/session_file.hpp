@@ -14,27 +14,29 @@
 #include <functional>
 #include <iosfwd>
 
-// One session as one file of JSON lines, to be kept, sent and read back, here
-// or into another store.
+// One session as a file of JSON lines, which can be kept, sent, and imported
+// into the same or another store.
 //
 //   {"format":"tertulia-session","version":1,"session":{…}}
 //   {"record":{"sequence":1,…},"form":"conversation","messages":[…]}
 //   {"record":{"sequence":2,…},"form":"conversation","keep":2,"messages":[…]}
 //   {"end":{"records":2,"sha256":"…"},"form":"conversation","keep":4}
 //
-// The first line names the session. Each record follows, oldest first, with its
-// state: how many messages it has in common with the line before, at the
-// beginning, those that follow, and custom value and artifacts unless `same`
-// says that they are those of the line before. The last line has the state that
-// the session works on, and the SHA-256 of all bytes before it. A type that has
-// a name, or another version than 1, is told by `record` and `end`.
+// The first line names the session. The records follow, oldest first, each with
+// its state: the number of leading messages that it shares with the line before
+// (`keep`), the messages after those, and the custom value and the artifacts,
+// unless `same` names them as equal to those of the line before. The last line
+// contains the working state of the session and the SHA-256 of all bytes before
+// it. `record` and `end` contain the type of a state if it has a name or a
+// version other than 1.
 
 namespace tertulia {
 
-/// The version of the format that is written, and the newest that is read.
+/// Version of the format that is written, and the newest version that can be
+/// read.
 inline constexpr std::uint32_t session_file_version = 1;
 
-/// How a session is read from a store or written into one.
+/// Options of an export or an import.
 ///
 /// @threads a value.
 struct session_file_options {
@@ -43,46 +45,49 @@ struct session_file_options {
   /// Longest wait for one answer of the store.
   caf::timespan within = std::chrono::minutes{1};
 
-  /// Longest line that is read, in bytes. A store holds no value that is
-  /// longer.
+  /// Maximum length of a line, in bytes. A store does not hold longer values.
   std::size_t max_line = 1'000'000'000;
 
-  /// Called now and then with the number of records that are done, and of all.
+  /// Called from time to time with the number of records that are done and the
+  /// total number of records.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
-/// Writes a session into a file: all its records, orphans and labels included,
-/// all states, each verified, and what it works on. Needs memory for a few
+/// Writes a session to a file: all records, including orphans and labels, all
+/// states, each of them verified, and the working state. Needs memory for a few
 /// states, however many records there are.
 ///
-/// @returns the session that was written.
+/// @returns the exported session.
 /// @errors  throws `not_found`; `data_loss` if a state is damaged; `aborted` if
-///          the session has changed meanwhile; `unavailable` if the file takes
-///          no more; `deadline_exceeded`. What was written then is no session.
-/// @threads any but that of an actor: it blocks.
+///          the session has changed meanwhile; `unavailable` if the file cannot
+///          be written; `deadline_exceeded`. After an error the file is not a
+///          valid session file.
+/// @threads any except that of an actor: it blocks.
 session_info export_session(caf::actor_system& system,
                             const snapshot_store& store,
                             const session_ref& which, std::ostream& to,
                             const session_file_options& options = {});
 
-/// Makes a session of a file: with the records, numbers, times, labels and ids
-/// that it had, but made and changed now. Every hash is verified. Needs memory
-/// for a few states, however many records there are.
+/// Creates a session from a file, with the original records, numbers, times,
+/// labels and ids. Its times of creation and of the last change are those of
+/// the import. Every hash is verified. Needs memory for a few states, however
+/// many records there are.
 ///
-/// The session is there as a whole or not at all. Until it is, its records are
-/// those of a session with `.import-` and a UUID behind its name, which is gone
-/// afterwards; one that an import has left behind whose process died can be
+/// The session is imported completely or not at all. During the import its
+/// records belong to a temporary session, whose name is that of the session
+/// followed by `.import-` and a UUID. The import deletes it at the end. If the
+/// process dies during the import, the temporary session remains and can be
 /// deleted.
 ///
-/// @param   as another name for the session; what is empty in it is as the file
-///          says.
-/// @returns the session that was made.
-/// @errors  throws `data_loss` for a file that is damaged or not complete, and
-///          `failed_precondition` for what is no such file or is from a newer
-///          version: both name the line, as `line` in the details, too.
-///          `invalid_argument` for a name that no session may have;
-///          `already_exists`; what the store says.
-/// @threads any but that of an actor: it blocks.
+/// @param   as a different name for the session; its empty parts are taken from
+///          the file.
+/// @returns the created session.
+/// @errors  throws `data_loss` for a file that is damaged or incomplete, and
+///          `failed_precondition` for a file that is not a session file or has
+///          a newer version. Both name the line, also as `line` in the details.
+///          `invalid_argument` for a name that is not allowed for a session;
+///          `already_exists`; the errors of the store.
+/// @threads any except that of an actor: it blocks.
 session_info import_session(caf::actor_system& system,
                             const managed_store& store, std::istream& from,
                             const session_ref& as = {},
