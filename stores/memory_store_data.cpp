@@ -32,7 +32,7 @@ bool memory_store_data::content::is_sound(const state_id& id) const {
   try {
     return value.id() == id;
   } catch (const status_error&) {
-    return false; // what has no JSON any more has no id either
+    return false; // a state without JSON has no id either
   }
 }
 
@@ -50,7 +50,7 @@ const std::string& memory_store_data::entry::id() const noexcept {
 
 const memory_store_data::entry*
 memory_store_data::timeline::find(std::uint64_t sequence) const noexcept {
-  // Nobody has pruned most sessions: there is no need to search.
+  // Most sessions have never been pruned, so a search is not needed.
   if (sequence - 1 < records.size()
       && records[sequence - 1].sequence == sequence)
     return &records[sequence - 1];
@@ -137,7 +137,7 @@ memory_store_data::find(const timeline& in, std::string_view id,
   while (i != first) {
     const auto x = in.find((--i)->first.sequence);
     if (x == nullptr || x->id() != id)
-      continue; // another id with this hash
+      continue; // another id with the same hash
     if (x->active)
       return x;
     if (result == nullptr)
@@ -224,9 +224,9 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
       && parent->kept->first.type == made.type)
     return {known->record_of(*parent), false};
 
-  // From here on only memory can run out. What is found through the index is
-  // compared, and a state that no record has is in nobody's way: so the record
-  // itself comes last.
+  // From here on only lack of memory can cause a failure. Index entries are
+  // verified by lookups, and a state without records does no harm. So the
+  // record itself is added last.
   const auto now = caf::make_timestamp();
   auto& session = find_or_make(where, now);
   entry next;

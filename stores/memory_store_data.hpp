@@ -16,11 +16,11 @@
 
 namespace tertulia {
 
-/// What a memory store knows. It outlives the actor that guards it, so that
-/// whatever ends that actor ends nothing else.
+/// Data of a memory store. It outlives the actor that guards it, so it is not
+/// lost when that actor ends.
 ///
-/// Each verb of the protocol is one function, which throws `status_error` and
-/// has changed nothing then.
+/// Each verb of the protocol is one function. If it throws `status_error`, it
+/// has not changed anything.
 ///
 /// @threads one at a time: those of the actor that guards it.
 class memory_store_data {
@@ -42,20 +42,20 @@ public:
   [[nodiscard]] verified_page verify(const verify_sessions& x) const;
 
 private:
-  /// A state and how many records have it.
+  /// State and the number of records that refer to it.
   struct content {
-    /// Says whether it still is what its id says.
+    /// Returns whether the state still matches its id.
     [[nodiscard]] bool is_sound(const state_id& id) const;
 
-    /// Hands out the state only if it is.
-    /// @errors throws `data_loss`.
+    /// Returns the state if it still matches its id.
+    /// @errors throws `data_loss` if it does not.
     [[nodiscard]] const state& verified(const state_id& id) const;
 
     state value;
     std::uint64_t records = 0;
   };
 
-  /// The same text of another version is another state.
+  /// Key of a state. The same text with another version is a different state.
   struct content_key {
     state_id id;
     stored_type type;
@@ -71,8 +71,8 @@ private:
 
   using content_map = std::unordered_map<content_key, content, content_hash>;
 
-  /// A record without what its session or its neighbours know, for there are
-  /// many of them.
+  /// Record without the fields that its session or its neighbours provide:
+  /// there are many records.
   struct entry {
     [[nodiscard]] const std::string& id() const noexcept;
 
@@ -82,51 +82,52 @@ private:
     std::uint64_t turn_index = 0;
     caf::timestamp created_at;
     content_map::value_type* kept = nullptr;
-    /// Empty if the state's id is the snapshot's, too.
+    /// Empty if the snapshot has the id of its state.
     snapshot_id own_id;
     std::vector<std::string> labels;
     snapshot_event event = snapshot_event::turn_end;
-    /// Whether it is the head or an ancestor of it.
+    /// Whether the record is the head or an ancestor of the head.
     bool active = false;
   };
 
-  /// One session.
+  /// Session with its records.
   struct timeline {
     [[nodiscard]] const entry* find(std::uint64_t sequence) const noexcept;
     [[nodiscard]] entry* find(std::uint64_t sequence) noexcept;
     [[nodiscard]] snapshot_record record_of(const entry& x) const;
 
-    /// Marks what becomes active or orphaned on the way from the old head to
-    /// the new one and touches nothing else.
+    /// Moves the head. Marks the records between the old head and the new one
+    /// as active or orphaned, and does not touch any other record.
     void move_head(entry& to);
 
     void count_labels(const entry& x);
     void discount_labels(const entry& x) noexcept;
 
-    /// What the session works on is this from now on.
+    /// Sets the working state of the session.
     void work_on(state x, state_id id);
 
     [[nodiscard]] session_position position() const;
 
     session_info info;
-    /// In the order in which sessions were made, for the index.
+    /// Number of the session in the order of creation, for the index.
     std::uint64_t number = 0;
     std::uint64_t last_sequence = 0;
-    /// What the session works on, and its id.
+    /// Working state of the session, and its id.
     state content;
     state_id content_id;
     /// Ordered by sequence number.
     std::vector<entry> records;
-    /// How many records have a label.
+    /// Number of records that have a label.
     std::map<std::string, std::uint64_t> labels;
-    /// Of those few records that have one.
+    /// Notes of the few records that have one.
     std::map<std::uint64_t, std::string> notes;
   };
 
-  /// Where an id occurs: ordered so that the occurrences in one session are
-  /// neighbours, the last one at the end.
+  /// Occurrence of an id. They are ordered so that the occurrences in one
+  /// session are neighbours, the last one at the end.
   struct place {
-    /// Of agent and id: whoever finds a place has to compare the id itself.
+    /// Hash of agent and id. Since hashes may collide, a lookup has to compare
+    /// the id itself.
     std::uint64_t hash = 0;
     std::uint64_t session = 0;
     std::uint64_t sequence = 0;
@@ -136,7 +137,7 @@ private:
 
   [[nodiscard]] static place place_of(const timeline& in, const entry& x);
 
-  /// What a `snapshot_ref` stands for.
+  /// Session and record that a `snapshot_ref` refers to.
   struct found {
     const timeline* session = nullptr;
     const entry* record = nullptr;
@@ -148,13 +149,14 @@ private:
                                   std::uint64_t hash) const;
   timeline& find_or_make(const session_ref& x, caf::timestamp now);
 
-  /// Forgets what points to a record.
-  /// @returns how many states went with it: none or one.
+  /// Removes all references to a record.
+  /// @returns the number of states that were erased with it: 0 or 1.
   std::uint64_t drop(timeline& from, const entry& x);
 
   erased prune(timeline& x, const prune_snapshots& how);
 
-  /// The data itself is not const; a caller who may change it casts here.
+  /// Casts away `const` for a function that may change the data, which itself
+  /// is not const.
   [[nodiscard]] static timeline& writable(const timeline& x) noexcept {
     return const_cast<timeline&>(x);
   }

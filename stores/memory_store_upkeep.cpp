@@ -78,8 +78,8 @@ erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
   const auto old
     = records.size() - std::min<std::uint64_t>(records.size(), how.keep_newest);
   erased result;
-  // Where a child of a dropped record goes. A parent is older than its
-  // children, so it has been decided on when its children are looked at.
+  // New parents for the children of dropped records. A parent is older than its
+  // children, so it has been decided before its children are visited.
   std::unordered_map<std::uint64_t, std::uint64_t> heirs;
   std::vector<bool> dropped(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -150,8 +150,8 @@ session_info memory_store_data::copy(const copy_session& x) {
   made.info.updated_at = now;
   made.number = ++last_number_;
 
-  // What is found through the index is looked for in its session, so it does
-  // no harm if there is none because memory has run out.
+  // Lookups verify index entries against the session, so an index that does not
+  // match it because memory has run out does no harm.
   auto& session = sessions_[x.to];
   session = std::move(made);
   for (auto& record : session.records) {
@@ -195,7 +195,7 @@ verified_page memory_store_data::verify(const verify_sessions& x) const {
       break;
     const auto begun = name == x.after;
     if (!begun) {
-      // What it works on has no id of its own here: it is what it is.
+      // The working state is not verified: it has no independent id here.
       if (left == 0) {
         result.more = true;
         return result;

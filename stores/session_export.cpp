@@ -14,7 +14,7 @@ namespace tertulia {
 
 namespace {
 
-/// So many records are asked for at once: their states share messages.
+/// Number of records in one request: their states share messages.
 constexpr std::uint32_t export_page = 16;
 
 } // namespace

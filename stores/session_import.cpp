@@ -23,11 +23,12 @@ namespace session_lines {
 
 namespace {
 
-/// So many records are on their way to the store at once: it writes all of them
-/// in one transaction.
+/// Maximum number of saves in flight: the store writes all of them in one
+/// transaction.
 constexpr std::size_t max_saves = 64;
 
-/// Reads the rest of a file into a session that nobody else knows of.
+/// Importer of the rest of a file into a temporary session, which is not known
+/// to any other client.
 class importer {
 public:
   importer(store_client<managed_store>& store, line_reader& from,
@@ -59,7 +60,8 @@ private:
     answer from;
   };
 
-  /// What a store does not accept is the fault of the line that says it.
+  /// Calls a function and reports a rejection by the store as damage of the
+  /// line that caused it.
   template <class Fn>
   static void blame(std::uint64_t line, Fn fn) {
     try {
@@ -105,7 +107,8 @@ private:
     const auto end = std::move(x.end);
     content_
       = from_.guarded([&] { return follow(content_, std::move(x), end.type); });
-    // What the store says of one line is more exact than a checksum of all.
+    // An error of the store about one line is more precise than a checksum of
+    // all lines.
     while (!saves_.empty())
       settle();
     if (end.sha256 != from_.hash())
@@ -150,7 +153,7 @@ private:
   state content_;
   snapshot_record head_;
   std::uint64_t last_ = 0;
-  std::vector<std::uint64_t> known_; // all records so far
+  std::vector<std::uint64_t> known_; // numbers of all records so far
   std::uint64_t records_ = 0;
   std::deque<pending_save> saves_;
 };
@@ -171,7 +174,7 @@ session_info import_session(caf::actor_system& system,
     line = parse_json<json>(file.text());
     what = from_json<session_lines::file_header>(line);
   } catch (const status_error&) {
-    // so it has no format
+    // `what.format` remains empty and is rejected below
   }
   if (what.format != session_lines::format_name)
     file.reject(errc::failed_precondition, "this is no file of a session");
@@ -193,7 +196,7 @@ session_info import_session(caf::actor_system& system,
   }
 
   store_client<managed_store> to{system, store, options.within};
-  // The copy at the end is what counts; this spares the way there.
+  // The copy at the end decides; this check only saves the import before it.
   if (to.has(name))
     rules::reject_existing(name);
 
@@ -203,7 +206,7 @@ session_info import_session(caf::actor_system& system,
     try {
       to.ask<erased>(delete_session{hidden});
     } catch (const status_error&) {
-      // not there yet, or the store is gone
+      // does not exist yet, or the store is down
     }
   };
   try {

@@ -105,7 +105,7 @@ bool line_reader::read_line() {
   for (;;) {
     from_.getline(part.data(), part.size());
     const auto n = static_cast<std::size_t>(from_.gcount());
-    const auto is_end = from_.good(); // the line break is in n
+    const auto is_end = from_.good(); // n includes the line break
     text_.append(part.data(), n - (is_end ? 1 : 0));
     if (text_.size() > max_line_)
       reject(errc::data_loss,
@@ -114,7 +114,7 @@ bool line_reader::read_line() {
       return true;
     if (from_.eof() || from_.bad() || n == 0)
       return n != 0 && !from_.bad();
-    from_.clear(); // the line has not ended
+    from_.clear(); // the line continues
   }
 }
 

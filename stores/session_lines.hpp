@@ -16,8 +16,8 @@
 #include <tuple>
 #include <vector>
 
-// The lines of a session's file, as session_file.hpp shows them: what is in
-// them, and how they are written and read.
+// Lines of a session file, as shown in session_file.hpp: their content, and how
+// they are written and read.
 
 namespace tertulia {
 
@@ -25,7 +25,7 @@ namespace session_lines {
 
 inline constexpr std::string_view format_name = "tertulia-session";
 
-/// What every version says in its first line.
+/// Fields of the first line in every version of the format.
 struct file_header {
   std::string format;
   std::uint64_t version = 0;
@@ -37,17 +37,18 @@ struct first_line : file_header {
 };
 BOOST_DESCRIBE_STRUCT(first_line, (file_header), (session))
 
-/// What is new in a state. On the same level as in the state itself, so that
-/// nothing is too deep here that is not too deep there.
+/// Difference between a state and the state of the line before. Its members
+/// have the same nesting depth as in the state itself, so a value that is not
+/// too deep there is not too deep here.
 // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
 struct news {
   state_form form = state_form::plain;
-  /// How many messages are those of the line before.
+  /// Number of leading messages that are equal to those of the line before.
   std::uint64_t keep = 0;
   std::vector<ai::message> messages;
   json custom;
   std::vector<ai::artifact> artifacts;
-  /// Which of `custom` and `artifacts` are those of the line before.
+  /// Those of `custom` and `artifacts` that are equal to the line before.
   std::vector<std::string> same;
 };
 BOOST_DESCRIBE_STRUCT(news, (), (form, keep, messages, custom, artifacts, same))
@@ -59,7 +60,7 @@ BOOST_DESCRIBE_STRUCT(record_line, (news), (record))
 
 struct ending {
   std::uint64_t records = 0;
-  /// Id and type of the state that the session works on.
+  /// Id and type of the session's working state.
   state_id state;
   stored_type type;
   std::string sha256;
@@ -86,16 +87,17 @@ inline constexpr auto omitted_when_empty<session_lines::ending> = std::tuple{
 
 namespace session_lines {
 
-/// Says what is new in a state after another one.
+/// Stores the difference between two states in a line.
 void tell(news& to, const state& before, const state& now);
 
-/// Returns the state of a line, which says elsewhere of which type it is.
-/// @errors throws `invalid_argument` if it cannot follow the one before.
+/// Returns the state of a line. Its type comes from another part of the line.
+/// @errors throws `invalid_argument` if the line cannot follow the state
+///         before.
 [[nodiscard]] state follow(const state& before, news x,
                            const stored_type& type);
 
-/// Writes lines, and hashes them.
-/// @errors  throws `unavailable` if the file takes no more.
+/// Writer that also hashes the lines.
+/// @errors  throws `unavailable` if the file cannot be written.
 /// @threads one at a time.
 class line_writer {
 public:
@@ -108,7 +110,7 @@ public:
 
   void flush();
 
-  /// Of all lines so far.
+  /// Returns the hash of all lines so far.
   [[nodiscard]] std::string hash() const {
     return hash_.hex();
   }
@@ -121,27 +123,27 @@ private:
   sha256 hash_;
 };
 
-/// Reads lines one after the other, and names the line in what it throws.
+/// Reader of lines, one after the other. Its errors name the current line.
 /// @threads one at a time.
 class line_reader {
 public:
-  /// @param max_line in bytes; a longer one is damage.
+  /// @param max_line maximum size in bytes; a longer line is damaged.
   line_reader(std::istream& from, std::size_t max_line)
     : from_(from), max_line_(max_line) {}
 
-  /// Goes to the next line, which must be there.
+  /// Advances to the next line, which must exist.
   void next();
 
   [[nodiscard]] const std::string& text() const noexcept {
     return text_;
   }
 
-  /// Reads the line as a document.
+  /// Parses the current line as a JSON document.
   [[nodiscard]] json document() const {
     return guarded([&] { return parse_json<json>(text_); });
   }
 
-  /// What the function throws is the fault of this line.
+  /// Calls a function and reports its errors as damage of the current line.
   template <class Fn>
   [[nodiscard]] auto guarded(Fn fn) const -> decltype(fn()) {
     try {
@@ -160,18 +162,18 @@ public:
   [[noreturn]] static void reject(std::uint64_t line, errc code,
                                   const std::string& why);
 
-  /// Number of this line.
+  /// Returns the number of the current line.
   [[nodiscard]] std::uint64_t number() const noexcept {
     return number_;
   }
 
-  /// Of all lines before this one.
+  /// Returns the hash of all lines before the current one.
   [[nodiscard]] std::string hash() const {
     return hash_.hex();
   }
 
 private:
-  /// Returns whether there is another line.
+  /// Reads a line and returns whether it exists.
   bool read_line();
 
   std::istream& from_;

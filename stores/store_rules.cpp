@@ -25,7 +25,8 @@ json details_of(const session_ref& x) {
   return json::object({{"agent", x.agent}, {"session", x.id.str()}});
 }
 
-/// The beginning of the first text that the user says in a message.
+/// Returns the beginning of the first text in a message of the user; empty for
+/// any other message.
 std::string preview_of(const ai::message& x) {
   if (x.role != ai::role::user)
     return {};
@@ -46,7 +47,7 @@ std::string preview_of(const ai::message& x) {
 
 [[noreturn]] void reject(errc code, const std::string& message,
                          const json& details) {
-  // What it names may not even be UTF-8; that must not hide the reason.
+  // A name in the details may not be UTF-8; that must not hide the reason.
   throw status_error{code, message,
                      details.dump(-1, ' ', false,
                                   json::error_handler_t::replace)};
@@ -56,7 +57,7 @@ json at(const char* path) {
   return json::object({{"path", path}});
 }
 
-/// Rejects what is too long or not UTF-8.
+/// Rejects a text that is too long or not UTF-8.
 void check_text(const std::string& x, std::size_t max_size, const char* path) {
   if (x.size() > max_size)
     reject(errc::invalid_argument,
@@ -73,7 +74,7 @@ void check_text(const std::string& x, std::size_t max_size, const char* path) {
 
 } // namespace
 
-// -- what is said to a store --------------------------------------------------
+// -- requests -----------------------------------------------------------------
 
 void check(const session_ref& x) {
   check_name(x);
@@ -120,7 +121,7 @@ void check(save_snapshot& x) {
 
 state_id check(const save_session& x) {
   check(x.which);
-  return x.content.id(); // what has no JSON cannot be kept by any store
+  return x.content.id(); // throws for a state without JSON
 }
 
 void check(const prune_snapshots& x) {
@@ -225,13 +226,13 @@ void describe(session_info& x, const state& content) {
   if (log.empty())
     return;
   constexpr std::string_view before_array = R"({"messages":)";
-  x.bytes = log.digest().size() - before_array.size() + 1; // the bracket
-  // Nearly always one of the last two is the user's.
+  x.bytes = log.digest().size() - before_array.size() + 1; // closing bracket
+  // Nearly always one of the last two messages is from the user.
   std::size_t looked_at = 0;
   for (const std::size_t depth : {std::size_t{4}, preview_depth}) {
     const auto size = log.size();
     const auto first = size - std::min(size, depth);
-    auto left = size - first - looked_at; // those behind were no good
+    auto left = size - first - looked_at; // without those searched before
     for (const auto& message : log.from(first)) {
       if (left-- == 0)
         break;
@@ -248,7 +249,7 @@ std::size_t page_size(std::uint32_t limit) {
   return std::clamp(limit, 1u, max_page);
 }
 
-// -- what a store knows -------------------------------------------------------
+// -- stored data --------------------------------------------------------------
 
 void reject_unknown(const session_ref& x) {
   reject(errc::not_found, "there is no " + name_of(x), details_of(x));

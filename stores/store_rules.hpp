@@ -9,99 +9,107 @@
 #include <string>
 #include <vector>
 
-// What a store decides, whatever it keeps its data in, and the words in which
-// it says no. All that reject throw `status_error`.
+// Rules that are common to all stores, however they keep their data, and the
+// texts of their errors. All functions that reject something throw
+// `status_error`.
 
 namespace tertulia::rules {
 
-/// How many sessions the error about an ambiguous id names.
+/// Maximum number of sessions that the error about an ambiguous id names.
 inline constexpr std::size_t named_sessions = 3;
 
-// -- what is said to a store --------------------------------------------------
+// -- requests -----------------------------------------------------------------
 
-/// Rejects what names no session, and names that no session may have.
+/// Rejects a reference that does not name a session, and a name that is not
+/// allowed for a session.
 void check(const session_ref& x);
 
-/// Rejects what names no session. A session whose name is not allowed can be
-/// deleted and copied to another name: older versions have accepted such names.
+/// Rejects a reference that does not name a session. Names that are not allowed
+/// are accepted, because older versions have created such sessions: they can
+/// still be deleted, and copied to another name.
 void check_known(const session_ref& x);
 
-/// Rejects what can mean no snapshot.
+/// Rejects a reference that cannot refer to a snapshot.
 void check(const snapshot_ref& x);
 
-/// Rejects what cannot be kept, whatever the store knows. The labels of the
-/// record are in order afterwards, and its type is that of the state.
+/// Rejects a snapshot that cannot be stored, whatever the content of the store.
+/// Afterwards the labels of the record are in order, and its type is that of
+/// the state.
 void check(save_snapshot& x);
 
-/// Rejects what cannot be kept.
+/// Rejects a session that cannot be stored.
 /// @returns the id of the state.
 [[nodiscard]] state_id check(const save_session& x);
 
-/// Rejects what names a session without its agent.
+/// Rejects a session without its agent.
 void check(const prune_snapshots& x);
 
-/// Rejects what names no session twice.
+/// Rejects a request unless both of its references name sessions.
 void check(const copy_session& x);
 
-/// Rejects a note that cannot be shown.
+/// Rejects a note that is too long or not UTF-8.
 void check(const annotate_snapshot& x);
 
-/// Rejects a title that cannot be shown.
+/// Rejects a title that is too long or not UTF-8, and an invalid session.
 void check(const title_session& x);
 
-/// Rejects what names a session without its agent.
+/// Rejects a session without its agent.
 void check(const verify_sessions& x);
 
-/// The largest number of a record: databases have no larger ones.
+/// Largest sequence number of a record: databases do not support larger
+/// numbers.
 inline constexpr std::uint64_t max_sequence = (std::uint64_t{1} << 63u) - 1;
 
-/// Rejects a record that does not follow the head although it has to, one whose
-/// number is taken, and one for which there is no number left.
-/// @param last the greatest number that the session has had.
+/// Rejects a record that has to follow the head but does not, a record whose
+/// number has been used, and a record for which there is no number left.
+/// @param last greatest number that the session has ever used.
 void check_place(const save_snapshot& x, std::uint64_t head,
                  std::uint64_t last);
 
-/// Rejects a change that follows none of the positions that it may follow.
-/// @param now position of the session; by default without one.
+/// Rejects a change if the session is not in one of the positions that the
+/// change may follow.
+/// @param now position of the session; the default value if the session does
+///        not exist.
 void check_position(const session_ref& of,
                     const std::vector<session_position>& follows,
                     const session_position& now);
 
-/// Removes and adds labels, which stay ordered and distinct. What is rejected
-/// leaves `labels` in whatever state.
+/// Removes and adds labels, which remain ordered and distinct. If this throws,
+/// the content of `labels` is unspecified.
 void relabel(std::vector<std::string>& labels,
              const std::vector<std::string>& add,
              const std::vector<std::string>& remove);
 
-/// Writes down what lists show of the state that a session works on. Costs as
-/// much as its last messages.
+/// Sets the fields of a session that lists show of its working state. The cost
+/// depends only on the last messages.
 void describe(session_info& x, const state& content);
 
-/// The longest page that is meant by a limit.
+/// Returns the maximum size of a page for a requested limit.
 [[nodiscard]] std::size_t page_size(std::uint32_t limit);
 
-// -- what a store knows -------------------------------------------------------
+// -- stored data --------------------------------------------------------------
 
 [[noreturn]] void reject_unknown(const session_ref& x);
 [[noreturn]] void reject_unknown(const snapshot_ref& x);
 
 [[noreturn]] void reject_existing(const session_ref& x);
 
-/// An id means the first session of these just as much as the others. All but
-/// the first `named_sessions` are not looked at.
+/// Rejects an id that occurs in several sessions. The error names the first
+/// `named_sessions` of them; the others are ignored.
 [[noreturn]] void reject_ambiguous(const snapshot_ref& x,
                                    std::vector<std::string> sessions);
 
-/// Says that a state is not what its id says, or that it is gone.
+/// Returns a text that says that a state does not match its id, or that it is
+/// missing.
 [[nodiscard]] std::string text_of(damage_kind kind, const state_id& x);
 
-/// Says the same of a record that has such a state.
+/// Returns the damage of a record that refers to such a state.
 [[nodiscard]] damage damage_of(damage_kind kind, const snapshot_record& x);
 
-/// A state is not what its id says.
+/// Reports a state that does not match its id.
 [[noreturn]] void reject_corrupt(const state_id& x);
 
-/// A state, or a part of it, is gone.
+/// Reports a state that is missing, completely or in part.
 [[noreturn]] void reject_missing(const state_id& x);
 
 } // namespace tertulia::rules

@@ -182,8 +182,8 @@ private:
   restart_options options_;
 
   managed_store store_;
-  /// Error message that says that the store is down, and why. Used only while
-  /// it is.
+  /// Error message with the reason why the store is down; used only while it is
+  /// down.
   std::string why_down_;
   /// Exit reason for the time when the store has ended; empty unless stopping.
   caf::optional<caf::error> stopping_;
