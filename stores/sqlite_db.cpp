@@ -16,13 +16,14 @@ namespace tertulia {
 
 namespace {
 
-/// Whether a file cannot become any larger, for the limit of the process or of
-/// its user: SQLite tells that apart from a full disk.
+/// Returns whether a file cannot grow because of a limit of the process or of
+/// its user: SQLite distinguishes that from a full disk.
 bool is_at_its_limit(sqlite3* db, int extended) {
   if (db == nullptr
       || (extended != SQLITE_IOERR_WRITE && extended != SQLITE_IOERR_SHMSIZE))
     return false;
-  // What the connection knows may come from a call after the one that failed.
+  // The system error of the connection may belong to a call after the one that
+  // failed.
   int of_file = 0;
   int of_log = 0;
   sqlite3_file* log = nullptr;
@@ -60,7 +61,7 @@ bool is_at_its_limit(sqlite3* db, int extended) {
 
 errc code_of_sqlite(int result) noexcept {
   switch (result) {
-    // What is written here fits our tables, unless a row is not what it was.
+    // The store writes only rows that fit its tables, unless a row is damaged.
     case SQLITE_CONSTRAINT_CHECK:
     case SQLITE_CONSTRAINT_DATATYPE:
     case SQLITE_CONSTRAINT_NOTNULL:
@@ -95,9 +96,9 @@ errc code_of_sqlite(int result) noexcept {
 // -- connection ---------------------------------------------------------------
 
 void sqlite_db::close::operator()(sqlite3* x) const noexcept {
-  // What is in the log may be written to the file now.
+  // Closing may write the content of the log to the file.
   const size_limit_is_an_error guard;
-  // Waits for statements that are not finalized yet: there are none.
+  // Would wait for statements that are not finalized, but there are none left.
   sqlite3_close_v2(x);
 }
 
@@ -107,10 +108,10 @@ sqlite_db::sqlite_db(const std::string& file, caf::timespan busy)
     = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   sqlite3* db = nullptr;
   const auto result = sqlite3_open_v2(file.c_str(), &db, flags, nullptr);
-  db_.reset(db); // it is to be closed even if it could not be opened
+  db_.reset(db); // must be closed even if it could not be opened
   if (result != SQLITE_OK)
     raise(result);
-  // Whatever a file has in its schema is not ours until it has been compared.
+  // The schema of a file is not trusted until it has been compared.
   for (const auto& [option, on] :
        {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
         std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}})
@@ -169,7 +170,8 @@ sqlite_statement::sqlite_statement(const sqlite_db& db, std::string_view sql) {
     = sqlite3_prepare_v3(db.get(), sql.data(), static_cast<int>(sql.size()),
                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   statement_.reset(statement);
-  // What is said here fits our tables. If not, they are no longer ours.
+  // The statements of the store fit its tables. An error means that the tables
+  // were changed.
   if (result != SQLITE_OK)
     db.raise(result == SQLITE_ERROR ? SQLITE_CORRUPT : result);
 }
@@ -221,7 +223,7 @@ void sqlite_statement::check(int result) const {
 // -- rows ---------------------------------------------------------------------
 
 sqlite_statement::cursor::~cursor() {
-  // Its result is the error that `next` has thrown already.
+  // The result is the error that `next` has already thrown.
   sqlite3_reset(of_->statement_.get());
 }
 

@@ -14,20 +14,21 @@
 
 #include <sqlite3.h>
 
-// SQLite as the rest of the store sees it: handles that close themselves, and
-// its errors as our codes. All that fails throws `sqlite_error`.
+// SQLite for the rest of the store: handles that close themselves, and results
+// of SQLite as error codes of this library. Every failure throws
+// `sqlite_error`.
 
 namespace tertulia {
 
-/// What SQLite says. A statement that fails for a damaged page may be half
-/// done, and counts none of its changes: only the end of the transaction takes
-/// them back.
+/// Error of SQLite. A statement that fails because of a damaged page may have
+/// been executed in part, and none of its changes are counted: only a rollback
+/// of the transaction reverts them.
 class sqlite_error : public status_error {
 public:
   using status_error::status_error;
 };
 
-/// Returns our code for a result of SQLite, be it an extended one:
+/// Returns the error code for a result of SQLite, plain or extended:
 ///
 /// | SQLite                          | code                  |
 /// | ------------------------------- | --------------------- |
@@ -43,34 +44,34 @@ public:
 
 class sqlite_statement;
 
-/// A connection to one file, which is there already.
+/// Connection to one file, which must exist.
 ///
 /// @threads   one at a time.
-/// @lifetime  its statements end before it.
+/// @lifetime  must outlive its statements.
 class sqlite_db {
 public:
-  /// @param busy how long to wait for others who are at work on the file.
+  /// @param busy longest wait for other connections that use the file.
   sqlite_db(const std::string& file, caf::timespan busy);
 
   sqlite_db(sqlite_db&&) noexcept = default;
   sqlite_db& operator=(sqlite_db&&) noexcept = default;
 
-  /// Runs statements whose rows nobody wants.
+  /// Runs statements and ignores their rows.
   void run(const char* sql);
 
-  /// Runs a statement and returns the first column of its first row; 0 without
-  /// one.
+  /// Runs a statement and returns the first column of its first row; 0 if there
+  /// are no rows.
   [[nodiscard]] std::int64_t number(const char* sql);
 
-  /// Runs a statement and returns the first column of its first row; empty
-  /// without one.
+  /// Runs a statement and returns the first column of its first row; empty if
+  /// there are no rows.
   [[nodiscard]] std::string text(const char* sql);
 
-  /// Whether a transaction is open. Some errors end one, so it is not enough to
-  /// remember.
+  /// Returns whether a transaction is open. It asks SQLite, because some errors
+  /// end a transaction.
   [[nodiscard]] bool in_transaction() const noexcept;
 
-  /// How many rows the last statement changed.
+  /// Returns the number of rows that the last statement changed.
   [[nodiscard]] std::int64_t changes() const noexcept;
 
   [[nodiscard]] std::int64_t last_key() const noexcept;
@@ -83,7 +84,7 @@ public:
     return db_.get();
   }
 
-  /// Throws what SQLite said last.
+  /// Throws the last error of SQLite.
   [[noreturn]] void raise(int result) const;
 
 private:
@@ -95,14 +96,14 @@ private:
   std::unique_ptr<sqlite3, close> db_;
 };
 
-/// One prepared statement, used again and again:
+/// Prepared statement that can be used repeatedly:
 ///
 ///   find_.bind(1, agent).bind(2, id);
 ///   if (auto row = find_.rows(); row.next())
 ///     key = row.number(0);
 ///
 /// @threads   those of its connection.
-/// @lifetime  what is bound has to live until the rows have been read.
+/// @lifetime  bound values must live until the rows have been read.
 class sqlite_statement {
 public:
   sqlite_statement(const sqlite_db& db, std::string_view sql);
@@ -114,13 +115,13 @@ public:
   sqlite_statement& bind(int index, std::string_view text);
   sqlite_statement& bind_blob(int index, std::string_view bytes);
   sqlite_statement& bind_null(int index);
-  /// Zero is no key.
+  /// Binds a key; 0 is bound as NULL.
   sqlite_statement& bind_key(int index, std::int64_t x) {
     return x != 0 ? bind(index, x) : bind_null(index);
   }
 
-  /// What a statement gives, one row at a time. The statement can be used again
-  /// as soon as this ends.
+  /// Rows of a statement, one at a time. The statement can be used again as
+  /// soon as the cursor ends.
   class cursor {
   public:
     explicit cursor(sqlite_statement& of) noexcept : of_(&of) {}
@@ -130,16 +131,16 @@ public:
 
     ~cursor();
 
-    /// Goes to the next row, if there is one.
+    /// Advances to the next row and returns whether it exists.
     [[nodiscard]] bool next();
 
-    // Of the current row; a NULL is 0 or empty.
+    // Columns of the current row; a NULL is 0 or empty.
     [[nodiscard]] std::int64_t number(int column) const noexcept;
     [[nodiscard]] std::uint64_t count(int column) const noexcept {
       return static_cast<std::uint64_t>(number(column));
     }
     [[nodiscard]] bool is_null(int column) const noexcept;
-    /// Text or bytes, valid until the next row.
+    /// Returns text or bytes, valid until the next row.
     [[nodiscard]] std::string_view view(int column) const;
     [[nodiscard]] std::string text(int column) const {
       return std::string{view(column)};
@@ -153,11 +154,11 @@ public:
     return cursor{*this};
   }
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that does not return rows.
   void run();
 
-  /// Runs a statement and returns the first column of its first row; 0 without
-  /// one.
+  /// Runs a statement and returns the first column of its first row; 0 if there
+  /// are no rows.
   [[nodiscard]] std::int64_t number();
 
 private:

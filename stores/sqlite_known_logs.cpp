@@ -61,7 +61,7 @@ void sqlite_known_logs::forget_all() {
 void sqlite_known_logs::forget_behind(sqlite_log_place x) {
   const auto [first, last] = by_branch_.equal_range(x.branch);
   for (auto i = first; i != last;) {
-    const auto found = (i++)->second; // erasing it takes its own place along
+    const auto found = (i++)->second; // `erase` invalidates its iterator
     if (found->where.length > x.length)
       erase(found);
   }

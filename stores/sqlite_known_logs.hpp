@@ -12,51 +12,51 @@
 
 namespace tertulia {
 
-/// The first messages of a branch, those of its ancestors included.
+/// First messages of a branch, including those of its ancestors.
 struct sqlite_log_place {
-  std::int64_t branch = 0; ///< 0 for no messages
+  std::int64_t branch = 0; ///< 0 without messages
   std::uint64_t length = 0;
 
   friend bool operator==(const sqlite_log_place&, const sqlite_log_place&)
     = default;
 };
 
-/// What is known of the logs of those sessions that were busy last: which
-/// messages each has, and where they are on disk. It saves reading them, and
-/// nothing is wrong if a session is not known any more.
+/// Cache of the logs of the most recently used sessions: the messages of each
+/// log and their place on disk. It saves reading the messages. A session need
+/// not be in the cache.
 ///
 /// @threads those of the connection.
 class sqlite_known_logs {
 public:
-  /// What is known of one session's log.
+  /// Log of one session and its place on disk.
   struct known_log {
     std::int64_t session = 0;
     ai::message_log log;
     sqlite_log_place where;
   };
 
-  /// @param max_messages how many messages all logs may have together before
-  ///                     those that were busy longest ago are forgotten. The
-  ///                     last one is known at any size.
+  /// @param max_messages maximum number of messages of all logs together.
+  ///        Beyond it the least recently used logs are forgotten. The most
+  ///        recent log is kept at any size.
   explicit sqlite_known_logs(std::size_t max_messages);
 
-  // The lists below point into each other.
+  // The lists below refer to each other.
   sqlite_known_logs(const sqlite_known_logs&) = delete;
   sqlite_known_logs& operator=(const sqlite_known_logs&) = delete;
 
-  /// Returns what is known of a session, or null.
-  /// @lifetime until anything is remembered or forgotten.
+  /// Returns the known log of a session, or null.
+  /// @lifetime until a log is remembered or forgotten.
   [[nodiscard]] const known_log* find(std::int64_t session) const;
 
-  /// What a session works on is this from now on.
+  /// Remembers the log of a session's working state.
   void remember(std::int64_t session, const ai::message_log& log,
                 sqlite_log_place where);
 
   void forget(std::int64_t session);
   void forget_all();
 
-  /// Forgets each log that needs messages of a branch behind a length, since
-  /// they are no longer there.
+  /// Forgets each log that needs messages of a branch beyond a length, since
+  /// those messages are erased.
   void forget_behind(sqlite_log_place x);
 
 private:
@@ -66,7 +66,7 @@ private:
 
   std::size_t max_messages_;
 
-  /// The session that was busy last comes first.
+  /// The most recently used session comes first.
   log_list logs_;
   std::unordered_map<std::int64_t, log_list::iterator> by_session_;
   std::multimap<std::int64_t, log_list::iterator> by_branch_;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t header_size = 32;
 constexpr std::size_t frame_header_size = 24;
-constexpr std::uint32_t magic = 0x377f0682; // the last bit says how it counts
+constexpr std::uint32_t magic = 0x377f0682; // the last bit is the byte order
 
 std::uint32_t number_at(std::string_view bytes, std::size_t at) {
   std::uint32_t result = 0;
@@ -32,7 +32,7 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at) {
 }
 
 struct checksum {
-  /// Goes on with bytes, which are a multiple of eight.
+  /// Adds bytes, whose number is a multiple of eight.
   void update(std::string_view bytes, bool is_big_endian) {
     for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
       a += word(bytes.substr(i, 4), is_big_endian) + b;
@@ -47,7 +47,7 @@ struct checksum {
                              | (x << 8u & 0xff0000u) | (x << 24u);
   }
 
-  /// Reads one as it is stored.
+  /// Reads a stored checksum.
   static checksum at(std::string_view bytes, std::size_t place) {
     return {number_at(bytes, place), number_at(bytes, place + 4)};
   }
@@ -59,7 +59,7 @@ struct checksum {
 };
 
 /// Reads the next bytes of a file.
-/// @returns whether there were as many.
+/// @returns whether there were enough of them.
 bool read(std::ifstream& from, std::string& to, std::size_t size) {
   to.resize(size);
   from.read(to.data(), static_cast<std::streamsize>(size));
@@ -87,7 +87,7 @@ std::uint64_t lost_transactions(const std::string& log) {
 
   auto is_read = true; // by SQLite
   std::uint64_t result = 0;
-  std::uint32_t last_commit = 0; // its page, if the frame before is one
+  std::uint32_t last_commit = 0; // page of the frame before, if it is one
   while (read(file, bytes, frame_header_size + page_size)) {
     const std::string_view frame{bytes};
     auto sum = before;
@@ -95,13 +95,14 @@ std::uint64_t lost_transactions(const std::string& log) {
     sum.update(frame.substr(frame_header_size), is_big_endian);
     before = checksum::at(frame, 16);
     const auto page = number_at(frame, 0);
-    // Behind a damaged frame each one still follows from what is written in the
-    // one before, unless it is of a time before the log was started again.
+    // After a damaged frame, each frame still follows from the checksum that is
+    // stored in the frame before it, unless it was written before the log was
+    // restarted.
     const auto follows
       = page != 0 && frame.substr(8, 8) == salts && sum == before;
     is_read = is_read && follows;
     const auto commits = follows && number_at(frame, 4) != 0;
-    // The last frame may be there twice, to fill a sector of the disk.
+    // The last frame may be repeated to fill a sector of the disk.
     if (commits && !is_read && last_commit != page)
       ++result;
     last_commit = commits ? page : 0;
@@ -109,8 +110,8 @@ std::uint64_t lost_transactions(const std::string& log) {
   return result > 1 ? result : 0;
 }
 
-/// Has a file or a folder written to the disk: whatever comes next may destroy
-/// what it was made from.
+/// Flushes a file or a directory to the disk, because the next step may destroy
+/// its source.
 void flush(const std::filesystem::path& path) {
   const auto file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const auto failed = file < 0 || ::fsync(file) != 0;
@@ -130,7 +131,8 @@ void keep_damaged_log(const std::string& file) {
   if (lost_transactions(log) == 0)
     return;
   const auto kept = kept_log_of(file);
-  // Whoever is killed on the way leaves this, never half a log under its name.
+  // If the process is killed while it copies, it leaves this file, never a
+  // partial log under the final name.
   const auto half = kept + ".part";
   try {
     if (std::filesystem::exists(kept))
