@@ -17,7 +17,7 @@ namespace tertulia {
 
 namespace {
 
-// What all of this means is told in sqlite_format.md.
+// The tables are described in sqlite_format.md.
 constexpr const char* version_1 = R"(
 CREATE TABLE branches (
   key    INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -98,11 +98,11 @@ CREATE TABLE labels (
 CREATE INDEX labels_by_label ON labels (session, label);
 )";
 
-// What lists show of sessions, notes, and checksums of rows. For those that are
-// there already it is taken from the messages that they work on, as
-// rules::describe does. And types of states: they are part of what a state is,
-// and SQLite changes no constraint, so the table is made anew. Checksums come
-// last: they are of all that.
+// Adds the fields of sessions that lists show, notes, types of states, and
+// checksums of rows. For existing sessions the fields are computed from the
+// messages of their working state, as by rules::describe. The type is part of
+// the unique key of a state; SQLite cannot change a constraint, so the table is
+// created anew. Checksums come last because they cover all of that.
 constexpr const char* version_2 = R"(
 ALTER TABLE sessions ADD COLUMN title    TEXT    NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN preview  TEXT    NOT NULL DEFAULT '';
@@ -189,7 +189,7 @@ constexpr std::array schema{version_1, version_2};
   reject_file(errc::failed_precondition, file, why, std::move(details));
 }
 
-/// Returns the version of a store's file; 0 for one that is still empty.
+/// Returns the version of a store's file; 0 for an empty file.
 std::int64_t version_in(sqlite_db& db) {
   std::int64_t application = 0;
   std::int64_t things = 0;
@@ -209,15 +209,16 @@ std::int64_t version_in(sqlite_db& db) {
   return 0;
 }
 
-/// What a file consists of: kind, name and table of each thing, with the
-/// statement that has made it. Quotes and blanks are left out, which versions
-/// of SQLite write as they like.
+/// Schema of a file: type, name and table of each entry, with the statement
+/// that created it. Quotes and white space are removed, because they differ
+/// between versions of SQLite.
 using things
   = std::map<std::tuple<std::string, std::string, std::string>, std::string>;
 
 things things_in(sqlite_db& db) {
   things result;
-  // ANALYZE may have been there, which says nothing about what is in a file.
+  // The tables of ANALYZE are ignored: they say nothing about the data of a
+  // file.
   sqlite_statement all{db, "SELECT type, name, tbl_name, sql FROM sqlite_schema"
                            " WHERE type <> 'table'"
                            " OR name NOT IN ('sqlite_stat1', 'sqlite_stat4')"};
@@ -241,12 +242,13 @@ things things_of(std::span<const char* const> steps) {
   return things_in(model);
 }
 
-/// Throws unless a file consists of what these steps make, and of nothing else:
-/// a trigger runs whenever something is saved and can do anything to it.
+/// Throws unless the schema of a file is exactly the one that these steps
+/// create. A foreign trigger, for example, would run on each save and could
+/// change anything.
 void expect_schema(sqlite_db& db, std::span<const char* const> steps) {
   if (steps.empty())
-    return; // it was found empty
-  // Nearly every file is of the newest version: made once, looked at often.
+    return; // the file is empty
+  // Nearly every file has the newest version, so its schema is computed once.
   static const auto newest = things_of(schema);
   const auto is_newest
     = steps.data() == schema.data() && steps.size() == schema.size();
@@ -271,7 +273,8 @@ void expect_schema(sqlite_db& db, std::span<const char* const> steps) {
 
 void migrate(sqlite_db& db, std::int64_t version,
              std::span<const char* const> steps) {
-  // Durable in the file itself, and cannot be set while a transaction is open.
+  // The mode is stored in the file, and cannot be set while a transaction is
+  // open.
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal")
     reject(db.file(), "cannot have a write-ahead log, only " + mode);
   const auto newest = static_cast<std::int64_t>(steps.size());
@@ -301,13 +304,14 @@ sqlite_db open_sqlite(file_hold& hold, const sqlite_options& options,
   const auto log = file + "-wal";
   const auto index = file + "-shm";
   for (const auto& name : {log, index, file + "-journal"})
-    expect_regular_file(name); // SQLite would wait for whoever opens a pipe
+    expect_regular_file(name); // SQLite would block on a pipe
   if (options.survives == durability::power_cut)
     keep_damaged_log(file);
   sqlite_db db{file, options.patience};
   if (const auto result = add_row_checksum(db.get()); result != SQLITE_OK)
     db.raise(result);
-  // Before anything is said that changes a file, or only reads it in its way.
+  // The version is checked before any statement that changes the file or
+  // interprets its content.
   const auto version = version_in(db);
   if (version > static_cast<std::int64_t>(steps.size()))
     reject(db.file(),
@@ -316,23 +320,24 @@ sqlite_db open_sqlite(file_hold& hold, const sqlite_options& options,
              + std::to_string(steps.size()),
            {{"version", version}, {"newest", steps.size()}});
   expect_schema(db, steps.first(static_cast<std::size_t>(version)));
-  // A migration has to be on disk whatever is traded afterwards.
+  // A migration has to be durable, whatever durability is configured
+  // afterwards.
   db.run("PRAGMA synchronous = FULL;"
          "PRAGMA foreign_keys = OFF;"
          "PRAGMA secure_delete = ON;"
          "PRAGMA temp_store = MEMORY;"
          "PRAGMA cache_size = -32768;"
-         // 32 MiB of log: pages that are written again and again reach the
-         // database once in a while, and a restart reads it in no time.
+         // 32 MiB of log: pages that are written repeatedly reach the database
+         // only now and then, and a restart reads the log quickly.
          "PRAGMA wal_autocheckpoint = 8192;"
          "PRAGMA journal_size_limit = 67108864;");
   migrate(db, version, steps);
   db.run("PRAGMA foreign_keys = ON");
   if (options.survives == durability::process)
     db.run("PRAGMA synchronous = NORMAL");
-  // A file that was only now switched to a log gets it with the first read.
+  // A file that was just switched to WAL mode gets its log with the first read.
   static_cast<void>(db.number("SELECT count(*) FROM sqlite_schema"));
-  // SQLite has opened whatever had the name then.
+  // SQLite has opened the file by name, which may refer to another file by now.
   int is_another = 0;
   sqlite3_file_control(db.get(), "main", SQLITE_FCNTL_HAS_MOVED, &is_another);
   hold.expect_in_place();

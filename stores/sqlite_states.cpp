@@ -19,12 +19,14 @@ namespace tertulia {
 
 namespace {
 
-/// A message's key: its branch, then its position in the log.
+/// Key of a message: its branch in the upper bits, its position in the log in
+/// the lower bits.
 constexpr int position_bits = 32;
 constexpr std::int64_t max_position = (std::int64_t{1} << position_bits) - 1;
 constexpr std::int64_t max_branch = (std::int64_t{1} << 31) - 1;
 
-/// Stands for the session of what was listed last. None has this key.
+/// Key under which the log that was listed last is remembered. Sessions do not
+/// have this key.
 constexpr std::int64_t listing = -1;
 
 std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
@@ -33,7 +35,7 @@ std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
 
 } // namespace
 
-/// What is bound for a state, in the order in which its checksum has it.
+/// Bound values of a state, in the order of its checksum.
 #define TERTULIA_NEW_STATE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
 
 sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
@@ -101,7 +103,7 @@ sqlite_states::kept sqlite_states::keep(const state& x, const state_id& id,
   find_.bind_blob(1, bytes).bind(2, form).bind(3, type.name()).bind(4, version);
   if (auto rows = find_.rows(); rows.next()) {
     if (rows.number(3) == 0)
-      rules::reject_corrupt(id); // what is answered must be there
+      rules::reject_corrupt(id); // a saved state must be readable
     return {rows.number(0), {rows.number(1), rows.count(2)}};
   }
 
@@ -132,8 +134,8 @@ sqlite_states::place sqlite_states::find(const ai::message_log& log,
     shared = log.shared_with(last->log);
     const auto size = std::min(log.size(), last->log.size());
     if (shared < size) {
-      // A log that was built anew, such as one from another node, shares
-      // nothing in memory and may be the same nevertheless.
+      // A log that was built separately, such as one from another node, shares
+      // nothing in memory but may be equal nevertheless.
       const auto ours = log.from(shared);
       const auto theirs = last->log.from(shared);
       for (auto a = ours.begin(), b = theirs.begin(); shared < size && *a == *b;
@@ -160,7 +162,7 @@ sqlite_states::place sqlite_states::write(const ai::message_log& log,
   if (where.branch != 0) {
     const auto end = end_of(where.branch);
     if (end < where.length)
-      where = {}; // messages are missing: what is whole must not depend on them
+      where = {}; // messages are missing: a new state must not need them
     else if (end > where.length && !make_room(where, from))
       where.branch = make_branch(where);
   }
@@ -185,7 +187,7 @@ bool sqlite_states::make_room(place behind, const origin& from) {
     return false;
   if (const auto at = place_of(old); !at || at->branch != behind.branch)
     return false;
-  // Its session refers to it until the new state is there, which is no harm
+  // The session refers to it until the new state is written, which is allowed
   // before the commit.
   if (const auto x = erase_row(old)) {
     release_blob(x->custom);
@@ -270,7 +272,8 @@ std::int64_t sqlite_states::keep_blob(const std::string& text) {
       throw status_error{errc::data_loss,
                          db_.file() + ": a blob is not where it should be"};
   }
-  // A new state must not depend on what is damaged; and here is what it was.
+  // A new state must not depend on a damaged blob; its original text is known
+  // here.
   if (known != 0 && !is_whole)
     mend_blob_.bind(1, known).bind(2, text).run();
   if (known != 0)
@@ -285,7 +288,7 @@ std::int64_t sqlite_states::keep_blob(const std::string& text) {
 std::optional<sqlite_states::branch>
 sqlite_states::find_branch(std::int64_t key) {
   auto rows = find_branch_.bind(1, key).rows();
-  // A parent is older, so no damage makes a circle.
+  // A parent is older than its child, so damaged keys cannot form a cycle.
   if (!rows.next() || rows.number(0) >= key)
     return std::nullopt;
   return branch{rows.number(0), rows.count(1)};
@@ -307,7 +310,8 @@ sqlite_states::pieces_of(place x, std::uint64_t position) {
 
 sqlite_states::place sqlite_states::common(place x, place y) {
   while (x.branch != y.branch) {
-    // A parent is older: what comes later has branched off the other one.
+    // A parent is older than its child, so the later branch cannot be an
+    // ancestor.
     auto& later = x.branch > y.branch ? x : y;
     const auto found = find_branch(later.branch);
     if (!found)
@@ -422,7 +426,7 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
   } catch (const status_error& x) {
     if (x.code() != errc::invalid_argument)
       throw;
-    // what is no JSON any more is nothing that was saved
+    // text that is no longer valid JSON is corrupt
   }
   rules::reject_corrupt(id);
 }
@@ -453,7 +457,7 @@ void sqlite_states::remember_same(std::int64_t from, std::int64_t session,
   const auto* const found = known_.find(from);
   if (found == nullptr)
     return;
-  const auto known = *found; // might be forgotten meanwhile
+  const auto known = *found; // a copy: the entry may be forgotten
   if (place_of(key) == known.where)
     known_.remember(session, known.log, known.where);
 }

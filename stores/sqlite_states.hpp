@@ -20,11 +20,11 @@
 
 namespace tertulia {
 
-/// The states in a file, and what they consist of: messages, which are written
-/// once, and blobs. See sqlite_format.md.
+/// States in a file, with their messages, which are written once, and their
+/// blobs. See sqlite_format.md.
 ///
-/// @pre     a transaction is open wherever something is written; what fails
-///          there leaves the rest to a rollback and `forget_all`.
+/// @pre     a transaction is open during every write; after a failed write the
+///          caller rolls back and calls `forget_all`.
 /// @threads those of the connection.
 class sqlite_states {
 public:
@@ -37,51 +37,55 @@ public:
 
   explicit sqlite_states(sqlite_db& db, std::size_t remembered_messages);
 
-  /// Whose state is written, and what that says about it.
+  /// Origin of a state that is written, from which the messages that are
+  /// already on disk are found.
   struct origin {
-    /// What is remembered of this session says what is new; 0 for a new one.
+    /// Session whose remembered log shows which messages are new; 0 for a new
+    /// session.
     std::int64_t session = 0;
-    /// A state whose messages it is likely to have, if nothing is remembered; 0
-    /// for none.
+    /// State that is likely to have the same messages, used if no log is
+    /// remembered; 0 for none.
     std::int64_t base = 0;
-    /// What the session has worked on so far. It may be gone afterwards if
-    /// nothing else refers to it.
+    /// Previous working state of the session. It may be erased if nothing else
+    /// refers to it.
     std::int64_t replaced = 0;
   };
 
-  /// Writes what is new in a state.
+  /// Writes the new parts of a state.
   [[nodiscard]] kept keep(const state& x, const state_id& id,
                           const origin& from);
 
-  /// Messages that were just read.
+  /// Log that was just read and its place on disk.
   struct loaded {
     place where;
     ai::message_log log;
   };
 
   /// Reads a state and verifies it.
-  /// @param  last what was read before: the state shares the messages that both
-  ///              have in common, and only those behind them are read.
+  /// @param  last log that was read before, and then that of the state: the
+  ///         state shares the messages that both have in common, and only the
+  ///         messages after those are read.
   /// @errors `data_loss`.
   [[nodiscard]] state load(std::int64_t key, loaded* last = nullptr);
 
-  /// Messages that the last page of a list has ended with, so that the next one
-  /// goes on from there; none if that is not known any more.
+  /// Returns the log with which the last page of a list ended, so that the next
+  /// page continues from it; empty if it has been forgotten.
   [[nodiscard]] loaded listed() const;
   void remember_listed(const loaded& x);
 
-  /// Reads id and type of a state.
+  /// Reads the id and the type of a state.
   /// @errors `data_loss`.
   [[nodiscard]] std::pair<state_id, stored_type> name_of(std::int64_t key);
 
-  /// What was verified last, so that a state that has grown from it costs what
-  /// it has grown by. Nothing may be written while it is used.
+  /// Result of the last verification. A state that extends the previous one
+  /// costs only its additional messages. Nothing may be written while a
+  /// verifier is used.
   struct verifier {
     place where;
-    sha256 hash; ///< of the messages there
+    sha256 hash; ///< of the messages at `where`
     std::int64_t key = 0;
-    std::optional<damage_kind> damaged; ///< what was said of the key
-    std::uint64_t bytes = 0;            ///< how many were hashed so far
+    std::optional<damage_kind> damaged; ///< result for `key`
+    std::uint64_t bytes = 0;            ///< number of bytes hashed so far
   };
 
   struct verified {
@@ -89,68 +93,71 @@ public:
     std::optional<damage_kind> damaged;
   };
 
-  /// Says whether a state is there and is what its id says, without making
-  /// messages of it: what is hashed is the text in the file.
+  /// Verifies that a state exists and matches its id. It hashes the text in the
+  /// file and does not parse the messages.
   [[nodiscard]] verified verify(std::int64_t key, verifier& last);
 
-  /// What a session works on is this from now on.
+  /// Remembers the log of a session's working state and its place on disk.
   void remember(std::int64_t session, const ai::message_log& log, place where);
 
-  /// The same of a state that was just loaded.
+  /// Remembers the log of a working state that was just loaded.
   void remember(std::int64_t session, const state& x, std::int64_t key);
 
-  /// The same of a state, if what is remembered of another session is just it.
+  /// Remembers the log of one session for another session, if the log is that
+  /// of the given state.
   void remember_same(std::int64_t from, std::int64_t session, std::int64_t key);
 
-  /// Whether what is remembered of a session shares as many messages with a log
-  /// as a state has: whoever branches off there need not read them.
+  /// Returns whether the remembered log of a session shares as many messages
+  /// with a log as a state has: a branch at that state need not read them.
   [[nodiscard]] bool remembers(std::int64_t session, const ai::message_log& log,
                                std::int64_t state);
 
   void forget(std::int64_t session);
   void forget_all();
 
-  /// Erases a state that neither record nor session refers to any more, and
-  /// whatever only it needed. Does nothing with any other state.
+  /// Erases a state that neither a record nor a session refers to, and
+  /// everything that only this state needed. Does not change any other state.
   void release(std::int64_t key);
 
-  /// Whether a record has this state.
+  /// Returns whether a record refers to this state.
   [[nodiscard]] bool has_records(std::int64_t key);
 
 private:
   [[nodiscard]] place write(const ai::message_log& log, const origin& from);
 
-  /// Where the longest beginning of a log is that is on disk already.
+  /// Returns the place of the longest beginning of a log that is already on
+  /// disk.
   [[nodiscard]] place find(const ai::message_log& log, const origin& from);
 
-  /// Makes room behind a place by erasing the state that is about to be
-  /// replaced, if that alone is in the way: else each change of the last
-  /// message would make a branch.
+  /// Makes room after a place by erasing the state that is about to be
+  /// replaced, if only that state is in the way. Otherwise each change of the
+  /// last message would create a branch.
   [[nodiscard]] bool make_room(place behind, const origin& from);
 
-  /// What a state consists of.
+  /// Keys of the parts of a state.
   struct parts {
     std::int64_t branch = 0;
     std::int64_t custom = 0;
     std::int64_t artifacts = 0;
   };
 
-  /// Erases a state, but not what it consists of.
+  /// Erases the row of a state, but not its parts, and returns the parts.
   [[nodiscard]] std::optional<parts> erase_row(std::int64_t key);
 
   [[nodiscard]] std::uint64_t needed_of(std::int64_t branch);
   void erase_messages(place behind);
 
-  /// Returns how many messages at the beginning are on disk at this place.
+  /// Returns the number of leading messages of a log that are at a place on
+  /// disk.
   [[nodiscard]] std::uint64_t common(const ai::message_log& log, place where);
 
-  /// Returns a shorter beginning of the same messages.
+  /// Returns the place of a shorter beginning of the same messages.
   [[nodiscard]] place shorter(place x, std::uint64_t length);
 
   [[nodiscard]] std::optional<place> place_of(std::int64_t state);
 
-  /// Returns the number of messages up to the last one in a branch; those of
-  /// its ancestors alone if it has none.
+  /// Returns the number of messages up to the last one of a branch, including
+  /// those of its ancestors; 0 if the branch has no messages of its own.
   [[nodiscard]] std::uint64_t end_of(std::int64_t branch);
 
   [[nodiscard]] std::int64_t make_branch(place parent);
@@ -162,32 +169,32 @@ private:
 
   [[nodiscard]] std::optional<branch> find_branch(std::int64_t key);
 
-  /// One piece of a log: messages of one branch.
+  /// Part of a log: messages of one branch.
   struct piece {
     std::int64_t branch = 0;
     std::uint64_t first = 0;
-    std::uint64_t last = 0; ///< behind the last one
+    std::uint64_t last = 0; ///< one past the last position
   };
 
-  /// Returns the pieces of a log behind a position, the first one first;
-  /// nothing if a branch is missing.
+  /// Returns the pieces of a log after a position, in order; nothing if a
+  /// branch is missing.
   [[nodiscard]] std::optional<std::vector<piece>>
   pieces_of(place x, std::uint64_t position);
 
-  /// Returns the longest beginning that two logs have in common, at the cost of
-  /// the branches between them.
+  /// Returns the longest common beginning of two logs. The cost depends on the
+  /// number of branches between them.
   [[nodiscard]] place common(place x, place y);
 
   /// Calls a function with the text of each message, in order, until it returns
   /// false.
-  /// @param   position of the first one that is wanted.
-  /// @returns the position behind the last one that there was in a row.
+  /// @param   position position of the first message to read.
+  /// @returns the position after the last message of an uninterrupted sequence.
   std::uint64_t for_each_text(place x,
                               const std::function<bool(std::string_view)>& fn,
                               std::uint64_t position = 0);
 
-  /// Returns the damage to the messages of a state, whose hash is that of
-  /// `last` afterwards.
+  /// Returns the damage of the messages of a state, and continues the hash of
+  /// `last` over them.
   [[nodiscard]] std::optional<damage_kind> verify(place x, verifier& last);
 
   [[nodiscard]] std::int64_t keep_blob(const std::string& text);

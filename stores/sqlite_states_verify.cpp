@@ -74,7 +74,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
     const auto begin = rest.size();
     append(blob);
     if (std::string_view{rest}.substr(begin) == "null")
-      rest.resize(size); // as an empty optional
+      rest.resize(size); // like an empty optional
   };
   sha256 hash;
   try {
@@ -97,7 +97,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
     if (!result.damaged && (!is_whole || hash.hex() != result.id.str()))
       result.damaged = damage_kind::corrupt;
   } catch (const status_error& x) {
-    // SQLite cannot read what it wrote; that must not hide what is behind.
+    // SQLite cannot read a row. That must not hide damage to the rows after it.
     if (x.code() != errc::data_loss)
       throw;
     last.where = {};

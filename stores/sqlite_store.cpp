@@ -24,10 +24,10 @@ namespace tertulia {
 
 namespace {
 
-/// What the store says to itself, beside what it hears from others.
+/// Protocol of the store, and the message that the store sends to itself.
 using store_actor = managed_store::extend<caf::reacts_to<caf::flush_atom>>;
 
-/// What somebody waits for until the batch is durable.
+/// Request whose client waits until the batch is durable.
 class request {
 public:
   explicit request(bool changes) : changes_(changes) {}
@@ -36,16 +36,16 @@ public:
   request& operator=(const request&) = delete;
   virtual ~request() = default;
 
-  /// Whether it needs a transaction.
+  /// Returns whether the request needs a transaction.
   [[nodiscard]] bool changes() const noexcept {
     return changes_;
   }
 
-  /// Does what is asked for and keeps what comes of it; may be done again after
-  /// that has been taken back.
+  /// Executes the request and keeps the result. May be repeated after a
+  /// rollback.
   virtual void run(sqlite_store_data& data) = 0;
 
-  /// Says what has come of it, or why all of the batch has failed.
+  /// Sends the result, or the reason why the whole batch has failed.
   virtual void answer(const caf::error& reason) = 0;
 
 private:
@@ -81,13 +81,15 @@ private:
   caf::expected<T> result_{caf::sec::none};
 };
 
-/// Puts the changes that wait in its mailbox into one transaction.
+/// State of the store actor, which puts the changes that wait in its mailbox
+/// into one transaction.
 ///
-/// The first change opens the transaction and sends word behind everything that
-/// waits by then, and again as long as that brings more. When it arrives, the
-/// transaction is committed and all is answered that was asked since: the
-/// changes, and what was read in between, for that may have seen changes that
-/// are not durable before.
+/// The first change begins the transaction and sends a `flush_atom` to the
+/// actor itself, behind all messages that wait in the mailbox by then. The atom
+/// is sent again as long as that brings more requests. When it arrives without
+/// more, the transaction is committed, and all requests since its begin are
+/// answered: the changes, and also the reads between them, because they may
+/// have seen changes that are not durable before the commit.
 class sqlite_store_state {
 public:
   static inline const char* name = "tertulia.sqlite_store";
@@ -153,7 +155,8 @@ public:
         return read([x = std::move(x)](auto& data) { return data.verify(x); });
       },
       [this](caf::flush_atom) {
-        // As long as there is more each time, it is worth a look behind it.
+        // As long as more requests arrive each time, it is worth waiting for
+        // the next ones.
         if (waiting_.size() > planned_)
           plan_commit();
         else
@@ -191,7 +194,7 @@ private:
     }
   }
 
-  /// Does what is asked for, and answers when all that it depends on is
+  /// Executes a request, and answers it when everything that it depends on is
   /// durable.
   template <class Fn>
   caf::result<answer_of<Fn>> enqueue(bool changes, Fn fn) {
@@ -200,14 +203,14 @@ private:
     waiting_.push_back(std::make_unique<request_for<answer_type, Fn>>(
       changes, std::move(fn), promise));
     waiting_.back()->run(*data_);
-    if (!data_->in_transaction()) // an error that has ended it
+    if (!data_->in_transaction()) // an error has ended it
       run_each();
     else if (waiting_.size() >= max_batch_)
       commit();
     return promise;
   }
 
-  /// Sends word behind all that waits.
+  /// Sends a flush message behind all messages that wait in the mailbox.
   void plan_commit() {
     planned_ = waiting_.size() + 1;
     self_->send(self_, caf::flush_atom_v);
@@ -216,7 +219,7 @@ private:
   void commit() {
     planned_ = 0;
     if (waiting_.empty())
-      return; // the batch was full, and there is no other one
+      return; // the batch was full and has been committed
     caf::error reason;
     try {
       data_->commit();
@@ -231,14 +234,15 @@ private:
       x->answer(reason);
   }
 
-  /// Does again all that waits, each in a transaction of its own, after an
-  /// error that has taken back all of them: a change that failed when it had
-  /// written something, a damaged page or a failing disk, after which SQLite
-  /// commits nothing any more. That must not harm the others.
+  /// Executes all waiting requests again, each in its own transaction, after an
+  /// error that has rolled back all of them: a change that failed after it had
+  /// written something, a damaged page, or a failing disk, after which SQLite
+  /// does not commit any more. Such an error must not affect the other
+  /// requests.
   void run_each() {
     planned_ = 0;
-    data_->roll_back(); // nor may anybody remember what was taken back
-    caf::error locked;  // why nobody may write
+    data_->roll_back(); // also drops caches of reverted changes
+    caf::error locked;  // why writing is impossible
     for (auto& x : std::exchange(waiting_, {})) {
       auto reason = x->changes() ? locked : caf::none;
       if (!reason)
@@ -247,8 +251,9 @@ private:
     }
   }
 
-  /// @param locked is told why no transaction can be opened: one of those who
-  ///               wait has been patient, which is enough.
+  /// Executes one request in its own transaction.
+  /// @param locked receives the reason why a transaction cannot be opened. Only
+  ///        one of the waiting requests waits for that, which is enough.
   caf::error run_alone(request& x, caf::error& locked) {
     try {
       if (x.changes())
@@ -269,9 +274,10 @@ private:
   store_actor::pointer self_;
   std::shared_ptr<sqlite_store_data> data_;
   std::size_t max_batch_ = 1;
-  /// How many are to be answered if nobody was waiting when word was sent.
+  /// Number of requests that wait at the next flush if the mailbox was empty
+  /// when the flush message was sent.
   std::size_t planned_ = 0;
-  /// Who is to be answered after the commit.
+  /// Requests that are answered after the commit.
   std::vector<std::unique_ptr<request>> waiting_;
 };
 
@@ -283,7 +289,8 @@ void check(const sqlite_options& x) {
                        "$.patience: is shorter than zero"};
 }
 
-/// CAF never ends once an actor got no thread of its own.
+/// Throws if a thread cannot be started. If CAF fails to start a thread for an
+/// actor, the actor system never ends.
 void expect_thread() {
   try {
     std::thread{[] {}}.join();
@@ -294,8 +301,8 @@ void expect_thread() {
   }
 }
 
-/// The name of a file that stays the same wherever this process goes, and that
-/// SQLite takes for a name and for nothing else.
+/// Returns a file name that does not depend on the working directory of the
+/// process, and that SQLite interprets only as a file name.
 std::string full_name_of(const std::filesystem::path& file) {
   if (file.empty() || file.native().find('\0') != std::string::npos)
     throw status_error{errc::invalid_argument,
@@ -321,7 +328,7 @@ managed_store spawn_sqlite_store_actor(caf::actor_system& system,
   return system.spawn<caf::hidden + caf::detached>(
     [](store_actor::stateful_pointer<sqlite_store_state> self,
        std::shared_ptr<sqlite_store_data> data, std::uint32_t max_batch) {
-      // The thread is the store's own.
+      // This thread belongs to the store alone.
       thread_local const size_limit_is_an_error guard;
       return self->state.run(std::move(data), max_batch);
     },

@@ -137,8 +137,8 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
   in.last_sequence = made.sequence;
   made.parent_id = parent ? parent->record.id : snapshot_id{};
   made.orphaned = false;
-  // Who branches off goes on from the messages that the parent has; everybody
-  // else from those of the session.
+  // A branch continues from the messages of its parent, any other record from
+  // those of the session.
   auto base = in.state;
   if (parent && made.parent != info.head) {
     if (!states_.remembers(in.key, x.content.messages(), parent->state))
@@ -212,7 +212,7 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
     return result;
   const auto size = rules::page_size(x.limit);
   const auto after = columns::clamped(x.after);
-  // Whoever reads page after page pays for each record and state once.
+  // A client that reads page after page pays for each record and state once.
   const auto goes_on = continues(*in, after);
   listed_ = {*in, 0, goes_on ? std::move(listed_.way) : active(*in, 1)};
   const auto& way = listed_.way;
@@ -243,8 +243,8 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
         columns::add(result.damages, std::move(*damaged));
     }
   };
-  // What comes next is only said to be there: it is on the next page that it
-  // may be damaged.
+  // This only checks that a further record exists: damage to it is reported on
+  // the next page.
   const auto is_there = [&](std::uint64_t first, std::uint64_t last) {
     try {
       return has_record_.bind(1, in->key)
@@ -301,7 +301,7 @@ std::optional<damage> sqlite_store_data::load(const entry& what, state& to,
     kind = states_.verify(what.state, verifier).damaged.value_or(kind);
   } catch (const status_error& error) {
     if (error.code() != errc::data_loss)
-      throw; // SQLite cannot even read where it is
+      throw; // else SQLite cannot even locate it
   }
   return rules::damage_of(kind, what.record);
 }
@@ -322,7 +322,7 @@ stored_session sqlite_store_data::get(const get_session& x) {
                                            in->info.head, "is missing"));
       result.head = stored_snapshot{head->record};
     } catch (const status_error& error) {
-      // A session can be known without it, but nobody can go on there.
+      // A session can be described without its head, but not continued.
       if (error.code() != errc::data_loss || x.wanted == detail_level::state)
         throw;
     }

@@ -18,15 +18,15 @@
 
 namespace tertulia {
 
-/// A store in a file, without its actor.
+/// Store in a file, without its actor.
 ///
 /// Each verb of the protocol is one function, which throws `status_error`. A
-/// transaction is open around the verbs that change something.
+/// transaction is open during the verbs that change something.
 ///
 /// @threads one at a time.
 class sqlite_store_data {
 public:
-  /// Opens the file, or makes it.
+  /// Opens the file, or creates it.
   sqlite_store_data(const std::string& file, const sqlite_options& options);
 
   // -- transactions -----------------------------------------------------------
@@ -35,26 +35,26 @@ public:
     return db_.in_transaction();
   }
 
-  /// Opens a transaction that may write.
+  /// Begins a transaction that may write.
   void begin();
 
-  /// Makes all since `begin` durable, or takes it back and throws.
+  /// Makes all changes since `begin` durable, or reverts them and throws.
   void commit();
 
-  /// Takes back all since `begin`.
+  /// Reverts all changes since `begin`.
   void roll_back() noexcept;
 
-  /// Does one change as a whole or not at all. If it fails after it has written
-  /// something, the transaction is over and all changes before it are gone,
-  /// too: that is rare, and a savepoint around each change would cost those
-  /// that do well a copy of every page they touch.
+  /// Executes one change completely or not at all. If it fails after it has
+  /// written something, the transaction is rolled back, and all changes before
+  /// it are lost, too. That is rare, and a savepoint around each change would
+  /// cost successful changes a copy of every page that they touch.
   template <class Fn>
   auto change(const Fn& fn) {
     const auto before = written();
     try {
       return fn(*this);
     } catch (const sqlite_error&) {
-      roll_back(); // the statement may have been half done
+      roll_back(); // the statement may be half done
       throw;
     } catch (...) {
       if (written() != before)
@@ -80,7 +80,7 @@ public:
   session_info title(const title_session& x);
   [[nodiscard]] verified_page verify(const verify_sessions& x);
 
-  // Of these each has transactions of its own.
+  // Each of the following verbs has its own transactions.
 
   /// @pre no transaction is open.
   erased prune(const prune_snapshots& x);
@@ -94,31 +94,31 @@ private:
     std::int64_t key = 0;
     std::int64_t state = 0;
     std::uint64_t last_sequence = 0;
-    /// Whether all of it is what was written.
+    /// Whether the row of the session is undamaged.
     bool is_whole = true;
   };
 
-  /// A record whose session says whether it is orphaned.
+  /// Record without `orphaned`, which depends on its session.
   struct entry {
     snapshot_record record;
     std::int64_t state = 0;
     std::uint64_t run = 0;
   };
 
-  /// What a `snapshot_ref` stands for.
+  /// Session and record that a `snapshot_ref` refers to.
   struct found {
     session in;
     entry what;
   };
 
-  /// Sequence numbers that belong to the way from the root to the head, both
-  /// ends included.
+  /// Range of sequence numbers on the path from the root to the head, both ends
+  /// included.
   struct stretch {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
   };
 
-  /// How many rows were ever changed.
+  /// Returns the total number of rows that the connection has changed.
   [[nodiscard]] std::int64_t written() const noexcept;
 
   [[nodiscard]] static session
@@ -132,10 +132,10 @@ private:
                                           const snapshot_id& id);
   [[nodiscard]] found find(const snapshot_ref& x);
 
-  /// Throws if a record of the session is damaged or gone.
+  /// Throws if a record of the session is damaged or missing.
   void expect_all_records(const session& in);
 
-  /// Throws if one on a way from the root is.
+  /// Throws if a record on a path from the root is damaged or missing.
   void expect_way(const session& in, const std::vector<stretch>& way);
 
   [[nodiscard]] static bool
@@ -145,75 +145,76 @@ private:
   [[nodiscard]] entry read_entry(const session& in,
                                  const sqlite_statement::cursor& row);
 
-  /// How far a list has been read, so that the next page goes on from there.
+  /// Progress of a list, from which the next page continues.
   struct listing {
     session of;
-    /// Number of the last record on the page.
+    /// Sequence number of the last record on the page.
     std::uint64_t after = 0;
-    /// The whole of it.
+    /// Complete path from the root to the head.
     std::vector<stretch> way;
   };
 
-  /// Whether a page is the one behind that which was read last, of a session
-  /// whose records are those that they were.
+  /// Returns whether a page follows the one that was read last, of a session
+  /// whose records have not changed since.
   [[nodiscard]] bool continues(const session& in, std::uint64_t after) const;
 
-  /// Goes from the head to the root, the head first, down to `until` at least.
+  /// Returns the path from the head to the root, the head first, at least down
+  /// to `until`.
   [[nodiscard]] std::vector<stretch> active(const session& x,
                                             std::uint64_t until);
   [[nodiscard]] bool is_active(const session& x, std::uint64_t sequence);
 
   [[nodiscard]] session_position position_of(const std::optional<session>& x);
 
-  /// What a session works on, which is in `x` afterwards. A session without a
-  /// key is made.
+  /// Writes the working state of a session, and updates `x` accordingly.
+  /// Creates a session that does not have a key.
   void work_on(session& x, const state& content, const state_id& id,
                std::int64_t base);
 
   void write(session& x);
   void write_labels(const session& in, const snapshot_record& x);
 
-  /// What a record that was changed is now is what was written.
+  /// Updates the checksum of a record that was changed.
   void seal(const session& in, std::uint64_t sequence);
 
-  /// Calls a function with each session that is asked for, be it damaged, until
-  /// it returns false. Nothing may be written meanwhile.
+  /// Calls a function with each requested session, damaged or not, until it
+  /// returns false. Nothing may be written meanwhile.
   void for_each_session(const list_sessions& x,
                         const std::function<bool(session)>& fn);
 
   [[nodiscard]] bool has_labels(const session& in, std::uint64_t sequence);
 
-  /// Prunes sessions, all at once if that goes well and else one by one, and
-  /// adds what has come of it.
+  /// Prunes sessions, all in one transaction or, if that fails, one by one, and
+  /// adds the result to `to`.
   void prune(const std::vector<session_ref>& names, const prune_snapshots& how,
              erased& to);
   void prune(session& x, const prune_snapshots& how, erased& to);
 
-  /// Reads the state of a record that is listed.
-  /// @returns the damage if there is any.
+  /// Reads the state of a listed record.
+  /// @returns the damage, if any.
   std::optional<damage> load(const entry& what, state& to,
                              sqlite_states::loaded& last);
 
-  /// One page of verification on its way.
+  /// Page of verification in progress.
   struct inspection {
     verified_page page;
     std::size_t left = 0;
     sqlite_states::verifier states;
 
-    /// Whether there is room for one more; there is more to do if not.
+    /// Returns whether the page has room for one more item. Sets `more` if not.
     [[nodiscard]] bool take();
     void add(damage_kind kind, std::string what, state_id state = {});
   };
 
-  /// Looks at pages and indexes, which no checksum of a row covers.
+  /// Verifies pages and indexes, which are not covered by checksums of rows.
   void verify_file(inspection& to);
   void verify(inspection& to, const session& x);
 
-  /// @returns whether all records behind a number have been looked at.
+  /// @returns whether all records after a number have been verified.
   bool verify_records(inspection& to, const session& x, std::uint64_t after);
   void verify_state(inspection& to, std::int64_t key);
 
-  /// Erases states and says how many of them no record has.
+  /// Releases states and returns how many of them no record refers to.
   std::uint64_t release(const std::vector<std::int64_t>& states);
 
   file_hold hold_;

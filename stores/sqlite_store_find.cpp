@@ -9,7 +9,7 @@
 #include "sqlite_store_data.hpp"
 #include "store_rules.hpp"
 
-// How sessions and records are found in a file, and what of them is active.
+// Lookup of sessions and records in a file, and of the active records.
 
 namespace tertulia {
 
@@ -91,7 +91,7 @@ sqlite_store_data::read_entry(const session& in,
   x.type = columns::type_of(row.view(13), row.number(14)).value();
   x.id = columns::id_of(row.view(6), row.view(9));
   x.parent = row.count(1);
-  if (row.number(17) != 0) // or nobody knows what its parent is
+  if (row.number(17) != 0) // else the id of the parent is unknown
     x.parent_id = columns::id_of(row.view(10), row.view(11));
   x.index = row.count(2);
   x.turn_index = row.count(3);
@@ -141,7 +141,7 @@ void sqlite_store_data::expect_way(const session& in,
       if (rows.number(2) == 0)
         columns::reject(columns::damage_of(damage_kind::corrupt, in.info,
                                            sequence, "is corrupt"));
-      if (parent != before) // of what is on the way each knows the one before
+      if (parent != before) // each record on a path follows the one before
         columns::reject(columns::damage_of(damage_kind::missing, in.info,
                                            parent, "is missing"));
       before = sequence;
@@ -167,10 +167,10 @@ sqlite_store_data::find(const session& in, const snapshot_id& id) {
     auto result = find(in, newest);
     if (result && result->record.id != id)
       columns::reject(
-        columns::damage_of(in.info)); // an index says what the record does not
+        columns::damage_of(in.info)); // the index contradicts the record
     return result;
   }
-  expect_all_records(in); // it might be one that nobody can read
+  expect_all_records(in); // it might be an unreadable one
   return std::nullopt;
 }
 
@@ -221,12 +221,12 @@ sqlite_store_data::found sqlite_store_data::find(const snapshot_ref& x) {
   return {std::move(sessions.front()), std::move(*what)};
 }
 
-// -- what is active -----------------------------------------------------------
+// -- active records -----------------------------------------------------------
 
 namespace {
 
-/// Returns the first column of a row whose second one says that it is whole;
-/// nothing if it is not, or if SQLite cannot read it.
+/// Returns the first column of a row whose second column says that the row is
+/// undamaged; nothing if it is damaged, or if SQLite cannot read it.
 std::optional<std::uint64_t> number_of_whole(sqlite_statement& x) {
   try {
     auto rows = x.rows();
@@ -246,15 +246,16 @@ sqlite_store_data::active(const session& x, std::uint64_t until) {
   std::vector<stretch> result;
   auto last = x.info.head;
   while (last != 0) {
-    // Where the way is damaged nobody knows how it goes on: what lies below
-    // counts as active, because damage to one record must not hide another.
+    // If the path is damaged, its continuation is unknown. The records below
+    // count as active, because damage to one record must not hide another.
     stretch next{1, last};
     if (const auto run = number_of_whole(run_of_.bind(1, x.key).bind(2, last)))
       next.first = std::clamp<std::uint64_t>(*run, 1, last);
     result.push_back(next);
     if (next.first <= until)
       break;
-    // Whoever is the first of the run by now knows where it hangs.
+    // The first remaining record of the run has the parent at which the path
+    // continues.
     last = next.first - 1;
     if (const auto parent
         = number_of_whole(parent_of_.bind(1, x.key).bind(2, next.first)))

@@ -71,7 +71,8 @@ void sqlite_store_data::prune(const std::vector<session_ref>& names,
       throw;
   }
   hold_.expect_in_place();
-  // Pages of one of them cannot be read, which no other one need pay for.
+  // Pages of one session cannot be read, which must not affect the other
+  // sessions.
   for (auto i = names.begin(); i != names.end(); ++i) {
     try {
       prune_at_once(i, i + 1);
@@ -101,7 +102,7 @@ void sqlite_store_data::prune(session& x, const prune_snapshots& how,
                   .rows();
     while (rows.next()) {
       auto damaged = damage_in(x, rows);
-      // A record whose state is damaged stays, and knows whose child it is.
+      // A record whose state is damaged is kept, and its parent is known.
       if (is_whole_record(rows))
         all.push_back({rows.count(0), rows.count(1), rows.number(8), !damaged,
                        columns::to_time(rows.number(5)) < how.created_before});
@@ -113,8 +114,8 @@ void sqlite_store_data::prune(session& x, const prune_snapshots& how,
   auto old = static_cast<std::uint64_t>(std::count_if(
     all.begin(), all.end(), [](const outline& y) { return y.is_readable; }));
   old -= std::min(old, how.keep_newest);
-  // Where a child of a dropped record goes. A parent is older than its
-  // children, so it has been decided on when its children are looked at.
+  // New parents for the children of dropped records. A parent is older than its
+  // children, so it has been decided before its children are visited.
   std::unordered_map<std::uint64_t, std::uint64_t> heirs;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> moved;
   std::vector<std::uint64_t> dropped;

@@ -9,23 +9,22 @@
 
 namespace tertulia {
 
-// An index says where a row is; what is in the row is read from the table, and
-// is compared with what was looked for: else a flipped bit in an index would
-// lead to somebody else's row.
+// An index is used only to locate a row. The values of the row are read from
+// the table and compared with those that were searched for. Otherwise a flipped
+// bit in an index would lead to a different row.
 
-/// The columns of a session behind its names, in the order in which they are
-/// read.
+/// Columns of a session after its names, in the order in which they are read.
 #define TERTULIA_SESSION                                                       \
   " s.created_at, s.updated_at, s.head, s.next_turn, s.records,"               \
   " s.last_sequence, s.state, s.title, s.preview, s.messages, s.bytes,"        \
   " s.checksum = " TERTULIA_SESSION_CHECKSUM("s")
 
-/// Of one session, whose row is found by its key.
+/// Query for one session by the key of its row.
 #define TERTULIA_ONE_SESSION                                                   \
   "SELECT s.key, s.agent, s.id," TERTULIA_SESSION " FROM sessions s"           \
   " WHERE s.key = "
 
-/// Of many, in the order of their names.
+/// Query for many sessions, in the order of their names.
 #define TERTULIA_SESSIONS                                                      \
   "SELECT CASE WHEN s.agent = i.agent AND s.id = i.id THEN s.key END,"         \
   " i.agent, i.id," TERTULIA_SESSION " AND s.agent = i.agent AND s.id = i.id"  \
@@ -34,31 +33,31 @@ namespace tertulia {
   " AND (?4 = '' OR EXISTS (SELECT 1 FROM labels l"                            \
   " WHERE l.session = s.key AND l.label = ?4))))"
 
-/// Whether a record is what was written.
+/// Condition that a record is undamaged.
 #define TERTULIA_WHOLE_RECORD "r.checksum = " TERTULIA_RECORD_CHECKSUM("r")
 
-/// Whether the state of a record is.
+/// Condition that the state of a record is undamaged.
 #define TERTULIA_WHOLE_STATE "t.checksum = " TERTULIA_STATE_CHECKSUM("t")
 
-/// Whether the parent of a record is, as far as its id goes.
+/// Condition that the parent of a record is undamaged, as far as its id is
+/// concerned.
 #define TERTULIA_WHOLE_PARENT                                                  \
   "p.checksum = " TERTULIA_RECORD_CHECKSUM(                                    \
     "p") " AND pt.checksum = " TERTULIA_STATE_CHECKSUM("pt")
 
-/// Says that records are what was written.
+/// Statement that updates the checksums of records.
 #define TERTULIA_SEAL_RECORDS                                                  \
   "UPDATE records AS r SET checksum = " TERTULIA_RECORD_CHECKSUM(              \
     "r") " WHERE r.session = ?1"
 
-/// What is bound for a session that is written, in the order in which its
-/// checksum has it.
+/// Bound values of a session, in the order of its checksum.
 #define TERTULIA_NEW_SESSION                                                   \
   "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14"
 
-/// The same of a record without labels.
+/// Bound values of a record without labels, in the order of its checksum.
 #define TERTULIA_NEW_RECORD "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11"
 
-/// The columns of a record, with the ids that its state and its parent know.
+/// Query for records, with the ids of their states and parents.
 #define TERTULIA_RECORD                                                        \
   "SELECT r.sequence, r.parent, r.depth, r.turn_index, r.event, r.created_at," \
   " r.own_id, r.run, r.state, t.id, p.own_id, pt.id, r.note, t.type_name,"     \

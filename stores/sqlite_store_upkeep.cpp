@@ -12,7 +12,7 @@
 #include "sqlite_store_data.hpp"
 #include "store_rules.hpp"
 
-// What people and programs do with sessions from outside.
+// Requests that manage sessions from outside.
 
 namespace tertulia {
 
@@ -54,7 +54,7 @@ session_page sqlite_store_data::list(const list_sessions& x) {
   } catch (const status_error& error) {
     if (error.code() != errc::data_loss || result.sessions.size() < size)
       throw;
-    result.more = true; // whoever asks for it shall hear that
+    result.more = true; // the next page reports the error
   }
   return result;
 }
@@ -71,7 +71,7 @@ snapshot_record sqlite_store_data::label(const label_snapshot& x) {
 
 erased sqlite_store_data::erase(const delete_session& x) {
   rules::check_known(x.which);
-  const auto in = find_any(x.which); // what is damaged can go, too
+  const auto in = find_any(x.which); // damaged sessions, too
   if (!in)
     rules::reject_unknown(x.which);
   std::vector<std::int64_t> states;
@@ -97,7 +97,7 @@ session_info sqlite_store_data::copy(const copy_session& x) {
   auto made = *from;
   std::vector<stretch> all;
   if (x.up_to == 0) {
-    expect_all_records(*from); // or the copy would say that all is well
+    expect_all_records(*from); // else the copy would hide damage
     all.push_back({1, from->last_sequence});
   } else {
     const auto tip = find(*from, x.up_to);
@@ -114,7 +114,7 @@ session_info sqlite_store_data::copy(const copy_session& x) {
     } catch (const status_error& error) {
       if (error.code() != errc::data_loss)
         throw;
-      rules::describe(made.info, {}); // nobody knows what is in it
+      rules::describe(made.info, {}); // its content is unknown
     }
   }
   if (find(x.to))
@@ -138,7 +138,7 @@ session_info sqlite_store_data::copy(const copy_session& x) {
     copy_labels_.run();
   }
   seal_records_.bind(1, made.key).run();
-  write(made); // knows how many they are
+  write(made); // now with the number of records
   states_.remember_same(from->key, made.key, made.state);
   return made.info;
 }
@@ -175,16 +175,16 @@ vacuumed sqlite_store_data::vacuum() {
   const auto before = size();
   hold_.expect_in_place();
   db_.run("VACUUM");
-  // That copies indexes as they are. What a flipped bit has put into one is
-  // made again of the rows, unless one of these is damaged itself: then the
-  // index may be all that knows its name.
+  // VACUUM copies indexes as they are. An index that contains a flipped bit is
+  // rebuilt from the rows, unless a row is damaged itself: then the index may
+  // be the only place that still has the name of the row.
   if (db_.text("PRAGMA integrity_check(1)") != "ok"
       && !has_damaged_rows_.rows().next()) {
     db_.run("REINDEX");
     db_.run("VACUUM");
   }
-  // What is in the write-ahead log is not yet given back. If somebody reads
-  // right now, the next checkpoint does that.
+  // Space is released only when the write-ahead log is written back. If another
+  // program reads now, the next checkpoint does that.
   db_.run("PRAGMA wal_checkpoint(TRUNCATE)");
   return {before, size()};
 }

@@ -18,8 +18,8 @@ namespace tertulia {
 
 namespace {
 
-/// Whether SQLite says of a page that the disk has not given it back, which it
-/// takes for damage.
+/// Returns whether SQLite reports that the disk failed to read a page, which
+/// SQLite counts as damage.
 bool is_failed_read(const std::string& what) {
   constexpr std::string_view code = "error code=";
   if (const auto at = what.find(code); at != std::string::npos)
@@ -27,8 +27,8 @@ bool is_failed_read(const std::string& what) {
   return what.find("failed to get page") != std::string::npos;
 }
 
-/// How much of messages and values is hashed for one page at most, beside the
-/// last one: a tenth of a second or so.
+/// Maximum number of bytes of messages and values that are hashed for one page,
+/// which only the last item may exceed: about a tenth of a second.
 constexpr std::uint64_t max_verified_bytes = 32u << 20u;
 
 } // namespace
@@ -163,7 +163,7 @@ bool sqlite_store_data::verify_records(inspection& to, const session& x,
       return false;
     ++to.page.records;
     to.page.last = {x.info.agent, x.info.id};
-    // What is damaged must not say where the next page begins.
+    // A damaged record must not determine where the next page begins.
     after = record.is_whole ? record.sequence : after + 1;
     to.page.last_record = after;
     if (!record.is_whole) {

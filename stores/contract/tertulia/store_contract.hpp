@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
-// What every store has to do: a test suite for whoever writes one. It says
-// nothing to the store but the protocol. A store's own test is this:
+// Test suite for authors of stores: the contract of every store. It uses only
+// the store protocol. The test of a store looks like this:
 //
 //   #include <tertulia/store_contract.hpp>
 //
@@ -27,17 +27,17 @@
 //   INSTANTIATE_TYPED_TEST_SUITE_P(my_store, store_contract, my_store_factory);
 //   }
 //
-// linked with tertulia::store_contract, GoogleTest and rapidcheck. A factory is
-// made for each test and gives an empty store when it is first asked; it
-// outlives the actor system, so it holds files rather than actors. What a store
-// can do beyond that the factory says:
+// It is linked with tertulia::store_contract, GoogleTest and rapidcheck. Each
+// test creates a factory, which opens an empty store when it is first called.
+// The factory outlives the actor system, so it holds files rather than actors.
+// It declares the optional capabilities of the store:
 //
 //   - `open` returns a managed_store: sessions are listed, labelled, deleted,
 //     pruned, copied and verified;
 //   - static constexpr bool durable = true: a store that is opened again, after
-//     the first one has ended, knows what the first one knew;
-//   - void corrupt(const state_id&): changes what the open store keeps of a
-//     state; void lose(const state_id&): takes it away.
+//     the first one has ended, has the data of the first one;
+//   - void corrupt(const state_id&): changes the stored data of a state in the
+//     open store; void lose(const state_id&): removes it.
 
 namespace tertulia {
 

@@ -21,8 +21,8 @@
 
 namespace tertulia::detail {
 
-/// Says the same to a store and to the model of one, and compares what they
-/// answer.
+/// Comparison of a store with the model of a store: both receive the same
+/// requests, and their answers must be equal.
 ///
 /// @threads one at a time.
 template <class Factory>
@@ -31,15 +31,15 @@ public:
   using suite = store_contract<Factory>;
   using fixture = typename suite::fixture;
 
-  /// One verb and what it is about, as numbers: so that what fails gets
-  /// shorter.
+  /// Verb and its arguments, as numbers, so that a failing sequence can be
+  /// shrunk.
   using command = std::array<int, 7>;
 
-  /// Numbers from 0 to this mean a verb.
+  /// Numbers in the range [0, verbs) select a verb.
   static constexpr int verbs = 28;
 
-  /// Says the same to a new store and to the model.
-  /// @returns the first difference; empty if there is none.
+  /// Sends the same requests to a new store and to the model.
+  /// @returns the first difference; empty without one.
   static std::string difference(const std::vector<command>& commands) {
     fixture real;
     store_comparison pair{real};
@@ -134,7 +134,7 @@ public:
         case 24:
           return compare(
             annotate_snapshot{snapshot(of, b, c, d), std::string(e % 4, 'x')});
-        case 25: { // which changes nothing that the model knows
+        case 25: { // does not change the model
           const auto done = real_(vacuum_store{});
           if (const auto* code = std::get_if<errc>(&done))
             return "vacuum_store is answered with "
@@ -153,7 +153,7 @@ public:
     return {};
   }
 
-  /// Reads all there is.
+  /// Reads and compares all data.
   std::string compare_all() {
     for (const auto& of : model_.sessions()) {
       list_snapshots x{of};
@@ -176,7 +176,7 @@ private:
     const auto value = content(b);
     std::uint64_t parent = 0;
     if (c % 8 == 0) {
-      parent = d % 10; // maybe there, maybe not
+      parent = d % 10; // may or may not exist
     } else if (c % 8 != 1) {
       const auto known = model_(get_session{of});
       if (known.index() == 0)
@@ -200,8 +200,8 @@ private:
       save_snapshot{std::move(made), value, where, positions(of, e + f, b, c)});
   }
 
-  /// Positions that a change follows: any, the right one, or another one and
-  /// maybe the right one.
+  /// Returns the positions that a change may follow: any, the right one, or
+  /// another one and sometimes the right one.
   std::vector<session_position> positions(const session_ref& of, int a, int b,
                                           int c) const {
     const auto right = model_.position(of);
@@ -258,7 +258,7 @@ private:
     return std::string{"label "} + static_cast<char>('a' + x % 3);
   }
 
-  /// Asks both.
+  /// Sends a request to both and compares the answers.
   template <class Verb>
   std::string compare(const Verb& x) {
     const auto actual = text_of(real_(x));
@@ -284,7 +284,7 @@ private:
     return caf::deep_to_string(answer);
   }
 
-  /// The model has no clock.
+  /// Clears the times, because the model has no clock.
   static void forget_times(session_info& x) {
     x.created_at = {};
     x.updated_at = {};

@@ -19,7 +19,7 @@
 
 namespace tertulia::detail {
 
-/// What the verb of the protocol is answered with.
+/// Type of the answer to a verb of the protocol.
 template <class Verb>
 struct answer_of;
 
@@ -101,14 +101,14 @@ struct answer_of<annotate_snapshot> {
 template <class Verb>
 using answer_to = typename answer_of<Verb>::type;
 
-/// The answer, or the code of the error.
+/// Answer to a verb, or the code of the error.
 template <class Verb>
 using outcome = std::variant<answer_to<Verb>, errc>;
 
-/// A store as the protocol describes it, written for nothing but to be read:
-/// every question is answered by looking at everything.
+/// Model of a store as the protocol describes it, written for readability:
+/// every request is answered by searching all data.
 ///
-/// Knows no time: the times of sessions stay what they are by default.
+/// The model has no clock: the times of sessions keep their default values.
 ///
 /// @threads a value.
 class store_model {
@@ -372,7 +372,7 @@ public:
     return result;
   }
 
-  /// Where a session is.
+  /// Returns the position of a session.
   [[nodiscard]] session_position position(const session_ref& x) const {
     const auto i = sessions_.find(x);
     if (i == sessions_.end())
@@ -381,7 +381,7 @@ public:
     return {i->second.info.next_turn, content.id(), content.type()};
   }
 
-  /// All sessions that there are.
+  /// Returns the names of all sessions.
   [[nodiscard]] std::vector<session_ref> sessions() const {
     std::vector<session_ref> result;
     for (const auto& [key, session] : sessions_)
@@ -397,7 +397,7 @@ private:
                 != follows.end();
   }
 
-  /// A state's id, and name and version of its type.
+  /// Id of a state, and name and version of its type.
   using state_key = std::tuple<state_id, std::string, std::uint32_t>;
 
   static state_key key_of(const snapshot_record& x) {
@@ -434,7 +434,7 @@ private:
       result.bytes = log.empty() ? 0 : to_json_text(log).size();
       for (const auto& message : log)
         if (message.role == ai::role::user)
-          result.preview = message.text(); // all of them are short
+          result.preview = message.text(); // all texts are short
       return result;
     }
 
@@ -499,6 +499,7 @@ private:
     return result.size();
   }
 
+  /// Limits the size of a page.
   /// @returns whether something was cut off.
   template <class T>
   static bool cut(std::vector<T>& all, std::uint32_t limit) {

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-// How sessions are copied. Included by tertulia/store_contract.hpp.
+// Copies of sessions. Included by tertulia/store_contract.hpp.
 
 namespace tertulia {
 
@@ -58,7 +58,7 @@ TYPED_TEST_P(store_contract, a_copy_up_to_a_record_has_its_ancestors) {
     label_snapshot mark{snapshot_ref{first, 1}};
     mark.add = {"root"};
     this->get(mark);
-    // an orphan, too, can be gone on with
+    // an orphan can be continued, too
     const auto info = this->get(copy_session{first, second, 3});
     EXPECT_EQ(info.head, 3u);
     EXPECT_EQ(info.next_turn, 1u);

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-// What people write on snapshots. Included by tertulia/store_contract.hpp.
+// Labels and notes of snapshots. Included by tertulia/store_contract.hpp.
 
 namespace tertulia {
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-// What a store does in any order, and after it was opened again. Included by
+// Requests in random order, and stores that are opened again. Included by
 // tertulia/store_contract.hpp.
 
 namespace tertulia {
@@ -40,7 +40,7 @@ TYPED_TEST_P(store_contract, a_durable_store_knows_everything_again) {
   }
 }
 
-// -- anything in any order ----------------------------------------------------
+// -- random order -------------------------------------------------------------
 
 TYPED_TEST_P(store_contract, does_what_the_model_does) {
   using comparison = detail::store_comparison<TypeParam>;

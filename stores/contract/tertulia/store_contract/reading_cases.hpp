@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-// How states and snapshots are found and read, and heads moved. Included by
+// Finding and reading of states and snapshots, and moving of heads. Included by
 // tertulia/store_contract.hpp.
 
 namespace tertulia {

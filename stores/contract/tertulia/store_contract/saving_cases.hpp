@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-// How records are saved. Included by tertulia/store_contract.hpp.
+// Saving of records. Included by tertulia/store_contract.hpp.
 
 namespace tertulia {
 
@@ -106,7 +106,7 @@ TYPED_TEST_P(store_contract,
     EXPECT_EQ(this->restore(of, sequence).content, x);
     EXPECT_EQ(this->get(get_session{of}).content, x);
   }
-  // their id means the last active one, as ever
+  // their id still means the last active record
   this->restore(of, 2);
   EXPECT_EQ(
     this->get(get_snapshot{{of.agent, of.id, this->id_of(this->number(1))}})
@@ -173,7 +173,7 @@ TYPED_TEST_P(store_contract, a_record_can_be_saved_as_it_was) {
       };
   EXPECT_EQ(this->code(save(1, 0, 0)), errc::invalid_argument);
   EXPECT_TRUE(this->get(save(1, 3, 0)).created);
-  const auto same = this->get(save(1, 5, 3)); // what was between them is gone
+  const auto same = this->get(save(1, 5, 3)); // record 4 does not exist
   EXPECT_TRUE(same.created);
   EXPECT_EQ(same.record.sequence, 5u);
   EXPECT_EQ(same.record.index, 50u);

@@ -16,8 +16,7 @@
 
 #include <gtest/gtest.h>
 
-// What a session is, and how sessions are listed. Included by
-// tertulia/store_contract.hpp.
+// Sessions and lists of sessions. Included by tertulia/store_contract.hpp.
 
 namespace tertulia {
 
@@ -74,7 +73,7 @@ TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
   this->get(save_session{of, two, 0, {first}});
   EXPECT_EQ(this->code(save_session{of, three, 0, {first}}), errc::aborted);
   EXPECT_EQ(this->get(get_session{of}).content, two);
-  // The turn and the type are part of it.
+  // The turn and the type are part of a position.
   for (const auto& wrong :
        {position(1, two), position(0, this->version(2, two))})
     EXPECT_EQ(this->code(save_session{of, three, 0, {wrong}}), errc::aborted);

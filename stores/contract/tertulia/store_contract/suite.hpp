@@ -22,43 +22,43 @@
 
 #include <gtest/gtest.h>
 
-// What the cases of the store contract have in common. They are apart by what
-// they are about, and mean something only together: include
-// tertulia/store_contract.hpp.
+// Common parts of the cases of the store contract. The cases are split by topic
+// and belong together: include tertulia/store_contract.hpp.
 
 namespace tertulia {
 
-/// The handle of the stores that a factory opens.
+/// Handle type of the stores that a factory opens.
 template <class Factory>
 using store_of
   = decltype(std::declval<Factory&>().open(std::declval<caf::actor_system&>()));
 
-/// A factory whose stores can be looked after. In CAF 0.17 each typed handle
-/// claims to convert to each other one, so what they understand is compared.
+/// Factory whose stores can be managed. In CAF 0.17 each typed handle claims to
+/// convert to each other one, so the signatures are compared.
 template <class T>
 concept makes_managed_stores
   = caf::detail::tl_subset_of<typename managed_store::signatures,
                               typename store_of<T>::signatures>::value;
 
-/// A factory whose stores outlive their actors.
+/// Factory whose stores outlive their actors.
 template <class T>
 concept makes_durable_stores = requires {
   requires T::durable;
 };
 
-/// A factory that can damage what its store keeps.
+/// Factory that can damage the stored data of a state.
 template <class T>
 concept corrupts_states = requires(T& x, const state_id& id) {
   x.corrupt(id);
 };
 
-/// A factory that can take away what its store keeps.
+/// Factory that can remove the stored data of a state.
 template <class T>
 concept loses_states = requires(T& x, const state_id& id) {
   x.lose(id);
 };
 
-/// The suite. `Factory` is as described above.
+/// Test suite of the contract. `Factory` is described in
+/// tertulia/store_contract.hpp.
 ///
 /// @threads each test has an actor system of its own.
 /// @design  README §5.15 "Records and states".
@@ -68,10 +68,10 @@ public:
   static constexpr bool managed = makes_managed_stores<Factory>;
   static constexpr bool durable = makes_durable_stores<Factory>;
 
-  /// Ends a test that would otherwise hang.
+  /// Time-out that ends a test that would otherwise hang.
   static constexpr auto patience = std::chrono::seconds{30};
 
-  /// A store of its own, and the door to it.
+  /// Store with an actor system of its own, and access to the store.
   class fixture {
   public:
     fixture() : store_(factory_.open(system_)) {}
@@ -97,7 +97,7 @@ public:
       return result;
     }
 
-    /// What the last error said.
+    /// Returns the last error.
     [[nodiscard]] const status_error& error() const {
       return error_;
     }
@@ -133,13 +133,13 @@ public:
     status_error error_{errc::ok, ""};
   };
 
-  // -- what is said -----------------------------------------------------------
+  // -- values and requests ----------------------------------------------------
 
   static state number(int x) {
     return state::plain(payload::of(x));
   }
 
-  /// A conversation of so many messages.
+  /// Returns a conversation with a number of messages.
   static state talk(int messages) {
     ai::message_log log;
     for (int i = 0; i < messages; ++i)
@@ -147,7 +147,7 @@ public:
     return state::conversation(log, {}, {});
   }
 
-  /// The same under another version of its type.
+  /// Returns the same state with another version of its type.
   static state version(std::uint32_t version, const state& x) {
     return x.with_type(stored_type{"app.memo", version});
   }
@@ -176,7 +176,7 @@ public:
     return store(x);
   }
 
-  /// The answer, which must not be an error.
+  /// Returns the answer, which must not be an error.
   template <class Verb>
   detail::answer_to<Verb> get(const Verb& x) {
     auto result = store(x);
@@ -187,7 +187,7 @@ public:
     return std::get<0>(std::move(result));
   }
 
-  /// The code of the error; `errc::ok` if there is none.
+  /// Returns the code of the error; `errc::ok` without one.
   template <class Verb>
   errc code(const Verb& x) {
     const auto result = store(x);
@@ -201,7 +201,7 @@ public:
     return get(save_snapshot{record(of, content, parent), content, where});
   }
 
-  /// Saves one number after the other.
+  /// Saves numbers, each as the child of the one before.
   void save_all(const session_ref& of, const std::vector<int>& numbers) {
     std::uint64_t parent = 0;
     for (const auto x : numbers)
@@ -232,7 +232,7 @@ public:
 
 TYPED_TEST_SUITE_P(store_contract);
 
-/// Leaves a test that the store need not pass.
+/// Skips a test unless the store is a managed one.
 #define TERTULIA_NEEDS_MANAGED_STORE()                                         \
   if constexpr (!TestFixture::managed)                                         \
     GTEST_SKIP() << "the store is not a managed one";                          \

@@ -13,8 +13,7 @@
 
 #include <gtest/gtest.h>
 
-// How a store gets rid of what nobody wants. Included by
-// tertulia/store_contract.hpp.
+// Deletion, pruning and vacuuming. Included by tertulia/store_contract.hpp.
 
 namespace tertulia {
 

@@ -10,7 +10,8 @@
 
 #include <gtest/gtest.h>
 
-// How a store says what is damaged. Included by tertulia/store_contract.hpp.
+// Verification and damage reports of a store. Included by
+// tertulia/store_contract.hpp.
 
 namespace tertulia {
 
@@ -76,7 +77,7 @@ TYPED_TEST_P(store_contract, verification_goes_on_where_its_place_is_gone) {
     for (const auto* id : {"1", "2", "3"})
       this->save_all(this->at(id), {1, 2});
     verify_sessions x;
-    x.limit = 5; // the second session, and one record of it
+    x.limit = 5; // ends in the second session, after one record
     const auto page = this->get(x);
     EXPECT_EQ(page.last, this->at("2"));
     EXPECT_EQ(page.last_record, 1u);
@@ -116,7 +117,7 @@ TYPED_TEST_P(store_contract, verification_tells_corrupt_from_missing) {
     };
     expect(0, damage_kind::corrupt, first, 1);
     expect(1, damage_kind::missing, first, 2);
-    expect(2, damage_kind::corrupt, second, 0); // what it works on
+    expect(2, damage_kind::corrupt, second, 0); // its working state
     expect(3, damage_kind::missing, second, 1);
     expect(4, damage_kind::corrupt, second, 2);
   } else {
