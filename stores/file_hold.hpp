@@ -24,9 +24,9 @@ struct file_identity {
 };
 
 /// Exclusive hold on a file. The kernel keeps an exclusive lock on the file and
-/// releases it when this object is destroyed or the process ends in any way.
-/// The lock belongs to the file and not to its name, so it is valid for all
-/// names of the file. It is respected only by other holds.
+/// releases it when this object is destroyed or when the process ends, for any
+/// reason. The lock belongs to the file and not to its name, so it is valid for
+/// all names of the file. Only other holds respect it.
 ///
 /// If standard input, output or error of the process are closed, the first hold
 /// opens them as `/dev/null`. Otherwise a file would get one of their

@@ -123,8 +123,8 @@ private:
     std::map<std::uint64_t, std::string> notes;
   };
 
-  /// Occurrence of an id. They are ordered so that the occurrences in one
-  /// session are neighbours, the last one at the end.
+  /// Occurrence of an id. The order keeps the occurrences in one session
+  /// together, the last one at the end.
   struct place {
     /// Hash of agent and id. Since hashes may collide, a lookup has to compare
     /// the id itself.

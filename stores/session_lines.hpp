@@ -96,7 +96,7 @@ void tell(news& to, const state& before, const state& now);
 [[nodiscard]] state follow(const state& before, news x,
                            const stored_type& type);
 
-/// Writer that also hashes the lines.
+/// Writer of lines, which also hashes them.
 /// @errors  throws `unavailable` if the file cannot be written.
 /// @threads one at a time.
 class line_writer {

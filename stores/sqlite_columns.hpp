@@ -44,7 +44,7 @@ namespace tertulia::columns {
                                 std::string_view state);
 
 /// @param sequence 0 for the session itself.
-/// @param what text that follows the name of the damaged object.
+/// @param what     text that follows the name of the damaged object.
 [[nodiscard]] damage damage_of(damage_kind kind, const session_info& x,
                                std::uint64_t sequence, const std::string& what);
 

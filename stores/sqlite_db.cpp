@@ -98,7 +98,8 @@ errc code_of_sqlite(int result) noexcept {
 void sqlite_db::close::operator()(sqlite3* x) const noexcept {
   // Closing may write the content of the log to the file.
   const size_limit_is_an_error guard;
-  // Would wait for statements that are not finalized, but there are none left.
+  // Would be deferred until all statements are finalized, but there are none
+  // left.
   sqlite3_close_v2(x);
 }
 

@@ -45,7 +45,7 @@ public:
   sqlite_known_logs& operator=(const sqlite_known_logs&) = delete;
 
   /// Returns the known log of a session, or null.
-  /// @lifetime until a log is remembered or forgotten.
+  /// @lifetime valid until a log is remembered or forgotten.
   [[nodiscard]] const known_log* find(std::int64_t session) const;
 
   /// Remembers the log of a session's working state.

@@ -87,7 +87,7 @@ std::uint64_t lost_transactions(const std::string& log) {
 
   auto is_read = true; // by SQLite
   std::uint64_t result = 0;
-  std::uint32_t last_commit = 0; // page of the frame before, if it is one
+  std::uint32_t last_commit = 0; // page of the frame before, if it commits
   while (read(file, bytes, frame_header_size + page_size)) {
     const std::string_view frame{bytes};
     auto sum = before;

@@ -188,7 +188,7 @@ private:
   /// Calls a function with the text of each message, in order, until it returns
   /// false.
   /// @param   position position of the first message to read.
-  /// @returns the position after the last message of an uninterrupted sequence.
+  /// @returns the position after the last message that was found without a gap.
   std::uint64_t for_each_text(place x,
                               const std::function<bool(std::string_view)>& fn,
                               std::uint64_t position = 0);

@@ -201,7 +201,8 @@ private:
     std::size_t left = 0;
     sqlite_states::verifier states;
 
-    /// Returns whether the page has room for one more item. Sets `more` if not.
+    /// Takes room for one more item on the page and returns whether there was
+    /// any. Sets `more` if not.
     [[nodiscard]] bool take();
     void add(damage_kind kind, std::string what, state_id state = {});
   };

@@ -24,7 +24,7 @@ namespace tertulia {
   "SELECT s.key, s.agent, s.id," TERTULIA_SESSION " FROM sessions s"           \
   " WHERE s.key = "
 
-/// Query for many sessions, in the order of their names.
+/// Query for many sessions. The statements append the order of their names.
 #define TERTULIA_SESSIONS                                                      \
   "SELECT CASE WHEN s.agent = i.agent AND s.id = i.id THEN s.key END,"         \
   " i.agent, i.id," TERTULIA_SESSION " AND s.agent = i.agent AND s.id = i.id"  \

@@ -99,17 +99,17 @@ void describe(session_info& x, const state& content);
 [[noreturn]] void reject_ambiguous(const snapshot_ref& x,
                                    std::vector<std::string> sessions);
 
-/// Returns a text that says that a state does not match its id, or that it is
+/// Returns the error message for a state that does not match its id or is
 /// missing.
 [[nodiscard]] std::string text_of(damage_kind kind, const state_id& x);
 
 /// Returns the damage of a record that refers to such a state.
 [[nodiscard]] damage damage_of(damage_kind kind, const snapshot_record& x);
 
-/// Reports a state that does not match its id.
+/// Throws the error for a state that does not match its id.
 [[noreturn]] void reject_corrupt(const state_id& x);
 
-/// Reports a state that is missing, completely or in part.
+/// Throws the error for a state that is missing, completely or in part.
 [[noreturn]] void reject_missing(const state_id& x);
 
 } // namespace tertulia::rules
