@@ -9,8 +9,12 @@
 namespace tertulia::ai {
 
 artifact_list::artifact_list(std::vector<artifact> xs) {
+  if (xs.empty())
+    return;
+  auto made = std::make_shared<content>();
   for (auto& x : xs)
-    add(std::move(x));
+    made->add(std::move(x));
+  content_ = std::move(made);
 }
 
 std::vector<artifact> artifact_list::to_vector() const {
@@ -22,29 +26,32 @@ std::vector<artifact> artifact_list::to_vector() const {
 }
 
 artifact_list artifact_list::with(artifact x) const {
-  auto result = *this;
-  const auto* index = x.name.empty() ? nullptr : find(x.name).index;
+  auto made = content_ ? std::make_shared<content>(*content_)
+                       : std::make_shared<content>();
+  const auto* index = x.name.empty() ? nullptr : made->find(x.name).index;
   if (index)
-    result.by_index_.set(*index,
-                         std::make_shared<const artifact>(std::move(x)));
+    made->by_index.set(*index, std::make_shared<const artifact>(std::move(x)));
   else
-    result.add(std::move(x));
+    made->add(std::move(x));
+  artifact_list result;
+  result.content_ = std::move(made);
   return result;
 }
 
-void artifact_list::add(artifact x) {
+void artifact_list::content::add(artifact x) {
   if (!x.name.empty())
     if (const auto at = find(x.name); !at.index)
-      by_name_.set(at.key, size_);
-  by_index_.set(size_, std::make_shared<const artifact>(std::move(x)));
-  ++size_;
+      by_name.set(at.key, size);
+  by_index.set(size, std::make_shared<const artifact>(std::move(x)));
+  ++size;
 }
 
-artifact_list::place artifact_list::find(std::string_view name) const noexcept {
+artifact_list::content::place
+artifact_list::content::find(std::string_view name) const noexcept {
   // Entries are never removed, so names with one hash have consecutive keys.
   for (std::uint64_t key = std::hash<std::string_view>{}(name);; ++key) {
-    const auto* index = by_name_.find(key);
-    if (!index || (*this)[*index].name == name)
+    const auto* index = by_name.find(key);
+    if (!index || (*by_index.find(*index))->name == name)
       return {key, index};
   }
 }

@@ -40,16 +40,16 @@ public:
   explicit artifact_list(std::vector<artifact> xs);
 
   [[nodiscard]] std::size_t size() const noexcept {
-    return size_;
+    return content_ ? content_->size : 0;
   }
 
   [[nodiscard]] bool empty() const noexcept {
-    return size_ == 0;
+    return !content_;
   }
 
   /// @pre `index` < size.
   [[nodiscard]] const artifact& operator[](std::size_t index) const noexcept {
-    return **by_index_.find(index);
+    return **content_->by_index.find(index);
   }
 
   [[nodiscard]] iterator begin() const noexcept;
@@ -65,26 +65,31 @@ public:
 
   /// Returns whether both are the same list, not just equal, in O(1).
   [[nodiscard]] bool same_as(const artifact_list& x) const noexcept {
-    return by_index_.same_as(x.by_index_);
+    return content_ == x.content_;
   }
 
   /// Compares the artifacts that are not shared.
   friend bool operator==(const artifact_list& x, const artifact_list& y);
 
 private:
-  /// Result of a search for a name.
-  struct place {
-    std::uint64_t key; ///< of the name: its hash, or the next one that is free
-    const std::uint64_t* index; ///< null if there is no artifact of this name
+  struct content {
+    /// Result of a search for a name.
+    struct place {
+      std::uint64_t key; ///< of the name: its hash, or the next free number
+      const std::uint64_t* index; ///< null if no artifact has this name
+    };
+
+    [[nodiscard]] place find(std::string_view name) const noexcept;
+
+    void add(artifact x);
+
+    detail::shared_map<std::shared_ptr<const artifact>> by_index;
+    detail::shared_map<std::uint64_t> by_name; ///< index of the first of each
+    std::size_t size = 0;
   };
 
-  [[nodiscard]] place find(std::string_view name) const noexcept;
-
-  void add(artifact x);
-
-  detail::shared_map<std::shared_ptr<const artifact>> by_index_;
-  detail::shared_map<std::uint64_t> by_name_; // index of the first of each name
-  std::size_t size_ = 0;
+  /// Null in an empty list. One pointer, because each state has a list.
+  std::shared_ptr<const content> content_;
 };
 
 /// Position in a list.

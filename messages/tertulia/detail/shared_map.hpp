@@ -34,11 +34,6 @@ public:
     root_ = with(root_.get(), key, key, std::move(value));
   }
 
-  /// Returns whether both are the same map, not just equal.
-  [[nodiscard]] bool same_as(const shared_map& x) const noexcept {
-    return root_ == x.root_;
-  }
-
 private:
   static constexpr int digit_bits = 2;
 
