@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The seeds' first example: a flow that echoes its inputs and counts them.
+// First example of Genkit's design: a flow that echoes its inputs and counts
+// them.
 
+// --(all-begin)--
 #include <tertulia/runtime.hpp>
 
 #include <iostream>
@@ -35,3 +37,4 @@ int main() {
   std::cout << talk.output() << '\n';
   // --(echo-end)--
 }
+// --(all-end)--

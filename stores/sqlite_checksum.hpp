@@ -35,8 +35,9 @@
 namespace tertulia {
 
 /// Registers `row_checksum(…)` with a connection: it returns the first eight
-/// bytes of the SHA-256 of its arguments, as described in sqlite_format.md.
+/// bytes of the SHA-256 of its arguments.
 ///
+/// @design  docs/sqlite-format.md.
 /// @returns a result of SQLite.
 int add_row_checksum(sqlite3* to) noexcept;
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 // Conversion of the columns of sessions, records and states, and damage of
-// their rows. See sqlite_format.md.
+// their rows. See docs/sqlite-format.md.
 
 namespace tertulia::columns {
 

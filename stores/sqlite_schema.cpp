@@ -17,7 +17,7 @@ namespace tertulia {
 
 namespace {
 
-// The tables are described in sqlite_format.md.
+// The tables are described in docs/sqlite-format.md.
 constexpr const char* version_1 = R"(
 CREATE TABLE branches (
   key    INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -21,7 +21,7 @@
 namespace tertulia {
 
 /// States in a file, with their messages, which are written once, and their
-/// blobs. See sqlite_format.md.
+/// blobs. See docs/sqlite-format.md.
 ///
 /// @pre     a transaction is open during every write; after a failed write the
 ///          caller rolls back and calls `forget_all`.

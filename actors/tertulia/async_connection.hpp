@@ -147,7 +147,7 @@ public:
 /// @threads  only on the actor of its body.
 /// @lifetime move-only, but not while one of its waits is pending; dropping it
 ///           before the action has finished cancels the action.
-/// @design   README §5.5 "Coroutines".
+/// @design   docs/engine.md#coroutines.
 template <class In, class Out, class Stream>
 class async_connection {
 public:

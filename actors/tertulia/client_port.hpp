@@ -78,7 +78,7 @@ private:
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle, cheap to copy; valid while the actor runs.
-/// @design   README §5.6 "Bodies that are actors".
+/// @design   docs/engine.md#bodies-that-are-actors.
 template <class In, class Out, class Stream>
 class client_port {
 public:

@@ -61,7 +61,7 @@ using step_value_t = typename step_value<Fn>::type;
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body, or the step that it was made
 ///           for, runs.
-/// @design   README §5.5 "Coroutines"; the seeds' `context.Context`.
+/// @design   docs/engine.md#coroutines; Go's `context.Context`.
 class context {
 public:
   /// Private to this library.
@@ -176,7 +176,7 @@ public:
   ///
   /// @tparam Session `session<State>` or `ai::session<Custom>`.
   /// @returns empty if there is no session or it has another type.
-  /// @design README §5.14 "Sessions"; seeds 003 §1.4, 004 §1.4.
+  /// @design docs/sessions.md#sessions; docs/genkit.md 003 §1.4, 004 §1.4.
   template <class Session>
   [[nodiscard]] std::optional<Session> session() const {
     const auto& link = owner_->link();

@@ -63,7 +63,7 @@ private:
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.5 "Coroutines"; seed 001 §1.1 (`inCh`).
+/// @design   docs/engine.md#coroutines; docs/genkit.md 001 §1.1 (`inCh`).
 template <class T>
 class input {
 public:

@@ -109,7 +109,7 @@ public:
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.5 "Coroutines"; seed 001 §1.1 (`outCh`), §1.4.
+/// @design   docs/engine.md#coroutines; docs/genkit.md 001 §1.1, §1.4: `outCh`.
 template <class T>
 class output {
 public:

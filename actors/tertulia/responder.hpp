@@ -9,11 +9,11 @@
 
 namespace tertulia {
 
-/// Output stream of the body of an agent. Seed 001 §1.4.
+/// Output stream of the body of an agent. docs/genkit.md 001 §1.4.
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.14 "Sessions".
+/// @design   docs/sessions.md#sessions.
 template <class Stream>
 class responder {
 public:
@@ -58,14 +58,14 @@ private:
 /// Triggers a snapshot of the session of this body after an event. For layers
 /// that do not know the type of the session, such as one that calls a model and
 /// its tools. The session is found through the context, also in a flow that an
-/// agent's body has called. Seed 000 §12.
+/// agent's body has called. docs/genkit.md 000 §12.
 ///
 /// @returns the id of the snapshot that has the state; empty if none was wanted
 ///          or there is no session.
 /// @errors  as `responder::end_turn`; `invalid_argument` for an event that only
 ///          the body's own responder or the end of the body can trigger.
 /// @threads only on the actor of its body.
-/// @design  README §5.14 "Sessions".
+/// @design  docs/sessions.md#sessions.
 [[nodiscard]] task<snapshot_id> trigger_snapshot(context ctx,
                                                  snapshot_event event);
 

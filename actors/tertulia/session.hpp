@@ -22,7 +22,7 @@ namespace tertulia {
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.14 "Sessions"; seed 001 §1.5, §3.2.
+/// @design   docs/sessions.md#sessions; docs/genkit.md 001 §1.5, §3.2.
 template <class State>
 class session {
 public:

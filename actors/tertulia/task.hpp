@@ -143,7 +143,7 @@ public:
 /// @threads  only on the actor of its body.
 /// @lifetime move-only; await it exactly once; its owner destroys the frame,
 ///           and with it everything that the computation still holds.
-/// @design   README §5.5 "Coroutines".
+/// @design   docs/engine.md#coroutines.
 template <class T = void>
 class [[nodiscard]] task {
 public:

@@ -253,7 +253,7 @@ private:
 /// when they have unwound. They take turns on the actor of the body; only one
 /// runs at a time.
 ///
-/// @design README §5.5 "Coroutines".
+/// @design docs/engine.md#coroutines.
 template <class... As>
 requires(!std::is_lvalue_reference_v<As> && ...)
   [[nodiscard]] auto when_all(As&&... xs) {
@@ -280,7 +280,7 @@ template <class T>
 /// wait has taken nothing: an input stays for the next `next`. If the first one
 /// ends with an exception, the exception is thrown.
 ///
-/// @design README §5.5 "Coroutines".
+/// @design docs/engine.md#coroutines.
 template <class... As>
 requires(sizeof...(As) > 0 && (!std::is_lvalue_reference_v<As> && ...))
   [[nodiscard]] auto when_any(As&&... xs) {

@@ -14,7 +14,7 @@
 namespace tertulia {
 
 /// Description of an action for people and programs: its name, and the schemas
-/// of its inputs and outputs. The JSON member names are the seeds' (001 §4.2).
+/// of its inputs and outputs. JSON member names: docs/genkit.md 001 §4.2.
 ///
 /// @threads a value.
 struct descriptor { // NOLINT(bugprone-exception-escape): moving JSON asserts

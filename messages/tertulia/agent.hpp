@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-// Results and snapshots of agents. Their members are those of the seeds.
+// Results and snapshots of agents, with the members of Genkit's designs.
 
 namespace tertulia {
 
-/// Return value of the body of an agent. Seed 001 §1.5.
+/// Return value of the body of an agent. docs/genkit.md 001 §1.5.
 template <class Out>
 struct agent_result {
   agent_result() = default;
@@ -29,7 +29,7 @@ struct agent_result {
 };
 
 /// Output that the client of an agent receives when the agent has finished.
-/// Seeds 001 §1.5 and 000 §5.
+/// docs/genkit.md 001 §1.5 and 000 §5.
 template <class State, class Out>
 struct agent_output {
   /// Session to pass to `with_session_id` in order to continue later.
@@ -52,7 +52,7 @@ inline constexpr auto omitted_when_empty<agent_output<State, Out>> = std::tuple{
   &agent_output<State, Out>::artifacts,
   &agent_output<State, Out>::snapshot_ids};
 
-/// A snapshot of an agent, state included. Seed 000 §1.1.
+/// A snapshot of an agent, state included. docs/genkit.md 000 §1.1.
 template <class State>
 struct snapshot {
   snapshot() = default;
@@ -84,7 +84,7 @@ template <class State>
 inline constexpr auto omitted_when_empty<snapshot<State>> = std::tuple{
   &snapshot<State>::parent_id, &snapshot<State>::orphaned};
 
-/// Data that a store keeps of a session of an agent. Seed 000 §11.
+/// Data that a store keeps of a session of an agent. docs/genkit.md 000 §11.
 template <class State>
 struct session_data {
   session_id id;
@@ -99,7 +99,7 @@ struct session_data {
                        (), ())
 };
 
-// -- the inputs of the actions on a store: seeds 000 §10.1, 003 §9.1 ----------
+// -- inputs of the actions on a store: docs/genkit.md 000 §10.1, 003 §9.1 ------
 
 /// Input of a store action that refers to a snapshot.
 struct snapshot_query {

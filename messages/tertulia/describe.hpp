@@ -116,7 +116,7 @@ namespace caf {
 ///         `caf::message` when it sends the message to another node: encode a
 ///         value that may contain a NaN before sending it.
 /// @threads as the inspector.
-/// @design  README §5.11 "Registry and schemas".
+/// @design  docs/values.md#registry-and-schemas.
 template <class Inspector, class T>
 requires tertulia::described<T> && tertulia::json_value<T>
 typename Inspector::result_type inspect(Inspector& f, T& x) {

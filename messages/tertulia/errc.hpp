@@ -17,7 +17,7 @@ namespace tertulia {
 /// unchanged, may succeed later.
 ///
 /// @threads a value.
-/// @design  README §6 "Errors".
+/// @design  docs/failures.md#error-codes.
 enum class errc : std::uint8_t {
   /// No error; never carried by a `caf::error`.
   ok = 0,

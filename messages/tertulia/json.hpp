@@ -65,7 +65,7 @@ concept json_writable = detail::supports<T, false>;
 ///          string that is not UTF-8, an enum value without a name, or nesting
 ///          deeper than `max_json_depth`.
 /// @threads from any thread.
-/// @design  README §5.10 "Canonical JSON".
+/// @design  docs/values.md#canonical-json.
 template <json_writable T>
 void append_json_text(std::string& out, const T& x) {
   const auto size = out.size();

@@ -71,7 +71,7 @@ public:
 /// leaves the process, and is decoded when it is taken out.
 ///
 /// @threads a value; the shared content is never changed.
-/// @design  README §5.2 "Protocol".
+/// @design  docs/protocol.md#messages.
 class payload {
 public:
   /// Makes an empty payload: it has no value, which differs from `null`.

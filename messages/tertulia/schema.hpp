@@ -18,7 +18,7 @@ namespace tertulia {
 /// `json` is `{}`: any value.
 ///
 /// @threads from any thread.
-/// @design  README §5.11 "Registry and schemas".
+/// @design  docs/values.md#registry-and-schemas.
 template <json_value T>
 [[nodiscard]] json schema_of() {
   return detail::schema_builder{}.document<T>();

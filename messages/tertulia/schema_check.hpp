@@ -38,7 +38,7 @@ inline constexpr std::size_t max_schema_steps = 200'000;
 ///          values and is not listed above. `resource_exhausted` beyond
 ///          `max_schema_steps`.
 /// @threads from any thread.
-/// @design  README §5.11 "Registry and schemas".
+/// @design  docs/values.md#registry-and-schemas.
 void check_schema(const json& x, const json& schema);
 
 } // namespace tertulia

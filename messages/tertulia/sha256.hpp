@@ -17,7 +17,7 @@ namespace tertulia {
 /// texts is hashed only once.
 ///
 /// @threads a value.
-/// @design  seed 003 §1.1: a snapshot's id is the hash of its state.
+/// @design  docs/genkit.md 003 §1.1: a snapshot's id is the hash of its state.
 class sha256 {
 public:
   /// Starts a hash of zero bytes.

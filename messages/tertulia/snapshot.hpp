@@ -15,8 +15,8 @@
 
 namespace tertulia {
 
-/// Event after which a snapshot may be made. Stored by name; append only. Seed
-/// 000 §1.2.
+/// Event after which a snapshot may be made. Stored by name; append only.
+/// @design docs/genkit.md 000 §1.2.
 enum class snapshot_event : std::uint8_t {
   /// The responder has ended a turn.
   turn_end = 0,
@@ -38,7 +38,8 @@ BOOST_DESCRIBE_ENUM(snapshot_event, turn_end, tool_iteration_end,
 /// session's head are active, all others are orphaned.
 ///
 /// @threads a value.
-/// @design  README §5.15 "Records and states"; seeds 000 §1.1, 003 §1.1.
+/// @design  docs/sessions.md#records-and-states; docs/genkit.md 000 §1.1,
+///          003 §1.1.
 struct snapshot_record {
   snapshot_record() = default;
 

@@ -32,7 +32,8 @@ BOOST_DESCRIBE_ENUM(state_form, plain, conversation)
 /// have in common, so a copy costs a few pointers.
 ///
 /// @threads a value; the shared parts can be read by many threads at once.
-/// @design  README §5.15 "Records and states"; seeds 000 §1.1, 003 §1.1.
+/// @design  docs/sessions.md#records-and-states; docs/genkit.md 000 §1.1,
+///          003 §1.1.
 class state {
 public:
   /// Makes a plain state without a value.

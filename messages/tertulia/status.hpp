@@ -19,7 +19,7 @@ namespace tertulia {
 /// `tertulia`. Only `to_error` and `to_status` translate between the two.
 ///
 /// @threads a value.
-/// @design  README §6 "Errors".
+/// @design  docs/failures.md#error-codes.
 class status_error : public std::runtime_error {
 public:
   /// @param code    the code of the error; not `errc::ok`.

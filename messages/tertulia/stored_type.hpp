@@ -21,7 +21,7 @@ namespace tertulia {
 /// Copying costs a pointer; a type of this program is not reference-counted.
 ///
 /// @threads a value.
-/// @design  README §5.16 "States that evolve".
+/// @design  docs/sessions.md#states-that-evolve.
 class stored_type {
 public:
   /// Makes the default type: no name, version 1.

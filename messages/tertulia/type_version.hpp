@@ -36,7 +36,7 @@ inline constexpr std::size_t max_type_name = 128;
 ///
 /// The default is no name, and version 1.
 ///
-/// @design README §5.16 "States that evolve".
+/// @design docs/sessions.md#states-that-evolve.
 template <class T>
 inline constexpr type_version version_of{};
 

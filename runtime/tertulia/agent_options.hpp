@@ -18,8 +18,8 @@
 //   rt.define_agent("chat", body, with_session_store(store),
 //                   with_snapshot_callback(snapshot_always{}));
 //
-// Design: README §5.14 "Sessions"; seeds 001 §2.3, 000 §3.1, 003 §4.1,
-// 004 §4.1.
+// Design: docs/sessions.md#sessions; docs/genkit.md 001 §2.3, 000 §3.1,
+// 003 §4.1, 004 §4.1.
 
 namespace tertulia {
 
@@ -130,7 +130,7 @@ struct with_store_timeout {
 /// and more than once for the same state, because the stored state does not
 /// change until the session is saved. An exception of a step fails the loading.
 ///
-/// @design README §5.16 "States that evolve".
+/// @design docs/sessions.md#states-that-evolve.
 struct with_migration {
   with_migration(std::uint32_t from, std::function<void(json&)> step)
     : from(from), step(std::move(step)) {}

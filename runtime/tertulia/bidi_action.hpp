@@ -47,7 +47,7 @@ struct action_ref {
 /// @threads  all members; cheap to copy.
 /// @lifetime must not outlive the actor system; if its runtime is gone, opening
 ///           a connection fails with `unavailable`.
-/// @design   README §5.4 "Clients"; seed 001 §1.1, §2.4.
+/// @design   docs/engine.md#clients; docs/genkit.md 001 §1.1, §2.4.
 template <class Init, class In, class Out, class Stream>
 class bidi_action {
 public:
@@ -139,7 +139,7 @@ private:
   std::shared_ptr<const detail::action_ref> what_;
 };
 
-/// Bidi action whose connections are traced: seed 001 §1.3.
+/// Bidi action whose connections are traced: docs/genkit.md 001 §1.3.
 template <class Init, class In, class Out, class Stream>
 using bidi_flow = bidi_action<Init, In, Out, Stream>;
 

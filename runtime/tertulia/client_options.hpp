@@ -19,7 +19,7 @@
 //
 //   flow.stream_bidi(with_init(settings{"be brief", 0.7}), with_deadline(30s))
 //
-// Design: README §5.4 "Clients"; seed 001 §2.4.
+// Design: docs/engine.md#clients; docs/genkit.md 001 §2.4.
 
 namespace tertulia {
 

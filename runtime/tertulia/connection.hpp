@@ -36,7 +36,7 @@ class response_range;
 /// @lifetime move-only; must not be moved while another thread uses it.
 ///           Dropping it before the action has finished cancels the action. May
 ///           outlive the runtime.
-/// @design   README §5.4 "Clients"; seed 001 §1.2.
+/// @design   docs/engine.md#clients; docs/genkit.md 001 §1.2.
 template <class In, class Out, class Stream>
 class connection {
 public:

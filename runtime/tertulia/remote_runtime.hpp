@@ -37,7 +37,7 @@ namespace tertulia {
 ///
 /// @threads  all members, on threads that may block.
 /// @lifetime must not outlive its actor system.
-/// @design   README §5.7 "Nodes".
+/// @design   docs/engine.md#nodes.
 class remote_runtime {
 public:
   /// Connects to a published runtime.

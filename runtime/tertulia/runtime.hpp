@@ -28,7 +28,7 @@ class runtime;
 
 namespace detail {
 
-/// Adds the actions on the store of an agent. Seed 000 §10.1.
+/// Adds the actions on the store of an agent. docs/genkit.md 000 §10.1.
 template <class State>
 void add_session_store(std::vector<std::shared_ptr<const action>>& to,
                        const conversation_action& of);
@@ -50,7 +50,7 @@ void add_session_store(std::vector<std::shared_ptr<const action>>& to,
 ///           connections (`unavailable`) and waits until they have ended,
 ///           including blocking work that has begun; it must not run on an
 ///           actor.
-/// @design   README §5.1 "Words".
+/// @design   docs/protocol.md#words.
 class runtime {
 public:
   /// @param system its configuration went through `add_messages_to` or is a
@@ -75,7 +75,7 @@ public:
   ///                    captures must be thread-safe.
   /// @param description for people; part of the descriptor.
   /// @errors `already_exists`; `invalid_argument` for a bad name.
-  /// @design seed 001 §2.1.
+  /// @design docs/genkit.md 001 §2.1.
   template <class Body>
   auto define_bidi_action(std::string name, Body body,
                           std::string description = {}) {
@@ -103,7 +103,7 @@ public:
   /// Defines a bidi flow, which is a bidi action with a trace span per
   /// connection, and registers it as `/bidi-flow/<name>`; see
   /// `define_bidi_action`.
-  /// @design seed 001 §2.2.
+  /// @design docs/genkit.md 001 §2.2.
   template <class Body>
   auto
   define_bidi_flow(std::string name, Body body, std::string description = {}) {
@@ -126,7 +126,7 @@ public:
   ///                `with_migration`, `with_description`.
   /// @errors `already_exists`; `invalid_argument` for a bad name or
   ///         invalid options.
-  /// @design README §5.14 "Sessions"; seeds 001 §2.3, 000 §3.
+  /// @design docs/sessions.md#sessions; docs/genkit.md 001 §2.3, 000 §3.
   template <class Body, class... Options>
   auto define_agent(std::string name, Body body, const Options&... options) {
     if constexpr (detail::check_agent_body<Body>()) {

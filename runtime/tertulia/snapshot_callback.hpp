@@ -16,10 +16,10 @@
 //
 //   with_snapshot_callback(snapshot_on{snapshot_event::turn_end})
 //   with_snapshot_callback([](const snapshot_context<words>& x) {
-//     return x.index() % 3 == 0;
+//     return x.turn_index() % 3 == 0;
 //   })
 //
-// Design: README §5.14 "Sessions"; seeds 000 §1.3, §1.4, §3; 003 §3;
+// Design: docs/sessions.md#sessions; docs/genkit.md 000 §1.3, §1.4, §3; 003 §3;
 // 004 §3.
 
 namespace tertulia {
@@ -63,7 +63,7 @@ private:
   const detail::snapshot_moment* at_;
 };
 
-/// Context of the snapshot callback of an agent. Seed 000 §1.3.
+/// Context of the snapshot callback of an agent. docs/genkit.md 000 §1.3.
 template <class State>
 class snapshot_context : public snapshot_context_base {
 public:
@@ -156,8 +156,8 @@ private:
   const state* of_;
 };
 
-/// Context of the snapshot callback of a chat agent or a session flow. Seeds
-/// 003 §3.1, 004 §3.
+/// Context of the snapshot callback of a chat agent or a session flow.
+/// @design docs/genkit.md 003 §3.1, 004 §3.
 template <class Custom>
 class snapshot_context : public snapshot_context_base {
 public:

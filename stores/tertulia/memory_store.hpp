@@ -25,7 +25,7 @@ namespace tertulia {
 /// @lifetime the store and its data end with the last handle. If a value is
 ///           modified through a pointer in it, without its state, reads of that
 ///           state fail with `data_loss`.
-/// @design   README §5.15 "Records and states".
+/// @design   docs/sessions.md#records-and-states.
 [[nodiscard]] managed_store spawn_memory_store(caf::actor_system& system);
 
 } // namespace tertulia

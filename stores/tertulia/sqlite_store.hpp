@@ -95,7 +95,7 @@ struct sqlite_options {
 ///           The shutdown of the actor system waits for the store: handles must
 ///           not outlive the shutdown, and must not be held or registered while
 ///           `await_all_actors_done` is called.
-/// @design   README §5.15 "Records and states"; stores/sqlite_format.md.
+/// @design   docs/sessions.md#records-and-states; docs/sqlite-format.md.
 [[nodiscard]] managed_store spawn_sqlite_store(caf::actor_system& system,
                                                std::filesystem::path file,
                                                sqlite_options options = {});

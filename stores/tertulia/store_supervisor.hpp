@@ -68,7 +68,7 @@ struct restart_options {
 ///           every other actor, but not for a pause: handles must not outlive
 ///           the system, and must not be held or registered while
 ///           `await_all_actors_done` is called.
-/// @design   README §5.15 "Records and states".
+/// @design   docs/sessions.md#records-and-states.
 [[nodiscard]] managed_store supervise_store(caf::actor_system& system,
                                             store_factory factory,
                                             restart_options options = {});

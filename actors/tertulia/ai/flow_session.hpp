@@ -25,7 +25,7 @@ namespace tertulia::ai {
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.14 "Sessions"; seed 004 §1.4, §6.2.
+/// @design   docs/sessions.md#sessions; docs/genkit.md 004 §1.4, §6.2.
 template <class Custom>
 class flow_session : public session<Custom> {
 public:

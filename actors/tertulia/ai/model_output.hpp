@@ -15,7 +15,7 @@ namespace tertulia::ai {
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.17 "Models".
+/// @design   docs/models.md#models.
 class model_output {
 public:
   /// Private to this library.

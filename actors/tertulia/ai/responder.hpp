@@ -17,7 +17,7 @@ namespace tertulia::ai {
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.14 "Sessions"; seeds 003 §1.5, 004 §1.5.
+/// @design   docs/sessions.md#sessions; docs/genkit.md 003 §1.5, 004 §1.5.
 template <class Status>
 class flow_responder {
 public:
@@ -121,8 +121,8 @@ private:
   context ctx_;
 };
 
-/// Output stream of the body of a chat agent, which ends its turns itself. Seed
-/// 003 §1.5.
+/// Output stream of the body of a chat agent, which ends its turns itself.
+/// @design docs/genkit.md 003 §1.5.
 template <class Status>
 class responder : public flow_responder<Status> {
 public:

@@ -23,7 +23,7 @@ namespace tertulia::ai {
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.
-/// @design   README §5.14 "Sessions"; seeds 003 §1.4, 004 §1.4.
+/// @design   docs/sessions.md#sessions; docs/genkit.md 003 §1.4, 004 §1.4.
 template <class Custom>
 class session {
 public:

@@ -14,7 +14,7 @@ namespace tertulia::ai {
 ///
 /// @threads  as `context`.
 /// @lifetime as `context`.
-/// @design   README §5.18 "Tools".
+/// @design   docs/tools.md#tools.
 class tool_context : public context {
 public:
   /// Private to this library.

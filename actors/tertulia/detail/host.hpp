@@ -50,7 +50,7 @@ using host_actor = protocol<
 /// another part, and no frame is destroyed while it runs.
 ///
 /// @threads only on its actor.
-/// @design  README §5.3 "The connection".
+/// @design  docs/engine.md#connection.
 class host {
 public:
   static inline const char* name = "tertulia.connection";

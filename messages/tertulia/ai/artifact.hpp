@@ -18,7 +18,7 @@ namespace tertulia::ai {
 /// metadata are left out.
 ///
 /// @threads a value.
-/// @design  seeds 003 §1.1 and 004 §1.1: `AgentArtifact` and
+/// @design  docs/genkit.md 003 §1.1 and 004 §1.1: `AgentArtifact` and
 ///          `SessionFlowArtifact`.
 struct artifact {
   artifact() = default;

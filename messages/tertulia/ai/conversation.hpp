@@ -16,12 +16,12 @@
 #include <vector>
 
 // Inputs and outputs of chat agents and session flows. The members and their
-// order are those of seeds 003 §1 and 004 §1.
+// order are those of docs/genkit.md 003 §1 and 004 §1.
 
 namespace tertulia::ai {
 
 /// Portable state of a conversation: it is exchanged between client and
-/// program, and is what a snapshot captures. Seeds 003 §1.1, 004 §1.1.
+/// program, and is what a snapshot captures. docs/genkit.md 003 §1.1, 004 §1.1.
 ///
 /// @threads a value.
 template <class Custom>
@@ -66,7 +66,7 @@ template <class Custom>
     x.artifacts().to_vector()};
 }
 
-/// Input of a client in one turn. Seeds 003 §1.2, 004 §1.2.
+/// Input of a client in one turn. docs/genkit.md 003 §1.2, 004 §1.2.
 struct conversation_input {
   conversation_input() = default;
 
@@ -81,8 +81,8 @@ struct conversation_input {
 
 BOOST_DESCRIBE_STRUCT(conversation_input, (), (messages))
 
-/// Start of a conversation: from a snapshot, from a state, or empty. Seeds 003
-/// §1.2, 004 §1.2.
+/// Start of a conversation: from a snapshot, from a state, or empty.
+/// @design docs/genkit.md 003 §1.2, 004 §1.2.
 template <class Custom>
 struct conversation_init {
   tertulia::snapshot_id snapshot_id;
@@ -94,8 +94,8 @@ struct conversation_init {
   BOOST_DESCRIBE_CLASS(conversation_init, (), (snapshot_id, state), (), ())
 };
 
-/// Item in the stream of a conversation; any of its members can be set. Seeds
-/// 003 §1.3, 004 §1.3.
+/// Item in the stream of a conversation; any of its members can be set.
+/// @design docs/genkit.md 003 §1.3, 004 §1.3.
 template <class Status>
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct stream_chunk {
@@ -132,7 +132,7 @@ stream_chunk<Status>::stream_chunk() = default;
 
 // -- chat agents --------------------------------------------------------------
 
-/// Output of a chat agent for its client. Seed 003 §1.2.
+/// Output of a chat agent for its client. docs/genkit.md 003 §1.2.
 template <class Custom>
 struct agent_response {
   tertulia::session_id session_id;
@@ -147,7 +147,7 @@ struct agent_response {
                        (), ())
 };
 
-/// A snapshot of a chat agent. Seed 003 §1.1.
+/// A snapshot of a chat agent. docs/genkit.md 003 §1.1.
 template <class Custom>
 struct agent_snapshot {
   agent_snapshot() = default;
@@ -176,7 +176,7 @@ struct agent_snapshot {
 
 // -- session flows ------------------------------------------------------------
 
-/// Output of a session flow for its client. Seed 004 §1.2.
+/// Output of a session flow for its client. docs/genkit.md 004 §1.2.
 template <class Custom>
 struct session_flow_response {
   conversation_state<Custom> state;
@@ -190,7 +190,7 @@ struct session_flow_response {
   BOOST_DESCRIBE_CLASS(session_flow_response, (), (state, snapshot_id), (), ())
 };
 
-/// A snapshot of a session flow. Seed 004 §1.1.
+/// A snapshot of a session flow. docs/genkit.md 004 §1.1.
 template <class Custom>
 struct session_flow_snapshot {
   session_flow_snapshot() = default;

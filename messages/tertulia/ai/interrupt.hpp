@@ -18,7 +18,7 @@
 //   for (const auto& question : ai::interrupts_in(message.content))
 //     talk.send_messages({ai::approval(question, true)});
 //
-// Design: README §5.18 "Tools".
+// Design: docs/tools.md#tools.
 
 namespace tertulia::ai {
 

@@ -31,7 +31,7 @@ BOOST_DESCRIBE_ENUM(role, system, user, model, tool)
 /// Genkit's struct in Go; empty metadata is left out.
 ///
 /// @threads a value.
-/// @design  seeds 003 §1.1 and 004 §1.1: `ai.Message`.
+/// @design  docs/genkit.md 003 §1.1 and 004 §1.1: `ai.Message`.
 struct message {
   message() = default;
 

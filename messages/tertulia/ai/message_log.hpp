@@ -30,8 +30,8 @@ namespace tertulia::ai {
 ///           handles that share messages may be used, copied and destroyed in
 ///           any number of threads at once.
 /// @lifetime a message lives as long as a log that contains it.
-/// @design   seeds 003 §1.1 and 004 §1.1: `Messages []*ai.Message`. In Go each
-///           snapshot holds a copy of all messages and hashes them anew.
+/// @design   docs/genkit.md 003 §1.1, 004 §1.1: `Messages []*ai.Message`. In Go
+///           each snapshot holds a copy of all messages and hashes them anew.
 class message_log {
 public:
   class iterator;

@@ -20,7 +20,7 @@ namespace tertulia::ai {
 /// Streamed piece of a model's answer.
 ///
 /// @threads a value.
-/// @design  seeds 003 §1.3 and 004 §1.3: `ai.ModelResponseChunk`.
+/// @design  docs/genkit.md 003 §1.3 and 004 §1.3: `ai.ModelResponseChunk`.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving parts allocates nothing
 struct model_response_chunk {
   model_response_chunk();
@@ -102,7 +102,7 @@ BOOST_DESCRIBE_STRUCT(generation_usage, (),
 /// Complete answer of a model. Empty members are left out of the JSON.
 ///
 /// @threads a value.
-/// @design  seeds 003 §1.3 and 004 §1.3: `ai.ModelResponse`.
+/// @design  docs/genkit.md 003 §1.3 and 004 §1.3: `ai.ModelResponse`.
 struct model_response {
   // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   model_response() = default;

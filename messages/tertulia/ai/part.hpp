@@ -169,8 +169,8 @@ BOOST_DESCRIBE_STRUCT(resource_part, (), (uri))
 ///          names no kind or more than one; on writing, for a `custom` that is
 ///          not an object.
 /// @threads a value.
-/// @design  seeds 003 §1.1 and 004 §1.1: `[]*ai.Part`. Differs from Go, where a
-///          part has a field for each kind and may have several set.
+/// @design  docs/genkit.md 003 §1.1, 004 §1.1: `[]*ai.Part`. Differs from Go,
+///          where a part has a field for each kind and may have several set.
 struct part {
   /// In the order of the enumerators of `kind`.
   using value_type

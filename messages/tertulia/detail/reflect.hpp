@@ -183,7 +183,7 @@ concept described = detail::described_struct<T>;
 /// value from the default constructor, which should be empty, too. Members
 /// listed for a base are also left out of derived structs.
 ///
-/// @design README §5.10 "Canonical JSON"; seeds 003 §1.1 and 004 §1.1.
+/// @design docs/values.md#canonical-json; docs/genkit.md 003 §1.1 and 004 §1.1.
 template <class T>
 inline constexpr std::tuple<> omitted_when_empty{};
 
@@ -199,7 +199,7 @@ inline constexpr std::tuple<> omitted_when_empty{};
 ///
 /// The JSON Schema of the struct states this, too.
 ///
-/// @design README §5.10 "Canonical JSON".
+/// @design docs/values.md#canonical-json.
 template <class T>
 inline constexpr bool refuses_unknown_members = false;
 

@@ -24,7 +24,7 @@ struct migration {
 /// Type of the states of an agent, and the migration of older states to it.
 ///
 /// @threads immutable; the steps are called by many sessions at once.
-/// @design  README §5.16 "States that evolve".
+/// @design  docs/sessions.md#states-that-evolve.
 class state_schema {
 public:
   /// Makes the schema of a type without name and migrations, in version 1.

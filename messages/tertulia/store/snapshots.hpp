@@ -104,7 +104,7 @@ typename Inspector::result_type inspect(Inspector& f, get_snapshot& x) {
 /// Request to make a snapshot the head of its session. Records after it become
 /// orphans; an orphaned snapshot becomes active again. The session then works
 /// on the state of the snapshot and continues with the turn that follows it. If
-/// the state is damaged, the head does not move. The seeds'
+/// the state is damaged, the head does not move. Genkit's
 /// `InvalidateSnapshotsAfter`.
 struct restore_snapshot {
   restore_snapshot() = default;

@@ -13,7 +13,7 @@
 
 namespace tertulia::ai {
 
-/// Handle of a chat agent: seed 003 §1.7.
+/// Handle of a chat agent: docs/genkit.md 003 §1.7.
 template <class Status, class Custom>
 using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 
@@ -34,7 +34,7 @@ using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 ///                `with_client_states`, `with_migration`, `with_description`.
 /// @errors `already_exists`; `invalid_argument` for a bad name or invalid
 ///         options.
-/// @design README §5.14 "Sessions"; seed 003 §4.1.
+/// @design docs/sessions.md#sessions; docs/genkit.md 003 §4.1.
 template <class Body, class... Options>
 auto define_agent(runtime& rt, std::string name, Body body,
                   const Options&... options) {

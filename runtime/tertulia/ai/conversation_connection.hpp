@@ -34,7 +34,7 @@ class received_range;
 /// @threads  as `tertulia::connection`, which it wraps.
 /// @lifetime as `tertulia::connection`: dropping an unfinished one cancels the
 ///           conversation's invocation.
-/// @design   README §5.14 "Sessions"; seeds 003 §4.3, 004 §4.3.
+/// @design   docs/sessions.md#sessions; docs/genkit.md 003 §4.3, 004 §4.3.
 template <class Status, class Response>
 class conversation_connection {
 public:

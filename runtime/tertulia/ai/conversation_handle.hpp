@@ -11,7 +11,7 @@ namespace tertulia::ai {
 
 /// Initial state, for clients that keep states themselves. Not together with
 /// `with_snapshot_id`, nor with a store unless the conversation was defined
-/// with `with_client_states`. Seeds 003 §4.2, 004 §4.2.
+/// with `with_client_states`. docs/genkit.md 003 §4.2, 004 §4.2.
 template <class Custom>
 struct with_state {
   explicit with_state(conversation_state<Custom> state)
@@ -32,7 +32,7 @@ struct with_state {
 ///
 /// @threads  all members; cheap to copy.
 /// @lifetime as `bidi_action`.
-/// @design   README §5.14 "Sessions"; seeds 003 §4.2, 004 §4.2.
+/// @design   docs/sessions.md#sessions; docs/genkit.md 003 §4.2, 004 §4.2.
 template <class Status, class Custom, class Response>
 class conversation_handle
   : public bidi_action<conversation_init<Custom>, conversation_input, Response,

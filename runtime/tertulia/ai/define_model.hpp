@@ -83,7 +83,7 @@ concept model_function = requires(const Body& body, context ctx,
 /// @param description for people; part of the descriptor.
 /// @errors  `already_exists`; `invalid_argument` for a bad name.
 /// @threads from any thread.
-/// @design  README §5.17 "Models".
+/// @design  docs/models.md#models.
 template <class Body>
 [[nodiscard]] model define_model(runtime& rt, std::string name, Body body,
                                  std::string description = {}) {

@@ -147,7 +147,7 @@ namespace tertulia::ai {
 ///          tool that `fails_turn`; `cancelled` and other reasons that end the
 ///          body.
 /// @threads only on the actor of its body.
-/// @design  README §5.19 "Generate"; seed 000 §12.
+/// @design  docs/generate.md#generate; docs/genkit.md 000 §12.
 template <class... Options>
 [[nodiscard]] task<generation>
 generate(context ctx, const prompt& what, Options&&... options) {

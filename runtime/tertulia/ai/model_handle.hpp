@@ -21,7 +21,7 @@ namespace tertulia::ai {
 ///
 /// @threads  all members; cheap to copy.
 /// @lifetime as `bidi_action`.
-/// @design   README §5.17 "Models".
+/// @design   docs/models.md#models.
 class model {
 public:
   /// Action that is opened with the request and has no inputs.

@@ -44,7 +44,7 @@ struct offline_options {
 ///
 /// @errors `already_exists`; `invalid_argument` for a bad name or a negative
 ///         pause.
-/// @design README §5.17 "Models".
+/// @design docs/models.md#models.
 model define_offline_model(runtime& rt, std::string name = "eliza",
                            offline_options options = {});
 

@@ -147,7 +147,7 @@ struct openai_options {
 ///
 /// @errors `already_exists`; `invalid_argument` for invalid options;
 ///         `not_found` if `ca_file` cannot be read.
-/// @design README §5.17 "Models".
+/// @design docs/models.md#models.
 model define_openai_model(runtime& rt, std::string name,
                           openai_options options);
 

@@ -24,7 +24,7 @@
 //   co_await ai::generate(ctx, model, ai::with_system("Be brief."),
 //                         ai::with_tools(weather), ai::with_session(sess));
 //
-// Design: README §5.19 "Generate".
+// Design: docs/generate.md#generate.
 
 namespace tertulia::ai {
 

@@ -65,7 +65,7 @@ namespace tertulia::ai {
 ///         a store, a connection is refused with `invalid_argument` if the
 ///         state of the client contains a tool that waits for a person.
 /// @threads from any thread.
-/// @design README §5.18 "Tools".
+/// @design docs/tools.md#tools.
 template <class Custom = nothing, class... Options>
 auto define_prompt_agent(runtime& rt, std::string name, prompt what,
                          const Options&... options) {

@@ -13,7 +13,7 @@
 
 namespace tertulia::ai {
 
-/// Handle of a session flow: seed 004 §1.7.
+/// Handle of a session flow: docs/genkit.md 004 §1.7.
 template <class Status, class Custom>
 using session_flow
   = conversation_handle<Status, Custom, session_flow_response<Custom>>;
@@ -33,7 +33,7 @@ using session_flow
 ///                `define_agent`.
 /// @param options as for `define_agent`.
 /// @errors as `define_agent`.
-/// @design README §5.14 "Sessions"; seed 004 §4.1.
+/// @design docs/sessions.md#sessions; docs/genkit.md 004 §4.1.
 template <class Body, class... Options>
 auto define_session_flow(runtime& rt, std::string name, Body body,
                          const Options&... options) {

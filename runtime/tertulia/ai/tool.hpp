@@ -20,7 +20,7 @@ namespace tertulia::ai {
 /// @threads  all members; cheap to copy.
 /// @lifetime must not outlive the actor system; if its runtime is gone, a call
 ///           fails with `unavailable`.
-/// @design   README §5.18 "Tools".
+/// @design   docs/tools.md#tools.
 class tool {
 public:
   /// Private to this library.
@@ -115,7 +115,7 @@ public:
 /// @errors  `already_exists`; `invalid_argument` for a bad name or invalid
 ///          options.
 /// @threads from any thread.
-/// @design  README §5.18 "Tools".
+/// @design  docs/tools.md#tools.
 template <class Fn, class... Options>
 auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
                  const Options&... options) {

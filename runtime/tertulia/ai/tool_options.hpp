@@ -10,7 +10,7 @@
 //
 //   ai::define_tool(rt, "pay", "Pays a bill.", pay, ai::with_tool_timeout(5s))
 //
-// Design: README §5.18 "Tools".
+// Design: docs/tools.md#tools.
 
 namespace tertulia::ai {
 

@@ -85,7 +85,7 @@ consteval bool check_agent_body() {
 session_opening opening_of(const conversation_action& what,
                            const open_options& options, bool has_initial_state);
 
-/// Action with sessions of a plain state: seeds 001 §7, 000.
+/// Action with sessions of a plain state: docs/genkit.md 001 §7, 000.
 template <class Body>
 class agent_action final : public conversation_action {
 public:

@@ -100,8 +100,8 @@ consteval bool check_session_flow_body() {
 
 // -- the action ---------------------------------------------------------------
 
-/// Action with sessions of messages, a custom value and artifacts: seeds 003
-/// and 004.
+/// Action with sessions of messages, a custom value and artifacts.
+/// @design docs/genkit.md 003, 004.
 template <class Body>
 class typed_conversation final : public conversation_action {
 public:

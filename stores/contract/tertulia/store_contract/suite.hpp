@@ -61,7 +61,7 @@ concept loses_states = requires(T& x, const state_id& id) {
 /// tertulia/store_contract.hpp.
 ///
 /// @threads each test has an actor system of its own.
-/// @design  README §5.15 "Records and states".
+/// @design  docs/sessions.md#records-and-states.
 template <class Factory>
 class store_contract : public ::testing::Test {
 public:
