@@ -150,14 +150,15 @@ session_info memory_store_data::copy(const copy_session& x) {
   made.info.updated_at = now;
   made.number = ++last_number_;
 
-  // Lookups verify index entries against the session, so an index that does not
-  // match it because memory has run out does no harm.
   auto& session = sessions_[x.to];
   session = std::move(made);
-  for (auto& record : session.records) {
-    index_.emplace(place_of(session, record), &session);
+  for (auto& record : session.records)
     ++record.kept->second.records;
-  }
+  // Last, because it can throw. Lookups verify index entries against the
+  // session, so an index that lacks some because memory has run out does no
+  // harm.
+  for (const auto& record : session.records)
+    index_.emplace(place_of(session, record), &session);
   return session.info;
 }
 
