@@ -18,7 +18,7 @@ using int_port = client_port<int, int, int>;
 using body_behavior = connection_actor::behavior_type;
 
 struct actor_bodies : flows {
-  // The bodies refer to the members below.
+  // Stops the runtime first: the bodies refer to the members below.
   ~actor_bodies() override {
     if (rt)
       stop_runtime();
@@ -39,7 +39,8 @@ struct actor_bodies : flows {
     });
   }
 
-  /// Answers each input with so many numbers, one turn each.
+  /// Defines a flow that answers each input with that many numbers, in one
+  /// turn.
   auto define_counter() {
     return define([this](self_pointer, int_port client, nothing) //
                   -> body_behavior {
@@ -62,7 +63,7 @@ struct actor_bodies : flows {
     });
   }
 
-  /// A body that does one thing when its first input comes.
+  /// Defines a body that calls `fn` for each input.
   template <class Fn>
   auto define_one(Fn fn) {
     return define([=](self_pointer self, int_port client, nothing) //
@@ -298,7 +299,8 @@ TEST_F(actor_bodies, an_answer_that_is_kept_keeps_further_inputs_away) {
   for (int i = 0; i < 8; ++i)
     client.send(100);
   run();
-  // The second was asked for before the body answered the first.
+  // Reading the first input requested the second one, before the first was
+  // answered.
   EXPECT_EQ(inputs, 2);
   EXPECT_EQ(lag, 202u - 64u);
   for (int i = 0; i < 8; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which session and which snapshot an agent goes on from, and what it keeps.
+// Start of an agent from a session or a snapshot, its changes and its output.
 
 #include <tertulia/when.hpp>
 
@@ -14,7 +14,7 @@ using namespace std::literals;
 
 namespace tertulia::test::agent_tests {
 
-// -- which session ------------------------------------------------------------
+// -- sessions -----------------------------------------------------------------
 
 TEST_F(agent, without_a_session_id_each_connection_has_its_own_session) {
   const auto notes = define_notes();
@@ -145,7 +145,7 @@ TEST_F(agent, a_session_that_was_given_an_init_exists_before_any_turn) {
     EXPECT_EQ(finish(notes.stream_bidi(with_session_id(id)), words{"a"}).state,
               (notebook{8, "xa"}));
   }
-  // Who gives none has changed nothing.
+  // Without an init value nothing has changed, so nothing is stored.
   finish(notes.stream_bidi(with_session_id("empty")), words{});
   EXPECT_EQ(code_from([&] { (void)session_of("empty"); }), errc::not_found);
   EXPECT_TRUE(nothing_is_left());
@@ -159,7 +159,7 @@ TEST_F(agent, an_empty_session_or_snapshot_id_is_refused) {
             errc::invalid_argument);
 }
 
-// -- which snapshot -----------------------------------------------------------
+// -- snapshots ----------------------------------------------------------------
 
 TEST_F(agent, a_snapshot_says_which_session_goes_on) {
   const auto notes = define_kept_notes();
@@ -261,7 +261,7 @@ TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
     which snapshot;
     which session;
     bool has_init;
-    const char* goes_on_with; // the words at the opening, or an error's code
+    const char* goes_on_with; // words at the start, or an error code
     void apply(client_options<notebook>& to) const {
       if (snapshot != none)
         to.connection.snapshot = snapshot == known ? made : snapshot_id{"none"};
@@ -272,7 +272,7 @@ TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
     }
     snapshot_id made{};
   };
-  // Words "a" are in the snapshot, "ab" in the session.
+  // The snapshot contains the words "a", the session "ab".
   const opening_case with_store[] = {
     {none, none, false, ""},
     {none, none, true, "x"},
@@ -416,7 +416,7 @@ TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
   EXPECT_EQ(again.output(patience).state.words, "ab");
 }
 
-// -- what comes out -----------------------------------------------------------
+// -- output -------------------------------------------------------------------
 
 TEST_F(agent, the_output_has_all_members_of_the_seed) {
   const auto maker = rt->define_agent(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is known of an agent by its key, and what can be done with it.
+// Descriptor of an agent, and actions on its store, found by key.
 
 #include <caf/timestamp.hpp>
 
@@ -42,7 +42,7 @@ TEST_F(agent, what_cannot_be_defined_whole_is_not_defined) {
        ai::responder<nothing>) -> task<> { co_return; },
     with_snapshot_store(store));
   const auto before = count();
-  // Its own key is free, but that of its store is not.
+  // The agent's own key is free, but a key of its store is not.
   EXPECT_EQ(code_from([&] {
               (void)ai::define_session_flow(
                 *rt, "x",
@@ -51,7 +51,7 @@ TEST_F(agent, what_cannot_be_defined_whole_is_not_defined) {
                 with_snapshot_store(store));
             }),
             errc::already_exists);
-  // Nor has its store's a name that is too long while its own is not.
+  // The agent's own name is short enough, but the key of its store is too long.
   EXPECT_EQ(code_from([&] { define_notes(std::string(120, 'x')); }),
             errc::invalid_argument);
   EXPECT_EQ(count(), before);

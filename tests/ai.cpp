@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One header has all of `ai`: this file includes nothing else of the library.
+// <tertulia/ai.hpp> contains all of `ai`: this file includes no other header of
+// the library.
 
 #include <tertulia/ai.hpp>
 
@@ -16,7 +17,7 @@ namespace application {
 
 namespace ai = tertulia::ai;
 
-/// What a program can say with that header alone.
+/// Answers a text with the features of that header alone.
 std::string answer_to(const std::string& text) {
   tertulia::config cfg;
   cfg.set("scheduler.max-threads", 1);
@@ -34,7 +35,7 @@ std::string answer_to(const std::string& text) {
   return result;
 }
 
-// Found by argument-dependent lookup alone.
+// Found only by argument-dependent lookup.
 std::string name_of(ai::role x) {
   return to_string(x);
 }

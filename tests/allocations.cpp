@@ -8,13 +8,13 @@
 #include "support/child_process.hpp"
 #include <gtest/gtest.h>
 
-// Counted in a process of its own, where nobody else allocates.
+// Allocations are counted in a separate process, where only the test allocates.
 
 namespace tertulia::test::allocations_tests {
 
 namespace {
 
-/// How often memory is allocated in answers of so many chunks.
+/// Returns the number of allocations in answers of these sizes, in chunks.
 std::vector<std::size_t> allocations(const std::string& kind,
                                      const std::vector<std::size_t>& sizes) {
   std::vector<std::string> arguments{kind};

@@ -18,7 +18,7 @@ artifact file(const std::string& name, const std::string& text = "x") {
   return artifact{name, {part::text(text)}};
 }
 
-/// Files with numbers for names: `count` of them.
+/// Returns `count` files that have numbers as names.
 artifact_list files(int count) {
   artifact_list result;
   for (int i = 0; i < count; ++i)

@@ -15,7 +15,8 @@ using oracle
                      caf::replies_to<std::string>::with<std::string>,
                      caf::reacts_to<caf::publish_atom, std::string>>;
 
-/// What an oracle knows, and whom it has not answered yet.
+/// State of an oracle: the number it was given, and the request that it has not
+/// answered yet.
 struct memory {
   int put = 0;
   caf::typed_response_promise<std::string> owed;
@@ -195,7 +196,7 @@ TEST_F(ask, to_wait_for_no_time_at_all_is_deadline_exceeded) {
     [this](context ctx, input<int>, output<int>) //
     -> task<std::string> { co_return co_await ctx.ask(it, 0s, "?"s); });
   run();
-  advance(0s); // the clock looks only when it is moved
+  advance(0s); // the clock fires time-outs only when it is advanced
   ASSERT_EQ(client.heard().ends, 1u);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
 }
@@ -228,7 +229,7 @@ TEST_F(ask, no_actor_at_all_is_an_invalid_argument) {
   EXPECT_EQ(client.code(), errc::invalid_argument);
 }
 
-// -- answers that come late ---------------------------------------------------
+// -- late answers -------------------------------------------------------------
 
 TEST_F(ask, an_answer_after_the_time_is_up_is_dropped) {
   auto client = open_to([this](context ctx, input<int> in, output<int>) //
@@ -250,7 +251,7 @@ TEST_F(ask, an_answer_to_who_has_lost_a_race_is_dropped) {
   auto client = open_to([this](context ctx, input<int> in, output<int>) //
                         -> task<std::string> {
     auto first = co_await when_any(ctx.ask(it, 1h, "?"s), in.next());
-    // Not to be confused with the first question.
+    // It must not be taken for the answer to the first request.
     auto second = co_await ctx.ask(it, 1h, 6, 3);
     co_await in.next();
     co_return std::to_string(first.index()) + std::to_string(second);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What may be given to a function that is awaited, written inside the co_await:
-// all that g++ 12 does not destroy twice. What it does destroy twice does not
+// Arguments of an awaited function that may be written inside the co_await: all
+// that g++ 12 does not destroy twice. Arguments that it destroys twice do not
 // compile, see compile_errors/.
 
 #include <memory>
@@ -54,14 +54,14 @@ using plain_text_function = std::remove_const_t<text_function>;
 
 constexpr auto is_concerned = detail::copies_bytes_of_temporaries;
 
-// Refused: temporaries that no constructor makes, and moved variables, which
-// look the same.
+// Refused: temporaries that are not made by a constructor, and moved variables,
+// which look the same.
 static_assert(detail::survives_await<plain_text_function> != is_concerned);
 static_assert(detail::survives_await<
                 std::remove_const_t<decltype(owner_lambda)>> != is_concerned);
 static_assert(detail::survives_await<progress> != is_concerned);
 
-// Allowed: what has a name, nothing to destroy, or a constructor.
+// Allowed: values with a name, with a constructor, or with nothing to destroy.
 static_assert(detail::survives_await<text_function&>);
 static_assert(detail::survives_await<std::reference_wrapper<text_function>>);
 static_assert(

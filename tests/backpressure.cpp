@@ -17,17 +17,17 @@ namespace {
 
 constexpr std::uint64_t a_million = sanitized ? 100'000 : 1'000'000;
 
-/// Checks at every step of a consumer that the producer is ahead by a window at
-/// most, and that memory does not grow with what has passed.
+/// Checks at every step of a consumer that the producer is ahead by at most one
+/// window, and that memory does not grow with the number of chunks passed.
 class observer {
 public:
   observer(std::uint32_t window, std::uint64_t offer)
     : offer(offer), window_(window) {}
 
-  /// What the producer offers in all.
+  /// Number of chunks that the producer offers in total.
   const std::uint64_t offer;
 
-  /// Counted by the producer, one before each chunk.
+  /// Incremented by the producer before each chunk.
   std::atomic<std::uint64_t> produced = 0;
 
   /// Called by the consumer for each chunk, before it asks for the next.
@@ -39,13 +39,13 @@ public:
       early_ = bytes_in_use();
   }
 
-  /// Called when all is consumed.
+  /// Called after the last chunk.
   void check() const {
     EXPECT_EQ(consumed_, offer);
     EXPECT_EQ(produced, offer);
     EXPECT_EQ(out_of_order, 0u);
     EXPECT_LE(ahead, window_ + 1);
-    if (offer == a_million) { // a byte for every third chunk, at most
+    if (offer == a_million) { // at most one byte for every third chunk
       EXPECT_LT(bytes_in_use(), early_ + 256 * 1'024);
     }
   }
@@ -58,8 +58,8 @@ private:
   std::size_t early_ = 0;
 };
 
-/// An actor client that takes one chunk per message to itself, and grants one
-/// for each.
+/// Actor client that handles one chunk per message to itself, and grants one
+/// credit for each.
 class slow_client {
 public:
   explicit slow_client(chunk_sink::pointer self) : self_(self) {}
@@ -89,8 +89,8 @@ public:
   }
 
 private:
-  /// Deals with one chunk, and with the next one after all that has arrived
-  /// meanwhile: a note to itself stands behind it in the mailbox.
+  /// Handles one chunk. The message to itself that triggers the next step is
+  /// queued behind all messages that have arrived meanwhile.
   void step() {
     if (waiting_.empty())
       return;

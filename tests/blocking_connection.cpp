@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a client that blocks says and hears: its turns, its inputs, its options.
+// Turns, inputs and options of a client that blocks.
 
 #include "support/blocking_connection.hpp"
 

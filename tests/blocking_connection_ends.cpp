@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a connection ends for a client that blocks: with an output or an error,
-// by being dropped, or at its deadline.
+// Ends of a connection for a client that blocks: an output, an error, a drop or
+// a deadline.
 
 #include <future>
 #include <memory>

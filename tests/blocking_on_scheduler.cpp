@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A thread of CAF's scheduler that blocks may wait for what needs that thread:
-// it is refused. All other threads may block.
+// Blocking a thread of CAF's scheduler is refused: the wait may depend on work
+// that needs that thread. All other threads may block.
 
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/memory_store.hpp>

@@ -18,8 +18,8 @@ namespace tertulia::test::blocking_tools_tests {
 namespace {
 
 struct blocking_tools : threaded {
-  /// An agent whose model asks for the tool `dig` when it is told to, and
-  /// greets otherwise. The tool blocks until `let_go` is opened.
+  /// Defines an agent whose model requests the tool `dig` if the user asks for
+  /// it, and greets otherwise. The tool blocks until `let_go` is opened.
   auto define_digger() {
     const auto dig = ai::define_tool(
       *rt, "dig", "Digs until it is told to stop.",
@@ -53,7 +53,7 @@ struct blocking_tools : threaded {
   std::atomic<std::size_t> digging = 0;
 };
 
-/// Hears a turn to its end.
+/// Reads a turn to its end.
 template <class Talk>
 void hear(Talk& talk) {
   for (const auto& item : talk.receive(patience))
@@ -64,7 +64,7 @@ void hear(Talk& talk) {
 
 TEST_F(blocking_tools, block_no_other_conversation) {
   const auto digger = define_digger();
-  // More than the scheduler has threads, if as many can block.
+  // One more than the threads of the scheduler, if that many jobs can block.
   const auto many = std::min(system.scheduler().num_workers() + 1,
                              runtime_options{}.blocking_threads);
   std::vector<decltype(digger.stream_bidi())> busy;

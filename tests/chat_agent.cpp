@@ -17,7 +17,7 @@ using chat_input = input<ai::conversation_input>;
 using chat_responder = ai::responder<phase>;
 using chat_session = ai::session<mood>;
 
-/// Repeats the last thing that was said, one turn each.
+/// Repeats the last message, one turn per input.
 task<> repeat(context, chat_session sess, chat_input in, chat_responder out) {
   const witness here;
   while (const auto said = co_await in.next()) {
@@ -37,13 +37,14 @@ struct chat_agent : conversations {
       with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
   }
 
-  /// An agent without a store whose body runs once.
+  /// Defines an agent without a store, with this body.
   template <class Body>
   auto define_loose(Body body) {
     return ai::define_agent(*rt, "loose", std::move(body));
   }
 
-  /// Runs a body once, without inputs, and returns what came of it.
+  /// Runs a body without inputs, and returns the state of the session
+  /// afterwards.
   template <class Body>
   mood_state state_after(Body body) {
     auto talk = define_loose(std::move(body)).stream_bidi();
@@ -51,7 +52,7 @@ struct chat_agent : conversations {
     return talk.output(patience).state;
   }
 
-  /// The chunks that a body sends before it returns.
+  /// Returns the chunks that a body sends before it returns.
   template <class Body>
   std::vector<phase_chunk> chunks_of(Body body) {
     auto talk = define_loose(std::move(body)).stream_bidi();

@@ -15,7 +15,7 @@ namespace tertulia::test::chat_agent_snapshots_tests {
 
 namespace {
 
-/// Repeats the last thing that was said, one turn each.
+/// Repeats the last message, one turn per input.
 task<> repeat(context, ai::session<mood> sess, input<ai::conversation_input> in,
               ai::responder<phase> out) {
   const witness here;
@@ -30,7 +30,7 @@ task<> repeat(context, ai::session<mood> sess, input<ai::conversation_input> in,
 }
 
 struct chat_agent_snapshots : conversations {
-  /// With a snapshot at the end of each turn.
+  /// Defines an agent with a snapshot at the end of each turn.
   auto define_chat(const std::string& name = "chat") {
     return ai::define_agent(
       *rt, name, repeat, with_snapshot_store(store),
@@ -49,7 +49,7 @@ struct chat_agent_snapshots : conversations {
   }
 };
 
-/// What may be lost on the way through JSON.
+/// Returns a message with values that could be lost on the way through JSON.
 ai::message delicate() {
   ai::message result = ai::user_text("plain");
   result.content.push_back(ai::part::text("<b>", "text/html"));
@@ -65,7 +65,7 @@ ai::message delicate() {
 
 } // namespace
 
-// -- when they are made -------------------------------------------------------
+// -- creation -----------------------------------------------------------------
 
 TEST_F(chat_agent_snapshots, without_a_callback_none_is_made) {
   const auto chat
@@ -120,7 +120,7 @@ TEST_F(chat_agent_snapshots, the_response_has_all_members_of_the_seed) {
   EXPECT_FALSE(to_json(none).contains("snapshotIds"));
 }
 
-// -- states that the client keeps ---------------------------------------------
+// -- states kept by the client ------------------------------------------------
 
 TEST_F(chat_agent_snapshots, a_client_can_keep_the_state_itself) {
   const auto chat = ai::define_agent(*rt, "chat", repeat);
@@ -169,7 +169,7 @@ TEST_F(chat_agent_snapshots, a_given_state_has_no_parent) {
   EXPECT_EQ(found.at("sessionId"), second.session_id.str());
 }
 
-// -- states that the store keeps ----------------------------------------------
+// -- states kept by the store -------------------------------------------------
 
 TEST_F(chat_agent_snapshots, a_conversation_goes_on_from_a_snapshot) {
   const auto chat = define_chat();
@@ -275,7 +275,7 @@ TEST_F(chat_agent_snapshots, what_is_delicate_survives_store_and_resume) {
             "text/html");
 }
 
-// -- how it begins ------------------------------------------------------------
+// -- start of a conversation --------------------------------------------------
 
 TEST_F(chat_agent_snapshots, a_snapshot_and_a_state_are_refused) {
   const auto chat = define_chat();
@@ -401,7 +401,7 @@ TEST_F(chat_agent_snapshots,
               (void)rt->stream_bidi("/agent/strict", with_init(as_json));
             }),
             errc::failed_precondition);
-  // Also of a session that is known, where it would be ignored.
+  // Also for a known session, where it would be ignored.
   say(strict.stream_bidi(with_session_id("mine")), {"a"});
   EXPECT_EQ(code_from([&] {
               (void)strict.stream_bidi(with_session_id("mine"),

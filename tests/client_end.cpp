@@ -23,8 +23,9 @@ chunk_batch batch(std::uint64_t first, std::uint32_t size) {
 struct client_end : threaded {
   detail::client_end end{8};
 
-  /// What opens connections to an actor that says these batches, and then an
-  /// output after so many chunks, if it says any.
+  /// Returns an action whose connections go to an actor that sends these
+  /// batches, and then an output that reports `count` chunks, if `count` is
+  /// set.
   auto action_to(std::vector<chunk_batch> batches,
                  std::optional<std::uint64_t> count,
                  gate* cancelled = nullptr) {
@@ -207,7 +208,7 @@ TEST_F(client_end, a_flow_cancels_what_it_cannot_read) {
           ;
       } catch (const status_error&) {
       }
-      co_await in.next(); // it still has the connection
+      co_await in.next(); // the body still owns the connection
       co_return nothing{};
     });
   auto talk = outer.stream_bidi();

@@ -33,7 +33,8 @@ struct connection_actor : deterministic {
       });
   }
 
-  /// Answers each input with so many numbers.
+  /// Defines a flow that answers each input with that many numbers, in one
+  /// turn.
   auto define_counter() {
     return rt->define_bidi_flow(
       "counter", [](context, input<int> in, output<int> out) -> task<int> {
@@ -56,7 +57,7 @@ std::vector<int> numbers(int count) {
 
 } // namespace
 
-// -- one whole conversation ---------------------------------------------------
+// -- one conversation ---------------------------------------------------------
 
 TEST_F(connection_actor, an_echo_answers_each_input_and_counts_them) {
   auto client = open(define_echo());
@@ -158,7 +159,7 @@ TEST_F(connection_actor, a_window_of_zero_sends_only_what_was_asked_for) {
   auto client
     = open(define_counter(), with_chunk_window(0), with_input_window(0));
   run();
-  // The body waits for an input by now, and has asked for it.
+  // The body waits for an input now, and has requested it.
   EXPECT_EQ(client.heard().input_credit, 1u);
   client.send(5);
   run();
@@ -190,7 +191,7 @@ TEST_F(connection_actor, an_input_without_credit_ends_the_connection) {
   auto client = open(define_counter(), with_chunk_window(1));
   run();
   client.send(100);
-  client.send(100); // the first is in the body's hands, this one waits
+  client.send(100); // the body holds the first one, this one waits
   client.send(100);
   run();
   client.send(100);

@@ -13,7 +13,7 @@ namespace tertulia::test::connection_threads_tests {
 namespace {
 
 struct connection_threads : threaded {
-  /// Hands every input back.
+  /// Defines a flow that returns every input as a chunk.
   auto define_mirror() {
     return rt->define_bidi_flow(
       "mirror", [](context, input<int> in, output<int> out) -> task<int> {
@@ -27,7 +27,7 @@ struct connection_threads : threaded {
       });
   }
 
-  /// Reads nothing and never ends.
+  /// Defines a flow that reads nothing and does not end by itself.
   auto define_deaf() {
     return rt->define_bidi_flow(
       "deaf", [](context ctx, input<int>, output<int>) -> task<int> {
@@ -37,7 +37,8 @@ struct connection_threads : threaded {
       });
   }
 
-  /// Blocks a thread until the gate opens, deaf to every cancel.
+  /// Defines a flow that blocks a thread until the gate opens and ignores a
+  /// cancel.
   auto define_blocked(std::shared_ptr<gate> begun, std::shared_ptr<gate> open) {
     return rt->define_bidi_flow("blocked",
                                 [begun, open](context ctx, input<int>,
@@ -56,7 +57,7 @@ struct connection_threads : threaded {
 
 } // namespace
 
-// -- many at once -------------------------------------------------------------
+// -- concurrent use -----------------------------------------------------------
 
 TEST_F(connection_threads, eight_threads_send_and_each_input_comes_once) {
   constexpr int senders = 8;

@@ -12,8 +12,9 @@ namespace tertulia::test::context_tests {
 namespace {
 
 struct context_time : flows {
-  /// Whether some timer is armed beside one of 1 s that fires now: the clock
-  /// would then go on ticking. Call `arm_brief` before arming others.
+  /// Returns whether another timer is armed besides the one of 1 s, which fires
+  /// now: the clock would then keep ticking. Call `arm_brief` before other
+  /// timers are armed.
   bool ticks_on() {
     advance(1s);
     EXPECT_EQ(brief_->code(), errc::ok);
@@ -399,7 +400,7 @@ TEST_F(context_trace, a_step_that_throws_sets_the_error_of_its_span) {
     try {
       co_await ctx.run("bad", [] { throw std::runtime_error{"bad luck"}; });
     } catch (const std::runtime_error&) {
-      // A foreign exception stays what it is.
+      // A foreign exception keeps its type.
     }
     co_await ctx.run("worse", [](context inner) -> task<> {
       co_await inner.run("worst", [] {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Whoever leaves a conversation, and whenever, it has one end: its client hears
-// of it, what was stored stays, the session is free again and no actor is left.
+// A conversation has exactly one end, whichever part leaves it and at whatever
+// moment: its client receives the end, stored data stays, the session is free
+// again and no actor is left.
 
 #include <cstddef>
 #include <optional>
@@ -17,7 +18,7 @@ namespace tertulia::test::conversation_ends {
 
 namespace {
 
-/// What the conversation is doing.
+/// State of the conversation.
 enum class moment {
   opening,
   idle,
@@ -28,7 +29,7 @@ enum class moment {
   ending,
 };
 
-/// What happens to it.
+/// Event that ends the conversation.
 enum class event {
   cancel,
   deadline,
@@ -63,7 +64,7 @@ std::string name_of(event x) {
   return names[static_cast<std::size_t>(x)];
 }
 
-/// What the client hears of it.
+/// Returns the error code that the client receives.
 errc code_of_event(event x) {
   switch (x) {
     case event::deadline: return errc::deadline_exceeded;
@@ -195,7 +196,7 @@ TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
   }
   const auto clients
     = (other ? 2u : 1u) - (what == event::client_dies ? 1u : 0u);
-  if (what != event::stop) { // then even the front desk has gone
+  if (what != event::stop) { // the front desk is gone, too, after a stop
     EXPECT_EQ(extra_actors(), clients);
   }
   EXPECT_TRUE(all_left());
@@ -218,7 +219,8 @@ INSTANTIATE_TEST_SUITE_P(
       for (auto what : {event::cancel, event::deadline, event::take_over,
                         event::stop, event::client_dies, event::session_dies,
                         event::responder_dies, event::connection_dies}) {
-        // A client cannot reach what has not opened, and nor can a test.
+        // Neither a client nor a test can reach a connection that is not yet
+        // open.
         const auto reachable
           = what == event::deadline || what == event::take_over
             || what == event::stop || what == event::client_dies;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Single things that go wrong in a conversation: its client hears one error,
-// what was stored stays, the session is free again and no actor is left.
+// Single faults in a conversation: its client receives one error, stored data
+// stays, the session is free again and no actor is left.
 
 #include <tertulia/span_recorder.hpp>
 #include <tertulia/when.hpp>
@@ -26,7 +26,7 @@ namespace {
 using strings = std::vector<std::string>;
 
 struct conversation_faults : faulty_conversations {
-  /// An agent on a store that stands on its own.
+  /// Defines an agent on a separate store.
   memo_agent define_on(managed_store other) {
     return rt->define_agent(
       "alone",
@@ -45,7 +45,7 @@ struct conversation_faults : faulty_conversations {
   }
 };
 
-/// A store whose sessions all have a snapshot that is not what its id says.
+/// Store whose sessions all have a snapshot that does not match its id.
 snapshot_store::behavior_type lying_store(snapshot_store::pointer) {
   const auto lie = [] {
     memo other;
@@ -165,7 +165,7 @@ TEST_F(conversation_faults, a_turn_that_was_not_saved_can_be_ended_again) {
 }
 
 TEST_F(conversation_faults, a_save_whose_answer_was_lost_is_found_again) {
-  // With and without a change between the two tries.
+  // With and without a change between the two attempts.
   for (const auto* const name : {"s", "t"}) {
     const auto changes = *name == 't';
     const auto agent = rt->define_agent(
@@ -190,7 +190,7 @@ TEST_F(conversation_faults, a_save_whose_answer_was_lost_is_found_again) {
     run();
     say(client, "one");
     kept.lose_next<save_snapshot>(1, errc::unavailable);
-    // Nor can the store be asked at first.
+    // The store cannot be read at first, either.
     kept.fail_next<get_session>(1, errc::unavailable);
     say(client, "two");
     say(client, "three");
@@ -227,7 +227,7 @@ TEST_F(conversation_faults, a_head_that_somebody_else_has_moved_is_told_apart) {
     with_session_store(store), with_snapshot_callback(snapshot_always{}));
   const auto others
     = {state::plain(payload::of(memo{{"else"}})),
-       // the same text, and it means something else
+       // the same text, with another meaning
        state::plain(payload::of(memo{{"one", "two"}}), stored_type{"", 2})};
   auto session = 0;
   for (const auto& content : others) {
@@ -239,7 +239,7 @@ TEST_F(conversation_faults, a_head_that_somebody_else_has_moved_is_told_apart) {
     kept.fail_next<save_snapshot>(1, errc::unavailable);
     client.send("two");
     run();
-    // That was not stored, and then somebody else is faster.
+    // That state was not stored, and then another writer is faster.
     auto record = records_of(agent.info().key, name).at(0);
     record.parent = record.sequence;
     record.state = content.id();
@@ -276,7 +276,7 @@ TEST_F(conversation_faults, the_same_state_behind_another_parent_is_not_ours) {
   kept.fail_next<save_snapshot>(1, errc::unavailable);
   client.send("two");
   run();
-  // Another writer gets there on another way.
+  // Another writer reaches the same state from another parent.
   const auto content = state::plain(payload::of(memo{{"one", "two"}}));
   auto record = records_of(agent.info().key, "s").at(0);
   record.parent = 0;
@@ -309,8 +309,8 @@ TEST_F(conversation_faults, no_runtime_overwrites_what_another_one_has_saved) {
   const memo_agent here = define(*rt);
   const memo_agent there = define(other);
   const auto opening = there.opening_for(chunk_sink{}, with_session_id("s"));
-  // Whether the session is new or known, and whether it is changed within the
-  // turn or only at its end.
+  // The session is new or known, and it is changed within the turn or only at
+  // its end.
   auto all = strings{};
   for (const std::string text : {"new", "known", "pass"}) {
     auto first = open(here, with_session_id("s"));
@@ -329,7 +329,7 @@ TEST_F(conversation_faults, no_runtime_overwrites_what_another_one_has_saved) {
     first.close();
     run();
     EXPECT_EQ(first.code(), errc::ok) << text;
-    // Who opens it again goes on from what was saved.
+    // The next invocation continues from the saved state.
     memo_client third{system, other.front_desk(), opening};
     run();
     say(third, text + " later");
@@ -378,11 +378,11 @@ TEST_F(conversation_faults, a_change_whose_answer_was_lost_can_be_repeated) {
   kept.fail_next<save_session>(1, errc::unavailable);
   say(client, "one ");
   EXPECT_EQ(said_in(agent, "s"), strings{"one 3"});
-  // More often than a session remembers.
+  // More attempts than a session remembers.
   kept.lose_next<save_session>(20, errc::unavailable);
   say(client, "two ");
   EXPECT_EQ(said_in(agent, "s"), (strings{"one 3", "two 23"}));
-  // What another writer saves meanwhile is none of these.
+  // The state saved meanwhile by another writer is not one of them.
   kept.lose_next<save_session>(1, errc::unavailable);
   kept.hang_next<save_session>(1);
   client.send("three ");
@@ -439,8 +439,8 @@ TEST_F(conversation_faults, an_input_behind_the_end_hears_what_ended_it) {
   const auto agent = define_keeping_memo();
   auto client = open(agent, with_session_id("s"));
   run();
-  // Both lie in the mailbox before the body throws, and the end waits for the
-  // session.
+  // Both inputs are in the mailbox before the body throws, and the end waits
+  // for the session.
   std::vector<errc> codes;
   const auto asker
     = system.spawn<caf::hidden>([&](caf::event_based_actor* self) {
@@ -704,7 +704,7 @@ TEST_F(conversation_faults, a_body_cannot_go_on_when_its_store_keeps_silent) {
   advance(30s);
   ASSERT_EQ(client.heard().ends, 1u);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
-  kept.answer_hung(); // nobody tells the client of it
+  kept.answer_hung(); // not reported to the client
   run();
   EXPECT_EQ(client.heard().turns, 0u);
   EXPECT_EQ(client.heard().ends, 1u);
@@ -732,7 +732,7 @@ TEST_F(conversation_faults, a_responder_killed_at_any_step_takes_no_end_along) {
       EXPECT_EQ(client.output().output, 1);
       ++finished;
     } else {
-      // `unavailable` is what the body hears that waits for its answer.
+      // A body that waits for its answer receives `unavailable`.
       EXPECT_TRUE(client.code() == errc::aborted
                   || client.code() == errc::unavailable)
         << steps;
@@ -756,7 +756,7 @@ TEST_F(conversation_faults, an_answer_after_the_end_changes_nothing) {
   auto second = open(agent, with_session_id("s"));
   run();
   say(second, "three");
-  kept.answer_hung(); // a head that has moved is not overrun
+  kept.answer_hung(); // a head that has moved is not overwritten
   run();
   say(second, "four");
   EXPECT_EQ(first.heard().ends, 1u);

@@ -9,7 +9,7 @@
 
 using namespace std::literals;
 
-// What holds for agents holds for the other kinds of conversation, too.
+// Properties of agents that the other kinds of conversation have, too.
 
 namespace tertulia::test::conversation_kinds_tests {
 
@@ -72,7 +72,7 @@ struct conversation_kinds : faulty_conversations {
       with_snapshot_store(store));
   }
 
-  /// Runs a test on a conversation of either kind.
+  /// Runs a test on a conversation of this kind.
   template <class Fn>
   void with(kind what, Fn fn) {
     if (what == kind::chat_agent)
@@ -147,7 +147,7 @@ TEST_P(a_turn_whose_save_is, fails_and_the_next_invocation_goes_on) {
                                                       : errc::unavailable);
     run();
     const auto now = records_of(key, "s");
-    // Only what lost its answer was saved.
+    // Only a record whose answer was lost has been saved.
     const auto saved = what == trouble::lost;
     ASSERT_EQ(now.size(), saved ? 2u : 1u);
     EXPECT_EQ(now[0].id, records[0].id);
@@ -163,7 +163,7 @@ TEST_P(a_turn_whose_save_is, fails_and_the_next_invocation_goes_on) {
     EXPECT_EQ(texts_of(log),
               saved ? (std::vector<std::string>{"before", "broken", "after"})
                     : (std::vector<std::string>{"before", "after"}));
-    // No message says that it is in a snapshot that there is not.
+    // No message refers to a snapshot that does not exist.
     std::set<std::string> known;
     const auto last = records_of(key, "s");
     for (const auto& x : last)

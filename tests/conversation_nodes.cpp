@@ -17,7 +17,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-/// This process is the client of another one.
+/// Fixture in which this process is a client of another one.
 struct conversation_nodes : ::testing::Test {
   conversation_nodes()
     : server("conversation_server", {}), system(cfg),
@@ -43,7 +43,7 @@ struct conversation_nodes : ::testing::Test {
   remote_runtime there;
 };
 
-/// The server's process is this one.
+/// Fixture in which this process is the server.
 struct conversation_host : ::testing::Test {
   conversation_host() : system(cfg), rt(system) {
     define_node_conversations(rt);
@@ -161,7 +161,7 @@ TEST_F(conversation_nodes, a_state_that_json_cannot_say_is_an_error) {
   auto kept = agent().stream_bidi(with_session_id("n"));
   kept.send("mad");
   EXPECT_EQ(code_from([&] { kept.output(patience); }), errc::invalid_argument);
-  // What has no store notices when it has to say what it has.
+  // A conversation without a store fails when it has to report its state.
   const auto forgetful
     = conversation_of<ai::agent_response<diary>>("/agent/forgetful");
   auto talk = forgetful.stream_bidi();

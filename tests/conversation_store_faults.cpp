@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Whatever its store fails to do, the client of a conversation hears one error,
-// what was stored stays, the session is free again and no actor is left.
+// Faults of the store: the client of the conversation receives one error,
+// stored data stays, the session is free again and no actor is left.
 
 #include <cstddef>
 #include <string>
@@ -15,7 +15,7 @@ namespace tertulia::test::conversation_store_faults {
 
 namespace {
 
-/// In the middle of what the store fails.
+/// Operation during which the store fails.
 enum class work {
   opening,
   restoring,
@@ -26,7 +26,7 @@ enum class work {
   invocation_end,
 };
 
-/// How it does.
+/// Kind of failure.
 enum class fault { fails, loses_its_answer, hangs, dies };
 
 std::string name_of(work x) {
@@ -66,8 +66,8 @@ struct a_store_that : faulty_conversations,
                                                        : errc::unavailable;
   }
 
-  /// The memo that fits the work: the end of an invocation finds something to
-  /// store only if no turn has stored it before.
+  /// Defines the memo that suits the operation: the end of an invocation has
+  /// something to store only if no turn has stored it before.
   memo_agent define() {
     const auto what = std::get<work>(GetParam());
     if (what == work::invocation_end || what == work::turn_end_without_snapshot)
@@ -83,7 +83,7 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
   const auto what = std::get<work>(GetParam());
   const auto agent = define();
   std::string first_snapshot;
-  { // what must not be lost
+  { // data that must not be lost
     auto before = open(agent, with_session_id("s"));
     run();
     say(before, "before");
@@ -131,7 +131,7 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
       break;
     case work::turn_end_without_snapshot:
       break_next<save_session>();
-      client.send("pass"); // so that the turn's end is what is saved next
+      client.send("pass"); // so that the end of the turn is saved next
       break;
     case work::invocation_end:
       say(client, "lost");
@@ -148,7 +148,7 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
   EXPECT_TRUE(all_left());
   EXPECT_EQ(extra_actors(), 1u); // the client
 
-  // What was stored is there, whatever else is.
+  // The data stored before is still there.
   const auto now = records_of(agent, "s");
   ASSERT_GE(now.size(), 1u);
   EXPECT_EQ(now[0].id, records[0].id);

@@ -276,7 +276,7 @@ TEST_F(coroutines, as_expected_yields_a_cancel_and_the_next_wait_still_fails) {
   EXPECT_TRUE(client.heard().chunks.empty());
 }
 
-// -- parts of a body that send or read at once --------------------------------
+// -- concurrent parts of a body -----------------------------------------------
 
 TEST_F(coroutines, a_second_part_that_waits_for_an_input_is_refused) {
   auto client = open_to([](context, input<int> in, output<int>) -> task<int> {
@@ -292,7 +292,8 @@ TEST_F(coroutines, a_second_part_that_waits_for_an_input_is_refused) {
   EXPECT_EQ(client.output(), 5);
 }
 
-// The credit wakes the second part and the input the first, in this order.
+// The credit wakes the second part and the input wakes the first, in this
+// order.
 TEST_F(coroutines, an_input_reaches_the_part_that_waited_for_it) {
   const auto first = [](input<int> in) -> task<int> {
     const auto x = co_await in.next();
