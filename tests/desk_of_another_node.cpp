@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A desk outlives its clients by far. Whoever watches it while it is asked has
-// to say when that is over: CAF keeps the memory of an actor for as long as
-// another one would tell it of its end.
+// A desk far outlives its clients. A monitor of a desk must be removed as soon
+// as the request is done: CAF keeps the memory of an actor alive as long as
+// another actor would notify it of its own end.
 
 #include <tertulia/remote_runtime.hpp>
 
@@ -24,8 +24,8 @@ namespace tertulia::test::desk_of_another_node_tests {
 
 namespace {
 
-/// Two actor systems, as if in two processes. What `there` opens goes by a desk
-/// that takes note of the sinks.
+/// Two actor systems, as if in two processes. The connections that `there`
+/// opens go through a desk that records the sinks.
 struct desk_of_another_node : ::testing::Test {
   desk_of_another_node() {
     rt.define_bidi_flow(
@@ -56,7 +56,7 @@ struct desk_of_another_node : ::testing::Test {
     return client->action<nothing, int, int, int>("/bidi-flow/echo");
   }
 
-  /// Whether the actor ends and nobody holds its memory but us.
+  /// Returns whether the actor ends and only the caller holds its memory.
   static bool is_forgotten(const caf::actor_addr& x) {
     return eventually([&] {
       const auto* block = caf::actor_cast<caf::actor_control_block*>(x);
@@ -129,7 +129,7 @@ TEST_F(desk_of_another_node, forgets_a_client_that_is_a_thread) {
   caf::actor_addr listener;
   {
     auto talk = echo().stream_bidi();
-    // CAF registers whom it has told another node of.
+    // CAF registers the actors that are known to another node.
     listener = caf::actor_cast<caf::actor_addr>(
       there.registry().get<caf::strong_actor_ptr>(sink));
     ASSERT_TRUE(listener);
@@ -176,14 +176,14 @@ TEST_F(desk_of_another_node, is_unavailable_to_a_body_when_it_has_ended) {
 
 namespace {
 
-/// A client on another node that stands still as soon as its connection is
-/// open, and a runtime that is told to stop then.
+/// Client on another node that stops processing messages as soon as its
+/// connection is open, and a runtime that is stopped then.
 struct desk_of_a_still_client : ::testing::Test {
   ~desk_of_a_still_client() override {
     over.open();
   }
 
-  /// @param f its body opens `ready` when the runtime may be told to stop.
+  /// @param f body that opens `ready` when the runtime may be stopped.
   template <class Body>
   bool stops_with(Body f) {
     rt->define_bidi_flow("f", std::move(f));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A state outlives the program that made it: the next one migrates or refuses
-// it.
+// A state outlives the program that made it: the next program migrates or
+// refuses it.
 
 #include <cstdint>
 #include <string>
@@ -171,7 +171,7 @@ TEST_P(evolution, a_refusal_ends_nobody_elses_invocation) {
   }
   program old{*this};
   const auto notes = old.define_notes<first::memo>(each_turn);
-  auto live = notes.stream_bidi(mine); // at the oldest one again
+  auto live = notes.stream_bidi(mine); // at the oldest snapshot again
   expect_refusal(error_of([&] {
                    (void)notes.stream_bidi(with_snapshot_id(newest),
                                            with_take_over{});

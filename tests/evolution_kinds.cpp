@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is said of agents in evolution.cpp holds for chat agents, session flows
-// and clients in another process.
+// Evolution of the states of chat agents and session flows, and of clients in
+// another process, as for agents in evolution.cpp.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
@@ -86,7 +86,7 @@ TEST_P(evolution, a_session_flows_custom_value_is_migrated) {
   const auto next = say(flow.stream_bidi(with_snapshot_id(oldest)), {"b"});
   EXPECT_EQ(next.state.custom, (second::memo{{"a", "b"}, "en"}));
   EXPECT_EQ(told_of(next.state.messages), (texts{"user: a", "user: b"}));
-  // one more time, from what has the new version
+  // once more, from a state of the new version
   EXPECT_EQ(say(flow.stream_bidi(with_snapshot_id(next.snapshot_id)), {"c"})
               .state.custom,
             (second::memo{{"a", "b", "c"}, "en"}));
@@ -104,7 +104,7 @@ TEST_P(evolution, a_migrated_state_is_kept_at_the_next_snapshot) {
   }
   program now{*this};
   const auto flow = now.define_flow<second::memo>(speak_english);
-  // nobody says a word, and still it is another state than the one before
+  // without any input, and still the state differs from the one before
   const auto next = say(flow.stream_bidi(with_snapshot_id(oldest)), {});
   EXPECT_NE(next.snapshot_id, oldest);
   const auto found = now.ask(

@@ -313,11 +313,11 @@ TEST_F(faults, send_after_cancel) {
   expect_end(talk, errc::cancelled, "the client cancelled");
 }
 
-// What ended a connection is what its next `send` says, for every client.
+// After the end of a connection, `send` reports its reason to every client.
 
 namespace {
 
-/// Waits for the end of a connection, and looks what its `send` says then.
+/// Waits for the end of a connection, and checks the error of its next `send`.
 template <class Talk>
 void expect_send_says(Talk talk, errc code) {
   ASSERT_TRUE(talk.wait_until_done(patience));

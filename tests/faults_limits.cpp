@@ -27,10 +27,11 @@ struct order {
 };
 BOOST_DESCRIBE_STRUCT(order, (), (article, pieces))
 
-/// Can be neither read nor written, and says so in a way of its own.
+/// Type that can be neither read nor written: its codec throws a foreign
+/// exception.
 struct moody {};
 
-/// What an actor client hears, for a test that waits for it.
+/// Messages that an actor client receives, for a test that waits for them.
 struct hearing {
   std::promise<opened> open;
   std::promise<finished> end;
@@ -47,14 +48,14 @@ chunk_sink::behavior_type listen(chunk_sink::pointer self,
     [](input_credit) {},
     [](turn_end) {},
     [=](finished& x) {
-      heard->end.set_value(std::move(x)); // throws if there are two
+      heard->end.set_value(std::move(x)); // throws on a second call
       self->quit();
     },
   };
 }
 
-/// Adds up what is ordered, beginning with the first order; knows no number for
-/// less than nothing.
+/// Defines a flow that adds up the ordered pieces, starting with the first
+/// order, and returns NaN for a negative sum.
 auto define_orders(runtime& rt) {
   return rt.define_bidi_flow("orders",
                              [](context, std::optional<order> first,
@@ -72,9 +73,9 @@ auto define_orders(runtime& rt) {
 
 using faults_of_limits = faults;
 
-/// A client in another actor system, as if in another process.
+/// Client in another actor system, as if in another process.
 struct faults_of_nodes : ::testing::Test {
-  /// @tparam In, Stream what the client takes the flow's types for.
+  /// @tparam In, Stream types that the client assumes for the flow.
   template <class In, class Stream, class... Options>
   auto open(const Options&... options) {
     return remote_runtime{there, "127.0.0.1", port}
@@ -249,7 +250,7 @@ TEST_F(faults_of_limits, chunk_without_json_to_a_typed_client) {
   EXPECT_TRUE(std::isnan(talk.output(patience)));
 }
 
-// -- openings that make no sense ----------------------------------------------
+// -- invalid open requests ----------------------------------------------------
 
 TEST_F(faults_of_limits, an_opening_that_makes_no_sense_is_refused) {
   const auto echo = define_echo();

@@ -45,7 +45,7 @@ struct waits {
       };
   }
 
-  /// Stops when it is asked to.
+  /// Returns a body whose blocking job stops on request.
   auto on_blocking_job() const {
     return [&test = test](context ctx, int_input, int_output) -> task<> {
       int on_the_frame = 0;
@@ -113,7 +113,7 @@ struct faults_of_waits : faults {
     EXPECT_EQ(seen(), errc::deadline_exceeded);
   }
 
-  /// An actor that never answers.
+  /// Returns an actor that never answers.
   caf::actor spawn_silent() {
     return system.spawn<caf::hidden>(
       [](caf::event_based_actor* self) -> caf::behavior {
@@ -222,7 +222,8 @@ TEST_F(faults_of_waits, deadline_while_body_waits_on_credit) {
 }
 
 TEST_F(faults_of_waits, deadline_while_body_never_waits) {
-  // A body that computes holds its actor: the deadline finds it when it waits.
+  // A body that computes blocks its actor: the deadline takes effect at its
+  // next wait.
   auto talk = define([](context ctx, int_input in, int_output) -> task<> {
                 const auto end = std::chrono::steady_clock::now() + 30ms;
                 while (std::chrono::steady_clock::now() < end)

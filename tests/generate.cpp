@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The loop of model and tools, and answers of a shape.
+// Loop of model and tools, and structured answers.
 
 #include <tertulia/span_recorder.hpp>
 
@@ -27,15 +27,14 @@ struct recipe {
 BOOST_DESCRIBE_STRUCT(recipe, (), (name, servings))
 
 struct generate : generating {
-  /// Generates something in a body of its own.
-  /// @param within how far the clock is moved meanwhile.
+  /// Generates an answer in a separate body.
   template <class... Options>
   ai::generation make(const Options&... options) {
     return come_of(
       [&](context ctx) { return ai::generate(ctx, model(), options...); });
   }
 
-  /// The same with somebody who hears what comes.
+  /// Generates an answer in a separate body, with a callback for its chunks.
   template <class Hear, class... Options>
   ai::generation stream(const Hear& hear, const Options&... options) {
     return come_of([&](context ctx) {
@@ -294,7 +293,7 @@ TEST_F(generate, model_and_tools_are_steps_of_the_generation) {
   EXPECT_EQ(call->parent, whole->context.span);
 }
 
-// -- answers of a shape -------------------------------------------------------
+// -- structured answers -------------------------------------------------------
 
 TEST_F(generate, an_answer_can_be_a_value_of_a_type) {
   answers(model_says(ai::part::text("```json\n{\"name\":\"soup\",\n"

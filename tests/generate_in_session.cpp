@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The loop of model and tools in a session flow, and what becomes of the
+// Loop of model and tools in a session flow, and its effect on the
 // conversation.
 
 #include <tertulia/ai/session_flow.hpp>
@@ -24,8 +24,8 @@ struct tally {
 };
 BOOST_DESCRIBE_STRUCT(tally, (), (count))
 
-/// Whether every tool request has exactly one response, in the message behind
-/// its own.
+/// Returns whether every tool request has exactly one response, in the message
+/// after it.
 bool is_whole(const ai::message_log& all) {
   using calls = std::multiset<std::pair<std::string, std::string>>;
   calls open;
@@ -45,11 +45,11 @@ bool is_whole(const ai::message_log& all) {
   return open.empty();
 }
 
-/// A session flow whose turns are answered by the scripted model.
+/// Fixture of a session flow whose turns are answered by the scripted model.
 struct generate_in_session : generating {
   using chunk = ai::stream_chunk<nothing>;
 
-  /// @param more options of the generation.
+  /// @param more further options of the generation.
   template <class... Options>
   auto define_chat(const Options&... more) {
     return ai::define_session_flow(
@@ -72,7 +72,8 @@ struct generate_in_session : generating {
     run();
   }
 
-  /// The states of all snapshots, oldest first: the messages, as lines.
+  /// Returns the states of all snapshots, oldest first: their messages, as
+  /// lines.
   template <class Client>
   std::vector<lines> snapshots(const Client& client) {
     std::vector<lines> result;

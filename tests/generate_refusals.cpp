@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A model that does not want to answer says so to the person, not to nobody.
+// A refusal of the model reaches the user as an answer.
 
 #include <tertulia/describe.hpp>
 
@@ -13,7 +13,7 @@ namespace tertulia::test::generate_refusal_tests {
 
 namespace {
 
-/// Says the beginning of an answer, if that is not empty, and then no more.
+/// Model that sends the beginning of an answer, if not empty, and then refuses.
 struct unwilling_model {
   template <class Hear>
   [[nodiscard]] task<ai::model_response>

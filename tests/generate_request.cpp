@@ -12,7 +12,7 @@ namespace tertulia::test::generate_request_tests {
 
 namespace {
 
-/// A request with everything in it, and its JSON.
+/// Request with a value in every member, and its JSON.
 ai::generate_request full() {
   ai::generate_request result{
     ai::message_log{{ai::user_text("Rain in Lisbon?")}}, "Be brief."};

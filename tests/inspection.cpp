@@ -26,7 +26,7 @@
 
 namespace gauge {
 
-/// No aggregate: what travels in a message must not be one.
+/// Not an aggregate: the type of a message element must not be one.
 struct reading {
   reading() = default;
 
@@ -47,7 +47,7 @@ struct empty {
 };
 BOOST_DESCRIBE_STRUCT(empty, (), ())
 
-/// Described, but with an inspection of its own.
+/// Described struct with its own inspection.
 struct own {
   int x = 0;
   int y = 0;
@@ -59,7 +59,7 @@ typename Inspector::result_type inspect(Inspector& f, own& x) {
   return f(caf::meta::type_name("own"), x.x);
 }
 
-/// Its codec fails with an exception that is none of ours.
+/// Type whose codec fails with a foreign exception.
 struct thrower {};
 
 struct holds_a_thrower {
@@ -84,7 +84,7 @@ struct tertulia::json_codec<gauge::thrower> {
   }
 };
 
-// far away from the blocks of the library and of other tests
+// far from the blocks of the library and of other tests
 CAF_BEGIN_TYPE_ID_BLOCK(inspection_test, caf::first_custom_type_id + 7000)
 
   CAF_ADD_TYPE_ID(inspection_test, (gauge::reading))
@@ -262,7 +262,7 @@ TEST(inspection, a_message_refuses_what_is_no_number) {
   const auto sent = caf::make_message(gauge::reading{"x", std::nan("")});
   std::vector<char> bytes;
   caf::binary_serializer sink{sys, bytes};
-  // sink(sent) would drop the error: CAF 0.17 ignores those of elements there
+  // sink(sent) would drop the error: CAF 0.17 ignores errors of elements there
   EXPECT_EQ(code_of(sent.save(sink)), errc::invalid_argument);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tools that ask a person, in agents that are a model and a prompt.
+// Tools that ask a person, in agents made of a model and a prompt.
 
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/memory_store.hpp>
@@ -23,7 +23,7 @@ struct bill {
 BOOST_DESCRIBE_STRUCT(bill, (), (to, amount))
 
 struct interrupts : generating {
-  /// An agent that pays bills, if somebody says so.
+  /// Defines an agent that pays bills, large ones only if a person approves.
   template <class... Options>
   auto define_teller(const Options&... options) {
     const auto pay = ai::define_tool(
@@ -54,8 +54,8 @@ struct interrupts : generating {
     return ai::part::request("pay", std::move(input), std::move(ref));
   }
 
-  /// Opens the conversation that all tests are about: one bill is paid at
-  /// once, two wait, and something else is done, too.
+  /// Opens the conversation of all tests: one bill is paid at once, two wait,
+  /// and another tool runs, too.
   auto begin() {
     answers(model_says(pays("Ann", 5, "a"), pays("Bob", 50, "b"),
                        pays("Cid", 70, "c"), asks("add", 1, 2, "d")),
@@ -75,7 +75,7 @@ struct interrupts : generating {
     run();
   }
 
-  /// What the client has seen that waits for a person since it looked last.
+  /// Returns the questions to a person that have arrived since the last call.
   template <class Client>
   std::vector<ai::part> questions(const Client& client) {
     std::vector<ai::part> result;
@@ -95,7 +95,7 @@ struct interrupts : generating {
     return client.output().state.messages;
   }
 
-  /// What becomes of an input that fits no question.
+  /// Returns the error of an input that does not match a question.
   status_error refusal_of(std::vector<ai::message> messages) {
     auto client
       = open(rt->action("/session-flow/teller"), with_session_id("s"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is written as JSON, and what cannot be.
+// Writing of JSON, and values that cannot be written.
 
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
@@ -58,7 +58,7 @@ struct names_wire {
 BOOST_DESCRIBE_STRUCT(names_wire, (),
                       (snake_case_name, default_, a__b_, line_2, plain))
 
-// -- which types --------------------------------------------------------------
+// -- supported types ----------------------------------------------------------
 
 static_assert(json_value<everything>);
 static_assert(json_value<std::tuple<int, bool>>);
@@ -179,7 +179,8 @@ TEST(json, floats_have_only_the_digits_of_a_float) {
             std::numeric_limits<float>::max());
   EXPECT_EQ(parse_json<float>("-3.4028235e+38"),
             std::numeric_limits<float>::lowest());
-  // as a float it is 7.038531e-26, which read as a double is its neighbour
+  // The shortest text as a float is 7.038531e-26: read as a double it gives the
+  // neighbouring float.
   const auto odd = std::bit_cast<float>(0x15ae43fdu);
   EXPECT_EQ(to_json_text(odd), "7.038530691851209e-26");
   EXPECT_EQ(parse_json<float>(to_json_text(odd)), odd);
@@ -273,7 +274,7 @@ TEST(json, a_document_equals_the_parsed_text) {
   EXPECT_EQ(from_json<user::order>(document), x);
 }
 
-// -- what cannot be written ---------------------------------------------------
+// -- values that cannot be written --------------------------------------------
 
 TEST(json, nan_and_infinities_are_refused_with_their_path) {
   user::order x{{{"tea", 1, 1}, {"cake", std::nan(""), 1}}, {}};
@@ -303,7 +304,7 @@ TEST(json, text_that_is_not_utf_8_is_refused_with_its_path) {
     "\xf5\x80\x80\x80", // above U+10FFFF
     "\xe2\x82",         // cut off
     "\xf0\x9f\x98",     // cut off
-    "\xe2\x28\xa1",     // a tail that is none
+    "\xe2\x28\xa1",     // an invalid tail
     "\xff",
   };
   for (const auto& tail : bad)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Any value survives its text, and any text is read or refused.
+// Every value survives its text, and every text is read or refused.
 
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
@@ -38,8 +38,8 @@ rc::Gen<std::string> utf8() {
     });
 }
 
-/// Any bits that are a number: denormals and negative zero are as likely as
-/// they are rare among numbers.
+/// Generates finite numbers from any bits: denormals and negative zero, which
+/// are rare among numbers, are likely.
 template <class Float, class Bits>
 rc::Gen<Float> finite() {
   const auto any = rc::gen::map(rc::gen::resize(rc::kNominalSize,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is read from JSON, and how it is refused.
+// Reading of JSON, and its errors.
 
 #include <tertulia/json.hpp>
 #include <tertulia/schema.hpp>
@@ -274,7 +274,7 @@ TEST(json, a_variant_names_the_path_inside_the_only_fitting_alternative) {
 }
 
 TEST(json, nested_variants_are_not_read_again_for_each_alternative_outside) {
-  const std::size_t levels = 60; // 2^60 readings would take for ever
+  const std::size_t levels = 60; // 2^60 readings would not end in practice
   std::string text;
   for (std::size_t i = 0; i < levels; ++i)
     text += R"({"is":{"of":[)";
@@ -312,7 +312,7 @@ TEST(json, a_codec_names_the_path_of_what_it_refuses) {
             "$[1]: expected a code, found 2");
 }
 
-// -- the one reader -----------------------------------------------------------
+// -- single reader ------------------------------------------------------------
 
 TEST(json, a_document_that_keeps_the_order_has_the_same_limits) {
   using detail::parse_ordered_document;
@@ -331,7 +331,7 @@ TEST(json, text_that_is_refused_can_be_passed_over) {
 }
 
 TEST(json, every_text_goes_through_the_one_reader) {
-  // Not the names of other things that parse, such as the command line.
+  // The pattern must not match other parsers, such as that of the command line.
   const std::regex parser{R"((json|Json|document)::(parse|accept|sax_parse)\b)"
                           R"(|::from_(cbor|msgpack|ubjson|bson|bjdata)\b)"
                           R"(|_json\b *\(? *"|"_json\b)"};

@@ -45,7 +45,7 @@ std::string round_trip(const T& x) {
   return text;
 }
 
-// What numbers would be ambiguous for has no JSON.
+// Durations that would be ambiguous as numbers have no JSON.
 static_assert(!json_value<std::chrono::duration<double>>);
 static_assert(
   !json_value<std::chrono::duration<std::int64_t, std::ratio<1, 60>>>);
