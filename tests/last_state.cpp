@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a client that keeps the state itself gets of a conversation that fails:
-// the state after its last good turn.
+// State that a client receives if it keeps the state itself and the
+// conversation fails: the state after the last good turn.
 
 #include <tertulia/ai/conversation_handle.hpp>
 
@@ -19,7 +19,8 @@ namespace tertulia::test::last_state_tests {
 
 namespace {
 
-/// Answers each message, and fails in the turn of "throw" when half is done.
+/// Answers each message, and fails in the middle of the turn of "throw" or
+/// "plain".
 task<> answer(context, ai::session<mood> sess, input<ai::conversation_input> in,
               ai::responder<phase> out) {
   while (const auto said = co_await in.next()) {
@@ -35,7 +36,8 @@ task<> answer(context, ai::session<mood> sess, input<ai::conversation_input> in,
   }
 }
 
-/// The same, as a session flow.
+/// Answers each message as a session flow, and fails in the middle of the turn
+/// of "throw".
 task<> answer_in_turns(context ctx, ai::flow_session<mood> sess,
                        ai::flow_responder<phase>) {
   co_await sess.run(
@@ -48,7 +50,7 @@ task<> answer_in_turns(context ctx, ai::flow_session<mood> sess,
     });
 }
 
-/// Two good turns.
+/// State after two good turns.
 const mood_state good{
   ai::message_log{std::vector{ai::user_text("a"), ai::model_text("re: a"),
                               ai::user_text("b"), ai::model_text("re: b")}},
@@ -63,7 +65,7 @@ struct last_state : conversations {
     return ai::define_session_flow(*rt, "chat", answer_in_turns);
   }
 
-  /// Has two good turns and begins a third.
+  /// Completes two good turns and sends the input of a third.
   template <class Talk>
   void talk_until(Talk& talk, const std::string& last) {
     for (const auto* text : {"a", "b"}) {
@@ -74,7 +76,7 @@ struct last_state : conversations {
     talk.send_text(last);
   }
 
-  /// Checks what a client of the conversation hears at its end.
+  /// Checks the error and the state that a client receives at the end.
   template <class Talk>
   void expect_kept(Talk& talk, errc code) {
     const auto error = error_of([&] { return talk.output(patience); });
@@ -96,7 +98,7 @@ TEST_F(last_state, comes_with_the_error_of_a_turn_of_a_chat_agent) {
   expect_kept(talk, errc::out_of_range);
   const auto error = error_of([&] { return talk.output(patience); });
   EXPECT_EQ(parse_json<json>(error.details()).at("why"), "asked");
-  // One can go on from it.
+  // A conversation can continue from it.
   auto again = chat.stream_bidi(ai::with_state(*talk.last_state()));
   again.send_text("c");
   hear(again);

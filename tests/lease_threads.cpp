@@ -47,7 +47,7 @@ struct lease_threads : threaded {
     count_from_here();
   }
 
-  /// The records of session "s", which must be one chain without a gap.
+  /// Returns the records of session "s", which must be one chain without a gap.
   std::vector<stored_snapshot> chain() {
     std::vector<stored_snapshot> result;
     caf::scoped_actor self{system};
@@ -153,7 +153,7 @@ TEST_F(lease_threads, of_two_that_race_for_a_session_one_gets_it) {
 
 TEST_F(lease_threads, who_takes_over_loses_no_turn_of_anybody) {
   constexpr int rounds = 250;
-  std::array<strings, 2> heard; // turns that their clients saw the end of
+  std::array<strings, 2> heard; // turns whose end their client received
   std::vector<std::thread> rivals;
   for (std::size_t i = 0; i < 2; ++i)
     rivals.emplace_back([&, i] {
@@ -161,7 +161,7 @@ TEST_F(lease_threads, who_takes_over_loses_no_turn_of_anybody) {
         const auto text = std::to_string(i) + '/' + std::to_string(round);
         const auto code = code_from([&] {
           auto talk = agent.stream_bidi(with_session_id("s"), with_take_over{});
-          // It may be over before it has begun: the output says why.
+          // It may end before its first input: the output reports the reason.
           if (code_from([&] { talk.send(text); }) == errc::ok) {
             auto turn = talk.responses(patience);
             for ([[maybe_unused]] const auto& x : turn)
@@ -181,7 +181,7 @@ TEST_F(lease_threads, who_takes_over_loses_no_turn_of_anybody) {
     x.join();
   const auto records = chain();
   ASSERT_FALSE(records.empty());
-  // Each state goes on from the one before, and nothing is there twice.
+  // Each state continues the one before, and every input occurs once.
   for (std::size_t i = 1; i < records.size(); ++i) {
     const auto before = said_in(records[i - 1]);
     const auto now = said_in(records[i]);
@@ -193,7 +193,7 @@ TEST_F(lease_threads, who_takes_over_loses_no_turn_of_anybody) {
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
   for (const auto& mine : heard) {
-    // What a client saw the end of is there, in its order.
+    // Turns whose end a client received are stored, in their order.
     auto at = all.begin();
     for (const auto& text : mine) {
       at = std::find(at, all.end(), text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One live invocation per session, whoever comes when.
+// One live invocation per session, in any order of events.
 
 #include <algorithm>
 #include <cstddef>
@@ -26,8 +26,8 @@ using strings = std::vector<std::string>;
 struct leases : faulty_conversations {
   leases() : agent(define_keeping_memo()) {}
 
-  /// Runs one actor, whichever has something to do.
-  /// @returns false if none has.
+  /// Runs one actor, chosen at random.
+  /// @returns false if no actor is ready to run.
   bool step(std::minstd_rand& dice) {
     if (sched.jobs.empty())
       return false;
@@ -41,8 +41,7 @@ struct leases : faulty_conversations {
       ;
   }
 
-  /// Whether the records of a session go on from each other and every input of
-  /// its state was added once.
+  /// Checks that the records of a session form one chain.
   void expect_one_chain(const std::string& session) {
     const auto records = records_of(agent, session);
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -112,7 +111,7 @@ TEST_F(leases, a_new_session_cannot_be_opened_beside_its_first_invocation) {
 }
 
 TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
-  // The leases hear of the claim when its session is dead already.
+  // The leases receive the claim only after its session is dead.
   for (const auto live : {if_live::refuse, if_live::take_over})
     for (const auto others : {false, true}) {
       std::optional<memo_client> holder;
@@ -127,7 +126,7 @@ TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
         return who != nullptr
                && who->name() == std::string_view{"tertulia.leases"};
       };
-      // Everybody goes on but the leases.
+      // Runs every actor except the leases.
       const auto run_others = [&] {
         auto& jobs = sched.jobs;
         for (;;) {
@@ -240,7 +239,7 @@ TEST_F(leases, a_restore_waits_for_no_save_and_orphans_what_it_left) {
   run();
   EXPECT_EQ(first.code(), errc::cancelled);
   ASSERT_TRUE(second.heard().open);
-  kept.answer_hung(); // too late: the head is elsewhere
+  kept.answer_hung(); // too late: the head has moved
   run();
   say(second, "other");
   second.close();
@@ -253,11 +252,11 @@ TEST_F(leases, a_restore_waits_for_no_save_and_orphans_what_it_left) {
   EXPECT_EQ(now[2].turn_index, 1u);
 }
 
-// -- in any order -------------------------------------------------------------
+// -- random order -------------------------------------------------------------
 
 namespace {
 
-/// How an invocation ends whose client then hears a last word.
+/// Ways in which an invocation ends with a last message to its client.
 enum class ending { close, cancel, error, late, refused, stuck, count };
 
 } // namespace
@@ -328,7 +327,7 @@ TEST_F(leases, whoever_vanishes_during_take_overs_the_session_gets_free) {
     start();
     for (auto i = dice() % 80; i > 0; --i)
       step(dice);
-    // One of them dies, or is cancelled if it can be, and all others stay.
+    // One of them dies, or is cancelled if it is open, and all others stay.
     auto& victim = *others[dice() % others.size()];
     if (victim.heard().open && dice() % 2 == 0)
       victim.cancel();

@@ -22,7 +22,7 @@ struct memory_store_factory {
   }
 };
 
-/// The contract's fixture without its tests.
+/// Fixture of the contract without its tests.
 struct memory_store : store_contract<memory_store_factory> {};
 
 } // namespace
@@ -52,7 +52,7 @@ TEST_F(memory_store, a_snapshot_costs_little_beside_what_is_new_in_it) {
   for (int i = 0; i < count; ++i) {
     content = content.with_messages(
       content.messages().with(ai::user_text(std::to_string(i))));
-    (void)content.id(); // keeps the hash of the messages
+    (void)content.id(); // caches the hash of the messages
     all.push_back(content);
   }
   const auto before = test::all_bytes_in_use();
@@ -108,7 +108,7 @@ TEST(memory_store_actor, what_it_knew_survives_it) {
   caf::actor_addr killed;
   EXPECT_EQ(ask(save("first"),
                 [&] {
-                  ASSERT_TRUE(sched.try_run_once()); // it is handed on
+                  ASSERT_TRUE(sched.try_run_once()); // the request is delegated
                   ASSERT_EQ(sched.jobs.size(), 1u);
                   killed = sched.next_job<caf::scheduled_actor>().address();
                 }),

@@ -29,8 +29,8 @@ std::atomic<std::size_t> bytes_hashed{0};
 
 } // namespace
 
-// Stands before OpenSSL's own function, counts, and calls it: what is counted
-// is what was hashed, whoever asked for it.
+// Replaces OpenSSL's own function, counts the bytes, and calls the original:
+// all hashed bytes are counted, for any caller.
 extern "C" int SHA256_Update(SHA256_CTX* context, const void* data,
                              std::size_t size) {
   using function = int (*)(SHA256_CTX*, const void*, std::size_t);
@@ -47,7 +47,7 @@ namespace {
 using namespace ai;
 using test::refusal;
 
-/// A message of a few bytes that names its number.
+/// Returns a message of a few bytes whose text is its number.
 message numbered(std::size_t i) {
   return user_text(std::to_string(i));
 }
@@ -66,16 +66,16 @@ std::string texts(const message_log& x) {
   return result;
 }
 
-/// The hash that `digest` must have, made of the whole text at once.
+/// Returns the expected `digest`, computed from the whole text at once.
 std::string hash_from_scratch(const std::vector<message>& messages) {
   auto text = "{\"messages\":" + to_json_text(messages);
-  text.pop_back(); // the bracket
+  text.pop_back(); // the closing bracket
   sha256 result;
   result.update(text);
   return result.hex();
 }
 
-/// Returns how many bytes `f` hashes.
+/// Returns the number of bytes that `f` hashes.
 template <class F>
 std::size_t hashed_by(F&& f) {
   const auto before = bytes_hashed.load();
@@ -89,7 +89,7 @@ static_assert(std::is_nothrow_copy_constructible_v<message_log>);
 static_assert(std::is_nothrow_move_constructible_v<message_log>);
 static_assert(std::forward_iterator<message_log::iterator>);
 
-// -- what is in it ------------------------------------------------------------
+// -- content ------------------------------------------------------------------
 
 TEST(message_log, the_default_one_is_empty) {
   const message_log x;
@@ -286,7 +286,7 @@ RC_GTEST_PROP(message_log, it_behaves_like_vectors, ()) {
   }
 }
 
-// -- its hash -----------------------------------------------------------------
+// -- digest -------------------------------------------------------------------
 
 TEST(message_log, the_digest_is_the_hash_of_the_text_up_to_the_last_message) {
   const auto x = log_of(2);
@@ -319,12 +319,12 @@ TEST(message_log, a_digest_costs_what_was_appended_since_the_last_one) {
   const auto more = next.with(std::vector(5, user_text("x")));
   EXPECT_EQ(hashed_by([&] { (void)more.digest(); }), 5 * (one + 1));
 
-  // a fork and a handle of another kind know it, too
+  // a fork and a prefix of a longer log reuse the digest, too
   const auto fork = x.with(user_text("y"));
   EXPECT_EQ(hashed_by([&] { (void)fork.digest(); }), one + 1);
   EXPECT_EQ(hashed_by([&] { (void)more.prefix(1000).digest(); }), 0u);
 
-  // of a prefix that nobody asked for the most is known
+  // a prefix without a digest of its own reuses most of the work
   const auto prefix = x.prefix(999);
   const auto rest = hashed_by([&] { (void)prefix.digest(); });
   EXPECT_GT(rest, 0u);

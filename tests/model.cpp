@@ -13,7 +13,7 @@ namespace tertulia::test::model_tests {
 namespace {
 
 struct model : flows {
-  /// Defines a model that says the last message again, word by word.
+  /// Defines a model that repeats the last message, one byte per chunk.
   ai::model define_parrot() {
     return ai::define_model(
       *rt, "parrot",

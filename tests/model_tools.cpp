@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tools by themselves: what they are, how they are run, by whom.
+// Tools without a model: their definitions, calls and callers.
 
 #include <tertulia/span_recorder.hpp>
 
@@ -34,21 +34,21 @@ doubler::behavior_type double_it() {
   return {[](const numbers& of) { return 2 * of.x; }};
 }
 
-/// Answers nobody.
+/// Defines an actor that never answers.
 doubler::behavior_type keep_silent(doubler::pointer self) {
   return {[self](const numbers&) -> caf::result<int> {
     return self->make_response_promise<int>();
   }};
 }
 
-/// What came of running a tool.
+/// Result of running a tool.
 struct outcome {
   json output;
   status_error error{errc::ok, ""};
 };
 
 struct model_tools : generating {
-  /// Runs a tool from a body.
+  /// Runs a tool in a body and returns its result.
   outcome outcome_of(const ai::tool& what, const json& input,
                      const std::vector<json>& said = {}) {
     auto client = open_to(

@@ -81,7 +81,8 @@ TEST_F(nested_credit, two_parts_that_read_at_once_get_different_chunks) {
     };
     const auto [x, y, _] = co_await when_all(
       as_expected(talk.next()), as_expected(talk.next()), feed(talk));
-    // Either both get one, or the second is refused; never an empty one.
+    // Either both get a chunk, or the second one is refused; neither gets an
+    // empty result.
     if (x && y)
       co_return *x&&* y ? **x + **y : -1;
     co_return code_of(y.error()) == errc::failed_precondition ? 11 : -2;
@@ -107,7 +108,7 @@ TEST_F(nested_credit, a_client_that_lags_holds_up_the_innermost_producer) {
     with_chunk_window(4));
   run();
   EXPECT_EQ(client.heard().chunks, numbers(4));
-  // What the client has, what the outer body holds, and the inner window.
+  // Chunks of the client, of the outer body, and of the inner window.
   EXPECT_LE(produced, 4 + 8 + 16);
   client.grant(100);
   run();

@@ -12,7 +12,7 @@ namespace {
 
 struct nested_flows : nested {};
 
-/// Describes an error in one word for each of its parts.
+/// Returns code, message and details of an error as one text.
 std::string told(const caf::error& reason) {
   const auto status = to_status(reason);
   return std::string{to_string(status.code())} + ' ' + status.message() + ' '
@@ -207,7 +207,7 @@ TEST_F(nested_flows, a_send_that_waits_ends_with_the_connection) {
 
 TEST_F(nested_flows, a_copy_of_an_action_shares_what_is_known_of_it) {
   const auto inner = define_counter();
-  const auto copy = inner; // each call makes some
+  const auto copy = inner; // each call makes copies
   EXPECT_EQ(&copy.info(), &inner.info());
 }
 

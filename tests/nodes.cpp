@@ -23,7 +23,7 @@ namespace tertulia::test::nodes_tests {
 
 namespace {
 
-/// This process is the client of another one.
+/// Fixture in which this process is a client of another one.
 struct node_client : ::testing::Test {
   node_client()
     : server("node_server", {}),
@@ -42,24 +42,24 @@ struct node_client : ::testing::Test {
   remote_runtime there;
 };
 
-/// This process is what another one is the client of.
+/// Fixture in which this process is the server of another one.
 struct node_server : ::testing::Test {
   node_server() : system(cfg), rt(system) {}
 
-  /// @returns the port, as an argument for the other one.
+  /// @returns the port, as an argument for the client process.
   std::string publish() {
     auto port = std::to_string(rt.publish());
     before_ = system.registry().running();
     return port;
   }
 
-  /// Whether so many connections live.
+  /// Returns whether the number of live connections becomes `count`.
   bool has_connections(std::size_t count) {
     return eventually(
       [=, this] { return system.registry().running() == before_ + count; });
   }
 
-  /// Checks that the body's wait has failed and nothing is left of it.
+  /// Checks that the wait of the body was cancelled and nothing is left of it.
   void expect_cancelled() {
     auto outcome = seen.get_future();
     ASSERT_EQ(outcome.wait_for(patience), std::future_status::ready);
@@ -358,7 +358,7 @@ TEST_F(node_server,
     });
   child_process client{"deaf_client", {publish()}};
   EXPECT_EQ(client.read_line(), "asked");
-  // The window is spent, and the next one waits.
+  // The window of 16 chunks is used up, and the next chunk waits.
   ASSERT_TRUE(eventually([&] { return offered == 17; }));
   EXPECT_TRUE(has_connections(1));
   client.kill();

@@ -23,7 +23,7 @@ BOOST_DESCRIBE_STRUCT(trip, (), (to, days, by_train))
 struct offline_model : flows {
   offline_model() : eliza(ai::define_offline_model(*rt)) {}
 
-  /// Has the model answer and keeps what it streamed in `heard`.
+  /// Asks the model, and stores its chunks in `heard`.
   ai::model_response answer(ai::generate_request asked) {
     heard.clear();
     auto client = open_to([&](context ctx, input<int>, output<int>) //
@@ -39,7 +39,7 @@ struct offline_model : flows {
     return client.output();
   }
 
-  /// Says something, and goes on with the conversation.
+  /// Sends a text in the running conversation, and returns the answer.
   std::string say(std::string text) {
     talk = talk.with(ai::user_text(std::move(text)));
     const auto response = answer(ai::generate_request{talk});
@@ -47,7 +47,7 @@ struct offline_model : flows {
     return response.text();
   }
 
-  /// Asks with tools, in a conversation of one message.
+  /// Sends a text with tools, in a conversation of one message.
   ai::message ask_with_tools(std::string text) {
     ai::generate_request asked{
       ai::message_log{{ai::user_text(std::move(text))}}};
@@ -56,7 +56,7 @@ struct offline_model : flows {
     return answer(std::move(asked)).message.value();
   }
 
-  /// What it answers to this alone when it knows of no tools.
+  /// Returns the answer to this text alone, with tools turned off.
   std::string reply_without_tools(std::string text) {
     ai::generate_request asked{
       ai::message_log{{ai::user_text(std::move(text))}}};

@@ -21,14 +21,14 @@ namespace {
 namespace asio = boost::asio;
 using openai::name_search;
 
-/// As long as it lives, no thread can be started.
+/// Scope in which no thread can be started.
 class without_threads {
 public:
   without_threads() {
     ::pthread_getattr_default_np(&before_);
     pthread_attr_t greedy;
     ::pthread_attr_init(&greedy);
-    // As large as all that a process can address.
+    // As large as the address space of a process.
     ::pthread_attr_setstacksize(&greedy, std::size_t{1} << 47);
     ::pthread_setattr_default_np(&greedy);
     ::pthread_attr_destroy(&greedy);
@@ -46,7 +46,7 @@ private:
   pthread_attr_t before_{};
 };
 
-/// The I/O thread is that of the test.
+/// Fixture whose I/O thread is the thread of the test.
 struct openai_connection : testing::Test {
   template <class T>
   std::future<T> begin(asio::awaitable<T> work) {
@@ -63,7 +63,7 @@ struct openai_connection : testing::Test {
                                          std::move(how));
   }
 
-  /// A search that lasts until `answer` is opened.
+  /// Returns a search that lasts until `answer` is opened.
   std::shared_ptr<name_search> long_search() {
     return search([until = answer, count = asked](const auto&, const auto&) {
       ++*count;
@@ -75,7 +75,7 @@ struct openai_connection : testing::Test {
   ~openai_connection() override {
     answer->open();
     io->restart();
-    io->run(); // what the threads of searches have posted
+    io->run(); // runs handlers posted by the threads of searches
   }
 
   std::shared_ptr<asio::io_context> io = std::make_shared<asio::io_context>(1);
@@ -189,7 +189,7 @@ TEST_F(openai_connection, what_is_idle_is_closed_in_time) {
   openai::connection_pool pool{io->get_executor(), 1, 10ms};
   pool.give(std::move(line));
   io->restart();
-  io->run(); // until there is nothing to wait for
+  io->run(); // until no work is left
   closed.wait();
   EXPECT_EQ(pool.take(), nullptr);
 }

@@ -45,7 +45,7 @@ TEST_F(openai_faults, a_stream_that_never_ends_is_left_in_time) {
   EXPECT_EQ(got.code(), errc::deadline_exceeded);
 }
 
-// -- what a stranger can send -------------------------------------------------
+// -- untrusted servers --------------------------------------------------------
 
 TEST_F(openai_faults, a_stream_that_never_ends_is_left_at_its_limit) {
   options.max_answer_size = 100'000;
@@ -80,7 +80,7 @@ TEST_F(openai_faults, a_header_that_never_ends_is_left_at_its_limit) {
 TEST_F(openai_faults, an_error_that_never_ends_is_not_read_to_the_end) {
   options.max_error_size = 1'000;
   options.max_answer_size = 0x7FFF'FFFF;
-  // More than the system keeps for who does not read.
+  // More than the system buffers for a peer that does not read.
   constexpr std::size_t too_much = 64 * 1'048'576;
   std::size_t sent = 0;
   gate done;

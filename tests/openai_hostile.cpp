@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Servers that do what they can to harm their client.
+// Servers that try to harm their client.
 
 #include <cstdio>
 #include <string>
@@ -14,14 +14,14 @@ namespace tertulia::test::openai_hostile_tests {
 
 namespace {
 
-/// More than the system keeps for a client that does not read.
+/// More than the system buffers for a client that does not read.
 constexpr std::size_t too_much = 64 * 1'048'576;
 
 struct openai_hostile : openai_client {
-  /// Has a model asked whose server begins an answer and repeats `piece` until
-  /// the client hangs up.
-  /// @returns what became of the call, which must have ended long before all
-  ///          was sent.
+  /// Calls a model whose server begins an answer and repeats `piece` until the
+  /// client hangs up.
+  /// @returns the outcome of the call, which must end long before everything is
+  ///          sent.
   openai_outcome flooded(std::string_view begin, std::string_view piece) {
     std::string flood;
     while (flood.size() < 65'536)
@@ -40,7 +40,7 @@ struct openai_hostile : openai_client {
     return result;
   }
 
-  /// Has a model asked whose server answers with these bytes and hangs up.
+  /// Calls a model whose server answers with these bytes and hangs up.
   openai_outcome told(std::string_view bytes) {
     return ask([bytes](http_peer& client, const auto&) {
       client.send(bytes);
@@ -67,7 +67,7 @@ std::string with_head(std::string_view fields, std::string_view body) {
 
 } // namespace
 
-// -- what never ends ----------------------------------------------------------
+// -- endless data -------------------------------------------------------------
 
 TEST_F(openai_hostile, a_chunk_extension_that_never_ends_is_left) {
   const auto got = flooded(std::string{events} + "5;", "and so on ");
@@ -116,7 +116,7 @@ TEST_F(openai_hostile, what_never_ends_behind_an_answer_is_left) {
   EXPECT_EQ(got.code(), errc::ok) << "it is complete";
 }
 
-// -- what a size can be -------------------------------------------------------
+// -- sizes --------------------------------------------------------------------
 
 TEST_F(openai_hostile, an_answer_that_says_that_it_is_too_long_is_not_read) {
   const auto got = told(with_head("Content-Length: 1000000000000\r\n", ""));

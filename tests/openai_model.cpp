@@ -12,8 +12,8 @@ namespace tertulia::test::openai_model_tests {
 namespace {
 
 struct openai_model : openai_client {
-  /// Cancels while the server has begun to answer like this and says no more:
-  /// both ends must hear of it.
+  /// Cancels a call whose server has begun its answer like this and sends no
+  /// more: both ends must notice.
   template <class Begin>
   void expect_a_cancel_closes(Begin begin) {
     gate begun;
@@ -27,10 +27,10 @@ struct openai_model : openai_client {
     });
     expect_left_by_cancel(begun);
     closed.wait();
-    server.reset(); // has used the gates for the last time
+    server.reset(); // the gates are not used any more
   }
 
-  /// Asks the server, and cancels once the gate is open.
+  /// Calls the model, and cancels the call once the gate is open.
   void expect_left_by_cancel(const gate& begun) {
     auto talk = define().action().stream_bidi(asking("Hi"));
     begun.wait();
@@ -41,7 +41,7 @@ struct openai_model : openai_client {
 
 } // namespace
 
-// -- what goes well -----------------------------------------------------------
+// -- successful calls ---------------------------------------------------------
 
 TEST_F(openai_model, it_streams_what_the_server_says) {
   const auto got
@@ -83,8 +83,8 @@ TEST_F(openai_model, bytes_may_come_one_by_one) {
     client.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                 "Content-Length: "
                 + std::to_string(text.size()) + "\r\n\r\n");
-    // The system may join them: the proof that a split is harmless anywhere is
-    // that of the parser of events.
+    // The system may join them: the test of the event parser proves that any
+    // split is harmless.
     for (const auto x : text)
       client.send(std::string_view{&x, 1});
   });
@@ -356,7 +356,7 @@ TEST_F(openai_model, a_server_may_be_excepted_from_the_proxy) {
   ::setenv("HTTPS_PROXY", "127.0.0.1:1", 1);
   for (const auto& list : {"127.0.0.1:1"s, "127.0.0.1:" + port}) {
     ::setenv("NO_PROXY", list.c_str(), 1);
-    // One who takes the connection and says nothing, or nobody at all.
+    // Either a server that accepts and sends nothing, or no server.
     options.connect_within = list.ends_with(port) ? 50ms : patience;
     const auto model = define();
     EXPECT_EQ(hear(model).code(), list.ends_with(port) ? errc::deadline_exceeded
@@ -430,7 +430,7 @@ TEST_F(openai_model, earlier_turns_stay_stored_when_the_server_fails) {
   again.close();
   EXPECT_EQ(again.output(patience).state.messages,
             (ai::message_log{{ai::user_text("Hi"), ai::model_text("Hello")}}));
-  rt.reset(); // it has the store
+  rt.reset(); // it holds the store
 }
 
 } // namespace tertulia::test::openai_model_tests

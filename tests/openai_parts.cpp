@@ -15,7 +15,7 @@ namespace tertulia::test::openai_parts_tests {
 
 namespace {
 
-/// All events in text that comes in these two pieces.
+/// Returns the events in a text that arrives in these two pieces.
 std::vector<std::string> sse_events_in(std::string_view first,
                                        std::string_view second) {
   openai::sse_parser parser{1'000};
@@ -35,7 +35,7 @@ ai::generate_request openai_asking(std::vector<ai::message> messages) {
   return ai::generate_request{ai::message_log{std::move(messages)}};
 }
 
-/// What the assembly makes of such events.
+/// Returns the response that is assembled from these events.
 ai::model_response openai_assembled(const std::vector<std::string>& events) {
   openai::response_assembly result;
   for (const auto& x : events)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a session keeps if the server of its model fails in a turn.
+// Content of a session after the server of its model fails in a turn.
 
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/sqlite_store.hpp>
@@ -18,7 +18,7 @@ namespace tertulia::test::openai_sessions_tests {
 
 namespace {
 
-/// How a server can fail, and what a client is told of it.
+/// Failure of a server, and the error code that a client receives.
 struct bad_answer {
   const char* name;
   errc code;
@@ -36,10 +36,10 @@ struct openai_sessions : openai_client,
     options.max_answer_size = 100'000;
   }
 
-  /// An agent in a runtime that has just begun. Its sessions are in a file.
+  /// Defines an agent in a new runtime. Its sessions are stored in a file.
   auto define_chat() {
     rt.reset();
-    EXPECT_TRUE(nothing_is_left()); // of the one before, which had the file
+    EXPECT_TRUE(nothing_is_left()); // of the runtime before, which had the file
     restart({});
     return ai::define_prompt_agent(
       *rt, "chat", ai::prompt{define()},
@@ -47,7 +47,7 @@ struct openai_sessions : openai_client,
   }
 
   void TearDown() override {
-    rt.reset(); // it has a store
+    rt.reset(); // it holds a store
     openai_client::TearDown();
   }
 

@@ -23,7 +23,7 @@ struct openai_tls : openai_client {
     options.base_url = "https://localhost:" + std::to_string(origin.port());
   }
 
-  /// Has the certificate of the server trusted.
+  /// Makes the client trust the certificate of the server.
   void trust() {
     trust(proof);
   }
@@ -38,8 +38,8 @@ struct openai_tls : openai_client {
     return define().action().stream_bidi(asking("Hi")).output(patience);
   }
 
-  /// Has a proxy between us and the server.
-  /// @param more what it adds to its answer, in the clear.
+  /// Puts a proxy between the client and the server.
+  /// @param more unencrypted text that the proxy adds to its answer.
   void use_proxy(const std::string& more = {}) {
     server.emplace(
       [more, port = origin.port()](http_peer& client, const auto&) {

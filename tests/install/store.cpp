@@ -3,7 +3,7 @@
 #include <tertulia/memory_store.hpp>
 #include <tertulia/store_contract.hpp>
 
-// A store of snapshots alone: what else one can do is not asked of it.
+// Factory of a store of snapshots only: optional capabilities are not tested.
 struct outside_store_factory {
   tertulia::snapshot_store open(caf::actor_system& system) {
     return tertulia::spawn_memory_store(system);
