@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A conversation has exactly one end, whichever part leaves it and at whatever
-// moment: its client receives the end, stored data stays, the session is free
-// again and no actor is left.
+// A conversation ends exactly once, whichever part leaves it and at any moment:
+// its client receives the end, stored data stays, the session is free again and
+// no actor is left.
 
 #include <cstddef>
 #include <optional>

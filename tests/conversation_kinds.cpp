@@ -9,7 +9,7 @@
 
 using namespace std::literals;
 
-// Properties of agents that the other kinds of conversation have, too.
+// Behaviour of agents that the other kinds of conversation share.
 
 namespace tertulia::test::conversation_kinds_tests {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A desk far outlives its clients. A monitor of a desk must be removed as soon
-// as the request is done: CAF keeps the memory of an actor alive as long as
-// another actor would notify it of its own end.
+// A desk far outlives its clients. An actor that monitors a desk during a
+// request has to demonitor it afterwards: otherwise CAF keeps the memory of
+// that actor until the desk ends.
 
 #include <tertulia/remote_runtime.hpp>
 

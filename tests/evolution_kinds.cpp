@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Evolution of the states of chat agents and session flows, and of clients in
-// another process, as for agents in evolution.cpp.
+// The tests of evolution.cpp for chat agents, session flows and clients in
+// another process.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/ai/session_flow.hpp>

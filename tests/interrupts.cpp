@@ -54,8 +54,8 @@ struct interrupts : generating {
     return ai::part::request("pay", std::move(input), std::move(ref));
   }
 
-  /// Opens the conversation of all tests: one bill is paid at once, two wait,
-  /// and another tool runs, too.
+  /// Opens the conversation that all tests use: one bill is paid at once, two
+  /// wait, and another tool runs, too.
   auto begin() {
     answers(model_says(pays("Ann", 5, "a"), pays("Bob", 50, "b"),
                        pays("Cid", 70, "c"), asks("add", 1, 2, "d")),

@@ -67,7 +67,7 @@ struct node_server : ::testing::Test {
     EXPECT_TRUE(has_connections(0));
   }
 
-  std::promise<errc> seen;      ///< what ended the body
+  std::promise<errc> seen;      ///< error that ended the body
   std::atomic<int> offered = 0; ///< chunks that the body has begun to send
 
   network_config cfg;
