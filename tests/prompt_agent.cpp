@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a client of an agent that is a model and a prompt may say, and hears.
+// Messages that a client of an agent made of a model and a prompt may send, and
+// the answers it receives.
 
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/memory_store.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Every noun and every verb.
+// All nouns and verbs of the protocol.
 
 #include <tertulia/session_protocol.hpp>
 #include <tertulia/store.hpp>
@@ -28,8 +28,8 @@ namespace {
 
 using block = caf::id_block::tertulia_messages;
 
-/// Calls `fn` with a null pointer to each type of the block: in CAF 0.17 the
-/// nouns, for its atoms have no ID.
+/// Calls `fn` with a null pointer to each type of the block. In CAF 0.17 these
+/// are the nouns, because its atoms do not have an ID.
 template <class Fn>
 void for_each_noun(Fn fn) {
   [&]<std::size_t... Is>(std::index_sequence<Is...>) {
@@ -169,7 +169,7 @@ auto store_samples() {
                     verify};
 }
 
-/// One of each noun; a noun that is missing here does not compile.
+/// Returns a sample of each noun. A noun without a sample does not compile.
 auto samples(const protocol& at) {
   const auto value = payload::of(article{"tea \"x\"", 2});
   open_options options;
@@ -219,7 +219,7 @@ TEST_F(protocol, every_noun_travels) {
 
 TEST_F(protocol, every_noun_can_be_printed) {
   for_each_noun([&]<class T>(T*) {
-    // A described struct is shown as its JSON.
+    // A described struct is printed as its JSON.
     const auto* start = described<T> ? "{\"" : "tertulia::";
     EXPECT_TRUE(caf::deep_to_string(T{}).starts_with(start));
     const auto text = caf::deep_to_string(std::get<T>(samples(*this)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Errors keep what they say, whoever makes them and wherever they go.
+// Errors keep their content, whatever creates them and wherever they are sent.
 
 #include <tertulia/errc.hpp>
 #include <tertulia/status.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a payload holds, and what becomes of it.
+// Content of a payload, and conversions of it.
 
 #include <tertulia/chunks.hpp>
 #include <tertulia/payload.hpp>

@@ -217,7 +217,7 @@ TEST_F(registry, actions_without_a_key_leave_nothing_behind) {
   make(100);
   const auto before = all_bytes_in_use();
   make(5'000);
-  EXPECT_LT(all_bytes_in_use(), before + 100'000); // 20 bytes for each
+  EXPECT_LT(all_bytes_in_use(), before + 100'000); // 20 bytes for each action
 }
 
 // -- by key -------------------------------------------------------------------

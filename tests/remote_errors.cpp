@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a client of another node hears of a body that fails: what the author of
-// the body has said, and nothing that an exception happened to hold.
+// Errors of a body that fails, as received by a client on another node: they
+// contain the text written by the author of the body, but not the text of an
+// arbitrary exception.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/remote_runtime.hpp>
@@ -30,10 +31,10 @@ constexpr auto secret = "password=1234";
   throw std::runtime_error{secret};
 }
 
-/// Can be neither read nor written, and says too much.
+/// Type that can be neither read nor written, and whose errors reveal a secret.
 struct leaky {};
 
-/// The client is another actor system, as if in another process.
+/// Fixture whose client runs in another actor system, as if in another process.
 struct remote_errors : ::testing::Test {
   static runtime_options logging_to(std::ostream& lines) {
     runtime_options result;
@@ -58,8 +59,8 @@ struct remote_errors : ::testing::Test {
     });
   }
 
-  /// Checks that a client elsewhere gets an id under which the log has the
-  /// text.
+  /// Checks that an error received on another node contains an id instead of
+  /// the secret, and that the log has the secret under that id.
   void expect_id_of_secret(const status_error& heard) {
     EXPECT_EQ(heard.code(), errc::internal);
     EXPECT_EQ(heard.message().find(secret), std::string::npos);
@@ -173,7 +174,7 @@ TEST_F(remote_errors, keep_it_from_an_input_that_comes_too_late) {
     "f", [done](context ctx, input<int>, output<leaky> out) -> task<int> {
       co_await out.send();
       const auto work = [done] { done.wait(); };
-      co_await ctx.run_blocking(work); // the frame lives on
+      co_await ctx.run_blocking(work); // the frame stays alive
       co_return 0;
     });
   const remote_runtime far{there, "127.0.0.1", port};
@@ -229,7 +230,7 @@ TEST_F(remote_errors, overtake_no_last_word) {
   });
   const remote_runtime far{there, "127.0.0.1", port};
   const auto f = far.action<nothing, int, int, int>("/bidi-flow/f");
-  // That a body ends at once, and its actor with it, is what can go wrong.
+  // The body, and its actor with it, ends at once: that is what can go wrong.
   std::vector<std::jthread> clients;
   for (auto i = 0; i < 8; ++i)
     clients.emplace_back([&] {
@@ -258,8 +259,8 @@ TEST_F(remote_errors, wait_for_a_client_that_still_reads_them) {
       .then([=](const opened& x) { *talk = x.connection; });
     return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
             [&, self, talk](finished&) {
-              // Arrives before the answer to what the other side asks: it is
-              // there.
+              // The connection receives this request before the client's answer
+              // to its own last request, so it still exists.
               self->request(*talk, patience, turn_input{payload::of(1), 0})
                 .then([] {},
                       [&, self](const caf::error& y) {

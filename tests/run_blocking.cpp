@@ -22,7 +22,7 @@ struct run_blocking : threaded {
                                 std::move(body));
   }
 
-  /// Opens a connection as an actor does, to have a handle on it.
+  /// Opens a connection as an actor does, to get a handle to it.
   template <class Flow>
   connection_actor open(const Flow& flow) {
     auto said = std::make_shared<std::promise<caf::error>>();
@@ -162,8 +162,8 @@ TEST_F(run_blocking, a_cancel_asks_the_function_to_stop) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// The client hears of the cancel at once, the body only when the function no
-// longer refers to it.
+// The client learns of the cancel at once. The body ends only after the
+// function no longer refers to it.
 TEST_F(run_blocking, a_body_outlives_the_function_that_refers_to_it) {
   gate started;
   gate release;
@@ -268,7 +268,7 @@ TEST_F(run_blocking, a_runtime_that_stops_waits_for_the_function) {
 
 namespace {
 
-/// Blocks the only thread of a runtime.
+/// Fixture whose runtime has a single thread, which is blocked.
 struct run_blocking_queue : run_blocking {
   run_blocking_queue() {
     restart(runtime_options{.blocking_threads = 1, .max_blocking_queue = 1});
@@ -288,7 +288,7 @@ struct run_blocking_queue : run_blocking {
   std::optional<connection<int, nothing, int>> busy;
 };
 
-/// Says when what a function holds is destroyed.
+/// Member of a function object that logs the destruction of the object.
 class held {
 public:
   explicit held(std::vector<std::string>& log) noexcept : log_(&log) {}
@@ -309,7 +309,8 @@ private:
   std::vector<std::string>* log_;
 };
 
-/// A function with a constructor, so that g++ 12 can have it in a co_await.
+/// Function object with a constructor, so that g++ 12 accepts it in a
+/// `co_await`.
 class holding_call {
 public:
   holding_call(std::vector<std::string>& log, std::atomic<bool>& called)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The folder that the coding agent of the examples works in: what a model says
-// about files must not be believed.
+// Folder of the coding agent in the examples. A path that comes from a model
+// must not be trusted.
 
 #include "../examples/sandbox_folder.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder with a secret, and the sandbox in it.
+/// Fixture with a secret outside the folder, and the sandbox for that folder.
 struct sandbox_folder : testing::Test {
   sandbox_folder() {
     fs::create_directory(root);

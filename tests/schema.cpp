@@ -17,7 +17,7 @@
 
 namespace drawn {
 
-/// Has the same short name as another struct below.
+/// Struct with the same short name as another struct below.
 struct node {
   std::vector<node> left;
 };
@@ -97,7 +97,7 @@ struct holder {
 };
 BOOST_DESCRIBE_STRUCT(holder, (), (mine, theirs, again, leaves))
 
-/// The schema without the line that every root has.
+/// Returns the schema without the `$schema` member of every root.
 template <class T>
 json inner() {
   auto result = schema_of<T>();

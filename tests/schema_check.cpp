@@ -55,7 +55,8 @@ namespace tertulia::test::schema_check_tests {
 
 namespace {
 
-/// What is said of a value that is not as its schema says; empty if it is.
+/// Returns the error message for a value that does not match its schema; empty
+/// if it matches.
 std::string told(const std::string& schema, const std::string& x) {
   const auto error = error_of([&] {
     check_schema(json::parse(x), json::parse(schema));
@@ -279,7 +280,7 @@ TEST(schema_check, no_depth_exhausts_the_stack) {
     R"({"type":"array","items":{"anyOf":[{"type":"null"},{"type":"number"}]}})");
   auto large = json::array();
   for (std::size_t i = 0; i < max_schema_steps / 2; ++i)
-    large.push_back(i); // so many that it is asked how large this is
+    large.push_back(i); // so many that the size of the value is computed
   for (int i = 0; i < 200'000; ++i)
     deep = json::array({std::move(deep)});
   large.push_back(std::move(deep));

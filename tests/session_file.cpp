@@ -28,7 +28,8 @@ struct memory_factory {
   }
 };
 
-/// Two stores: one that sessions come from, and one that they go to.
+/// Fixture with two stores: sessions are exported from one and imported into
+/// the other.
 struct session_file : store_contract<memory_factory> {
   session_file() : from(spawn_memory_store(system)) {
     to = spawn_sqlite_store(system, folder / "sessions.db");
@@ -59,7 +60,7 @@ struct session_file : store_contract<memory_factory> {
       .record.sequence;
   }
 
-  /// A session with whatever one can have.
+  /// Creates a session that uses every feature of sessions.
   session_ref make_session(const managed_store& store) {
     const auto of = at("s");
     auto content = talk(3);
@@ -75,7 +76,7 @@ struct session_file : store_contract<memory_factory> {
     keep(store, of, longer(talk(2), "another way"), first);
     keep(store, of, number(7), fifth);
     keep(store, of, longer(content, "the end"), fifth);
-    // what was between two equal states goes
+    // the record between two equal states is pruned
     for (const auto i : {first, second, again, fifth, fifth + 1, fifth + 2}) {
       label_snapshot mark{snapshot_ref{of, i}};
       mark.add = {"kept", std::to_string(i)};
@@ -105,7 +106,7 @@ struct session_file : store_contract<memory_factory> {
     return import_session(system, store, file, as);
   }
 
-  /// What an import throws; the store is as it was before.
+  /// Returns the error of an import, which must not change the store.
   status_error refusal(const std::string& text) {
     const auto before = ask(to, list_sessions{});
     auto result = test::error_of([&] { return imported(to, text); });
@@ -163,7 +164,7 @@ TEST_F(session_file, what_was_exported_is_imported_as_it_was) {
     EXPECT_EQ(after.content, before.content);
     EXPECT_EQ(all(to, of), all(from, of));
     EXPECT_EQ(ask(to, list_sessions{}).sessions.size(), 1u);
-    // nothing but the times of the session differs, and the hash of that
+    // only the times of the session differ, and thus the hash
     auto theirs = lines(exported(to, of));
     auto ours = lines(exported(from, of));
     ASSERT_EQ(theirs.size(), 9u);
@@ -187,7 +188,7 @@ TEST_F(session_file, versions_of_states_are_kept) {
   EXPECT_EQ(all(to, of), all(from, of));
   EXPECT_EQ(all(to, of)[1].content, version(2, talk(2)));
   EXPECT_EQ(ask(to, get_session{of}).content, version(3, talk(3)));
-  // a type that says nothing is not told, so an older file has none
+  // a default type is not written, so older files do not have one
   const auto told = lines(text);
   const auto tells = [&](std::size_t line, const char* what) {
     return told.at(line).find(what) != std::string::npos;
@@ -355,14 +356,14 @@ TEST_F(session_file, a_record_that_cannot_be_is_damage_of_its_line) {
   refused("\"sequence\":8", "\"sequence\":9223372036854775808", 8);
   refused("\"sequence\":8", "\"sequence\":18446744073709551615", 8);
   refused("\"sequence\":8", "\"sequence\":18446744073709551616", 8);
-  // what only the store knows
+  // errors that only the store can detect
   refused("\"labels\":[\"4\"", "\"labels\":[\"\"", 4);
 }
 
 TEST_F(session_file, a_line_that_is_too_long_is_damage) {
   const auto of = at("s");
   const auto content = number(1).with_custom(
-    payload::of(std::string(200'000, 'x'))); // more than is read at once
+    payload::of(std::string(200'000, 'x'))); // more than one read returns
   keep(from, of, content, 0);
   const auto whole = exported(from, of);
   const auto longest = lines(whole).at(1).find('\n');
@@ -387,7 +388,7 @@ TEST_F(session_file, a_name_that_no_session_may_have_is_refused) {
   const auto error = refusal(join(all));
   EXPECT_EQ(error.code(), errc::invalid_argument);
   EXPECT_EQ(error.message(), "line 1: $.session: contains a NUL");
-  // With another name all that is wrong is the hash of the lines.
+  // With another name the only error left is the hash of the lines.
   const auto other
     = test::error_of([&] { return imported(to, join(all), at("t")); });
   EXPECT_EQ(other.code(), errc::data_loss);
@@ -434,7 +435,7 @@ TEST_F(session_file, a_message_is_in_the_file_once) {
   const auto text = exported(to, at("s"));
   EXPECT_LT(text.size(), 2u * count * 1'000);
   imported(from, text);
-  EXPECT_EQ(all(from, at("s")).size(), 100u); // a page
+  EXPECT_EQ(all(from, at("s")).size(), 100u); // one page
   EXPECT_EQ(ask(from, get_session{at("s")}).content, content);
 }
 

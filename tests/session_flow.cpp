@@ -20,7 +20,7 @@ using flow_session = ai::flow_session<mood>;
 using flow_responder = ai::flow_responder<phase>;
 using flow_context = ai::snapshot_context<mood>;
 
-/// Repeats the last thing that was said.
+/// Repeats the last message of the client.
 task<> repeat(context ctx, flow_session sess, flow_responder out) {
   const witness here;
   co_await sess.run(ctx,
@@ -58,7 +58,7 @@ std::string text_of(const span_data& x, std::string_view key) {
   return value != nullptr ? std::get<std::string>(*value) : "none";
 }
 
-/// What the last message says of its snapshot.
+/// Returns the snapshot ID in the metadata of the last message.
 std::string tag_of(const ai::message_log& log) {
   const auto found = log.back().metadata.find("snapshotId");
   return found != log.back().metadata.end() ? found->second.get<std::string>()

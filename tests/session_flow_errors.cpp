@@ -16,7 +16,7 @@ namespace tertulia::test::session_flow_errors_tests {
 
 namespace {
 
-/// Repeats what was said, but fails when it is told to.
+/// Repeats each message, but fails if the message asks for it.
 task<> repeat_or_fail(context ctx, ai::flow_session<mood> sess,
                       ai::flow_responder<phase> out) {
   const witness here;
@@ -34,8 +34,8 @@ task<> repeat_or_fail(context ctx, ai::flow_session<mood> sess,
 
 constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Takes each text as how much is done; `nan` has no JSON. Repairs that, and
-/// goes on.
+/// Stores each text as a progress value. `nan` cannot be encoded as JSON: the
+/// body then repairs the state and continues.
 task<> repair(context ctx, ai::flow_session<phase> sess,
               ai::flow_responder<phase> out) {
   const witness here;
@@ -68,7 +68,7 @@ struct session_flow_errors : conversations {
   }
 };
 
-/// Reads to the error that must come, and returns it.
+/// Reads up to the error, which must come, and returns it.
 template <class Talk>
 status_error error_in(Talk& talk, texts& heard) {
   return error_of([&] {

@@ -24,7 +24,7 @@ std::string hash_of(std::string_view bytes) {
   return result.hex();
 }
 
-// vectors of FIPS 180-4
+// Test vectors of FIPS 180-4.
 TEST(sha256, the_published_vectors_have_these_hashes) {
   const std::vector<std::pair<std::string, std::string>> all{
     {"", "e3b0c44298fc1c149afbf4c8996fb924"
@@ -57,7 +57,7 @@ TEST(sha256, it_knows_how_much_it_has_seen) {
   EXPECT_EQ(x.size(), 3u);
   const std::string megabyte(1u << 20u, 'a');
   for (int i = 0; i < 600; ++i)
-    x.update(megabyte); // more bits than fit into 32
+    x.update(megabyte); // more bits in total than fit into 32 bits
   EXPECT_EQ(x.size(), 3 + 600 * megabyte.size());
 }
 

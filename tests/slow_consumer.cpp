@@ -15,8 +15,8 @@ struct slow_consumer : flows {};
 
 } // namespace
 
-// On a clock that the test moves: ten minutes at a chunk a second, then the
-// rest.
+// Runs on a clock that the test advances: ten minutes at one chunk per second,
+// then the rest.
 TEST_F(slow_consumer, holds_a_producer_of_a_million_for_minutes) {
   constexpr std::uint32_t window = 64;
   constexpr std::uint64_t offer = 1'000'000;
@@ -31,7 +31,7 @@ TEST_F(slow_consumer, holds_a_producer_of_a_million_for_minutes) {
   run();
   const auto& heard = client.heard();
   ASSERT_EQ(heard.chunks.size(), window);
-  // The client keeps what it has heard; nobody else may.
+  // Only the client may keep the chunks that it has received.
   const auto held_by_others = [&] {
     return all_bytes_in_use() - heard.chunks.capacity() * sizeof(std::uint64_t);
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Word of a snapshot is a chunk like any other: it has its place and its price.
+// A snapshot notice is a chunk like any other: it has a position and costs
+// credit.
 
 #include <algorithm>
 #include <cstdint>
@@ -47,7 +48,7 @@ struct snapshot_notices : faulty_conversations,
     return ai::conversation_input{std::move(messages)};
   }
 
-  /// Makes a snapshot of each of 200 messages.
+  /// Adds 200 messages and takes a snapshot after each of them.
   task<> report(context ctx, ai::session<no_status> mine) {
     for (int i = 0; i < 200; ++i) {
       co_await mine.add_messages(ai::user_text(std::to_string(i)));
@@ -55,14 +56,15 @@ struct snapshot_notices : faulty_conversations,
     }
   }
 
-  /// Reads one chunk at a time of a chat agent whose body does that.
+  /// Reads, one chunk at a time, the output of a chat agent whose body calls
+  /// `report`.
   template <class Chat>
   void expect_patience(const Chat& busy) {
     const auto window = GetParam();
     auto client = open(busy, with_chunk_window(window));
     run();
     EXPECT_LE(client.heard().next_chunk, window);
-    advance(1h); // it may read as late as it likes
+    advance(1h); // the client may read as late as it likes
     for (std::uint64_t granted = window; !client.heard().end; ++granted) {
       ASSERT_LE(granted, 300u) << "nothing comes any more";
       ASSERT_LE(client.heard().next_chunk, granted);
@@ -89,7 +91,8 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
     client.send(hello());
     run();
-    // Grants exactly what came, and never so much that the turn runs past it.
+    // Grants exactly as many chunks as have arrived, so the turn never runs
+    // ahead of the client.
     for (int i = 0; client.heard().turns == turn; ++i) {
       ASSERT_LT(i, 10) << "nothing comes any more in turn " << turn;
       ASSERT_LE(heard(), granted + 1);
@@ -158,8 +161,8 @@ TEST_P(snapshot_notices, of_a_flow_of_its_body_wait_for_its_client) {
 TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
   const auto chat = define_chat();
   const auto window = GetParam();
-  // Between any two chunks it does something else, so the next may be there
-  // before it asks.
+  // The flow does something else between two chunks, so the next chunk may
+  // arrive before the flow asks for it.
   using echo_actor = protocol<caf::result<int>(int)>;
   const echo_actor echo = system.spawn<caf::hidden>([](echo_actor::pointer) {
     return echo_actor::behavior_type{[](int x) { return x; }};

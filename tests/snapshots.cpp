@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// When a snapshot is made, what its id is, and what restoring it does.
+// Creation of snapshots, their ids, and restoring them.
 
 #include <tertulia/span_recorder.hpp>
 
@@ -113,8 +113,8 @@ TEST_F(snapshots, the_state_before_is_known_in_the_next_invocation_too) {
 }
 
 TEST_F(snapshots, an_index_counts_snapshots_and_not_chances) {
-  // Seed 000 §9.5 asks for every third chance by the index; by its §11 that
-  // stays where it is until a snapshot is made.
+  // Seed 000 §9.5 selects every third opportunity by its index. By §11 the
+  // index does not change until a snapshot is made.
   const auto seen = std::make_shared<numbers>();
   const auto sum
     = define_sum(with_snapshot_callback([seen](const sum_context& x) {
@@ -201,7 +201,7 @@ TEST_F(snapshots, a_state_that_comes_back_gets_a_record_of_its_own) {
   const auto all = timeline();
   EXPECT_EQ(all[0].at("id"), all[2].at("id"));
   EXPECT_EQ(parents(all), (numbers{-1, 0, 1}));
-  // The id alone means the latest of them.
+  // The id alone refers to the latest of these records.
   finish(sum.stream_bidi(with_snapshot_id(id_of(1))), numbers{7});
   EXPECT_EQ(told(timeline()), (strings{"0/0 turnEnd 1", "1/1 turnEnd 2",
                                        "2/2 turnEnd 1", "3/3 turnEnd 8"}));

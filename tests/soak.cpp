@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Many conversations, one after the other and side by side: what they used must
-// come back.
+// Many conversations, one after the other and side by side: all resources that
+// they use must be released.
 
 #include <tertulia/ai/agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
@@ -33,8 +33,8 @@ namespace {
 constexpr auto patience = 100s;
 
 constexpr int many = sanitized ? 10'000 : 100'000;
-constexpr int some = many / 5;   // where only the body is another one
-constexpr int first = many / 20; // allocators and pools take what they keep
+constexpr int some = many / 5;   // for tests in which only the body differs
+constexpr int first = many / 20; // warm-up of allocators and pools
 
 task<int> echo(context, input<std::string> in, output<std::string> out) {
   int count = 0;
@@ -46,7 +46,7 @@ task<int> echo(context, input<std::string> in, output<std::string> out) {
   co_return count;
 }
 
-/// What the clients of one crowd share.
+/// Data shared by the clients of one crowd.
 struct crowd {
   front_desk_actor desk;
   open what;
@@ -56,9 +56,10 @@ struct crowd {
   std::promise<void> done;
 };
 
-/// Opens a conversation, has one turn, closes it, and makes room for the next
-/// one. An actor for each, because CAF keeps the time-out of an answered
-/// request until the requester ends.
+/// Client that opens a conversation, takes one turn, closes it, and makes room
+/// for the next client. Each conversation has a client actor of its own,
+/// because CAF keeps the time-out of an answered request until the requester
+/// ends.
 chunk_sink::behavior_type client(chunk_sink::pointer self,
                                  const std::shared_ptr<crowd>& of) {
   auto what = of->what;
@@ -85,7 +86,7 @@ chunk_sink::behavior_type client(chunk_sink::pointer self,
   };
 }
 
-/// What an agent remembers.
+/// State of the agent.
 struct memory {
   std::vector<std::string> said;
 };
@@ -133,16 +134,17 @@ payload message_payload(std::string text) {
   return payload::of(std::move(result));
 }
 
-/// What the clients of one crowd of sessions share.
+/// Data shared by the clients of one crowd of sessions.
 struct session_crowd : crowd {
   managed_store store;
-  /// What a client says; another thing in each session, whose states else
-  /// would be one.
+  /// Input of a client. It differs between sessions, which would otherwise
+  /// share one state.
   speech say;
   std::atomic<int> named = 0;
 };
 
-/// The same with a session of its own, which it deletes when it has finished.
+/// Client like the one above with a session of its own, which it deletes after
+/// the conversation has ended.
 chunk_sink::behavior_type
 session_client(chunk_sink::pointer self,
                const std::shared_ptr<session_crowd>& of) {
@@ -215,7 +217,7 @@ struct soak : ::testing::Test {
     const auto before = bytes_in_use();
     converse_in_sessions(what, say, total, 64);
     const auto after = bytes_in_use();
-    // As above: no actor, no lease, no timer, no record and no state is left.
+    // No actor, lease, timer, record or state is left.
     EXPECT_LT(after, before + 256 * 1'024);
   }
 
@@ -246,7 +248,7 @@ TEST_F(soak, actors_and_memory_of_many_conversations_come_back) {
   const auto before = bytes_in_use();
   converse(many, 64);
   const auto after = bytes_in_use();
-  // Three bytes for each of 100 000: nothing of any of them is left.
+  // Three bytes for each of 100 000: nothing of any conversation is left.
   EXPECT_LT(after, before + 256 * 1'024);
 }
 
@@ -277,7 +279,7 @@ TEST_F(soak, conversations_of_threads_come_back_too) {
     EXPECT_EQ(talk.output(patience), 1);
   };
   const auto end_otherwise = [&] {
-    (void)flow.stream_bidi(); // is dropped
+    (void)flow.stream_bidi(); // dropped at once
     auto talk = flow.stream_bidi();
     talk.cancel();
     EXPECT_THROW(talk.output(patience), status_error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A disk that does not give back what it got: whatever one bit does, nothing
-// is taken for what was saved that is not.
+// A disk that returns other data than was written: whichever bit is flipped, a
+// store never returns damaged data as saved data.
 
 #include <tertulia/json.hpp>
 #include <tertulia/sqlite_store.hpp>
@@ -42,7 +42,7 @@ TEST_F(sqlite_faults, a_flipped_bit_is_the_loss_of_what_has_it) {
     const char* text; // a bit of it is flipped
     const char* session;
     std::uint64_t sequence; // 0 for the session
-    bool in_lists;          // or only in the state
+    bool in_lists;          // also in lists, not only in the state
   };
   for (const auto& x :
        {hit{"message 2 of s branch", "s", 5, false},
@@ -95,14 +95,14 @@ TEST_F(sqlite_faults, a_flipped_bit_is_the_loss_of_what_has_it) {
 
 namespace {
 
-/// All that a store says of sessions and records, or what it says instead.
+/// Answers of a store about sessions and records, or its errors instead.
 struct account {
   std::map<std::string, std::string> lines;
   std::set<errc> errors;
 };
 
-/// Asks for everything by session and sequence number.
-/// @param deleted a session that is deleted before that; empty for none.
+/// Reads everything by session and sequence number.
+/// @param deleted session that is deleted first; empty for none.
 account account_of(const std::filesystem::path& file,
                    const std::string& deleted = {}) {
   account result;
@@ -119,8 +119,8 @@ account account_of(const std::filesystem::path& file,
       for (std::uint64_t i = 1; i <= 5; ++i)
         if (auto found
             = x.get<stored_snapshot>(get_snapshot{snapshot_ref{of, i}})) {
-          // Damage elsewhere may hide which way the head has come, and what the
-          // id of a parent is.
+          // Damage elsewhere may hide the path of the head and the id of a
+          // parent.
           found->record.orphaned = false;
           if (!found->record.parent_id.empty())
             result.lines[name + std::to_string(i) + " parent"]
@@ -148,8 +148,8 @@ account account_of(const std::filesystem::path& file,
   return result;
 }
 
-/// Flips bits at random, each in a copy of its own, and hands over which one
-/// and the copy.
+/// Flips random bits, each in a separate copy of the file, and calls `fn` with
+/// the position of the bit and the copy.
 void for_each_flip(
   const std::filesystem::path& file, std::uint64_t seed, int flips,
   const std::function<void(std::uint64_t, const std::filesystem::path&)>& fn) {
@@ -221,7 +221,7 @@ TEST_F(sqlite_faults, what_is_saved_beside_a_flipped_bit_is_that_or_a_loss) {
       promised = x.promised();
       errors = x.errors();
     } catch (const status_error&) {
-      return; // nobody can open it
+      return; // the file cannot be opened
     }
     kept += static_cast<int>(promised.records.size());
     program again{copy, durability::process};

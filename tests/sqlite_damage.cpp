@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is damaged in a file is told apart, and harms nothing else.
+// Kinds of damage in a file are distinguished, and do not affect other data.
 
 #include <array>
 #include <cstdint>
@@ -40,7 +40,7 @@ TEST_F(sqlite_store, a_save_behind_damage_is_whole) {
   for (const auto* damage :
        {"DELETE FROM messages", "UPDATE messages SET text = '{}'"}) {
     raw().run(damage);
-    store.reopen(); // what is remembered would hide the damage to a text
+    store.reopen(); // cached data would hide the damage to a text
     const auto head = get(get_session{at("s"), detail_level::record}).info.head;
     const auto next = longer(content, damage);
     const auto saved = save(at("s"), next, head);
@@ -137,7 +137,7 @@ TEST_F(sqlite_store, a_damaged_state_is_no_basis_for_another_session) {
             errc::data_loss);
   EXPECT_EQ(code(get_session{at("t")}), errc::not_found);
   EXPECT_EQ(code(save_session{at("t"), talk(4), 0}), errc::ok);
-  // Nor can it be said what follows a session that works on it.
+  // Nor can a change follow a session whose working state is damaged.
   EXPECT_EQ(code(save_session{
               at("s"), talk(4), 1, {{1, talk(3).id(), talk(3).type()}}}),
             errc::data_loss);

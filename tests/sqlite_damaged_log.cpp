@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A write-ahead log with a flipped bit: SQLite reads it up to there, and a
-// store says that there was more.
+// A write-ahead log with a flipped bit: SQLite reads it up to that bit, and a
+// store reports that more data existed.
 
 #include <tertulia/sqlite_store.hpp>
 
@@ -28,8 +28,8 @@ namespace {
 constexpr std::size_t header_size = 32;
 constexpr std::size_t frame_size = 24 + 4096;
 
-/// The log of a store that was killed: twelve sessions, each saved in a
-/// transaction of its own.
+/// Fixture with the log of a store that was killed: twelve sessions, each saved
+/// in a separate transaction.
 struct sqlite_damaged_log : testing::Test {
   static constexpr std::size_t count = 12;
 
@@ -76,12 +76,12 @@ struct sqlite_damaged_log : testing::Test {
     return {std::istreambuf_iterator<char>{in}, {}};
   }
 
-  /// Which bit of a page in the log.
+  /// Returns the position of a bit in the page of a frame in the log.
   static std::size_t bit_in(std::size_t frame) {
     return (header_size + frame * frame_size + 2'000) * 8;
   }
 
-  /// What is there of the sessions; they must be the first ones.
+  /// Returns the number of existing sessions, which must be the first ones.
   static std::size_t sessions_in(file_store& x) {
     list_sessions all;
     all.limit = max_page;
@@ -97,7 +97,7 @@ struct sqlite_damaged_log : testing::Test {
   std::filesystem::path file = here / "sessions.db";
   std::filesystem::path log = here / "sessions.db-wal";
   std::filesystem::path kept = here / "sessions.db-wal-damaged";
-  /// With which frame each session begins.
+  /// First frame of each session.
   std::vector<std::size_t> begins;
 };
 
@@ -132,7 +132,7 @@ TEST_F(sqlite_damaged_log, is_kept_and_named_until_somebody_removes_it) {
 TEST_F(sqlite_damaged_log, is_kept_whole_by_who_comes_after_a_crash) {
   flip(log, bit_in(begins.at(5)));
   const scratch other;
-  copy(file, other / "sessions.db"); // with its log, which goes with the store
+  copy(file, other / "sessions.db"); // with its log, which the store removes
   {
     std::ofstream half{kept.string() + ".part", std::ios::binary};
     half << "what was copied until then";
@@ -189,7 +189,7 @@ TEST_F(sqlite_damaged_log, has_nothing_of_the_time_before_it_was_begun_again) {
       save(x, i);
     raw_sqlite{second}.run("PRAGMA wal_checkpoint(RESTART)");
     for (std::size_t i = 0; i < 3; ++i)
-      save(x, i); // from the beginning of the log
+      save(x, i); // written from the beginning of the log
     copy(second, file);
   }
   EXPECT_EQ(lost_transactions(log.string()), 0u);
@@ -211,7 +211,7 @@ TEST_F(sqlite_damaged_log, is_noticed_wherever_the_bit_is) {
     flip(copied.string() + "-wal", bit);
     file_store x{copied};
     const auto there = sessions_in(x);
-    // Of the last three it cannot be told.
+    // The loss of up to three sessions at the end cannot always be detected.
     if (there + 3 < count) {
       ++losses;
       EXPECT_EQ(x.get(verify_sessions{}).damages.size(), 1u) << bit;

@@ -18,8 +18,8 @@
 #include "support/scratch.hpp"
 #include <gtest/gtest.h>
 
-// What is damaged here is no row but what leads to rows: indexes, and the
-// directory of a page.
+// Damage to the structures that lead to rows, not to the rows themselves:
+// indexes, and the directory of a page.
 
 namespace tertulia::test::sqlite_damaged_pages_tests {
 
@@ -54,7 +54,8 @@ struct sqlite_damaged_pages : testing::Test {
         x.get(turn(name, number));
   }
 
-  /// All that a store says of a session; empty if it says anything else.
+  /// Returns everything that a store knows of a session; empty if any of it
+  /// cannot be read.
   static std::string all_of(file_store& x, const std::string& name) {
     std::string result;
     for (std::uint64_t i = 1; i <= 3; ++i) {
@@ -78,8 +79,8 @@ TEST_F(sqlite_damaged_pages, who_is_taken_out_of_an_index_is_found_again) {
     file_store x{file};
     b = all_of(x, "b");
   }
-  // The entry of "b" leads to "a", which so is there twice: to delete "a" takes
-  // one of the two out, and "b" has none any more.
+  // The index entry of "b" refers to "a", which therefore has two entries. The
+  // deletion of "a" removes one of the two, and "b" no longer has an entry.
   change_page(file, root_page(file, "sqlite_autoindex_sessions_1"),
               [](std::string& bytes) { bytes.replace(10, 2, bytes, 8, 2); });
   file_store x{file};
@@ -150,12 +151,12 @@ TEST_F(sqlite_damaged_pages, what_is_new_needs_no_whole_key_beside_it) {
     const scratch other;
     const auto copy = other / "sessions.db";
     {
-      file_store x{file}; // each session with a value of its own
+      file_store x{file}; // a different value for each session
       for (const auto* name : names)
         (void)x.ask(turn(name, 4, payload::of(std::string{name})));
     }
     std::filesystem::copy_file(file, copy);
-    // The key of the last row is one that another row has.
+    // Give the last row the key of another row.
     change_page(copy, root_page(copy, table), [&](std::string& bytes) {
       const auto at
         = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
@@ -163,7 +164,7 @@ TEST_F(sqlite_damaged_pages, what_is_new_needs_no_whole_key_beside_it) {
       const std::size_t rows = 256u * at(3) + at(4);
       auto key = 256u * at(6 + 2 * rows) + at(7 + 2 * rows);
       while (at(key) >= 128)
-        ++key; // over the size of the row
+        ++key; // skip the size of the row
       ++key;
       ASSERT_EQ(at(key), rows) << table;
       bytes[key] = '\2';
@@ -182,9 +183,9 @@ TEST_F(sqlite_damaged_pages, what_is_new_needs_no_whole_key_beside_it) {
 }
 
 TEST_F(sqlite_damaged_pages, who_shares_a_batch_with_it_is_not_harmed) {
-  // Nobody can read a blob any more.
+  // From here on blobs cannot be read.
   change_page(file, root_page(file, "blobs"), [](std::string& bytes) {
-    bytes[0] = '\1'; // of no kind that there is
+    bytes[0] = '\1'; // not a valid page type
   });
   file_store x{file};
   for (std::uint64_t i = 1; i <= 20; ++i) {
@@ -216,7 +217,7 @@ TEST_F(sqlite_damaged_pages, what_nobody_can_read_stops_no_pruning_of_others) {
         x.get(turn(name, i, {}));
   }
   change_page(file, root_page(file, "blobs"), [](std::string& bytes) {
-    bytes[0] = '\1'; // of no kind that there is
+    bytes[0] = '\1'; // not a valid page type
   });
   file_store x{file};
   const auto pruned = x.get(prune_snapshots{});
@@ -240,7 +241,7 @@ TEST_F(sqlite_damaged_pages, a_list_goes_on_up_to_what_nobody_can_read) {
       x.get(saved);
     }
   }
-  std::int64_t last = 0; // the page that has the last records
+  std::int64_t last = 0; // page of the last records
   change_page(file, root_page(file, "records"), [&](const std::string& bytes) {
     for (std::size_t i = 8; i < 12; ++i)
       last = last * 256 + static_cast<unsigned char>(bytes[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What one record or session has lost stops nobody who can do without it.
+// Damage to a record or a session does not stop requests that do not need it.
 
 #include <tertulia/status.hpp>
 
@@ -25,7 +25,7 @@ strings names_of(const std::vector<damage>& damages) {
   return result;
 }
 
-/// A condition on records.
+/// Returns a condition that selects a record.
 std::string is_record(const std::string& session, int sequence) {
   return " session = (SELECT key FROM sessions WHERE id = '" + session
          + "') AND sequence = " + std::to_string(sequence);
@@ -53,7 +53,7 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
   prune_snapshots one;
   one.agent = at("s").agent;
   one.session = at("s").id;
-  one.keep_newest = 3; // of those that can be read: 4, 5, 6
+  one.keep_newest = 3; // of the readable records: 4, 5, 6
   const auto first = get(one);
   EXPECT_EQ(first.records, 1u);
   EXPECT_EQ(names_of(first.damages), (strings{"s2 corrupt", "s3 corrupt"}));
@@ -72,7 +72,7 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
   EXPECT_EQ(none.records, 0u);
   EXPECT_EQ(names_of(none.damages), strings{"t0 corrupt"});
 
-  // What was left is as good as it was.
+  // The records that pruning left are intact once their damage is undone.
   raw().run("UPDATE records SET depth = 2 WHERE" + is_record("s", 3));
   raw().run("UPDATE states SET type_version = 1 WHERE" + is_state_of("s", 2));
   raw().run("UPDATE sessions SET title = '' WHERE id = 't'");

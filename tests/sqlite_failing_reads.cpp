@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A disk that does not give back what it has, for a moment or for good: that is
-// no damage, and nobody is told that there is any.
+// A disk whose reads fail, once or for ever: that is not damage, and is never
+// reported as damage.
 
 #include <tertulia/sqlite_store.hpp>
 #include <tertulia/status.hpp>
@@ -25,7 +25,7 @@ namespace tertulia::test::sqlite_fault_tests {
 
 namespace {
 
-/// Copies the file of a store; with its log if it is open.
+/// Copies the file of a store, and its log if the store is open.
 void copy_store(const std::filesystem::path& from,
                 const std::filesystem::path& to) {
   for (const auto* suffix : {"", "-wal"})
@@ -33,8 +33,8 @@ void copy_store(const std::filesystem::path& from,
       std::filesystem::copy_file(from.string() + suffix, to.string() + suffix);
 }
 
-/// What was promised first, of which going on changes where "s" stands, and
-/// then.
+/// Combines the promises of a program and of its continuation, which changes
+/// the head and the working state of "s".
 promises both(promises first, const promises& then) {
   first.heads.erase("s");
   first.works_on.erase("s");
@@ -43,12 +43,12 @@ promises both(promises first, const promises& then) {
   return first;
 }
 
-/// What may be said of a read that has failed; a session that could not be
-/// copied is not found later.
+/// Expected errors after a failed read. A session that could not be copied is
+/// not found later.
 const std::set<errc> expected{errc::unavailable, errc::not_found};
 
-/// Lets each read fail in turn, until there are no more.
-/// @returns how often somebody noticed.
+/// Lets each read fail in turn, until there are no more reads.
+/// @returns the number of runs in which an error was reported.
 std::uint64_t let_each_read_fail(const std::filesystem::path& file,
                                  const promises& before, bool for_ever) {
   constexpr std::uint64_t step = sanitized ? 7 : 1;
@@ -117,7 +117,7 @@ namespace {
 
 /// Lets each read fail in turn while a store saves one session and reads
 /// another one in the same transaction.
-/// @returns how often a read has failed and harmed nobody.
+/// @returns the number of failed reads that affected neither request.
 std::uint64_t let_a_batch_fail(const std::filesystem::path& file,
                                bool for_ever) {
   const auto content = talk("t", 8);
@@ -137,9 +137,10 @@ std::uint64_t let_a_batch_fail(const std::filesystem::path& file,
     {
       faulty_vfs disk;
       file_store x{there};
-      x.get(get_session{session("t")}); // so it is known
+      x.get(get_session{session("t")}); // so it is cached
       {
-        // The store waits for this, and meanwhile gets both.
+        // The store waits for this transaction, and meanwhile receives both
+        // requests.
         raw_sqlite busy{there};
         busy.run("BEGIN IMMEDIATE");
         disk.fail_read_at(n, for_ever);
@@ -173,11 +174,11 @@ TEST_F(sqlite_faults, a_read_that_fails_harms_nobody_in_its_batch) {
   {
     file_store x{file};
     x.get(save_session{session("t"), talk("t", 2), 1});
-    // lies on pages that nobody else reads
+    // occupies pages that are not needed by any other request
     x.get(save_session{session("s"), talk("s", 200), 1});
   }
   EXPECT_GT(let_a_batch_fail(file, false), 10u);
-  // Once the disk fails, nobody can do again what was taken back.
+  // If the disk fails for ever, a rolled back request cannot be repeated.
   (void)let_a_batch_fail(file, true);
 }
 

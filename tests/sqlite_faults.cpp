@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A disk that fails, is full or loses its power: what was answered is there
-// afterwards, and nothing else is damaged.
+// A disk that fails, is full or loses its power: every change that was answered
+// is there afterwards, and no other data is damaged.
 
 #include <tertulia/sqlite_store.hpp>
 #include <tertulia/status.hpp>
@@ -23,11 +23,11 @@ namespace tertulia::test::sqlite_fault_tests {
 
 namespace {
 
-/// Whether this is what a disk is expected to be blamed for.
+/// Returns whether an error may be caused by a disk that fails.
 bool is_fault(errc x) {
   return x == errc::unavailable
          || x == errc::resource_exhausted
-         // what comes after something that did not happen
+         // consequences of a change that did not happen
          || x == errc::not_found || x == errc::aborted;
 }
 
@@ -147,8 +147,9 @@ TEST_F(sqlite_faults, a_full_disk_says_what_helps_and_a_little_is_enough) {
 
 namespace {
 
-/// Cuts the power at every third call and looks at what is left.
-/// @returns how often there was damage.
+/// Cuts the power at every third call of the disk and checks the remaining
+/// file.
+/// @returns the number of power cuts that caused damage.
 int power_cuts(durability survives, bool promised, std::string& what) {
   auto result = 0;
   auto missed = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The file itself: whose it is, and which version.
+// The store file itself: its owner and its version.
 
 #include <array>
 #include <chrono>
@@ -23,7 +23,7 @@ namespace tertulia::test::sqlite_tests {
 
 namespace {
 
-/// What opening a file throws.
+/// Returns whether the message of an error contains a text.
 bool says(const status_error& x, const std::string& text) {
   return std::string{x.what()}.find(text) != std::string::npos;
 }
@@ -126,7 +126,7 @@ TEST_F(sqlite_file, is_refused_with_anything_that_is_not_of_a_store) {
   using strings = std::vector<std::string>;
   { const file_store store{file}; }
   const std::vector<strings> all{
-    // who saves waits for ever, or loses what was saved
+    // saves would wait for ever, or lose their data
     {"trigger", "again",
      "CREATE TRIGGER again AFTER UPDATE ON sessions"
      " BEGIN UPDATE sessions SET title = ''; END"},
@@ -157,7 +157,7 @@ TEST_F(sqlite_file, is_damaged_without_what_a_store_has) {
   { const file_store store{file}; }
   raw_sqlite{file}.run("DROP INDEX records_by_state");
   EXPECT_EQ(error().code(), errc::data_loss);
-  // of the same name, for fewer rows
+  // the same name, but for fewer rows
   raw_sqlite{file}.run("CREATE INDEX records_by_state ON records (state)"
                        " WHERE state < 7");
   EXPECT_EQ(error().code(), errc::data_loss);
@@ -274,7 +274,7 @@ TEST_F(sqlite_store, a_file_of_version_1_keeps_everything) {
   EXPECT_EQ(snapshots[1].content, said(talk(2), "another way"));
   EXPECT_TRUE(snapshots[1].record.orphaned);
   EXPECT_EQ(snapshots[2].content, said(third, "the end"));
-  // and goes on
+  // the session can be continued
   const auto next = said(third, "on");
   EXPECT_EQ(
     old.get(save_snapshot{record(at("s"), next, 3), next, append_rule::at_head})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A store has a file and not a name: however many names the file has, and
-// whatever becomes of them while the store has it.
+// A store belongs to a file and not to a name: however many names the file has,
+// and whatever happens to them while the store is open.
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Goes to a folder, and back at its end.
+/// Changes the current folder, and restores it at the end of its lifetime.
 class visit {
 public:
   explicit visit(const fs::path& folder) : before_(fs::current_path()) {
@@ -53,7 +53,7 @@ struct sqlite_names : ::testing::Test {
     options.patience = 0s;
   }
 
-  /// What it says to whoever opens a file as an application does.
+  /// Returns the error for a client that opens a file as an application does.
   status_error refusal_of(const fs::path& name) {
     return error_of([&] {
       caf::actor_system_config cfg;
@@ -174,12 +174,12 @@ TEST_F(sqlite_names, that_are_refused_leave_the_locks_of_sqlite_alone) {
   struct flock all {};
   all.l_type = F_WRLCK;
   EXPECT_EQ(::fcntl(handle, F_OFD_GETLK, &all), 0);
-  EXPECT_EQ(all.l_type, F_RDLCK); // a reader's, as long as it is open
+  EXPECT_EQ(all.l_type, F_RDLCK); // lock of a reader, held while it is open
   first.reset();
   ::close(handle);
 }
 
-// -- a file that goes ---------------------------------------------------------
+// -- a file that disappears ---------------------------------------------------
 
 TEST_F(sqlite_names, that_are_gone_take_nothing_more) {
   file_store store{file};
@@ -191,14 +191,14 @@ TEST_F(sqlite_names, that_are_gone_take_nothing_more) {
   ASSERT_FALSE(reason);
   EXPECT_NE(to_status(reason.error()).message().find(file.string()),
             std::string::npos);
-  // Whoever waits in one batch is told, too.
+  // All requests of one batch fail, too.
   for (const auto* name : {"a", "b", "c"})
     store.send(change(name));
   for (int i = 0; i < 3; ++i)
     store.self()->receive(
       [](const session_info&) { ADD_FAILURE() << "was saved"; },
       [](const caf::error& x) { EXPECT_EQ(code_of(x), errc::data_loss); });
-  // To prune and to vacuum is to write.
+  // Pruning and vacuuming are writes.
   const auto pruned = store.ask(prune_snapshots{});
   ASSERT_FALSE(pruned);
   EXPECT_EQ(code_of(pruned.error()), errc::data_loss);
@@ -236,12 +236,12 @@ TEST_F(sqlite_names, belong_to_the_store_that_has_them_now) {
   file_store store{file};
   EXPECT_EQ(saved(store, "new"), errc::ok);
   EXPECT_EQ(saved(*old, "lost"), errc::data_loss);
-  old.reset(); // and takes no log away that is not its own
+  old.reset(); // must not remove the log of the new store
   EXPECT_EQ(saved(store, "newer"), errc::ok);
   EXPECT_EQ(sessions(file), (std::vector<std::string>{"new", "newer"}));
 }
 
-// -- what is not a store ------------------------------------------------------
+// -- files that are not stores ------------------------------------------------
 
 TEST_F(sqlite_names, of_pipes_are_refused_at_once) {
   { const file_store store{file}; }

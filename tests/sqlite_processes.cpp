@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What processes that are killed at any moment leave behind in a store file,
-// and what two of them do to each other.
+// Content of a store file after processes were killed at any moment, and the
+// effects of two processes on each other.
 
 #include <tertulia/sqlite_store.hpp>
 #include <tertulia/store.hpp>
@@ -32,9 +32,9 @@ namespace {
 struct sqlite_processes : ::testing::Test {
   static constexpr std::size_t flows = 2;
 
-  /// What a process has said before it was killed.
+  /// Output of a process before it was killed.
   struct heard {
-    /// Of each flow, oldest first.
+    /// Snapshots of each flow, oldest first.
     std::array<std::vector<std::string>, flows> snapshots;
     int count = 0;
   };
@@ -44,7 +44,7 @@ struct sqlite_processes : ::testing::Test {
     return {"turns_on_disk", {file.string(), from[0], from[1]}};
   }
 
-  /// Takes in what a process says, up to so many lines or its end.
+  /// Reads the output of a process, up to a number of lines or to its end.
   static void listen(child_process& to, heard& into, std::size_t lines) {
     for (; lines > 0; --lines) {
       const auto line = to.read_line();
@@ -58,13 +58,14 @@ struct sqlite_processes : ::testing::Test {
     }
   }
 
-  /// Kills a process, and takes in what it has said until then.
+  /// Kills a process, and reads the rest of its output.
   static void kill(child_process& x, heard& into) {
     x.kill();
     listen(x, into, SIZE_MAX);
   }
 
-  /// Looks at what a process has said, and at the heads of all sessions.
+  /// Checks the output of a process against the store, and the heads of all
+  /// sessions.
   static void check(file_store& store, const heard& x) {
     for (const auto& flow : x.snapshots)
       for (const auto& id : flow) {
@@ -91,7 +92,7 @@ struct sqlite_processes : ::testing::Test {
     }
   }
 
-  /// Reads and hashes whatever there is.
+  /// Reads and hashes the whole content of a store.
   /// @returns the number of records.
   static std::uint64_t verify_all(file_store& store) {
     std::uint64_t records = 0;
@@ -109,7 +110,7 @@ struct sqlite_processes : ::testing::Test {
 
   scratch folder;
   std::filesystem::path file = folder / "sessions.db";
-  /// Where the flows go on.
+  /// Snapshots from which the flows continue; "-" for a new conversation.
   std::array<std::string, flows> from = {"-", "-"};
 };
 
@@ -126,7 +127,7 @@ TEST_F(sqlite_processes, keep_what_was_acknowledged_however_often_killed) {
     heard said;
     auto process = start();
     listen(process, said, random() % 20);
-    // Somewhere on the way to the next line.
+    // Kill it at a random point before its next line.
     for (auto i = random() % 500'000; i > 0; --i)
       std::atomic_signal_fence(std::memory_order_seq_cst);
     kill(process, said);
@@ -143,7 +144,7 @@ TEST_F(sqlite_processes, keep_what_was_acknowledged_however_often_killed) {
   for (const auto& info : store.get(list_sessions{}).sessions)
     EXPECT_EQ(store.get(get_session{session_ref{info.agent, info.id}}).info,
               info);
-  // They were not killed before they came to anything.
+  // The processes made progress before they were killed.
   EXPECT_GT(acknowledged, 2u * rounds);
 }
 
@@ -156,7 +157,7 @@ TEST_F(sqlite_processes, cannot_have_one_file_at_the_same_time) {
   const auto refusal = error_of([&] { return file_store{file, impatient}; });
   EXPECT_EQ(refusal.code(), errc::unavailable);
   EXPECT_NE(refusal.message().find(file.string()), std::string::npos);
-  // It goes on as if nobody had asked.
+  // The first process continues undisturbed.
   const auto before = said.count;
   while (said.count < before + 3)
     listen(process, said, 1);
@@ -170,7 +171,8 @@ TEST_F(sqlite_processes, wait_for_each_other) {
   auto process = start();
   heard said;
   listen(process, said, 10);
-  // Two more wait for the file; each gets it when the one before is killed.
+  // Two more processes wait for the file. One of them gets it whenever its
+  // owner is killed.
   auto second = start();
   auto third = start();
   for (auto* waiting : {&second, &third}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The contract, and what a store in a file writes and erases.
+// Contract tests, and the data that a store in a file writes and erases.
 
 #include <cstdint>
 #include <filesystem>
@@ -32,12 +32,12 @@ TEST_F(sqlite_store, a_store_that_was_opened_again_writes_what_is_new) {
   auto content = talk(10);
   save(at("s"), content, 0);
   store.reopen();
-  // the client has the state from the store
+  // the client has loaded the state from the store
   content = longer(get(get_session{at("s")}).content, "loaded");
   save(at("s"), content, 1);
   EXPECT_EQ(raw().count("messages"), 11);
   store.reopen();
-  // the client has had it all the time
+  // the client has kept the state
   save(at("s"), longer(content, "kept"), 2);
   EXPECT_EQ(raw().count("messages"), 12);
   EXPECT_EQ(raw().count("branches"), 1);
@@ -81,7 +81,7 @@ TEST_F(sqlite_store, a_copy_costs_no_message_and_each_new_one_is_written_once) {
   get(copy_session{at("s"), at("t")});
   EXPECT_EQ(raw().count("messages"), 10);
   EXPECT_EQ(raw().count("states"), 1);
-  store.reopen(); // nothing is remembered of either
+  store.reopen(); // neither session is cached
   get(copy_session{at("s"), at("u"), 1});
   save(at("t"), longer(trunk, "the copy"), 1);
   save(at("s"), longer(trunk, "the origin"), 1);
@@ -117,7 +117,7 @@ TEST_F(sqlite_store, a_list_goes_on_from_its_last_page_whatever_is_written) {
       seen.insert(seen.end(), next.snapshots.begin(), next.snapshots.end());
       more = next.more;
       page.after = seen.back().record.sequence;
-      // Branches come and go, and the session works on something else.
+      // Branches come and go, and the working state of the session changes.
       for (const auto* text : {"one", "another"}) {
         const auto draft = longer(contents.back(), text);
         get(save_session{at("s"), draft, 0});
@@ -128,7 +128,7 @@ TEST_F(sqlite_store, a_list_goes_on_from_its_last_page_whatever_is_written) {
     }
     EXPECT_EQ(seen, expected) << limit;
   }
-  // Nor are the records those that they were.
+  // Pruning between two pages does not matter either.
   auto page = all;
   page.limit = 5;
   get(page);
@@ -155,8 +155,8 @@ TEST_F(sqlite_store, a_list_reads_each_message_once) {
   page.wanted = detail_level::state;
   page.limit = 4;
   get(page);
-  // What was read is not read again, neither by the next pages nor on another
-  // branch.
+  // Messages that have been read are not read again, neither for the next pages
+  // nor for another branch.
   raw().run("UPDATE messages SET text = '{}' WHERE key & 0xffffffff < 10");
   for (page.after = 4; page.after < 20; page.after += 4) {
     const auto next = get(page);
@@ -164,7 +164,7 @@ TEST_F(sqlite_store, a_list_reads_each_message_once) {
     ASSERT_EQ(next.snapshots.size(), 4u);
     EXPECT_EQ(next.snapshots[3].content, contents[page.after + 4]);
   }
-  // Whoever begins anew hears of it.
+  // A list from the beginning reports the damage.
   page.after = 0;
   EXPECT_EQ(get(page).damages.size(), 20u);
 }
@@ -308,7 +308,7 @@ TEST_F(sqlite_store, a_session_can_go_on_in_another_ones_messages) {
 TEST_F(sqlite_store, what_was_forgotten_is_read_again) {
   const scratch folder;
   sqlite_options options;
-  options.remembered_messages = 1; // the last session alone
+  options.remembered_messages = 1; // only the last session
   file_store small{folder / "small.db", options};
   for (int i = 1; i < 10; ++i)
     for (const auto* name : {"s", "t"})
@@ -321,8 +321,8 @@ TEST_F(sqlite_store, what_was_forgotten_is_read_again) {
       small.get(save_snapshot{record(at(name), content, i + 8), content,
                               append_rule::at_head});
     }
-  // Each last message stays with its record, so that the next one is a branch;
-  // only the first of all finds room behind what is there.
+  // Each last message remains with its record, so the next one starts a branch.
+  // Only the very first one can be appended to the existing messages.
   EXPECT_EQ(raw_sqlite{folder / "small.db"}.count("branches"), 1 + 8 + 9);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which changes are durable together, and when.
+// Changes that become durable in one transaction, and when they do.
 
 #include <caf/all.hpp>
 
@@ -22,13 +22,13 @@ TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   const auto before = other.commits();
   constexpr int count = 100;
   {
-    // While this has the file, the first change waits for it, and all others
-    // behind that one.
+    // While this transaction holds the file, the first change waits for it, and
+    // all others wait behind that change.
     raw_sqlite busy{folder / "other.db"};
     busy.run("BEGIN IMMEDIATE");
     for (int i = 0; i < count; ++i)
       other.send(save_session{at(std::to_string(i)), number(i), 0});
-    // one cannot be done, and one reads what is not durable yet
+    // a change that cannot be made, and a read of data that is not durable yet
     other.send(delete_session{at("nobody")});
     other.send(get_session{at("7")});
     busy.run("ROLLBACK");
@@ -98,7 +98,7 @@ TEST_F(sqlite_store, a_transaction_has_an_end) {
 
 TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
   save(at("s"), talk(3), 0);
-  // what is in the way of the record comes last, when all else is written
+  // rejects the record, which comes last: everything else is written by then
   raw().run("CREATE TRIGGER no BEFORE INSERT ON records"
             " WHEN NEW.turn_index = 7 BEGIN SELECT raise(FAIL, 'no'); END");
   auto wrong = record(at("s"), talk(5), 1);
@@ -115,7 +115,7 @@ TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
 TEST_F(sqlite_store, a_change_that_fails_half_way_harms_nobody_in_its_batch) {
   const scratch folder;
   file_store other{folder / "other.db"};
-  // its state is written by then
+  // its state is written before the failure
   raw_sqlite{folder / "other.db"}.run(
     "CREATE TRIGGER no BEFORE INSERT ON sessions WHEN NEW.id = '2'"
     " BEGIN SELECT raise(FAIL, 'no'); END");
@@ -143,7 +143,7 @@ TEST_F(sqlite_store, a_commit_that_fails_fails_all_that_was_in_it) {
   const scratch folder;
   file_store other{folder / "other.db"};
   other.get(save_session{at("first"), number(1), 0});
-  // makes any commit with it fail: what it refers to is looked for at the end
+  // makes any commit with it fail: foreign keys are checked at the end
   raw_sqlite{folder / "other.db"}.run(
     "CREATE TRIGGER no AFTER INSERT ON sessions WHEN NEW.id = 'bad'"
     " BEGIN UPDATE sessions SET state = 12345 WHERE key = NEW.key; END");
@@ -171,7 +171,7 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
   std::uint64_t parent = 0;
   for (int i = 0; i < 10; ++i) {
     parent = save(at("s"), content, parent).record.sequence;
-    // what a process that dies now leaves behind
+    // the files that a process would leave if it died now
     const scratch folder;
     const auto copy = folder / "copy.db";
     const auto file = store.factory().file;

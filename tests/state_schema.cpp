@@ -45,14 +45,14 @@ namespace {
 using detail::migration;
 using detail::state_schema;
 
-/// Appends to the name.
+/// Returns a migration that appends a text to the name.
 std::function<void(json&)> add(std::string text) {
   return [text = std::move(text)](json& x) {
     x["name"] = x.at("name").get<std::string>() + text;
   };
 }
 
-/// As a store has it.
+/// Returns a state as a store returns it.
 state stored(std::uint32_t version, std::string name = "app.recipe") {
   return state::plain(payload::encoded(R"({"name":"tea","minutes":3})"),
                       stored_type{name, version});
@@ -66,7 +66,7 @@ const state_schema both = schema_with({{2, add("3")}, {1, add("2")}});
 
 } // namespace
 
-// -- what a state says of its type --------------------------------------------
+// -- stored types -------------------------------------------------------------
 
 TEST(stored_type, says_nothing_by_default) {
   const stored_type none;
@@ -209,7 +209,7 @@ TEST(state_type, of_another_version_is_not_read_as_it_is) {
 TEST(state_schema, takes_what_is_of_its_version_as_it_is) {
   const auto x = stored(3);
   EXPECT_TRUE(both.adopt(x).same_as(x));
-  // a name that nobody has said yet
+  // a state that was stored without a name
   const auto unnamed = stored(3, "");
   const auto named = both.adopt(unnamed);
   EXPECT_TRUE(named.custom().same_as(unnamed.custom()));
@@ -234,7 +234,7 @@ TEST(state_schema, runs_the_steps_in_order_from_the_version_that_is_stored) {
     auto value = x.custom();
     EXPECT_EQ(std::move(value).take<recipe>(), (recipe{name, 3}));
   }
-  // what was stored before the type had a name
+  // a state that was stored before the type had a name
   EXPECT_EQ(both.adopt(stored(1, "")).text(),
             R"({"minutes":3,"name":"tea23"})");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Every order in which a store on disk, its supervisor, a runtime and their
-// actor system can stop: the system's scope ends in time, whoever has asked is
-// answered, and the file is closed.
+// All orders in which a store on disk, its supervisor, a runtime and their
+// actor system can stop. In each order the scope of the system ends in time,
+// every request is answered, and the file is closed.
 
 #include <tertulia/runtime.hpp>
 #include <tertulia/sqlite_store.hpp>
@@ -29,15 +29,15 @@ namespace tertulia::test::store_ending_tests {
 
 namespace {
 
-/// What is stopped. The end of the system's scope comes last.
+/// Part that is stopped. The end of the system's scope comes last.
 enum class part { store, supervisor, runtime };
 
 using parts = std::vector<part>;
 
-/// What the store has to do meanwhile.
+/// Work of the store in the meantime.
 enum class load { none, requests, conversations };
 
-/// Every choice of parts in every order.
+/// All selections of parts in all orders.
 const std::array<parts, 16> orders{
   parts{},
   {part::store},
@@ -61,7 +61,7 @@ constexpr std::array<caf::exit_reason, 5> reasons{
   caf::exit_reason::user_shutdown, caf::exit_reason::kill,
   caf::exit_reason::remote_link_unreachable};
 
-/// Says a word into a session and waits for the end of the turn.
+/// Defines an agent that adds each input to its state and ends the turn.
 bidi_flow<int, int, agent_output<int, nothing>, int>
 define_adder(runtime& rt, const managed_store& store) {
   return rt.define_agent(
@@ -75,8 +75,8 @@ define_adder(runtime& rt, const managed_store& store) {
     with_session_store(store), with_snapshot_callback(snapshot_always{}));
 }
 
-/// Asks for so much at once; ends when all of it was answered, which the actor
-/// system waits for.
+/// Sends many requests at once. The actor ends after all answers have arrived,
+/// and the actor system waits for that.
 caf::behavior ask_much(caf::event_based_actor* self,
                        const managed_store& store) {
   for (int i = 0; i < 100; ++i) {
@@ -89,7 +89,7 @@ caf::behavior ask_much(caf::event_based_actor* self,
   return {};
 }
 
-/// Has a store, uses it, and stops it.
+/// Starts a store, uses it, and stops it.
 void live(const std::filesystem::path& file, load work, const parts& order,
           caf::exit_reason reason) {
   sqlite_options options;
@@ -113,7 +113,7 @@ void live(const std::filesystem::path& file, load work, const parts& order,
       talk.send(1);
       for ([[maybe_unused]] auto& x : talk.responses(patience))
         ;
-      talk.send(2); // this turn may or may not come to its end
+      talk.send(2); // this turn may or may not end
     }
   else if (work == load::requests)
     system.spawn(ask_much, store);
@@ -128,8 +128,8 @@ void live(const std::filesystem::path& file, load work, const parts& order,
     }
 }
 
-/// Calls a function on a thread of its own, which is left behind if it does not
-/// return in time.
+/// Calls a function on a separate thread, which is detached if the function
+/// does not return in time.
 template <class Fn>
 bool returns_in_time(Fn fn) {
   std::packaged_task<void()> work{std::move(fn)};
@@ -144,7 +144,7 @@ bool returns_in_time(Fn fn) {
   return true;
 }
 
-/// Lives through every order, for every reason if there is something to exit.
+/// Tests every order, and every exit reason if an actor is stopped with one.
 void expect_ends(load work) {
   for (const auto& order : orders)
     for (const auto reason : reasons) {
@@ -159,7 +159,7 @@ void expect_ends(load work) {
         << row;
       EXPECT_NO_THROW(live(file, load::none, {}, {})) << "not closed: " << row;
       if (order.empty() || order == parts{part::runtime})
-        break; // nobody is told the reason
+        break; // the reason is not used
     }
 }
 

@@ -20,7 +20,7 @@ namespace tertulia::test::store_supervisor_tests {
 
 namespace {
 
-/// No threads, and a clock that the test moves.
+/// Fixture without threads, and with a clock that the test advances.
 struct store_supervisor : ::testing::Test {
   struct config : caf::actor_system_config {
     config() {
@@ -28,7 +28,7 @@ struct store_supervisor : ::testing::Test {
     }
   };
 
-  /// One request and what became of it.
+  /// Request and its outcome.
   struct asked {
     std::shared_ptr<std::optional<errc>> answer
       = std::make_shared<std::optional<errc>>();
@@ -90,7 +90,7 @@ struct store_supervisor : ::testing::Test {
     return save().code();
   }
 
-  /// Kills the store behind the supervisor with a request.
+  /// Kills the store behind the supervisor by a request.
   void kill() {
     scripted->die_next();
     EXPECT_EQ(code(), errc::unavailable);
@@ -154,14 +154,14 @@ TEST_F(store_supervisor, a_killed_supervisor_answers_at_once) {
   ASSERT_TRUE(first.answered() && second.answered());
   EXPECT_EQ(first.code(), errc::unavailable);
   EXPECT_EQ(second.code(), errc::unavailable);
-  EXPECT_EQ(code(), errc::unavailable); // who asks the dead hears so, too
+  EXPECT_EQ(code(), errc::unavailable); // a request to a dead actor fails, too
 }
 
 // -- restarts -----------------------------------------------------------------
 
 TEST_F(store_supervisor, the_first_restart_is_immediate) {
   kill();
-  EXPECT_EQ(scripted->starts(), 3u); // one by itself, one by the supervisor
+  EXPECT_EQ(scripted->starts(), 3u); // constructor, supervisor, restart
   EXPECT_EQ(code(), errc::ok);
 }
 
@@ -226,7 +226,7 @@ TEST_F(store_supervisor, options_that_make_no_sense_are_refused) {
   refused([](auto& x) { x.period = 0s; });
 }
 
-// -- how it ends --------------------------------------------------------------
+// -- termination --------------------------------------------------------------
 
 TEST_F(store_supervisor, without_handles_supervisor_and_store_end) {
   caf::actor_addr front;

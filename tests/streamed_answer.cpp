@@ -15,8 +15,8 @@ namespace {
 using ai::part;
 using parts = std::vector<part>;
 
-/// What is left of an answer of these parts after others were streamed, one by
-/// one.
+/// Returns the rest of an answer that consists of the given parts, after other
+/// parts were streamed one by one.
 parts rest_of(parts answer, const parts& streamed) {
   detail::streamed_answer heard;
   for (const auto& x : streamed) {
