@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How the examples print what a model says: a terminal must not obey it.
+// Output of a model as printed by the examples: a terminal must not interpret
+// its control characters.
 
 #include "../examples/terminal_talk.hpp"
 
@@ -14,7 +15,7 @@ namespace tertulia::test::terminal_talk_tests {
 
 namespace {
 
-/// What is printed for a piece of an answer.
+/// Returns the printed text of a piece of an answer.
 std::string printed(ai::part what) {
   const std::ostringstream out;
   auto* const before = std::cout.rdbuf(out.rdbuf());

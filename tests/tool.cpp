@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The command line on files: those of stores, which it verifies and makes
-// smaller, and exported ones; and what it says to what makes no sense. It runs
-// as a process, as people run it.
+// Commands on files: stores are verified and vacuumed, sessions are exported
+// and imported. Also the errors for invalid input. The tool runs as a process,
+// as users run it.
 
 #include <filesystem>
 #include <fstream>
@@ -107,7 +107,7 @@ TEST_F(tool, verifies_a_store) {
 }
 
 TEST_F(tool, verifies_the_file_itself_and_mends_its_indexes) {
-  // Two entries lead to one session, and none to another one.
+  // Two entries refer to one session, and none to another one.
   change_page(file, root_page(file, "sqlite_autoindex_sessions_1"),
               [](std::string& bytes) { bytes.replace(10, 2, bytes, 8, 2); });
   const auto result = run({"verify"});
@@ -157,7 +157,7 @@ TEST_F(tool, gives_back_what_was_deleted) {
   EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
 }
 
-// -- what makes no sense ------------------------------------------------------
+// -- invalid input ------------------------------------------------------------
 
 TEST_F(tool, makes_no_store_of_a_typo) {
   const auto typo = (folder / "chta.db").string();
@@ -299,7 +299,7 @@ TEST_F(tool, minds_neither_a_closed_pipe_nor_hides_a_full_disk) {
 }
 
 TEST_F(tool, ends_at_once_when_it_is_interrupted) {
-  // Opening a pipe to write waits until the tool has it open to read.
+  // Opening a pipe for writing waits until the tool has opened it for reading.
   const auto pipe = (folder / "pipe").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const auto text = output({"sessions", "export", "s2"});

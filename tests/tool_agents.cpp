@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// `tertulia agents`: what the program can run, by key.
+// `tertulia agents`: the actions that the program can run, by key.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// `tertulia chat` on pipes: what programs see of it, and what it keeps.
+// `tertulia chat` on pipes: its output for programs, and the data that it
+// keeps.
 
 #include "support/tool_chat.hpp"
 
@@ -207,7 +208,7 @@ TEST_F(tool_chat, begins_and_resumes_conversations) {
   EXPECT_EQ(documents("/sessions\n").size(), 3u);
 }
 
-// -- what is damaged ----------------------------------------------------------
+// -- damage -------------------------------------------------------------------
 
 TEST_F(tool_chat, begins_another_conversation_if_the_last_one_is_damaged) {
   answers("My name is Ada\nI am blue\n");
@@ -241,7 +242,7 @@ TEST_F(tool_chat, goes_back_to_what_is_whole_of_a_damaged_conversation) {
   }
 }
 
-// -- what makes no sense ------------------------------------------------------
+// -- invalid commands ---------------------------------------------------------
 
 TEST_F(tool_chat, says_what_makes_no_sense_and_loses_nothing) {
   answers("One\nTwo\n");

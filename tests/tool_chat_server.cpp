@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// `tertulia chat` with a model that is at a server.
+// `tertulia chat` with a model on a server.
 
 #include <csignal>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace tertulia::test::tool_chat_server_tests {
 namespace {
 
 struct tool_chat_server : a_chat {
-  /// The command of a chat with a model at the server.
+  /// Returns the command of a chat with a model on the server.
   strings command_to_talk(strings options) const {
     options.insert(options.begin(), "chat");
     auto all = command(std::move(options));
@@ -28,18 +28,18 @@ struct tool_chat_server : a_chat {
     return all;
   }
 
-  /// Talks to a model at the server.
+  /// Runs a chat with a model on the server.
   tool_result talk(strings options, const std::string& lines) const {
     return tool_process{on_pipes, command_to_talk(std::move(options)), lines}
       .wait();
   }
 
-  /// How often the server was asked.
+  /// Returns the number of requests to the server.
   [[nodiscard]] std::size_t asked() const {
     return server->requests().size();
   }
 
-  /// Has the server answer like that.
+  /// Replaces the answers of the server.
   void serve(const http_server::handler& answer) {
     server.emplace(answer);
   }
@@ -50,7 +50,7 @@ struct tool_chat_server : a_chat {
                                     }};
 };
 
-/// An answer that asks a person two things.
+/// Sends an answer that asks the user two questions.
 void ask_two_questions(http_peer& client) {
   client.begin_events();
   client.send_last_chunk(

@@ -16,7 +16,7 @@ constexpr const char* ctrl_c = "\x03";
 constexpr const char* ctrl_d = "\x04";
 constexpr const char* arrow_up = "\x1b[A";
 
-/// Long enough for nobody to see its end.
+/// Line whose turn takes longer than any test.
 constexpr const char* slow_line = "Use the timer tool for 3600 seconds\n";
 constexpr const char* slow_note = "[timer {\"seconds\":3600}]";
 
@@ -27,7 +27,7 @@ struct tool_chat_terminal : a_chat {
                         command(std::move(options))};
   }
 
-  /// Types what must come to "What is my name?", and leaves with Ctrl-D.
+  /// Types keys that must result in "What is my name?", and leaves with Ctrl-D.
   void asks_for_the_name_by(const std::string& keys) const {
     auto talk = start();
     ASSERT_TRUE(talk.read_until("Ctrl-D leaves."));
@@ -59,7 +59,7 @@ TEST_F(tool_chat_terminal, finds_lines_again_that_were_said_before) {
 }
 
 TEST_F(tool_chat_terminal, lets_a_line_be_edited) {
-  // Ctrl-A: to the beginning.
+  // Ctrl-A moves to the beginning of the line.
   asks_for_the_name_by("is my name?\x01What \n");
 }
 
@@ -93,7 +93,7 @@ TEST_F(tool_chat_terminal, cancels_the_turn_with_ctrl_c_and_stays) {
 
 TEST_F(tool_chat_terminal, stays_when_ctrl_space_is_typed) {
   auto talk = start();
-  ASSERT_TRUE(talk.read_until("> ")); // before, it could be a Ctrl-D
+  ASSERT_TRUE(talk.read_until("> ")); // earlier it could mean Ctrl-D
   talk.type(std::string{"\0\0What is my name?\n", 19});
   ASSERT_TRUE(talk.read_until("You have not told me your name yet."));
   talk.type(ctrl_d);

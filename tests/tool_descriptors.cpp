@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The command line with standard descriptors that are closed: whatever it opens
-// must not take their place.
+// The command line with closed standard descriptors: files that it opens must
+// not take their places.
 
 #include <array>
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-/// Has a shell run a command with redirections.
+/// Runs a command with redirections in a shell.
 tool_result run_with(const std::string& redirections, const strings& command,
                      const std::string& input = {}) {
   strings all{"sh", "-c", "exec \"$@\" " + redirections, "sh"};
@@ -121,7 +121,7 @@ TEST_F(chat_descriptors, an_input_that_cannot_be_read_is_an_error) {
 }
 
 TEST_F(tool_descriptors, pipes_that_do_not_wait_lose_nothing) {
-  const std::string much(300'000, 'x'); // more than a pipe takes
+  const std::string much(300'000, 'x'); // exceeds the capacity of a pipe
   {
     file_store store{file};
     save(store, {"/agent/chat", session_id{"big"}},
@@ -137,7 +137,7 @@ TEST_F(tool_descriptors, pipes_that_do_not_wait_lose_nothing) {
                   "bash"});
   tool_process exports{on_pipes, command};
   ::close(ends[1]);
-  // Nothing is read before there is no room for more.
+  // Nothing is read before the pipe is full.
   const auto waits = [&] {
     int size = 0;
     return ::ioctl(ends[0], FIONREAD, &size) == 0 && size >= 1 << 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// `tertulia` where a system gives it little, or takes its file away.
+// `tertulia` on a system that limits its resources or removes its file.
 
 #include <filesystem>
 #include <iterator>
@@ -17,7 +17,7 @@ namespace tertulia::test::tool_limits_tests {
 namespace {
 
 struct tool_limits : a_chat {
-  /// Runs it where a shell has set a limit, for half a minute at most.
+  /// Runs the tool under a limit that a shell has set, for at most 30 seconds.
   tool_result run_within(const std::string& limit, strings arguments,
                          const std::string& input = {}) const {
     auto all = command(std::move(arguments));
@@ -26,7 +26,7 @@ struct tool_limits : a_chat {
     return tool_process{on_pipes, all, input}.wait();
   }
 
-  /// Runs it in a system that lacks something, see preload/.
+  /// Returns shell commands for a system with scarce resources; see preload/.
   static std::string preload(const std::string& what,
                              const std::string& value) {
     return "export " + what + '=' + value
@@ -51,7 +51,7 @@ TEST_F(tool_limits, of_memory_end_in_a_sentence) {
                                    {"chat", "--quiet"}, "hello\n");
     if (result.code == 0)
       continue;
-    if (result.code == 127) // not even loaded
+    if (result.code == 127) // the program could not even be loaded
       continue;
     ++refused;
     EXPECT_EQ(result.code, 1) << kilobytes << ": " << result.err;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How the prompt of `tertulia chat` reads a terminal: it never waits for what
+// Terminal input of the prompt of `tertulia chat`: it never waits for keys that
 // Ctrl-C has dropped.
 
 #include <future>
@@ -19,8 +19,8 @@ namespace {
 
 using outcome = tool::own_input::outcome;
 
-/// A terminal that nobody else reads, as editing a line has it: each key by
-/// itself, and Ctrl-C drops all of them.
+/// Fixture with a terminal that is not read by another process, in the mode of
+/// line editing: each key arrives separately, and Ctrl-C drops all unread keys.
 class tool_own_input : public ::testing::Test {
 protected:
   tool_own_input() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The authority and the certificates that `tertulia pki` makes.
+// Authority and certificates that are made by `tertulia pki`.
 
 #include <tertulia/json.hpp>
 
@@ -26,7 +26,7 @@ struct tool_pki : testing::Test {
     return tool_process{tool_process::pipes{}, std::move(arguments)}.wait();
   }
 
-  /// The exit code of a command of OpenSSL's own.
+  /// Returns the exit code of a command of OpenSSL itself.
   static int openssl(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "openssl");
     return tool_process{tool_process::pipes{}, std::move(arguments)}
@@ -74,7 +74,7 @@ TEST_F(tool_pki, issues_certificates_for_both_sides_of_a_connection) {
     EXPECT_EQ(openssl({"verify", "-x509_strict", "-CAfile", at("authority.crt"),
                        "-purpose", purpose, at("node-1.example_com.crt")}),
               0);
-  // After two years it has to be issued again.
+  // The certificate expires after two years.
   const auto verify_in = [&](int days) {
     const auto when = std::time(nullptr) + std::time_t{days} * 24 * 3600;
     return openssl({"verify", "-attime", std::to_string(when), "-CAfile",
@@ -105,7 +105,7 @@ TEST_F(tool_pki, overwrites_nothing) {
   EXPECT_TRUE(has(again.err, "is there already"));
   EXPECT_EQ(run({"issue", there.string(), "server"}).code, 1);
   EXPECT_EQ(content(at("authority.key")) + content(at("server.key")), before);
-  // Half a pair is no reason to leave a whole one behind.
+  // A refusal because of one existing file must not create the other file.
   std::filesystem::remove(at("server.key"));
   EXPECT_EQ(run({"issue", there.string(), "server"}).code, 1);
   EXPECT_FALSE(std::filesystem::exists(at("server.key")));

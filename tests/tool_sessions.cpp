@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The command line on sessions: they are listed, shown and changed. It runs as
-// a process, as people run it.
+// Commands on sessions: they are listed, shown and changed. The tool runs as a
+// process, as users run it.
 
 #include <algorithm>
 #include <string>
@@ -201,7 +201,7 @@ TEST_F(tool, deletes_a_damaged_session_of_an_agent_that_is_named) {
 
 TEST_F(tool, finds_a_session_beside_one_that_is_damaged) {
   raw_sqlite db{file};
-  // all that an agent has, and the last of the store
+  // damages all sessions of an agent, which are the last ones of the store
   db.run("UPDATE sessions SET preview = 'x' WHERE agent = '/flow/draft'");
   EXPECT_EQ(document({"sessions", "show", "s2"}).at("session").at("id"), "s2");
   const auto lost = failure(4, {"sessions", "show", "s1"});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The command line on snapshots: how they are named, shown, compared, changed
-// and pruned.
+// Commands on snapshots: they are named, shown, compared, changed and pruned.
 
 #include <tertulia/sha256.hpp>
 
@@ -20,8 +19,8 @@ namespace {
 using strings = std::vector<std::string>;
 
 struct tool_snapshots : a_tool {
-  /// The sequence numbers of a session's records, with `*` for the head and `x`
-  /// for what is orphaned.
+  /// Returns the sequence numbers of a session's records, with `*` for the head
+  /// and `x` for orphaned records.
   strings timeline(const std::string& session) const {
     strings result;
     for (const auto& x :
@@ -33,7 +32,7 @@ struct tool_snapshots : a_tool {
     return result;
   }
 
-  /// Which record a name means.
+  /// Returns the record that a name refers to.
   std::string meant(const std::string& name, strings more = {}) const {
     more.insert(more.begin(), {"snapshots", "show", name});
     const auto record = document(more).at("record");
@@ -94,7 +93,7 @@ TEST_F(tool_snapshots, that_are_not_there_are_not_found) {
   EXPECT_TRUE(has(run({"snapshots", "show", "000"}).err, "4 characters"));
 }
 
-// -- looks --------------------------------------------------------------------
+// -- queries ------------------------------------------------------------------
 
 TEST_F(tool_snapshots, are_listed_as_a_timeline) {
   EXPECT_EQ(timeline("s1"), (strings{"1", "2", "3x", "4*"}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The command line on a terminal, and how shells complete it.
+// The command line on a terminal, and its completion in shells.
 
 #include <algorithm>
 #include <csignal>
@@ -30,7 +30,7 @@ struct tool_terminal : a_tool {
   }
 };
 
-/// What bash offers for a line, in order.
+/// Completions that bash offers for a line, in order.
 struct tool_completion : a_tool {
   strings offered(const std::string& line) const {
     const auto script = R"(
@@ -118,7 +118,7 @@ TEST_F(tool_terminal, ends_with_130_when_it_is_interrupted_while_it_asks) {
   tool_process asks{tool_process::terminal{80},
                     on_store({"snapshots", "prune", "--keep", "1"})};
   ASSERT_TRUE(asks.read_until("[y/N] "));
-  asks.type("\x03"); // what Ctrl-C types
+  asks.type("\x03"); // the key Ctrl-C
   EXPECT_EQ(asks.wait().code, 130);
   EXPECT_TRUE(has(output({"verify"}), "6 snapshots"));
 }
@@ -192,7 +192,7 @@ TEST_F(tool_completion, is_a_script_that_its_shell_accepts) {
     const auto found
       = tool_process{on_pipes, {"sh", "-c", "command -v " + shell}}.wait();
     if (found.code != 0)
-      continue; // not on this machine
+      continue; // not installed on this machine
     const auto parsed
       = tool_process{on_pipes, {shell, "-n", "/dev/stdin"}, script}.wait();
     EXPECT_EQ(parsed.code, 0) << shell << ": " << parsed.err;
@@ -247,7 +247,7 @@ TEST_F(tool_completion, offers_files_and_odd_names) {
   output({"sessions", "fork", "s2", "odd:name of it"});
   EXPECT_EQ(offered("--store " + base + " sessions show od"),
             strings{"odd:name\\ of\\ it"});
-  // bash splits at the colon and keeps what is before it.
+  // bash splits at the colon and keeps the text before it.
   EXPECT_EQ(offered("--store " + base + " sessions show odd:n"),
             strings{"name\\ of\\ it"});
 }

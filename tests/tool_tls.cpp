@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Nodes of two processes over TLS, with certificates that `tertulia pki` has
-// made, and strangers on the port of one of them.
+// Nodes in two processes over TLS, with certificates made by `tertulia pki`,
+// and strangers that connect to the port of one node.
 
 #include <tertulia/remote_runtime.hpp>
 
@@ -46,7 +46,7 @@ void pki(std::vector<std::string> arguments) {
   ASSERT_EQ(result.code, 0) << result.err;
 }
 
-/// What the system says of a process.
+/// Memory and CPU time of a process, as reported by the system.
 struct vital_signs {
   explicit vital_signs(pid_t of) {
     const auto folder = "/proc/" + std::to_string(of);
@@ -71,8 +71,8 @@ struct vital_signs {
   double cpu_seconds = 0;
 };
 
-/// One header of CAF's protocol: an operation, a length, and as many zeros as
-/// it takes.
+/// Returns a header of CAF's protocol: an operation, a length, and zeros for
+/// the rest.
 std::string header(char operation, std::uint32_t length) {
   std::string result(32, '\0');
   result[0] = operation;
@@ -82,7 +82,8 @@ std::string header(char operation, std::uint32_t length) {
   return result;
 }
 
-/// The server is another process, and so good clients are us.
+/// Fixture with a server in another process. Trusted clients are in this
+/// process.
 struct tool_tls : testing::Test {
   tool_tls() {
     pki({"init", ours});
@@ -125,7 +126,7 @@ struct tool_tls : testing::Test {
     return result;
   }
 
-  /// Waits until the server hangs up.
+  /// Waits until the server closes the connection.
   static void expect_end(tcp::socket& x) {
     std::array<char, 256> ignored{};
     error_code error;
@@ -136,8 +137,8 @@ struct tool_tls : testing::Test {
       << error.message();
   }
 
-  /// Says something over TLS.
-  /// @param as whose certificate to show; none if empty.
+  /// Sends a text over TLS.
+  /// @param as folder of the certificate to present; empty for none.
   void attack(const std::string& as, const std::string& text) {
     asio::ssl::context tls{asio::ssl::context::tls_client};
     if (!as.empty()) {
@@ -152,7 +153,7 @@ struct tool_tls : testing::Test {
     expect_end(line.next_layer());
   }
 
-  /// Checks that strangers have changed nothing.
+  /// Checks that strangers have not affected the server.
   void expect_as_before(const vital_signs& before) const {
     expect_service();
     const vital_signs now{server->id()};
@@ -243,9 +244,9 @@ TEST_F(tool_tls, serves_others_while_many_never_finish_their_handshake) {
   std::vector<tcp::socket> silent;
   for (auto i = 0; i < 300; ++i)
     silent.push_back(connect());
-  expect_end(silent.front()); // the oldest make room
+  expect_end(silent.front()); // the oldest are closed to make room
   expect_service();
-  expect_end(silent.back()); // the others have their time
+  expect_end(silent.back()); // the others end at their time-out
   const vital_signs now{server->id()};
   EXPECT_LT(now.cpu_seconds - before.cpu_seconds, 2);
   expect_as_before(before);
@@ -261,7 +262,7 @@ TEST_F(tool_tls, is_refused_by_a_server_of_another_authority) {
 }
 
 TEST_F(tool_tls, hears_that_its_own_certificate_is_not_trusted) {
-  // Ours trusts the server; the server does not trust ours.
+  // The client trusts the server, but the server does not trust the client.
   auto files = tls_files::of(theirs, "client");
   files.authority = tls_files::of(ours, "client").authority;
   network_config cfg{files};
@@ -356,7 +357,7 @@ TEST_F(tool_tls, listens_at_addresses_and_not_at_names) {
 
 TEST_F(tool_tls, says_which_file_cannot_be_used) {
   auto files = tls_files::of(ours, "client");
-  files.key = tls_files::of(ours, "server").key; // of another certificate
+  files.key = tls_files::of(ours, "server").key; // key of another certificate
   network_config cfg{files};
   caf::actor_system system{cfg};
   runtime rt{system};

@@ -21,7 +21,7 @@ namespace {
 constexpr auto vector_00
   = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"sv;
 
-/// Writes down every call.
+/// Sink that records every call.
 class recording_sink : public span_sink {
 public:
   void on_start(const span_data& x) noexcept override {
@@ -39,7 +39,7 @@ public:
   std::vector<std::string> heard;
 };
 
-/// Counts, from many threads at once.
+/// Sink that counts calls from many threads at once.
 class counting_sink : public span_sink {
 public:
   void on_start(const span_data&) noexcept override {
@@ -263,7 +263,7 @@ TEST_F(trace, a_span_ends_once_however_it_is_moved_and_ended) {
   auto moved = std::move(first);
   first.end();
   EXPECT_TRUE(recorder->spans().empty());
-  moved = spans.start("second"); // ends the first
+  moved = spans.start("second"); // ends the first span
   EXPECT_EQ(names(recorder->spans()), strings{"first"});
   moved.end();
   moved.end();
@@ -343,7 +343,7 @@ TEST_F(trace, a_subscription_ends_where_it_was_moved_to) {
   }
   EXPECT_TRUE(spans.enabled());
   const auto other = std::make_shared<recording_sink>();
-  kept = spans.listen(other); // stops the first
+  kept = spans.listen(other); // stops the first subscription
   EXPECT_EQ(sink.use_count(), 1);
   kept = {};
   EXPECT_FALSE(spans.enabled());
@@ -380,7 +380,7 @@ TEST_F(trace, a_sink_may_leave_from_each_of_its_calls) {
     void leave(std::string now) noexcept {
       heard.push_back(now);
       if (now == at)
-        watching.stop(); // replaces the list that is being told
+        watching.stop(); // replaces the list during its iteration
     }
 
     void on_start(const span_data&) noexcept override {
@@ -471,7 +471,7 @@ TEST_F(trace, a_span_records_exactly_if_a_sink_heard_its_start) {
   std::atomic<bool> done = false;
   int recorded = 0;
   std::thread worker{[&] {
-    // Goes on until it has met both states, so the test cannot miss them.
+    // Continues until both states have occurred, so the test cannot miss them.
     for (int off = 0; recorded < 500 || off < 500;) {
       auto x = spans.start("work");
       x.set_attribute("n", 1);

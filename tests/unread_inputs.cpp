@@ -16,7 +16,8 @@ namespace tertulia::test::unread_inputs_tests {
 namespace {
 
 struct unread_inputs : threaded {
-  /// Reads inputs up to the first zero, and says how many they were.
+  /// Defines a flow that reads inputs up to the first zero and returns their
+  /// number.
   auto define_reader() {
     return rt->define_bidi_flow(
       "reader", [](context, input<int> in, output<int>) -> task<std::uint64_t> {
@@ -31,7 +32,7 @@ struct unread_inputs : threaded {
       });
   }
 
-  /// Sends four inputs, and has the body go on then.
+  /// Sends four inputs, and then lets the body continue.
   template <class Talk>
   void send_four(Talk& talk) {
     for (const auto* text : {"a", "b", "c", "d"}) {
@@ -78,7 +79,8 @@ TEST_F(unread_inputs, are_counted_however_late_they_come) {
     auto talk = reader.stream_bidi();
     std::uint64_t sent = 0;
     auto code = errc::ok;
-    // The body ends at the third one while we go on until we are refused.
+    // The body ends at the third input, but the client sends until it is
+    // rejected.
     while (code == errc::ok) {
       code = code_from([&] { talk.send_within(patience, sent == 2 ? 0 : 1); });
       if (code == errc::ok)
@@ -153,7 +155,7 @@ TEST_F(unread_inputs, of_another_flow_are_counted_by_its_client) {
         for (; sent < 10; ++sent)
           co_await talk.send(0);
       } catch (const status_error&) {
-        // it has finished
+        // the flow has finished
       }
       const auto read = co_await talk.output();
       co_return sent - read - talk.unread_inputs();

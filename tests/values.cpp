@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a struct leaves out of its JSON, and what a class template has in it.
+// Members that a struct omits from its JSON, and the JSON of class templates.
 
 #include <tertulia/ai/artifact.hpp>
 #include <tertulia/ai/message.hpp>
@@ -37,7 +37,8 @@ namespace buyer {
 enum class colour { red, blue };
 BOOST_DESCRIBE_ENUM(colour, red, blue)
 
-/// One member of each type that can be empty, and of some that never are.
+/// Struct with a member of each type that can be empty, and of some that never
+/// are.
 struct drawer {
   std::string text;
   std::vector<int> list;
@@ -84,7 +85,7 @@ struct exact {
 };
 BOOST_DESCRIBE_STRUCT(exact, (), (name))
 
-/// A class template, as states of conversations are.
+/// Class template, like the states of conversations.
 template <class State>
 struct page {
   tertulia::ai::message_log messages;
@@ -130,7 +131,7 @@ namespace {
 
 using namespace ai;
 
-// -- which types --------------------------------------------------------------
+// -- supported types ----------------------------------------------------------
 
 template <class... Ts>
 constexpr bool are_no_aggregates = (!std::is_aggregate_v<Ts> && ...);
@@ -146,7 +147,7 @@ static_assert(json_value<message_log>);
 static_assert(described<buyer::page<int>> && json_value<buyer::page<int>>);
 static_assert(!json_value<buyer::page<char>>);
 
-// -- leaving out --------------------------------------------------------------
+// -- omission -----------------------------------------------------------------
 
 TEST(values, what_is_empty_is_left_out_where_the_struct_says_so) {
   EXPECT_EQ(to_json_text(buyer::drawer{}),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Any value is read as it was written, and golden texts are written as they
-// were read.
+// Any value can be written and read without a change, and golden texts can be
+// read and written without a change.
 
 #include <tertulia/ai/artifact.hpp>
 #include <tertulia/ai/message.hpp>
@@ -39,7 +39,7 @@ std::string bytes_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-// -- anything -----------------------------------------------------------------
+// -- random values ------------------------------------------------------------
 
 RC_GTEST_PROP(values, any_part_is_read_as_it_was_written, ()) {
   const auto x = *test::any_part();

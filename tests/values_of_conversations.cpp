@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Parts, messages, artifacts and answers, as Genkit writes them.
+// JSON of parts, messages, artifacts and answers, as written by Genkit.
 
 #include <tertulia/ai/artifact.hpp>
 #include <tertulia/ai/message.hpp>
@@ -49,7 +49,7 @@ TEST(values, what_is_empty_in_a_part_is_left_out) {
   expect_text(part::response("f"), R"({"toolResponse":{"name":"f"}})");
   expect_text(part::data({}), R"({"data":null})");
   expect_text(part{custom_part{}}, R"({"custom":{}})");
-  // an empty object is no null
+  // an empty object is not null
   expect_text(part::request("f", json::object()),
               R"({"toolRequest":{"name":"f","input":{}}})");
 }

@@ -32,7 +32,7 @@ task<int> now(int value) {
   co_return value;
 }
 
-/// Unwinds only when it has asked the client once more.
+/// Sleeps, and sets `heard` if it is cancelled.
 task<int> last_wish(context ctx, bool& heard) {
   try {
     co_await ctx.sleep(1h);
@@ -225,7 +225,7 @@ TEST_F(when, an_input_wait_that_lost_has_taken_nothing) {
   EXPECT_EQ(client.output(), 5);
 }
 
-// The credit and the input come in one message, and both waits are woken.
+// The credit and the input arrive in one message, and both waits are woken.
 TEST_F(when, an_input_wait_that_was_woken_and_lost_has_taken_nothing) {
   auto client = open_to(
     [](context, input<int> in, output<int> out) -> task<int> {
@@ -432,7 +432,7 @@ TEST_F(when, a_body_killed_amid_races_frees_all_its_parts) {
   EXPECT_EQ(client.code(), errc::aborted);
 }
 
-// A timer left behind would have the clock tick once more.
+// A timer that is left would make the clock tick once more.
 TEST_F(when, a_body_killed_amid_races_leaves_no_timer_armed) {
   auto brief = open_to([](context ctx, input<int>, output<int>) -> task<> {
     co_await ctx.sleep(1s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Loaded before the libraries of a program: a system whose clock is years
-// ahead (LATE_BY, in seconds), or that has room for few threads at a time
-// (THREADS, without the first one).
+// Library that is loaded before the libraries of a program. It simulates a
+// system whose clock is years ahead (LATE_BY, in seconds), or that allows only
+// a few threads at a time (THREADS, without the first one).
 
 #include <atomic>
 #include <cerrno>
@@ -16,7 +16,7 @@
 
 namespace {
 
-/// Threads that have not ended, without the first one.
+/// Number of threads that have not ended, without the first one.
 std::atomic<long> alive = 0;
 
 struct start {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Says how often memory is allocated while so many chunks go from a body to a
+// Prints the number of allocations while chunks are sent from a body to a
 // client that is an actor: `allocations numbers 2 32` prints one line for each
-// answer. All of it runs on one thread and one batch after the other, so the
-// count is the same each time.
+// answer, with 2 and 32 chunks. Everything runs on one thread, one batch after
+// the other, so the count is the same each time.
 
 #include <tertulia/chunks.hpp>
 #include <tertulia/runtime.hpp>
@@ -27,7 +27,7 @@ std::atomic<std::size_t> allocations = 0;
 
 } // namespace
 
-// Out of line, or g++ sees `free` take what `new` gave.
+// Not inlined: otherwise g++ warns that `free` is called for memory of `new`.
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
@@ -51,8 +51,8 @@ using namespace tertulia;
 /// Twice the largest batch.
 constexpr std::uint32_t window = 1'024;
 
-/// Makes numbers, which allocate nothing, or texts, which allocate once each
-/// when they are made and must never be copied.
+/// Returns a number, which does not allocate, or a text, which allocates once
+/// when it is made and must never be copied.
 template <class T>
 T make_chunk(int i) {
   if constexpr (std::is_same_v<T, int>)
@@ -61,7 +61,7 @@ T make_chunk(int i) {
     return T(64, static_cast<char>('a' + i % 26));
 }
 
-/// Answers each input with so many chunks.
+/// Answers each input with the requested number of chunks.
 template <class T>
 task<int> say(context, input<int> in, output<T> out) {
   while (auto count = co_await in.next())
@@ -70,7 +70,7 @@ task<int> say(context, input<int> in, output<T> out) {
   co_return 0;
 }
 
-/// What the client has come to; it must not allocate either.
+/// Progress of the client. Updates must not allocate either.
 struct hearing {
   connection_actor connection;
   std::uint32_t chunks = 0;
@@ -113,7 +113,7 @@ void count_allocations(char** sizes) {
     sched.run();
     return result;
   };
-  // Once for what everybody allocates the first time.
+  // Warm-up: some allocations happen only the first time.
   answer_with(static_cast<int>(window));
   for (; *sizes != nullptr; ++sizes) {
     const auto result = answer_with(std::stoi(*sizes));

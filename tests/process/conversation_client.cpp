@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Opens the session "s" of a port's "diary" agent, has one turn, prints the
-// answer and then holds the session until it is killed.
+// Opens the session "s" of the "diary" agent at a port, has one turn, prints
+// the answer and then holds the session until it is killed.
 
 #include <iostream>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Opens a store in a file where something is missing that a process usually
-// has, and prints what comes of it:
+// Opens a store in a file while the process lacks a usual resource, and prints
+// the results:
 //
 //   descriptors FILE   standard input, output and error are closed
 //   size FILE          files cannot become large

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Opens a connection to a port's "countUp" flow with a window of 16, asks for
-// more than that, says so, and reads nothing until it is killed.
+// Opens a connection to the "countUp" flow at a port with a window of 16, asks
+// for more chunks than that, prints "asked", and reads nothing until it is
+// killed.
 
 #include <iostream>
 

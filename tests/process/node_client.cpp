@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Opens a connection to a port's "greet" flow, has one turn, prints the answer
-// and then holds the connection until it is killed.
+// Opens a connection to the "greet" flow at a port, has one turn, prints the
+// answer and then holds the connection until it is killed.
 
 #include <iostream>
 

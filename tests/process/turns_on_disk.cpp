@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Goes on with conversations in a store file, all at once, until it is killed:
-// with a flow from each snapshot that is named, or from the beginning for "-",
-// and with the session "s" of an agent that counts. Prints what it is about to
-// do, and then what clients have heard of: "count <n>", or "<flow> <id>".
+// Continues conversations in a store file, all at the same time, until it is
+// killed: a flow from each snapshot in the arguments, or a new one for "-", and
+// the session "s" of an agent that counts. Prints each step before it is taken,
+// and then the results that clients have received: "count <n>", or "<flow>
+// <id>".
 
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/sqlite_store.hpp>
