@@ -76,7 +76,7 @@ struct pet : named {
 };
 BOOST_DESCRIBE_STRUCT(pet, (named), (age))
 
-/// Lists a member of its base.
+/// Struct that lists a member of its base as omitted when empty.
 struct plant : named {};
 BOOST_DESCRIBE_STRUCT(plant, (named), ())
 

@@ -11,9 +11,9 @@
 
 namespace tertulia::test {
 
-/// What tests of a client that blocks have in common.
+/// Fixture for tests of a blocking client.
 struct blocking_connection : threaded {
-  /// Adds up its inputs once the gate is open.
+  /// Defines a flow that adds up its inputs once the gate is open.
   auto define_gated_sum(std::shared_ptr<gate> open) {
     return rt->define_bidi_flow(
       "gated_sum",
@@ -27,7 +27,7 @@ struct blocking_connection : threaded {
       });
   }
 
-  /// Says two words and then fails.
+  /// Defines a flow that sends two chunks and then fails.
   auto define_failing() {
     return rt->define_bidi_flow(
       "failing", [](context, input<int>, output<int> out) -> task<int> {
@@ -38,7 +38,7 @@ struct blocking_connection : threaded {
       });
   }
 
-  /// The numbers from `first` up to `last`, which is not one of them.
+  /// Returns the numbers from `first` up to, but excluding, `last`.
   static std::vector<int> numbers(int first, int last) {
     std::vector<int> result(static_cast<std::size_t>(last - first));
     std::iota(result.begin(), result.end(), first);

@@ -11,7 +11,7 @@
 
 namespace tertulia::test {
 
-/// The custom value of the conversations under test.
+/// Custom value of the conversations under test.
 struct mood {
   std::int64_t number = 0;
   std::string name;
@@ -20,7 +20,7 @@ struct mood {
 };
 BOOST_DESCRIBE_STRUCT(mood, (), (number, name))
 
-/// Their status.
+/// Status of the conversations under test.
 struct phase {
   std::string name;
   double done = 0;
@@ -33,7 +33,7 @@ using mood_state = ai::conversation_state<mood>;
 using phase_chunk = ai::stream_chunk<phase>;
 using texts = std::vector<std::string>;
 
-/// Who said what: `user: hello`.
+/// Returns messages as texts with their role: `user: hello`.
 template <class Messages>
 texts told_of(const Messages& messages) {
   texts result;
@@ -52,7 +52,7 @@ std::vector<phase_chunk> hear(Talk& talk) {
   return result;
 }
 
-/// Tells chunks by what is in them, with `<id>` for every snapshot.
+/// Returns chunks as JSON texts, with `<id>` in place of every snapshot id.
 inline texts told_of(const std::vector<phase_chunk>& chunks) {
   texts result;
   for (auto x : chunks) {
@@ -63,7 +63,7 @@ inline texts told_of(const std::vector<phase_chunk>& chunks) {
   return result;
 }
 
-/// The snapshots that chunks tell of.
+/// Returns the snapshots that chunks announce.
 inline std::vector<snapshot_id>
 snapshots_in(const std::vector<phase_chunk>& chunks) {
   std::vector<snapshot_id> result;
@@ -73,7 +73,7 @@ snapshots_in(const std::vector<phase_chunk>& chunks) {
   return result;
 }
 
-/// Says one thing per turn, closes and returns the output.
+/// Sends one text per turn, closes the conversation and returns the output.
 template <class Talk>
 auto say(Talk talk, const texts& what) {
   for (const auto& x : what) {
@@ -84,7 +84,7 @@ auto say(Talk talk, const texts& what) {
   return talk.output(patience);
 }
 
-/// An artifact that is one text.
+/// Returns an artifact that consists of one text.
 inline ai::artifact text_artifact(std::string name, std::string text) {
   return ai::artifact{
     std::move(name), std::vector<ai::part>(1, ai::part::text(std::move(text)))};

@@ -13,8 +13,8 @@
 
 namespace tertulia::test {
 
-/// One of the programs under tests/process, with its output on a pipe. Killed
-/// with `kill -9` at the latest when this goes out of scope.
+/// One of the programs under tests/process, with its output on a pipe. It is
+/// killed with `kill -9` at the latest when this object goes out of scope.
 class child_process {
 public:
   child_process(const std::string& name, std::vector<std::string> arguments) {
@@ -59,7 +59,7 @@ public:
     return pid_;
   }
 
-  /// `kill -9`, and waits until it is gone.
+  /// Kills the program with `kill -9`, and waits until it has ended.
   void kill() {
     if (pid_ <= 0)
       return;

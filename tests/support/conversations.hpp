@@ -16,14 +16,14 @@
 
 namespace tertulia::test {
 
-/// A threaded runtime with a store, and what tools ask of that by key.
+/// Fixture with a threaded runtime and a store that tools query by key.
 class conversations : public threaded {
 protected:
   conversations() : store(spawn_memory_store(system)) {
     count_from_here();
   }
 
-  /// Runs an action on a store with one input.
+  /// Runs an action of the store with one input.
   json ask_store(const std::string& key, const json& question) const {
     return rt->run(key, std::vector<json>(1, question));
   }
@@ -31,7 +31,8 @@ protected:
   managed_store store;
 };
 
-/// Talks for so many turns, closes and returns the output.
+/// Takes one turn for each input, closes the conversation and returns the
+/// output.
 template <class Talk, class In>
 auto finish(Talk talk, const std::vector<In>& inputs) {
   for (const auto& x : inputs) {
@@ -42,8 +43,8 @@ auto finish(Talk talk, const std::vector<In>& inputs) {
   return talk.output(patience);
 }
 
-/// Tells snapshots as tools get them: `0/0 turnEnd {…}`, the index, the index
-/// of the turn, why, and the state.
+/// Returns snapshots, as tools see them, as texts: `0/0 turnEnd {…}` is the
+/// index, the index of the turn, the event, and the state.
 inline std::vector<std::string> told(const json& snapshots) {
   std::vector<std::string> result;
   for (const auto& x : snapshots)
@@ -54,14 +55,14 @@ inline std::vector<std::string> told(const json& snapshots) {
   return result;
 }
 
-/// What `sha256sum` says of a text.
+/// Returns the hash of a text as printed by `sha256sum`.
 inline std::string hash_of(const std::string& text) {
   sha256 result;
   result.update(text);
   return result.hex();
 }
 
-/// Whether it is a UUID as text.
+/// Returns whether a text is a UUID.
 inline bool is_uuid(const std::string& text) {
   if (text.size() != 36)
     return false;

@@ -13,8 +13,8 @@
 
 namespace tertulia::test {
 
-/// A configuration whose actors run only when the test says so, on the test's
-/// own thread, with a clock that the test moves.
+/// Configuration whose actors run only when the test runs them, on its own
+/// thread, and with a clock that the test advances.
 class deterministic_config : public config {
 public:
   deterministic_config() {
@@ -22,7 +22,7 @@ public:
   }
 };
 
-/// A runtime without threads and without a clock of its own.
+/// Fixture with a runtime without threads and without a clock of its own.
 class deterministic : public ::testing::Test {
 protected:
   using scheduler_type = caf::scheduler::test_coordinator;
@@ -37,16 +37,16 @@ protected:
   ~deterministic() override {
     if (rt)
       stop_runtime();
-    // From here on nobody runs an actor, so there is none to wait for.
+    // From here on actors do not run, so the system must not wait for them.
     system.await_actors_before_shutdown(false);
   }
 
-  /// Runs all actors until none has anything to do.
+  /// Runs all actors until they are idle.
   void run() {
     sched.run();
   }
 
-  /// Moves the clock and runs what that wakes.
+  /// Advances the clock and runs the actors that this wakes.
   void advance(caf::timespan by) {
     sched.advance_time(by);
     run();
@@ -59,12 +59,12 @@ protected:
     run();
   }
 
-  /// Counts what runs by now as part of the idle runtime.
+  /// Counts all running actors as part of the idle runtime.
   void count_from_here() {
     baseline_ = system.registry().running();
   }
 
-  /// Actors that are running beyond those of the idle runtime.
+  /// Returns the number of running actors beyond those of the idle runtime.
   std::size_t extra_actors() {
     return system.registry().running() - baseline_;
   }

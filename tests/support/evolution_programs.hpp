@@ -22,7 +22,7 @@
 #include "chat.hpp"
 #include "scratch.hpp"
 
-// Programs, one after the other, with types of the same name.
+// Programs that run one after the other, with types of the same name.
 
 namespace tertulia::test::evolution_tests {
 
@@ -35,7 +35,7 @@ struct memo {
 };
 BOOST_DESCRIBE_STRUCT(memo, (), (said))
 
-/// In seconds.
+/// Time-out in seconds.
 struct patience {
   std::int64_t timeout = 0;
 };
@@ -53,7 +53,7 @@ struct memo {
 };
 BOOST_DESCRIBE_STRUCT(memo, (), (said, language))
 
-/// In milliseconds.
+/// Time-out in milliseconds.
 struct patience {
   std::int64_t timeout = 0;
 };
@@ -70,7 +70,7 @@ BOOST_DESCRIBE_STRUCT(memo, (), (said))
 
 } // namespace other
 
-/// Says nothing of its version.
+/// State type without a version.
 struct words_only {
   words said;
 };
@@ -97,7 +97,7 @@ inline constexpr type_version
 
 namespace tertulia::test::evolution_tests {
 
-/// Notes each word, one turn each.
+/// Stores each word, one turn per word.
 template <class Memo>
 task<int> take_notes(context, session<Memo> sess, input<std::string> in,
                      responder<std::string> out) {
@@ -109,7 +109,7 @@ task<int> take_notes(context, session<Memo> sess, input<std::string> in,
   co_return static_cast<int>(last.said.size());
 }
 
-/// Notes what was said.
+/// Stores each message, and its text in the custom value.
 template <class Memo>
 task<> chat(context, ai::session<Memo> sess, input<ai::conversation_input> in,
             ai::responder<phase> out) {
@@ -121,7 +121,7 @@ task<> chat(context, ai::session<Memo> sess, input<ai::conversation_input> in,
   }
 }
 
-/// The same as a session flow.
+/// Stores the text of each message in the custom value, as a session flow.
 template <class Memo>
 task<>
 flow(context ctx, ai::flow_session<Memo> sess, ai::flow_responder<phase>) {
@@ -132,7 +132,7 @@ flow(context ctx, ai::flow_session<Memo> sess, ai::flow_responder<phase>) {
     });
 }
 
-/// Sets what the client says; nothing for 0.
+/// Sets the time-out to each input; 0 changes nothing.
 template <class Patience>
 task<std::int64_t> set_timeout(context, session<Patience> sess,
                                input<std::int64_t> in, responder<int> out) {
@@ -158,7 +158,7 @@ inline const with_snapshot_callback each_turn{
   snapshot_on{snapshot_event::turn_end}};
 
 struct evolution : ::testing::TestWithParam<const char*> {
-  /// A program with a store that the next one goes on with.
+  /// Program with a store that the next program continues to use.
   class program {
   public:
     explicit program(evolution& at)
@@ -215,8 +215,8 @@ struct evolution : ::testing::TestWithParam<const char*> {
       return ask(get_session{{agent, session_id{"mine"}}});
     }
 
-    /// The snapshots of the session: `1: {…}` by version and custom value, with
-    /// a mark on the orphans.
+    /// Returns the snapshots of the session as texts: `1: {…}` is the version
+    /// and the custom value, followed by a mark for orphans.
     words snapshots(const std::string& agent) {
       list_snapshots all{{agent, session_id{"mine"}}};
       all.with_orphans = true;
@@ -233,7 +233,7 @@ struct evolution : ::testing::TestWithParam<const char*> {
 
   private:
     caf::scoped_actor self_;
-    managed_store memory_; // null if it is in a file
+    managed_store memory_; // null if the store is in a file
 
   public:
     managed_store store;
@@ -245,7 +245,7 @@ struct evolution : ::testing::TestWithParam<const char*> {
       memory = spawn_memory_store(system);
   }
 
-  /// What must be as it was: everything of the session, its times too.
+  /// Returns everything that must not change: the whole session with its times.
   static std::string all_of(const stored_session& x) {
     return caf::deep_to_string(x);
   }

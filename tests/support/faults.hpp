@@ -13,12 +13,12 @@
 
 namespace tertulia::test {
 
-/// The failure table: each test is a row of it. Whatever goes wrong, the client
-/// hears one error, the body unwinds and nobody is left behind.
+/// Fixture for the failure table: each test is a row of it. Whatever fails, the
+/// client receives one error, the body unwinds and no actor is left behind.
 struct faults : threaded {
   using talk_type = connection<int, int, int>;
 
-  /// Defines a flow whose body does just this, where others can see it.
+  /// Defines a flow with this body, whose host and error the test can access.
   template <class Body>
   auto define(Body body) {
     return rt->define_bidi_flow(
@@ -36,7 +36,7 @@ struct faults : threaded {
       });
   }
 
-  /// Defines a flow whose body is a plain actor that does as its input says.
+  /// Defines a flow whose body is a plain actor that obeys its input.
   auto define_actor_body() {
     return rt->define_bidi_flow(
       "actor_body",
@@ -60,7 +60,7 @@ struct faults : threaded {
       });
   }
 
-  /// Called by a body that is about to wait.
+  /// Reports that a body is about to wait. Called by the body.
   void reach() {
     reached_ = true;
   }
@@ -69,13 +69,13 @@ struct faults : threaded {
     return eventually([this] { return reached_.load(); });
   }
 
-  /// The actor that hosts the body.
+  /// Kills the actor that hosts the body.
   /// @pre reached()
   void kill_host(caf::exit_reason reason = caf::exit_reason::kill) {
     caf::anon_send_exit(host_, reason);
   }
 
-  /// Opens a connection that `kill_client` makes deaf.
+  /// Opens a connection whose client actor can be killed with `kill_client`.
   template <class Init, class In, class Out, class Stream>
   auto open_mortal(const bidi_action<Init, In, Out, Stream>& flow) {
     const auto listener = system.spawn<caf::hidden>(
@@ -95,7 +95,7 @@ struct faults : threaded {
       .stream_bidi();
   }
 
-  /// Kills the actor that hears the connection for its client.
+  /// Kills the actor that receives the messages of a connection for its client.
   void kill_client() {
     caf::anon_send_exit(std::exchange(client_, nullptr),
                         caf::exit_reason::kill);
@@ -119,8 +119,8 @@ struct faults : threaded {
     return first;
   }
 
-  /// Checks that the connection has ended with this error, for everybody and
-  /// for good, and took everything with it.
+  /// Checks that the connection has ended with this error, for every call and
+  /// for good, and that nothing of it is left.
   template <class In, class Out, class Stream>
   void expect_end(connection<In, Out, Stream>& talk, errc code,
                   const std::string& message) {
@@ -133,7 +133,8 @@ struct faults : threaded {
     EXPECT_TRUE(nothing_is_left());
   }
 
-  /// What the body saw of its end; call it when nothing is left.
+  /// Returns the error that the body has received. Call it when nothing is
+  /// left.
   errc seen() const {
     return seen_;
   }

@@ -18,7 +18,7 @@
 
 namespace tertulia::test {
 
-/// What an agent of these tests remembers: everything that it was told.
+/// State of an agent in these tests: all its inputs.
 struct memo {
   std::vector<std::string> said;
 
@@ -27,21 +27,21 @@ struct memo {
 
 BOOST_DESCRIBE_STRUCT(memo, (), (said))
 
-/// Finds the actors of a conversation again.
+/// Handles of the actors of a conversation.
 struct conversation_actors {
   caf::actor connection;
   caf::actor session;
   caf::actor responder;
 };
 
-/// The same without keeping them.
+/// Addresses of the actors of a conversation, which do not keep them alive.
 struct conversation_trail {
   explicit conversation_trail(const context& ctx)
     : connection(ctx.owner().self()->address()),
       session(ctx.owner().link().session.address()),
       responder(ctx.owner().link().responder.address()) {}
 
-  /// Whether the actors that no client can hold were destroyed.
+  /// Returns whether the actors that clients cannot reference were destroyed.
   [[nodiscard]] bool gone() const {
     return !caf::actor_cast<caf::strong_actor_ptr>(session)
            && !caf::actor_cast<caf::strong_actor_ptr>(responder);
@@ -52,8 +52,8 @@ struct conversation_trail {
   caf::actor_addr responder;
 };
 
-/// A deterministic runtime with conversations on a store that fails on demand
-/// and is started again when it dies.
+/// Fixture with a deterministic runtime, and with conversations on a store that
+/// fails on demand and is restarted when it dies.
 class faulty_conversations : public flows {
 protected:
   using memo_agent
@@ -68,9 +68,9 @@ protected:
     count_from_here();
   }
 
-  /// An agent that remembers each input, says it back and ends the turn. The
-  /// input "throw" makes its body throw, "pass" changes nothing, and "iterate"
-  /// has a snapshot made within the turn.
+  /// Defines an agent that stores each input, sends it back and ends the turn.
+  /// The input "throw" makes its body throw, "pass" does not change the state,
+  /// and "iterate" triggers a snapshot within the turn.
   template <class... Options>
   memo_agent define_memo(const Options&... options) {
     return rt->define_agent(
@@ -96,12 +96,13 @@ protected:
       with_session_store(store), options...);
   }
 
-  /// One that makes a snapshot at the end of each turn and of the invocation.
+  /// Defines such an agent with a snapshot at the end of each turn and of the
+  /// invocation.
   memo_agent define_keeping_memo() {
     return define_memo(with_snapshot_callback(snapshot_always{}));
   }
 
-  /// Asks the store behind all faults.
+  /// Sends a request to the store behind the failing one.
   template <class Answer, class Verb>
   std::optional<Answer> ask(Verb verb) {
     auto heard = std::make_shared<std::optional<Answer>>();
@@ -115,7 +116,7 @@ protected:
     return std::move(*heard);
   }
 
-  /// What the store has a session work on.
+  /// Returns the inputs in the working state of a session.
   std::vector<std::string> said_in(const memo_agent& agent,
                                    const std::string& session) {
     const auto found = ask<stored_session>(
@@ -126,8 +127,8 @@ protected:
     return std::move(custom).take<memo>().said;
   }
 
-  /// All records of a session, orphans included; every state is verified on
-  /// the way.
+  /// Returns all records of a session, including orphans. Verifies every state
+  /// on the way.
   std::vector<snapshot_record> records_of(const std::string& agent,
                                           const std::string& session) {
     list_snapshots which{session_ref{agent, session_id{session}}};
@@ -153,7 +154,7 @@ protected:
     return records_of(agent.info().key, session);
   }
 
-  /// The actors of the conversation that was opened last.
+  /// Returns the actors of the conversation that was opened last.
   conversation_actors last_actors() const {
     const auto& x = trails.back();
     return {caf::actor_cast<caf::actor>(x.connection),
@@ -161,13 +162,13 @@ protected:
             caf::actor_cast<caf::actor>(x.responder)};
   }
 
-  /// Whether every body was left.
+  /// Returns whether every body has ended.
   bool all_left() const {
     return left == static_cast<int>(trails.size());
   }
 
-  /// Whether every conversation has left nothing, not even where a store still
-  /// knows whom it would answer.
+  /// Returns whether nothing is left of any conversation, not even as the
+  /// receiver of an answer that a store still owes.
   bool all_gone() {
     kept.answer_hung();
     run();
@@ -177,7 +178,7 @@ protected:
     return all_left();
   }
 
-  /// Has one turn, which must succeed.
+  /// Takes one turn, which must succeed.
   void say(memo_client& client, const std::string& text) {
     const auto before = client.heard().turns;
     client.send(text);
@@ -186,7 +187,7 @@ protected:
   }
 
   /// Checks that the session is free, whatever its store still has to do, and
-  /// goes on from what it was told "before".
+  /// continues with the input "before" in its state.
   void expect_free_again(const memo_agent& agent, const std::string& session) {
     auto after = open(agent, with_session_id(session));
     run();

@@ -20,16 +20,15 @@
 
 namespace tertulia::test {
 
-/// What SQLite takes for the disk while this lives: it fails when it is told
-/// to, has bits flipped, and knows what would be left of its files after a
-/// power cut.
+/// Disk of SQLite during the lifetime of this object: it fails on demand, flips
+/// bits, and knows what would be left of its files after a power cut.
 ///
-/// A call is one that changes something or promises that it has: to write, to
-/// truncate, to sync, to open or to delete. What SQLite keeps in memory, such
-/// as the index of a write-ahead log, is not among them.
+/// A call is an operation that changes something or makes a change durable:
+/// write, truncate, sync, open or delete. Operations on data that SQLite keeps
+/// in memory, such as the index of a write-ahead log, are not calls.
 ///
-/// @threads  all members; one of these at a time.
-/// @lifetime outlives all connections that were opened meanwhile.
+/// @threads  all members; only one such object at a time.
+/// @lifetime outlives all connections that are opened in its lifetime.
 class faulty_vfs {
 public:
   faulty_vfs() : real_(sqlite3_vfs_find(nullptr)) {
@@ -55,27 +54,27 @@ public:
     current() = nullptr;
   }
 
-  /// Lets the nth call from now on fail, and all after it if that is wanted;
-  /// 0 for none.
+  /// Makes the nth call from now on fail, and all later calls if `from_then_on`
+  /// is true; 0 for none.
   void fail_at(std::uint64_t call, bool from_then_on) {
     const std::scoped_lock guard{mutex_};
     calls_ = {0, call, from_then_on};
   }
 
-  /// The same of reads, which are no calls.
+  /// Makes reads fail as `fail_at` does for calls. Reads are not calls.
   void fail_read_at(std::uint64_t read, bool from_then_on) {
     const std::scoped_lock guard{mutex_};
     reads_ = {0, read, from_then_on};
   }
 
-  /// Lets the files of the disk grow by so many bytes and no more.
+  /// Limits the further growth of the files to a number of bytes.
   void fill_after(std::int64_t bytes) {
     const std::scoped_lock guard{mutex_};
     room_ = bytes;
   }
 
-  /// Flips a bit whenever it is read, until another one is flipped.
-  /// @param bit of the file of this name, from its beginning.
+  /// Flips a bit whenever it is read, until another bit is set.
+  /// @param bit position in the file, from its beginning.
   void flip(const std::filesystem::path& file, std::uint64_t bit) {
     const std::scoped_lock guard{mutex_};
     flipped_file_ = file.string();
@@ -90,22 +89,23 @@ public:
     watcher_ = std::move(fn);
   }
 
-  /// How many calls there were since the last `fail_at` or `watch`.
+  /// Returns the number of calls since the last `fail_at` or `watch`.
   [[nodiscard]] std::uint64_t calls() const {
     const std::scoped_lock guard{mutex_};
     return calls_.count;
   }
 
-  /// How many reads there were since the last `fail_read_at`.
+  /// Returns the number of reads since the last `fail_read_at`.
   [[nodiscard]] std::uint64_t reads() const {
     const std::scoped_lock guard{mutex_};
     return reads_.count;
   }
 
-  /// Writes what a power cut would leave behind, now: all that was synced, and
-  /// of what was written since any part in any order, the last one torn.
+  /// Writes the files as a power cut would leave them now: all synced data, and
+  /// any part of the later writes in any order, the last one torn.
   ///
-  /// @pre called by a function that `watch` calls, or while nobody is at work.
+  /// @pre called by a function that `watch` calls, or while the disk is not in
+  ///      use.
   void cut_power(const std::filesystem::path& to, std::uint32_t seed) const {
     std::mt19937 random{seed};
     for (const auto& [name, kept] : files_) {
@@ -125,10 +125,10 @@ public:
   }
 
 private:
-  /// What is counted until it fails.
+  /// Counter of operations that decides which of them fail.
   struct countdown {
-    /// Counts one more.
-    /// @returns whether that one fails.
+    /// Counts one more operation.
+    /// @returns whether that operation fails.
     bool next() {
       ++count;
       return fail_at != 0
@@ -140,7 +140,7 @@ private:
     bool from_then_on = false;
   };
 
-  /// One write, or a truncation.
+  /// A write or a truncation.
   struct change {
     void apply(std::string& to) const {
       if (truncates) {
@@ -163,10 +163,10 @@ private:
     std::vector<change> changes;
   };
 
-  /// A file as SQLite has it, followed by the real one.
+  /// File as SQLite sees it, followed by the real file.
   struct file : sqlite3_file {
     faulty_vfs* vfs;
-    image* kept;      // null for what does not outlive its connection
+    image* kept;      // null for a file that is deleted when it is closed
     const char* name; // SQLite keeps it as long as the file
 
     sqlite3_file* real() {
@@ -195,7 +195,7 @@ private:
   int open(const char* name, sqlite3_file* to, int flags, int* out) {
     const std::scoped_lock guard{mutex_};
     auto& x = of(to);
-    to->pMethods = nullptr; // not to be closed
+    to->pMethods = nullptr; // must not be closed
     if (fails())
       return SQLITE_CANTOPEN;
     x.vfs = this;
@@ -223,7 +223,7 @@ private:
     const std::scoped_lock guard{mutex_};
     if (fails())
       return SQLITE_IOERR_DELETE;
-    // Those who have it open go on with what nobody will ever see.
+    // Connections that have the file open continue with data that is lost.
     if (const auto i = files_.find(name); i != files_.end())
       i->second = image{};
     return real_->xDelete(real_, name, sync);
@@ -278,13 +278,13 @@ private:
     if (x.kept != nullptr)
       for (const auto& y : std::exchange(x.kept->changes, {}))
         y.apply(x.kept->synced);
-    return SQLITE_OK; // the disk below is not what is tested
+    return SQLITE_OK; // the real disk is not under test
   }
 
   static const sqlite3_io_methods& methods() {
     static const sqlite3_io_methods result = [] {
       sqlite3_io_methods x{};
-      x.iVersion = 2; // no memory mapping behind our back
+      x.iVersion = 2; // no memory mapping, which would bypass this
       x.xClose = [](sqlite3_file* f) {
         return of(f).real()->pMethods->xClose(of(f).real());
       };
@@ -317,7 +317,7 @@ private:
       x.xSectorSize = [](sqlite3_file* f) {
         return of(f).real()->pMethods->xSectorSize(of(f).real());
       };
-      // Nothing that a real disk may promise.
+      // No guarantees that a real disk may give.
       x.xDeviceCharacteristics = [](sqlite3_file*) { return 0; };
       x.xShmMap = [](sqlite3_file* f, int page, int size, int extend,
                      void volatile** to) {

@@ -19,8 +19,8 @@
 
 namespace tertulia::test {
 
-/// A store in a file and somebody who asks it, in an actor system of their own.
-/// The file is closed when this goes out of scope.
+/// Store in a file and a client of it, in an actor system of their own. The
+/// file is closed when this object goes out of scope.
 class file_store {
 public:
   explicit file_store(std::filesystem::path file, sqlite_options options = {})
@@ -35,7 +35,7 @@ public:
     self_->wait_for(store_);
   }
 
-  /// Asks and returns what comes back.
+  /// Sends a request and returns the answer or the error.
   template <class Verb>
   caf::expected<detail::answer_to<Verb>> ask(const Verb& x) {
     caf::expected<detail::answer_to<Verb>> result{caf::sec::none};
@@ -45,7 +45,7 @@ public:
     return result;
   }
 
-  /// Asks; an error fails the test.
+  /// Sends a request and returns the answer; an error fails the test.
   template <class Verb>
   detail::answer_to<Verb> get(const Verb& x) {
     auto result = ask(x);
@@ -55,7 +55,7 @@ public:
     return {};
   }
 
-  /// Asks and does not wait.
+  /// Sends a request and does not wait.
   template <class Verb>
   void send(const Verb& x) {
     self_->send(store_, x);

@@ -10,7 +10,7 @@
 
 namespace tertulia::test {
 
-/// A deterministic runtime whose tests write bodies where they need them.
+/// Fixture with a deterministic runtime whose tests define bodies in place.
 class flows : public deterministic {
 protected:
   template <class Body>
@@ -19,7 +19,7 @@ protected:
                                 std::move(body));
   }
 
-  /// Opens a connection of a client that is an actor.
+  /// Opens a connection for a client that is an actor.
   template <class Flow, class... Options>
   auto open(const Flow& flow, const Options&... options) {
     return recording_client<typename Flow::in_type, typename Flow::out_type,
@@ -27,7 +27,7 @@ protected:
       system, rt->front_desk(), flow, options...};
   }
 
-  /// Opens a connection to such a body.
+  /// Opens a connection to a flow with this body.
   template <class Body, class... Options>
   auto open_to(Body body, const Options&... options) {
     return open(define(std::move(body)), options...);
@@ -37,7 +37,7 @@ private:
   int defined_ = 0;
 };
 
-/// Notes that a scope was left, in whichever way.
+/// Counts a scope as left, however it is left.
 class departure {
 public:
   explicit departure(int& left) noexcept : left_(&left) {}

@@ -13,12 +13,13 @@
 
 #include <rapidcheck.h>
 
-// What rapidcheck needs to make messages of every kind: short ones, because a
-// document of documents would else grow beyond measure.
+// Rapidcheck generators of messages of every kind. The messages are short,
+// because nested documents would otherwise grow without limit.
 
 namespace tertulia::test {
 
-/// At most four elements or entries, whatever the size of the test case.
+/// Returns a generator of containers with at most four elements or entries,
+/// whatever the size of the test case.
 template <class Container, class... Ts>
 rc::Gen<Container> few(rc::Gen<Ts>... gens) {
   return rc::gen::withSize([=](int size) {
@@ -27,7 +28,8 @@ rc::Gen<Container> few(rc::Gen<Ts>... gens) {
   });
 }
 
-/// Text in UTF-8: all planes, with what must be escaped more often.
+/// Returns a generator of UTF-8 texts: all planes, and with a higher share of
+/// characters that must be escaped.
 inline rc::Gen<std::string> any_text() {
   const auto piece = rc::gen::oneOf(
     rc::gen::map(rc::gen::inRange(0, 0x80),
@@ -44,7 +46,8 @@ inline rc::Gen<std::string> any_text() {
                       });
 }
 
-/// A document with at most this many levels of arrays and objects.
+/// Returns a generator of documents with at most `levels` levels of arrays and
+/// objects.
 inline rc::Gen<json> any_json(int levels = 2) {
   const auto leaf = rc::gen::oneOf(
     rc::gen::just(json{}),
@@ -74,7 +77,7 @@ inline rc::Gen<ai::metadata_map> any_metadata() {
                         few<ai::metadata_map>(any_text(), any_json(1)));
 }
 
-/// The parts that `make` makes of what the generators give it.
+/// Returns a generator of parts that `make` creates from generated values.
 template <class Make, class... Ts>
 rc::Gen<ai::part> part_of(Make make, rc::Gen<Ts>... gens) {
   return rc::gen::map(rc::gen::tuple(std::move(gens)..., any_metadata()),

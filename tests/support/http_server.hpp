@@ -25,8 +25,8 @@
 
 namespace tertulia::test {
 
-/// A server on a loopback port that says what a test has it say, byte by byte,
-/// however wrong that is.
+/// Server on a loopback port that sends exactly the bytes that a test
+/// specifies, even if they are invalid.
 class http_server {
   static sockaddr_in loopback(std::uint16_t port) {
     sockaddr_in result{};
@@ -37,13 +37,13 @@ class http_server {
   }
 
 public:
-  /// The client's connection, as the server sees it.
+  /// Server's end of the connection to a client.
   class peer {
   public:
     explicit peer(int socket) : socket_(socket) {}
 
     /// Sends bytes as they are.
-    /// @returns false if the client has gone.
+    /// @returns false if the client has closed the connection.
     bool send(std::string_view bytes) const {
       while (!bytes.empty()) {
         const auto sent
@@ -63,18 +63,18 @@ public:
                   + "\r\n" + std::string{fields} + "\r\n" + std::string{body});
     }
 
-    /// Begins a stream of events whose length nobody knows.
+    /// Begins a stream of events of unknown length.
     bool begin_events() const {
       return send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                   "Transfer-Encoding: chunked\r\n\r\n");
     }
 
-    /// Sends a piece of it.
+    /// Sends a piece of the stream.
     bool send_chunk(std::string_view bytes) const {
       return send(chunk(bytes));
     }
 
-    /// Sends the last piece and the end at once.
+    /// Sends the last piece and the end of the stream at once.
     bool send_last_chunk(std::string_view bytes) const {
       return send(chunk(bytes) + "0\r\n\r\n");
     }
@@ -87,7 +87,7 @@ public:
     }
 
     /// Reads a request and its body.
-    /// @returns empty if the client closes the connection before that.
+    /// @returns empty if the client closes the connection first.
     std::string read_request() {
       for (;;) {
         if (const auto end = buffer_.find("\r\n\r\n");
@@ -107,8 +107,8 @@ public:
       }
     }
 
-    /// Hands all bytes on, both ways, between the client and a server on this
-    /// machine, until one of them hangs up.
+    /// Relays all bytes, in both directions, between the client and a server on
+    /// this machine, until one of them closes its connection.
     void relay_to(std::uint16_t port) {
       const auto server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
       auto where = loopback(port);
@@ -125,7 +125,7 @@ public:
       close();
     }
 
-    /// Sends no more and hears no more.
+    /// Closes the connection in both directions.
     void close() {
       closed_ = true;
       ::shutdown(socket_, SHUT_RDWR);
@@ -147,7 +147,8 @@ public:
              + std::string{bytes} + "\r\n";
     }
 
-    /// @returns false if one of them has hung up.
+    /// Relays the bytes that are available.
+    /// @returns false if either side has closed its connection.
     static bool hand_on(int from, int to) {
       char bytes[4096];
       const auto size = ::recv(from, bytes, sizeof bytes, 0);
@@ -167,7 +168,7 @@ public:
     bool closed_ = false;
   };
 
-  /// Answers a request; on a thread for each connection.
+  /// Function that answers a request, on the thread of its connection.
   using handler = std::function<void(peer&, const std::string& request)>;
 
   explicit http_server(handler answer) : answer_(std::move(answer)) {
@@ -209,13 +210,13 @@ public:
     return "http://127.0.0.1:" + std::to_string(port_) + "/v1";
   }
 
-  /// What was asked so far, in order.
+  /// Returns all requests so far, in order.
   [[nodiscard]] std::vector<std::string> requests() const {
     const std::lock_guard guard{mutex_};
     return requests_;
   }
 
-  /// How often somebody connected.
+  /// Returns the number of connections so far.
   [[nodiscard]] std::size_t connections() const {
     const std::lock_guard guard{mutex_};
     return connections_.size();

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-// Types as users have them, with all that JSON can say.
+// Types as users define them, with everything that JSON can express.
 
 namespace user {
 
@@ -45,7 +45,7 @@ struct order {
 };
 BOOST_DESCRIBE_STRUCT(order, (), (items, notes))
 
-/// Brings its own mapping: a hexadecimal string.
+/// Struct with a codec of its own: a string of `#` and a decimal number.
 struct code {
   std::uint32_t value = 0;
 
@@ -132,7 +132,7 @@ BOOST_DESCRIBE_STRUCT(everything, (),
                        bits, two, both, sorted, unsorted, by_colour, set,
                        choice, any, code, none, root))
 
-/// Parses without a type and writes again.
+/// Parses a text without a type and writes it again.
 inline std::string untyped(const std::string& text) {
   return to_json_text(parse_json<json>(text));
 }

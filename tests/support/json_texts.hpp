@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-// How values and their texts are compared.
+// Comparisons of values and their texts.
 
 namespace tertulia::test::values_tests {
 

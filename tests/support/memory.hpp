@@ -7,14 +7,14 @@
 #include "sanitized.hpp"
 #include <malloc.h>
 
-// Compilers ship the function in their runtime, but g++ not the header that
-// declares it.
+// Compilers have this function in their runtime library, but g++ lacks the
+// header that declares it.
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 
 namespace tertulia::test {
 
-/// How many bytes of the heap are in use: not what the process holds, which an
-/// allocator keeps for later.
+/// Returns the number of bytes of the heap that are in use, without memory that
+/// the allocator keeps for later.
 inline std::size_t bytes_in_use() {
   if constexpr (sanitized)
     return __sanitizer_get_current_allocated_bytes();
@@ -22,8 +22,8 @@ inline std::size_t bytes_in_use() {
     return ::mallinfo2().uordblks;
 }
 
-/// The same with blocks that are too large for the heap, such as a long list of
-/// the test's own.
+/// Returns the number of bytes in use, including blocks that are too large for
+/// the heap, such as a long list of the test itself.
 inline std::size_t all_bytes_in_use() {
   if constexpr (sanitized)
     return bytes_in_use();

@@ -6,10 +6,11 @@
 
 namespace tertulia::test {
 
-/// Flows to call from other flows, and what became of them.
+/// Fixture with flows to call from other flows, and with counters of their
+/// progress.
 struct nested : flows {
-  /// Answers each input with so many numbers, one turn each, and says in the
-  /// end how many there were.
+  /// Defines a flow that answers each input with that many numbers, one turn
+  /// each, and finally returns their total count.
   auto define_counter() {
     return define([this](context, input<int> in, output<int> out) //
                   -> task<int> {
@@ -26,7 +27,7 @@ struct nested : flows {
     });
   }
 
-  /// Sends two chunks and fails.
+  /// Defines a flow that sends two chunks and fails.
   auto define_failing() {
     return define([this](context, input<int>, output<int> out) -> task<int> {
       const departure here{inner_left};
@@ -36,7 +37,7 @@ struct nested : flows {
     });
   }
 
-  /// Waits for inputs and never says anything.
+  /// Defines a flow that waits for inputs and never sends a chunk.
   auto define_silent() {
     return define([this](context, input<int> in, output<int>) -> task<int> {
       const departure here{inner_left};

@@ -6,10 +6,10 @@
 
 namespace tertulia::test {
 
-/// For an actor system that other nodes reach, and that reaches them.
+/// Configuration of an actor system that other nodes connect to, and that
+/// connects to them.
 struct network_config : config {
-  /// In plain text, where a test is of something else: that needs no
-  /// certificates.
+  /// Plain text, for tests of other features: it does not need certificates.
   network_config() {
     with_network(transport::plain_for_trusted_hosts);
   }

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-// The conversations that one process offers and another one uses.
+// Conversations that one process offers and another process uses.
 
 namespace tertulia::test {
 
-/// The state of an agent, and the custom value of the others.
+/// State of an agent, and custom value of the other conversations.
 struct diary {
   std::vector<std::string> words;
   double mood = 0;
@@ -27,7 +27,7 @@ struct diary {
 
 BOOST_DESCRIBE_STRUCT(diary, (), (words, mood))
 
-/// How far it is with an answer.
+/// Progress of an answer.
 struct progress {
   int done = 0;
 
@@ -38,7 +38,7 @@ BOOST_DESCRIBE_STRUCT(progress, (), (done))
 
 inline constexpr auto not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Remembers each input; "mad" is remembered as a mood that JSON cannot say.
+/// Stores each input; "mad" also stores a mood that JSON cannot express.
 inline task<int> keep_diary(context, session<diary> mine, input<std::string> in,
                             responder<std::string> out) {
   int count = 0;
@@ -55,7 +55,7 @@ inline task<int> keep_diary(context, session<diary> mine, input<std::string> in,
   co_return count;
 }
 
-/// Answers each input with a status and a text; the custom value counts them.
+/// Answers each input with a status and a text; stores it in the custom value.
 inline task<> answer(context, ai::session<diary> mine,
                      input<ai::conversation_input> in,
                      ai::responder<progress> out) {
@@ -74,7 +74,7 @@ inline task<> answer(context, ai::session<diary> mine,
   }
 }
 
-/// The same, as a session flow.
+/// Answers each input with a text, as a session flow.
 inline task<> answer_in_turns(context ctx, ai::flow_session<diary> mine,
                               ai::flow_responder<progress> out) {
   co_await mine.run(
@@ -85,8 +85,8 @@ inline task<> answer_in_turns(context ctx, ai::flow_session<diary> mine,
     });
 }
 
-/// Writes each input into the diary of whoever calls it, and says how many
-/// words that has then; "mad" as above.
+/// Stores each input in the diary of the caller, and sends the new number of
+/// words in it; "mad" as above.
 inline task<int> write_for_caller(context ctx, input<std::string> in,
                                   output<int> out) {
   auto theirs = ctx.session<session<diary>>();
@@ -105,7 +105,7 @@ inline task<int> write_for_caller(context ctx, input<std::string> in,
   co_return 0;
 }
 
-/// Reads the mood in the custom value of whoever calls it.
+/// Returns the mood in the custom value of the caller.
 inline task<double> read_for_caller(context ctx, input<nothing>,
                                     output<nothing>) {
   auto theirs = ctx.session<ai::session<diary>>();
@@ -115,7 +115,7 @@ inline task<double> read_for_caller(context ctx, input<nothing>,
   co_return now.mood;
 }
 
-/// Asks for a snapshot of the conversation of whoever calls it.
+/// Triggers a snapshot of the conversation of the caller.
 inline task<std::string> snapshot_for_caller(context ctx, input<nothing>,
                                              output<nothing>) {
   const auto id

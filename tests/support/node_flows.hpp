@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-// The flows that one process offers and another one uses.
+// Flows that one process offers and another process uses.
 
 namespace tertulia::test {
 
@@ -33,7 +33,7 @@ inline task<int> greet(context, std::string prefix, input<greeting> in,
   co_return count;
 }
 
-/// Sends the numbers from 0 to each input.
+/// Sends, for each input, the numbers from 0 up to, but excluding, the input.
 inline task<int> count_up(context, input<int> in, output<int> out) {
   while (auto to = co_await in.next())
     for (int i = 0; i < *to; ++i)
@@ -41,7 +41,7 @@ inline task<int> count_up(context, input<int> in, output<int> out) {
   co_return 0;
 }
 
-/// Sends a number, then one that JSON cannot say.
+/// Sends a number, then a number that JSON cannot express.
 inline task<int> go_mad(context, input<int> in, output<double> out) {
   co_await out.send(1.5);
   co_await out.end_turn();

@@ -15,7 +15,7 @@
 #include "network_config.hpp"
 #include <unistd.h>
 
-// What the programs have in common that are one of two nodes.
+// Common parts of the programs that are one of two nodes.
 
 namespace tertulia::test {
 
@@ -24,9 +24,10 @@ namespace tertulia::test {
     ::pause();
 }
 
-/// Offers what `define` defines on a port, which it prints, until it is killed.
-/// @param argv which port (a free one), and the folder of an authority that has
-///             issued a certificate for `server` (plain text).
+/// Offers the definitions of `define` on a port, which it prints, until it is
+/// killed.
+/// @param argv the port (default: a free one), and the folder of an authority
+///        that has issued a certificate for `server` (default: plain text).
 template <class Define>
 [[noreturn]] void offer_to_nodes(int argc, char** argv, Define define) {
   const auto port = argc > 1 ? std::stoi(argv[1]) : 0;
@@ -42,7 +43,7 @@ template <class Define>
   wait_to_be_killed();
 }
 
-/// What another process offers on a port of this machine.
+/// Remote runtime of another process on a port of this machine.
 struct node_at_port {
   explicit node_at_port(const std::string& port)
     : system(cfg),

@@ -7,7 +7,7 @@
 
 #include "conversations.hpp"
 
-// An agent that takes notes, and what tools see of it.
+// Agent that takes notes, and its sessions and snapshots as tools see them.
 
 namespace tertulia::test::agent_tests {
 
@@ -21,7 +21,7 @@ BOOST_DESCRIBE_STRUCT(notebook, (), (count, words))
 
 using words = std::vector<std::string>;
 
-/// Notes each word and says all that it has noted, one turn each.
+/// Stores each word and sends all stored words, one turn each.
 inline task<int> take_notes(context, session<notebook> sess,
                             input<std::string> in, responder<std::string> out) {
   const witness here;
@@ -39,12 +39,12 @@ inline task<int> take_notes(context, session<notebook> sess,
 }
 
 struct agent : conversations {
-  /// Without snapshots.
+  /// Defines an agent without snapshots.
   auto define_notes(const std::string& name = "notes") {
     return rt->define_agent(name, take_notes, with_session_store(store));
   }
 
-  /// A snapshot at the end of each turn.
+  /// Defines an agent with a snapshot at the end of each turn.
   auto define_kept_notes(const std::string& name = "notes") {
     return rt->define_agent(
       name, take_notes, with_session_store(store),

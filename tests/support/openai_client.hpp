@@ -25,7 +25,7 @@ inline std::string sse_event(std::string_view data) {
   return "data: " + std::string{data} + "\n\n";
 }
 
-/// An event with a piece of text.
+/// Returns an event with a piece of text.
 inline std::string sse_text(const std::string& text) {
   return sse_event(R"({"choices":[{"delta":{"content":)" + json(text).dump()
                    + "}}]}");
@@ -37,7 +37,7 @@ inline const auto sse_end
                 R"("completion_tokens":2,"total_tokens":5}})")
     + sse_event("[DONE]");
 
-/// Answers as a server should.
+/// Sends an answer as a server should.
 inline void say_hello(http_peer& client) {
   client.begin_events();
   client.send_chunk(sse_text("Hel"));
@@ -45,7 +45,7 @@ inline void say_hello(http_peer& client) {
   client.send_last_chunk(sse_end);
 }
 
-/// What came of a call.
+/// Outcome of a call.
 struct openai_outcome {
   std::vector<std::string> pieces;
   std::optional<ai::model_response> response;
@@ -56,7 +56,7 @@ struct openai_outcome {
   }
 };
 
-/// Takes out of the environment what has a say in it.
+/// Removes all environment variables that affect a client.
 inline void forget_openai_environment() {
   for (const auto* x : {"HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy",
                         "OPENAI_API_KEY", "OPENAI_BASE_URL"})
@@ -74,7 +74,7 @@ struct openai_client : threaded {
     options.next_bytes_within = patience;
   }
 
-  /// No call of a model leaves anything behind, however it ends.
+  /// Checks that no call of a model leaves anything behind, however it ends.
   void TearDown() override {
     EXPECT_TRUE(nothing_is_left());
   }
@@ -108,7 +108,7 @@ struct openai_client : threaded {
     return result;
   }
 
-  /// Serves this and has a model answer.
+  /// Starts a server with this handler and lets a model answer.
   openai_outcome ask(http_server::handler answer) {
     serve(std::move(answer));
     return hear(define());

@@ -15,7 +15,7 @@
 #include "threaded.hpp"
 #include <gtest/gtest.h>
 
-// What tests of the protocol send, and how it travels.
+// Messages in tests of the protocol, and their serialization.
 
 namespace tertulia::test::protocol_tests {
 

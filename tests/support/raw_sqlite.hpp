@@ -16,8 +16,8 @@
 
 namespace tertulia::test {
 
-/// A look into a file past the store that has it. It knows the checksum of a
-/// row, as the store does.
+/// Access to a file that bypasses the store that has it. Like the store, it can
+/// compute the checksum of a row.
 class raw_sqlite {
 public:
   explicit raw_sqlite(const std::filesystem::path& file) {
@@ -34,7 +34,7 @@ public:
     check(sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr));
   }
 
-  /// The first column of all rows.
+  /// Returns the first column of all rows.
   std::vector<std::string> texts(const std::string& sql) {
     std::vector<std::string> result;
     check(sqlite3_exec(
@@ -52,7 +52,7 @@ public:
     return std::stoll(texts(sql).at(0));
   }
 
-  /// How many rows a table has.
+  /// Returns the number of rows of a table.
   std::int64_t count(const std::string& table) {
     return number("SELECT count(*) FROM " + table);
   }
@@ -72,15 +72,15 @@ private:
   std::unique_ptr<sqlite3, close> db_;
 };
 
-/// The first page of a table or an index.
+/// Returns the first page of a table or an index.
 inline std::int64_t root_page(const std::filesystem::path& file,
                               const std::string& name) {
   return raw_sqlite{file}.number(
     "SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'");
 }
 
-/// Changes the bytes of a page in a file that nobody has open. The directory of
-/// a leaf of an index begins at 8, with two bytes for each entry.
+/// Changes the bytes of a page in a file that is not open. The directory of a
+/// leaf of an index begins at offset 8, with two bytes for each entry.
 template <class Fn>
 void change_page(const std::filesystem::path& file, std::int64_t page, Fn fn) {
   constexpr std::int64_t size = 4096;
@@ -94,8 +94,8 @@ void change_page(const std::filesystem::path& file, std::int64_t page, Fn fn) {
   io.write(bytes.data(), size);
 }
 
-/// Counts the transactions in a write-ahead log that has not been started
-/// again: its frames say where one ends.
+/// Returns the number of transactions in a write-ahead log that has not been
+/// restarted: its frames mark where each transaction ends.
 inline std::size_t commits_in(const std::filesystem::path& wal) {
   std::ifstream file{wal, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{file}, {}};

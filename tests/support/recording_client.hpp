@@ -16,24 +16,24 @@
 
 namespace tertulia::test {
 
-/// A client that is an actor and does nothing by itself: it writes down what it
-/// hears and says what the test tells it to say. For deterministic tests; look
-/// at it only while no actor runs.
+/// Client that is an actor and does nothing by itself: it records everything
+/// that it receives, and sends what the test tells it to send. For
+/// deterministic tests: read it only while no actor runs.
 template <class In, class Out, class Stream>
 class recording_client {
 public:
   struct log {
     std::optional<opened> open;
-    caf::error refused; ///< why it did not open
+    caf::error refused; ///< reason if the open failed
     std::vector<Stream> chunks;
     std::vector<std::uint32_t> batches; ///< sizes, in order
-    std::uint64_t next_chunk = 0;       ///< number that the next one must have
-    std::uint32_t gaps = 0;         ///< numbers that were not as they must be
-    std::uint32_t input_credit = 0; ///< what is left to spend
-    std::uint32_t credit_messages = 0; ///< credit that did not ride along
+    std::uint64_t next_chunk = 0;       ///< expected number of the next one
+    std::uint32_t gaps = 0;             ///< batches with an unexpected number
+    std::uint32_t input_credit = 0;     ///< credit that is left
+    std::uint32_t credit_messages = 0;  ///< credit in separate messages
     std::uint64_t turns = 0;
     std::optional<finished> end;
-    std::uint32_t ends = 0; ///< last words heard: never more than one
+    std::uint32_t ends = 0; ///< completion messages: at most one
     caf::error refused_input;
   };
 
@@ -60,7 +60,8 @@ public:
     return *log_;
   }
 
-  /// The last word's error code; `errc::ok` if the body returned.
+  /// Returns the error code of the completion message; `errc::ok` if the body
+  /// returned.
   errc code() const {
     return code_of(log_->end.value().reason);
   }

@@ -11,7 +11,7 @@
 
 namespace tertulia::test {
 
-/// Returns what `f` throws; `ok` if nothing.
+/// Returns the error that `f` throws; `ok` if it does not throw.
 template <class F>
 status_error error_of(F&& f) {
   try {

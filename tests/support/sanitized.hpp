@@ -4,15 +4,15 @@
 
 namespace tertulia::test {
 
-/// Whether a sanitizer watches, which makes everything take ten times as long
-/// and notices what goes wrong once: tests that do something very often do it
-/// less often then.
+/// Whether a sanitizer is active. It makes everything take ten times as long,
+/// and it detects errors that happen only once. So tests that repeat something
+/// very often repeat it less often then.
 inline constexpr bool sanitized =
 #if defined(__SANITIZE_ADDRESS__)
-  true; // says g++
+  true; // for g++
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-  true; // says clang
+  true; // for clang
 #else
   false;
 #endif

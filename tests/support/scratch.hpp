@@ -10,7 +10,7 @@
 
 namespace tertulia::test {
 
-/// A folder for files, and nobody else's; it goes with all that is in it.
+/// Private temporary folder; it is removed with all its content.
 class scratch {
 public:
   scratch() {

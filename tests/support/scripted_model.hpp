@@ -13,13 +13,13 @@
 
 namespace tertulia::test {
 
-/// A model that says one thing after the other and keeps what it was asked.
+/// Model that sends scripted answers in order and records the requests.
 class scripted_model {
 public:
   struct script {
     std::vector<ai::message> answers;
     std::vector<ai::generate_request> asked;
-    /// Whether it streams the texts of its answers.
+    /// Whether the model streams the texts of its answers.
     bool streams = true;
   };
 
@@ -60,7 +60,7 @@ private:
   std::shared_ptr<script> script_;
 };
 
-/// A message of a model.
+/// Returns a message of a model.
 template <class... Parts>
 ai::message model_says(Parts... parts) {
   ai::message result;
@@ -69,8 +69,8 @@ ai::message model_says(Parts... parts) {
   return result;
 }
 
-/// Tells what messages or pieces of them say: `user: hello`,
-/// `model: add({"a":1})`, `tool: add=2`.
+/// Returns messages, or pieces of messages, as texts: `user: hello`, `model:
+/// add({"a":1})`, `tool: add=2`.
 template <class Messages>
 std::vector<std::string> lines_of(const Messages& messages) {
   std::vector<std::string> result;
@@ -92,14 +92,14 @@ std::vector<std::string> lines_of(const Messages& messages) {
 
 using lines = std::vector<std::string>;
 
-/// What tools in tests take.
+/// Input of the tools in tests.
 struct sum {
   int a = 0;
   int b = 0;
 };
 BOOST_DESCRIBE_STRUCT(sum, (), (a, b))
 
-/// A deterministic runtime with a model to script.
+/// Fixture with a deterministic runtime and a scripted model.
 struct generating : flows {
   auto model() const {
     return scripted_model{script};
@@ -110,7 +110,7 @@ struct generating : flows {
     (script->answers.push_back(std::move(xs)), ...);
   }
 
-  /// What the model has heard before its answer of that index.
+  /// Returns the messages that preceded the answer of the model at an index.
   lines heard(std::size_t index) const {
     return lines_of(script->asked.at(index).messages);
   }
@@ -122,7 +122,7 @@ struct generating : flows {
                            });
   }
 
-  /// A tool that takes its time.
+  /// Defines a tool that takes one second.
   auto define_slow() {
     return ai::define_tool(*rt, "slow", "Takes a second.",
                            [this](ai::tool_context ctx, sum x) -> task<int> {
@@ -137,7 +137,7 @@ struct generating : flows {
   int slow_left = 0;
 };
 
-/// A request for a tool that takes a `sum`.
+/// Returns a request for a tool whose input is a `sum`.
 inline ai::part asks(std::string name, int a, int b, std::string ref = {}) {
   json input;
   input["a"] = a;

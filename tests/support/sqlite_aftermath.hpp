@@ -13,7 +13,7 @@
 
 namespace tertulia::test::sqlite_fault_tests {
 
-/// What is wrong with a file after whatever has happened; empty for nothing.
+/// Returns all damage to a file, whatever has happened to it; empty for none.
 inline std::string damage_of(const std::filesystem::path& file,
                              const promises& all,
                              durability survives = durability::process) {

@@ -14,7 +14,7 @@
 
 namespace tertulia::test::sqlite_tests {
 
-/// A store in a file of its own.
+/// Factory of stores in a file of their own.
 struct sqlite_store_factory {
   static constexpr bool durable = true;
 
@@ -44,7 +44,7 @@ struct sqlite_store_factory {
   sqlite_options options;
 };
 
-/// The contract's fixture without its tests.
+/// Fixture of the store contract without its tests.
 struct sqlite_store : store_contract<sqlite_store_factory> {
   raw_sqlite raw() {
     return raw_sqlite{store.factory().file};
@@ -58,7 +58,7 @@ struct sqlite_store : store_contract<sqlite_store_factory> {
     return get(get_snapshot{snapshot_ref{at("s"), sequence}});
   }
 
-  /// All that nothing refers to has to be gone.
+  /// Checks that everything without a reference has been removed.
   void expect_nothing_is_left() {
     auto db = raw();
     for (const auto* table : {"records", "labels", "sessions", "states",

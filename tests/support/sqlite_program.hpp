@@ -36,20 +36,20 @@ inline state talk(const std::string& name, int messages) {
   return state::conversation(log, payload::of(messages), {});
 }
 
-/// What a store has promised.
+/// Changes that a store has confirmed.
 struct promises {
-  /// Session and sequence number, and the state.
+  /// State of each record, by session and sequence number.
   std::map<std::pair<std::string, std::uint64_t>, std::string> records;
   std::set<std::string> deleted;
-  /// The number of the record at which a session stands.
+  /// Number of the head record of each session.
   std::map<std::string, std::uint64_t> heads;
-  /// What a session works on.
+  /// Working state of each session.
   std::map<std::string, std::string> works_on;
-  /// Records of "s" with the label that they got.
+  /// Label of each labelled record of "s".
   std::map<std::uint64_t, std::string> labels;
 };
 
-/// A program that works with a store and remembers what it was told.
+/// Program that works with a store and records the confirmed changes.
 class program {
 public:
   explicit program(const std::filesystem::path& file,
@@ -67,17 +67,17 @@ public:
     self_->wait_for(store_);
   }
 
-  /// Some of everything.
+  /// Makes changes of every kind.
   void run() {
     for (int i = 1; i <= 4; ++i) {
       for (const auto* name : {"s", "t", "u"})
         save(name, talk(name, i), static_cast<std::uint64_t>(i - 1),
              append_rule::at_head);
-      settle(); // those three share a transaction, or not
+      settle(); // these three may share a transaction
     }
     save("s", talk("s branch", 3), 2, append_rule::anywhere);
     settle();
-    // Of these nothing comes later that changes the same.
+    // No later change overwrites one of these.
     if (ask(restore_snapshot{snapshot_ref{session("s"), 4}}))
       promise([](promises& x) { x.heads["s"] = 4; });
     for (const auto& x :
@@ -109,7 +109,7 @@ public:
     settle();
   }
 
-  /// Saves more of what `run` has left, and something new.
+  /// Saves records on top of those that `run` has left, and a new session.
   void save_more() {
     save("t", talk("t", 7), 5, append_rule::anywhere);
     save("v", talk("v", 3), 0, append_rule::anywhere);
@@ -119,7 +119,7 @@ public:
     settle();
   }
 
-  /// Some of everything with what `run` has left, all of which is read.
+  /// Makes changes of every kind on top of those of `run`, and reads all of it.
   void go_on() {
     for (const auto* name : {"s", "t", "v"}) {
       list_snapshots records{session(name)};
@@ -152,7 +152,7 @@ public:
     settle();
   }
 
-  /// What `go_on` was told of damage.
+  /// Returns the damage that was reported to `go_on`.
   [[nodiscard]] const std::vector<damage>& damages() const {
     return damages_;
   }
@@ -162,12 +162,12 @@ public:
     return promised_;
   }
 
-  /// The codes of all errors.
+  /// Returns the codes of all errors.
   [[nodiscard]] const std::set<errc>& errors() const {
     return errors_;
   }
 
-  /// Returns the answer, if it is no error.
+  /// Returns the answer; empty if it is an error.
   template <class Answer, class Verb>
   std::optional<Answer> get(const Verb& x) {
     std::optional<Answer> result;
@@ -198,7 +198,7 @@ private:
     fn(promised_);
   }
 
-  /// Waits for what was saved.
+  /// Waits for the answers to all saves.
   void settle() {
     for (std::size_t i = 0; i < sent_.size(); ++i)
       self_->receive(

@@ -10,7 +10,7 @@
 
 #include "conversations.hpp"
 
-// Agents that add up numbers, and what tools see of their snapshots.
+// Agents that add up numbers, and their snapshots as tools see them.
 
 namespace tertulia::test::snapshot_tests {
 
@@ -18,8 +18,8 @@ using numbers = std::vector<int>;
 using strings = std::vector<std::string>;
 using sum_context = snapshot_context<int>;
 
-/// Adds up its inputs, one turn each, and returns what the ends of the turns
-/// yielded.
+/// Adds up its inputs, one turn each, and returns the snapshot ids of the ends
+/// of the turns.
 inline task<strings> add_up(context, session<int> sess, input<int> in,
                             responder<std::string> out) {
   const witness here;
@@ -32,7 +32,7 @@ inline task<strings> add_up(context, session<int> sess, input<int> in,
   co_return ids;
 }
 
-/// The same, and doubles the sum behind the last turn.
+/// Adds up its inputs, one turn each, and doubles the sum after the last turn.
 inline task<> add_up_and_double(context, session<int> sess, input<int> in,
                                 responder<std::string> out) {
   while (const auto x = co_await in.next()) {
@@ -49,7 +49,7 @@ struct snapshots : conversations {
                             options...);
   }
 
-  /// With a snapshot whenever one can be made.
+  /// Defines an agent with a snapshot at every opportunity.
   auto define_kept_sum() {
     return define_sum(with_snapshot_callback(snapshot_always{}));
   }
@@ -65,14 +65,14 @@ struct snapshots : conversations {
       json::object({{"sessionId", id}, {"includeOrphaned", true}}));
   }
 
-  /// What an invocation of session `mine` leaves behind.
+  /// Runs session `mine` with these inputs and returns its snapshots.
   template <class Agent>
   strings run_mine(const Agent& what, const numbers& inputs) {
     finish(what.stream_bidi(with_session_id("mine")), inputs);
     return told(timeline());
   }
 
-  /// The index of the record that each one went on from, -1 for none.
+  /// Returns the index of the parent of each record; -1 for none.
   static numbers parents(const json& all) {
     numbers result;
     for (const auto& x : all)
@@ -89,8 +89,8 @@ struct snapshots : conversations {
     return -2;
   }
 
-  /// A scripted model: asks for two tools, waits for their ends, and answers
-  /// with what the session has become. Knows its session only by type.
+  /// Scripted model: runs two tools, waits for their ends, and answers with the
+  /// new state of the session. It finds the session only by its type.
   static task<std::string> generate(context ctx, input<std::string> in,
                                     output<std::string>) {
     const auto question = co_await in.next();
@@ -119,7 +119,7 @@ struct snapshots : conversations {
     return rt->define_bidi_flow("model", generate).info().key;
   }
 
-  /// An agent that has the model answer, one turn per input.
+  /// Defines an agent that lets the model answer, one turn per input.
   template <class... Options>
   auto define_asking(const Options&... options) {
     const auto model = define_model();
@@ -140,7 +140,7 @@ struct snapshots : conversations {
   }
 };
 
-/// The id of a sum.
+/// Returns the id of a snapshot of a sum.
 inline std::string id_of(int sum) {
   return hash_of(std::to_string(sum));
 }

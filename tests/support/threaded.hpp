@@ -19,11 +19,11 @@
 
 namespace tertulia::test {
 
-/// Ends a test that would otherwise hang; no test comes near it.
+/// Time-out that ends a test that would otherwise hang; no test comes near it.
 inline constexpr auto patience = std::chrono::seconds{30};
 
 /// Waits until the condition holds.
-/// @returns false if it never did.
+/// @returns false if it did not hold in time.
 template <class Condition>
 bool eventually(Condition holds) {
   const auto limit = std::chrono::steady_clock::now() + patience;
@@ -40,7 +40,7 @@ errc code_from(Fn fn) {
   return error_of(std::move(fn)).code();
 }
 
-/// Stands in a body's frame: counts the frames that were not destroyed.
+/// Member of a body's frame that counts the frames that were not destroyed.
 class witness {
 public:
   witness() {
@@ -62,9 +62,9 @@ private:
   static inline std::atomic<int> alive_ = 0;
 };
 
-/// Something that happens once, for which threads and bodies wait. Its copies
-/// are one gate. A thread that waits keeps it, so that it may be destroyed as
-/// soon as it is open.
+/// Event that happens once, and that threads and bodies wait for. Copies share
+/// one gate. A waiting thread keeps the shared state alive, so a gate may be
+/// destroyed as soon as it is open.
 class gate {
 public:
   void open() const {
@@ -85,14 +85,14 @@ private:
   std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-/// A runtime on CAF's own scheduler, for clients that are threads.
+/// Fixture with a runtime on CAF's own scheduler, for clients that are threads.
 class threaded : public ::testing::Test {
 protected:
   threaded() : system(cfg), rt(std::in_place, system) {
     count_from_here();
   }
 
-  /// Counts what runs by now as part of the idle runtime.
+  /// Counts all running actors as part of the idle runtime.
   void count_from_here() {
     baseline_ = system.registry().running();
   }
@@ -102,14 +102,14 @@ protected:
     rt.emplace(system, options);
   }
 
-  /// Whether every connection and the frame of its body come to their ends.
+  /// Returns whether every connection and the frame of its body come to an end.
   bool nothing_is_left() {
     return eventually([this] {
       return system.registry().running() == baseline_ && witness::alive() == 0;
     });
   }
 
-  /// Echoes each input and counts them.
+  /// Defines a flow that echoes each input and counts the inputs.
   auto define_echo() {
     return rt->define_bidi_flow(
       "echo",
@@ -125,7 +125,8 @@ protected:
       });
   }
 
-  /// Answers each input with so many numbers, one turn each.
+  /// Defines a flow that answers each input with that many numbers, one turn
+  /// each.
   auto define_counter() {
     return rt->define_bidi_flow(
       "counter", [](context, input<int> in, output<int> out) -> task<int> {

@@ -26,11 +26,11 @@
 
 namespace tertulia::test {
 
-/// A key and a certificate for one host that nobody but itself has signed.
+/// Key and self-signed certificate of a host.
 class certificate {
 public:
-  /// @param names what it is for, such as `DNS:localhost`.
-  /// @param until when it ends, from now on.
+  /// @param names subject alternative names, such as `DNS:localhost`.
+  /// @param until end of validity, from now on.
   explicit certificate(const std::string& names,
                        std::chrono::seconds until = std::chrono::hours{1}) {
     const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key{
@@ -77,7 +77,8 @@ private:
   }
 };
 
-/// A server on a loopback port that gives everybody the same answer over TLS.
+/// Server on a loopback port that sends the same answer to every client over
+/// TLS.
 class tls_server {
 public:
   tls_server(const certificate& as, std::string answer)
@@ -100,7 +101,7 @@ public:
       if (client_ >= 0)
         ::shutdown(client_, SHUT_RDWR);
     }
-    // Wakes it from its wait for somebody.
+    // Wakes the thread from its wait for a client.
     boost::asio::io_context context;
     boost::asio::ip::tcp::socket last{context};
     boost::system::error_code ignored;
@@ -113,7 +114,7 @@ public:
     return acceptor_.local_endpoint().port();
   }
 
-  /// With how many it came to terms.
+  /// Returns the number of clients whose handshake has succeeded.
   [[nodiscard]] int clients() const noexcept {
     return clients_;
   }
@@ -133,7 +134,7 @@ private:
       if (!error)
         ++clients_;
       std::string asked;
-      while (!error) { // until the client hangs up
+      while (!error) { // until the client closes the connection
         const auto size
           = boost::asio::read_until(line, boost::asio::dynamic_buffer(asked),
                                     "\"stream_options\"", error);
@@ -141,11 +142,12 @@ private:
         if (!error)
           boost::asio::write(line, boost::asio::buffer(answer_), error);
       }
-      set_client(-1); // before its number can be another's
+      set_client(-1); // before its number can be reused
     }
   }
 
-  /// @returns false if there is to be no further client.
+  /// Sets the socket of the current client.
+  /// @returns false if the server has to stop.
   bool set_client(int socket) {
     const std::lock_guard guard{mutex_};
     client_ = socket;
@@ -159,7 +161,7 @@ private:
     context_, tcp::endpoint{boost::asio::ip::address_v4::loopback(), 0}};
   std::mutex mutex_;
   bool stopping_ = false;
-  int client_ = -1; // its socket
+  int client_ = -1; // socket of the current client
   std::atomic<int> clients_ = 0;
   std::thread thread_;
 };

@@ -15,7 +15,8 @@
 
 namespace tertulia::test {
 
-/// `tertulia` of a user whose data directory is empty at first.
+/// Fixture that runs `tertulia` for a user whose data directory is empty at
+/// first.
 struct a_chat : testing::Test {
   using strings = std::vector<std::string>;
 
@@ -30,7 +31,7 @@ struct a_chat : testing::Test {
     return tool_process{on_pipes, command(std::move(arguments)), input}.wait();
   }
 
-  /// What is answered to lines; it must go well.
+  /// Returns the answers to lines of input; the run must succeed.
   std::string answers(const std::string& input, strings options = {}) const {
     options.insert(options.begin(), {"chat", "--quiet"});
     const auto result = run(std::move(options), input);
@@ -38,7 +39,7 @@ struct a_chat : testing::Test {
     return result.out;
   }
 
-  /// The same as a document per answer.
+  /// Returns the answers to lines of input, one document per answer.
   std::vector<json> documents(const std::string& input,
                               strings options = {}) const {
     options.insert(options.begin(), {"chat", "--json"});
@@ -50,8 +51,8 @@ struct a_chat : testing::Test {
     return all;
   }
 
-  /// The records of the conversation as `/snapshots` shows them: what is drawn,
-  /// mark and number.
+  /// Returns the records of the conversation as `/snapshots` shows them: the
+  /// lines of the tree, mark and number.
   strings tree() const {
     strings result;
     auto rows = lines_of(answers("/snapshots\n"));

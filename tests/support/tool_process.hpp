@@ -21,16 +21,17 @@
 
 namespace tertulia::test {
 
-/// What a process has said and how it has ended.
+/// Output of a process, and its exit code.
 struct tool_result {
-  /// Exit code; 128 and the signal if one has killed it.
+  /// Exit code; 128 plus the signal if a signal has killed the process.
   int code = -1;
   std::string out;
   std::string err;
 };
 
-/// A run of the command line, or of any program, in an environment of its own.
-/// Killed with `kill -9` at the latest when this goes out of scope.
+/// Run of the command line, or of any program, in an environment of its own.
+/// The process is killed with `kill -9` at the latest when this object goes out
+/// of scope.
 class tool_process {
 public:
   struct pipes {};
@@ -41,7 +42,7 @@ public:
     unsigned short columns;
   };
 
-  /// Starts it with its input, output and errors on pipes.
+  /// Starts the process with its input, output and errors on pipes.
   tool_process(pipes, std::vector<std::string> command,
                const std::string& input = {}) {
     std::array<int, 2> in{};
@@ -61,7 +62,8 @@ public:
       ::close(end);
     out_ = out[0];
     err_ = err[0];
-    // Small enough for a pipe to take it at once, whatever becomes of it.
+    // The input is small enough to fit into a pipe at once, even if the process
+    // does not read it.
     struct sigaction ignore {};
     struct sigaction before {};
     ignore.sa_handler = SIG_IGN;
@@ -72,7 +74,7 @@ public:
     ::close(in[1]);
   }
 
-  /// Starts it with all of them on a terminal.
+  /// Starts the process with its input, output and errors on a terminal.
   tool_process(terminal size, std::vector<std::string> command) {
     winsize window{};
     window.ws_col = size.columns;
@@ -99,7 +101,7 @@ public:
     ::kill(pid_, signal);
   }
 
-  /// Nobody reads its output any more.
+  /// Closes the reading end of its output.
   void close_output() {
     ::close(std::exchange(out_, -1));
   }
@@ -109,8 +111,8 @@ public:
       throw std::runtime_error{"no terminal"};
   }
 
-  /// Reads what it prints until a text is in it: fails once it has ended or a
-  /// minute has passed, and says what was read so far.
+  /// Reads the output until it contains a text. Fails if the process has ended
+  /// or a minute has passed, and then shows the output so far.
   testing::AssertionResult read_until(const std::string& text) {
     using namespace std::chrono;
     const auto limit = steady_clock::now() + minutes{1};
@@ -133,7 +135,7 @@ public:
     return testing::AssertionSuccess();
   }
 
-  /// Reads all there is, and waits for its end.
+  /// Reads the rest of the output, and waits for the end of the process.
   tool_result wait() {
     while (out_ >= 0 || err_ >= 0) {
       std::array<pollfd, 2> ends{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
@@ -164,7 +166,8 @@ private:
     ::_exit(127);
   }
 
-  /// Closes at the end, which a terminal says with an error.
+  /// Reads once. Closes the descriptor at the end of the output, which a
+  /// terminal reports as an error.
   static void read(int& from, std::string& to) {
     std::array<char, 4096> buffer{};
     const auto n = ::read(from, buffer.data(), buffer.size());

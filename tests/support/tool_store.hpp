@@ -22,11 +22,12 @@
 
 namespace tertulia::test {
 
-/// What the command line is tried on.
+/// Fixture with a store for tests of the command line.
 ///
-/// `s1` of `/agent/chat`: 1 - 2 - 3 and 2 - 4, with 4 as its head and 3
+/// `s1` of `/agent/chat`: records 1 - 2 - 3 and 2 - 4, with 4 as its head and 3
 /// orphaned; 2 has the label `good`. `s2` of `/agent/chat`, titled `Second`:
-/// what 1 is there. `s1` of `/flow/draft`: one record.
+/// one record with the state of record 1 of `s1`. `s1` of `/flow/draft`: one
+/// record.
 struct a_tool : testing::Test {
   void SetUp() override {
     file_store store{file};
@@ -64,7 +65,7 @@ struct a_tool : testing::Test {
                                payload::of(json::object({{"mood", mood}})), {});
   }
 
-  /// Saves a record that was made an hour after the one before.
+  /// Saves a record that was made an hour after its parent.
   static snapshot_record save(file_store& store, const session_ref& where,
                               const state& content, std::uint64_t parent) {
     snapshot_record x;
@@ -86,7 +87,7 @@ struct a_tool : testing::Test {
     return arguments;
   }
 
-  /// Runs it without any store.
+  /// Runs the tool without a store.
   static tool_result run_bare(std::vector<std::string> arguments,
                               const std::string& input = {}) {
     return tool_process{on_pipes, command(std::move(arguments)), input}.wait();
@@ -97,13 +98,13 @@ struct a_tool : testing::Test {
     return command(std::move(arguments));
   }
 
-  /// Runs it on the file.
+  /// Runs the tool on the store.
   tool_result run(std::vector<std::string> arguments,
                   const std::string& input = {}) const {
     return tool_process{on_pipes, on_store(std::move(arguments)), input}.wait();
   }
 
-  /// Runs it, and it must go well and say nothing on standard error.
+  /// Runs the tool, which must succeed and print nothing on standard error.
   std::string output(std::vector<std::string> arguments) const {
     const auto result = run(std::move(arguments));
     EXPECT_EQ(result.code, 0) << result.err;
@@ -111,7 +112,7 @@ struct a_tool : testing::Test {
     return result.out;
   }
 
-  /// The same with `--json`, for one document.
+  /// Runs the tool with `--json` and returns its only document.
   json document(std::vector<std::string> arguments) const {
     arguments.emplace_back("--json");
     const auto text = output(std::move(arguments));
@@ -119,7 +120,7 @@ struct a_tool : testing::Test {
     return json::parse(text);
   }
 
-  /// The same for one document per line.
+  /// Runs the tool with `--json` and returns its documents, one per line.
   std::vector<json> documents(std::vector<std::string> arguments) const {
     arguments.emplace_back("--json");
     std::vector<json> result;
@@ -132,7 +133,8 @@ struct a_tool : testing::Test {
     return result;
   }
 
-  /// Runs it with `--json`; it must fail, with nothing on standard output.
+  /// Runs the tool with `--json`; it must fail and print nothing on standard
+  /// output.
   json failure(int code, std::vector<std::string> arguments,
                const std::string& input = {}) const {
     arguments.emplace_back("--json");
@@ -149,7 +151,7 @@ struct a_tool : testing::Test {
     return {std::istreambuf_iterator<char>{in}, {}};
   }
 
-  /// The names of what is in the folder.
+  /// Returns the names of the files in the folder.
   std::vector<std::string> files() const {
     std::vector<std::string> result;
     for (const auto& x :
@@ -160,11 +162,11 @@ struct a_tool : testing::Test {
 
   scratch folder;
   std::filesystem::path file = folder / "chat.db";
-  /// Of the records 1 to 4 of `s1`.
+  /// Ids of the records 1 to 4 of `s1`.
   std::vector<std::string> ids;
 };
 
-/// Whether a text has another one in it.
+/// Returns whether a text contains another text.
 inline testing::AssertionResult has(const std::string& text,
                                     const std::string& part) {
   if (text.find(part) != std::string::npos)

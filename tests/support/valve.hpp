@@ -9,7 +9,7 @@
 
 namespace tertulia::test {
 
-/// What waits until it is told to go on, or until its test ends.
+/// Blocks threads until it is opened, or until the end of its test.
 class valve {
 public:
   ~valve() {
