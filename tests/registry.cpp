@@ -220,7 +220,7 @@ TEST_F(registry, actions_without_a_key_leave_nothing_behind) {
   EXPECT_LT(all_bytes_in_use(), before + 100'000); // 20 bytes for each action
 }
 
-// -- by key -------------------------------------------------------------------
+// -- access by key ------------------------------------------------------------
 
 TEST_F(registry, any_action_speaks_json) {
   define_shop();

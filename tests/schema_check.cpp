@@ -90,7 +90,7 @@ json an_order() {
 
 } // namespace
 
-// -- our own schemas ----------------------------------------------------------
+// -- schemas of types ---------------------------------------------------------
 
 TEST(schema_check, what_a_type_writes_is_what_its_schema_says) {
   EXPECT_EQ(told_of_type<checked::order>(an_order()), "");

@@ -245,7 +245,7 @@ TEST_F(session_flow, turns_are_counted_on_in_a_second_loop) {
     << "the turn that failed was none";
 }
 
-// -- changes from many sides --------------------------------------------------
+// -- concurrent changes -------------------------------------------------------
 
 TEST_F(session_flow, parts_of_a_body_patch_without_losing_a_change) {
   const auto add = [](flow_session sess) -> task<> {
@@ -432,7 +432,7 @@ TEST_F(session_flow, without_a_store_there_are_no_snapshots) {
     errc::failed_precondition);
 }
 
-// -- going on -----------------------------------------------------------------
+// -- continuation -------------------------------------------------------------
 
 TEST_F(session_flow, a_flow_goes_on_from_a_snapshot) {
   const auto recorder = listen();

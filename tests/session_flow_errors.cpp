@@ -68,7 +68,7 @@ struct session_flow_errors : conversations {
   }
 };
 
-/// Reads up to the error, which must come, and returns it.
+/// Reads until the expected error occurs, and returns it.
 template <class Talk>
 status_error error_in(Talk& talk, texts& heard) {
   return error_of([&] {

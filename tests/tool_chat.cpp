@@ -30,7 +30,7 @@ std::string id_of_chat(const a_chat& x) {
 
 } // namespace
 
-// -- talking ------------------------------------------------------------------
+// -- turns --------------------------------------------------------------------
 
 TEST_F(tool_chat, answers_each_line_of_a_pipe) {
   const auto result = run({"chat"}, "Hello\nI am tired\n");

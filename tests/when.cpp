@@ -32,7 +32,7 @@ task<int> now(int value) {
   co_return value;
 }
 
-/// Sleeps, and sets `heard` if it is cancelled.
+/// Sleeps for an hour, and sets `heard` if it is cancelled.
 task<int> last_wish(context ctx, bool& heard) {
   try {
     co_await ctx.sleep(1h);

@@ -3,8 +3,8 @@
 // Continues conversations in a store file, all at the same time, until it is
 // killed: a flow from each snapshot in the arguments, or a new one for "-", and
 // the session "s" of an agent that counts. Prints each step before it is taken,
-// and then the results that clients have received: "count <n>", or "<flow>
-// <id>".
+// and then the results that clients have received:
+// "count <n>", or "<flow> <id>".
 
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/sqlite_store.hpp>

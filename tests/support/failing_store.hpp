@@ -22,14 +22,14 @@
 
 namespace tertulia::test {
 
-/// A store that does what the test says, and otherwise what the store behind it
-/// does. What is said holds for the next requests, or for the next ones of one
-/// verb: `fail_next<save_snapshot>(2, errc::unavailable)`.
+/// Store that obeys the test, and otherwise forwards requests to the store
+/// behind it. An instruction holds for the next requests, or for the next
+/// requests of one verb: `fail_next<save_snapshot>(2, errc::unavailable)`.
 ///
 /// @threads any.
 class failing_store {
 public:
-  /// In front of a memory store.
+  /// Creates a failing store in front of a memory store.
   explicit failing_store(caf::actor_system& system)
     : failing_store(system, spawn_memory_store(system)) {}
 
@@ -42,7 +42,7 @@ public:
   failing_store(const failing_store&) = delete;
   failing_store& operator=(const failing_store&) = delete;
 
-  /// Ends it, whatever it holds back. A supervisor may start it again.
+  /// Ends the store, whatever it holds back. A supervisor may start it again.
   ~failing_store() {
     const std::lock_guard guard{script_->mutex};
     script_->over = true;
@@ -50,14 +50,14 @@ public:
     script_->front = nullptr;
   }
 
-  /// The store; the one that was started last if there were several.
+  /// Returns the store; the one that was started last if there were several.
   [[nodiscard]] managed_store store() const {
     const std::lock_guard guard{script_->mutex};
     return script_->front;
   }
 
-  /// Starts it again, with the same store behind it and what is left of the
-  /// script: for a supervisor.
+  /// Returns a factory for a supervisor. It starts the store again with the
+  /// same store behind it and the rest of the script.
   [[nodiscard]] std::function<managed_store(caf::actor_system&)>
   factory() const {
     return [script = script_](caf::actor_system& system) -> managed_store {
@@ -72,50 +72,50 @@ public:
     };
   }
 
-  /// The next so many requests have no effect and this answer.
+  /// Makes the next n requests have no effect and this answer.
   template <class Verb = void>
   void fail_next(std::uint32_t n, errc code) {
     plan<Verb>(n, {what::fail, code});
   }
 
-  /// The next so many requests have their effect, but this answer.
+  /// Makes the next n requests have their effect, but this answer.
   template <class Verb = void>
   void lose_next(std::uint32_t n, errc code) {
     plan<Verb>(n, {what::lose, code});
   }
 
-  /// The next so many requests have no effect and no answer before
+  /// Makes the next n requests have no effect and no answer before
   /// `answer_hung`.
   template <class Verb = void>
   void hang_next(std::uint32_t n) {
     plan<Verb>(n, {what::hang});
   }
 
-  /// The store dies of the next request, which has no answer, nor has what
-  /// hangs.
+  /// Makes the store die of the next request. Neither that request nor the
+  /// pending ones receive an answer.
   template <class Verb = void>
   void die_next() {
     plan<Verb>(1, {what::die});
   }
 
-  /// The next so many starts through `factory` throw.
+  /// Makes the next n starts through `factory` throw.
   void fail_start(std::uint32_t n) {
     const std::lock_guard guard{script_->mutex};
     script_->failed_starts = n;
   }
 
-  /// Lets what hangs have its effect and its answer.
+  /// Gives the pending requests their effect and their answer.
   void answer_hung() {
     caf::anon_send(caf::actor_cast<scripted>(store()), done_atom_v);
   }
 
-  /// How many requests there were.
+  /// Returns the number of requests.
   [[nodiscard]] std::uint64_t requests() const {
     const std::lock_guard guard{script_->mutex};
     return script_->requests;
   }
 
-  /// How many times it was started.
+  /// Returns the number of starts.
   [[nodiscard]] std::uint32_t starts() const {
     const std::lock_guard guard{script_->mutex};
     return script_->starts;
@@ -138,8 +138,8 @@ private:
     fault next;
   };
 
-  /// What actors and test share. It holds the actor that holds it until the
-  /// test is over.
+  /// State shared by the actors and the test. It keeps the actor `front` alive,
+  /// which keeps this state alive, until the test is over.
   struct script {
     template <class Verb>
     std::optional<fault> take() {

@@ -61,7 +61,8 @@ public:
     calls_ = {0, call, from_then_on};
   }
 
-  /// Makes reads fail as `fail_at` does for calls. Reads are not calls.
+  /// Makes the nth read from now on fail, and all later reads if `from_then_on`
+  /// is true; 0 for none. Reads are not calls.
   void fail_read_at(std::uint64_t read, bool from_then_on) {
     const std::scoped_lock guard{mutex_};
     reads_ = {0, read, from_then_on};

@@ -37,7 +37,7 @@ private:
   int defined_ = 0;
 };
 
-/// Counts a scope as left, however it is left.
+/// Increments a counter when a scope is left, in whichever way.
 class departure {
 public:
   explicit departure(int& left) noexcept : left_(&left) {}

@@ -16,8 +16,8 @@
 
 namespace tertulia::test {
 
-/// Access to a file that bypasses the store that has it. Like the store, it can
-/// compute the checksum of a row.
+/// Access to a file that bypasses the store that uses it. Like the store, it
+/// can compute the checksum of a row.
 class raw_sqlite {
 public:
   explicit raw_sqlite(const std::filesystem::path& file) {

@@ -69,8 +69,8 @@ ai::message model_says(Parts... parts) {
   return result;
 }
 
-/// Returns messages, or pieces of messages, as texts: `user: hello`, `model:
-/// add({"a":1})`, `tool: add=2`.
+/// Returns messages, or pieces of them, as texts: `user: hello`,
+/// `model: add({"a":1})`, `tool: add=2`.
 template <class Messages>
 std::vector<std::string> lines_of(const Messages& messages) {
   std::vector<std::string> result;
