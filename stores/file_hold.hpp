@@ -28,9 +28,9 @@ struct file_identity {
 /// reason. The lock belongs to the file and not to its name, so it is valid for
 /// all names of the file. Only other holds respect it.
 ///
-/// If standard input, output or error of the process are closed, the first hold
-/// opens them as `/dev/null`. Otherwise a file would get one of their
-/// descriptors, and all printed text would be written to it.
+/// If standard input, output or error of the process are closed when a hold is
+/// created, it opens them as `/dev/null`. Otherwise a file would get one of
+/// their descriptors, and all printed text would be written to it.
 ///
 /// @threads   any; `watch` and `expect_in_place` one at a time.
 /// @lifetime  must outlive all connections of SQLite to the file: its end

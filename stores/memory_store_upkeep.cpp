@@ -196,7 +196,7 @@ verified_page memory_store_data::verify(const verify_sessions& x) const {
       break;
     const auto begun = name == x.after;
     if (!begun) {
-      // The working state is not verified: it has no independent id here.
+      // Only the states of the records are verified, not the working state.
       if (left == 0) {
         result.more = true;
         return result;

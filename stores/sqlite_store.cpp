@@ -85,9 +85,9 @@ private:
 /// into one transaction.
 ///
 /// The first change begins the transaction and sends a `flush_atom` to the
-/// actor itself, behind all messages that wait in the mailbox by then. The atom
-/// is sent again as long as that brings more requests. When it arrives without
-/// more, the transaction is committed, and all requests since its begin are
+/// actor itself, behind all messages that wait in the mailbox by then. If more
+/// than `planned_` requests wait when the atom arrives, it is sent again.
+/// Otherwise the transaction is committed, and all requests since its begin are
 /// answered: the changes, and also the reads between them, because they may
 /// have seen changes that are not durable before the commit.
 class sqlite_store_state {
@@ -155,7 +155,7 @@ public:
         return read([x = std::move(x)](auto& data) { return data.verify(x); });
       },
       [this](caf::flush_atom) {
-        // As long as more requests arrive each time, it is worth waiting for
+        // As long as enough requests arrive each time, it is worth waiting for
         // the next ones.
         if (waiting_.size() > planned_)
           plan_commit();
@@ -274,8 +274,10 @@ private:
   store_actor::pointer self_;
   std::shared_ptr<sqlite_store_data> data_;
   std::size_t max_batch_ = 1;
-  /// Number of requests that wait at the next flush if the mailbox was empty
-  /// when the flush message was sent.
+  /// Maximum number of waiting requests with which the next flush message
+  /// commits: one more than waited when it was sent. For the first one of a
+  /// transaction that is the change that began it. Each later one is sent again
+  /// only if at least two more requests have arrived.
   std::size_t planned_ = 0;
   /// Requests that are answered after the commit.
   std::vector<std::unique_ptr<request>> waiting_;

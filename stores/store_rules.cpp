@@ -227,7 +227,8 @@ void describe(session_info& x, const state& content) {
     return;
   constexpr std::string_view before_array = R"({"messages":)";
   x.bytes = log.digest().size() - before_array.size() + 1; // closing bracket
-  // Nearly always one of the last two messages is from the user.
+  // The last four messages are searched first: nearly always one of them is
+  // from the user.
   std::size_t looked_at = 0;
   for (const std::size_t depth : {std::size_t{4}, preview_depth}) {
     const auto size = log.size();

@@ -212,9 +212,9 @@ managed_store supervise_store(caf::actor_system& system, store_factory factory,
                               restart_options options) {
   check(options);
   auto first = factory(system);
-  // Not hidden: a detached store ends only after the supervisor has been
-  // notified of it, which needs a running scheduler. So the system has to wait
-  // for the supervisor.
+  // Not hidden: the thread of a detached store ends only after the supervisor
+  // has received the store's down message and released its handle, which needs
+  // a running scheduler. So the system has to wait for the supervisor.
   return system.spawn(
     [](supervisor_actor::stateful_pointer<supervisor_state> self,
        store_factory factory, restart_options options, managed_store first) {

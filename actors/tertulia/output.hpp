@@ -103,9 +103,9 @@ public:
 
 /// Output stream of a body.
 ///
-/// Chunks are sent in batches: when the body waits, or when half a window has
-/// gathered. A body that computes for long between two chunks should call
-/// `flush`.
+/// Chunks are sent in batches: when the body waits, or when half a window or
+/// 512 chunks have gathered, whichever is less. A body that computes for long
+/// between two chunks should call `flush`.
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime a light handle; valid while the body runs.

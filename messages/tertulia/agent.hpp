@@ -99,7 +99,7 @@ struct session_data {
                        (), ())
 };
 
-// -- inputs of the actions on a store: docs/genkit.md 000 §10.1, 003 §9.1 ------
+// -- inputs of the actions on a store: docs/genkit.md 000 §10.1, 003 §9.1 -----
 
 /// Input of a store action that refers to a snapshot.
 struct snapshot_query {

@@ -50,7 +50,8 @@ enum class errc : std::uint8_t {
   internal = 13,
   /// The peer, node or store cannot be reached now. Retry.
   unavailable = 14,
-  /// Stored data is damaged. No retry.
+  /// Data is damaged or missing: in a store, a file, the messages of a
+  /// connection or the answer of a server. No retry.
   data_loss = 15,
   /// The caller is not authenticated. No retry.
   unauthenticated = 16,

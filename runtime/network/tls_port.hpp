@@ -37,7 +37,8 @@ public:
   /// @threads any.
   void start();
 
-  /// Stops accepting connections. Established connections continue.
+  /// Stops accepting connections and closes those whose handshake is in
+  /// progress. Established connections continue.
   /// @threads any.
   void stop();
 

@@ -252,8 +252,8 @@ private:
 json fitted_json(const json& schema, std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('{') || text.starts_with('[')) {
-    // JSON that is nested too deeply is rejected instead of being read as
-    // words.
+    // JSON that is nested too deeply or contains a zero byte is rejected
+    // instead of being read as words.
     detail::check_nesting(text);
     if (auto document = detail::document_or_null(text); !document.is_null())
       return document;

@@ -51,8 +51,9 @@ std::string filled(std::string_view form, std::string_view with) {
   return result;
 }
 
-/// Returns one of the answers, a different one each turn; empty if all of them
-/// need words and there are none.
+/// Returns one of the answers, a different one each turn; empty if none is
+/// left. Without words, answers that need them are left out. So is a repetition
+/// of the last answer, unless there is only one answer to choose from.
 std::string chosen(std::span<const std::string_view> answers,
                    std::string_view words, const recollection& now) {
   for (std::size_t i = 0; i < answers.size(); ++i) {

@@ -20,7 +20,8 @@ namespace tertulia::openai {
 /// that is left behind when a deadline passes. There is at most one lookup at a
 /// time: later calls wait for its result.
 ///
-/// @threads only on the I/O thread.
+/// @threads `find` only on the thread that runs the context: the I/O thread of
+///          the models, or the TLS thread between nodes.
 class name_search {
 public:
   using clock = std::chrono::steady_clock;

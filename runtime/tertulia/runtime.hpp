@@ -67,7 +67,8 @@ public:
 
   /// Defines a bidi action and registers it as `/bidi-action/<name>`.
   ///
-  /// @param name        1 to 128 printable ASCII characters without blanks.
+  /// @param name        1 to 128 printable ASCII characters without blanks,
+  ///                    and without `/` at the beginning or the end.
   /// @param body        a coroutine `task<Out>(context, Init, input<In>,
   ///                    output<Stream>)`, or without `Init`. The runtime keeps
   ///                    it while any connection to it is open, so a lambda may

@@ -48,7 +48,7 @@ struct session_file_options {
   /// Maximum length of a line, in bytes. A store does not hold longer values.
   std::size_t max_line = 1'000'000'000;
 
-  /// Called from time to time with the number of records that are done and the
+  /// Called after each record with the number of records that are done and the
   /// total number of records.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
@@ -70,8 +70,9 @@ session_info export_session(caf::actor_system& system,
 
 /// Creates a session from a file, with the original records, numbers, times,
 /// labels and ids. Its times of creation and of the last change are those of
-/// the import. Every hash is verified. Needs memory for a few states, however
-/// many records there are.
+/// the import. Every hash is verified. Needs memory for the states that are
+/// being saved, at most 64 at a time, and 8 bytes for the number of each
+/// record.
 ///
 /// The session is imported completely or not at all. During the import its
 /// records belong to a temporary session, whose name is that of the session

@@ -64,11 +64,15 @@ struct sqlite_options {
 ///
 /// Only one store at a time has the file open, under whatever name it was
 /// opened: the kernel keeps a lock on it. Other programs may read the file with
-/// SQLite meanwhile. This process may open it only with SQLite, too, and must
-/// close its connections before the store ends; otherwise SQLite loses its
-/// locks. SQLite keeps `<file>-wal` and `<file>-shm` next to the file while it
-/// is open: they belong to it and have to be copied with it. Files on network
-/// file systems are not supported.
+/// SQLite meanwhile. Other code in this process may open it only with the same
+/// copy of the SQLite library, because a process loses SQLite's locks on a file
+/// when it closes a descriptor of the file in any other way. The store does so
+/// when it ends, also for a restart: such code must close its connections
+/// before that.
+///
+/// SQLite keeps `<file>-wal` and `<file>-shm` next to the file while it is
+/// open: they belong to it and have to be copied with it. Files on network file
+/// systems are not supported.
 ///
 /// Standard input, output and error are opened as `/dev/null` if they were
 /// closed. `SIGXFSZ` is blocked on the thread of the store, and on a thread
@@ -78,16 +82,20 @@ struct sqlite_options {
 /// @param    file a relative name is resolved against the working directory at
 ///           the time of this call, also for restarts. The name is never
 ///           interpreted as a URI.
-/// @errors   throws `unavailable` if another store has the file open,
-///           `failed_precondition` if the file is not a store, has several hard
-///           links or was written by a newer version of this library,
-///           `not_found` if its directory does not exist, `permission_denied`,
-///           `data_loss`, `invalid_argument` for an empty name,
-///           `resource_exhausted` if a thread cannot be started. Requests fail
-///           as the protocol states; with `resource_exhausted` if the disk is
-///           full or the file may not grow; with `data_loss` for a change if
-///           the file was removed, moved or replaced meanwhile; with
-///           `unavailable` if the disk fails or the actor dies: then the
+/// @errors   throws `unavailable` if another store has the file open, the disk
+///           fails, a damaged log cannot be copied, or another file was in its
+///           place for a moment while it was opened; `failed_precondition` if
+///           the file is not a store, has several hard links or was written by
+///           a newer version of this library; `not_found` if its directory
+///           does not exist; `permission_denied`; `data_loss` if the file is
+///           damaged, or was removed or replaced while it was opened;
+///           `invalid_argument` for a name that is empty or contains a NUL and
+///           for an option out of range; `resource_exhausted` if a thread
+///           cannot be started, the disk is full or the file may not grow.
+///           Requests fail as the protocol states; with `resource_exhausted`
+///           if the disk is full or the file may not grow; with `data_loss` for
+///           a change if the file was removed, moved or replaced meanwhile;
+///           with `unavailable` if the disk fails or the actor dies: then the
 ///           request may have been executed.
 /// @threads  any; blocks until the file is open.
 /// @lifetime the store ends with its last handle and closes the file. After an

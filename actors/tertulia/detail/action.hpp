@@ -43,7 +43,8 @@ public:
   [[nodiscard]] virtual payload check_input(payload value) const = 0;
 
   /// Makes the task that runs a body.
-  /// @param init the result of `check_init`.
+  /// @param init the result of `check_init`; empty for a conversation, whose
+  ///             body uses `host::given_init`.
   [[nodiscard]] virtual task<payload> run(context ctx, payload init) const = 0;
 
   /// Returns the action as a conversation; null if it has no sessions.

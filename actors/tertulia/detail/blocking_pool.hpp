@@ -55,7 +55,8 @@ private:
 /// Threads for work that may block, separate from CAF's scheduler.
 ///
 /// @threads all members are thread-safe.
-/// @lifetime its destructor waits for the work that has begun.
+/// @lifetime its destructor waits until all submitted jobs have run, except
+///           those that were abandoned before a thread reached them.
 class blocking_pool {
 public:
   blocking_pool(std::size_t threads, std::size_t max_queue);

@@ -42,9 +42,9 @@ public:
   }
 
   /// Keeps a batch until it is read. A gap or a repetition in the numbers, or a
-  /// batch without chunks, ends the connection with `data_loss`. A batch beyond
-  /// the credit ends it with `resource_exhausted`: so at most as many batches
-  /// are unread as there are chunks in a window, whatever the sender does.
+  /// batch without chunks, ends the connection with `data_loss`. A batch that
+  /// `has_room_for` refuses ends it with `resource_exhausted`: so the number of
+  /// unread batches is bounded, whatever the sender does.
   void on(chunk_batch&& x);
 
   void on(const turn_end& x);
@@ -158,7 +158,8 @@ private:
   /// Counts chunks or ends of turns that have arrived.
   void spent(std::uint32_t count) noexcept;
 
-  /// Returns whether the credit can cover `count` more chunks.
+  /// Returns whether `count` more chunks can be kept. At most a window and 16
+  /// chunks are unread at a time, where an end of a turn counts as a chunk.
   [[nodiscard]] bool has_room_for(std::uint32_t count) const noexcept;
 
   [[nodiscard]] caf::error overrun() const;

@@ -65,7 +65,8 @@ struct session_policy {
   std::function<void(const state&)> check_initial;
   /// Returns whether to make a snapshot; empty for never.
   std::function<bool(const snapshot_moment&)> wanted;
-  /// If true, every change of the custom value is saved at once.
+  /// If true and there is a store, every edit of a session is saved before it
+  /// is answered.
   bool saves_changes = false;
   /// Makes the chunk that notifies the client of a snapshot; empty for none.
   std::function<payload(const snapshot_id&)> notice;

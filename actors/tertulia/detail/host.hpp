@@ -87,7 +87,8 @@ public:
   }
 
   /// Resumes the scheduled coroutines and sends the gathered chunks. Every
-  /// handler calls this last.
+  /// handler that can schedule a coroutine calls this last; those of
+  /// `claim_atom` and `spend_atom` cannot.
   void settle();
 
   /// Registers a wait.

@@ -18,9 +18,9 @@ namespace tertulia::detail {
 /// Queue of the outgoing chunks of one connection, with the credit that the
 /// client granted.
 ///
-/// Chunks gather until the body waits or half a window is full. They are then
-/// sent as one batch, so that body and client work at the same time and many
-/// chunks share the cost of one message.
+/// Chunks gather until the body waits or the batch is full, with half a window
+/// but at most `max_batch` chunks. They are then sent as one message, so that
+/// body and client work at the same time and many chunks share its cost.
 ///
 /// @threads only on the actor of its host.
 class outbox {
@@ -45,7 +45,8 @@ public:
 
   /// Spends credit for chunks that were sent beside those of the body: from the
   /// present credit or from the next grant. So the window can be overdrawn by
-  /// one chunk for each end of a turn.
+  /// one chunk for each end of a turn and one for the end of the invocation:
+  /// the notices of their snapshots.
   void spend(std::uint32_t chunks) noexcept {
     const auto paid = std::min(credit_, chunks);
     credit_ -= paid;

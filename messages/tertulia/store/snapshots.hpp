@@ -52,11 +52,14 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 /// again. Equal text of another type, or of another version of the type, is
 /// another state: it may mean something else.
 ///
-/// `invalid_argument` if agent, session or snapshot id is empty, if the content
-/// has no JSON, if `record.state` is not its id, or if a record under
-/// `append_rule::as_it_was` has no number or one beyond 2^63. `not_found` if
-/// the parent does not exist. `aborted` according to `append_rule`, or if the
-/// session is in none of the positions that the snapshot follows.
+/// `invalid_argument` if `check_name` rejects the session, if the snapshot id
+/// is empty, if the content has no JSON, if `record.state` is not its id, if
+/// the event is unknown, if a label or the note is invalid, or if a record
+/// under `append_rule::as_it_was` has no number or one of 2^63 or more.
+/// `not_found` if the parent does not exist. `aborted` according to
+/// `append_rule`, or if the session is in none of the positions that the
+/// snapshot follows. `resource_exhausted` for more than `max_labels` labels, or
+/// if the session has no number left for another record.
 struct save_snapshot {
   save_snapshot() = default;
   save_snapshot(snapshot_record record, state content, append_rule where,

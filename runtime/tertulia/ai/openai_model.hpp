@@ -117,8 +117,9 @@ struct openai_options {
 /// Text and reasoning are streamed as they arrive, and all tool requests at the
 /// end, when they are complete. Incomplete requests of an answer that was too
 /// long are omitted. Pictures are sent by their URL. The members of
-/// `model_config::custom` are sent unchanged, in addition to the known ones.
-/// Data that the caller does not read is not read from the server, and a cancel
+/// `model_config::custom` are added to the request unchanged. They replace
+/// members of the same name that this library writes, even `messages`. Data
+/// that the caller does not read is not read from the server, and a cancel
 /// closes the connection.
 ///
 /// One thread serves all requests of a process. A name lookup of a server takes

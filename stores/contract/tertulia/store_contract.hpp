@@ -32,8 +32,9 @@
 // The factory outlives the actor system, so it holds files rather than actors.
 // It declares the optional capabilities of the store:
 //
-//   - `open` returns a managed_store: sessions are listed, labelled, deleted,
-//     pruned, copied and verified;
+//   - `open` returns a managed_store: sessions are listed, titled, copied,
+//     pruned, deleted and verified, snapshots are labelled and annotated, and
+//     the store is vacuumed;
 //   - static constexpr bool durable = true: a store that is opened again, after
 //     the first one has ended, has the data of the first one;
 //   - void corrupt(const state_id&): changes the stored data of a state in the
