@@ -1,78 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/hex.hpp>
+#include <tertulia/detail/random_bytes.hpp>
 #include <tertulia/trace.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <chrono>
-#include <cstring>
 #include <mutex>
-#include <random>
 
 namespace tertulia {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-/// Blackman and Vigna's xoshiro256++: 32 bytes per thread, a few cycles per
-/// number.
-class generator {
-public:
-  generator() {
-    std::random_device os;
-    for (auto& word : state_)
-      word = std::uint64_t{os()} << 32 | os();
-  }
-
-  std::uint64_t operator()() noexcept {
-    auto& s = state_;
-    const auto result = std::rotl(s[0] + s[3], 23) + s[0];
-    const auto t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = std::rotl(s[3], 45);
-    return result;
-  }
-
-private:
-  std::array<std::uint64_t, 4> state_;
-};
-
-/// Returns the value of a lower-case hex digit, -1 for any other character.
-int digit(char c) noexcept {
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/// @pre `hex` has two characters for each byte of `out`.
-template <std::size_t Size>
-bool read_hex(std::string_view hex, std::array<std::uint8_t, Size>& out) {
-  for (std::size_t i = 0; i < Size; ++i) {
-    const auto high = digit(hex[2 * i]);
-    const auto low = digit(hex[2 * i + 1]);
-    if (high < 0 || low < 0)
-      return false;
-    out[i] = static_cast<std::uint8_t>(high << 4 | low);
-  }
-  return true;
-}
-
-template <std::size_t Size>
-std::string to_hex(const std::array<std::uint8_t, Size>& bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string result;
-  for (auto byte : bytes) {
-    result += digits[byte >> 4];
-    result += digits[byte & 15];
-  }
-  return result;
-}
 
 template <std::size_t Size>
 bool is_zero(const std::array<std::uint8_t, Size>& bytes) noexcept {
@@ -94,13 +35,9 @@ attribute_value copy(const attribute_ref& x) {
 
 template <std::size_t Size>
 hex_id<Size> hex_id<Size>::random() {
-  thread_local generator next;
   hex_id result;
   do
-    for (std::size_t i = 0; i < Size; i += sizeof(std::uint64_t)) {
-      const auto word = next();
-      std::memcpy(&result.bytes_[i], &word, sizeof(word));
-    }
+    detail::random_bytes(result.bytes_);
   while (is_zero(result.bytes_));
   return result;
 }
@@ -108,8 +45,7 @@ hex_id<Size> hex_id<Size>::random() {
 template <std::size_t Size>
 std::optional<hex_id<Size>> hex_id<Size>::parse(std::string_view hex) {
   hex_id result;
-  if (hex.size() != 2 * Size || !read_hex(hex, result.bytes_)
-      || is_zero(result.bytes_))
+  if (!detail::read_hex(hex, result.bytes_) || is_zero(result.bytes_))
     return std::nullopt;
   return result;
 }
@@ -118,11 +54,11 @@ template class hex_id<16>;
 template class hex_id<8>;
 
 std::string to_string(const trace_id& x) {
-  return to_hex(x.bytes());
+  return detail::to_hex(x.bytes());
 }
 
 std::string to_string(const span_id& x) {
-  return to_hex(x.bytes());
+  return detail::to_hex(x.bytes());
 }
 
 std::string span_context::to_traceparent() const {
@@ -139,8 +75,8 @@ std::optional<span_context> parse_traceparent(std::string_view header) {
     return std::nullopt;
   std::array<std::uint8_t, 1> version{};
   std::array<std::uint8_t, 1> flags{};
-  if (!read_hex(header.substr(0, 2), version) || version[0] == 0xff
-      || !read_hex(header.substr(53, 2), flags))
+  if (!detail::read_hex(header.substr(0, 2), version) || version[0] == 0xff
+      || !detail::read_hex(header.substr(53, 2), flags))
     return std::nullopt;
   if (header.size() > size && (version[0] == 0 || header[size] != '-'))
     return std::nullopt;

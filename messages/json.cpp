@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/hex.hpp>
 #include <tertulia/json.hpp>
 
 #include <bit>
@@ -69,7 +70,7 @@ std::size_t plain_prefix(std::string_view text) {
 }
 
 void append_escape(std::string& out, char c) {
-  constexpr std::string_view hex = "0123456789abcdef";
+  const auto byte = static_cast<std::uint8_t>(c);
   switch (c) {
     case '"': out += "\\\""; return;
     case '\\': out += "\\\\"; return;
@@ -78,10 +79,7 @@ void append_escape(std::string& out, char c) {
     case '\n': out += "\\n"; return;
     case '\r': out += "\\r"; return;
     case '\t': out += "\\t"; return;
-    default:
-      out += "\\u00";
-      out += hex[static_cast<unsigned char>(c) >> 4];
-      out += hex[static_cast<unsigned char>(c) & 15];
+    default: out += "\\u00" + detail::to_hex({&byte, 1});
   }
 }
 

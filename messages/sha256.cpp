@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/hex.hpp>
 #include <tertulia/sha256.hpp>
 
 #include <bit>
@@ -53,14 +54,7 @@ std::array<std::uint8_t, 32> sha256::digest() const noexcept {
 }
 
 std::string sha256::hex() const {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string result;
-  result.reserve(64);
-  for (const auto byte : digest()) {
-    result += digits[byte >> 4];
-    result += digits[byte & 15];
-  }
-  return result;
+  return detail::to_hex(digest());
 }
 
 } // namespace tertulia

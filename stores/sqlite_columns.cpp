@@ -2,6 +2,7 @@
 
 #include "sqlite_columns.hpp"
 
+#include <tertulia/detail/hex.hpp>
 #include <tertulia/status.hpp>
 
 #include <algorithm>
@@ -16,39 +17,18 @@ namespace {
 constexpr std::array<std::string_view, 3> event_names{
   "turn_end", "tool_iteration_end", "invocation_end"};
 
-int digit_of(char x) {
-  if (x >= '0' && x <= '9')
-    return x - '0';
-  if (x >= 'a' && x <= 'f')
-    return x - 'a' + 10;
-  return -1;
-}
 } // namespace
 
 std::string bytes_of_hex(std::string_view hex) {
-  std::string result;
-  if (hex.size() != 64)
-    return result;
-  for (std::size_t i = 0; i < hex.size(); i += 2) {
-    const auto high = digit_of(hex[i]);
-    const auto low = digit_of(hex[i + 1]);
-    if (high < 0 || low < 0)
-      return {};
-    result += static_cast<char>(high * 16 + low);
-  }
-  return result;
+  std::array<std::uint8_t, 32> bytes{};
+  if (!detail::read_hex(hex, bytes))
+    return {};
+  return {bytes.begin(), bytes.end()};
 }
 
 std::string hex_of_bytes(std::string_view bytes) {
-  constexpr auto digits = "0123456789abcdef";
-  std::string result;
-  result.reserve(bytes.size() * 2);
-  for (const auto x : bytes) {
-    const auto byte = static_cast<unsigned char>(x);
-    result += digits[byte / 16];
-    result += digits[byte % 16];
-  }
-  return result;
+  return detail::to_hex(
+    {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 std::optional<stored_type> type_of(std::string_view name,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/trace.hpp>
 #include <tertulia/uuid.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
 #include <set>
 #include <string>
 #include <thread>
@@ -23,6 +25,27 @@ using strings = std::vector<std::string>;
 strings made(std::size_t count) {
   strings result(count);
   std::generate(result.begin(), result.end(), make_uuid);
+  return result;
+}
+
+std::string made_in_a_forked_process(const std::function<std::string()>& make) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(pipe(ends.data()), 0);
+  const auto child = fork();
+  EXPECT_GE(child, 0);
+  if (child == 0) {
+    const auto mine = make();
+    const auto sent = write(ends[1], mine.data(), mine.size());
+    _exit(sent == static_cast<ssize_t>(mine.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string result(64, '\0');
+  const auto size = read(ends[0], result.data(), result.size());
+  result.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  close(ends[0]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
   return result;
 }
 
@@ -61,25 +84,15 @@ TEST(uuid, no_two_are_the_same_whatever_thread_makes_them) {
 }
 
 TEST(uuid, a_forked_process_makes_others) {
-  const auto before = make_uuid();
-  std::array<int, 2> ends{};
-  ASSERT_EQ(pipe(ends.data()), 0);
-  const auto child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    const auto mine = make_uuid();
-    const auto sent = write(ends[1], mine.data(), mine.size());
-    _exit(sent == static_cast<ssize_t>(mine.size()) ? 0 : 1);
+  const auto make_trace_id = [] { return to_string(trace_id::random()); };
+  for (const std::function<std::string()>& make :
+       {std::function<std::string()>{make_uuid}, {make_trace_id}}) {
+    const auto before = make(); // there are random bytes for more
+    const auto other = made_in_a_forked_process(make);
+    EXPECT_EQ(other.size(), before.size());
+    EXPECT_NE(other, make());
+    EXPECT_NE(other, before);
   }
-  close(ends[1]);
-  std::string other(36, '\0');
-  EXPECT_EQ(read(ends[0], other.data(), other.size()), 36);
-  close(ends[0]);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  EXPECT_NE(other, make_uuid());
-  EXPECT_NE(other, before);
 }
 
 } // namespace tertulia::test::uuid_tests
