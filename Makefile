@@ -50,7 +50,7 @@ build: deps ## build everything (BUILD_TYPE=Release, JOBS=all cores, UNITY=ON)
 run: deps ## talk to an agent that remembers (CHAT_ARGS=--new)
 	@{ $(configure_build) && $(call compile,build,tertulia_tool); } \
 	  </dev/null >&2
-	@build/runtime/tool/tertulia chat $(CHAT_ARGS)
+	@build/runtime/cli/tertulia chat $(CHAT_ARGS)
 
 test: build ## run all tests and examples
 	@$(call ctest,build)

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <streambuf>
 
-#include "../runtime/tool/snapshot_tree.hpp"
+#include "../runtime/cli/snapshot_tree.hpp"
 #include "conversation.hpp"
 #include "row.hpp"
 #include "scratch.hpp"

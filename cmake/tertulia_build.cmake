@@ -33,6 +33,18 @@ macro(tertulia_needs)
   string(APPEND TERTULIA_NEEDS "find_dependency(${tertulia_need})\n")
 endmacro()
 
+# tertulia_needs_for(<component> <arguments of find_package>): the same for what
+# only users of one component need.
+macro(tertulia_needs_for component)
+  find_package(${ARGN} REQUIRED)
+  set(tertulia_need ${ARGN})
+  list(JOIN tertulia_need " " tertulia_need)
+  string(APPEND TERTULIA_NEEDS
+    "if(${component} IN_LIST tertulia_FIND_COMPONENTS)\n"
+    "  find_dependency(${tertulia_need})\nelse()\n"
+    "  find_package(${tertulia_need} QUIET)\nendif()\n")
+endmacro()
+
 # What every target of ours has in common, be it a room or a program.
 function(tertulia_common target)
   target_compile_options(${target} PRIVATE
@@ -74,12 +86,24 @@ add_custom_target(tertulia_rooms)
 # tertulia_room(<name> SOURCES <file>... [SEES <room>...]
 #               [LINKS [PUBLIC <target>...] [PRIVATE <target>...]])
 #
-# Declares tertulia::<name>. What lies under <room>/tertulia/ is public and gets
-# installed; the room itself is on the include path of its own sources only. A
-# room without sources is an interface library.
+# Declares tertulia::<name>, a folder of a room. Headers under tertulia/ are
+# public and installed; the folder itself is on the include path of its own
+# sources only. A folder without sources is an interface library. It can only see
+# folders that are declared before it, so there is no circle.
 function(tertulia_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;SEES;LINKS")
   set(target tertulia_${name})
+  set(roots ${CMAKE_CURRENT_SOURCE_DIR})
+  foreach(seen IN LISTS room_SEES)
+    if(NOT TARGET tertulia::${seen})
+      message(FATAL_ERROR "${name} sees ${seen}, which is not above it")
+    endif()
+    get_property(further GLOBAL PROPERTY tertulia_roots_of_${seen})
+    list(APPEND roots ${further})
+  endforeach()
+  list(REMOVE_DUPLICATES roots)
+  set_property(GLOBAL PROPERTY tertulia_roots_of_${name} ${roots})
+  set_property(GLOBAL APPEND PROPERTY tertulia_roots ${CMAKE_CURRENT_SOURCE_DIR})
   list(TRANSFORM room_SEES PREPEND tertulia::)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS tertulia/*.hpp)
 
@@ -120,7 +144,8 @@ endfunction()
 # library.
 function(tertulia_program name)
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE tertulia::runtime)
+  target_link_libraries(${name} PRIVATE tertulia::offline_model
+    tertulia::openai_model tertulia::memory_store tertulia::sqlite_store)
   list(LENGTH ARGN sources)
   if(sources EQUAL 1)
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
@@ -146,8 +171,9 @@ endmacro()
 # Installs what find_package(tertulia) reads.
 function(tertulia_install_package)
   set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tertulia)
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/tertulia-config.cmake.in
-    tertulia-config.cmake @ONLY)
+  configure_package_config_file(
+    ${PROJECT_SOURCE_DIR}/cmake/tertulia-config.cmake.in tertulia-config.cmake
+    INSTALL_DESTINATION ${config_dir} NO_SET_AND_CHECK_MACRO)
   # Below 1.0 a new minor version may break its users.
   write_basic_package_version_file(tertulia-config-version.cmake
     COMPATIBILITY SameMinorVersion)

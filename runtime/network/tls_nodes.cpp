@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "../openai/name_search.hpp"
+#include "name_search.hpp"
 #include "tls_port.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -214,7 +214,7 @@ find_addresses(std::weak_ptr<asio::io_context> at, const destination& to) {
     result.emplace_back(address, to.port);
     co_return result;
   }
-  openai::name_search names{std::move(at), to.host, std::to_string(to.port)};
+  name_search names{std::move(at), to.host, std::to_string(to.port)};
   result = co_await names.find(to.until);
   co_return result;
 }

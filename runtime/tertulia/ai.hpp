@@ -21,8 +21,6 @@
 #include <tertulia/ai/model.hpp>
 #include <tertulia/ai/model_handle.hpp>
 #include <tertulia/ai/model_output.hpp>
-#include <tertulia/ai/offline_model.hpp>
-#include <tertulia/ai/openai_model.hpp>
 #include <tertulia/ai/part.hpp>
 #include <tertulia/ai/prompt.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
@@ -32,3 +30,11 @@
 #include <tertulia/ai/tool.hpp>
 #include <tertulia/ai/tool_context.hpp>
 #include <tertulia/ai/tool_options.hpp>
+
+// Models that are components of their own.
+#if __has_include(<tertulia/ai/offline_model.hpp>)
+#include <tertulia/ai/offline_model.hpp>
+#endif
+#if __has_include(<tertulia/ai/openai_model.hpp>)
+#include <tertulia/ai/openai_model.hpp>
+#endif

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "../../stores/sqlite_store_actor.hpp"
+#include "../../stores/sqlite/sqlite_store_actor.hpp"
 #include "raw_sqlite.hpp"
 #include <gtest/gtest.h>
 

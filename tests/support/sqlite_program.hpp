@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../stores/sqlite_store_actor.hpp"
+#include "../../stores/sqlite/sqlite_store_actor.hpp"
 #include "scratch.hpp"
 #include <gtest/gtest.h>
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/store_rules.hpp>
+
 #include <caf/timestamp.hpp>
 
 #include <algorithm>
 #include <utility>
 
 #include "memory_store_data.hpp"
-#include "store_rules.hpp"
 
 namespace tertulia {
 

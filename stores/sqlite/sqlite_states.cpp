@@ -5,6 +5,7 @@
 #include <tertulia/json.hpp>
 #include <tertulia/sha256.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "sqlite_checksum.hpp"
 #include "sqlite_columns.hpp"
 #include "sqlite_keys.hpp"
-#include "store_rules.hpp"
 #include "stored_message.hpp"
 
 namespace tertulia {

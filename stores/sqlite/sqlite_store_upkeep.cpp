@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
 
 #include <caf/timestamp.hpp>
 
@@ -10,7 +11,6 @@
 
 #include "sqlite_columns.hpp"
 #include "sqlite_store_data.hpp"
-#include "store_rules.hpp"
 
 // Requests that manage sessions from outside.
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +13,6 @@
 #include "sqlite_columns.hpp"
 #include "sqlite_log.hpp"
 #include "sqlite_store_data.hpp"
-#include "store_rules.hpp"
 
 namespace tertulia {
 

@@ -12,7 +12,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
-namespace tertulia::openai {
+namespace tertulia::network {
 
 /// Search for the addresses of one host.
 ///
@@ -57,4 +57,4 @@ private:
   std::weak_ptr<search> under_way_;
 };
 
-} // namespace tertulia::openai
+} // namespace tertulia::network

@@ -76,10 +76,10 @@ void connection::check_open(const url& to) const {
 }
 
 asio::awaitable<void>
-connection::connect_to(const url& where, name_search& names,
+connection::connect_to(const url& where, network::name_search& names,
                        std::chrono::steady_clock::time_point deadline) {
   beast::error_code error;
-  name_search::addresses found;
+  network::name_search::addresses found;
   if (const auto address = asio::ip::make_address(where.host, error); !error) {
     found.emplace_back(address, where.port_number());
   } else {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "store_rules.hpp"
-
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -3,6 +3,7 @@
 #include <tertulia/json.hpp>
 #include <tertulia/session_file.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
 #include <tertulia/uuid.hpp>
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 
 #include "session_lines.hpp"
 #include "store_client.hpp"
-#include "store_rules.hpp"
 
 namespace tertulia {
 

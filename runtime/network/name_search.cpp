@@ -14,7 +14,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-namespace tertulia::openai {
+namespace tertulia::network {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
@@ -122,4 +122,4 @@ std::shared_ptr<name_search::search> name_search::start() {
   return result;
 }
 
-} // namespace tertulia::openai
+} // namespace tertulia::network

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "name_search.hpp"
+#include "../../network/name_search.hpp"
 #include "url.hpp"
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -24,7 +24,7 @@ struct destination {
   url server;
   std::optional<url> proxy;
   /// Name search for the proxy, or for the server without one.
-  std::shared_ptr<name_search> names;
+  std::shared_ptr<network::name_search> names;
   /// TLS context; null for plain connections.
   std::shared_ptr<boost::asio::ssl::context> tls;
   caf::timespan connect_within;
@@ -58,7 +58,7 @@ public:
 private:
   void check_open(const url& to) const;
   boost::asio::awaitable<void>
-  connect_to(const url& where, name_search& names,
+  connect_to(const url& where, network::name_search& names,
              std::chrono::steady_clock::time_point deadline);
   boost::asio::awaitable<void> tunnel(const url& proxy, const url& to);
   boost::asio::awaitable<void> shake_hands(const destination& to);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
 
 #include <algorithm>
 #include <utility>
 
 #include "sqlite_columns.hpp"
 #include "sqlite_store_data.hpp"
-#include "store_rules.hpp"
 
 // Lookup of sessions and records in a file, and of the active records.
 

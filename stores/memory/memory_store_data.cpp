@@ -3,6 +3,7 @@
 #include "memory_store_data.hpp"
 
 #include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
 
 #include <caf/timestamp.hpp>
 
@@ -10,8 +11,6 @@
 #include <functional>
 #include <limits>
 #include <utility>
-
-#include "store_rules.hpp"
 
 namespace tertulia {
 

@@ -3,6 +3,7 @@
 #include "sqlite_store_data.hpp"
 
 #include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
 
 #include <caf/timestamp.hpp>
 
@@ -11,7 +12,6 @@
 #include <utility>
 
 #include "sqlite_columns.hpp"
-#include "store_rules.hpp"
 
 namespace tertulia {
 
