@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
 
 #include <cstddef>

@@ -24,7 +24,7 @@ public:
   explicit snapshot_turns(stage& at) : at_(at) {
     const auto store = spawn_memory_store(at.system);
     if constexpr (Kind == kind::agent)
-      flow_ = opener_with(ai::define_agent(
+      flow_ = opener_with(ai::define_chat_agent(
         at.rt, "chat", chat_agent, with_client_states{},
         with_snapshot_store(store),
         with_snapshot_callback(snapshot_on{snapshot_event::turn_end})));

@@ -42,7 +42,7 @@ public:
 private:
   opener opening() {
     if constexpr (Kind == talk_kind::agent)
-      return opener_of(ai::define_agent(at_.rt, "chat", trivial_agent));
+      return opener_of(ai::define_chat_agent(at_.rt, "chat", trivial_agent));
     else
       return opener_of(ai::define_session_flow(at_.rt, "chat", trivial_flow));
   }

@@ -4,7 +4,7 @@
 // receives text and snapshot ids, and sends its next line when the turn has
 // ended.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/memory_store.hpp>
 
 #include <caf/all.hpp>
@@ -139,7 +139,7 @@ int main() {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
-  auto agent = ai::define_agent(
+  auto agent = ai::define_chat_agent(
     rt, "chatAgent", chat,
     tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)),
     tertulia::with_snapshot_callback(tertulia::snapshot_always{}));

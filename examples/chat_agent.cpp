@@ -4,7 +4,7 @@
 // The client receives the model's text, status updates, and the id of every
 // snapshot.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 
@@ -60,7 +60,7 @@ int main() {
 
   // --(chat-begin)--
   using enum tertulia::snapshot_event;
-  auto agent = ai::define_agent(
+  auto agent = ai::define_chat_agent(
     rt, "chatAgent", chat,
     tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)),
     tertulia::with_snapshot_callback(

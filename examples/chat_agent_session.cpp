@@ -3,6 +3,7 @@
 // A chat that outlives its connections: the session is in a store, and any
 // client that knows its id can continue it.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
@@ -53,8 +54,8 @@ int main() {
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
 
-  auto agent = rt.define_agent(
-    "chatAgent", chat,
+  auto agent = tertulia::define_agent(
+    rt, "chatAgent", chat,
     tertulia::with_session_store(tertulia::spawn_memory_store(system)));
 
   // --(session-begin)--

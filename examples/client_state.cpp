@@ -4,7 +4,7 @@
 // it sends the state when it opens a connection, and receives it at the end.
 // The agent needs no store.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/describe.hpp>
 
 #include <iostream>
@@ -38,7 +38,7 @@ int main() {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
-  auto agent = ai::define_agent(rt, "chatAgent", chat);
+  auto agent = ai::define_chat_agent(rt, "chatAgent", chat);
 
   // --(client-state-begin)--
   ai::conversation_state<chat_state> state;

@@ -3,7 +3,7 @@
 // An agent that creates files. Artifacts are streamed, kept in the session, and
 // part of its snapshots. A file replaces an older one of the same name.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 
@@ -47,7 +47,7 @@ int main() {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
-  auto agent = ai::define_agent(
+  auto agent = ai::define_chat_agent(
     rt, "codeAgent", write_code,
     tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)),
     tertulia::with_snapshot_callback(tertulia::snapshot_always{}));

@@ -6,6 +6,7 @@
 //
 // With a store it continues the last conversation, even after `kill -9`.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 #include <tertulia/sqlite_store.hpp>
@@ -52,7 +53,8 @@ void converse(const options& said) {
   const auto store = said.store.empty()
                        ? tertulia::spawn_memory_store(system)
                        : tertulia::spawn_sqlite_store(system, said.store);
-  auto talk = rt.define_agent("echo", echo, tertulia::with_session_store(store))
+  auto talk = tertulia::define_agent(rt, "echo", echo,
+                                     tertulia::with_session_store(store))
                 .stream_bidi(tertulia::with_session_id(
                   tertulia::session_id{said.session}));
 

@@ -2,6 +2,7 @@
 
 // Migrates a state that was stored by an older program to the current version.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 
@@ -53,8 +54,8 @@ tertulia::task<> keep(tertulia::context, tertulia::session<Memo> sess,
 void leave_a_session(caf::actor_system& system,
                      const tertulia::snapshot_store& store) {
   tertulia::runtime rt{system};
-  auto agent = rt.define_agent("memo", keep<last_year::memo>,
-                               tertulia::with_session_store(store));
+  auto agent = tertulia::define_agent(rt, "memo", keep<last_year::memo>,
+                                      tertulia::with_session_store(store));
   auto talk = agent.stream_bidi(tertulia::with_session_id("mine"));
   talk.send("buy tea");
   talk.close();
@@ -71,12 +72,11 @@ int main() {
 
   tertulia::runtime rt{system};
   // --(migration-begin)--
-  auto agent
-    = rt.define_agent("memo", keep<memo>, tertulia::with_session_store(store),
-                      // from version 1 to 2
-                      tertulia::with_migration(1, [](tertulia::json& x) {
-                        x["language"] = "en";
-                      }));
+  auto agent = tertulia::define_agent(
+    rt, "memo", keep<memo>, tertulia::with_session_store(store),
+    // from version 1 to 2
+    tertulia::with_migration(1,
+                             [](tertulia::json& x) { x["language"] = "en"; }));
   // --(migration-end)--
 
   auto talk = agent.stream_bidi(tertulia::with_session_id("mine"));

@@ -4,7 +4,7 @@
 // one on a server with OpenAI's protocol: `models NAME`, or `models NAME URL
 // [CERTIFICATES]` for your own server.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/offline_model.hpp>
 #include <tertulia/ai/openai_model.hpp>
@@ -75,7 +75,7 @@ ai::model define_house_model(tertulia::runtime& rt, const std::string& name,
 
 // --(chat-begin)--
 auto define_chat(tertulia::runtime& rt, const ai::model& model) {
-  return ai::define_agent(
+  return ai::define_chat_agent(
     rt, "chat-" + model.info().name,
     [model](tertulia::context ctx, ai::session<tertulia::nothing> sess,
             tertulia::input<ai::conversation_input> in,

@@ -4,6 +4,7 @@
 // an initial state. An initial state is for new sessions only; an existing
 // session keeps its state.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
@@ -37,8 +38,8 @@ int main() {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
-  auto agent = rt.define_agent(
-    "chatAgent", listen,
+  auto agent = tertulia::define_agent(
+    rt, "chatAgent", listen,
     tertulia::with_session_store(tertulia::spawn_memory_store(system)));
 
   // --(opening-begin)--

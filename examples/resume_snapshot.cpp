@@ -3,7 +3,7 @@
 // A chat agent resumes from any of its snapshots. Nothing is lost: the session
 // then has two branches.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/memory_store.hpp>
 
 #include <iostream>
@@ -31,7 +31,7 @@ int main() {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
-  auto agent = ai::define_agent(
+  auto agent = ai::define_chat_agent(
     rt, "chatAgent", chat,
     tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)),
     tertulia::with_snapshot_callback(tertulia::snapshot_always{}));

@@ -3,6 +3,7 @@
 // A callback decides when to create a snapshot: it is called at the end of each
 // turn and of the invocation, and receives the state.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
@@ -69,8 +70,8 @@ int main() {
 
   auto try_out = [&](const std::string& name, auto callback) {
     // --(callback-begin)--
-    auto agent = rt.define_agent(
-      name, listen,
+    auto agent = tertulia::define_agent(
+      rt, name, listen,
       tertulia::with_session_store(tertulia::spawn_memory_store(system)),
       tertulia::with_snapshot_callback(callback));
     // --(callback-end)--

@@ -3,6 +3,7 @@
 // An agent whose session has a history: it creates snapshots, and an earlier
 // one is restored. Later snapshots are then orphaned, but not lost.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
@@ -53,8 +54,8 @@ int main() {
 
   // --(snapshots-begin)--
   using enum tertulia::snapshot_event;
-  auto agent = rt.define_agent(
-    "chatAgent", chat,
+  auto agent = tertulia::define_agent(
+    rt, "chatAgent", chat,
     tertulia::with_session_store(tertulia::spawn_memory_store(system)),
     tertulia::with_snapshot_callback(
       tertulia::snapshot_on{turn_end, invocation_end}));

@@ -4,7 +4,7 @@
 // session; it only reports when a snapshot may be useful. The tools find the
 // session through their context.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 
@@ -92,7 +92,7 @@ int main() {
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
   using enum tertulia::snapshot_event;
-  auto waiter = ai::define_agent(
+  auto waiter = ai::define_chat_agent(
     rt, "waiter", serve,
     tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)),
     tertulia::with_snapshot_callback(

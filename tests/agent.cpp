@@ -2,6 +2,7 @@
 
 // Start of an agent from a session or a snapshot, its changes and its output.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/when.hpp>
 
 #include <cstdint>
@@ -38,8 +39,8 @@ TEST_F(agent, a_new_session_begins_with_the_init_or_a_default_state) {
 }
 
 TEST_F(agent, changes_that_wait_for_the_store_are_all_kept) {
-  const auto notes = rt->define_agent(
-    "notes",
+  const auto notes = define_agent(
+    *rt, "notes",
     [](context, session<notebook> mine, input<std::string>,
        responder<int>) -> task<int> {
       co_await when_all(mine.update([](notebook& x) { x.count += 1; }),
@@ -53,8 +54,8 @@ TEST_F(agent, changes_that_wait_for_the_store_are_all_kept) {
 }
 
 TEST_F(agent, states_that_wait_for_the_store_are_saved_one_by_one) {
-  const auto notes = rt->define_agent(
-    "notes",
+  const auto notes = define_agent(
+    *rt, "notes",
     [](context, session<notebook> mine, input<std::string>,
        responder<int>) -> task<int> {
       const notebook first{1, "a"};
@@ -110,7 +111,7 @@ TEST_F(agent, two_agents_with_one_store_do_not_share_sessions) {
 }
 
 TEST_F(agent, without_a_store_a_session_lives_as_long_as_its_connection) {
-  const auto notes = rt->define_agent("notes", take_notes);
+  const auto notes = define_agent(*rt, "notes", take_notes);
   const auto first = finish(notes.stream_bidi(), words{"a"});
   const auto second = finish(notes.stream_bidi(), words{"b"});
   EXPECT_NE(first.session_id, second.session_id);
@@ -119,7 +120,7 @@ TEST_F(agent, without_a_store_a_session_lives_as_long_as_its_connection) {
 }
 
 TEST_F(agent, without_a_store_nobody_knows_a_session_by_its_id) {
-  const auto notes = rt->define_agent("notes", take_notes);
+  const auto notes = define_agent(*rt, "notes", take_notes);
   const auto error
     = error_of([&] { return notes.stream_bidi(with_session_id("mine")); });
   EXPECT_EQ(error.code(), errc::failed_precondition);
@@ -248,7 +249,7 @@ TEST_F(agent, an_unknown_snapshot_fails_when_the_connection_is_opened) {
 }
 
 TEST_F(agent, without_a_store_nothing_can_be_restored) {
-  const auto notes = rt->define_agent("notes", take_notes);
+  const auto notes = define_agent(*rt, "notes", take_notes);
   EXPECT_EQ(code_from([&] { (void)notes.stream_bidi(with_snapshot_id("x")); }),
             errc::failed_precondition);
   EXPECT_TRUE(nothing_is_left());
@@ -324,7 +325,7 @@ TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
     EXPECT_EQ(look_at(notes, x), x.goes_on_with) << name_of(x);
   }
   restart({});
-  const auto notes = rt->define_agent("notes", take_notes);
+  const auto notes = define_agent(*rt, "notes", take_notes);
   for (const auto& x : without_store)
     EXPECT_EQ(look_at(notes, x), x.goes_on_with) << name_of(x);
   EXPECT_TRUE(nothing_is_left());
@@ -343,8 +344,8 @@ TEST_F(agent, a_snapshot_of_another_agent_is_not_found) {
 // -- changes ------------------------------------------------------------------
 
 TEST_F(agent, a_change_is_stored_at_once) {
-  const auto slow = rt->define_agent(
-    "slow",
+  const auto slow = define_agent(
+    *rt, "slow",
     [](context ctx, session<notebook> sess, input<int>,
        responder<std::string> out) -> task<> {
       const witness here;
@@ -369,8 +370,8 @@ TEST_F(agent, a_change_is_stored_at_once) {
 }
 
 TEST_F(agent, what_a_body_holds_is_a_copy) {
-  const auto copying = rt->define_agent(
-    "copying",
+  const auto copying = define_agent(
+    *rt, "copying",
     [](context, session<notebook> sess, input<int>,
        responder<int>) -> task<std::string> {
       auto mine = co_await sess.state();
@@ -386,8 +387,8 @@ TEST_F(agent, what_a_body_holds_is_a_copy) {
 }
 
 TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
-  const auto failing = rt->define_agent(
-    "failing",
+  const auto failing = define_agent(
+    *rt, "failing",
     [](context, session<notebook> sess, input<std::string> in,
        responder<std::string> out) -> task<> {
       while (const auto word = co_await in.next()) {
@@ -419,8 +420,8 @@ TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
 // -- output -------------------------------------------------------------------
 
 TEST_F(agent, the_output_has_all_members_of_the_seed) {
-  const auto maker = rt->define_agent(
-    "maker",
+  const auto maker = define_agent(
+    *rt, "maker",
     [](context, session<notebook> sess, input<std::string>,
        responder<std::string>) -> task<agent_result<std::string>> {
       co_await sess.update_state(1, "x");
@@ -442,14 +443,14 @@ TEST_F(agent, the_output_has_all_members_of_the_seed) {
 }
 
 TEST_F(agent, a_body_may_return_a_value_or_nothing) {
-  const auto value = rt->define_agent(
-    "value",
+  const auto value = define_agent(
+    *rt, "value",
     [](context, session<int>, input<int>, responder<int>) -> task<double> {
       co_return 0.5;
     },
     with_session_store(store));
-  const auto none = rt->define_agent(
-    "none",
+  const auto none = define_agent(
+    *rt, "none",
     [](context, session<int>, input<int>, responder<int>) -> task<> {
       co_return;
     },
@@ -493,8 +494,8 @@ TEST_F(agent, index_and_turn_index_go_on_from_the_restored_snapshot) {
 }
 
 TEST_F(agent, the_turn_index_goes_on_without_snapshots_too) {
-  const auto turns = rt->define_agent(
-    "turns",
+  const auto turns = define_agent(
+    *rt, "turns",
     [](context, session<notebook> sess, input<std::string> in,
        responder<std::uint64_t> out) -> task<std::uint64_t> {
       while (const auto word = co_await in.next()) {

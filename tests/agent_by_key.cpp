@@ -36,7 +36,7 @@ TEST_F(agent, a_tool_gets_a_snapshot_by_key) {
 
 TEST_F(agent, what_cannot_be_defined_whole_is_not_defined) {
   const auto count = [&] { return rt->actions().size(); };
-  (void)ai::define_agent(
+  (void)ai::define_chat_agent(
     *rt, "x",
     [](context, ai::session<nothing>, input<ai::conversation_input>,
        ai::responder<nothing>) -> task<> { co_return; },
@@ -72,8 +72,8 @@ TEST_F(agent, a_tool_gets_a_session_by_key) {
 }
 
 TEST_F(agent, a_session_that_is_ahead_of_its_snapshot_shows_both) {
-  const auto notes = rt->define_agent(
-    "notes", take_notes, with_session_store(store),
+  const auto notes = define_agent(
+    *rt, "notes", take_notes, with_session_store(store),
     with_snapshot_callback(
       [](const snapshot_context<notebook>& x) { return x.turn_index() == 0; }));
   finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
@@ -96,7 +96,7 @@ TEST_F(agent, a_session_list_of_many_pages_comes_whole) {
 
 TEST_F(agent, only_an_agent_with_a_store_has_actions_on_it) {
   define_notes("kept");
-  rt->define_agent("loose", take_notes);
+  define_agent(*rt, "loose", take_notes);
   words keys;
   for (const auto& x : rt->actions())
     keys.push_back(x.key);
@@ -108,8 +108,8 @@ TEST_F(agent, only_an_agent_with_a_store_has_actions_on_it) {
 
 TEST_F(agent, a_descriptor_says_what_goes_in_and_out) {
   const auto notes
-    = rt->define_agent("notes", take_notes, with_session_store(store),
-                       with_description("Takes notes."));
+    = define_agent(*rt, "notes", take_notes, with_session_store(store),
+                   with_description("Takes notes."));
   const auto found = rt->find_action("/agent/notes");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->key, notes.info().key);

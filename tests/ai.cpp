@@ -56,7 +56,7 @@ TEST(ai, the_names_of_its_enumerators_are_found_without_a_namespace) {
 
 TEST(ai, the_one_header_includes_all_others) {
   const std::filesystem::path root = TERTULIA_SOURCE_DIR;
-  std::ifstream in{root / "runtime/tertulia/ai.hpp"};
+  std::ifstream in{root / "runtime/ai/tertulia/ai.hpp"};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   auto headers = 0;
   for (const auto* room : {"messages", "stores", "actors", "runtime"})

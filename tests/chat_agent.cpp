@@ -32,7 +32,7 @@ task<> repeat(context, chat_session sess, chat_input in, chat_responder out) {
 
 struct chat_agent : conversations {
   auto define_chat(const std::string& name = "chat") {
-    return ai::define_agent(
+    return ai::define_chat_agent(
       *rt, name, repeat, with_snapshot_store(store),
       with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
   }
@@ -40,7 +40,7 @@ struct chat_agent : conversations {
   /// Defines an agent without a store, with this body.
   template <class Body>
   auto define_loose(Body body) {
-    return ai::define_agent(*rt, "loose", std::move(body));
+    return ai::define_chat_agent(*rt, "loose", std::move(body));
   }
 
   /// Runs a body without inputs, and returns the state of the session
@@ -132,7 +132,7 @@ TEST_F(chat_agent, all_artifacts_can_be_replaced_and_read) {
 }
 
 TEST_F(chat_agent, the_session_knows_itself) {
-  const auto knowing = ai::define_agent(
+  const auto knowing = ai::define_chat_agent(
     *rt, "chat",
     [](context, chat_session sess, chat_input in,
        chat_responder out) -> task<> {
@@ -159,7 +159,7 @@ TEST_F(chat_agent, the_session_knows_itself) {
 }
 
 TEST_F(chat_agent, the_init_can_be_seen_by_the_body) {
-  const auto looking = ai::define_agent(
+  const auto looking = ai::define_chat_agent(
     *rt, "chat",
     [](context, chat_session sess, chat_input, chat_responder) -> task<> {
       const auto init = sess.init();
@@ -253,7 +253,7 @@ TEST_F(chat_agent, a_whole_chunk_carries_what_it_is_given) {
 }
 
 TEST_F(chat_agent, a_streamed_artifact_is_in_the_snapshot_of_its_turn) {
-  const auto painting = ai::define_agent(
+  const auto painting = ai::define_chat_agent(
     *rt, "chat",
     [](context, chat_session, chat_input in, chat_responder out) -> task<> {
       while (const auto said = co_await in.next()) {

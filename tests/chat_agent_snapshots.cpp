@@ -32,7 +32,7 @@ task<> repeat(context, ai::session<mood> sess, input<ai::conversation_input> in,
 struct chat_agent_snapshots : conversations {
   /// Defines an agent with a snapshot at the end of each turn.
   auto define_chat(const std::string& name = "chat") {
-    return ai::define_agent(
+    return ai::define_chat_agent(
       *rt, name, repeat, with_snapshot_store(store),
       with_snapshot_callback(snapshot_on{snapshot_event::turn_end}),
       with_client_states{});
@@ -69,7 +69,7 @@ ai::message delicate() {
 
 TEST_F(chat_agent_snapshots, without_a_callback_none_is_made) {
   const auto chat
-    = ai::define_agent(*rt, "chat", repeat, with_snapshot_store(store));
+    = ai::define_chat_agent(*rt, "chat", repeat, with_snapshot_store(store));
   const auto result = say(chat.stream_bidi(), {"a", "b"});
   EXPECT_TRUE(result.snapshot_ids.empty());
   EXPECT_TRUE(snapshots_of(result.session_id).empty());
@@ -77,14 +77,14 @@ TEST_F(chat_agent_snapshots, without_a_callback_none_is_made) {
 
 TEST_F(chat_agent_snapshots, a_callback_without_a_store_is_refused) {
   EXPECT_EQ(code_from([&] {
-              ai::define_agent(*rt, "chat", repeat,
-                               with_snapshot_callback(snapshot_always{}));
+              ai::define_chat_agent(*rt, "chat", repeat,
+                                    with_snapshot_callback(snapshot_always{}));
             }),
             errc::invalid_argument);
 }
 
 TEST_F(chat_agent_snapshots, a_callback_sees_both_states_where_they_lie) {
-  const auto chat = ai::define_agent(
+  const auto chat = ai::define_chat_agent(
     *rt, "chat", repeat, with_snapshot_store(store),
     with_snapshot_callback([](const ai::snapshot_context<mood>& x) {
       const auto before = x.prev_state();
@@ -123,7 +123,7 @@ TEST_F(chat_agent_snapshots, the_response_has_all_members_of_the_seed) {
 // -- states kept by the client ------------------------------------------------
 
 TEST_F(chat_agent_snapshots, a_client_can_keep_the_state_itself) {
-  const auto chat = ai::define_agent(*rt, "chat", repeat);
+  const auto chat = ai::define_chat_agent(*rt, "chat", repeat);
   const auto first = say(chat.stream_bidi(), {"a"});
   const auto kept = to_json_text(first.state);
   const auto second = say(chat.stream_bidi(ai::with_state(first.state)), {"b"});
@@ -134,7 +134,7 @@ TEST_F(chat_agent_snapshots, a_client_can_keep_the_state_itself) {
 }
 
 TEST_F(chat_agent_snapshots, two_conversations_from_one_state_are_apart) {
-  const auto chat = ai::define_agent(*rt, "chat", repeat);
+  const auto chat = ai::define_chat_agent(*rt, "chat", repeat);
   const mood_state given{ai::message_log{std::vector{ai::user_text("before")}},
                          mood{1, "x"}, std::vector{text_artifact("a", "b")}};
   const auto kept = to_json_text(given);
@@ -316,7 +316,7 @@ TEST_F(chat_agent_snapshots, a_bad_snapshot_id_fails_at_the_opening) {
                                     with_init(json{{"snapshotId", "one"}}));
             }),
             errc::invalid_argument);
-  const auto loose = ai::define_agent(*rt, "loose", repeat);
+  const auto loose = ai::define_chat_agent(*rt, "loose", repeat);
   EXPECT_EQ(code_from([&] { (void)loose.stream_bidi(with_snapshot_id("x")); }),
             errc::failed_precondition);
 }
@@ -388,7 +388,7 @@ TEST_F(chat_agent_snapshots, a_state_of_another_shape_is_refused) {
 
 TEST_F(chat_agent_snapshots,
        a_state_is_refused_beside_a_store_unless_it_was_agreed_on) {
-  const auto strict = ai::define_agent(
+  const auto strict = ai::define_chat_agent(
     *rt, "strict", repeat, with_snapshot_store(store),
     with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
   const auto error = error_of(
@@ -431,7 +431,7 @@ TEST_F(chat_agent_snapshots, a_session_goes_on_by_its_id) {
 
 TEST_F(chat_agent_snapshots, only_an_agent_with_a_store_has_actions_on_it) {
   define_chat();
-  ai::define_agent(*rt, "loose", repeat);
+  ai::define_chat_agent(*rt, "loose", repeat);
   texts keys;
   for (const auto& x : rt->actions())
     keys.push_back(x.key);

@@ -3,6 +3,7 @@
 // Single faults in a conversation: its client receives one error, stored data
 // stays, the session is free again and no actor is left.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/span_recorder.hpp>
 #include <tertulia/when.hpp>
 
@@ -28,8 +29,8 @@ using strings = std::vector<std::string>;
 struct conversation_faults : faulty_conversations {
   /// Defines an agent on a separate store.
   memo_agent define_on(managed_store other) {
-    return rt->define_agent(
-      "alone",
+    return define_agent(
+      *rt, "alone",
       [this](context ctx, session<memo> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
         trails.emplace_back(ctx);
@@ -81,8 +82,8 @@ snapshot_store::behavior_type lying_store(snapshot_store::pointer) {
 
 TEST_F(conversation_faults, a_damaged_snapshot_is_data_loss_and_no_session) {
   const auto lying = system.spawn<caf::hidden>(lying_store);
-  const auto agent = rt->define_agent(
-    "alone",
+  const auto agent = define_agent(
+    *rt, "alone",
     [](context, session<memo>, input<std::string>,
        responder<std::string>) -> task<int> { co_return 0; },
     with_session_store(lying));
@@ -129,8 +130,8 @@ TEST_F(conversation_faults, a_save_that_fails_can_be_survived) {
 }
 
 TEST_F(conversation_faults, a_turn_that_was_not_saved_can_be_ended_again) {
-  const auto agent = rt->define_agent(
-    "stubborn",
+  const auto agent = define_agent(
+    *rt, "stubborn",
     [this](context ctx, session<memo> mine, input<std::string> in,
            responder<std::string> out) -> task<int> {
       trails.emplace_back(ctx);
@@ -168,8 +169,8 @@ TEST_F(conversation_faults, a_save_whose_answer_was_lost_is_found_again) {
   // With and without a change between the two attempts.
   for (const auto* const name : {"s", "t"}) {
     const auto changes = *name == 't';
-    const auto agent = rt->define_agent(
-      std::string{"stubborn-"} + name,
+    const auto agent = define_agent(
+      *rt, std::string{"stubborn-"} + name,
       [changes](context, session<memo> mine, input<std::string> in,
                 responder<std::string> out) -> task<int> {
         int tries = 0;
@@ -211,8 +212,8 @@ TEST_F(conversation_faults, a_save_whose_answer_was_lost_is_found_again) {
 
 TEST_F(conversation_faults, a_head_that_somebody_else_has_moved_is_told_apart) {
   std::vector<errc> codes;
-  const auto agent = rt->define_agent(
-    "patient",
+  const auto agent = define_agent(
+    *rt, "patient",
     [&codes](context, session<memo> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
       while (auto text = co_await in.next()) {
@@ -257,8 +258,8 @@ TEST_F(conversation_faults, a_head_that_somebody_else_has_moved_is_told_apart) {
 
 TEST_F(conversation_faults, the_same_state_behind_another_parent_is_not_ours) {
   std::vector<errc> codes;
-  const auto agent = rt->define_agent(
-    "patient",
+  const auto agent = define_agent(
+    *rt, "patient",
     [&codes](context, session<memo> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
       while (auto text = co_await in.next()) {
@@ -293,8 +294,8 @@ TEST_F(conversation_faults, the_same_state_behind_another_parent_is_not_ours) {
 TEST_F(conversation_faults, no_runtime_overwrites_what_another_one_has_saved) {
   runtime other{system};
   const auto define = [this](runtime& where) {
-    return where.define_agent(
-      "shared",
+    return define_agent(
+      where, "shared",
       [](context, session<memo> mine, input<std::string> in,
          responder<std::string> out) -> task<int> {
         while (auto text = co_await in.next()) {
@@ -348,8 +349,8 @@ TEST_F(conversation_faults, no_runtime_overwrites_what_another_one_has_saved) {
 }
 
 TEST_F(conversation_faults, a_change_whose_answer_was_lost_can_be_repeated) {
-  const auto agent = rt->define_agent(
-    "stubborn",
+  const auto agent = define_agent(
+    *rt, "stubborn",
     [](context, session<memo> mine, input<std::string> in,
        responder<std::string> out) -> task<int> {
       int failures = 0;
@@ -402,7 +403,7 @@ TEST_F(conversation_faults, a_session_id_that_cannot_be_shown_is_refused) {
   const auto body = [](context, session<memo>, input<std::string>,
                        responder<std::string>) -> task<int> { co_return 0; };
   const memo_agent agent
-    = rt->define_agent("stored", body, with_session_store(store));
+    = define_agent(*rt, "stored", body, with_session_store(store));
   for (const auto& id : {std::string{"\xff"}, std::string{"a\0b", 3}}) {
     auto client = open(agent, with_session_id(id));
     run();
@@ -526,8 +527,8 @@ TEST_F(conversation_faults, a_state_that_cannot_be_kept_opens_no_session) {
 
 TEST_F(conversation_faults, a_change_that_is_not_saved_holds_up_no_other) {
   std::vector<errc> codes;
-  const auto agent = rt->define_agent(
-    "steady",
+  const auto agent = define_agent(
+    *rt, "steady",
     [&](context ctx, session<memo> mine, input<std::string> in,
         responder<std::string> out) -> task<int> {
       trails.emplace_back(ctx);
@@ -558,7 +559,7 @@ TEST_F(conversation_faults, a_change_that_is_not_saved_holds_up_no_other) {
 
 TEST_F(conversation_faults, a_change_during_a_save_is_in_the_next_snapshot) {
   using chat_session = ai::session<memo>;
-  const auto agent = ai::define_agent(
+  const auto agent = ai::define_chat_agent(
     *rt, "busy",
     [&](context ctx, chat_session mine, input<ai::conversation_input> in,
         ai::responder<nothing> out) -> task<> {
@@ -596,7 +597,7 @@ TEST_F(conversation_faults, a_change_during_a_save_is_in_the_next_snapshot) {
 
 TEST_F(conversation_faults, messages_replaced_during_a_save_stay_replaced) {
   using chat_session = ai::session<memo>;
-  const auto agent = ai::define_agent(
+  const auto agent = ai::define_chat_agent(
     *rt, "forgetful",
     [&](context ctx, chat_session mine, input<ai::conversation_input> in,
         ai::responder<nothing> out) -> task<> {
@@ -678,8 +679,8 @@ TEST_F(conversation_faults,
 
 TEST_F(conversation_faults, a_body_cannot_go_on_when_its_store_keeps_silent) {
   auto tries = 0;
-  const auto agent = rt->define_agent(
-    "stubborn",
+  const auto agent = define_agent(
+    *rt, "stubborn",
     [&](context ctx, session<memo> mine, input<std::string> in,
         responder<std::string> out) -> task<int> {
       trails.emplace_back(ctx);

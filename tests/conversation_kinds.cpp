@@ -47,7 +47,7 @@ ai::conversation_input remark(std::string text) {
 
 struct conversation_kinds : faulty_conversations {
   auto define_chat() {
-    return ai::define_agent(
+    return ai::define_chat_agent(
       *rt, "chat",
       [](context, ai::session<topic> mine, input<ai::conversation_input> in,
          ai::responder<progress> out) -> task<> {

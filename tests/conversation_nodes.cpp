@@ -2,6 +2,7 @@
 
 // Conversations between two processes, joined by CAF's network module.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/remote_runtime.hpp>
 
 #include "support/child_process.hpp"
@@ -201,8 +202,8 @@ TEST_F(conversation_nodes, a_flow_of_another_process_works_on_the_session) {
   const auto helper
     = there.action<nothing, std::string, int, int>("/bidi-flow/writeForCaller");
   const auto store = spawn_memory_store(system);
-  const auto own = here.define_agent(
-    "own",
+  const auto own = define_agent(
+    here, "own",
     [helper](context ctx, session<diary> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
       auto talk = co_await helper.open(ctx);
@@ -241,7 +242,7 @@ TEST_F(conversation_nodes,
   runtime here{system};
   const auto helper = there.action<nothing, nothing, double, nothing>(
     "/bidi-flow/readForCaller");
-  const auto own = ai::define_agent(
+  const auto own = ai::define_chat_agent(
     here, "own",
     [helper](context ctx, ai::session<diary> mine,
              input<ai::conversation_input> in,
@@ -271,7 +272,7 @@ TEST_F(conversation_nodes, a_flow_of_another_process_triggers_snapshots) {
   const auto helper = there.action<nothing, nothing, std::string, nothing>(
     "/bidi-flow/snapshotForCaller");
   const auto store = spawn_memory_store(system);
-  const auto own = ai::define_agent(
+  const auto own = ai::define_chat_agent(
     here, "own",
     [helper](context ctx, ai::session<diary> mine,
              input<ai::conversation_input> in,

@@ -3,8 +3,9 @@
 // The tests of evolution.cpp for chat agents, session flows and clients in
 // another process.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/runtime.hpp>
@@ -123,8 +124,8 @@ TEST(remote_evolution, clients_get_what_was_migrated_and_hear_what_was_not) {
   const auto store = spawn_memory_store(system);
   const auto define = [&]<class Memo>(runtime& rt, std::type_identity<Memo>,
                                       const auto&... options) {
-    return rt.define_agent("notes", take_notes<Memo>, with_session_store(store),
-                           options...);
+    return define_agent(rt, "notes", take_notes<Memo>,
+                        with_session_store(store), options...);
   };
   {
     runtime old{system};

@@ -2,6 +2,7 @@
 
 #include "support/faults.hpp"
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
 
 #include <vector>
@@ -357,8 +358,8 @@ TEST_F(faults, send_after_the_body_has_failed) {
 }
 
 TEST_F(faults, send_after_a_take_over) {
-  const auto sum = rt->define_agent(
-    "sum",
+  const auto sum = define_agent(
+    *rt, "sum",
     [](context, session<int>, input<int> in, responder<int>) -> task<> {
       while (co_await in.next())
         ;

@@ -2,6 +2,8 @@
 
 // Snapshots at the end of an iteration of tools: seed 000 §12.
 
+#include <tertulia/define_agent.hpp>
+
 #include <string>
 #include <vector>
 
@@ -52,8 +54,8 @@ TEST_F(snapshots, a_turn_goes_on_from_the_snapshot_of_an_iteration) {
 
 TEST_F(snapshots, a_session_of_another_type_is_not_found) {
   const auto model = define_model();
-  const auto other = rt->define_agent(
-    "other",
+  const auto other = define_agent(
+    *rt, "other",
     [this, model](context ctx, session<double>, input<int>,
                   responder<int>) -> task<std::string> {
       EXPECT_TRUE(ctx.session<session<double>>());
@@ -68,8 +70,8 @@ TEST_F(snapshots, a_session_of_another_type_is_not_found) {
 }
 
 TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
-  const auto wrong = rt->define_agent(
-    "wrong",
+  const auto wrong = define_agent(
+    *rt, "wrong",
     [](context ctx, session<int>, input<int>, responder<int>) -> task<strings> {
       strings codes;
       for (const auto event :

@@ -4,6 +4,7 @@
 // conversation fails: the state after the last good turn.
 
 #include <tertulia/ai/conversation_handle.hpp>
+#include <tertulia/define_agent.hpp>
 
 #include <optional>
 #include <string>
@@ -58,7 +59,7 @@ const mood_state good{
 
 struct last_state : conversations {
   auto define_agent() {
-    return ai::define_agent(*rt, "chat", answer);
+    return ai::define_chat_agent(*rt, "chat", answer);
   }
 
   auto define_flow() {
@@ -143,16 +144,16 @@ TEST_F(last_state, is_what_the_client_gave_if_the_first_turn_fails) {
 
 TEST_F(last_state, of_an_agent_is_its_own) {
   const auto sum
-    = rt->define_agent("sum",
-                       [](context, session<int> mine, input<int> in,
-                          responder<int> out) -> task<> {
-                         while (const auto x = co_await in.next()) {
-                           co_await mine.update([&](int& y) { y += *x; });
-                           if (*x < 0)
-                             throw status_error{errc::out_of_range, "nothing"};
-                           co_await out.end_turn();
-                         }
-                       });
+    = define_agent(*rt, "sum",
+                   [](context, session<int> mine, input<int> in,
+                      responder<int> out) -> task<> {
+                     while (const auto x = co_await in.next()) {
+                       co_await mine.update([&](int& y) { y += *x; });
+                       if (*x < 0)
+                         throw status_error{errc::out_of_range, "nothing"};
+                       co_await out.end_turn();
+                     }
+                   });
   auto talk = sum.stream_bidi(with_init(1));
   talk.send(2);
   read_turn(talk);
@@ -209,8 +210,9 @@ TEST_F(last_state, comes_to_a_body_that_is_the_client) {
 }
 
 TEST_F(last_state, is_left_to_the_store_where_there_is_one) {
-  auto talk = ai::define_agent(*rt, "chat", answer, with_snapshot_store(store))
-                .stream_bidi();
+  auto talk
+    = ai::define_chat_agent(*rt, "chat", answer, with_snapshot_store(store))
+        .stream_bidi();
   talk_until(talk, "throw");
   const auto error = error_of([&] { return talk.output(patience); });
   EXPECT_EQ(error.details(), R"({"why":"asked"})");

@@ -2,6 +2,7 @@
 
 // One live invocation per session, on many threads.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
 
 #include <caf/scoped_actor.hpp>
@@ -30,8 +31,8 @@ using strings = std::vector<std::string>;
 struct lease_threads : threaded {
   lease_threads()
     : store(spawn_memory_store(system)),
-      agent(rt->define_agent(
-        "memo",
+      agent(define_agent(
+        *rt, "memo",
         [](context, session<memo> mine, input<std::string> in,
            responder<std::string> out) -> task<int> {
           const witness here;

@@ -361,8 +361,8 @@ TEST_F(leases, whoever_vanishes_during_take_overs_the_session_gets_free) {
 
 TEST_F(leases, an_input_at_the_end_is_processed_or_counted_as_not) {
   int after = 0;
-  const auto brief = rt->define_agent(
-    "brief",
+  const auto brief = define_agent(
+    *rt, "brief",
     [](context, session<memo> mine, input<std::string> in,
        responder<std::string> out) -> task<int> {
       int count = 0;
@@ -429,8 +429,8 @@ ai::conversation_input saying(std::string text) {
 
 TEST_F(leases, branches_from_one_snapshot_run_at_the_same_time) {
   const auto talk
-    = ai::define_agent(*rt, "chat", chat, with_snapshot_store(store),
-                       with_snapshot_callback(snapshot_always{}));
+    = ai::define_chat_agent(*rt, "chat", chat, with_snapshot_store(store),
+                            with_snapshot_callback(snapshot_always{}));
   auto root = open(talk, with_session_id("s"));
   run();
   root.send(saying("root"));

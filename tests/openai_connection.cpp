@@ -19,7 +19,7 @@ namespace tertulia::test::openai_connection_tests {
 namespace {
 
 namespace asio = boost::asio;
-using openai::name_search;
+using network::name_search;
 
 /// Scope in which no thread can be started.
 class without_threads {

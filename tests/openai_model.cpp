@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/memory_store.hpp>
 
 #include "support/openai_client.hpp"
@@ -396,7 +396,7 @@ TEST_F(openai_model, earlier_turns_stay_stored_when_the_server_fails) {
       client.answer("500 Oops", "");
   });
   const auto model = define();
-  const auto chat = ai::define_agent(
+  const auto chat = ai::define_chat_agent(
     *rt, "chat",
     [model](context ctx, ai::session<nothing> sess,
             input<ai::conversation_input> in,

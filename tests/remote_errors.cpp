@@ -4,7 +4,7 @@
 // contain the text written by the author of the body, but not the text of an
 // arbitrary exception.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/remote_runtime.hpp>
 
 #include <future>
@@ -204,13 +204,13 @@ TEST_F(remote_errors, keep_it_from_an_input_that_comes_too_late) {
 }
 
 TEST_F(remote_errors, keep_what_a_blocking_client_in_a_body_has_heard) {
-  const auto inner = ai::define_agent(rt, "inner",
-                                      [](context, ai::session<int>,
-                                         input<ai::conversation_input>,
-                                         ai::responder<int>) -> task<> {
-                                        blurt();
-                                        co_return;
-                                      });
+  const auto inner = ai::define_chat_agent(rt, "inner",
+                                           [](context, ai::session<int>,
+                                              input<ai::conversation_input>,
+                                              ai::responder<int>) -> task<> {
+                                             blurt();
+                                             co_return;
+                                           });
   rt.define_bidi_flow("f",
                       [&](context ctx, input<int>, output<int>) -> task<int> {
                         const auto work = [&] {

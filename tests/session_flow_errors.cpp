@@ -229,7 +229,7 @@ TEST_F(session_flow_errors, an_exception_of_a_callback_is_one_of_its_turn) {
 }
 
 TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
-  const auto chat = ai::define_agent(
+  const auto chat = ai::define_chat_agent(
     *rt, "chat",
     [](context, ai::session<phase> sess, input<ai::conversation_input> in,
        ai::responder<phase> out) -> task<> {

@@ -25,7 +25,7 @@ struct snapshot_notices : faulty_conversations,
   using chunk = ai::stream_chunk<no_status>;
 
   auto define_chat() {
-    return ai::define_agent(
+    return ai::define_chat_agent(
       *rt, "chat",
       [this](context ctx, ai::session<no_status> mine,
              input<ai::conversation_input> in,
@@ -126,7 +126,7 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
 }
 
 TEST_P(snapshot_notices, wait_for_a_client_that_does_not_read) {
-  expect_patience(ai::define_agent(
+  expect_patience(ai::define_chat_agent(
     *rt, "busy",
     [this](context ctx, ai::session<no_status> mine,
            input<ai::conversation_input>, ai::responder<no_status>) -> task<> {
@@ -145,7 +145,7 @@ TEST_P(snapshot_notices, of_a_flow_of_its_body_wait_for_its_client) {
       const auto mine = ctx.session<ai::session<no_status>>();
       co_await report(ctx, *mine);
     });
-  expect_patience(ai::define_agent(
+  expect_patience(ai::define_chat_agent(
     *rt, "boss",
     [this, worker](context ctx, ai::session<no_status>,
                    input<ai::conversation_input>,
@@ -194,7 +194,7 @@ TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
 
 TEST_P(snapshot_notices, that_are_not_sent_cost_nothing) {
   const auto rounds = std::max(GetParam(), 1u);
-  const auto chat = ai::define_agent(
+  const auto chat = ai::define_chat_agent(
     *rt, "chat",
     [this, rounds](context ctx, ai::session<no_status> mine,
                    input<ai::conversation_input> in,
@@ -226,7 +226,7 @@ TEST_P(snapshot_notices, that_are_not_sent_cost_nothing) {
 
 TEST_P(snapshot_notices, that_have_no_news_cost_nothing) {
   const auto rounds = std::max(GetParam(), 1u) + 1;
-  const auto chat = ai::define_agent(
+  const auto chat = ai::define_chat_agent(
     *rt, "chat",
     [this, rounds](context ctx, ai::session<no_status>,
                    input<ai::conversation_input>,
@@ -248,7 +248,7 @@ TEST_P(snapshot_notices, that_have_no_news_cost_nothing) {
 }
 
 TEST_P(snapshot_notices, come_behind_what_was_said_before) {
-  const auto chat = ai::define_agent(
+  const auto chat = ai::define_chat_agent(
     *rt, "chat",
     [this](context ctx, ai::session<no_status> mine,
            input<ai::conversation_input>,
@@ -273,7 +273,7 @@ TEST_P(snapshot_notices, come_behind_what_was_said_before) {
 }
 
 TEST_P(snapshot_notices, that_do_not_come_end_a_body_that_goes_on) {
-  const auto chat = ai::define_agent(
+  const auto chat = ai::define_chat_agent(
     *rt, "chat",
     [this](context ctx, ai::session<no_status> mine,
            input<ai::conversation_input> in,

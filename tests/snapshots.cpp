@@ -2,6 +2,7 @@
 
 // Creation of snapshots, their ids, and restoring them.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/span_recorder.hpp>
 
 #include <memory>
@@ -29,8 +30,8 @@ TEST_F(snapshots, never_makes_none) {
 
 TEST_F(snapshots, always_makes_one_per_turn_and_one_of_a_changed_end) {
   const auto sum
-    = rt->define_agent("sum", add_up_and_double, with_session_store(store),
-                       with_snapshot_callback(snapshot_always{}));
+    = define_agent(*rt, "sum", add_up_and_double, with_session_store(store),
+                   with_snapshot_callback(snapshot_always{}));
   EXPECT_EQ(run_mine(sum, {1, 2}),
             (strings{"0/0 turnEnd 1", "1/1 turnEnd 3", "2/2 invocationEnd 6"}));
 }
@@ -69,13 +70,13 @@ TEST_F(snapshots, an_invocation_that_changes_nothing_makes_no_record) {
 }
 
 TEST_F(snapshots, on_makes_them_at_its_events_only) {
-  const auto at_turns = rt->define_agent(
-    "sum", add_up_and_double, with_session_store(store),
+  const auto at_turns = define_agent(
+    *rt, "sum", add_up_and_double, with_session_store(store),
     with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
   EXPECT_EQ(run_mine(at_turns, {1, 2}),
             (strings{"0/0 turnEnd 1", "1/1 turnEnd 3"}));
-  const auto at_ends = rt->define_agent(
-    "ends", add_up_and_double, with_session_store(store),
+  const auto at_ends = define_agent(
+    *rt, "ends", add_up_and_double, with_session_store(store),
     with_snapshot_callback(snapshot_on{snapshot_event::invocation_end}));
   finish(at_ends.stream_bidi(with_session_id("mine")), numbers{1, 2});
   EXPECT_EQ(told(ask_store("/session-store/ends/listSnapshots",
@@ -127,15 +128,14 @@ TEST_F(snapshots, an_index_counts_snapshots_and_not_chances) {
 
 TEST_F(snapshots, a_callback_chooses_by_event_and_state) {
   const auto sum
-    = rt->define_agent("sum", add_up_and_double, with_session_store(store),
-                       with_snapshot_callback([](const sum_context& x) {
-                         switch (x.event()) {
-                           case snapshot_event::turn_end:
-                             return x.state() % 5 == 0;
-                           case snapshot_event::invocation_end: return true;
-                           default: return false;
-                         }
-                       }));
+    = define_agent(*rt, "sum", add_up_and_double, with_session_store(store),
+                   with_snapshot_callback([](const sum_context& x) {
+                     switch (x.event()) {
+                       case snapshot_event::turn_end: return x.state() % 5 == 0;
+                       case snapshot_event::invocation_end: return true;
+                       default: return false;
+                     }
+                   }));
   EXPECT_EQ(
     run_mine(sum, {1, 4, 1, 4, 1}),
     (strings{"0/1 turnEnd 5", "1/3 turnEnd 10", "2/5 invocationEnd 22"}));
@@ -157,8 +157,8 @@ TEST_F(snapshots, a_callback_is_told_event_turn_and_state) {
 
 TEST_F(snapshots, a_callback_without_a_store_is_refused) {
   EXPECT_EQ(code_from([&] {
-              rt->define_agent("sum", add_up,
-                               with_snapshot_callback(snapshot_always{}));
+              define_agent(*rt, "sum", add_up,
+                           with_snapshot_callback(snapshot_always{}));
             }),
             errc::invalid_argument);
   EXPECT_FALSE(rt->find_action("/agent/sum"));

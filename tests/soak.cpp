@@ -3,8 +3,9 @@
 // Many conversations, one after the other and side by side: all resources that
 // they use must be released.
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 
@@ -236,8 +237,8 @@ struct soak : ::testing::Test {
     = rt.define_bidi_flow("echo", echo);
   managed_store store = spawn_memory_store(system);
   bidi_flow<memory, std::string, agent_output<memory, int>, std::string> agent
-    = rt.define_agent("memory", remember, with_session_store(store),
-                      with_snapshot_callback(snapshot_always{}));
+    = define_agent(rt, "memory", remember, with_session_store(store),
+                   with_snapshot_callback(snapshot_always{}));
   std::size_t idle;
 };
 
@@ -258,8 +259,8 @@ TEST_F(soak, actors_and_memory_of_many_deleted_sessions_come_back) {
 
 TEST_F(soak, actors_and_memory_of_many_deleted_chats_come_back) {
   const auto chat
-    = ai::define_agent(rt, "chat", listen, with_snapshot_store(store),
-                       with_snapshot_callback(snapshot_always{}));
+    = ai::define_chat_agent(rt, "chat", listen, with_snapshot_store(store),
+                            with_snapshot_callback(snapshot_always{}));
   converse_in_sessions(chat.opening_for({}), message_payload, some);
 }
 

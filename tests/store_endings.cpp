@@ -4,6 +4,7 @@
 // actor system can stop. In each order the scope of the system ends in time,
 // every request is answered, and the file is closed.
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/runtime.hpp>
 #include <tertulia/sqlite_store.hpp>
 
@@ -64,8 +65,8 @@ constexpr std::array<caf::exit_reason, 5> reasons{
 /// Defines an agent that adds each input to its state and ends the turn.
 bidi_flow<int, int, agent_output<int, nothing>, int>
 define_adder(runtime& rt, const managed_store& store) {
-  return rt.define_agent(
-    "adder",
+  return define_agent(
+    rt, "adder",
     [](context, session<int> sum, input<int> in, responder<int> out) -> task<> {
       while (auto x = co_await in.next()) {
         co_await sum.update([&](int& y) { y += *x; });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
 
 #include <caf/all.hpp>
 
@@ -94,15 +95,15 @@ TEST_F(unread_inputs, are_counted_however_late_they_come) {
 }
 
 TEST_F(unread_inputs, of_an_agent_are_counted) {
-  const auto agent = rt->define_agent(
-    "agent",
-    [this](context ctx, session<int>, input<int> in,
-           responder<int>) -> task<int> {
-      const witness here;
-      co_await in.next();
-      co_await ctx.run_blocking([&] { all_are_sent.wait(); });
-      co_return 1;
-    });
+  const auto agent
+    = define_agent(*rt, "agent",
+                   [this](context ctx, session<int>, input<int> in,
+                          responder<int>) -> task<int> {
+                     const witness here;
+                     co_await in.next();
+                     co_await ctx.run_blocking([&] { all_are_sent.wait(); });
+                     co_return 1;
+                   });
   auto talk = agent.stream_bidi(with_input_window(4));
   for (int i = 0; i < 4; ++i)
     talk.send_within(patience, i);
@@ -112,7 +113,7 @@ TEST_F(unread_inputs, of_an_agent_are_counted) {
 }
 
 TEST_F(unread_inputs, of_a_chat_agent_are_counted) {
-  const auto chat = ai::define_agent(
+  const auto chat = ai::define_chat_agent(
     *rt, "chat",
     [this](context ctx, ai::session<nothing> sess,
            input<ai::conversation_input> in, ai::responder<nothing>) -> task<> {

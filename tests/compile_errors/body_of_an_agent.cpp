@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // expect: the body of an agent is a coroutine task<agent_result<Out>>(context,
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/runtime.hpp>
 
 tertulia::task<> take(tertulia::context, tertulia::session<int>,
@@ -8,5 +9,5 @@ tertulia::task<> take(tertulia::context, tertulia::session<int>,
                       tertulia::output<std::string>);
 
 void define(tertulia::runtime& rt) {
-  rt.define_agent("orders", take);
+  define_agent(rt, "orders", take);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // expect: this option is one of a client: it belongs to stream_bidi
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/runtime.hpp>
 
 tertulia::task<> take(tertulia::context, tertulia::session<int>,
@@ -8,5 +9,5 @@ tertulia::task<> take(tertulia::context, tertulia::session<int>,
                       tertulia::responder<std::string>);
 
 void define(tertulia::runtime& rt) {
-  rt.define_agent("orders", take, tertulia::with_chunk_window(8));
+  define_agent(rt, "orders", take, tertulia::with_chunk_window(8));
 }

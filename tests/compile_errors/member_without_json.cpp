@@ -3,6 +3,7 @@
 // expect: app::line::packer>
 // expect: a member of this struct has no JSON form
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <thread>
@@ -29,5 +30,5 @@ tertulia::task<> take(tertulia::context, tertulia::session<order>,
 } // namespace app
 
 void define(tertulia::runtime& rt) {
-  rt.define_agent("orders", app::take);
+  define_agent(rt, "orders", app::take);
 }

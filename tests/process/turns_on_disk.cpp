@@ -7,6 +7,7 @@
 // "count <n>", or "<flow> <id>".
 
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
 #include <tertulia/sqlite_store.hpp>
 
 #include <iostream>
@@ -62,8 +63,8 @@ int main(int argc, char** argv) {
   const auto notes
     = ai::define_session_flow(rt, "notes", note, with_snapshot_store(store));
   const auto counter
-    = rt.define_agent("counter", count, with_session_store(store),
-                      with_snapshot_callback(snapshot_always{}));
+    = define_agent(rt, "counter", count, with_session_store(store),
+                   with_snapshot_callback(snapshot_always{}));
 
   std::vector<std::thread> clients;
   for (int i = 2; i < argc; ++i)

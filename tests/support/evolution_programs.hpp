@@ -2,8 +2,9 @@
 
 #pragma once
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
 #include <tertulia/detail/store_model.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
@@ -179,15 +180,15 @@ struct evolution : ::testing::TestWithParam<const char*> {
 
     template <class Memo, class... Options>
     auto define_notes(const Options&... options) {
-      return rt->define_agent("notes", take_notes<Memo>,
-                              with_session_store(store), options...);
+      return define_agent(*rt, "notes", take_notes<Memo>,
+                          with_session_store(store), options...);
     }
 
     template <class Memo, class... Options>
     auto define_chat(const Options&... options) {
-      return ai::define_agent(*rt, "chat", chat<Memo>,
-                              with_snapshot_store(store), each_turn,
-                              options...);
+      return ai::define_chat_agent(*rt, "chat", chat<Memo>,
+                                   with_snapshot_store(store), each_turn,
+                                   options...);
     }
 
     template <class Memo, class... Options>
@@ -198,8 +199,8 @@ struct evolution : ::testing::TestWithParam<const char*> {
 
     template <class Patience, class... Options>
     auto define_timeout(const Options&... options) {
-      return rt->define_agent("timeout", set_timeout<Patience>,
-                              with_session_store(store), each_turn, options...);
+      return define_agent(*rt, "timeout", set_timeout<Patience>,
+                          with_session_store(store), each_turn, options...);
     }
 
     template <class Verb>

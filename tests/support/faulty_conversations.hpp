@@ -2,8 +2,9 @@
 
 #pragma once
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/store_supervisor.hpp>
 
@@ -73,8 +74,8 @@ protected:
   /// and "iterate" triggers a snapshot within the turn.
   template <class... Options>
   memo_agent define_memo(const Options&... options) {
-    return rt->define_agent(
-      "memo" + std::to_string(++agents_),
+    return define_agent(
+      *rt, "memo" + std::to_string(++agents_),
       [this](context ctx, session<memo> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
         trails.emplace_back(ctx);

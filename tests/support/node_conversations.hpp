@@ -2,8 +2,9 @@
 
 #pragma once
 
-#include <tertulia/ai/agent.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
@@ -125,11 +126,11 @@ inline task<std::string> snapshot_for_caller(context ctx, input<nothing>,
 
 inline void define_node_conversations(runtime& rt) {
   const auto store = spawn_memory_store(rt.system());
-  rt.define_agent("diary", keep_diary, with_session_store(store),
-                  with_snapshot_callback(snapshot_always{}));
-  ai::define_agent(rt, "chat", answer, with_snapshot_store(store),
-                   with_snapshot_callback(snapshot_always{}));
-  ai::define_agent(rt, "forgetful", answer);
+  define_agent(rt, "diary", keep_diary, with_session_store(store),
+               with_snapshot_callback(snapshot_always{}));
+  ai::define_chat_agent(rt, "chat", answer, with_snapshot_store(store),
+                        with_snapshot_callback(snapshot_always{}));
+  ai::define_chat_agent(rt, "forgetful", answer);
   ai::define_session_flow(rt, "turns", answer_in_turns,
                           with_snapshot_store(store));
   rt.define_bidi_flow("writeForCaller", write_for_caller);

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tertulia/define_agent.hpp>
+
 #include <string>
 #include <vector>
 
@@ -41,13 +43,13 @@ inline task<int> take_notes(context, session<notebook> sess,
 struct agent : conversations {
   /// Defines an agent without snapshots.
   auto define_notes(const std::string& name = "notes") {
-    return rt->define_agent(name, take_notes, with_session_store(store));
+    return define_agent(*rt, name, take_notes, with_session_store(store));
   }
 
   /// Defines an agent with a snapshot at the end of each turn.
   auto define_kept_notes(const std::string& name = "notes") {
-    return rt->define_agent(
-      name, take_notes, with_session_store(store),
+    return define_agent(
+      *rt, name, take_notes, with_session_store(store),
       with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
   }
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/define_agent.hpp>
 #include <tertulia/when.hpp>
 
 #include <cstddef>
@@ -45,8 +46,8 @@ inline task<> add_up_and_double(context, session<int> sess, input<int> in,
 struct snapshots : conversations {
   template <class... Options>
   auto define_sum(const Options&... options) {
-    return rt->define_agent("sum", add_up, with_session_store(store),
-                            options...);
+    return define_agent(*rt, "sum", add_up, with_session_store(store),
+                        options...);
   }
 
   /// Defines an agent with a snapshot at every opportunity.
@@ -123,8 +124,8 @@ struct snapshots : conversations {
   template <class... Options>
   auto define_asking(const Options&... options) {
     const auto model = define_model();
-    return rt->define_agent(
-      "sum",
+    return define_agent(
+      *rt, "sum",
       [this, model](context ctx, session<int> sess, input<int> in,
                     responder<std::string> out) -> task<> {
         while (const auto x = co_await in.next()) {

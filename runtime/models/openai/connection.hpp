@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "../../network/name_search.hpp"
+#include "../../core/network/name_search.hpp"
 #include "url.hpp"
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>

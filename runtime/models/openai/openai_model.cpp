@@ -158,8 +158,8 @@ std::shared_ptr<openai::endpoint> make_endpoint(openai_options options,
     to.tls = make_tls(options.ca_file);
   to.proxy = proxy_of(options, to.server);
   const auto& first = to.proxy ? *to.proxy : to.server;
-  to.names = std::make_shared<openai::name_search>(io.context(), first.host,
-                                                   first.port);
+  to.names = std::make_shared<network::name_search>(io.context(), first.host,
+                                                    first.port);
   auto hidden = secrets_of(options, to.proxy);
   auto target = to.server.path + "/chat/completions";
   const auto idle = options.max_idle_connections;

@@ -5,9 +5,9 @@
 // All headers of `tertulia::ai`: messages, models, tools, generation, and the
 // agents and flows that use them.
 
-#include <tertulia/ai/agent.hpp>
 #include <tertulia/ai/artifact.hpp>
 #include <tertulia/ai/artifact_list.hpp>
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/conversation.hpp>
 #include <tertulia/ai/conversation_connection.hpp>
 #include <tertulia/ai/conversation_handle.hpp>

@@ -15,7 +15,7 @@
 
 // Options for the definition of an agent, a chat agent or a session flow:
 //
-//   rt.define_agent("chat", body, with_session_store(store),
+//   define_agent(rt, "chat", body, with_session_store(store),
 //                   with_snapshot_callback(snapshot_always{}));
 //
 // Design: docs/sessions.md#sessions; docs/genkit.md 001 §2.3, 000 §3.1,

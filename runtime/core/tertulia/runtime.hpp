@@ -2,11 +2,9 @@
 
 #pragma once
 
-#include <tertulia/agent_options.hpp>
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/detail/actor_action.hpp>
-#include <tertulia/detail/agent_action.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/run_once.hpp>
 #include <tertulia/detail/typed_action.hpp>
@@ -23,17 +21,6 @@
 #include <vector>
 
 namespace tertulia {
-
-class runtime;
-
-namespace detail {
-
-/// Adds the actions on the store of an agent. docs/genkit.md 000 §10.1.
-template <class State>
-void add_session_store(std::vector<std::shared_ptr<const action>>& to,
-                       const conversation_action& of);
-
-} // namespace detail
 
 /// Entry point of the library: defines actions and opens connections to them,
 /// in an actor system of the application.
@@ -111,42 +98,6 @@ public:
     if constexpr (detail::check_bidi_body<Body>())
       return define("bidi-flow", std::move(name), std::move(body),
                     std::move(description));
-  }
-
-  /// Defines an agent: a flow whose connections have a session with a state of
-  /// its own type, which is stored, snapshotted and restored. Registers it as
-  /// `/agent/<name>`, and if it has a store the actions
-  /// `/session-store/<name>/getSnapshot`, `…/listSnapshots` and `…/getSession`.
-  ///
-  /// @param name    as for `define_bidi_action`.
-  /// @param body    a coroutine `task<agent_result<Out>>(context,
-  ///                session<State>, input<In>, responder<Stream>)`, or one that
-  ///                returns `task<Out>` or `task<>`; otherwise as there.
-  /// @param options any of `with_session_store`, `with_snapshot_callback`,
-  ///                `with_save_failure`, `with_store_timeout`,
-  ///                `with_migration`, `with_description`.
-  /// @errors `already_exists`; `invalid_argument` for a bad name or
-  ///         invalid options.
-  /// @design docs/sessions.md#sessions; docs/genkit.md 001 §2.3, 000 §3.
-  template <class Body, class... Options>
-  auto define_agent(std::string name, Body body, const Options&... options) {
-    if constexpr (detail::check_agent_body<Body>()) {
-      using types = detail::types_of_agent<Body>;
-      using state_type = typename types::state_type;
-      auto chosen
-        = detail::gather_agent<snapshot_context<state_type>>(options...);
-      auto info = describe<types>("agent", std::move(name),
-                                  std::move(chosen.description));
-      auto policy = detail::policy_of(std::move(chosen));
-      policy.saves_changes = true;
-      auto what = std::make_shared<detail::agent_action<Body>>(
-        std::move(info), std::move(policy), std::move(body));
-      std::vector<std::shared_ptr<const detail::action>> all{what};
-      if (what->policy.store)
-        detail::add_session_store<state_type>(all, *what);
-      add(all);
-      return handle<types>(what);
-    }
   }
 
   // -- by key -----------------------------------------------------------------
@@ -308,5 +259,3 @@ private:
 };
 
 } // namespace tertulia
-
-#include <tertulia/detail/store_actions.hpp> // needs the runtime

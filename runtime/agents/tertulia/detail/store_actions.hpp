@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/agent.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <memory>
@@ -97,6 +98,7 @@ list_snapshots_action(const std::string& kind, const conversation_action& of,
     "Lists the snapshots of a session of " + of.info.key + ", oldest first.");
 }
 
+/// Adds the actions on the store of an agent. docs/genkit.md 000 §10.1.
 template <class State>
 void add_session_store(std::vector<std::shared_ptr<const action>>& to,
                        const conversation_action& of) {

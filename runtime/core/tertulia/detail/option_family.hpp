@@ -86,10 +86,11 @@ consteval void refuse_option() {
   static_assert(!client || Here == 1,
                 "this option is one of a client: it belongs to stream_bidi, "
                 "open, opening_for or run");
-  static_assert(!definition || Here == 2,
-                "this option is one of a definition: it belongs to "
-                "define_agent, ai::define_agent, ai::define_session_flow or "
-                "ai::define_prompt_agent");
+  static_assert(
+    !definition || Here == 2,
+    "this option is one of a definition: it belongs to "
+    "define_agent, ai::define_chat_agent, ai::define_session_flow or "
+    "ai::define_prompt_agent");
   static_assert(!generation || Here == 3,
                 "this option is one of a generation: it belongs to "
                 "ai::generate, ai::generate_stream or an ai::prompt");

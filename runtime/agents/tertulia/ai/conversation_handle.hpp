@@ -27,7 +27,7 @@ struct with_state {
   conversation_state<Custom> state;
 };
 
-/// Handle of a chat agent or session flow, returned by `define_agent` and
+/// Handle of a chat agent or session flow, returned by `define_chat_agent` and
 /// `define_session_flow`.
 ///
 /// @threads  all members; cheap to copy.

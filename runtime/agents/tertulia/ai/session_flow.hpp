@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <tertulia/agent_options.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/detail/conversation_action.hpp>
+#include <tertulia/detail/store_actions.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <memory>
@@ -30,9 +32,9 @@ using session_flow
 ///
 /// @param body    a coroutine `task<>(context, ai::flow_session<Custom>,
 ///                ai::flow_responder<Status>)`; otherwise as for
-///                `define_agent`.
-/// @param options as for `define_agent`.
-/// @errors as `define_agent`.
+///                `define_chat_agent`.
+/// @param options as for `define_chat_agent`.
+/// @errors as `define_chat_agent`.
 /// @design docs/sessions.md#sessions; docs/genkit.md 004 §4.1.
 template <class Body, class... Options>
 auto define_session_flow(runtime& rt, std::string name, Body body,

@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <tertulia/agent_options.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/detail/conversation_action.hpp>
+#include <tertulia/detail/store_actions.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <memory>
@@ -15,7 +17,7 @@ namespace tertulia::ai {
 
 /// Handle of a chat agent: docs/genkit.md 003 §1.7.
 template <class Status, class Custom>
-using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
+using chat_agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 
 /// Defines a chat agent: a conversation of messages, a custom value and
 /// artifacts, whose body reads the inputs and ends the turns itself. Registers
@@ -36,8 +38,8 @@ using agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 ///         options.
 /// @design docs/sessions.md#sessions; docs/genkit.md 003 §4.1.
 template <class Body, class... Options>
-auto define_agent(runtime& rt, std::string name, Body body,
-                  const Options&... options) {
+auto define_chat_agent(runtime& rt, std::string name, Body body,
+                       const Options&... options) {
   if constexpr (detail::check_chat_agent_body<Body>()) {
     using types = detail::types_of_conversation<Body>;
     using custom = typename types::custom_type;
@@ -61,7 +63,7 @@ auto define_agent(runtime& rt, std::string name, Body body,
         "snapshot-store", *what, make));
     }
     rt.add(all);
-    return agent<status, custom>{rt.handle<types>(what)};
+    return chat_agent<status, custom>{rt.handle<types>(what)};
   }
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/agent_options.hpp>
+#include <tertulia/detail/agent_action.hpp>
+#include <tertulia/detail/store_actions.hpp>
+#include <tertulia/runtime.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tertulia {
+
+/// Defines an agent: a flow whose connections have a session with a state of
+/// its own type, which is stored, snapshotted and restored. Registers it as
+/// `/agent/<name>`, and if it has a store the actions
+/// `/session-store/<name>/getSnapshot`, `…/listSnapshots` and `…/getSession`.
+///
+/// @param name    as for `runtime::define_bidi_action`.
+/// @param body    a coroutine `task<agent_result<Out>>(context,
+///                session<State>, input<In>, responder<Stream>)`, or one that
+///                returns `task<Out>` or `task<>`; otherwise as there.
+/// @param options any of `with_session_store`, `with_snapshot_callback`,
+///                `with_save_failure`, `with_store_timeout`, `with_migration`,
+///                `with_description`.
+/// @errors `already_exists`; `invalid_argument` for a bad name or invalid
+///         options.
+/// @design docs/sessions.md#sessions; docs/genkit.md 001 §2.3, 000 §3.
+template <class Body, class... Options>
+auto define_agent(runtime& rt, std::string name, Body body,
+                  const Options&... options) {
+  if constexpr (detail::check_agent_body<Body>()) {
+    using types = detail::types_of_agent<Body>;
+    using state_type = typename types::state_type;
+    auto chosen
+      = detail::gather_agent<snapshot_context<state_type>>(options...);
+    auto info = runtime::describe<types>("agent", std::move(name),
+                                         std::move(chosen.description));
+    auto policy = detail::policy_of(std::move(chosen));
+    policy.saves_changes = true;
+    auto what = std::make_shared<detail::agent_action<Body>>(
+      std::move(info), std::move(policy), std::move(body));
+    std::vector<std::shared_ptr<const detail::action>> all{what};
+    if (what->policy.store)
+      detail::add_session_store<state_type>(all, *what);
+    rt.add(all);
+    return rt.handle<types>(what);
+  }
+}
+
+} // namespace tertulia
