@@ -596,39 +596,38 @@ TEST_F(conversation_faults, a_change_during_a_save_is_in_the_next_snapshot) {
 }
 
 TEST_F(conversation_faults, messages_replaced_during_a_save_stay_replaced) {
-  using chat_session = ai::session<memo>;
-  const auto agent = ai::define_chat_agent(
+  const auto flow = ai::define_session_flow( // which tags its last message
     *rt, "forgetful",
-    [&](context ctx, chat_session mine, input<ai::conversation_input> in,
-        ai::responder<nothing> out) -> task<> {
+    [&](context ctx, ai::flow_session<memo> mine,
+        ai::flow_responder<nothing>) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
-      while (co_await in.next()) {
-        const auto end = [&]() -> task<> { co_await out.end_turn(); };
-        const auto replace = [&]() -> task<> {
-          const auto instead = ai::message_log{}.with(ai::user_text("new"));
-          co_await mine.set_messages(instead);
-        };
-        co_await mine.add_messages(ai::user_text("old"));
-        co_await when_all(end(), replace());
-      }
+      const auto turn
+        = [](context, const ai::conversation_input&) -> task<> { co_return; };
+      const auto replace = [&]() -> task<> {
+        co_await ctx.sleep(1s);
+        const auto instead = ai::message_log{}.with(ai::user_text("new"));
+        co_await mine.set_messages(instead);
+      };
+      co_await when_all(mine.run(ctx, turn), replace());
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
-  auto client = open(agent, with_session_id("s"));
+  auto client = open(flow, with_session_id("s"));
   run();
   kept.hang_next<save_snapshot>(1);
-  client.send(ai::conversation_input{});
+  client.send(ai::conversation_input{{ai::user_text("old")}});
   run();
   EXPECT_EQ(client.heard().turns, 0u);
+  advance(1s);
   kept.answer_hung();
   run();
   ASSERT_EQ(client.heard().turns, 1u);
   client.close();
   run();
   ASSERT_EQ(client.code(), errc::ok);
-  const auto& messages = client.output().state.messages;
-  ASSERT_EQ(messages.size(), 1u);
-  EXPECT_EQ(messages.back().text(), "new");
+  const auto output = client.output();
+  ASSERT_EQ(output.state.messages.size(), 1u);
+  EXPECT_EQ(output.state.messages.back().text(), "new");
 }
 
 TEST_F(conversation_faults, a_client_of_many_conversations_remembers_none) {
