@@ -58,7 +58,7 @@ const mood_state good{
   mood{2, ""}};
 
 struct last_state : conversations {
-  auto define_agent() {
+  auto define_chat() {
     return ai::define_chat_agent(*rt, "chat", answer);
   }
 
@@ -93,7 +93,7 @@ struct last_state : conversations {
 } // namespace
 
 TEST_F(last_state, comes_with_the_error_of_a_turn_of_a_chat_agent) {
-  const auto chat = define_agent();
+  const auto chat = define_chat();
   auto talk = chat.stream_bidi();
   talk_until(talk, "throw");
   expect_kept(talk, errc::out_of_range);
@@ -118,7 +118,7 @@ TEST_F(last_state, comes_with_the_error_of_a_turn_of_a_session_flow) {
 }
 
 TEST_F(last_state, comes_with_a_cancel_and_a_stop) {
-  const auto chat = define_agent();
+  const auto chat = define_chat();
   auto cancelled = chat.stream_bidi();
   talk_until(cancelled, "c");
   hear(cancelled);
@@ -135,7 +135,7 @@ TEST_F(last_state, comes_with_a_cancel_and_a_stop) {
 }
 
 TEST_F(last_state, is_what_the_client_gave_if_the_first_turn_fails) {
-  auto talk = define_agent().stream_bidi(ai::with_state(good));
+  auto talk = define_chat().stream_bidi(ai::with_state(good));
   talk.send_text("plain");
   expect_kept(talk, errc::out_of_range);
   const auto error = error_of([&] { return talk.output(patience); });
@@ -181,7 +181,7 @@ TEST_F(last_state, comes_to_a_json_client_in_the_details) {
 }
 
 TEST_F(last_state, comes_to_a_body_that_is_the_client) {
-  const auto chat = define_agent();
+  const auto chat = define_chat();
   const auto caller = rt->define_bidi_flow(
     "caller",
     [=](context ctx, input<std::string> in, output<std::string> out) -> task<> {

@@ -107,8 +107,11 @@ public:
 
   line_end next(std::string& line) override {
     reason_ = line_end::input_over;
-    begins_ = true;
     ::el_resize(edit_.get()); // the window may have changed since
+    // Before the prompt, which libedit prints first: a key that is typed after
+    // the prompt is a key.
+    ::el_set(edit_.get(), EL_PREP_TERM, 1);
+    input_.begin_keys();
     int size = 0;
     const char* text = ::el_gets(edit_.get(), &size);
     if (text == nullptr || size <= 0) {
@@ -144,8 +147,6 @@ private:
 
   /// @returns 1 for a character; 0 or less if no character was read.
   int next_character(wchar_t& to) {
-    if (std::exchange(begins_, false))
-      input_.begin_keys(); // libedit has switched the terminal mode by now
     std::mbstate_t state{};
     for (;;) {
       std::array<pollfd, 2> ends{
@@ -191,8 +192,6 @@ private:
   std::unique_ptr<History, ends_history> past_;
   std::unique_ptr<EditLine, ends_editing> edit_;
   line_end reason_ = line_end::input_over;
-  /// Whether the next key is the first of a line.
-  bool begins_ = false;
   on_interrupt at_end_;
   instead_of_interrupt at_ctrl_c_;
 };
