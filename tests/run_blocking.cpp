@@ -264,6 +264,34 @@ TEST_F(run_blocking, a_runtime_that_stops_waits_for_the_function) {
   EXPECT_TRUE(returned);
 }
 
+TEST_F(run_blocking, a_desk_that_stops_waits_for_all_of_its_connections) {
+  gate started;
+  gate release;
+  const auto blocked = define([&](context ctx, input<int>, output<int>) //
+                              -> task<> {
+    co_await ctx.run_blocking([&] {
+      started.open();
+      release.wait();
+    });
+  });
+  const auto idle = define([](context, input<int> in, output<int>) //
+                           -> task<> { co_await in.next(); });
+  auto talk = blocked.stream_bidi();
+  const auto other = open(idle);
+  started.wait();
+  caf::scoped_actor self{system};
+  self->monitor(other);
+  rt->stop();
+  self->receive([](const caf::down_msg&) {}); // the desk receives it, too
+  for (int i = 0; i < 10; ++i)
+    self->request(rt->front_desk(), caf::duration{patience}, list_atom_v)
+      .receive([](const action_list&) {},
+               [](const caf::error& reason) {
+                 ADD_FAILURE() << to_status(reason).message();
+               });
+  release.open();
+}
+
 // -- the queue ----------------------------------------------------------------
 
 namespace {

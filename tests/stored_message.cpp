@@ -32,9 +32,10 @@ RC_GTEST_PROP(stored_message, any_text_is_read_as_it_was_written, ()) {
 TEST(stored_message, a_text_of_each_role_is_read) {
   for (const auto role :
        {ai::role::system, ai::role::user, ai::role::model, ai::role::tool}) {
-    const ai::message message{role,
-                              {ai::part::text("\"a\" \\ b\n\r\t\b\f\x01")}};
-    EXPECT_EQ(read_stored_message(to_json_text(message)), message);
+    for (const auto* text : {"\"a\" \\ b\n\r\t\b\f", "a\x01"}) {
+      const ai::message message{role, {ai::part::text(text)}};
+      EXPECT_EQ(read_stored_message(to_json_text(message)), message);
+    }
   }
 }
 

@@ -32,6 +32,21 @@ TYPED_TEST_P(store_contract, labels_are_ordered_and_distinct) {
   }
 }
 
+TYPED_TEST_P(store_contract, a_snapshot_can_be_saved_with_labels) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    const auto of = this->at("s");
+    auto made = this->record(of, this->number(1), 0);
+    made.labels = {"b", "a"};
+    this->get(save_snapshot{made, this->number(1), append_rule::at_head});
+    const std::vector<std::string> expected{"a", "b"};
+    EXPECT_EQ(this->read(of, 1).labels, expected);
+    if constexpr (TestFixture::durable)
+      this->store.reopen();
+    EXPECT_EQ(this->read(of, 1).labels, expected);
+    EXPECT_TRUE(this->get(verify_sessions{}).damages.empty());
+  }
+}
+
 TYPED_TEST_P(store_contract, labels_have_limits) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     const auto of = this->at("s");
