@@ -45,6 +45,7 @@ import zlib
 LISTS = pathlib.Path(__file__).resolve().parent
 ROOT = LISTS.parent.parent
 SCRATCH = ROOT / "build-mutants"
+TEST_FOLDERS = "messages", "stores", "actors", "runtime", "docs", "examples"
 GOAL = 0.95
 SWITCH = "TERTULIA_MUTANT"
 HEADER = f"""#pragma once
@@ -190,7 +191,8 @@ def copy_sources(to, changed, test_files):
     write_if_new(to / "mutant.hpp", HEADER.encode())
     for name in filter(None, listed.split("\0")):
         path = pathlib.Path(name)
-        is_test = path.parent == pathlib.Path("tests") and path.suffix == ".cpp"
+        is_test = path.parts[0] == "tests" and path.parts[1] in TEST_FOLDERS \
+            and path.suffix == ".cpp"
         if not (ROOT / path).is_file() or (
                 is_test and test_files and path.stem not in test_files):
             continue
@@ -410,7 +412,7 @@ def main():
                         help="only look whether each of them still applies")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--tests", type=str.split, default=[],
-                        help="build and run only these files of tests/")
+                        help="build and run only test files of such names")
     options = parser.parse_args()
     try:
         mutants = read_list()

@@ -5,8 +5,8 @@
 
 #include <iostream>
 
-#include "../support/node_conversations.hpp"
-#include "../support/node_programs.hpp"
+#include "support/node_conversations.hpp"
+#include "support/node_programs.hpp"
 
 int main(int, char** argv) {
   using namespace tertulia;

@@ -4,8 +4,8 @@
 // `conversation_server [PORT [FOLDER]]`, over TLS with the certificate `server`
 // of that folder.
 
-#include "../support/node_conversations.hpp"
-#include "../support/node_programs.hpp"
+#include "support/node_conversations.hpp"
+#include "support/node_programs.hpp"
 
 int main(int argc, char** argv) {
   tertulia::test::offer_to_nodes(argc, argv,

@@ -6,7 +6,7 @@
 
 #include <iostream>
 
-#include "../support/node_programs.hpp"
+#include "support/node_programs.hpp"
 
 int main(int, char** argv) {
   using namespace tertulia;

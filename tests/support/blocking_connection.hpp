@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "threaded.hpp"
+#include "support/threaded.hpp"
 
 namespace tertulia::test {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "conversations.hpp"
+#include "support/conversations.hpp"
 
 namespace tertulia::test {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "threaded.hpp"
+#include "support/threaded.hpp"
 
 namespace tertulia::test {
 

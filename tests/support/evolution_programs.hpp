@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "chat.hpp"
-#include "scratch.hpp"
+#include "support/chat.hpp"
+#include "support/scratch.hpp"
 
 // Programs that run one after the other, with types of the same name.
 

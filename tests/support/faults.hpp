@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "threaded.hpp"
+#include "support/threaded.hpp"
 
 namespace tertulia::test {
 

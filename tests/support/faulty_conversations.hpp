@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "failing_store.hpp"
-#include "flows.hpp"
+#include "support/failing_store.hpp"
+#include "support/flows.hpp"
 
 namespace tertulia::test {
 

@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "../../stores/sqlite/sqlite_store_actor.hpp"
-#include "raw_sqlite.hpp"
+#include "stores/sqlite/sqlite_store_actor.hpp"
+#include "support/raw_sqlite.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "deterministic.hpp"
-#include "recording_client.hpp"
+#include "support/deterministic.hpp"
+#include "support/recording_client.hpp"
 
 namespace tertulia::test {
 

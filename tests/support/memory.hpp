@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "sanitized.hpp"
+#include "support/sanitized.hpp"
 #include <malloc.h>
 
 // Compilers have this function in their runtime library, but g++ lacks the

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "flows.hpp"
+#include "support/flows.hpp"
 
 namespace tertulia::test {
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "network_config.hpp"
+#include "support/network_config.hpp"
 #include <unistd.h>
 
 // Common parts of the programs that are one of two nodes.

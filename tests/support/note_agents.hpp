@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "conversations.hpp"
+#include "support/conversations.hpp"
 
 // Agent that takes notes, and its sessions and snapshots as tools see them.
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "http_server.hpp"
-#include "threaded.hpp"
-#include "valve.hpp"
+#include "support/http_server.hpp"
+#include "support/threaded.hpp"
+#include "support/valve.hpp"
 
 namespace tertulia::test {
 

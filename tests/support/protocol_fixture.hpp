@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "threaded.hpp"
+#include "support/threaded.hpp"
 #include <gtest/gtest.h>
 
 // Messages in tests of the protocol, and their serialization.

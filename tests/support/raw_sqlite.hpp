@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../../stores/sqlite/sqlite_checksum.hpp"
+#include "stores/sqlite/sqlite_checksum.hpp"
 #include <sqlite3.h>
 
 namespace tertulia::test {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "flows.hpp"
+#include "support/flows.hpp"
 
 namespace tertulia::test {
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <string>
 
-#include "raw_sqlite.hpp"
-#include "sqlite_program.hpp"
+#include "support/raw_sqlite.hpp"
+#include "support/sqlite_program.hpp"
 
 namespace tertulia::test::sqlite_fault_tests {
 

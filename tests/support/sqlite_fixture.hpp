@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <string>
 
-#include "raw_sqlite.hpp"
-#include "scratch.hpp"
+#include "support/raw_sqlite.hpp"
+#include "support/scratch.hpp"
 
 namespace tertulia::test::sqlite_tests {
 

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "../../stores/sqlite/sqlite_store_actor.hpp"
-#include "scratch.hpp"
+#include "stores/sqlite/sqlite_store_actor.hpp"
+#include "support/scratch.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test::sqlite_fault_tests {

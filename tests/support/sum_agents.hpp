@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "conversations.hpp"
+#include "support/conversations.hpp"
 
 // Agents that add up numbers, and their snapshots as tools see them.
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "refusal.hpp"
+#include "support/refusal.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "scratch.hpp"
-#include "tool_process.hpp"
+#include "support/scratch.hpp"
+#include "support/tool_process.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test {

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "file_store.hpp"
-#include "scratch.hpp"
-#include "tool_process.hpp"
+#include "support/file_store.hpp"
+#include "support/scratch.hpp"
+#include "support/tool_process.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test {

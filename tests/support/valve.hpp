@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "threaded.hpp"
+#include "support/threaded.hpp"
 
 namespace tertulia::test {
 

@@ -3,7 +3,7 @@
 // Output of a model as printed by the examples: a terminal must not interpret
 // its control characters.
 
-#include "../examples/terminal_talk.hpp"
+#include "examples/terminal_talk.hpp"
 
 #include <sstream>
 #include <string>

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "../stores/sqlite/sqlite_store_actor.hpp"
+#include "stores/sqlite/sqlite_store_actor.hpp"
 #include "support/scratch.hpp"
 #include "support/threaded.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "../runtime/models/openai/connection_pool.hpp"
+#include "runtime/models/openai/connection_pool.hpp"
 #include "support/http_server.hpp"
 #include "support/refusal.hpp"
 #include "support/valve.hpp"

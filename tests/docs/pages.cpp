@@ -74,7 +74,7 @@ std::set<std::string> all_tests() {
   static const std::regex test{R"(T\w+\((\w+),\s*(\w+)\).*)"};
   std::set<std::string> result;
   for (const auto& entry :
-       std::filesystem::directory_iterator{root / "tests"}) {
+       std::filesystem::recursive_directory_iterator{root / "tests"}) {
     if (entry.path().extension() != ".cpp")
       continue;
     const auto lines = lines_of(entry.path());

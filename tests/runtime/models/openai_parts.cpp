@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "../runtime/models/openai/failure.hpp"
-#include "../runtime/models/openai/request_json.hpp"
-#include "../runtime/models/openai/response_assembly.hpp"
-#include "../runtime/models/openai/retry_policy.hpp"
-#include "../runtime/models/openai/sse_parser.hpp"
-#include "../runtime/models/openai/url.hpp"
+#include "runtime/models/openai/failure.hpp"
+#include "runtime/models/openai/request_json.hpp"
+#include "runtime/models/openai/response_assembly.hpp"
+#include "runtime/models/openai/retry_policy.hpp"
+#include "runtime/models/openai/sse_parser.hpp"
+#include "runtime/models/openai/url.hpp"
 #include "support/refusal.hpp"
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "../stores/sqlite/sqlite_log.hpp"
+#include "stores/sqlite/sqlite_log.hpp"
 #include "support/file_store.hpp"
 #include "support/raw_sqlite.hpp"
 #include "support/sanitized.hpp"

@@ -3,7 +3,7 @@
 // Folder of the coding agent in the examples. A path that comes from a model
 // must not be trusted.
 
-#include "../examples/sandbox_folder.hpp"
+#include "examples/sandbox_folder.hpp"
 
 #include <fstream>
 #include <iterator>

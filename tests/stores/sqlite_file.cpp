@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "../stores/sqlite/sqlite_schema.hpp"
+#include "stores/sqlite/sqlite_schema.hpp"
 #include "support/file_store.hpp"
 #include "support/refusal.hpp"
 #include "support/sqlite_fixture.hpp"

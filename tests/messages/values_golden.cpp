@@ -31,7 +31,8 @@ namespace {
 
 using namespace ai;
 
-const auto golden = std::filesystem::path{TERTULIA_SOURCE_DIR} / "tests/golden";
+const auto golden
+  = std::filesystem::path{TERTULIA_SOURCE_DIR} / "tests/messages/golden";
 
 std::string bytes_of(const std::filesystem::path& file) {
   std::ifstream in{file, std::ios::binary};
