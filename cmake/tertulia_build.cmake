@@ -47,6 +47,7 @@ endmacro()
 
 # What every target of ours has in common, be it a room or a program.
 function(tertulia_common target)
+  cmake_parse_arguments(PARSE_ARGV 1 common "WITHOUT_CAF" "" "")
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic $<$<BOOL:${TERTULIA_WERROR}>:-Werror>
     # g++ spends a fifth of its time in freeing memory that it may keep: with
@@ -57,7 +58,7 @@ function(tertulia_common target)
     # To g++ a source within a unity build is a header, whose types need names
     # that others can see.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage>)
-  if(TERTULIA_PCH)
+  if(TERTULIA_PCH AND NOT common_WITHOUT_CAF)
     tertulia_precompile(${target})
   endif()
 endfunction()
@@ -83,15 +84,23 @@ endfunction()
 # All that gets installed, and nothing else.
 add_custom_target(tertulia_rooms)
 
-# tertulia_room(<name> SOURCES <file>... [SEES <room>...]
+# tertulia_room(<name> [WITHOUT_CAF] SOURCES <file>... [SEES <room>...]
 #               [LINKS [PUBLIC <target>...] [PRIVATE <target>...]])
 #
 # Declares tertulia::<name>, a folder of a room. Headers under tertulia/ are
 # public and installed; the folder itself is on the include path of its own
 # sources only. A folder without sources is an interface library. It can only see
-# folders that are declared before it, so there is no circle.
+# folders that are declared before it, so there is no circle. It links CAF unless
+# WITHOUT_CAF is given; such a folder is compiled without the precompiled header,
+# which contains CAF.
 function(tertulia_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;SEES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 room "WITHOUT_CAF" "" "SOURCES;SEES;LINKS")
+  set(options)
+  set(caf CAF::core)
+  if(room_WITHOUT_CAF)
+    set(options WITHOUT_CAF)
+    set(caf)
+  endif()
   set(target tertulia_${name})
   set(roots ${CMAKE_CURRENT_SOURCE_DIR})
   foreach(seen IN LISTS room_SEES)
@@ -111,7 +120,7 @@ function(tertulia_room name)
     set(scope PUBLIC)
     add_library(${target} STATIC ${room_SOURCES})
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-    tertulia_common(${target})
+    tertulia_common(${target} ${options})
   else()
     set(scope INTERFACE)
     add_library(${target} INTERFACE)
@@ -123,7 +132,7 @@ function(tertulia_room name)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_sources(${target} ${scope} FILE_SET HEADERS
     BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers})
-  target_link_libraries(${target} ${scope} CAF::core ${room_SEES} ${room_LINKS})
+  target_link_libraries(${target} ${scope} ${caf} ${room_SEES} ${room_LINKS})
 
   if(TERTULIA_SANITIZE)
     list(JOIN TERTULIA_SANITIZE "," sanitizers)

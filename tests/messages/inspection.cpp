@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/describe.hpp>
+#include <tertulia/inspect.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>

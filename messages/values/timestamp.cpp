@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/status.hpp>
+#include <tertulia/status_error.hpp>
 #include <tertulia/timestamp.hpp>
 
 #include <array>
@@ -79,7 +79,7 @@ private:
   bool ok_ = true;
 };
 
-std::optional<caf::timestamp> parse(std::string_view text) {
+std::optional<timestamp> parse(std::string_view text) {
   scanner in{text};
   const auto y = in.digits(4);
   in.require("-");
@@ -110,13 +110,13 @@ std::optional<caf::timestamp> parse(std::string_view text) {
   if (!in.ok() || !date.ok() || y < 1678 || y > 2261 || hour > 23 || minute > 59
       || second > 60)
     return std::nullopt;
-  return caf::timestamp{sys_days{date}.time_since_epoch() + hours{hour}
+  return timestamp{sys_days{date}.time_since_epoch() + hours{hour}
                         + minutes{minute} + seconds{second} + part - offset};
 }
 
 } // namespace
 
-std::string to_rfc3339(caf::timestamp x) {
+std::string to_rfc3339(timestamp x) {
   const auto whole = floor<days>(x);
   const year_month_day date{sys_days{whole.time_since_epoch()}};
   const hh_mm_ss time{x - whole};
@@ -135,19 +135,19 @@ std::string to_rfc3339(caf::timestamp x) {
   return std::string{text.data(), size} + 'Z';
 }
 
-caf::timestamp parse_rfc3339(std::string_view text) {
+timestamp parse_rfc3339(std::string_view text) {
   if (const auto result = parse(text))
     return *result;
   throw status_error{errc::invalid_argument,
                      "expected a time as 2026-11-21T10:54:21.5Z"};
 }
 
-void json_codec<caf::timestamp>::write(std::string& out, caf::timestamp x,
+void json_codec<timestamp>::write(std::string& out, timestamp x,
                                        const json_path& at) {
   detail::write_text(out, to_rfc3339(x), at);
 }
 
-caf::timestamp json_codec<caf::timestamp>::read(const json& from,
+timestamp json_codec<timestamp>::read(const json& from,
                                                 const json_path& at) {
   const auto& text = detail::require_string(from, at);
   if (const auto result = parse(text))
@@ -156,7 +156,7 @@ caf::timestamp json_codec<caf::timestamp>::read(const json& from,
                  detail::in_quotes(text));
 }
 
-json json_codec<caf::timestamp>::schema() {
+json json_codec<timestamp>::schema() {
   return {{"type", "string"}, {"format", "date-time"}};
 }
 

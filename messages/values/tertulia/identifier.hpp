@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/describe.hpp>
+#include <tertulia/json.hpp>
 
 #include <compare>
 #include <functional>
@@ -49,16 +49,6 @@ public:
 private:
   std::string text_;
 };
-
-template <class Inspector, class Kind>
-typename Inspector::result_type inspect(Inspector& f, identifier<Kind>& x) {
-  auto text = x.str();
-  auto load = [&]() -> caf::error {
-    x = identifier<Kind>{std::move(text)};
-    return caf::none;
-  };
-  return f(text, caf::meta::load_callback(load));
-}
 
 template <class Kind>
 struct json_codec<identifier<Kind>> {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/identifier.hpp>
+#include <tertulia/inspect.hpp>
 #include <tertulia/store/damage.hpp>
 #include <tertulia/store/names.hpp>
 

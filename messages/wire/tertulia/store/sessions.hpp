@@ -9,7 +9,6 @@
 #include <tertulia/store/snapshots.hpp>
 
 #include <caf/meta/type_name.hpp>
-#include <caf/timestamp.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -78,7 +77,7 @@ struct list_sessions {
   /// Only sessions with a snapshot that has this label; empty for all.
   std::string label;
   /// Only sessions that changed at or after this time.
-  caf::timestamp updated_since;
+  timestamp updated_since;
   /// Session after which the page begins; empty for the first page.
   session_ref after;
   /// Maximum length of the page, clamped to the range from 1 to `max_page`.

@@ -4,7 +4,7 @@
 
 #include <tertulia/ai/artifact_list.hpp>
 #include <tertulia/ai/message_log.hpp>
-#include <tertulia/identifier.hpp>
+#include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/stored_type.hpp>
 

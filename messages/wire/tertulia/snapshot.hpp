@@ -2,10 +2,8 @@
 
 #pragma once
 
-#include <tertulia/describe.hpp>
-#include <tertulia/identifier.hpp>
+#include <tertulia/inspect.hpp>
 #include <tertulia/stored_type.hpp>
-#include <tertulia/timestamp.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +62,7 @@ struct snapshot_record {
   /// the end of an invocation: the number of completed turns.
   std::uint64_t turn_index = 0;
   snapshot_event event = snapshot_event::turn_end;
-  caf::timestamp created_at;
+  timestamp created_at;
   /// Labels given by people; ordered, distinct.
   std::vector<std::string> labels;
   /// Note written by people; may be empty.
@@ -111,9 +109,9 @@ struct session_info {
   /// Beginning of the first text in the last user message that has a text, if
   /// that message is among the last `preview_depth`.
   std::string preview;
-  caf::timestamp created_at;
+  timestamp created_at;
   /// Time of the last save or the last new record.
-  caf::timestamp updated_at;
+  timestamp updated_at;
   /// Sequence number of the head record; 0 without one.
   std::uint64_t head = 0;
   /// Index of the next turn.

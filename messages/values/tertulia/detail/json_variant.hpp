@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/json_traits.hpp>
-#include <tertulia/status.hpp>
+#include <tertulia/status_error.hpp>
 
 #include <map>
 #include <optional>

@@ -2,9 +2,6 @@
 
 #pragma once
 
-#include <caf/error.hpp>
-#include <caf/make_message.hpp> // CAF 0.17: CAF_ERROR_CODE_ENUM needs it
-
 #include <cstdint>
 #include <string_view>
 
@@ -65,5 +62,3 @@ inline constexpr auto last_errc = errc::unauthenticated;
 std::string_view to_string(errc code) noexcept;
 
 } // namespace tertulia
-
-CAF_ERROR_CODE_ENUM(tertulia::errc, "tertulia")

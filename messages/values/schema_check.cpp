@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/schema_check.hpp>
-#include <tertulia/status.hpp>
+#include <tertulia/status_error.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,7 @@
 
 #pragma once
 
-#include <tertulia/describe.hpp>
-#include <tertulia/identifier.hpp>
+#include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/protocol.hpp>
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/random_bytes.hpp>
-#include <tertulia/status.hpp>
+#include <tertulia/status_error.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
 
-#include <openssl/rand.h>
 #include <pthread.h>
+#include <unistd.h>
 
 namespace tertulia::detail {
 
@@ -36,13 +36,13 @@ private:
     });
     forks_ = forks.load(std::memory_order_relaxed);
     left_ = 0;
-    if (watches_forks != 0
-        || RAND_bytes(bytes_.data(), static_cast<int>(bytes_.size())) != 1)
+    if (watches_forks != 0 || ::getentropy(bytes_.data(), bytes_.size()) != 0)
       throw status_error{errc::internal, "the system has no random bytes"};
     left_ = bytes_.size();
   }
 
-  std::array<std::uint8_t, 1'024> bytes_{};
+  /// As many as `getentropy` returns at once.
+  std::array<std::uint8_t, 256> bytes_{};
   std::size_t left_ = 0;
   unsigned forks_ = 0;
 };

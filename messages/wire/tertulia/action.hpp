@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/describe.hpp>
+#include <tertulia/inspect.hpp>
 #include <tertulia/json.hpp>
 
 #include <caf/meta/type_name.hpp>

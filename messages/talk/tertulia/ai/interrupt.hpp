@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/message.hpp>
-#include <tertulia/status.hpp>
+#include <tertulia/status_error.hpp>
 
 #include <optional>
 #include <span>

@@ -2,12 +2,11 @@
 
 #pragma once
 
-#include <tertulia/identifier.hpp>
+#include <tertulia/inspect.hpp>
 #include <tertulia/store/damage.hpp>
 #include <tertulia/store/names.hpp>
 
 #include <caf/meta/type_name.hpp>
-#include <caf/timestamp.hpp>
 
 #include <cstdint>
 #include <string>
@@ -53,7 +52,7 @@ struct prune_snapshots {
   /// One session of the agent; empty for all sessions.
   session_id session;
   /// Only records that were made before this time are dropped.
-  caf::timestamp created_before = caf::timestamp::max();
+  timestamp created_before = timestamp::max();
   /// Number of newest records that each session keeps, whatever their age.
   std::uint64_t keep_newest = 0;
 
