@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/detail/hex.hpp>
 #include <tertulia/detail/random_bytes.hpp>
+#include <tertulia/detail/text.hpp>
 #include <tertulia/trace.hpp>
 
 #include <algorithm>

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -134,20 +137,18 @@ const json& content_of(const ai::custom_part& x) {
 /// Finds the one member that names the kind.
 /// @returns its index in `names`.
 std::size_t find_kind(const json& from, const json_path& at) {
-  std::string expected = "exactly one of ";
-  std::string found;
+  std::vector<std::string_view> found;
   std::size_t result = 0;
-  auto count = 0;
   for (std::size_t i = 0; i < names.size(); ++i)
     if (from.contains(names[i])) {
       result = i;
-      found.append(count++ == 0 ? "" : " and ").append(names[i]);
+      found.push_back(names[i]);
     }
-  if (count == 1)
+  if (found.size() == 1)
     return result;
-  for (const auto name : names)
-    expected.append(name == names.front() ? "" : ", ").append(name);
-  raise_mismatch(at, expected, count == 0 ? "none of them" : found);
+  raise_mismatch(at, fmt::format("exactly one of {}", fmt::join(names, ", ")),
+                 found.empty() ? "none of them"
+                               : fmt::format("{}", fmt::join(found, " and ")));
 }
 
 ai::part::value_type read_text(const json& from, const json& text,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/detail/hex.hpp>
+#include <tertulia/detail/text.hpp>
 #include <tertulia/sha256.hpp>
 
 #include <bit>

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 namespace {
@@ -25,19 +27,15 @@ std::string to_iso(const span_of_time& x) {
   const auto minutes = x.seconds / 60 % 60;
   const auto seconds = x.seconds % 60;
   if (hours > 0)
-    result += std::to_string(hours) + 'H';
+    result += fmt::format("{}H", hours);
   if (minutes > 0)
-    result += std::to_string(minutes) + 'M';
-  if (seconds > 0 || x.nanoseconds > 0 || x.seconds == 0) {
-    result += std::to_string(seconds);
-    if (x.nanoseconds > 0) {
-      auto decimals = std::to_string(nano + x.nanoseconds);
-      decimals.front() = '.';
-      while (decimals.back() == '0')
-        decimals.pop_back();
-      result += decimals;
-    }
+    result += fmt::format("{}M", minutes);
+  if (x.nanoseconds > 0) {
+    result += fmt::format("{}.{:09}", seconds, x.nanoseconds);
+    result.resize(result.find_last_not_of('0') + 1);
     result += 'S';
+  } else if (seconds > 0 || x.seconds == 0) {
+    result += fmt::format("{}S", seconds);
   }
   return result;
 }
@@ -185,7 +183,7 @@ void write_duration(std::string& out, std::int64_t count, duration_unit unit,
   if (!value)
     raise_mismatch(at, "a duration of at most 2^64 seconds",
                    std::string_view{"a longer one"});
-  out.append(1, '"').append(to_iso(*value)).append(1, '"');
+  out += fmt::format("\"{}\"", to_iso(*value));
 }
 
 std::int64_t read_duration(const json& from, const json_path& at,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/text.hpp>
 #include <tertulia/schema_check.hpp>
-#include <tertulia/status_error.hpp>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -50,8 +52,13 @@ verdict differs(const json_path& at, std::string expected, const json& found) {
   return differs(at, std::move(expected), detail::in_words(found));
 }
 
-[[noreturn]] void bad_schema(const std::string& why) {
-  throw status_error{errc::invalid_argument, "the schema " + why};
+/// Refuses the schema; the words follow "the schema ".
+template <class... Args>
+[[noreturn]] void
+bad_schema(fmt::format_string<Args...> words, Args&&... args) {
+  throw status_error{errc::invalid_argument,
+                     "the schema "
+                       + fmt::format(words, std::forward<Args>(args)...)};
 }
 
 /// Keywords that restrict values and are not supported. Ignoring one would
@@ -90,7 +97,7 @@ bool is_of_type(const json& x, const std::string& type) {
     return x.is_array();
   if (type == "null")
     return x.is_null();
-  bad_schema("names an unknown type, " + detail::in_quotes(type));
+  bad_schema("names an unknown type, {}", detail::in_quotes(type));
 }
 
 /// Returns the name of a type as error messages of the reader show it.
@@ -115,13 +122,6 @@ std::partial_ordering compare(const json& a, const json& b) {
   if (negative(a))
     return a.get<std::int64_t>() <=> b.get<std::int64_t>();
   return a.get<std::uint64_t>() <=> b.get<std::uint64_t>();
-}
-
-std::size_t characters_in(const std::string& text) {
-  return static_cast<std::size_t>(
-    std::count_if(text.begin(), text.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-    }));
 }
 
 /// Returns the number of values in `x`, without those beyond the maximum depth
@@ -152,8 +152,7 @@ public:
 
   verdict check(const json& x, const json& schema, const json_path& at) {
     if (at.depth() > max_json_depth)
-      return differs(at,
-                     "at most " + std::to_string(max_json_depth) + " levels",
+      return differs(at, fmt::format("at most {} levels", max_json_depth),
                      std::string{"more"});
     if (++steps_ > limit_ && steps_ > (limit_ = steps_for(value_)))
       throw status_error{errc::resource_exhausted,
@@ -161,13 +160,13 @@ public:
     if (schema.is_boolean())
       return schema.get<bool>() ? verdict{} : differs(at, "nothing", x);
     if (!schema.is_object())
-      bad_schema("has " + detail::in_words(schema) + " in place of a schema");
+      bad_schema("has {} in place of a schema", detail::in_words(schema));
     if (known_.insert(&schema).second)
       for (const auto* keyword : unsupported)
         if (schema.contains(keyword))
-          throw status_error{errc::unimplemented, std::string{"the schema has "}
-                                                    + keyword
-                                                    + ", which is not checked"};
+          throw status_error{
+            errc::unimplemented,
+            fmt::format("the schema has {}, which is not checked", keyword)};
     using step
       = verdict (checker::*)(const json&, const json&, const json_path&);
     constexpr std::array<step, 8> steps{&checker::refer,   &checker::type,
@@ -192,13 +191,13 @@ private:
 
   static const json& list_of(const json& x, const char* keyword) {
     if (!x.is_array())
-      bad_schema(std::string{"has a "} + keyword + " that is no array");
+      bad_schema("has a {} that is no array", keyword);
     return x;
   }
 
   static const json& map_of(const json& x, const char* keyword) {
     if (!x.is_object())
-      bad_schema(std::string{"has "} + keyword + " that are no object");
+      bad_schema("has {} that are no object", keyword);
     return x;
   }
 
@@ -208,18 +207,20 @@ private:
     if (x == nullptr)
       return std::nullopt;
     if (!is_integer(*x) || x->get<double>() < 0)
-      bad_schema(std::string{"has a "} + keyword + " that is no count");
+      bad_schema("has a {} that is no count", keyword);
     return x->get<std::size_t>();
   }
 
   static verdict within(std::size_t size, const json& schema, const char* least,
                         const char* most, const char* unit,
                         const json_path& at) {
-    const auto found = [&] { return std::to_string(size) + unit; };
+    const auto of = [&](const char* bound, std::size_t number) {
+      return fmt::format("{}{}{}", bound, number, unit);
+    };
     if (const auto limit = count(schema, least); limit && size < *limit)
-      return differs(at, "at least " + std::to_string(*limit) + unit, found());
+      return differs(at, of("at least ", *limit), of("", size));
     if (const auto limit = count(schema, most); limit && size > *limit)
-      return differs(at, "at most " + std::to_string(*limit) + unit, found());
+      return differs(at, of("at most ", *limit), of("", size));
     return {};
   }
 
@@ -236,13 +237,13 @@ private:
     try {
       target = &document_.at(json::json_pointer{text.substr(1)});
     } catch (const json::exception&) {
-      bad_schema("refers to nothing: " + shown(*to));
+      bad_schema("refers to nothing: {}", shown(*to));
     }
     // References that stay at one value are bounded by the size of the
     // document, or else they form a cycle.
     const auto open = std::pair{target, &x};
     if (!open_.insert(open).second)
-      bad_schema("refers to itself without end: " + shown(*to));
+      bad_schema("refers to itself without end: {}", shown(*to));
     auto result = check(x, *target, at);
     open_.erase(open);
     return result;
@@ -294,7 +295,7 @@ private:
       if (bound == nullptr)
         return {};
       if (!bound->is_number())
-        bad_schema(std::string{"has a "} + keyword + " that is no number");
+        bad_schema("has a {} that is no number", keyword);
       if (holds(compare(x, *bound)))
         return {};
       return differs(at, words + shown(*bound), x);
@@ -311,8 +312,8 @@ private:
   verdict text(const json& x, const json& schema, const json_path& at) {
     if (!x.is_string())
       return {};
-    return within(characters_in(x.get_ref<const std::string&>()), schema,
-                  "minLength", "maxLength", " characters", at);
+    return within(detail::count_characters(x.get_ref<const std::string&>()),
+                  schema, "minLength", "maxLength", " characters", at);
   }
 
   verdict list(const json& x, const json& schema, const json_path& at) {
@@ -440,13 +441,8 @@ private:
 } // namespace
 
 void check_schema(const json& x, const json& schema) {
-  if (auto bad = checker{x, schema}.check())
-    // The path is text already: this is the error that raise_mismatch makes.
-    throw status_error{
-      errc::invalid_argument,
-      bad->path + ": expected " + bad->expected + ", found " + bad->found,
-      json{{"expected", bad->expected}, {"path", bad->path}}.dump(
-        -1, ' ', false, json::error_handler_t::replace)};
+  if (const auto bad = checker{x, schema}.check())
+    throw detail::mismatch_error(bad->path, bad->expected, bad->found);
 }
 
 } // namespace tertulia

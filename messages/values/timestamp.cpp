@@ -3,11 +3,11 @@
 #include <tertulia/status_error.hpp>
 #include <tertulia/timestamp.hpp>
 
-#include <array>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <optional>
+
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -111,7 +111,7 @@ std::optional<timestamp> parse(std::string_view text) {
       || second > 60)
     return std::nullopt;
   return timestamp{sys_days{date}.time_since_epoch() + hours{hour}
-                        + minutes{minute} + seconds{second} + part - offset};
+                   + minutes{minute} + seconds{second} + part - offset};
 }
 
 } // namespace
@@ -120,19 +120,16 @@ std::string to_rfc3339(timestamp x) {
   const auto whole = floor<days>(x);
   const year_month_day date{sys_days{whole.time_since_epoch()}};
   const hh_mm_ss time{x - whole};
-  std::array<char, 48> text{};
-  auto size = static_cast<std::size_t>(std::snprintf(
-    text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%09d",
-    static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-    static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-    static_cast<int>(time.minutes().count()),
-    static_cast<int>(time.seconds().count()),
-    static_cast<int>(time.subseconds().count())));
-  while (text[size - 1] == '0')
-    --size;
-  if (text[size - 1] == '.')
-    --size;
-  return std::string{text.data(), size} + 'Z';
+  auto result = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:09}",
+                            static_cast<int>(date.year()),
+                            static_cast<unsigned>(date.month()),
+                            static_cast<unsigned>(date.day()),
+                            time.hours().count(), time.minutes().count(),
+                            time.seconds().count(), time.subseconds().count());
+  result.resize(result.find_last_not_of('0') + 1);
+  if (result.back() == '.')
+    result.pop_back();
+  return result + 'Z';
 }
 
 timestamp parse_rfc3339(std::string_view text) {
@@ -143,12 +140,11 @@ timestamp parse_rfc3339(std::string_view text) {
 }
 
 void json_codec<timestamp>::write(std::string& out, timestamp x,
-                                       const json_path& at) {
+                                  const json_path& at) {
   detail::write_text(out, to_rfc3339(x), at);
 }
 
-timestamp json_codec<timestamp>::read(const json& from,
-                                                const json_path& at) {
+timestamp json_codec<timestamp>::read(const json& from, const json_path& at) {
   const auto& text = detail::require_string(from, at);
   if (const auto result = parse(text))
     return *result;

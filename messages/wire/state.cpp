@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 namespace {
@@ -154,7 +156,7 @@ state encoded_state::decode() const {
     return state::plain(std::move(value), std::move(type));
   if (form != static_cast<std::uint8_t>(state_form::conversation))
     throw status_error{errc::invalid_argument,
-                       "a state of the unknown form " + std::to_string(form)};
+                       fmt::format("a state of the unknown form {}", form)};
   ai::message_log log;
   if (!messages.empty())
     log = parse_json<ai::message_log>(messages);

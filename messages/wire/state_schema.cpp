@@ -4,29 +4,29 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 namespace tertulia::detail {
 
 namespace {
 
-[[noreturn]] void reject_step(std::uint32_t from, const std::string& why) {
+[[noreturn]] void reject_step(std::uint32_t from, std::string_view why) {
   throw status_error{errc::invalid_argument,
-                     "the migration from version " + std::to_string(from) + ' '
-                       + why,
+                     fmt::format("the migration from version {} {}", from, why),
                      json::object({{"from", from}}).dump()};
 }
 
 /// Throws an error that names the step that has failed.
 [[noreturn]] void reject_value(const stored_type& known, std::uint32_t from,
                                const status_error& reason) {
-  auto text = "the migration ";
-  auto name = known.name().empty()
-                ? std::string{}
-                : "of \"" + std::string{known.name()} + "\" ";
+  const auto name
+    = known.name().empty() ? "" : fmt::format("of \"{}\" ", known.name());
   throw status_error{
     reason.code(),
-    text + name + "from version " + std::to_string(from) + " to "
-      + std::to_string(from + 1) + " failed: " + reason.message(),
+    fmt::format("the migration {}from version {} to {} failed: {}", name, from,
+                from + 1, reason.message()),
     json::object({{"known", to_json(known)}, {"step", from}}).dump()};
 }
 
@@ -42,8 +42,10 @@ state_schema::state_schema(stored_type known, std::vector<migration> steps)
     if (x.from == 0)
       reject_step(x.from, "begins before version 1, which is the first");
     if (x.from >= known_.version())
-      reject_step(x.from, "leads beyond the version of the type, which is "
-                            + std::to_string(known_.version()));
+      reject_step(x.from,
+                  fmt::format("leads beyond the version of the type, which is "
+                              "{}",
+                              known_.version()));
     if (!x.step)
       reject_step(x.from, "is no function");
     if (x.from < next)

@@ -4,6 +4,8 @@
 #include <tertulia/status.hpp>
 #include <tertulia/stored_type.hpp>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 namespace detail {
@@ -32,10 +34,9 @@ struct foreign_type {
 };
 
 std::string in_words(const stored_type& x) {
-  auto result = "version " + std::to_string(x.version());
-  if (!x.name().empty())
-    result.append(" of \"").append(x.name()) += '"';
-  return result;
+  return x.name().empty()
+           ? fmt::format("version {}", x.version())
+           : fmt::format("version {} of \"{}\"", x.version(), x.name());
 }
 
 } // namespace
@@ -44,28 +45,32 @@ void reject_type(const stored_type& stored, const stored_type& known,
                  std::uint32_t step) {
   auto details
     = json::object({{"stored", to_json(stored)}, {"known", to_json(known)}});
-  auto text = "the stored state is " + in_words(stored);
+  const auto known_words = in_words(known);
+  std::string reason;
   if (are_strangers(stored, known)) {
-    text += ", and this program has " + in_words(known);
+    reason = fmt::format("this program has {}", known_words);
   } else if (stored.version() > known.version()) {
-    text += ", and this program knows none newer than " + in_words(known);
+    reason = fmt::format("this program knows none newer than {}", known_words);
   } else {
-    text += ", and this program has " + in_words(known)
-            + ", but no migration from " + std::to_string(step) + " to "
-            + std::to_string(step + 1);
+    reason = fmt::format("this program has {}, but no migration from {} to {}",
+                         known_words, step, step + 1);
     details["step"] = step;
   }
-  throw status_error{errc::failed_precondition, text, details.dump()};
+  throw status_error{errc::failed_precondition,
+                     fmt::format("the stored state is {}, and {}",
+                                 in_words(stored), reason),
+                     details.dump()};
 }
 
 } // namespace detail
 
 stored_type::stored_type(std::string_view name, std::uint32_t version) {
   if (!detail::is_type_name(name))
-    throw status_error{errc::invalid_argument,
-                       "the name of a type has at most "
-                         + std::to_string(max_type_name)
-                         + " printable ASCII characters and no blanks"};
+    throw status_error{
+      errc::invalid_argument,
+      fmt::format("the name of a type has at most {} printable "
+                  "ASCII characters and no blanks",
+                  max_type_name)};
   if (version == 0)
     throw status_error{errc::invalid_argument,
                        "the versions of a type begin at 1"};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/text.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store_rules.hpp>
@@ -30,17 +31,8 @@ std::string preview_of(const ai::message& x) {
   if (x.role != ai::role::user)
     return {};
   for (const auto& part : x.content)
-    if (const auto said = part.as_text();
-        said != nullptr && !said->text.empty()) {
-      const std::string_view text = said->text;
-      std::size_t size = 0;
-      for (std::size_t characters = 0; size < text.size(); ++size) {
-        const auto begins = (static_cast<unsigned char>(text[size]) >> 6u) != 2;
-        if (begins && characters++ == max_preview)
-          break;
-      }
-      return std::string{text.substr(0, size)};
-    }
+    if (const auto said = part.as_text(); said && !said->text.empty())
+      return std::string{detail::first_characters(said->text, max_preview)};
   return {};
 }
 
@@ -63,12 +55,9 @@ void check_text(const std::string& x, std::size_t max_size, const char* path) {
            std::string{path} + ": has at most " + std::to_string(max_size)
              + " bytes, this one " + std::to_string(x.size()),
            at(path));
-  try {
-    (void)to_json_text(x);
-  } catch (const status_error&) {
+  if (!detail::is_utf8(x))
     reject(errc::invalid_argument, std::string{path} + ": is not UTF-8",
            at(path));
-  }
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 
 #include "sqlite_columns.hpp"
 
-#include <tertulia/detail/hex.hpp>
+#include <tertulia/detail/text.hpp>
 #include <tertulia/status.hpp>
 
 #include <algorithm>

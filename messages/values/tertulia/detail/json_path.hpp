@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tertulia/status_error.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <string>
@@ -90,6 +92,10 @@ private:
                                  std::string_view found);
 
 namespace detail {
+
+/// Returns the error of `raise_mismatch` for a path as text.
+status_error mismatch_error(std::string_view path, std::string_view expected,
+                            std::string_view found);
 
 /// Returns a description of a document in a few words: "an array", "1.5".
 std::string in_words(const json& x);

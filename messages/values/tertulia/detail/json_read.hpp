@@ -49,6 +49,9 @@ std::int64_t read_signed(const json& from, const json_path& at,
 std::uint64_t read_unsigned(const json& from, const json_path& at,
                             std::uint64_t highest);
 
+/// Returns `x` rounded to a float, an infinity if it is out of range.
+float nearest_float(double x);
+
 double read_double(const json& from, const json_path& at);
 
 float read_float(const json& from, const json_path& at);

@@ -11,7 +11,11 @@
 #include <typeindex>
 #include <utility>
 
-#include <boost/describe.hpp>
+#include <boost/describe/bases.hpp>
+#include <boost/describe/class.hpp>
+#include <boost/describe/enum.hpp>
+#include <boost/describe/enumerators.hpp>
+#include <boost/describe/members.hpp>
 #include <boost/mp11/algorithm.hpp>
 
 // Reflection of described types by Boost.Describe, with their names on the
@@ -115,6 +119,12 @@ constexpr void for_each_member(F&& f) {
   boost::mp11::mp_for_each<members_of<T>>(f);
 }
 
+/// Returns whether each of these members of `x` equals that of `y`.
+template <class T, template <class...> class List, class... Descriptors>
+bool equal_members(const T& x, const T& y, List<Descriptors...>) {
+  return ((x.*Descriptors::pointer == y.*Descriptors::pointer) && ...);
+}
+
 // -- enumerators --------------------------------------------------------------
 
 /// Calls `f(descriptor)` for each enumerator of `T`.
@@ -152,6 +162,9 @@ constexpr bool find_enumerator(std::string_view name, T& to) {
 }
 
 // -- types --------------------------------------------------------------------
+
+/// Returns the name of a type with its namespaces.
+std::string type_name(std::type_index type);
 
 /// Returns the name of a type without its namespaces.
 std::string short_type_name(std::type_index type);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tertulia::detail {
+
+// -- UTF-8 --------------------------------------------------------------------
+
+/// Returns the length of the UTF-8 sequence at the start of `text`, 0 if it is
+/// invalid: overlong forms, surrogates and numbers above U+10FFFF are invalid.
+/// @pre `text` is not empty.
+[[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
+
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
+/// Returns the first `count` characters of `text`, or all of them if there are
+/// fewer.
+/// @pre `text` is UTF-8.
+[[nodiscard]] std::string_view first_characters(std::string_view text,
+                                                std::size_t count) noexcept;
+
+/// Returns the number of characters.
+/// @pre `text` is UTF-8.
+[[nodiscard]] std::size_t count_characters(std::string_view text) noexcept;
+
+// -- lower-case hexadecimal text ----------------------------------------------
+
+/// Returns two digits for each byte.
+[[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
+
+/// Reads two digits for each byte of `out`.
+/// @returns false if `hex` has another length or other characters; `out` is
+///          unspecified then.
+[[nodiscard]] bool read_hex(std::string_view hex,
+                            std::span<std::uint8_t> out) noexcept;
+
+} // namespace tertulia::detail
