@@ -40,8 +40,6 @@ struct agent_output {
   /// The snapshots of this invocation, oldest first.
   std::vector<snapshot_id> snapshot_ids;
 
-  friend bool operator==(const agent_output&, const agent_output&) = default;
-
   BOOST_DESCRIBE_CLASS(agent_output, (),
                        (session_id, output, state, artifacts, snapshot_ids), (),
                        ())
@@ -72,8 +70,6 @@ struct snapshot {
   snapshot_event event = snapshot_event::turn_end;
   bool orphaned = false;
 
-  friend bool operator==(const snapshot&, const snapshot&) = default;
-
   BOOST_DESCRIBE_CLASS(snapshot, (),
                        (id, parent_id, session_id, created_at, state, index,
                         turn_index, event, orphaned),
@@ -92,8 +88,6 @@ struct session_data {
   std::optional<snapshot<State>> last_snapshot;
   /// Index of the next turn.
   std::uint64_t turn_index = 0;
-
-  friend bool operator==(const session_data&, const session_data&) = default;
 
   BOOST_DESCRIBE_CLASS(session_data, (), (id, state, last_snapshot, turn_index),
                        (), ())

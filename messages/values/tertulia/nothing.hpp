@@ -2,16 +2,14 @@
 
 #pragma once
 
-#include <boost/describe/class.hpp>
+#include <tertulia/describe.hpp>
 
 namespace tertulia {
 
 /// Type with a single value that carries no information: for actions without
 /// initialization data, and for templates that cannot take `void`. `{}` in
 /// JSON.
-struct nothing {
-  friend bool operator==(const nothing&, const nothing&) = default;
-};
+struct nothing {};
 
 BOOST_DESCRIBE_STRUCT(nothing, (), ())
 

@@ -5,8 +5,6 @@
 #include <tertulia/inspect.hpp>
 #include <tertulia/json.hpp>
 
-#include <caf/meta/type_name.hpp>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,8 +31,6 @@ struct descriptor { // NOLINT(bugprone-exception-escape): moving JSON asserts
   json output_schema;
   json stream_schema;
   json init_schema;
-
-  friend bool operator==(const descriptor&, const descriptor&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(descriptor, (),
@@ -42,19 +38,14 @@ BOOST_DESCRIBE_STRUCT(descriptor, (),
                        output_schema, stream_schema, init_schema))
 
 /// Front desk to client: all actions that can be opened, sorted by key.
-struct action_list {
+struct action_list : memberwise {
   action_list() = default;
   explicit action_list(std::vector<descriptor> actions)
     : actions(std::move(actions)) {}
 
   std::vector<descriptor> actions;
-
-  friend bool operator==(const action_list&, const action_list&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, action_list& x) {
-  return f(caf::meta::type_name("tertulia::action_list"), x.actions);
-}
+BOOST_DESCRIBE_STRUCT(action_list, (), (actions))
 
 } // namespace tertulia

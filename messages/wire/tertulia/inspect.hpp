@@ -10,10 +10,13 @@
 #include <caf/detail/stringification_inspector.hpp>
 #include <caf/meta/load_callback.hpp>
 #include <caf/meta/save_callback.hpp>
+#include <caf/meta/type_name.hpp>
 #include <caf/timestamp.hpp>
 
+#include <concepts>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 // Inspection of values by CAF. Each header with a message includes this one.
@@ -21,6 +24,10 @@
 namespace tertulia {
 
 static_assert(std::is_same_v<timestamp, caf::timestamp>);
+
+/// Base of described structs that CAF sends and prints member by member. The
+/// members need inspection by CAF, but no JSON form, so they can be actors.
+struct memberwise {};
 
 template <class Inspector, class Kind>
 typename Inspector::result_type inspect(Inspector& f, identifier<Kind>& x) {
@@ -65,6 +72,20 @@ caf::error decode(const std::string& from, T& to) noexcept {
   }
 }
 
+/// Inspects these members of `x`.
+template <class Inspector, class T, template <class...> class List,
+          class... Descriptors>
+typename Inspector::result_type
+inspect_members(Inspector& f, T& x, List<Descriptors...>) {
+  if constexpr (std::is_same_v<Inspector,
+                               caf::detail::stringification_inspector>) {
+    static const auto name = type_name(typeid(T));
+    return f(caf::meta::type_name(name.c_str()), x.*Descriptors::pointer...);
+  } else {
+    return f(x.*Descriptors::pointer...);
+  }
+}
+
 /// Returns the JSON text of `x`, or the error in angle brackets: printing must
 /// not fail.
 template <class T>
@@ -80,7 +101,8 @@ printed_text print(const T& x) {
 
 namespace caf {
 
-/// Lets CAF send and print every described struct: as one string, its canonical
+/// Lets CAF send and print every described struct. One that is derived from
+/// `memberwise` is sent as its members, any other as one string, its canonical
 /// JSON, because CAF 0.17 cannot serialise an infinity and damages NaN,
 /// denormals and negative zero.
 ///
@@ -94,9 +116,14 @@ namespace caf {
 /// @threads as the inspector.
 /// @design  docs/values.md#registry-and-schemas.
 template <class Inspector, class T>
-requires tertulia::described<T> && tertulia::json_value<T>
-typename Inspector::result_type inspect(Inspector& f, T& x) {
-  if constexpr (std::is_same_v<Inspector, detail::stringification_inspector>) {
+requires tertulia::described<T> &&(
+  std::derived_from<T, tertulia::memberwise> || tertulia::json_value<T>)
+  typename Inspector::result_type inspect(Inspector& f, T& x) {
+  if constexpr (std::derived_from<T, tertulia::memberwise>) {
+    return tertulia::detail::inspect_members(f, x,
+                                             tertulia::detail::members_of<T>{});
+  } else if constexpr (std::is_same_v<Inspector,
+                                      detail::stringification_inspector>) {
     return f(tertulia::detail::print(x));
   } else {
     std::string text;

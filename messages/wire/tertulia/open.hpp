@@ -24,7 +24,7 @@ namespace tertulia {
 inline constexpr std::uint32_t max_window = 65'536;
 
 /// Properties that all sessions of one agent have in common.
-struct session_kind {
+struct session_kind : memberwise {
   session_kind() = default;
   session_kind(std::string type, std::string span_key, std::string agent)
     : type(std::move(type)), span_key(std::move(span_key)),
@@ -35,15 +35,9 @@ struct session_kind {
   /// Attribute of a snapshot's span: the name of the agent, under this key.
   std::string span_key;
   std::string agent;
-
-  friend bool operator==(const session_kind&, const session_kind&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, session_kind& x) {
-  return f(caf::meta::type_name("tertulia::session_kind"), x.type, x.span_key,
-           x.agent);
-}
+BOOST_DESCRIBE_STRUCT(session_kind, (), (type, span_key, agent))
 
 /// Session of a body, as seen by the flows that the body calls: they find it
 /// through their context and work on the same state.
@@ -94,7 +88,7 @@ enum class if_live : std::uint8_t {
 BOOST_DESCRIBE_ENUM(if_live, refuse, take_over)
 
 /// Options that a client chooses when it opens a connection.
-struct open_options {
+struct open_options : memberwise {
   open_options() = default;
 
   /// Number of inputs in flight before `send` waits; at most `max_window`. 0 is
@@ -116,19 +110,14 @@ struct open_options {
   snapshot_id snapshot;
   /// Conversations only: policy for a session that has a live invocation.
   if_live live = if_live::refuse;
-
-  friend bool operator==(const open_options&, const open_options&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, open_options& x) {
-  return f(caf::meta::type_name("tertulia::open_options"), x.input_window,
-           x.chunk_window, x.deadline, x.trace_parent, x.session, x.snapshot,
-           x.live);
-}
+BOOST_DESCRIBE_STRUCT(open_options, (),
+                      (input_window, chunk_window, deadline, trace_parent,
+                       session, snapshot, live))
 
 /// Client to front desk: open a connection to an action.
-struct open {
+struct open : memberwise {
   open() = default;
   open(std::string key, payload init, open_options options, chunk_sink client)
     : key(std::move(key)), init(std::move(init)), options(std::move(options)),
@@ -143,19 +132,13 @@ struct open {
   chunk_sink client;
   /// Session of the body that acts as the client; empty for other clients.
   session_link session;
-
-  friend bool operator==(const open&, const open&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, open& x) {
-  return f(caf::meta::type_name("tertulia::open"), x.key, x.init, x.options,
-           x.client, x.session);
-}
+BOOST_DESCRIBE_STRUCT(open, (), (key, init, options, client, session))
 
 /// Reply of the connection to `open`. No other message of this connection
 /// reaches the client before it.
-struct opened {
+struct opened : memberwise {
   opened() = default;
   opened(connection_actor connection, std::uint32_t input_credit)
     : connection(std::move(connection)), input_credit(input_credit) {}
@@ -163,14 +146,8 @@ struct opened {
   connection_actor connection;
   /// Number of inputs that may be sent immediately.
   std::uint32_t input_credit = 0;
-
-  friend bool operator==(const opened&, const opened&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, opened& x) {
-  return f(caf::meta::type_name("tertulia::opened"), x.connection,
-           x.input_credit);
-}
+BOOST_DESCRIBE_STRUCT(opened, (), (connection, input_credit))
 
 } // namespace tertulia

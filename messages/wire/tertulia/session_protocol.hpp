@@ -6,8 +6,6 @@
 #include <tertulia/snapshot.hpp>
 #include <tertulia/state.hpp>
 
-#include <caf/meta/type_name.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +17,7 @@
 namespace tertulia {
 
 /// Session to requester: the current state.
-struct session_view {
+struct session_view : memberwise {
   session_view() = default;
   session_view(session_id id, state content, std::uint64_t version)
     : id(std::move(id)), content(std::move(content)), version(version) {}
@@ -32,15 +30,10 @@ struct session_view {
   std::uint64_t turn = 0;
   /// Snapshot that the state is based on; empty without one.
   snapshot_id last_snapshot;
-
-  friend bool operator==(const session_view&, const session_view&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, session_view& x) {
-  return f(caf::meta::type_name("tertulia::session_view"), x.id, x.content,
-           x.version, x.turn, x.last_snapshot);
-}
+BOOST_DESCRIBE_STRUCT(session_view, (),
+                      (id, content, version, turn, last_snapshot))
 
 /// Kind of a change, with the type of its value. Sent over the wire; append
 /// only.
@@ -59,7 +52,7 @@ BOOST_DESCRIBE_ENUM(session_verb, add_messages, set_messages, set_custom,
 ///
 /// The session replies with its new version. If it keeps its state in a store
 /// beside the snapshots, it saves the state before it replies.
-struct session_edit {
+struct session_edit : memberwise {
   session_edit() = default;
   session_edit(session_verb what, payload value, std::uint64_t only_if = 0)
     : what(what), value(std::move(value)), only_if(only_if) {}
@@ -69,35 +62,23 @@ struct session_edit {
   /// Version that the session must still have, else `aborted`; 0 for any. Makes
   /// a change atomic that depends on the previous state.
   std::uint64_t only_if = 0;
-
-  friend bool operator==(const session_edit&, const session_edit&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, session_edit& x) {
-  return f(caf::meta::type_name("tertulia::session_edit"), x.what, x.value,
-           x.only_if);
-}
+BOOST_DESCRIBE_STRUCT(session_edit, (), (what, value, only_if))
 
 /// Responder to session, and any actor to responder: an event has occurred,
 /// make a snapshot if one is due.
-struct snapshot_trigger {
+struct snapshot_trigger : memberwise {
   snapshot_trigger() = default;
   explicit snapshot_trigger(snapshot_event event) : event(event) {}
 
   snapshot_event event = snapshot_event::turn_end;
-
-  friend bool operator==(const snapshot_trigger&, const snapshot_trigger&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, snapshot_trigger& x) {
-  return f(caf::meta::type_name("tertulia::snapshot_trigger"), x.event);
-}
+BOOST_DESCRIBE_STRUCT(snapshot_trigger, (), (event))
 
 /// Result of a snapshot trigger.
-struct snapshot_outcome {
+struct snapshot_outcome : memberwise {
   snapshot_outcome() = default;
   snapshot_outcome(snapshot_id id, bool created)
     : id(std::move(id)), created(created) {}
@@ -108,33 +89,19 @@ struct snapshot_outcome {
   bool created = false;
   /// Error of a failed save after which the conversation continues.
   errc failure = errc::ok;
-
-  friend bool operator==(const snapshot_outcome&, const snapshot_outcome&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, snapshot_outcome& x) {
-  return f(caf::meta::type_name("tertulia::snapshot_outcome"), x.id, x.failure,
-           x.created);
-}
+BOOST_DESCRIBE_STRUCT(snapshot_outcome, (), (id, failure, created))
 
 /// Session to connection: result of the invocation for the session.
-struct session_summary {
+struct session_summary : memberwise {
   session_summary() = default;
 
   session_view last;
   /// The snapshots of this invocation, in order.
   std::vector<snapshot_id> snapshots;
-
-  friend bool operator==(const session_summary&, const session_summary&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, session_summary& x) {
-  return f(caf::meta::type_name("tertulia::session_summary"), x.last,
-           x.snapshots);
-}
+BOOST_DESCRIBE_STRUCT(session_summary, (), (last, snapshots))
 
 } // namespace tertulia

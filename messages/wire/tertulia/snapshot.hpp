@@ -70,9 +70,6 @@ struct snapshot_record {
   /// True if the record is not on the path from the root to the session's head.
   /// Derived when it is read.
   bool orphaned = false;
-
-  friend bool operator==(const snapshot_record&, const snapshot_record&)
-    = default;
 };
 
 BOOST_DESCRIBE_STRUCT(snapshot_record, (),
@@ -123,8 +120,6 @@ struct session_info {
   /// Size of these messages as JSON in bytes, brackets and commas included; 0
   /// without messages.
   std::uint64_t bytes = 0;
-
-  friend bool operator==(const session_info&, const session_info&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(session_info, (),

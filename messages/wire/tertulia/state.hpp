@@ -126,7 +126,7 @@ private:
 
 /// Form of a state between processes: the text of each of its parts, empty for
 /// a missing part.
-struct encoded_state {
+struct encoded_state : memberwise {
   encoded_state() = default;
 
   /// @errors throws `invalid_argument` for a value without JSON.
@@ -146,11 +146,9 @@ struct encoded_state {
   std::uint32_t type_version = 1;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, encoded_state& x) {
-  return f(caf::meta::type_name("tertulia::encoded_state"), x.form, x.messages,
-           x.custom, x.artifacts, x.type_name, x.type_version);
-}
+BOOST_DESCRIBE_STRUCT(encoded_state, (),
+                      (form, messages, custom, artifacts, type_name,
+                       type_version))
 
 /// Encodes or decodes a state. One without canonical JSON fails the message
 /// that carries it.

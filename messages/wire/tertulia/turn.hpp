@@ -3,10 +3,10 @@
 #pragma once
 
 #include <tertulia/fwd.hpp>
+#include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
 
 #include <caf/error.hpp>
-#include <caf/meta/type_name.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -17,7 +17,7 @@
 namespace tertulia {
 
 /// Client to connection: one input. Costs one input credit.
-struct turn_input {
+struct turn_input : memberwise {
   turn_input() = default;
   explicit turn_input(payload value, std::uint32_t chunk_credit = 0)
     : value(std::move(value)), chunk_credit(chunk_credit) {}
@@ -25,52 +25,36 @@ struct turn_input {
   payload value;
   /// Additional chunk credit, sent with the input.
   std::uint32_t chunk_credit = 0;
-
-  friend bool operator==(const turn_input&, const turn_input&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, turn_input& x) {
-  return f(caf::meta::type_name("tertulia::turn_input"), x.value,
-           x.chunk_credit);
-}
+BOOST_DESCRIBE_STRUCT(turn_input, (), (value, chunk_credit))
 
 /// Client to connection: the sink has room for `chunks` more chunks.
-struct chunk_credit {
+struct chunk_credit : memberwise {
   chunk_credit() = default;
   explicit chunk_credit(std::uint32_t chunks) : chunks(chunks) {}
 
   std::uint32_t chunks = 0;
-
-  friend bool operator==(const chunk_credit&, const chunk_credit&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, chunk_credit& x) {
-  return f(caf::meta::type_name("tertulia::chunk_credit"), x.chunks);
-}
+BOOST_DESCRIBE_STRUCT(chunk_credit, (), (chunks))
 
 /// Connection to client: the body has room for `inputs` more inputs.
-struct input_credit {
+struct input_credit : memberwise {
   input_credit() = default;
   explicit input_credit(std::uint32_t inputs) : inputs(inputs) {}
 
   std::uint32_t inputs = 0;
-
-  friend bool operator==(const input_credit&, const input_credit&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, input_credit& x) {
-  return f(caf::meta::type_name("tertulia::input_credit"), x.inputs);
-}
+BOOST_DESCRIBE_STRUCT(input_credit, (), (inputs))
 
 /// Connection to client: chunks, in order. Costs one chunk credit per chunk.
 ///
 /// The chunks are numbered from 0 over the whole connection, so that a client
 /// can verify that none is missing or duplicated. They are one payload: inside
 /// a process a `chunks<T>`, between processes a JSON array.
-struct chunk_batch {
+struct chunk_batch : memberwise {
   chunk_batch() = default;
   chunk_batch(std::uint64_t first, std::uint32_t size, payload items,
               std::uint32_t input_credit = 0)
@@ -84,19 +68,13 @@ struct chunk_batch {
   payload items;
   /// Additional input credit, sent with the batch.
   std::uint32_t input_credit = 0;
-
-  friend bool operator==(const chunk_batch&, const chunk_batch&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, chunk_batch& x) {
-  return f(caf::meta::type_name("tertulia::chunk_batch"), x.first, x.size,
-           x.items, x.input_credit);
-}
+BOOST_DESCRIBE_STRUCT(chunk_batch, (), (first, size, items, input_credit))
 
 /// Connection to client: the body has finished answering. Costs one chunk
 /// credit; comes after every chunk of its turn.
-struct turn_end {
+struct turn_end : memberwise {
   turn_end() = default;
   explicit turn_end(std::uint64_t turn, std::uint32_t input_credit = 0)
     : turn(turn), input_credit(input_credit) {}
@@ -105,18 +83,13 @@ struct turn_end {
   std::uint64_t turn = 0;
   /// Additional input credit, sent with the message.
   std::uint32_t input_credit = 0;
-
-  friend bool operator==(const turn_end&, const turn_end&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, turn_end& x) {
-  return f(caf::meta::type_name("tertulia::turn_end"), x.turn, x.input_credit);
-}
+BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, input_credit))
 
 /// Connection to client: completion message, with an output or an error. Free;
 /// comes after every chunk.
-struct finished {
+struct finished : memberwise {
   finished() = default;
   finished(payload output, caf::error reason, std::uint64_t chunks,
            std::uint64_t inputs)
@@ -132,14 +105,8 @@ struct finished {
   std::uint64_t chunks = 0;
   /// Number of inputs that the body took; later inputs were not read.
   std::uint64_t inputs = 0;
-
-  friend bool operator==(const finished&, const finished&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, finished& x) {
-  return f(caf::meta::type_name("tertulia::finished"), x.output, x.reason,
-           x.chunks, x.inputs);
-}
+BOOST_DESCRIBE_STRUCT(finished, (), (output, reason, chunks, inputs))
 
 } // namespace tertulia

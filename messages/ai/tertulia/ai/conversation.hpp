@@ -37,9 +37,6 @@ struct conversation_state {
   Custom custom{};
   std::vector<artifact> artifacts;
 
-  friend bool operator==(const conversation_state&, const conversation_state&)
-    = default;
-
   BOOST_DESCRIBE_CLASS(conversation_state, (), (messages, custom, artifacts),
                        (), ())
 };
@@ -74,9 +71,6 @@ struct conversation_input {
     : messages(std::move(messages)) {}
 
   std::vector<message> messages;
-
-  friend bool operator==(const conversation_input&, const conversation_input&)
-    = default;
 };
 
 BOOST_DESCRIBE_STRUCT(conversation_input, (), (messages))
@@ -87,9 +81,6 @@ template <class Custom>
 struct conversation_init {
   tertulia::snapshot_id snapshot_id;
   std::optional<conversation_state<Custom>> state;
-
-  friend bool operator==(const conversation_init&, const conversation_init&)
-    = default;
 
   BOOST_DESCRIBE_CLASS(conversation_init, (), (snapshot_id, state), (), ())
 };
@@ -119,8 +110,6 @@ struct stream_chunk {
   /// True if the turn has ended: the client may send the next input.
   bool end_turn = false;
 
-  friend bool operator==(const stream_chunk&, const stream_chunk&) = default;
-
   BOOST_DESCRIBE_CLASS(stream_chunk, (),
                        (chunk, status, artifact, snapshot_created, end_turn),
                        (), ())
@@ -139,9 +128,6 @@ struct agent_response {
   conversation_state<Custom> state;
   /// Snapshots of this invocation, oldest first.
   std::vector<snapshot_id> snapshot_ids;
-
-  friend bool operator==(const agent_response&, const agent_response&)
-    = default;
 
   BOOST_DESCRIBE_CLASS(agent_response, (), (session_id, state, snapshot_ids),
                        (), ())
@@ -165,9 +151,6 @@ struct agent_snapshot {
   snapshot_event event = snapshot_event::turn_end;
   conversation_state<Custom> state;
 
-  friend bool operator==(const agent_snapshot&, const agent_snapshot&)
-    = default;
-
   BOOST_DESCRIBE_CLASS(agent_snapshot, (),
                        (snapshot_id, session_id, parent_id, created_at,
                         turn_index, event, state),
@@ -182,10 +165,6 @@ struct session_flow_response {
   conversation_state<Custom> state;
   /// Snapshot that has this state; empty without one.
   tertulia::snapshot_id snapshot_id;
-
-  friend bool
-  operator==(const session_flow_response&, const session_flow_response&)
-    = default;
 
   BOOST_DESCRIBE_CLASS(session_flow_response, (), (state, snapshot_id), (), ())
 };
@@ -205,10 +184,6 @@ struct session_flow_snapshot {
   caf::timestamp created_at;
   std::uint64_t turn_index = 0;
   conversation_state<Custom> state;
-
-  friend bool
-  operator==(const session_flow_snapshot&, const session_flow_snapshot&)
-    = default;
 
   BOOST_DESCRIBE_CLASS(session_flow_snapshot, (),
                        (snapshot_id, parent_id, created_at, turn_index, state),

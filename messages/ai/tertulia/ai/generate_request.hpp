@@ -39,9 +39,6 @@ struct tool_definition {
 
   /// JSON Schema of the output; null if it is not known.
   json output_schema;
-
-  friend bool operator==(const tool_definition&, const tool_definition&)
-    = default;
 };
 
 BOOST_DESCRIBE_STRUCT(tool_definition, (),
@@ -84,8 +81,6 @@ struct model_config {
 
   /// Settings that only this model understands; an object, or null.
   json custom;
-
-  friend bool operator==(const model_config&, const model_config&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(model_config, (),
@@ -124,9 +119,6 @@ struct generate_request {
 
   /// JSON Schema of the answer; null for free text.
   json output_schema;
-
-  friend bool operator==(const generate_request&, const generate_request&)
-    = default;
 };
 
 BOOST_DESCRIBE_STRUCT(generate_request, (),

@@ -47,10 +47,6 @@ struct model_response_chunk {
   [[nodiscard]] std::string text() const {
     return text_of(content);
   }
-
-  friend bool
-  operator==(const model_response_chunk&, const model_response_chunk&)
-    = default;
 };
 
 // Defined outside of the class: see part.
@@ -91,9 +87,6 @@ struct generation_usage {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   std::int64_t total_tokens = 0;
-
-  friend bool operator==(const generation_usage&, const generation_usage&)
-    = default;
 };
 
 BOOST_DESCRIBE_STRUCT(generation_usage, (),
@@ -131,9 +124,6 @@ struct model_response {
   [[nodiscard]] std::string text() const {
     return message ? message->text() : std::string{};
   }
-
-  friend bool operator==(const model_response&, const model_response&)
-    = default;
 };
 
 BOOST_DESCRIBE_STRUCT(model_response, (),

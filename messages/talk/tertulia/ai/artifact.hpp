@@ -33,8 +33,6 @@ struct artifact {
 
   std::vector<part> parts;
   metadata_map metadata;
-
-  friend bool operator==(const artifact&, const artifact&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(artifact, (), (name, parts, metadata))

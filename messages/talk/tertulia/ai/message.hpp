@@ -44,8 +44,6 @@ struct message {
 
   /// Returns the concatenated text of all text parts.
   [[nodiscard]] std::string text() const;
-
-  friend bool operator==(const message&, const message&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(message, (), (content, metadata, role))

@@ -47,8 +47,6 @@ struct media_part {
   std::string content_type;
 
   std::string url;
-
-  friend bool operator==(const media_part&, const media_part&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(media_part, (), (content_type, url))
@@ -67,8 +65,6 @@ struct tool_request {
   std::string ref;
 
   json input;
-
-  friend bool operator==(const tool_request&, const tool_request&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(tool_request, (), (name, ref, input))
@@ -88,8 +84,6 @@ struct tool_response {
   std::string ref;
 
   json output;
-
-  friend bool operator==(const tool_response&, const tool_response&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(tool_response, (), (name, ref, output))
@@ -138,8 +132,6 @@ struct resource_part {
   explicit resource_part(std::string uri) : uri(std::move(uri)) {}
 
   std::string uri;
-
-  friend bool operator==(const resource_part&, const resource_part&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(resource_part, (), (uri))

@@ -38,8 +38,6 @@ struct damage {
   state_id state;
   /// Description for people.
   std::string what;
-
-  friend bool operator==(const damage&, const damage&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(damage, (), (kind, where, sequence, state, what))

@@ -56,9 +56,6 @@ struct session_position {
   state_id content;
   /// Type of the state.
   stored_type type;
-
-  friend bool operator==(const session_position&, const session_position&)
-    = default;
 };
 
 BOOST_DESCRIBE_STRUCT(session_position, (), (next_turn, content, type))
@@ -85,8 +82,6 @@ struct snapshot_ref {
   /// for the record that the id determines. With a number the id may be empty;
   /// if it is not, both must fit.
   std::uint64_t sequence = 0;
-
-  friend bool operator==(const snapshot_ref&, const snapshot_ref&) = default;
 };
 
 BOOST_DESCRIBE_STRUCT(snapshot_ref, (), (agent, session, id, sequence))

@@ -8,8 +8,6 @@
 #include <tertulia/store/names.hpp>
 #include <tertulia/store/snapshots.hpp>
 
-#include <caf/meta/type_name.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,7 +22,7 @@ namespace tertulia {
 inline constexpr std::size_t max_title_size = 256;
 
 /// Request for a session; `not_found` if it does not exist.
-struct get_session {
+struct get_session : memberwise {
   get_session() = default;
   explicit get_session(session_ref which,
                        detail_level wanted = detail_level::state)
@@ -32,19 +30,14 @@ struct get_session {
 
   session_ref which;
   detail_level wanted = detail_level::state;
-
-  friend bool operator==(const get_session&, const get_session&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, get_session& x) {
-  return f(caf::meta::type_name("tertulia::get_session"), x.which, x.wanted);
-}
+BOOST_DESCRIBE_STRUCT(get_session, (), (which, wanted))
 
 /// Request to save the state that a session works on, apart from its snapshots.
 /// A session that does not exist is created. `aborted` if the session is in
 /// none of the positions that this change follows; nothing is changed then.
-struct save_session {
+struct save_session : memberwise {
   save_session() = default;
   save_session(session_ref which, state content, std::uint64_t next_turn,
                std::vector<session_position> follows = {})
@@ -58,18 +51,12 @@ struct save_session {
   /// one if an earlier save of the same writer got no reply and may have
   /// happened.
   std::vector<session_position> follows;
-
-  friend bool operator==(const save_session&, const save_session&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, save_session& x) {
-  return f(caf::meta::type_name("tertulia::save_session"), x.which, x.content,
-           x.next_turn, x.follows);
-}
+BOOST_DESCRIBE_STRUCT(save_session, (), (which, content, next_turn, follows))
 
 /// Request for a page of sessions, ordered by agent and id.
-struct list_sessions {
+struct list_sessions : memberwise {
   list_sessions() = default;
 
   /// Key of the agent whose sessions are listed; empty for all agents.
@@ -82,21 +69,16 @@ struct list_sessions {
   session_ref after;
   /// Maximum length of the page, clamped to the range from 1 to `max_page`.
   std::uint32_t limit = 100;
-
-  friend bool operator==(const list_sessions&, const list_sessions&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, list_sessions& x) {
-  return f(caf::meta::type_name("tertulia::list_sessions"), x.agent, x.label,
-           x.updated_since, x.after, x.limit);
-}
+BOOST_DESCRIBE_STRUCT(list_sessions, (),
+                      (agent, label, updated_since, after, limit))
 
 /// Request to set, replace or remove the title of a session. This does not
 /// count as a change of the session: its time stays. `invalid_argument` for a
 /// title that is longer than `max_title_size` or not UTF-8, `not_found` if the
 /// session does not exist.
-struct title_session {
+struct title_session : memberwise {
   title_session() = default;
   title_session(session_ref which, std::string title)
     : which(std::move(which)), title(std::move(title)) {}
@@ -104,14 +86,9 @@ struct title_session {
   session_ref which;
   /// Empty to remove the title.
   std::string title;
-
-  friend bool operator==(const title_session&, const title_session&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, title_session& x) {
-  return f(caf::meta::type_name("tertulia::title_session"), x.which, x.title);
-}
+BOOST_DESCRIBE_STRUCT(title_session, (), (which, title))
 
 /// Request to copy a session, as a whole or up to one of its records. Copy and
 /// original are independent from then on: a change of one does not affect the
@@ -136,7 +113,7 @@ typename Inspector::result_type inspect(Inspector& f, title_session& x) {
 /// possible. A caller that copies to another agent asserts that this agent can
 /// read the states. A damaged state is copied as it is; reading it from the
 /// copy gives `data_loss`.
-struct copy_session {
+struct copy_session : memberwise {
   copy_session() = default;
   copy_session(session_ref from, session_ref to, std::uint64_t up_to = 0)
     : from(std::move(from)), to(std::move(to)), up_to(up_to) {}
@@ -145,18 +122,12 @@ struct copy_session {
   session_ref to;
   /// Sequence number of the last record to copy; 0 for all records.
   std::uint64_t up_to = 0;
-
-  friend bool operator==(const copy_session&, const copy_session&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, copy_session& x) {
-  return f(caf::meta::type_name("tertulia::copy_session"), x.from, x.to,
-           x.up_to);
-}
+BOOST_DESCRIBE_STRUCT(copy_session, (), (from, to, up_to))
 
 /// Session as it is in a store.
-struct stored_session {
+struct stored_session : memberwise {
   stored_session() = default;
 
   session_info info;
@@ -167,19 +138,12 @@ struct stored_session {
   /// Head of the session. Converts to false without records, or if the head is
   /// damaged and no state was requested.
   stored_snapshot head;
-
-  friend bool operator==(const stored_session&, const stored_session&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, stored_session& x) {
-  return f(caf::meta::type_name("tertulia::stored_session"), x.info, x.content,
-           x.head);
-}
+BOOST_DESCRIBE_STRUCT(stored_session, (), (info, content, head))
 
 /// One page of sessions.
-struct session_page {
+struct session_page : memberwise {
   session_page() = default;
 
   std::vector<session_info> sessions;
@@ -187,14 +151,8 @@ struct session_page {
   bool more = false;
   /// Entries that are left out of the page because they are damaged.
   std::vector<damage> damages;
-
-  friend bool operator==(const session_page&, const session_page&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, session_page& x) {
-  return f(caf::meta::type_name("tertulia::session_page"), x.sessions, x.more,
-           x.damages);
-}
+BOOST_DESCRIBE_STRUCT(session_page, (), (sessions, more, damages))
 
 } // namespace tertulia

@@ -7,8 +7,6 @@
 #include <tertulia/store/damage.hpp>
 #include <tertulia/store/names.hpp>
 
-#include <caf/meta/type_name.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -60,7 +58,7 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 /// `append_rule`, or if the session is in none of the positions that the
 /// snapshot follows. `resource_exhausted` for more than `max_labels` labels, or
 /// if the session has no number left for another record.
-struct save_snapshot {
+struct save_snapshot : memberwise {
   save_snapshot() = default;
   save_snapshot(snapshot_record record, state content, append_rule where,
                 std::vector<session_position> follows = {})
@@ -75,19 +73,13 @@ struct save_snapshot {
   append_rule where = append_rule::anywhere;
   /// As in `save_session`.
   std::vector<session_position> follows;
-
-  friend bool operator==(const save_snapshot&, const save_snapshot&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, save_snapshot& x) {
-  return f(caf::meta::type_name("tertulia::save_snapshot"), x.record, x.content,
-           x.where, x.follows);
-}
+BOOST_DESCRIBE_STRUCT(save_snapshot, (), (record, content, where, follows))
 
 /// Request for a snapshot. `data_loss` if its record or its state is damaged;
 /// the message differs if it is missing.
-struct get_snapshot {
+struct get_snapshot : memberwise {
   get_snapshot() = default;
   explicit get_snapshot(snapshot_ref which,
                         detail_level wanted = detail_level::state)
@@ -95,39 +87,28 @@ struct get_snapshot {
 
   snapshot_ref which;
   detail_level wanted = detail_level::state;
-
-  friend bool operator==(const get_snapshot&, const get_snapshot&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, get_snapshot& x) {
-  return f(caf::meta::type_name("tertulia::get_snapshot"), x.which, x.wanted);
-}
+BOOST_DESCRIBE_STRUCT(get_snapshot, (), (which, wanted))
 
 /// Request to make a snapshot the head of its session. Records after it become
 /// orphans; an orphaned snapshot becomes active again. The session then works
 /// on the state of the snapshot and continues with the turn that follows it. If
 /// the state is damaged, the head does not move. Genkit's
 /// `InvalidateSnapshotsAfter`.
-struct restore_snapshot {
+struct restore_snapshot : memberwise {
   restore_snapshot() = default;
   explicit restore_snapshot(snapshot_ref which) : which(std::move(which)) {}
 
   snapshot_ref which;
-
-  friend bool operator==(const restore_snapshot&, const restore_snapshot&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, restore_snapshot& x) {
-  return f(caf::meta::type_name("tertulia::restore_snapshot"), x.which);
-}
+BOOST_DESCRIBE_STRUCT(restore_snapshot, (), (which))
 
 /// Request for a page of the snapshots of a session, oldest first. The list is
 /// empty if the session does not exist. A damaged record is left out and
 /// reported; so is a record with a damaged state, if states are requested.
-struct list_snapshots {
+struct list_snapshots : memberwise {
   list_snapshots() = default;
   explicit list_snapshots(session_ref of) : of(std::move(of)) {}
 
@@ -139,21 +120,15 @@ struct list_snapshots {
   std::uint64_t after = 0;
   /// Maximum length of the page, clamped to the range from 1 to `max_page`.
   std::uint32_t limit = 100;
-
-  friend bool operator==(const list_snapshots&, const list_snapshots&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, list_snapshots& x) {
-  return f(caf::meta::type_name("tertulia::list_snapshots"), x.of,
-           x.with_orphans, x.wanted, x.after, x.limit);
-}
+BOOST_DESCRIBE_STRUCT(list_snapshots, (),
+                      (of, with_orphans, wanted, after, limit))
 
 /// Request to change the labels of a snapshot. Labels are first removed, then
 /// added. `invalid_argument` for a label that is empty or longer than
 /// `max_label_size`, `resource_exhausted` beyond `max_labels`.
-struct label_snapshot {
+struct label_snapshot : memberwise {
   label_snapshot() = default;
   explicit label_snapshot(snapshot_ref which) : which(std::move(which)) {}
 
@@ -162,21 +137,14 @@ struct label_snapshot {
   std::vector<std::string> add;
   /// Labels that the snapshot does not have are not an error.
   std::vector<std::string> remove;
-
-  friend bool operator==(const label_snapshot&, const label_snapshot&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, label_snapshot& x) {
-  return f(caf::meta::type_name("tertulia::label_snapshot"), x.which, x.add,
-           x.remove);
-}
+BOOST_DESCRIBE_STRUCT(label_snapshot, (), (which, add, remove))
 
 /// Request to set or replace the note on a snapshot. A note alone does not
 /// protect a snapshot from pruning. `invalid_argument` for a note that is
 /// longer than `max_note_size` or not UTF-8.
-struct annotate_snapshot {
+struct annotate_snapshot : memberwise {
   annotate_snapshot() = default;
   annotate_snapshot(snapshot_ref which, std::string note)
     : which(std::move(which)), note(std::move(note)) {}
@@ -184,19 +152,12 @@ struct annotate_snapshot {
   snapshot_ref which;
   /// Empty to remove the note.
   std::string note;
-
-  friend bool operator==(const annotate_snapshot&, const annotate_snapshot&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, annotate_snapshot& x) {
-  return f(caf::meta::type_name("tertulia::annotate_snapshot"), x.which,
-           x.note);
-}
+BOOST_DESCRIBE_STRUCT(annotate_snapshot, (), (which, note))
 
 /// Snapshot as it is in a store.
-struct stored_snapshot {
+struct stored_snapshot : memberwise {
   stored_snapshot() = default;
   explicit stored_snapshot(snapshot_record record, state content = {})
     : record(std::move(record)), content(std::move(content)) {}
@@ -209,19 +170,12 @@ struct stored_snapshot {
   snapshot_record record;
   /// Plain and without a value if only the record was requested.
   state content;
-
-  friend bool operator==(const stored_snapshot&, const stored_snapshot&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, stored_snapshot& x) {
-  return f(caf::meta::type_name("tertulia::stored_snapshot"), x.record,
-           x.content);
-}
+BOOST_DESCRIBE_STRUCT(stored_snapshot, (), (record, content))
 
 /// Result of `save_snapshot`.
-struct saved_snapshot {
+struct saved_snapshot : memberwise {
   saved_snapshot() = default;
   saved_snapshot(snapshot_record record, bool created)
     : record(std::move(record)), created(created) {}
@@ -229,19 +183,12 @@ struct saved_snapshot {
   /// The new record, or the parent if the parent already has this state.
   snapshot_record record;
   bool created = false;
-
-  friend bool operator==(const saved_snapshot&, const saved_snapshot&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, saved_snapshot& x) {
-  return f(caf::meta::type_name("tertulia::saved_snapshot"), x.record,
-           x.created);
-}
+BOOST_DESCRIBE_STRUCT(saved_snapshot, (), (record, created))
 
 /// One page of snapshots.
-struct snapshot_page {
+struct snapshot_page : memberwise {
   snapshot_page() = default;
 
   std::vector<stored_snapshot> snapshots;
@@ -249,14 +196,8 @@ struct snapshot_page {
   bool more = false;
   /// Entries that are left out of the page because they are damaged.
   std::vector<damage> damages;
-
-  friend bool operator==(const snapshot_page&, const snapshot_page&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, snapshot_page& x) {
-  return f(caf::meta::type_name("tertulia::snapshot_page"), x.snapshots, x.more,
-           x.damages);
-}
+BOOST_DESCRIBE_STRUCT(snapshot_page, (), (snapshots, more, damages))
 
 } // namespace tertulia

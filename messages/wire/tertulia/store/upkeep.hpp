@@ -6,8 +6,6 @@
 #include <tertulia/store/damage.hpp>
 #include <tertulia/store/names.hpp>
 
-#include <caf/meta/type_name.hpp>
-
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,20 +17,14 @@ namespace tertulia {
 
 /// Request to erase a session with all its records, and the data that no other
 /// session shares; `not_found` if it does not exist.
-struct delete_session {
+struct delete_session : memberwise {
   delete_session() = default;
   explicit delete_session(session_ref which) : which(std::move(which)) {}
 
   session_ref which;
-
-  friend bool operator==(const delete_session&, const delete_session&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
-  return f(caf::meta::type_name("tertulia::delete_session"), x.which);
-}
+BOOST_DESCRIBE_STRUCT(delete_session, (), (which))
 
 /// Request to drop records that are unlikely to be needed. Heads and labelled
 /// records stay. The children of a dropped record are attached to its nearest
@@ -44,7 +36,7 @@ typename Inspector::result_type inspect(Inspector& f, delete_session& x) {
 ///
 /// Each session is pruned completely or not at all. If an error other than
 /// damage occurs, such as a full disk, other sessions may already be pruned.
-struct prune_snapshots {
+struct prune_snapshots : memberwise {
   prune_snapshots() = default;
 
   /// Key of the agent whose sessions are pruned; empty for all agents.
@@ -55,19 +47,13 @@ struct prune_snapshots {
   timestamp created_before = timestamp::max();
   /// Number of newest records that each session keeps, whatever their age.
   std::uint64_t keep_newest = 0;
-
-  friend bool operator==(const prune_snapshots&, const prune_snapshots&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, prune_snapshots& x) {
-  return f(caf::meta::type_name("tertulia::prune_snapshots"), x.agent,
-           x.session, x.created_before, x.keep_newest);
-}
+BOOST_DESCRIBE_STRUCT(prune_snapshots, (),
+                      (agent, session, created_before, keep_newest))
 
 /// Result of `delete_session` and `prune_snapshots`.
-struct erased {
+struct erased : memberwise {
   erased() = default;
   erased(std::uint64_t records, std::uint64_t states,
          std::vector<damage> damages = {})
@@ -79,34 +65,23 @@ struct erased {
   /// Data that was not pruned because it is damaged. It is unknown whether it
   /// would have been pruned otherwise.
   std::vector<damage> damages;
-
-  friend bool operator==(const erased&, const erased&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, erased& x) {
-  return f(caf::meta::type_name("tertulia::erased"), x.records, x.states,
-           x.damages);
-}
+BOOST_DESCRIBE_STRUCT(erased, (), (records, states, damages))
 
 /// Request to return the space of erased data to the disk. The remaining data
 /// does not change. A store in a file rewrites the file, which temporarily
 /// needs space for a second one, and serves no other request until that is
 /// done; `resource_exhausted` without the space. A store without a file does
 /// nothing.
-struct vacuum_store {
+struct vacuum_store : memberwise {
   vacuum_store() noexcept {}
-
-  friend bool operator==(const vacuum_store&, const vacuum_store&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, vacuum_store&) {
-  return f(caf::meta::type_name("tertulia::vacuum_store"));
-}
+BOOST_DESCRIBE_STRUCT(vacuum_store, (), ())
 
 /// Result of `vacuum_store`.
-struct vacuumed {
+struct vacuumed : memberwise {
   vacuumed() = default;
   vacuumed(std::uint64_t bytes_before, std::uint64_t bytes_after)
     : bytes_before(bytes_before), bytes_after(bytes_after) {}
@@ -114,14 +89,8 @@ struct vacuumed {
   /// Size of the file in bytes, before and after; 0 without a file.
   std::uint64_t bytes_before = 0;
   std::uint64_t bytes_after = 0;
-
-  friend bool operator==(const vacuumed&, const vacuumed&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, vacuumed& x) {
-  return f(caf::meta::type_name("tertulia::vacuumed"), x.bytes_before,
-           x.bytes_after);
-}
+BOOST_DESCRIBE_STRUCT(vacuumed, (), (bytes_before, bytes_after))
 
 } // namespace tertulia

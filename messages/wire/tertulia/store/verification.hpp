@@ -6,8 +6,6 @@
 #include <tertulia/store/damage.hpp>
 #include <tertulia/store/names.hpp>
 
-#include <caf/meta/type_name.hpp>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,7 +30,7 @@ namespace tertulia {
 /// itself as well, without interruption: that reads the whole file.
 ///
 /// `invalid_argument` for a session without its agent.
-struct verify_sessions {
+struct verify_sessions : memberwise {
   verify_sessions() = default;
 
   /// Key of the agent whose sessions are verified; empty for all agents.
@@ -46,19 +44,13 @@ struct verify_sessions {
   /// Maximum number of sessions and records to verify, clamped to the range
   /// from 1 to `max_page`.
   std::uint32_t limit = 100;
-
-  friend bool operator==(const verify_sessions&, const verify_sessions&)
-    = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, verify_sessions& x) {
-  return f(caf::meta::type_name("tertulia::verify_sessions"), x.agent,
-           x.session, x.after, x.after_record, x.limit);
-}
+BOOST_DESCRIBE_STRUCT(verify_sessions, (),
+                      (agent, session, after, after_record, limit))
 
 /// Result of one page of `verify_sessions`.
-struct verified_page {
+struct verified_page : memberwise {
   verified_page() = default;
 
   /// Numbers of sessions and records that were verified.
@@ -71,14 +63,9 @@ struct verified_page {
   std::uint64_t last_record = 0;
   /// True if more items follow.
   bool more = false;
-
-  friend bool operator==(const verified_page&, const verified_page&) = default;
 };
 
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, verified_page& x) {
-  return f(caf::meta::type_name("tertulia::verified_page"), x.sessions,
-           x.records, x.damages, x.last, x.last_record, x.more);
-}
+BOOST_DESCRIBE_STRUCT(verified_page, (),
+                      (sessions, records, damages, last, last_record, more))
 
 } // namespace tertulia
