@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "schema_types.hpp"
 #include <fmt/format.h>
 
 namespace tertulia {
@@ -52,15 +52,6 @@ verdict differs(const json_path& at, std::string expected, const json& found) {
   return differs(at, std::move(expected), detail::in_words(found));
 }
 
-/// Refuses the schema; the words follow "the schema ".
-template <class... Args>
-[[noreturn]] void
-bad_schema(fmt::format_string<Args...> words, Args&&... args) {
-  throw status_error{errc::invalid_argument,
-                     "the schema "
-                       + fmt::format(words, std::forward<Args>(args)...)};
-}
-
 /// Keywords that restrict values and are not supported. Ignoring one would
 /// accept values that the author of the schema wanted to refuse.
 constexpr std::array unsupported{"pattern",
@@ -73,56 +64,6 @@ constexpr std::array unsupported{"pattern",
                                  "unevaluatedProperties",
                                  "unevaluatedItems",
                                  "$dynamicRef"};
-
-bool is_integer(const json& x) {
-  if (x.is_number_float()) {
-    const auto value = x.get<double>();
-    return std::isfinite(value) && std::trunc(value) == value;
-  }
-  return x.is_number_integer();
-}
-
-bool is_of_type(const json& x, const std::string& type) {
-  if (type == "string")
-    return x.is_string();
-  if (type == "number")
-    return x.is_number();
-  if (type == "integer")
-    return is_integer(x);
-  if (type == "boolean")
-    return x.is_boolean();
-  if (type == "object")
-    return x.is_object();
-  if (type == "array")
-    return x.is_array();
-  if (type == "null")
-    return x.is_null();
-  bad_schema("names an unknown type, {}", detail::in_quotes(type));
-}
-
-/// Returns the name of a type as error messages of the reader show it.
-std::string with_article(const std::string& type) {
-  if (type == "null")
-    return type;
-  const auto vowel = type == "object" || type == "array" || type == "integer";
-  return (vowel ? "an " : "a ") + type;
-}
-
-/// Compares numbers. The comparison of the JSON library turns integers beyond
-/// 2^63 into negative ones.
-std::partial_ordering compare(const json& a, const json& b) {
-  if (a.is_number_float() || b.is_number_float())
-    return a.get<double>() <=> b.get<double>();
-  const auto negative = [](const json& x) {
-    return !x.is_number_unsigned() && x.get<std::int64_t>() < 0;
-  };
-  if (negative(a) != negative(b))
-    return negative(a) ? std::partial_ordering::less
-                       : std::partial_ordering::greater;
-  if (negative(a))
-    return a.get<std::int64_t>() <=> b.get<std::int64_t>();
-  return a.get<std::uint64_t>() <=> b.get<std::uint64_t>();
-}
 
 /// Returns the number of values in `x`, without those beyond the maximum depth
 /// of a check.
@@ -160,7 +101,8 @@ public:
     if (schema.is_boolean())
       return schema.get<bool>() ? verdict{} : differs(at, "nothing", x);
     if (!schema.is_object())
-      bad_schema("has {} in place of a schema", detail::in_words(schema));
+      detail::bad_schema("has {} in place of a schema",
+                         detail::in_words(schema));
     if (known_.insert(&schema).second)
       for (const auto* keyword : unsupported)
         if (schema.contains(keyword))
@@ -174,7 +116,7 @@ public:
                                         &checker::text,    &checker::list,
                                         &checker::members, &checker::combine};
     if (++nesting_ > max_nesting)
-      bad_schema("is nested too deeply");
+      detail::bad_schema("is nested too deeply");
     verdict result;
     for (auto one = steps.begin(); one != steps.end() && !result; ++one)
       result = (this->**one)(x, schema, at);
@@ -191,13 +133,13 @@ private:
 
   static const json& list_of(const json& x, const char* keyword) {
     if (!x.is_array())
-      bad_schema("has a {} that is no array", keyword);
+      detail::bad_schema("has a {} that is no array", keyword);
     return x;
   }
 
   static const json& map_of(const json& x, const char* keyword) {
     if (!x.is_object())
-      bad_schema("has {} that are no object", keyword);
+      detail::bad_schema("has {} that are no object", keyword);
     return x;
   }
 
@@ -206,8 +148,8 @@ private:
     const auto* x = find(schema, keyword);
     if (x == nullptr)
       return std::nullopt;
-    if (!is_integer(*x) || x->get<double>() < 0)
-      bad_schema("has a {} that is no count", keyword);
+    if (!detail::is_integer(*x) || x->get<double>() < 0)
+      detail::bad_schema("has a {} that is no count", keyword);
     return x->get<std::size_t>();
   }
 
@@ -231,19 +173,19 @@ private:
     if (to == nullptr)
       return {};
     if (!to->is_string() || !to->get_ref<const std::string&>().starts_with('#'))
-      bad_schema("refers to another document");
+      detail::bad_schema("refers to another document");
     const auto& text = to->get_ref<const std::string&>();
     const json* target = nullptr;
     try {
       target = &document_.at(json::json_pointer{text.substr(1)});
     } catch (const json::exception&) {
-      bad_schema("refers to nothing: {}", shown(*to));
+      detail::bad_schema("refers to nothing: {}", shown(*to));
     }
     // References that stay at one value are bounded by the size of the
     // document, or else they form a cycle.
     const auto open = std::pair{target, &x};
     if (!open_.insert(open).second)
-      bad_schema("refers to itself without end: {}", shown(*to));
+      detail::bad_schema("refers to itself without end: {}", shown(*to));
     auto result = check(x, *target, at);
     open_.erase(open);
     return result;
@@ -255,18 +197,18 @@ private:
       return {};
     if (wanted->is_string()) {
       const auto& name = wanted->get_ref<const std::string&>();
-      if (is_of_type(x, name))
+      if (detail::is_of_type(x, name))
         return {};
-      return differs(at, with_article(name), x);
+      return differs(at, detail::with_article(name), x);
     }
     std::string names;
     for (const auto& name : list_of(*wanted, "type")) {
       if (!name.is_string())
-        bad_schema("names a type that is no string");
-      if (is_of_type(x, name.get_ref<const std::string&>()))
+        detail::bad_schema("names a type that is no string");
+      if (detail::is_of_type(x, name.get_ref<const std::string&>()))
         return {};
       names += (names.empty() ? "" : " or ")
-               + with_article(name.get_ref<const std::string&>());
+               + detail::with_article(name.get_ref<const std::string&>());
     }
     return differs(at, std::move(names), x);
   }
@@ -295,8 +237,8 @@ private:
       if (bound == nullptr)
         return {};
       if (!bound->is_number())
-        bad_schema("has a {} that is no number", keyword);
-      if (holds(compare(x, *bound)))
+        detail::bad_schema("has a {} that is no number", keyword);
+      if (holds(detail::compare_numbers(x, *bound)))
         return {};
       return differs(at, words + shown(*bound), x);
     };
@@ -352,7 +294,7 @@ private:
     if (const auto* names = find(schema, "required"))
       for (const auto& name : list_of(*names, "required")) {
         if (!name.is_string())
-          bad_schema("requires a member without a name");
+          detail::bad_schema("requires a member without a name");
         const auto& key = name.get_ref<const std::string&>();
         if (!x.contains(key))
           return differs(json_path{at, key}, "a value",
@@ -423,7 +365,7 @@ private:
       return differs(at, "exactly one of the alternatives",
                      std::string{"what several accept"});
     if (!closest)
-      bad_schema("has no alternatives");
+      detail::bad_schema("has no alternatives");
     if (closest->depth == at.depth())
       closest->expected = std::move(wanted);
     return closest;
