@@ -8,7 +8,7 @@
 #include <tertulia/ai/model.hpp>
 #include <tertulia/ai/part.hpp>
 #include <tertulia/chunks.hpp>
-#include <tertulia/describe.hpp>
+#include <tertulia/inspect.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/schema.hpp>
 
