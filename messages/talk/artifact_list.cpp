@@ -83,9 +83,7 @@ ai::artifact_list json_codec<ai::artifact_list>::read(const json& from,
 }
 
 json json_codec<ai::artifact_list>::schema() {
-  auto result = schema_of<std::vector<ai::artifact>>();
-  result.erase("$schema"); // only for documents: this is a nested schema
-  return result;
+  return detail::nested_schema_of<std::vector<ai::artifact>>();
 }
 
 } // namespace tertulia

@@ -37,9 +37,9 @@ message answer_to(const part& interrupt, json output) {
   return to_tools(part::response(request.name, std::move(output), request.ref));
 }
 
-message approval(const part& interrupt, json said) {
+message approval(const part& interrupt, json answer) {
   part again{request_in(interrupt)};
-  again.metadata.emplace(resumed_key, std::move(said));
+  again.metadata.emplace(resumed_key, std::move(answer));
   return to_tools(std::move(again));
 }
 

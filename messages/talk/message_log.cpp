@@ -222,9 +222,7 @@ ai::message_log json_codec<ai::message_log>::read(const json& from,
 }
 
 json json_codec<ai::message_log>::schema() {
-  auto result = schema_of<std::vector<ai::message>>();
-  result.erase("$schema"); // only for documents: this is a nested schema
-  return result;
+  return detail::nested_schema_of<std::vector<ai::message>>();
 }
 
 } // namespace tertulia

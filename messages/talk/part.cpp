@@ -195,14 +195,6 @@ json schema_with(std::size_t kind, json content) {
   return result;
 }
 
-/// Returns the schema of `T` for use inside another schema.
-template <class T>
-json inner_schema() {
-  auto result = schema_of<T>();
-  result.erase("$schema");
-  return result;
-}
-
 } // namespace
 
 void json_codec<ai::part>::write(std::string& out, const ai::part& x,
@@ -240,13 +232,15 @@ json json_codec<ai::part>::schema() {
   auto result = json::object();
   auto& kinds = result["oneOf"]; // a part has only one of the names
   kinds.push_back(schema_with(0, text));
-  kinds.push_back(schema_with(1, inner_schema<ai::media_part>()));
-  kinds.push_back(schema_with(2, inner_schema<ai::tool_request>()));
-  kinds.push_back(schema_with(3, inner_schema<ai::tool_response>()));
+  kinds.push_back(schema_with(1, detail::nested_schema_of<ai::media_part>()));
+  kinds.push_back(schema_with(2, detail::nested_schema_of<ai::tool_request>()));
+  kinds.push_back(
+    schema_with(3, detail::nested_schema_of<ai::tool_response>()));
   kinds.push_back(schema_with(4, json::object()));
   kinds.push_back(schema_with(5, text));
   kinds.push_back(schema_with(6, detail::schema_of_type("object")));
-  kinds.push_back(schema_with(7, inner_schema<ai::resource_part>()));
+  kinds.push_back(
+    schema_with(7, detail::nested_schema_of<ai::resource_part>()));
   return result;
 }
 

@@ -133,13 +133,13 @@ private:
 
   static const json& list_of(const json& x, const char* keyword) {
     if (!x.is_array())
-      detail::bad_schema("has a {} that is no array", keyword);
+      detail::bad_schema("has a {} that is not an array", keyword);
     return x;
   }
 
   static const json& map_of(const json& x, const char* keyword) {
     if (!x.is_object())
-      detail::bad_schema("has {} that are no object", keyword);
+      detail::bad_schema("has {} that are not an object", keyword);
     return x;
   }
 
@@ -149,7 +149,7 @@ private:
     if (x == nullptr)
       return std::nullopt;
     if (!detail::is_integer(*x) || x->get<double>() < 0)
-      detail::bad_schema("has a {} that is no count", keyword);
+      detail::bad_schema("has a {} that is not a count", keyword);
     return x->get<std::size_t>();
   }
 
@@ -204,7 +204,7 @@ private:
     std::string names;
     for (const auto& name : list_of(*wanted, "type")) {
       if (!name.is_string())
-        detail::bad_schema("names a type that is no string");
+        detail::bad_schema("names a type that is not a string");
       if (detail::is_of_type(x, name.get_ref<const std::string&>()))
         return {};
       names += (names.empty() ? "" : " or ")
@@ -237,7 +237,7 @@ private:
       if (bound == nullptr)
         return {};
       if (!bound->is_number())
-        detail::bad_schema("has a {} that is no number", keyword);
+        detail::bad_schema("has a {} that is not a number", keyword);
       if (holds(detail::compare_numbers(x, *bound)))
         return {};
       return differs(at, words + shown(*bound), x);

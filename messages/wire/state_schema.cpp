@@ -47,7 +47,7 @@ state_schema::state_schema(stored_type known, std::vector<migration> steps)
                               "{}",
                               known_.version()));
     if (!x.step)
-      reject_step(x.from, "is no function");
+      reject_step(x.from, "is not a function");
     if (x.from < next)
       reject_step(x.from, "is given twice");
     if (x.from > next)

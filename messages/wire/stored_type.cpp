@@ -11,12 +11,12 @@ namespace tertulia {
 namespace detail {
 
 /// Members of a `stored_type` in JSON.
-struct type_words {
+struct type_members {
   std::string name;
   std::uint32_t version = 1;
 };
 
-BOOST_DESCRIBE_STRUCT(type_words, (), (name, version))
+BOOST_DESCRIBE_STRUCT(type_members, (), (name, version))
 
 namespace {
 
@@ -24,13 +24,13 @@ namespace {
 /// refers to it.
 struct foreign_type {
   explicit foreign_type(std::string_view name, std::uint32_t version)
-    : text(name), what{text, version} {}
+    : text(name), version{text, version} {}
 
   foreign_type(const foreign_type&) = delete;
   foreign_type& operator=(const foreign_type&) = delete;
 
   std::string text;
-  type_version what;
+  type_version version;
 };
 
 std::string in_words(const stored_type& x) {
@@ -77,17 +77,18 @@ stored_type::stored_type(std::string_view name, std::uint32_t version) {
   if (name.empty() && version == 1)
     return;
   const auto kept = std::make_shared<const detail::foreign_type>(name, version);
-  what_ = {kept, &kept->what};
+  type_ = {kept, &kept->version};
 }
 
 void json_codec<stored_type>::write(std::string& out, const stored_type& x,
                                     const json_path&) {
-  append_json_text(out, detail::type_words{std::string{x.name()}, x.version()});
+  append_json_text(out,
+                   detail::type_members{std::string{x.name()}, x.version()});
 }
 
 stored_type json_codec<stored_type>::read(const json& from,
                                           const json_path& at) {
-  const auto words = detail::read_value<detail::type_words>(from, at);
+  const auto words = detail::read_value<detail::type_members>(from, at);
   if (!detail::is_type_name(words.name))
     raise_mismatch({at, "name"}, "the name of a type",
                    std::string_view{"something else"});
@@ -97,9 +98,7 @@ stored_type json_codec<stored_type>::read(const json& from,
 }
 
 json json_codec<stored_type>::schema() {
-  auto result = schema_of<detail::type_words>();
-  result.erase("$schema"); // only for documents: this is a nested schema
-  return result;
+  return detail::nested_schema_of<detail::type_members>();
 }
 
 } // namespace tertulia

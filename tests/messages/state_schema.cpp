@@ -334,7 +334,8 @@ TEST(state_schema, refuses_steps_that_lead_nowhere) {
   EXPECT_EQ(why({{2, none}, {3, none}}),
             "the migration from version 3 leads beyond the version of the "
             "type, which is 3");
-  EXPECT_EQ(why({{2, nullptr}}), "the migration from version 2 is no function");
+  EXPECT_EQ(why({{2, nullptr}}),
+            "the migration from version 2 is not a function");
   EXPECT_EQ(refusal([&] {
               state_schema(stored_type{}, {{1, none}});
             }),

@@ -24,4 +24,17 @@ template <json_value T>
   return detail::schema_builder{}.document<T>();
 }
 
+namespace detail {
+
+/// Returns the schema of a `T` for a place in another schema: without
+/// `$schema`, which is only for documents.
+template <json_value T>
+json nested_schema_of() {
+  auto result = schema_of<T>();
+  result.erase("$schema");
+  return result;
+}
+
+} // namespace detail
+
 } // namespace tertulia

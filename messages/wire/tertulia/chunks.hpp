@@ -35,7 +35,7 @@ struct json_codec<boost::container::small_vector<T, 1>> {
   }
 
   static json schema() {
-    return schema_of<std::vector<T>>();
+    return detail::nested_schema_of<std::vector<T>>();
   }
 };
 

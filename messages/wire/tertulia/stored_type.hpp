@@ -41,33 +41,33 @@ public:
     stored_type result;
     if constexpr (!known.name.empty() || known.version != 1)
       // Lives as long as the program: no ownership needed.
-      result.what_ = {std::shared_ptr<void>{}, &known};
+      result.type_ = {std::shared_ptr<void>{}, &known};
     return result;
   }
 
   /// Returns the name; empty for the default type.
   [[nodiscard]] std::string_view name() const noexcept {
-    return what_ ? what_->name : std::string_view{};
+    return type_ ? type_->name : std::string_view{};
   }
 
   [[nodiscard]] std::uint32_t version() const noexcept {
-    return what_ ? what_->version : 1;
+    return type_ ? type_->version : 1;
   }
 
   /// Returns whether this is the default type: no name, version 1.
   [[nodiscard]] bool empty() const noexcept {
-    return !what_;
+    return !type_;
   }
 
   friend bool operator==(const stored_type& x, const stored_type& y) noexcept {
-    return x.what_ == y.what_
-           || (x.what_ && y.what_ && x.what_->name == y.what_->name
-               && x.what_->version == y.what_->version);
+    return x.type_ == y.type_
+           || (x.type_ && y.type_ && x.type_->name == y.type_->name
+               && x.type_->version == y.type_->version);
   }
 
 private:
   /// Null for the default type.
-  std::shared_ptr<const type_version> what_;
+  std::shared_ptr<const type_version> type_;
 };
 
 /// JSON of a stored type: `{"name":"app.memo","version":2}`.

@@ -43,11 +43,11 @@ inline constexpr auto resumed_key = "resumed";
 [[nodiscard]] message answer_to(const part& interrupt, json output);
 
 /// Returns the message that runs a tool again after it asked; its
-/// `tool_context::interrupt` then yields `said`.
+/// `tool_context::interrupt` then yields `answer`.
 /// @param interrupt a result of `interrupts_in`.
 /// @errors `invalid_argument` for a part that is not a tool request.
 /// @threads from any thread.
-[[nodiscard]] message approval(const part& interrupt, json said);
+[[nodiscard]] message approval(const part& interrupt, json answer);
 
 // -- as an error --------------------------------------------------------------
 

@@ -60,7 +60,7 @@ struct element_of<T> : element_of<typename T::mapped_type> {
 
 /// Stops the compiler at the part of `T` that has no JSON form.
 template <class T>
-consteval void name_what_has_no_json();
+consteval void report_missing_json();
 
 template <class Struct, class Descriptor>
 consteval void name_member_without_json() {
@@ -68,7 +68,7 @@ consteval void name_member_without_json() {
   using element = typename element_of<std::remove_const_t<member>>::type;
   if constexpr (!check_member<member, true, Struct>()) {
     if constexpr (described_struct<element> && !supports<element, true, Struct>)
-      name_what_has_no_json<element>();
+      report_missing_json<element>();
     else
       static_cast<void>(
         sizeof(member_without_json<Struct, member, Descriptor::pointer>));
@@ -76,7 +76,7 @@ consteval void name_member_without_json() {
 }
 
 template <class T>
-consteval void name_what_has_no_json() {
+consteval void report_missing_json() {
   using element = typename element_of<T>::type;
   if constexpr (!described_struct<element>) {
     static_cast<void>(sizeof(type_without_json<element>));
@@ -95,7 +95,7 @@ template <class... Ts>
 consteval bool check_json() {
   constexpr auto check = []<class T>(std::type_identity<T>) {
     if constexpr (!json_value<T>)
-      name_what_has_no_json<T>();
+      report_missing_json<T>();
   };
   (check(std::type_identity<Ts>{}), ...);
   return (json_value<Ts> && ...);

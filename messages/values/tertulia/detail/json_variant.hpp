@@ -41,7 +41,7 @@ bool fits_struct(const json& from) {
 }
 
 template <class T>
-bool fits(const json& from, fit how) {
+bool fits(const json& from, fit mode) {
   if constexpr (has_codec<T> || std::same_as<T, json>)
     return true;
   else if constexpr (std::same_as<T, std::monostate>)
@@ -50,19 +50,19 @@ bool fits(const json& from, fit how) {
     return from.is_boolean();
   else if constexpr (json_integer<T>)
     return from.is_number_integer()
-           || (how == fit::loose && from.is_number_float());
+           || (mode == fit::loose && from.is_number_float());
   else if constexpr (json_float<T>)
     return from.is_number();
   else if constexpr (std::same_as<T, std::string> || described_enum<T>)
     return from.is_string();
   else if constexpr (described_struct<T>)
-    return from.is_object() && (how == fit::loose || fits_struct<T>(from));
+    return from.is_object() && (mode == fit::loose || fits_struct<T>(from));
   else if constexpr (json_map<T>)
     return from.is_object();
   else if constexpr (json_variant<T>)
     return true;
   else if constexpr (json_optional<T> || json_owner<T>)
-    return from.is_null() || fits<pointee<T>>(from, how);
+    return from.is_null() || fits<pointee<T>>(from, mode);
   else if constexpr (json_array<T> || json_tuple<T>)
     return from.is_array() && from.size() == std::tuple_size_v<T>;
   else
@@ -94,8 +94,9 @@ private:
 template <class Variant>
 class variant_reader {
 public:
-  variant_reader(const json& from, const json_path& at)
-    : from_(from), at_(at), failed_(at.failed() ? *at.failed() : own_) {}
+  variant_reader(const json& value, const json_path& path)
+    : value_(value), path_(path),
+      failed_(path.failed() ? *path.failed() : local_) {}
 
   /// Tries the alternatives in two rounds: a struct accepts any object, so one
   /// whose members match is tried first.
@@ -108,36 +109,36 @@ public:
       return std::move(*result_);
     if (fitting_ == 1)
       throw status_error{*last_error_};
-    raise_mismatch(at_, "one of the alternatives of a variant", from_);
+    raise_mismatch(path_, "one of the alternatives of a variant", value_);
   }
 
 private:
   template <std::size_t... Is>
-  void try_all(fit how, std::index_sequence<Is...>) {
-    (try_one<Is>(how), ...);
+  void try_all(fit mode, std::index_sequence<Is...>) {
+    (try_one<Is>(mode), ...);
   }
 
   template <std::size_t I>
-  void try_one(fit how) {
+  void try_one(fit mode) {
     using type = std::variant_alternative_t<I, Variant>;
-    if (result_ || !fits<type>(from_, how))
+    if (result_ || !fits<type>(value_, mode))
       return;
     ++fitting_;
-    if (const auto error = failed_.find(from_, typeid(type))) {
+    if (const auto error = failed_.find(value_, typeid(type))) {
       last_error_ = error;
       return;
     }
     try {
-      result_.emplace(std::in_place_index<I>, read_value<type>(from_, at_));
+      result_.emplace(std::in_place_index<I>, read_value<type>(value_, path_));
     } catch (const status_error& error) {
-      failed_.add(from_, typeid(type), error);
-      last_error_ = failed_.find(from_, typeid(type));
+      failed_.add(value_, typeid(type), error);
+      last_error_ = failed_.find(value_, typeid(type));
     }
   }
 
-  const json& from_;
-  const json_path& at_;
-  failed_reads own_; // for a root without a cache
+  const json& value_;
+  const json_path& path_;
+  failed_reads local_; // for a root without a cache
   failed_reads& failed_;
   std::optional<Variant> result_;
   const status_error* last_error_ = nullptr;
