@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/ai/generate.hpp>
-#include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/host.hpp>
 #include <tertulia/detail/streamed_answer.hpp>
 #include <tertulia/detail/withheld_error.hpp>
@@ -126,7 +125,7 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
     // of an unexpected exception.
     turn->respond(*call,
                   as_output(detail::withhold(status, "the tool " + request.name,
-                                             *ctx.owner().env().log)));
+                                             *ctx.owner().services().log)));
   }
 }
 

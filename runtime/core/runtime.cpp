@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/front_desk.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <caf/io/middleman.hpp>

@@ -4,7 +4,7 @@
 
 The files beside this one list the bugs, in paragraphs:
 
-  source actors/leases.cpp      the source of those that follow
+  source actors/action/leases.cpp      the source of those that follow
 
   mutant leases_are_deaf        its name
   was    tell(holder, taken);   what is there, exactly once; blanks and line

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/conversation.hpp>
-#include <tertulia/detail/conversation.hpp>
+#include <tertulia/detail/session_policy.hpp>
 
 #include <cstdint>
 #include <functional>

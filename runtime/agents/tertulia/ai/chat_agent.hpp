@@ -4,8 +4,8 @@
 
 #include <tertulia/agent_options.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
-#include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/detail/store_actions.hpp>
+#include <tertulia/detail/typed_conversation.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <memory>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/agent.hpp>
-#include <tertulia/detail/conversation.hpp>
+#include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/detail/typed_action.hpp>
 #include <tertulia/responder.hpp>
 #include <tertulia/session.hpp>

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/action.hpp>
+#include <tertulia/detail/session_policy.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tertulia::detail {
+
+/// An action whose connections have a session and a responder.
+///
+/// @threads immutable, as every action.
+class conversation_action : public action {
+public:
+  /// @param state_type type of its sessions, by which contexts find them.
+  conversation_action(descriptor info, session_policy policy,
+                      std::string state_type)
+    : action(std::move(info)), policy(std::move(policy)),
+      kind(std::make_shared<const session_kind>(
+        std::move(state_type), this->policy.span_key, this->info.name)) {}
+
+  [[nodiscard]] const conversation_action* conversation() const noexcept final {
+    return this;
+  }
+
+  /// Converts the request of the client.
+  /// @param init the result of `check_init`; empty if the client gave none.
+  /// @errors throws `invalid_argument` for options that contradict each other.
+  [[nodiscard]] virtual session_opening
+  opening(payload init, const open_options& options) const = 0;
+
+  /// Returns the default first state of a session.
+  [[nodiscard]] virtual state first_state() const = 0;
+
+  /// Returns a custom value, or the only value of a plain state, in the
+  /// action's own type.
+  /// @errors throws `invalid_argument` that names the JSON path.
+  [[nodiscard]] virtual payload check_custom(payload value) const = 0;
+
+  /// Returns the state in the type that clients receive.
+  /// @errors throws `invalid_argument` if its value is of another shape.
+  [[nodiscard]] virtual payload client_state(const state& x) const = 0;
+
+  const session_policy policy;
+  const std::shared_ptr<const session_kind> kind;
+};
+
+} // namespace tertulia::detail

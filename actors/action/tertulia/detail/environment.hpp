@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/body_services.hpp>
+#include <tertulia/detail/leases.hpp>
+#include <tertulia/detail/registry.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/runtime_options.hpp>
+
+#include <caf/actor_system.hpp>
+
+#include <memory>
+
+namespace tertulia::detail {
+
+/// Services that the actors of one runtime share.
+///
+/// @threads  as documented for each of them; the handles are set before any
+///           connection opens.
+/// @lifetime held by the runtime and by each of its live actors.
+class environment : public body_services {
+public:
+  environment(caf::actor_system& system, const runtime_options& options)
+    : body_services(options.log, options.blocking_threads,
+                    options.max_blocking_queue),
+      system(system), options(options) {}
+
+  caf::actor_system& system;
+  const runtime_options options;
+  registry actions;
+  lease_actor leases;
+  front_desk_actor desk;
+};
+
+} // namespace tertulia::detail

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/host.hpp>
+#include <tertulia/detail/timer.hpp>
+
+#include <caf/actor_cast.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tertulia::detail {
+
+std::uint64_t host::enlist(wait& x) {
+  enlisted_.push_back(enlisted{++last_id_, &x, time_point::max()});
+  return last_id_;
+}
+
+std::uint64_t host::enlist(wait& x, caf::timespan within, bool vital) {
+  const auto due = later(self_->clock().now(), within);
+  enlisted_.push_back(enlisted{++last_id_, &x, due, vital});
+  // One tick is pending, for the earliest time-out. If its wait ends in time,
+  // the tick stays and serves the next time-out, so most waits cost the timer
+  // nothing.
+  if (due < next_expiry_) {
+    if (next_expiry_ != time_point::max())
+      disarm(expiry_id);
+    next_expiry_ = due;
+    arm(expiry_id, within);
+  }
+  return last_id_;
+}
+
+wait* host::claim(std::uint64_t id) noexcept {
+  const auto found = std::find_if(enlisted_.begin(), enlisted_.end(),
+                                  [=](const auto& x) { return x.id == id; });
+  if (found == enlisted_.end())
+    return nullptr;
+  auto* result = found->who;
+  enlisted_.erase(found);
+  return result;
+}
+
+void host::watch_for(std::uint64_t id, const caf::actor_addr& other) {
+  // Answered requests are removed here: only few are pending at a time.
+  std::erase_if(asked_, [this](const auto& x) {
+    const auto answered
+      = std::none_of(enlisted_.begin(), enlisted_.end(),
+                     [&](const auto& y) { return y.id == x.second; });
+    if (answered)
+      self_->demonitor(x.first);
+    return answered;
+  });
+  asked_.emplace_back(other, id);
+  self_->monitor(caf::actor_cast<caf::strong_actor_ptr>(other));
+}
+
+void host::arm(std::uint64_t id, caf::timespan delay) {
+  self_->send(services().timer, arm_atom_v, id, delay);
+}
+
+void host::disarm(std::uint64_t id) {
+  self_->send(services().timer, disarm_atom_v, id);
+}
+
+void host::expire() {
+  const auto now = self_->clock().now();
+  // A tick before `next_expiry_` is stale: it was sent before it was disarmed.
+  if (now < next_expiry_)
+    return;
+  next_expiry_ = time_point::max();
+  std::vector<wait*> late;
+  auto lost = false;
+  for (const auto& x : enlisted_)
+    if (x.due <= now) {
+      late.push_back(x.who);
+      lost = lost || x.vital;
+    } else {
+      next_expiry_ = std::min(next_expiry_, x.due);
+    }
+  if (next_expiry_ != time_point::max())
+    arm(expiry_id, next_expiry_ - now);
+  for (auto* x : late)
+    x->abort(fail(errc::deadline_exceeded, "no answer came in time"));
+  if (lost)
+    root.cancel(fail(errc::deadline_exceeded,
+                     "the session did not answer in time: what its store has "
+                     "kept is unknown"));
+}
+
+void host::abort_waits_for(const caf::actor_addr& other,
+                           const caf::error& reason) {
+  for (const auto& [address, id] : asked_)
+    if (address == other)
+      if (auto* waiting = claim(id))
+        waiting->abort(reason);
+  std::erase_if(asked_, [&](const auto& x) { return x.first == other; });
+}
+
+void host::forget_waits() {
+  if (next_expiry_ != time_point::max())
+    disarm(expiry_id);
+  for (const auto& [other, id] : asked_)
+    self_->demonitor(other);
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/blocking_pool.hpp>
+#include <tertulia/detail/timer.hpp>
+#include <tertulia/trace.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace spdlog {
+
+class logger;
+
+} // namespace spdlog
+
+namespace tertulia::detail {
+
+/// Services of a runtime that its bodies use.
+///
+/// @threads as documented for each of them; the timer is set before any
+///          connection opens.
+class body_services {
+public:
+  /// @param log       null: nothing is logged.
+  /// @param threads   number of threads for blocking work.
+  /// @param max_queue maximum number of calls that wait for a thread.
+  body_services(std::shared_ptr<spdlog::logger> log, std::size_t threads,
+                std::size_t max_queue);
+
+  /// Never null.
+  const std::shared_ptr<spdlog::logger> log;
+  tracer traces;
+  blocking_pool blocking;
+  timer_actor timer;
+};
+
+} // namespace tertulia::detail

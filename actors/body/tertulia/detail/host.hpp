@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/body_services.hpp>
+#include <tertulia/detail/host_actor.hpp>
+#include <tertulia/detail/inbox.hpp>
+#include <tertulia/detail/outbox.hpp>
+#include <tertulia/detail/scope.hpp>
+#include <tertulia/session_protocol.hpp>
+#include <tertulia/trace.hpp>
+
+#include <caf/actor_clock.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tertulia::detail {
+
+class action;
+class nested_connection;
+
+/// The actor that runs a body, as the waits and the handles of the body see it:
+/// waits by number with their time-outs, the queues of inputs and chunks, and
+/// the scope of the body.
+///
+/// @threads only on its actor.
+/// @design  docs/engine.md#connection.
+class host {
+public:
+  host(const host&) = delete;
+  host& operator=(const host&) = delete;
+
+  /// Returns the actor, for sending messages and requests.
+  [[nodiscard]] host_actor::pointer self() const noexcept {
+    return self_;
+  }
+
+  [[nodiscard]] virtual body_services& services() const noexcept = 0;
+
+  /// Returns the action whose body runs.
+  [[nodiscard]] virtual const std::shared_ptr<const action>&
+  what() const noexcept = 0;
+
+  // -- waits ------------------------------------------------------------------
+
+  /// Schedules the coroutine for the next `settle`.
+  void schedule(std::coroutine_handle<> waiting) {
+    ready_.schedule(waiting);
+  }
+
+  /// Resumes the scheduled coroutines and sends the gathered chunks. Every
+  /// handler that can schedule a coroutine calls this last.
+  virtual void settle() = 0;
+
+  /// Registers a wait.
+  /// @returns its number, by which a reply can find it.
+  std::uint64_t enlist(wait& x);
+
+  /// Registers a wait that is aborted with `deadline_exceeded` if it is not
+  /// claimed `within` that time.
+  /// @param vital whether the connection cannot continue then, and is
+  ///              cancelled.
+  std::uint64_t enlist(wait& x, caf::timespan within, bool vital = false);
+
+  /// Removes the wait of that number and returns it; null if it ended before.
+  wait* claim(std::uint64_t id) noexcept;
+
+  /// Aborts the wait of that number if `other` is lost before it replies: CAF
+  /// does not answer a request to a lost node.
+  void watch_for(std::uint64_t id, const caf::actor_addr& other);
+
+  /// Requests a tick with the number `id` after `delay`.
+  void arm(std::uint64_t id, caf::timespan delay);
+  void disarm(std::uint64_t id);
+
+  // -- the client -------------------------------------------------------------
+
+  /// Sends the gathered chunks to the client, or the input credit that is due.
+  virtual void flush() = 0;
+
+  /// Ends the turn: sends its gathered chunks, then the end of the turn.
+  /// @pre a credit was reserved for it.
+  virtual void end_turn() = 0;
+
+  // -- conversations ----------------------------------------------------------
+
+  /// Returns the session in which the body runs, its own or that of its caller;
+  /// without actors if there is no session.
+  [[nodiscard]] const session_link& link() const noexcept {
+    return link_;
+  }
+
+  /// Returns the init of the client in the action's own type, with the snapshot
+  /// that the client chose; empty if it gave none. Only for conversations.
+  [[nodiscard]] const payload& given_init() const noexcept {
+    return init_;
+  }
+
+  // -- connections whose client is the body -----------------------------------
+
+  virtual void attach(nested_connection& x) = 0;
+  virtual void detach(nested_connection& x) noexcept = 0;
+
+protected:
+  using time_point = caf::actor_clock::time_point;
+
+  explicit host(host_actor::pointer self) : root(*this, ready_), self_(self) {}
+
+  virtual ~host() = default;
+
+  /// Handles the tick for the earliest time-out of a wait.
+  void expire();
+
+  /// Aborts the waits for a reply of an actor that was lost.
+  void abort_waits_for(const caf::actor_addr& other, const caf::error& reason);
+
+  /// Disarms the tick and the monitors of all waits: the actor ends.
+  void forget_waits();
+
+  static constexpr std::uint64_t deadline_id = 0;
+  static constexpr std::uint64_t expiry_id = 1;
+
+  ready_queue ready_;
+
+public:
+  inbox in;
+  outbox out;
+  scope root;
+  span trace;
+
+  /// Time at which the connection is cancelled with `deadline_exceeded`.
+  std::optional<time_point> deadline;
+
+protected:
+  host_actor::pointer self_;
+  session_link link_;
+  payload init_;
+
+private:
+  struct enlisted {
+    std::uint64_t id;
+    wait* who;
+    time_point due;
+    bool vital = false;
+  };
+
+  std::uint64_t last_id_ = expiry_id;
+  std::vector<enlisted> enlisted_;
+  time_point next_expiry_ = time_point::max();
+  std::vector<std::pair<caf::actor_addr, std::uint64_t>> asked_;
+};
+
+} // namespace tertulia::detail

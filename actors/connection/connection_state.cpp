@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "connection_state.hpp"
+
+#include <tertulia/context.hpp>
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/nested_connection.hpp>
+#include <tertulia/detail/timer.hpp>
+
+#include <caf/actor_cast.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tertulia::detail {
+
+connection_state::~connection_state() {
+  if (!client_)
+    return;
+  if (!concluded_) {
+    concluded_ = true;
+    reason_ = fail(errc::aborted, "the connection was killed");
+  }
+  if (session_)
+    self_->send_exit(session_, caf::exit_reason::kill);
+  if (!told_) {
+    if (body_)
+      deliver_last_word();
+    else
+      deliver_refusal();
+  }
+  if (deadline)
+    disarm(deadline_id);
+  // Actors that may outlive many connections must not keep a monitor for each:
+  // the sink, and the front desk of another node.
+  self_->demonitor(client_.address());
+  forget_waits();
+}
+
+host_actor::behavior_type
+connection_state::run(std::shared_ptr<environment> env,
+                      std::shared_ptr<const action> what) {
+  env_ = std::move(env);
+  action_ = std::move(what);
+  self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
+  self_->set_exit_handler([this](caf::exit_msg&) {
+    hearing_limit_ = longest_hearing_of_a_stop;
+    if (is_asking_)
+      return quit_once_heard();
+    abort(fail(errc::unavailable, "the connection was told to stop"));
+  });
+  return {
+    [this](open& x) { return start(x); },
+    [this](turn_input& x) { return take_input(x); },
+    [this](chunk_credit x) {
+      out.grant(x.chunks);
+      settle();
+    },
+    [this](caf::close_atom) {
+      in.close();
+      settle();
+    },
+    [this](cancel_atom) {
+      abort(fail(errc::cancelled, "the client cancelled"));
+    },
+    [this](chunk_batch& x) {
+      if (auto* from = nested())
+        from->on(std::move(x));
+      settle();
+    },
+    [this](input_credit x) {
+      if (auto* from = nested())
+        from->on(x);
+      settle();
+    },
+    [this](turn_end x) {
+      if (auto* from = nested())
+        from->on(x);
+      settle();
+    },
+    [this](finished& x) {
+      if (auto* from = nested())
+        from->on(std::move(x));
+      settle();
+    },
+    [this](caf::tick_atom, std::uint64_t id) {
+      if (id == deadline_id)
+        return abort(fail(errc::deadline_exceeded,
+                          "the connection's deadline has passed"));
+      if (id == expiry_id)
+        expire();
+      else if (auto* x = claim(id))
+        x->wake();
+      settle();
+    },
+    [this](done_atom, std::uint64_t id) {
+      if (auto* x = claim(id))
+        x->wake();
+      settle();
+    },
+    [this](claim_atom) { return lend_credit(); },
+    [this](release_atom) {
+      out.release();
+      settle();
+    },
+    [this](spend_atom, std::uint32_t chunks) { out.spend(chunks); },
+    [this](cancel_atom, const caf::error& reason) { abort(reason); },
+  };
+}
+
+// -- the body -----------------------------------------------------------------
+
+void connection_state::settle() {
+  do {
+    ready_.run();
+    if (ended_)
+      return conclude();
+    flush();
+  } while (!ready_.empty()); // flush cancels if a chunk cannot be encoded
+  // Only blocking work still runs after a cancel, and it may run for long. The
+  // client does not wait for it; the frame must.
+  if (root.cancelled() && !concluded_)
+    say_last_word({}, root.reason());
+}
+
+void connection_state::flush() {
+  if (concluded_)
+    return; // nothing may follow the completion message
+  if (out.size() > 0) {
+    const auto first = out.sent();
+    const auto size = out.size();
+    auto items = out.take_batch();
+    if (remote_) {
+      try {
+        items = items.sealed();
+      } catch (...) {
+        return root.cancel(current_exception_to_error());
+      }
+    }
+    self_->send(sink_,
+                chunk_batch{first, size, std::move(items), in.take_credit()});
+  } else if (const auto due = in.credit_due(); due > 0) {
+    self_->send(sink_, input_credit{due});
+  }
+}
+
+void connection_state::end_turn() {
+  flush();
+  self_->send(sink_, turn_end{out.end_turn(), in.take_credit()});
+}
+
+void connection_state::attach(nested_connection& x) {
+  nested_.push_back(&x);
+  self_->monitor(x.peer());
+}
+
+void connection_state::detach(nested_connection& x) noexcept {
+  std::erase(nested_, &x);
+  self_->demonitor(x.peer().address());
+}
+
+// -- handlers -----------------------------------------------------------------
+
+caf::result<void> connection_state::lend_credit() {
+  if (out.reserve())
+    return caf::unit;
+  auto promise = self_->make_response_promise<void>();
+  out.wait_for_credit([promise]() mutable {
+    static_cast<caf::response_promise&>(promise).deliver(caf::unit);
+  });
+  return promise;
+}
+
+caf::result<void> connection_state::take_input(turn_input& x) {
+  if (x.chunk_credit > 0)
+    out.grant(x.chunk_credit);
+  caf::error refused;
+  if (root.cancelled()) {
+    refused = for_client(root.reason());
+  } else if (concluded_) {
+    refused = reason_ ? for_client(reason_)
+                      : fail(errc::failed_precondition,
+                             "the connection has finished");
+  } else {
+    try {
+      refused = in.accept(action_->check_input(std::move(x.value)));
+    } catch (...) {
+      refused = for_client(current_exception_to_error());
+    }
+    // After a close the input was merely late. With any other refusal the
+    // client cannot be served.
+    if (refused && !in.closed())
+      abort(refused);
+  }
+  settle();
+  if (refused)
+    return refused;
+  return caf::unit;
+}
+
+void connection_state::abort(const caf::error& reason) {
+  root.cancel(reason);
+  if (body_)
+    settle();
+  else if (client_)
+    refuse(reason);
+  else
+    self_->quit(); // it was never opened
+}
+
+nested_connection* connection_state::nested() const noexcept {
+  const auto& sender = self_->current_sender();
+  for (auto* candidate : nested_)
+    if (caf::actor_cast<caf::actor_control_block*>(candidate->peer())
+        == sender.get())
+      return candidate;
+  return nullptr; // a late message: the body has dropped the connection
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/conversation_action.hpp>
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/host.hpp>
+#include <tertulia/task.hpp>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace tertulia::detail {
+
+/// State of a connection actor: hosts the body and moves its inputs and chunks.
+///
+/// A handler only records an event and wakes the waiting coroutines. `settle`
+/// then resumes them one after the other, sends the gathered chunks and, if the
+/// body has ended, the completion message. So no part of a body runs inside
+/// another part, and no frame is destroyed while it runs.
+///
+/// @threads only on its actor.
+/// @design  docs/engine.md#connection.
+class connection_state : public host {
+public:
+  static inline const char* name = "tertulia.connection";
+
+  explicit connection_state(host_actor::pointer self) : host(self) {}
+
+  /// Sends the completion message if it was not sent: the actor was killed.
+  ~connection_state();
+
+  host_actor::behavior_type run(std::shared_ptr<environment> env,
+                                std::shared_ptr<const action> what);
+
+  // -- host -------------------------------------------------------------------
+
+  [[nodiscard]] body_services& services() const noexcept override {
+    return *env_;
+  }
+
+  [[nodiscard]] const std::shared_ptr<const action>&
+  what() const noexcept override {
+    return action_;
+  }
+
+  void settle() override;
+  void flush() override;
+  void end_turn() override;
+  void attach(nested_connection& x) override;
+  void detach(nested_connection& x) noexcept override;
+
+private:
+  /// Longest time that a client of another node may take for the messages up to
+  /// the completion message. A stopping runtime waits for each of its
+  /// connections, and a client that does not respond must not delay it.
+  static constexpr caf::timespan longest_hearing = std::chrono::minutes{1};
+  static constexpr caf::timespan longest_hearing_of_a_stop
+    = std::chrono::seconds{2};
+
+  /// Listener for the end of the body.
+  class body_end final : public task_listener {
+  public:
+    explicit body_end(connection_state& of) noexcept : of_(of) {}
+
+    void on_task_end() noexcept override {
+      of_.ended_ = true;
+    }
+
+  private:
+    connection_state& of_;
+  };
+
+  /// State that is needed until the body starts. As a wait it limits the time
+  /// for opening a session, which may need its store.
+  class opening final : public wait {
+  public:
+    explicit opening(connection_state& of) noexcept : of_(of) {}
+
+    void abort(const caf::error& reason) override {
+      of_.refuse(reason);
+    }
+
+    caf::typed_response_promise<opened> answer;
+    std::uint64_t id = 0; // number of the wait; 0 if it is not registered
+
+  private:
+    connection_state& of_;
+  };
+
+  // -- handlers ---------------------------------------------------------------
+
+  caf::result<opened> start(open& x);
+  void open_session(session_opening how);
+  void start_conversation(const session_id& id);
+  void start_body(payload init);
+  void refuse(caf::error reason);
+  void deliver_refusal();
+  caf::result<void> take_input(turn_input& x);
+  caf::result<void> lend_credit();
+  void abort(const caf::error& reason);
+  void on_down(const caf::down_msg& x);
+  [[nodiscard]] nested_connection* nested() const noexcept;
+
+  // -- the end ----------------------------------------------------------------
+
+  void conclude();
+  void say_last_word(payload output, caf::error reason);
+  void keep_state(const session_view& x);
+  void end_session();
+  void deliver_last_word();
+  void quit_if_done();
+  void quit_once_heard();
+
+  /// Returns the error that the client may see. A client of another node gets
+  /// an id instead of the text of an unexpected exception, which may hold
+  /// anything; the log has both.
+  [[nodiscard]] caf::error for_client(caf::error reason);
+
+  std::shared_ptr<environment> env_;
+  std::shared_ptr<const action> action_;
+  chunk_sink client_;
+  chunk_sink sink_;        // the client, or the responder in front of it
+  bool remote_ = false;    // the client is on another node: encode here, where
+                           // an error can still be reported
+  bool ended_ = false;     // the body has ended
+  bool concluded_ = false; // the outcome is known
+  bool told_ = false;      // the completion message was sent
+  bool heard_ = false;     // the client has received it, is gone, or is local
+  bool is_asking_ = false; // the client was asked whether it has received it
+  caf::timespan hearing_limit_ = longest_hearing;
+
+  struct withheld_error {
+    std::string text;
+    caf::error instead;
+  };
+  std::optional<withheld_error>
+    withheld_; // keeps the id of an error that is reported again
+
+  // Conversations only.
+  session_actor session_; // null once it has ended
+  bool leased_ = false;   // the session is in a store: others may know it
+  responder_actor responder_;
+  std::unique_ptr<opening> opening_; // until the body starts
+  payload output_;                   // kept for the completion message
+  caf::error reason_;
+
+  std::vector<nested_connection*> nested_;
+
+  body_end body_end_{*this};
+
+  // Destroyed first: the frames refer to everything above.
+  std::optional<task<payload>> body_;
+};
+
+} // namespace tertulia::detail

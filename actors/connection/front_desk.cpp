@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/front_desk.hpp>
+#include <tertulia/detail/leases.hpp>
+#include <tertulia/detail/timer.hpp>
+#include <tertulia/open.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+
+#include <unordered_map>
+#include <utility>
+
+#include "connection_state.hpp"
+#include <spdlog/logger.h>
+
+namespace tertulia::detail {
+
+namespace {
+
+class front_desk_state {
+public:
+  static inline const char* name = "tertulia.front_desk";
+
+  explicit front_desk_state(front_desk_actor::pointer self) : self_(self) {}
+
+  front_desk_actor::behavior_type run(std::shared_ptr<environment> env) {
+    env_ = std::move(env);
+    self_->set_down_handler([this](caf::down_msg& x) {
+      live_.erase(x.source);
+      if (stopping_ && live_.empty())
+        self_->quit();
+    });
+    self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
+    return {
+      [this](open& x) { return admit(x); },
+      [this](list_atom) { return action_list{env_->actions.list()}; },
+    };
+  }
+
+private:
+  caf::result<opened> admit(open& x) {
+    auto what = env_->actions.find(x.key);
+    if (auto reason = objection(x, what.get())) {
+      // An unknown key may hold anything, so it is not logged.
+      env_->log->info("{} refused: {}",
+                      what ? what->info.key : "an unknown action",
+                      to_string(code_of(reason)));
+      return reason;
+    }
+    const auto connection = self_->spawn(run_connection, env_, std::move(what));
+    self_->monitor(connection);
+    live_.emplace(connection.address(), connection);
+    // The connection itself answers, so that the answer precedes its first
+    // chunk.
+    return self_->delegate(connection, std::move(x));
+  }
+
+  /// Returns why the connection cannot be opened; none if it can.
+  caf::error objection(const open& x, const action* what) const {
+    if (stopping_)
+      return fail(errc::unavailable, "the runtime is stopping");
+    if (!x.client)
+      return fail(errc::invalid_argument, "$.client: no chunk sink was given");
+    if (x.options.input_window > max_window)
+      return fail(errc::invalid_argument, "$.options.inputWindow: at most "
+                                            + std::to_string(max_window));
+    if (x.options.chunk_window > max_window)
+      return fail(errc::invalid_argument, "$.options.chunkWindow: at most "
+                                            + std::to_string(max_window));
+    if (x.options.deadline.count() < 0)
+      return fail(errc::invalid_argument, "$.options.deadline: is negative");
+    if (live_.size() >= env_->options.max_connections)
+      return fail(errc::resource_exhausted,
+                  "there are " + std::to_string(live_.size())
+                    + " connections, no more are allowed");
+    if (what == nullptr)
+      return fail(errc::not_found, "there is no action " + x.key);
+    if (what->conversation() == nullptr
+        && (x.options.session || x.options.snapshot))
+      return fail(errc::invalid_argument,
+                  what->info.key + " has no sessions and no snapshots");
+    return caf::none;
+  }
+
+  void stop() {
+    stopping_ = true;
+    for (const auto& [address, connection] : live_)
+      caf::anon_send_exit(connection, caf::exit_reason::user_shutdown);
+    if (live_.empty())
+      self_->quit();
+  }
+
+  static host_actor::behavior_type
+  run_connection(host_actor::stateful_pointer<connection_state> self,
+                 std::shared_ptr<environment> env,
+                 std::shared_ptr<const action> what) {
+    return self->state.run(std::move(env), std::move(what));
+  }
+
+  front_desk_actor::pointer self_;
+  std::shared_ptr<environment> env_;
+  // Strong handles: an actor without strong references is destroyed at once and
+  // could not send its completion message.
+  std::unordered_map<caf::actor_addr, connection_actor> live_;
+  bool stopping_ = false;
+};
+
+} // namespace
+
+front_desk_actor spawn_front_desk(std::shared_ptr<environment> env) {
+  auto& system = env->system;
+  return system.spawn<caf::hidden>(
+    [](front_desk_actor::stateful_pointer<front_desk_state> self,
+       std::shared_ptr<environment> env) {
+      return self->state.run(std::move(env));
+    },
+    std::move(env));
+}
+
+std::shared_ptr<environment> make_environment(caf::actor_system& system,
+                                              const runtime_options& options) {
+  auto result = std::make_shared<environment>(system, options);
+  result->timer = spawn_timer(system);
+  result->leases = spawn_leases(system);
+  result->desk = spawn_front_desk(result);
+  return result;
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/session_actor.hpp>
+
+#include <caf/typed_response_promise.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tertulia::detail {
+
+/// State of a session actor: the state of one conversation, its last snapshot,
+/// its position in the store, and the operations on the store that are pending.
+///
+/// Each request to the store carries a response promise that waits for its
+/// answer. Operations that change the store run one after the other. Meanwhile
+/// the body may change the state, but not the copy that is being saved.
+///
+/// @threads only on its actor.
+class session_state {
+public:
+  static inline const char* name = "tertulia.session";
+
+  explicit session_state(session_actor::pointer self) : self_(self) {}
+
+  session_actor::behavior_type
+  run(std::shared_ptr<environment> env,
+      std::shared_ptr<const conversation_action> what, session_opening opening,
+      lease_holder owner);
+
+private:
+  /// The fields of a record that its successor needs.
+  struct standing {
+    standing() = default;
+    explicit standing(snapshot_record&& x)
+      : sequence(x.sequence), index(x.index), id(std::move(x.id)),
+        state(std::move(x.state)), type(std::move(x.type)) {}
+
+    std::uint64_t sequence = 0; // 0: no record
+    std::uint64_t index = 0;
+    snapshot_id id;
+    state_id state;
+    stored_type type; // as it is stored, before any migration
+  };
+
+  /// A save that failed or got no answer. It may have taken effect
+  /// nevertheless.
+  struct attempt {
+    attempt(snapshot_id id, state content, std::uint64_t version)
+      : id(std::move(id)), content(std::move(content)), version(version) {}
+
+    snapshot_id id;
+    state content;
+    std::uint64_t version;
+  };
+
+  using view_promise = caf::typed_response_promise<session_view>;
+  using version_promise = caf::typed_response_promise<std::uint64_t>;
+  using outcome_promise = caf::typed_response_promise<snapshot_outcome>;
+
+  [[nodiscard]] const session_policy& policy() const noexcept {
+    return what_->policy;
+  }
+
+  [[nodiscard]] session_ref ref() const {
+    return {what_->info.key, id_};
+  }
+
+  [[nodiscard]] session_view view() const;
+  [[nodiscard]] session_summary summary() const;
+
+  /// Returns why the state cannot be sent to the current sender; none if it
+  /// can. Another process needs it as JSON, and would get no answer if the
+  /// encoding failed on the way.
+  [[nodiscard]] caf::error objection_to_leaving() const;
+
+  // -- opening ----------------------------------------------------------------
+
+  caf::result<session_view> start();
+
+  /// Finds the session of the chosen snapshot and continues it.
+  void find_snapshot(view_promise promise);
+
+  /// Distinguishes a snapshot of another session from an unknown one, and
+  /// answers with the matching error.
+  void explain_missing(view_promise promise, const caf::error& reason);
+
+  void load(view_promise promise, snapshot_ref which, const stored_type& type);
+
+  /// Starts a session with a new id. It is leased as well, so that a client
+  /// that finds it in the store cannot open it at the same time.
+  void claim_new(view_promise promise);
+
+  void find_session(view_promise promise);
+  void opened(view_promise& promise);
+
+  /// Starts a session that is not in the store.
+  void begin_anew(view_promise& promise);
+  void set_out();
+
+  /// Continues a session from the content of the store.
+  /// @param working the state that the session worked on; empty to continue
+  ///                from the snapshot.
+  void resume(view_promise promise, stored_snapshot from,
+              std::optional<state> working);
+
+  /// Checks that a state from a store is the one that was saved, however
+  /// reliable the store is.
+  /// @errors throws `data_loss`.
+  static void verify(const stored_snapshot& x);
+
+  /// Returns a state from a store in the action's own type.
+  [[nodiscard]] state typed(state x) const;
+
+  template <class Next>
+  void claim(view_promise promise, Next next);
+  template <class Question, class Next>
+  void ask(view_promise promise, Question question, Next next);
+
+  // -- changes ----------------------------------------------------------------
+
+  caf::result<std::uint64_t> edit(session_edit& x);
+  caf::result<std::uint64_t> apply(session_edit& x);
+  void save_change(version_promise promise, session_edit& x);
+
+  /// Returns the state after a change.
+  /// @errors throws `aborted` if another change came first, `invalid_argument`
+  ///         for a value that does not fit or has no JSON.
+  [[nodiscard]] state changed(session_edit& x) const;
+
+  // -- snapshots --------------------------------------------------------------
+
+  caf::result<snapshot_outcome> trigger(snapshot_event event);
+
+  /// Makes a snapshot if it is wanted and the state has changed.
+  /// @param found set after a save in doubt was checked: whether it has
+  ///              happened, so that its snapshot is not yet reported. If set,
+  ///              the snapshot is known to be wanted.
+  void make_snapshot(outcome_promise promise, snapshot_event event,
+                     std::optional<bool> found = std::nullopt);
+
+  [[nodiscard]] bool is_wanted(snapshot_event event) const;
+
+  /// Returns the messages with the id of their snapshot in the last one.
+  static ai::message_log tagged(const ai::message_log& log,
+                                const snapshot_id& id);
+
+  void save(outcome_promise promise, snapshot_event event,
+            snapshot_record record, state content);
+
+  /// Makes this snapshot the parent of the next one.
+  void stand_on(snapshot_record&& record, state&& content,
+                std::uint64_t version, bool created);
+
+  /// Checks whether the last save has happened, and then makes the snapshot.
+  void settle_doubt(outcome_promise promise, snapshot_event event);
+
+  void go_on_from(outcome_promise promise, snapshot_event event,
+                  snapshot_record head);
+
+  /// Saves the end of a turn that made no snapshot, so that the session
+  /// continues with the next turn when it is opened again.
+  void save_turn(outcome_promise promise, snapshot_outcome outcome);
+
+  void not_saved(outcome_promise promise, snapshot_event event,
+                 caf::error reason);
+
+  /// Sets the position that the store has confirmed.
+  void stand_at(session_position x);
+
+  /// Adds the position of a save that the store has not confirmed.
+  void doubt(session_position x, const caf::error& reason);
+
+  /// Replaces the messages of the working state by the stored ones, followed by
+  /// those that were added meanwhile.
+  void keep_tag(const ai::message_log& before, const ai::message_log& stored);
+
+  void end_of(snapshot_event event);
+
+  // -- one after the other ----------------------------------------------------
+
+  /// Runs an operation on the store when the earlier ones have ended. Only
+  /// parts of one body wait, each for its own answer, so the queue is short.
+  template <class Work>
+  void in_turn(Work work) {
+    if (busy_)
+      waiting_.emplace_back(std::move(work));
+    else
+      work();
+  }
+
+  void go_on();
+
+  session_actor::pointer self_;
+  std::shared_ptr<environment> env_;
+  std::shared_ptr<const conversation_action> what_;
+  std::unique_ptr<session_opening> opening_; // until the session is open
+  lease_holder owner_;
+  bool started_ = false;
+
+  session_id id_;
+  state content_;
+  std::uint64_t version_ = 1;
+  std::uint64_t turn_ = 0;
+  state good_; // without a store: after the last turn that ended
+
+  standing last_; // the parent of the next snapshot
+  std::optional<state> previous_;
+  std::uint64_t saved_version_ = 0;
+  std::vector<snapshot_id> made_; // in this invocation
+  std::unique_ptr<attempt> doubtful_;
+
+  // Positions at which the store may have the session: first the confirmed one,
+  // then those of later saves without an answer. Empty unless every change is
+  // saved at once.
+  std::vector<session_position> positions_;
+
+  bool busy_ = false;
+  std::vector<std::function<void()>> waiting_;
+};
+
+} // namespace tertulia::detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/session.hpp>
+#include <tertulia/context.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tertulia::ai {
+
+/// Session of a session flow, which owns the loop over its turns.
+///
+/// ```
+/// task<> chat(context ctx, flow_session<settings> sess,
+///             flow_responder<status> out) {
+///   co_await sess.run(ctx, [&](context turn, const conversation_input& said)
+///                     -> task<> { … });
+/// }
+/// ```
+///
+/// @threads  only on the actor of its body.
+/// @lifetime a light handle; valid while the body runs.
+/// @design   docs/sessions.md#sessions; docs/genkit.md 004 §1.4, §6.2.
+template <class Custom>
+class flow_session : public session<Custom> {
+public:
+  using session<Custom>::session;
+
+  /// Runs the turns until the client has closed its input. For each input it
+  /// opens a span `sessionFlow/turn/N`, adds the input's messages to the
+  /// session, calls the turn function, makes the snapshot and ends the turn.
+  ///
+  /// @param turn a coroutine `task<>(context, const conversation_input&)`; the
+  ///             context is that of the turn's span. The function lives as long
+  ///             as the loop, so it may capture.
+  /// @errors those of the turn function and of the end of a turn, see
+  ///         `responder::end_turn`. The loop then ends without ending the turn.
+  template <class Turn>
+  [[nodiscard]] task<> run(context ctx, Turn&& turn) const {
+    detail::check_awaited_arguments<Turn>();
+    return loop<std::decay_t<Turn>>(*this, ctx, std::forward<Turn>(turn));
+  }
+
+private:
+  /// Records an input on a span. Tracing must not change the outcome: an input
+  /// without JSON is an error where its JSON is needed, not here.
+  static void note_input(span& to, const conversation_input& said) {
+    if (to.context() == nullptr)
+      return;
+    try {
+      to.set_attribute("genkit:input", to_json_text(said));
+    } catch (const status_error& why) {
+      to.add_event("input without JSON", {{"why", why.message()}});
+    }
+  }
+
+  template <class Turn>
+  static task<> loop(flow_session self, context ctx, Turn turn) {
+    const input<conversation_input> in{ctx.owner()};
+    while (auto said = co_await in.next()) {
+      auto one = [&](context here) -> task<> {
+        note_input(here.trace(), *said);
+        // No need to wait: later requests of the turn to the session arrive
+        // after this message, and the end of a session ends its connection.
+        detail::tell_session(here.owner(),
+                             session_edit{session_verb::add_messages,
+                                          payload::of(said->messages)});
+        co_await turn(here, std::as_const(*said));
+        co_await detail::end_conversation_turn(here);
+      };
+      std::string name;
+      if (ctx.owner()
+            .services()
+            .traces.enabled()) { // else the name is not needed
+        const auto index = co_await self.turn_index();
+        name = "sessionFlow/turn/" + std::to_string(index);
+      }
+      co_await ctx.run(std::move(name), one);
+    }
+  }
+};
+
+} // namespace tertulia::ai

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/conversation_action.hpp>
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/leases.hpp>
+
+#include <caf/typed_event_based_actor.hpp>
+
+#include <memory>
+
+namespace tertulia::detail {
+
+/// Spawns the session of a connection. The session holds the state of one
+/// conversation, decides on snapshots and saves them. On an exit message it
+/// ends and leaves everything as it is.
+///
+/// @param owner the connection, which is cancelled when another invocation
+///              takes over. Null for a session without a store: its id is new,
+///              so no other client can know it, and it needs neither a lease
+///              nor `open_atom`.
+session_actor spawn_session(caf::local_actor& parent,
+                            std::shared_ptr<environment> env,
+                            std::shared_ptr<const conversation_action> what,
+                            session_opening opening, lease_holder owner);
+
+/// Spawns the responder of a connection. It forwards the messages of the
+/// connection to the client, with the connection as their sender.
+responder_actor
+spawn_responder(caf::local_actor& parent,
+                const std::shared_ptr<const conversation_action>& what,
+                caf::strong_actor_ptr connection, chunk_sink client,
+                session_actor session);
+
+} // namespace tertulia::detail

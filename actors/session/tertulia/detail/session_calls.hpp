@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/context.hpp>
+#include <tertulia/detail/build.hpp>
+#include <tertulia/detail/conversation_action.hpp>
+#include <tertulia/detail/reply_wait.hpp>
+#include <tertulia/session_protocol.hpp>
+#include <tertulia/task.hpp>
+
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+// Calls of a body to its session.
+
+namespace tertulia::detail {
+
+/// Adapter of a wait that maps its result.
+template <class Wait, class Fn>
+class [[nodiscard]] mapped_wait {
+public:
+  mapped_wait(Wait wait, Fn fn) : wait_(std::move(wait)), fn_(std::move(fn)) {}
+
+  bool await_ready() {
+    return wait_.await_ready();
+  }
+
+  template <scoped_promise Promise>
+  auto await_suspend(std::coroutine_handle<Promise> waiting) {
+    return wait_.await_suspend(waiting);
+  }
+
+  auto await_resume() {
+    return fn_(wait_.await_resume());
+  }
+
+private:
+  Wait wait_;
+  Fn fn_;
+};
+
+/// Returns the longest wait for a reply of a session: that of its conversation
+/// for the store, otherwise 30 seconds.
+inline caf::timespan session_wait(const host& of) {
+  const auto* own = of.what()->conversation();
+  return own != nullptr ? own->policy.store_within
+                        : caf::timespan{std::chrono::seconds{30}};
+}
+
+/// Sends a message to the session without waiting for its reply. Later messages
+/// of the body arrive after it.
+template <class T>
+void tell_session(const host& of, T x) {
+  const auto& session = of.link().session;
+  session->eq_impl(caf::make_message_id(), nullptr, of.self()->context(),
+                   std::move(x));
+}
+
+/// Requests the current view of the session.
+/// @param fn maps the `session_view` to the value that the body gets.
+template <class Fn>
+[[nodiscard]] auto ask_session(const host& of, Fn fn) {
+  using wait_type = reply_wait<session_view, session_actor, caf::get_atom>;
+  return mapped_wait<wait_type, Fn>{
+    wait_type{of.link().session, session_wait(of), caf::get_atom_v},
+    std::move(fn)};
+}
+
+/// Makes an edit for the session of this body. A value for another process is
+/// encoded here, where an error can still be reported.
+/// @errors throws `invalid_argument` for a value without JSON, if it is
+///         encoded.
+inline session_edit make_edit(const host& of, session_verb what, payload value,
+                              std::uint64_t only_if = 0) {
+  if (of.link().session.node() != of.self()->node())
+    value = value.sealed();
+  return {what, std::move(value), only_if};
+}
+
+/// Changes the session; yields nothing.
+[[nodiscard]] inline auto edit_session(const host& of, session_verb what,
+                                       payload value) {
+  using wait_type = reply_wait<std::uint64_t, session_actor, session_edit>;
+  constexpr auto no_version = [](std::uint64_t) {};
+  return mapped_wait<wait_type, decltype(no_version)>{
+    wait_type{of.link().session, session_wait(of),
+              make_edit(of, what, std::move(value))},
+    no_version};
+}
+
+/// Changes the custom value by a function, atomically: tries again if another
+/// change came first.
+/// @param fn takes a `T&` to change, or a `T` and returns the new one.
+template <class T, class Fn>
+[[nodiscard]] task<> patch_session(host& of, Fn fn) {
+  using get = reply_wait<session_view, session_actor, caf::get_atom>;
+  using set = reply_wait<std::uint64_t, session_actor, session_edit>;
+  const auto within = session_wait(of);
+  std::uint64_t tried = 0;
+  for (;;) {
+    auto now = co_await get{of.link().session, within, caf::get_atom_v};
+    auto old = now.content.custom();
+    auto value = std::move(old).template take<T>();
+    if constexpr (std::is_void_v<std::invoke_result_t<Fn&, T&>>)
+      fn(value);
+    else
+      value = fn(std::move(value));
+    auto change = make_edit(of, session_verb::set_custom,
+                            payload::of(std::move(value)), now.version);
+    set pending{of.link().session, within, std::move(change)};
+    const auto done = co_await as_expected(std::move(pending));
+    if (done)
+      co_return;
+    // A store may also answer `aborted`. The version is then unchanged at the
+    // second attempt, and the error is raised.
+    if (code_of(done.error()) != errc::aborted
+        || std::exchange(tried, now.version) == now.version)
+      raise(done.error());
+  }
+}
+
+/// Triggers a snapshot for an event.
+/// @returns the id of the snapshot; empty if none was wanted.
+task<snapshot_id> take_snapshot(context ctx, snapshot_event event);
+
+/// Ends the turn of a conversation: snapshot, notice, end of turn.
+task<snapshot_id> end_conversation_turn(context ctx);
+
+/// Result of an invocation.
+struct conclusion {
+  session_summary summary;
+  /// The snapshot that has the last state; empty if there is none.
+  snapshot_id snapshot;
+};
+
+/// Makes the snapshot at the end of an invocation, then requests the summary of
+/// the session.
+task<conclusion> conclude_session(context ctx);
+
+/// Returns a name of a type that is the same in all processes of one build.
+template <class T>
+const std::string& type_name() {
+  static const std::string name = typeid(T).name();
+  return name;
+}
+
+/// Returns a name of a session type with such a state. It contains the version
+/// of the state: processes with different versions cannot read each other's
+/// working states, so they have different sessions.
+template <class Session, class T>
+const std::string& session_type_name() {
+  static const std::string name = [] {
+    const auto type = stored_type::of<T>();
+    auto result = type_name<Session>();
+    if (!type.empty())
+      result.append(" ").append(type.name())
+        += ' ' + std::to_string(type.version());
+    return result;
+  }();
+  return name;
+}
+
+} // namespace tertulia::detail
