@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
-#include <map>
 #include <unordered_map>
 
 namespace tertulia {
@@ -24,6 +23,11 @@ struct sqlite_log_place {
 /// Cache of the logs of the most recently used sessions: the messages of each
 /// log and their place on disk. It saves reading the messages. A session need
 /// not be in the cache.
+///
+/// The place of an entry stays valid as long as the working state of its
+/// session exists, because messages that a state needs are never erased. So an
+/// entry is replaced with that state, and all entries are forgotten after a
+/// rollback.
 ///
 /// @threads those of the connection.
 class sqlite_known_logs {
@@ -48,16 +52,13 @@ public:
   /// @lifetime valid until a log is remembered or forgotten.
   [[nodiscard]] const known_log* find(std::int64_t session) const;
 
-  /// Remembers the log of a session's working state.
+  /// Remembers the log of a session's working state, in place of an earlier
+  /// one; nothing for a log without messages.
   void remember(std::int64_t session, const ai::message_log& log,
                 sqlite_log_place where);
 
   void forget(std::int64_t session);
   void forget_all();
-
-  /// Forgets each log that needs messages of a branch beyond a length, since
-  /// those messages are erased.
-  void forget_behind(sqlite_log_place x);
 
 private:
   using log_list = std::list<known_log>;
@@ -69,7 +70,6 @@ private:
   /// The most recently used session comes first.
   log_list logs_;
   std::unordered_map<std::int64_t, log_list::iterator> by_session_;
-  std::multimap<std::int64_t, log_list::iterator> by_branch_;
   std::size_t messages_ = 0; ///< of all logs together
 };
 

@@ -530,7 +530,6 @@ std::uint64_t sqlite_states::needed_of(std::int64_t branch) {
 }
 
 void sqlite_states::erase_messages(place behind) {
-  known_.forget_behind(behind);
   erase_messages_.bind(1, key_of(behind.branch, behind.length))
     .bind(2, key_of(behind.branch, max_position))
     .run();
