@@ -113,16 +113,18 @@ sqlite_db::sqlite_db(const std::string& file, caf::timespan busy)
   if (result != SQLITE_OK)
     raise(result);
   // The schema of a file is not trusted until it has been compared.
-  for (const auto& [option, on] :
-       {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
-        std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}})
-    if (const auto set = sqlite3_db_config(db, option, on, nullptr);
-        set != SQLITE_OK)
-      raise(set);
+  configure(SQLITE_DBCONFIG_DEFENSIVE, 1);
+  configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0);
   const auto wait
     = std::chrono::duration_cast<std::chrono::milliseconds>(busy).count();
   sqlite3_busy_timeout(db, static_cast<int>(std::clamp<std::int64_t>(
                              wait, 0, std::numeric_limits<int>::max())));
+}
+
+void sqlite_db::configure(int option, int value) {
+  if (const auto result = sqlite3_db_config(get(), option, value, nullptr);
+      result != SQLITE_OK)
+    raise(result);
 }
 
 void sqlite_db::run(const char* sql) {

@@ -56,6 +56,9 @@ public:
   sqlite_db(sqlite_db&&) noexcept = default;
   sqlite_db& operator=(sqlite_db&&) noexcept = default;
 
+  /// Sets an option of the connection, `SQLITE_DBCONFIG_…`.
+  void configure(int option, int value);
+
   /// Runs statements and ignores their rows.
   void run(const char* sql);
 

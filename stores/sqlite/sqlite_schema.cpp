@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "damaged_log.hpp"
 #include "sqlite_checksum.hpp"
-#include "sqlite_log.hpp"
 
 namespace tertulia {
 
@@ -305,14 +305,14 @@ sqlite_db open_sqlite(file_hold& hold, const sqlite_options& options,
   const auto index = file + "-shm";
   for (const auto& name : {log, index, file + "-journal"})
     expect_regular_file(name); // SQLite would block on a pipe
-  if (options.survives == durability::power_cut)
-    keep_damaged_log(file);
   sqlite_db db{file, options.patience};
   if (const auto result = add_row_checksum(db.get()); result != SQLITE_OK)
     db.raise(result);
   // The version is checked before any statement that changes the file or
   // interprets its content.
   const auto version = version_in(db);
+  if (options.survives == durability::power_cut)
+    keep_damaged_log(db);
   if (version > static_cast<std::int64_t>(steps.size()))
     reject(db.file(),
            "has version " + std::to_string(version)

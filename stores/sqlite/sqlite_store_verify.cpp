@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "damaged_log.hpp"
 #include "sqlite_columns.hpp"
-#include "sqlite_log.hpp"
 #include "sqlite_store_data.hpp"
 
 namespace tertulia {
@@ -92,9 +92,10 @@ void sqlite_store_data::verify_file(inspection& to) {
                                  state_id{}, std::move(what));
   };
   if (const auto log = kept_log_of(db_.file()); std::filesystem::exists(log))
-    add(log + " has " + std::to_string(lost_transactions(log))
-        + " transactions or more that came behind a damaged place and are lost;"
-          " remove it when nobody needs it any more");
+    add(log
+        + " is a copy of a write-ahead log with transactions behind a"
+          " damaged place, which are lost from the file; remove it when nobody"
+          " needs it any more");
   try {
     sqlite_statement check{db_, "PRAGMA integrity_check(100)"};
     auto rows = check.rows();
