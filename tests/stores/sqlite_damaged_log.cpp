@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,7 +17,7 @@
 #include "support/raw_sqlite.hpp"
 #include "support/refusal.hpp"
 #include "support/sanitized.hpp"
-#include "support/scratch.hpp"
+#include "support/sqlite_files.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test::sqlite_damaged_log_tests {
@@ -30,21 +29,20 @@ constexpr std::size_t frame_size = 24 + 4096;
 
 /// Fixture with the log of a store that was killed: twelve sessions, each saved
 /// in a separate transaction.
-struct sqlite_damaged_log : testing::Test {
+struct sqlite_damaged_log : sqlite_files {
   static constexpr std::size_t count = 12;
 
   sqlite_damaged_log() {
-    file_store x{here / "first.db"};
+    file_store x{folder / "first.db"};
     for (std::size_t i = 0; i < count; ++i) {
-      begins.push_back(frames_of(here / "first.db-wal"));
+      begins.push_back(frames_of(folder / "first.db-wal"));
       save(x, i);
     }
-    copy(here / "first.db", file);
+    copy_store(folder / "first.db", file);
   }
 
   static void save(file_store& to, std::size_t i) {
-    const session_ref where{"/agent/a",
-                            session_id{std::string(1, char('a' + int(i)))}};
+    const auto where = session(std::string(1, char('a' + int(i))));
     const ai::message_log log;
     to.get(save_session{
       where,
@@ -53,27 +51,6 @@ struct sqlite_damaged_log : testing::Test {
 
   static std::size_t frames_of(const std::filesystem::path& log) {
     return (std::filesystem::file_size(log) - header_size) / frame_size;
-  }
-
-  static void copy(const std::filesystem::path& from,
-                   const std::filesystem::path& to) {
-    for (const auto* suffix : {"", "-wal"})
-      std::filesystem::copy_file(
-        from.string() + suffix, to.string() + suffix,
-        std::filesystem::copy_options::overwrite_existing);
-  }
-
-  static void flip(const std::filesystem::path& log, std::size_t bit) {
-    std::fstream io{log, std::ios::in | std::ios::out | std::ios::binary};
-    io.seekg(static_cast<std::streamoff>(bit / 8));
-    const auto old = io.get();
-    io.seekp(static_cast<std::streamoff>(bit / 8));
-    io.put(static_cast<char>(old ^ (1 << bit % 8)));
-  }
-
-  static std::string content_of(const std::filesystem::path& x) {
-    std::ifstream in{x, std::ios::binary};
-    return {std::istreambuf_iterator<char>{in}, {}};
   }
 
   /// Returns the position of a bit in the page of a frame in the log.
@@ -93,10 +70,8 @@ struct sqlite_damaged_log : testing::Test {
     return found.size();
   }
 
-  scratch here;
-  std::filesystem::path file = here / "sessions.db";
-  std::filesystem::path log = here / "sessions.db-wal";
-  std::filesystem::path kept = here / "sessions.db-wal-damaged";
+  std::filesystem::path log = folder / "sessions.db-wal";
+  std::filesystem::path kept = folder / "sessions.db-wal-damaged";
   /// First frame of each session.
   std::vector<std::size_t> begins;
 };
@@ -107,7 +82,7 @@ TEST_F(sqlite_damaged_log, is_kept_and_named_until_somebody_removes_it) {
   for (const std::size_t first : {0, 5, 9}) {
     const scratch other;
     const auto copied = other / "sessions.db";
-    copy(file, copied);
+    copy_store(file, copied);
     flip(copied.string() + "-wal", bit_in(begins.at(first)));
     const std::filesystem::path lost{copied.string() + "-wal-damaged"};
     for (int i = 0; i < 2; ++i) {
@@ -130,14 +105,15 @@ TEST_F(sqlite_damaged_log, is_kept_and_named_until_somebody_removes_it) {
 TEST_F(sqlite_damaged_log, is_kept_whole_by_who_comes_after_a_crash) {
   flip(log, bit_in(begins.at(5)));
   const scratch other;
-  copy(file, other / "sessions.db"); // with its log, which the store removes
+  copy_store(file,
+             other / "sessions.db"); // with its log, which the store removes
   {
     std::ofstream half{kept.string() + ".part", std::ios::binary};
     half << "what was copied until then";
   }
   file_store x{file};
   EXPECT_EQ(sessions_in(x), 5u);
-  EXPECT_EQ(content_of(kept), content_of(other / "sessions.db-wal"));
+  EXPECT_EQ(bytes_of(kept), bytes_of(other / "sessions.db-wal"));
   EXPECT_FALSE(std::filesystem::exists(kept.string() + ".part"));
 }
 
@@ -152,16 +128,16 @@ TEST_F(sqlite_damaged_log, is_told_from_one_that_was_being_written) {
   };
   {
     const scratch whole;
-    copy(file, whole / "sessions.db");
+    copy_store(file, whole / "sessions.db");
     EXPECT_TRUE(is_quiet(whole));
   }
   for (std::size_t frame = begins.back(); frame < frames_of(log); ++frame) {
     const scratch torn;
-    copy(file, torn / "sessions.db");
+    copy_store(file, torn / "sessions.db");
     flip(torn / "sessions.db-wal", bit_in(frame));
     EXPECT_TRUE(is_quiet(torn)) << frame;
     const scratch cut;
-    copy(file, cut / "sessions.db");
+    copy_store(file, cut / "sessions.db");
     std::filesystem::resize_file(cut / "sessions.db-wal",
                                  header_size + frame * frame_size + 100);
     EXPECT_TRUE(is_quiet(cut)) << frame;
@@ -170,7 +146,6 @@ TEST_F(sqlite_damaged_log, is_told_from_one_that_was_being_written) {
 
 TEST_F(sqlite_damaged_log, is_nothing_to_who_has_traded_it) {
   flip(log, bit_in(begins.at(3)));
-  sqlite_options options;
   options.survives = durability::process;
   file_store x{file, options};
   EXPECT_EQ(sessions_in(x), 3u);
@@ -190,7 +165,7 @@ TEST_F(sqlite_damaged_log, is_told_from_the_time_before_it_was_begun_again) {
       raw_sqlite{second}.run("PRAGMA wal_checkpoint(RESTART)");
       for (std::size_t i = 0; i < begun_again; ++i)
         save(x, i); // written from the beginning of the log
-      copy(second, copied);
+      copy_store(second, copied);
     }
     if (is_damaged)
       flip(copied.string() + "-wal", bit_in(0));
@@ -204,19 +179,19 @@ TEST_F(sqlite_damaged_log, is_told_from_the_time_before_it_was_begun_again) {
 
 TEST_F(sqlite_damaged_log, stays_as_it_is_while_it_cannot_be_kept) {
   flip(log, bit_in(begins.at(5)));
-  const auto before = content_of(log);
+  const auto before = bytes_of(log);
   const auto part = kept.string() + ".part";
   std::filesystem::create_directories(part + "/in the way");
   for (int i = 0; i < 2; ++i) {
     const auto reason = error_of([&] { file_store{file}; });
     EXPECT_EQ(reason.code(), errc::unavailable);
     EXPECT_NE(reason.message().find(log.string()), std::string::npos);
-    EXPECT_EQ(content_of(log), before);
+    EXPECT_EQ(bytes_of(log), before);
   }
   std::filesystem::remove_all(part);
   file_store x{file};
   EXPECT_EQ(sessions_in(x), 5u);
-  EXPECT_EQ(content_of(kept), before);
+  EXPECT_EQ(bytes_of(kept), before);
 }
 
 TEST_F(sqlite_damaged_log, is_noticed_wherever_the_bit_is) {
@@ -231,7 +206,7 @@ TEST_F(sqlite_damaged_log, is_noticed_wherever_the_bit_is) {
                        : header_size * 8 + random() % (bits - header_size * 8);
     const scratch other;
     const auto copied = other / "sessions.db";
-    copy(file, copied);
+    copy_store(file, copied);
     flip(copied.string() + "-wal", bit);
     file_store x{copied};
     const auto there = sessions_in(x);

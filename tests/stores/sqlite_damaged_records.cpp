@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/sqlite_fixture.hpp"
@@ -98,43 +99,39 @@ TEST_F(sqlite_store, a_copy_needs_the_records_that_it_gets_and_no_others) {
     }
     return result;
   };
-  const auto said = [&](const std::string& text) {
-    return store.error().message().find(text) != std::string::npos;
+  const auto is_refused = [&](std::uint64_t up_to, const char* why) {
+    return copy(up_to) == errc::data_loss
+           && store.error().message().find(why) != std::string::npos;
   };
   raw().run("UPDATE records SET turn_index = 9 WHERE" + is_record("s", 3));
-  EXPECT_EQ(copy(0), errc::data_loss);
-  EXPECT_TRUE(said("record 3 is corrupt")) << store.error().message();
-  EXPECT_EQ(copy(4), errc::data_loss);
-  EXPECT_TRUE(said("record 3 of session \"s\" of /agent/a is corrupt"));
-  EXPECT_EQ(copy(3), errc::data_loss);
-  EXPECT_TRUE(said("record 3 of session \"s\" of /agent/a is corrupt"));
+  EXPECT_TRUE(is_refused(0, "record 3 is corrupt"));
+  EXPECT_TRUE(
+    is_refused(4, "record 3 of session \"s\" of /agent/a is corrupt"));
+  EXPECT_TRUE(
+    is_refused(3, "record 3 of session \"s\" of /agent/a is corrupt"));
   EXPECT_EQ(copy(2), errc::ok);
   EXPECT_EQ(copy(5), errc::ok);
   EXPECT_EQ(code(copy_session{at("t"), at("another")}), errc::ok);
 
   raw().run("DELETE FROM records WHERE" + is_record("s", 3));
   EXPECT_EQ(copy(0), errc::data_loss);
-  EXPECT_EQ(copy(4), errc::data_loss);
-  EXPECT_TRUE(said("record 3 of session \"s\" of /agent/a is missing"));
+  EXPECT_TRUE(
+    is_refused(4, "record 3 of session \"s\" of /agent/a is missing"));
   EXPECT_EQ(copy(2), errc::ok);
   EXPECT_EQ(copy(5), errc::ok);
 
   raw().run("DELETE FROM records WHERE" + is_record("s", 1));
-  EXPECT_EQ(copy(5), errc::data_loss);
-  EXPECT_TRUE(said("record 1 of session \"s\" of /agent/a is missing"));
+  EXPECT_TRUE(
+    is_refused(5, "record 1 of session \"s\" of /agent/a is missing"));
 }
 
 TEST_F(sqlite_store, a_way_is_whole_however_it_was_pruned) {
   // 1 - 2 - 3 - 4 - 5 - 6 - 7 - 8, 4 - 9 - 10 - 11, 9 - 12 - 13
   save_all(at("s"), {1, 2, 3, 4, 5, 6, 7, 8});
-  std::uint64_t parent = 4;
-  for (const auto x : {9, 10, 11})
-    parent
-      = save(at("s"), number(x), parent, append_rule::anywhere).record.sequence;
-  parent = 9;
-  for (const auto x : {12, 13})
-    parent
-      = save(at("s"), number(x), parent, append_rule::anywhere).record.sequence;
+  for (const auto& [x, parent] :
+       {std::pair{9, 4}, {10, 9}, {11, 10}, {12, 9}, {13, 12}})
+    save(at("s"), number(x), static_cast<std::uint64_t>(parent),
+         append_rule::anywhere);
   for (const std::uint64_t kept : {2, 3, 6, 10}) {
     label_snapshot mark{snapshot_ref{at("s"), kept}};
     mark.add = {"kept"};

@@ -13,7 +13,7 @@
 
 #include "support/file_store.hpp"
 #include "support/refusal.hpp"
-#include "support/scratch.hpp"
+#include "support/sqlite_files.hpp"
 #include "support/tool_process.hpp"
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -46,10 +46,11 @@ private:
   fs::path before_;
 };
 
-struct sqlite_names : ::testing::Test {
-  void SetUp() override {
-    fs::create_directory(folder / "here");
-    fs::create_directory(folder / "there");
+struct sqlite_names : sqlite_files {
+  sqlite_names() {
+    for (const auto* name : {"here", "there"})
+      fs::create_directory(folder / name);
+    file = folder / "here" / "sessions.db";
     options.patience = 0s;
   }
 
@@ -65,13 +66,12 @@ struct sqlite_names : ::testing::Test {
     });
   }
 
-  static save_session change(const std::string& session) {
-    return {{"/agent/a", session_id{session}}, state::plain(payload::of(1)), 0};
+  static save_session change(const std::string& name) {
+    return {session(name), state::plain(payload::of(1)), 0};
   }
 
   static errc saved(file_store& store, const std::string& session) {
-    const auto result = store.ask(change(session));
-    return result ? errc::ok : to_status(result.error()).code();
+    return store.code(change(session));
   }
 
   static std::vector<std::string> sessions(const fs::path& file) {
@@ -85,10 +85,6 @@ struct sqlite_names : ::testing::Test {
     std::sort(result.begin(), result.end());
     return result;
   }
-
-  scratch folder;
-  fs::path file = folder / "here" / "sessions.db";
-  sqlite_options options;
 };
 
 } // namespace
@@ -194,17 +190,12 @@ TEST_F(sqlite_names, that_are_gone_take_nothing_more) {
   // All requests of one batch fail, too.
   for (const auto* name : {"a", "b", "c"})
     store.send(change(name));
-  for (int i = 0; i < 3; ++i)
-    store.self()->receive(
-      [](const session_info&) { ADD_FAILURE() << "was saved"; },
-      [](const caf::error& x) { EXPECT_EQ(code_of(x), errc::data_loss); });
+  store.receive(
+    3, [](const session_info&) { ADD_FAILURE() << "was saved"; },
+    [](const caf::error& x) { EXPECT_EQ(code_of(x), errc::data_loss); });
   // Pruning and vacuuming are writes.
-  const auto pruned = store.ask(prune_snapshots{});
-  ASSERT_FALSE(pruned);
-  EXPECT_EQ(code_of(pruned.error()), errc::data_loss);
-  const auto vacuumed = store.ask(vacuum_store{});
-  ASSERT_FALSE(vacuumed);
-  EXPECT_EQ(code_of(vacuumed.error()), errc::data_loss);
+  EXPECT_EQ(store.code(prune_snapshots{}), errc::data_loss);
+  EXPECT_EQ(store.code(vacuum_store{}), errc::data_loss);
   EXPECT_TRUE(fs::is_empty(folder / "here"));
 }
 

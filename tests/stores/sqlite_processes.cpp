@@ -20,8 +20,7 @@
 #include "support/file_store.hpp"
 #include "support/refusal.hpp"
 #include "support/sanitized.hpp"
-#include "support/scratch.hpp"
-#include <gtest/gtest.h>
+#include "support/sqlite_files.hpp"
 
 using namespace std::chrono_literals;
 
@@ -29,7 +28,7 @@ namespace tertulia::test::sqlite_processes_tests {
 
 namespace {
 
-struct sqlite_processes : ::testing::Test {
+struct sqlite_processes : sqlite_files {
   static constexpr std::size_t flows = 2;
 
   /// Output of a process before it was killed.
@@ -108,8 +107,6 @@ struct sqlite_processes : ::testing::Test {
     return records;
   }
 
-  scratch folder;
-  std::filesystem::path file = folder / "sessions.db";
   /// Snapshots from which the flows continue; "-" for a new conversation.
   std::array<std::string, flows> from = {"-", "-"};
 };
@@ -152,9 +149,8 @@ TEST_F(sqlite_processes, cannot_have_one_file_at_the_same_time) {
   auto process = start();
   heard said;
   listen(process, said, 10);
-  sqlite_options impatient;
-  impatient.patience = 0s;
-  const auto refusal = error_of([&] { return file_store{file, impatient}; });
+  options.patience = 0s;
+  const auto refusal = error_of([&] { return file_store{file, options}; });
   EXPECT_EQ(refusal.code(), errc::unavailable);
   EXPECT_NE(refusal.message().find(file.string()), std::string::npos);
   // The first process continues undisturbed.
@@ -162,7 +158,7 @@ TEST_F(sqlite_processes, cannot_have_one_file_at_the_same_time) {
   while (said.count < before + 3)
     listen(process, said, 1);
   kill(process, said);
-  file_store store{file, impatient};
+  file_store store{file, options};
   check(store, said);
   EXPECT_GT(verify_all(store), 0u);
 }

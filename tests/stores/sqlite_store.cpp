@@ -255,9 +255,12 @@ TEST_F(sqlite_store, vacuuming_waits_for_no_change_and_loses_none) {
   other.send(vacuum_store{});
   other.send(save_session{at("t"), talk(2), 0});
   const auto fail = [](caf::error& x) { ADD_FAILURE() << to_status(x).what(); };
-  other.self()->receive([](const session_info&) {}, fail);
-  other.self()->receive([](const vacuumed&) {}, fail);
-  other.self()->receive([](const session_info&) {}, fail);
+  other.receive(
+    1, [](const session_info&) {}, fail);
+  other.receive(
+    1, [](const vacuumed&) {}, fail);
+  other.receive(
+    1, [](const session_info&) {}, fail);
   EXPECT_EQ(other.get(list_sessions{}).sessions.size(), 2u);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/file_store.hpp"
+#include "support/sqlite_files.hpp"
 #include "support/sqlite_fixture.hpp"
 
 using namespace std::literals;
@@ -21,26 +22,20 @@ TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   file_store other{folder / "other.db"};
   const auto before = other.commits();
   constexpr int count = 100;
-  {
-    // While this transaction holds the file, the first change waits for it, and
-    // all others wait behind that change.
-    raw_sqlite busy{folder / "other.db"};
-    busy.run("BEGIN IMMEDIATE");
+  other.batch([&] {
     for (int i = 0; i < count; ++i)
       other.send(save_session{at(std::to_string(i)), number(i), 0});
     // a change that cannot be made, and a read of data that is not durable yet
     other.send(delete_session{at("nobody")});
     other.send(get_session{at("7")});
-    busy.run("ROLLBACK");
-  }
+  });
   int saved = 0;
   int failed = 0;
   int seen = 0;
-  for (int i = 0; i < count + 2; ++i)
-    other.self()->receive(
-      [&](const session_info&) { ++saved; },
-      [&](const stored_session& x) { seen += x.content == number(7); },
-      [&](const caf::error& x) { failed += code_of(x) == errc::not_found; });
+  other.receive(
+    count + 2, [&](const session_info&) { ++saved; },
+    [&](const stored_session& x) { seen += x.content == number(7); },
+    [&](const caf::error& x) { failed += code_of(x) == errc::not_found; });
   EXPECT_EQ(saved, count);
   EXPECT_EQ(seen, 1);
   EXPECT_EQ(failed, 1);
@@ -84,15 +79,11 @@ TEST_F(sqlite_store, a_transaction_has_an_end) {
   options.max_batch = 10;
   file_store other{folder / "other.db", options};
   const auto before = other.commits();
-  {
-    raw_sqlite busy{folder / "other.db"};
-    busy.run("BEGIN IMMEDIATE");
+  other.batch([&] {
     for (int i = 0; i < 100; ++i)
       other.send(save_session{at(std::to_string(i)), number(i), 0});
-    busy.run("ROLLBACK");
-  }
-  int saved = 0;
-  other.self()->receive_for(saved, 100)([](const session_info&) {});
+  });
+  other.receive(100, [](const session_info&) {});
   EXPECT_EQ(other.commits() - before, 10u);
 }
 
@@ -119,19 +110,15 @@ TEST_F(sqlite_store, a_change_that_fails_half_way_harms_nobody_in_its_batch) {
   raw_sqlite{folder / "other.db"}.run(
     "CREATE TRIGGER no BEFORE INSERT ON sessions WHEN NEW.id = '2'"
     " BEGIN SELECT raise(FAIL, 'no'); END");
-  {
-    raw_sqlite busy{folder / "other.db"};
-    busy.run("BEGIN IMMEDIATE");
+  other.batch([&] {
     for (int i = 1; i <= 3; ++i)
       other.send(save_session{at(std::to_string(i)), number(i), 0});
-    busy.run("ROLLBACK");
-  }
+  });
   std::vector<std::string> saved;
   int failed = 0;
-  for (int i = 0; i < 3; ++i)
-    other.self()->receive(
-      [&](const session_info& x) { saved.push_back(x.id.str()); },
-      [&](const caf::error& x) { failed += code_of(x) == errc::internal; });
+  other.receive(
+    3, [&](const session_info& x) { saved.push_back(x.id.str()); },
+    [&](const caf::error& x) { failed += code_of(x) == errc::internal; });
   EXPECT_EQ(saved, (std::vector<std::string>{"1", "3"}));
   EXPECT_EQ(failed, 1);
   for (const auto i : {1, 3})
@@ -147,19 +134,16 @@ TEST_F(sqlite_store, a_commit_that_fails_fails_all_that_was_in_it) {
   raw_sqlite{folder / "other.db"}.run(
     "CREATE TRIGGER no AFTER INSERT ON sessions WHEN NEW.id = 'bad'"
     " BEGIN UPDATE sessions SET state = 12345 WHERE key = NEW.key; END");
-  {
-    raw_sqlite busy{folder / "other.db"};
-    busy.run("BEGIN IMMEDIATE");
-    for (const auto* name : {"good", "bad", "better"})
-      other.send(save_session{at(name), number(2), 0});
-    other.send(get_session{at("first")});
-    busy.run("ROLLBACK");
-  }
+  const auto save = [](const char* name) {
+    return save_session{at(name), number(2), 0};
+  };
+  other.send_batch(save("good"), save("bad"), save("better"),
+                   get_session{at("first")});
   int failed = 0;
-  for (int i = 0; i < 4; ++i)
-    other.self()->receive([](const session_info&) { FAIL(); },
-                          [](const stored_session&) { FAIL(); },
-                          [&](const caf::error&) { ++failed; });
+  other.receive(
+    4, [](const session_info&) { FAIL(); },
+    [](const stored_session&) { FAIL(); },
+    [&](const caf::error&) { ++failed; });
   EXPECT_EQ(failed, 4);
   EXPECT_EQ(other.get(list_sessions{}).sessions.size(), 1u);
   other.get(save_session{at("good"), number(2), 0});
@@ -175,9 +159,7 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
     const scratch folder;
     const auto copy = folder / "copy.db";
     const auto file = store.factory().file;
-    for (const auto* suffix : {"", "-wal"})
-      std::filesystem::copy_file(file.string() + suffix,
-                                 copy.string() + suffix);
+    sqlite_files::copy_store(file, copy);
     file_store after{copy};
     const auto found = after.get(get_session{at("s")});
     EXPECT_EQ(found.info.head, parent);

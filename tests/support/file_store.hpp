@@ -45,6 +45,13 @@ public:
     return result;
   }
 
+  /// Sends a request and returns the code of its error; `ok` without one.
+  template <class Verb>
+  errc code(const Verb& x) {
+    const auto result = ask(x);
+    return result ? errc::ok : code_of(result.error());
+  }
+
   /// Sends a request and returns the answer; an error fails the test.
   template <class Verb>
   detail::answer_to<Verb> get(const Verb& x) {
@@ -61,8 +68,27 @@ public:
     self_->send(store_, x);
   }
 
-  caf::scoped_actor& self() {
-    return self_;
+  /// Sends requests that share a transaction: they wait in the mailbox as long
+  /// as another program has the file.
+  template <class... Verbs>
+  void send_batch(const Verbs&... all) {
+    batch([&] { (send(all), ...); });
+  }
+
+  /// Calls a function that sends such requests.
+  template <class Fn>
+  void batch(Fn send_all) {
+    raw_sqlite busy{file_};
+    busy.run("BEGIN IMMEDIATE");
+    send_all();
+    busy.run("ROLLBACK");
+  }
+
+  /// Receives the answers to requests that were sent.
+  template <class... Handlers>
+  void receive(int answers, const Handlers&... handlers) {
+    for (int i = 0; i < answers; ++i)
+      self_->receive(handlers...);
   }
 
   [[nodiscard]] std::size_t commits() const {

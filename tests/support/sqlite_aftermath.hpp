@@ -23,13 +23,13 @@ inline std::string damage_of(const std::filesystem::path& file,
     program again{file, survives};
     for (const auto& [where, text] : all.records) {
       const snapshot_ref which{session(where.first), where.second};
-      const auto found = again.get<stored_snapshot>(get_snapshot{which});
+      const auto found = again.get(get_snapshot{which});
       if (!found || found->content.text() != text)
         complain("record " + std::to_string(where.second) + " of " + where.first
                  + (found ? " is another one" : " is gone"));
     }
     const auto session_of = [&](const std::string& name) {
-      return again.get<stored_session>(get_session{session(name)});
+      return again.get(get_session{session(name)});
     };
     for (const auto& [name, head] : all.heads)
       if (const auto found = session_of(name);
@@ -41,7 +41,7 @@ inline std::string damage_of(const std::filesystem::path& file,
         complain(name + " does not work on what was saved");
     for (const auto& [sequence, label] : all.labels) {
       const snapshot_ref which{session("s"), sequence};
-      const auto found = again.get<stored_snapshot>(get_snapshot{which});
+      const auto found = again.get(get_snapshot{which});
       if (!found || found->record.labels != std::vector{label})
         complain("record " + std::to_string(sequence) + " has no label");
     }
@@ -50,13 +50,13 @@ inline std::string damage_of(const std::filesystem::path& file,
         for (const auto& x : page->damages)
           complain(x.what);
     };
-    const auto verified = again.get<verified_page>(verify_sessions{});
+    const auto verified = again.get(verify_sessions{});
     expect_none(verified);
     if (!verified || verified->more)
       complain("not all of it can be verified");
     list_sessions every_one;
     every_one.updated_since = caf::timestamp::min();
-    const auto sessions = again.get<session_page>(every_one);
+    const auto sessions = again.get(every_one);
     if (!sessions)
       return result + "there is no list of sessions";
     expect_none(sessions);
@@ -69,7 +69,7 @@ inline std::string damage_of(const std::filesystem::path& file,
       list_snapshots records{session(name)};
       records.with_orphans = true;
       records.wanted = detail_level::state;
-      const auto page = again.get<snapshot_page>(records);
+      const auto page = again.get(records);
       expect_none(page);
       if (!page || page->snapshots.size() != info.records)
         complain(name + " has other records than it says");

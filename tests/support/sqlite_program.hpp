@@ -5,9 +5,6 @@
 #include <tertulia/sqlite_store.hpp>
 #include <tertulia/status.hpp>
 
-#include <caf/all.hpp>
-
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -18,15 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "stores/sqlite/sqlite_store_actor.hpp"
-#include "support/scratch.hpp"
-#include <gtest/gtest.h>
+#include "support/file_store.hpp"
+#include "support/sqlite_files.hpp"
 
 namespace tertulia::test::sqlite_fault_tests {
-
-inline session_ref session(const std::string& name) {
-  return {"/agent/a", session_id{name}};
-}
 
 inline state talk(const std::string& name, int messages) {
   ai::message_log log;
@@ -34,6 +26,12 @@ inline state talk(const std::string& name, int messages) {
     log = log.with(ai::user_text("message " + std::to_string(i) + " of " + name
                                  + std::string(200, 'x')));
   return state::conversation(log, payload::of(messages), {});
+}
+
+struct sqlite_faults : sqlite_files {};
+
+inline session_ref session(const std::string& name) {
+  return sqlite_files::session(name);
 }
 
 /// Changes that a store has confirmed.
@@ -53,19 +51,8 @@ struct promises {
 class program {
 public:
   explicit program(const std::filesystem::path& file,
-                   durability survives = durability::power_cut) {
-    sqlite_options options;
-    options.survives = survives;
-    store_ = spawn_sqlite_store_actor(system_, file.string(), options);
-  }
-
-  program(const program&) = delete;
-  program& operator=(const program&) = delete;
-
-  ~program() {
-    self_->send_exit(store_, caf::exit_reason::user_shutdown);
-    self_->wait_for(store_);
-  }
+                   durability survives = durability::power_cut)
+    : store_(file, options_of(survives)) {}
 
   /// Makes changes of every kind.
   void run() {
@@ -78,22 +65,22 @@ public:
     save("s", talk("s branch", 3), 2, append_rule::anywhere);
     settle();
     // No later change overwrites one of these.
-    if (ask(restore_snapshot{snapshot_ref{session("s"), 4}}))
+    if (get(restore_snapshot{snapshot_ref{session("s"), 4}}))
       promise([](promises& x) { x.heads["s"] = 4; });
     for (const auto& x :
          {std::pair{"s", talk("s", 7)}, std::pair{"v", talk("v", 2)}})
-      if (ask(save_session{session(x.first), x.second, 9}))
+      if (get(save_session{session(x.first), x.second, 9}))
         promise([&](promises& to) { to.works_on[x.first] = x.second.text(); });
     label_snapshot mark{snapshot_ref{session("s"), 5}};
     mark.add = {"label"};
-    if (ask(mark))
+    if (get(mark))
       promise([](promises& x) { x.labels[5] = "label"; });
-    ask(get_session{session("t")});
+    (void)get(get_session{session("t")});
     promise([](promises& x) {
       std::erase_if(x.records,
                     [](const auto& y) { return y.first.first == "u"; });
     });
-    if (ask(delete_session{session("u")}))
+    if (get(delete_session{session("u")}))
       promise([](promises& x) { x.deleted.insert("u"); });
     prune_snapshots old;
     old.agent = "/agent/a";
@@ -103,8 +90,8 @@ public:
       x.records.erase({"t", 1});
       x.records.erase({"t", 2});
     });
-    ask(old);
-    ask(vacuum_store{});
+    (void)get(old);
+    (void)get(vacuum_store{});
     save("t", talk("t", 6), 4, append_rule::at_head);
     settle();
   }
@@ -125,8 +112,8 @@ public:
       list_snapshots records{session(name)};
       records.with_orphans = true;
       records.wanted = detail_level::state;
-      look_at<snapshot_page>(records);
-      (void)get<stored_session>(get_session{session(name)});
+      look_at(records);
+      (void)get(get_session{session(name)});
     }
     for (int i = 1; i <= 3; ++i) {
       save("s", talk("s again", i), 5, append_rule::anywhere);
@@ -135,19 +122,18 @@ public:
            append_rule::anywhere);
       settle();
     }
-    (void)get<session_info>(copy_session{session("s"), session("w")});
-    (void)get<stored_snapshot>(restore_snapshot{snapshot_ref{session("s"), 4}});
-    (void)get<snapshot_record>(
-      annotate_snapshot{snapshot_ref{session("s"), 4}, "noted"});
+    (void)get(copy_session{session("s"), session("w")});
+    (void)get(restore_snapshot{snapshot_ref{session("s"), 4}});
+    (void)get(annotate_snapshot{snapshot_ref{session("s"), 4}, "noted"});
     list_sessions all;
     all.updated_since = caf::timestamp::min();
-    look_at<session_page>(all);
-    look_at<verified_page>(verify_sessions{});
-    (void)get<erased>(delete_session{session("w")});
+    look_at(all);
+    look_at(verify_sessions{});
+    (void)get(delete_session{session("w")});
     prune_snapshots none;
     none.keep_newest = 100;
-    look_at<erased>(none);
-    (void)get<vacuumed>(vacuum_store{});
+    look_at(none);
+    (void)get(vacuum_store{});
     save("t", talk("t", 9), 4, append_rule::anywhere);
     settle();
   }
@@ -168,28 +154,28 @@ public:
   }
 
   /// Returns the answer; empty if it is an error.
-  template <class Answer, class Verb>
-  std::optional<Answer> get(const Verb& x) {
-    std::optional<Answer> result;
-    self_->request(store_, patience, x)
-      .receive([&](Answer& y) { result = std::move(y); },
-               [&](caf::error& y) { errors_.insert(code_of(y)); });
-    return result;
+  template <class Verb>
+  std::optional<detail::answer_to<Verb>> get(const Verb& x) {
+    auto result = store_.ask(x);
+    if (result)
+      return std::move(*result);
+    errors_.insert(code_of(result.error()));
+    return std::nullopt;
   }
 
 private:
-  static constexpr auto patience = std::chrono::seconds{30};
+  static sqlite_options options_of(durability survives) {
+    sqlite_options result;
+    result.survives = survives;
+    return result;
+  }
 
   void save(const std::string& name, const state& content, std::uint64_t parent,
             append_rule where) {
-    snapshot_record made;
-    made.agent = "/agent/a";
-    made.session = session_id{name};
-    made.state = content.id();
-    made.id = snapshot_id{made.state.str()};
-    made.parent = parent;
-    self_->send(store_, save_snapshot{made, content, where});
-    sent_.emplace_back(made.state.str(), content.text());
+    const auto request
+      = sqlite_files::snapshot(session(name), content, parent, where);
+    store_.send(request);
+    sent_.emplace_back(request.record.state.str(), content.text());
   }
 
   template <class Fn>
@@ -200,44 +186,27 @@ private:
 
   /// Waits for the answers to all saves.
   void settle() {
-    for (std::size_t i = 0; i < sent_.size(); ++i)
-      self_->receive(
-        [&](const saved_snapshot& x) {
-          promise([&](promises& to) {
-            for (const auto& [id, text] : sent_)
-              if (id == x.record.state.str())
-                to.records[{x.record.session.str(), x.record.sequence}] = text;
-          });
-        },
-        [&](const caf::error& x) { errors_.insert(code_of(x)); });
+    store_.receive(
+      static_cast<int>(sent_.size()),
+      [&](const saved_snapshot& x) {
+        promise([&](promises& to) {
+          for (const auto& [id, text] : sent_)
+            if (id == x.record.state.str())
+              to.records[{x.record.session.str(), x.record.sequence}] = text;
+        });
+      },
+      [&](const caf::error& x) { errors_.insert(code_of(x)); });
     sent_.clear();
   }
 
-  template <class Answer, class Verb>
+  template <class Verb>
   void look_at(const Verb& x) {
-    if (const auto found = get<Answer>(x))
+    if (const auto found = get(x))
       damages_.insert(damages_.end(), found->damages.begin(),
                       found->damages.end());
   }
 
-  template <class Verb>
-  bool ask(const Verb& x) {
-    auto result = false;
-    self_->send(store_, x);
-    self_->receive([&](const caf::error& y) { errors_.insert(code_of(y)); },
-                   [&](const stored_snapshot&) { result = true; },
-                   [&](const session_info&) { result = true; },
-                   [&](const snapshot_record&) { result = true; },
-                   [&](const stored_session&) { result = true; },
-                   [&](const erased&) { result = true; },
-                   [&](const vacuumed&) { result = true; });
-    return result;
-  }
-
-  caf::actor_system_config cfg_;
-  caf::actor_system system_{cfg_};
-  caf::scoped_actor self_{system_};
-  managed_store store_;
+  file_store store_;
   std::vector<std::pair<std::string, std::string>> sent_;
   std::set<errc> errors_;
   std::vector<damage> damages_;
@@ -246,9 +215,16 @@ private:
   promises promised_;
 };
 
-struct sqlite_faults : ::testing::Test {
-  scratch folder;
-  std::filesystem::path file = folder / "sessions.db";
-};
+/// Runs a program without faults and returns its promises.
+/// @param killed receives the file as a kill at the end would leave it.
+inline promises promises_of_a_run(const std::filesystem::path& file,
+                                  const std::filesystem::path& killed = {}) {
+  program x{file};
+  x.run();
+  EXPECT_TRUE(x.errors().empty());
+  if (!killed.empty())
+    sqlite_files::copy_store(file, killed);
+  return x.promised();
+}
 
 } // namespace tertulia::test::sqlite_fault_tests
