@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -45,6 +46,11 @@ std::int64_t to_number(caf::timestamp x) {
 
 caf::timestamp to_time(std::int64_t x) {
   return caf::timestamp{caf::timestamp::duration{x}};
+}
+
+std::int64_t hour_of(caf::timestamp x) {
+  return std::chrono::duration_cast<std::chrono::hours>(x.time_since_epoch())
+    .count();
 }
 
 std::uint64_t clamped(std::uint64_t x) {

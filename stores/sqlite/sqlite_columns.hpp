@@ -31,6 +31,9 @@ namespace tertulia::columns {
 [[nodiscard]] std::int64_t to_number(caf::timestamp x);
 [[nodiscard]] caf::timestamp to_time(std::int64_t x);
 
+/// Returns the number of whole hours since 1970.
+[[nodiscard]] std::int64_t hour_of(caf::timestamp x);
+
 /// Returns a number of a client, limited to the range of the columns.
 [[nodiscard]] std::uint64_t clamped(std::uint64_t x);
 

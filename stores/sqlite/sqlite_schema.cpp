@@ -182,7 +182,18 @@ UPDATE records AS r SET checksum = )" TERTULIA_RECORD_CHECKSUM("r") R"(;
 UPDATE states AS t SET checksum = )" TERTULIA_STATE_CHECKSUM("t") R"(;
 )";
 
-constexpr std::array schema{version_1, version_2};
+// Indexes for the filters of lists. The hour of the last change is a column of
+// its own, because an index of the time itself would cost each save a page.
+constexpr const char* version_3 = R"(
+ALTER TABLE sessions ADD COLUMN updated_hour INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET updated_hour = updated_at / 3600000000000;
+CREATE INDEX sessions_by_hour ON sessions (updated_hour);
+
+DROP INDEX labels_by_label;
+CREATE INDEX labels_by_label ON labels (label, session);
+)";
+
+constexpr std::array schema{version_1, version_2, version_3};
 
 [[noreturn]] void reject(const std::string& file, const std::string& why,
                          json details = json::object()) {
@@ -199,13 +210,13 @@ std::int64_t version_in(sqlite_db& db) {
   } catch (const status_error& x) {
     if (x.code() != errc::data_loss)
       throw;
-    reject(db.file(), "is no file of SQLite, or its beginning is damaged");
+    reject(db.file(), "is not a SQLite file, or its beginning is damaged");
   }
   const auto version = db.number("PRAGMA user_version");
   if (application == sqlite_application_id && version > 0)
     return version;
   if (application != 0 || version != 0 || things != 0)
-    reject(db.file(), "belongs to another program: it is no store");
+    reject(db.file(), "belongs to another program: it is not a store");
   return 0;
 }
 
@@ -255,20 +266,20 @@ void expect_schema(sqlite_db& db, std::span<const char* const> steps) {
   const auto older = is_newest ? things{} : things_of(steps);
   const auto& ours = is_newest ? newest : older;
   const auto all = things_in(db);
-  const auto told = [](const auto& x) {
+  const auto name_of = [](const auto& x) {
     return "the " + std::get<0>(x) + " \"" + std::get<1>(x) + '"';
   };
   for (const auto& [what, text] : ours)
     if (const auto i = all.find(what); i == all.end() || i->second != text)
       reject_file(errc::data_loss, db.file(),
-                  told(what)
+                  name_of(what)
                     + (i == all.end() ? " is missing"
                                       : " is not that of a store"));
   for (const auto& [what, text] : all)
     if (!ours.contains(what))
-      reject(db.file(), told(what)
-                          + " is not of a store: whoever has put it "
-                            "there has to drop it");
+      reject(db.file(),
+             name_of(what)
+               + " does not belong to a store: drop it to open the file");
 }
 
 void migrate(sqlite_db& db, std::int64_t version,
@@ -284,7 +295,7 @@ void migrate(sqlite_db& db, std::int64_t version,
   for (auto i = version; i < newest; ++i)
     db.run(steps[static_cast<std::size_t>(i)]);
   if (version > 0 && !db.text("PRAGMA foreign_key_check").empty())
-    reject(db.file(), "refers to what is not there; it stays at version "
+    reject(db.file(), "refers to rows that are missing; it stays at version "
                         + std::to_string(version));
   const auto set
     = "PRAGMA application_id = " + std::to_string(sqlite_application_id)

@@ -65,6 +65,10 @@ void sqlite_store_data::write(session& x) {
     .bind(13, info.messages)
     .bind(14, info.bytes)
     .run();
+  const auto hour = columns::hour_of(info.updated_at);
+  if (!is_new && hour != x.updated_hour) // else its index is not touched
+    update_hour_.bind(1, x.key).bind(2, hour).run();
+  x.updated_hour = hour;
 }
 
 void sqlite_store_data::work_on(session& x, const state& content,
@@ -213,8 +217,8 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
   const auto size = rules::page_size(x.limit);
   const auto after = columns::clamped(x.after);
   // A client that reads page after page pays for each record and state once.
-  const auto goes_on = continues(*in, after);
-  listed_ = {*in, 0, goes_on ? std::move(listed_.way) : active(*in, 1)};
+  const auto is_continued = continues(*in, after);
+  listed_ = {*in, 0, is_continued ? std::move(listed_.way) : active(*in, 1)};
   const auto& way = listed_.way;
   const auto is_on_the_way = [&](std::uint64_t sequence) {
     const auto found = std::lower_bound(way.begin(), way.end(), sequence,
@@ -223,7 +227,7 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
                                         });
     return found != way.end() && sequence <= found->last;
   };
-  auto last_state = goes_on ? states_.listed() : sqlite_states::loaded{};
+  auto last_state = is_continued ? states_.listed() : sqlite_states::loaded{};
   const auto read = [&](std::uint64_t first, std::uint64_t last) {
     auto rows
       = find_records_.bind(1, in->key).bind(2, first).bind(3, last).rows();
@@ -278,7 +282,7 @@ snapshot_page sqlite_store_data::list(const list_snapshots& x) {
 
 bool sqlite_store_data::continues(const session& in,
                                   std::uint64_t after) const {
-  const auto& last = listed_.of;
+  const auto& last = listed_.in;
   return after != 0 && after == listed_.after && in.key == last.key
          && in.info.created_at == last.info.created_at
          && in.info.head == last.info.head

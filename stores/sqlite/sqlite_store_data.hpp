@@ -94,6 +94,7 @@ private:
     std::int64_t key = 0;
     std::int64_t state = 0;
     std::uint64_t last_sequence = 0;
+    std::int64_t updated_hour = 0;
     /// Whether the row of the session is undamaged.
     bool is_whole = true;
   };
@@ -147,7 +148,7 @@ private:
 
   /// Progress of a list, from which the next page continues.
   struct listing {
-    session of;
+    session in;
     /// Sequence number of the last record on the page.
     std::uint64_t after = 0;
     /// Complete path from the root to the head.
@@ -181,6 +182,11 @@ private:
   /// returns false. Nothing may be written meanwhile.
   void for_each_session(const list_sessions& x,
                         const std::function<bool(session)>& fn);
+
+  /// Returns all requested sessions, ordered by name, if a filter selects few
+  /// enough to look at each of them for every page; nothing otherwise.
+  [[nodiscard]] std::optional<std::vector<session>>
+  find_few(const list_sessions& x);
 
   [[nodiscard]] bool has_labels(const session& in, std::uint64_t sequence);
 
@@ -230,9 +236,13 @@ private:
   sqlite_statement next_session_;
   sqlite_statement insert_session_;
   sqlite_statement update_session_;
+  sqlite_statement update_hour_;
   sqlite_statement erase_session_;
   sqlite_statement list_sessions_;
   sqlite_statement list_sessions_of_;
+  sqlite_statement labelled_sessions_;
+  sqlite_statement recent_sessions_;
+  sqlite_statement has_label_;
   sqlite_statement find_record_;
   sqlite_statement find_records_;
   sqlite_statement find_id_;

@@ -32,7 +32,8 @@ sqlite_store_data::read_session(const sqlite_statement::cursor& row) {
   result.info.preview = row.text(11);
   result.info.messages = row.count(12);
   result.info.bytes = row.count(13);
-  result.is_whole = row.number(14) != 0;
+  result.updated_hour = row.number(14);
+  result.is_whole = row.number(15) != 0;
   return result;
 }
 

@@ -17,7 +17,8 @@ namespace tertulia {
 #define TERTULIA_SESSION                                                       \
   " s.created_at, s.updated_at, s.head, s.next_turn, s.records,"               \
   " s.last_sequence, s.state, s.title, s.preview, s.messages, s.bytes,"        \
-  " s.checksum = " TERTULIA_SESSION_CHECKSUM("s")
+  " s.updated_hour, s.updated_hour = s.updated_at / 3600000000000"             \
+  " AND s.checksum = " TERTULIA_SESSION_CHECKSUM("s")
 
 /// Query for one session by the key of its row.
 #define TERTULIA_ONE_SESSION                                                   \
@@ -80,20 +81,28 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                                          "SELECT max(session) FROM labels")),
     insert_session_(db_, "INSERT INTO sessions (key, agent, id, created_at,"
                          " updated_at, head, next_turn, last_sequence, records,"
-                         " state, title, preview, messages, bytes, checksum)"
-                         " VALUES (" TERTULIA_NEW_SESSION ","
-                         " row_checksum(" TERTULIA_NEW_SESSION "))"),
+                         " state, title, preview, messages, bytes, checksum,"
+                         " updated_hour) VALUES (" TERTULIA_NEW_SESSION ","
+                         " row_checksum(" TERTULIA_NEW_SESSION "),"
+                         " ?5 / 3600000000000)"),
     update_session_(db_, "UPDATE sessions SET updated_at = ?5, head = ?6,"
                          " next_turn = ?7, last_sequence = ?8, records = ?9,"
                          " state = ?10, title = ?11, preview = ?12,"
                          " messages = ?13, bytes = ?14,"
                          " checksum = row_checksum(" TERTULIA_NEW_SESSION ")"
                          " WHERE key = ?1"),
+    update_hour_(db_, "UPDATE sessions SET updated_hour = ?2 WHERE key = ?1"),
     erase_session_(db_, "DELETE FROM sessions WHERE key = ?1"),
     list_sessions_(db_, TERTULIA_SESSIONS
                    " AND (i.agent, i.id) > (?1, ?2) ORDER BY i.agent, i.id"),
     list_sessions_of_(db_, TERTULIA_SESSIONS
                       " AND i.agent = ?1 AND i.id > ?2 ORDER BY i.id"),
+    labelled_sessions_(db_, "SELECT DISTINCT session FROM labels"
+                            " WHERE label = ?1 LIMIT ?2"),
+    recent_sessions_(db_, "SELECT key FROM sessions WHERE updated_hour >= ?1"
+                          " LIMIT ?2"),
+    has_label_(db_, "SELECT 1 FROM labels WHERE label = ?1 AND session = ?2"
+                    " LIMIT 1"),
     find_record_(db_,
                  TERTULIA_RECORD " WHERE r.session = ?1 AND r.sequence = ?2"),
     find_records_(db_, TERTULIA_RECORD

@@ -18,6 +18,12 @@ namespace tertulia {
 
 void sqlite_store_data::for_each_session(
   const list_sessions& x, const std::function<bool(session)>& fn) {
+  if (auto few = find_few(x)) {
+    for (auto& next : *few)
+      if (!fn(std::move(next)))
+        return;
+    return;
+  }
   auto& statement = x.agent.empty() ? list_sessions_ : list_sessions_of_;
   std::string_view after = x.after.id.str();
   if (x.agent.empty()) {
@@ -36,6 +42,45 @@ void sqlite_store_data::for_each_session(
   while (rows.next())
     if (!fn(read_session(rows)))
       return;
+}
+
+std::optional<std::vector<sqlite_store_data::session>>
+sqlite_store_data::find_few(const list_sessions& x) {
+  constexpr std::size_t most = max_page;
+  std::vector<std::int64_t> keys;
+  const auto selects_few = [&](sqlite_statement& by_index) {
+    keys.clear();
+    auto rows = by_index.bind(2, std::uint64_t{most + 1}).rows();
+    while (rows.next())
+      keys.push_back(rows.number(0));
+    return keys.size() <= most;
+  };
+  const auto has_time = x.updated_since > caf::timestamp{};
+  if (!(!x.label.empty() && selects_few(labelled_sessions_.bind(1, x.label)))
+      && !(has_time
+           && selects_few(
+             recent_sessions_.bind(1, columns::hour_of(x.updated_since)))))
+    return std::nullopt;
+  const auto name_of = [](const session& y) {
+    return session_ref{y.info.agent, y.info.id};
+  };
+  std::vector<session> result;
+  for (const auto key : keys) {
+    auto rows = read_session_.bind(1, key).rows();
+    if (!rows.next())
+      continue; // it has no name that could be listed
+    auto next = read_session(rows);
+    if (next.info.updated_at >= x.updated_since
+        && (x.agent.empty() || next.info.agent == x.agent)
+        && x.after < name_of(next)
+        && (x.label.empty()
+            || has_label_.bind(1, x.label).bind(2, key).rows().next()))
+      result.push_back(std::move(next));
+  }
+  std::sort(result.begin(), result.end(), [&](const auto& y, const auto& z) {
+    return name_of(y) < name_of(z);
+  });
+  return result;
 }
 
 session_page sqlite_store_data::list(const list_sessions& x) {

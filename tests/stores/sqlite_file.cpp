@@ -15,6 +15,7 @@
 #include "stores/sqlite/sqlite_schema.hpp"
 #include "support/file_store.hpp"
 #include "support/refusal.hpp"
+#include "support/sqlite_files.hpp"
 #include "support/sqlite_fixture.hpp"
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -28,7 +29,7 @@ bool says(const status_error& x, const std::string& text) {
   return std::string{x.what()}.find(text) != std::string::npos;
 }
 
-struct sqlite_file : ::testing::Test {
+struct sqlite_file : sqlite_files {
   status_error error() {
     return error_of([&] { return file_store{file, options}; });
   }
@@ -37,10 +38,6 @@ struct sqlite_file : ::testing::Test {
     file_hold hold{file.string(), options.patience};
     (void)open_sqlite(hold, options, steps);
   }
-
-  scratch folder;
-  std::filesystem::path file = folder / "sessions.db";
-  sqlite_options options;
 };
 
 constexpr const char* first_version = "CREATE TABLE words (text TEXT)";
@@ -221,65 +218,81 @@ TEST_F(sqlite_file, stays_as_it_was_if_a_step_to_a_new_version_fails) {
 
 // -- older files --------------------------------------------------------------
 
-TEST_F(sqlite_store, a_file_of_version_1_keeps_everything) {
-  const scratch folder;
-  const auto file = folder / "old.db";
-  std::filesystem::copy_file(
-    TERTULIA_SOURCE_DIR "/tests/support/sqlite_version_1.db", file);
-  EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"), 1);
-  file_store old{file};
-  EXPECT_EQ(raw_sqlite{file}.number("PRAGMA user_version"),
-            static_cast<std::int64_t>(sqlite_schema().size()));
-  EXPECT_EQ(old.get(verify_sessions{}).damages, std::vector<damage>{});
+TEST_F(sqlite_store, a_file_of_any_older_version_keeps_everything) {
+  const auto expect_content = [&](file_store& old) {
+    EXPECT_EQ(old.get(verify_sessions{}).damages, std::vector<damage>{});
+    const auto said = [](const state& x, const char* text) {
+      return x.with_messages(x.messages().with(ai::model_text(text)));
+    };
+    const auto second
+      = talk(3).with_custom(payload::of(std::string{"ö\n\"x\""}));
+    const auto third = said(
+      second.with_artifact({"file", {ai::part::text("content")}}), "more");
+    const auto sessions = old.get(list_sessions{}).sessions;
+    ASSERT_EQ(sessions.size(), 4u);
+    const auto expect = [&](std::size_t i, const session_ref& of,
+                            const char* preview, const state& content) {
+      const auto& info = sessions[i];
+      EXPECT_EQ(info.agent, of.agent);
+      EXPECT_EQ(info.id, of.id);
+      EXPECT_EQ(info.title, "");
+      EXPECT_EQ(info.preview, preview) << i;
+      const auto& log = content.messages();
+      EXPECT_EQ(info.messages, log.size()) << i;
+      EXPECT_EQ(info.bytes, log.empty() ? 0 : to_json_text(log).size()) << i;
+      const auto found = old.get(get_session{of});
+      EXPECT_EQ(found.info, info);
+      EXPECT_EQ(found.content, content) << i;
+    };
+    expect(0, at("s"), "message 2", said(third, "draft"));
+    expect(1, at("t"), "message 2", said(third, "the end"));
+    expect(2, at("s", "/agent/b"), "message 1", talk(2));
+    expect(3, at("u", "/agent/b"), "", number(7));
+    EXPECT_EQ(sessions[0].head, 3u);
+    EXPECT_EQ(sessions[0].next_turn, 9u);
 
-  const auto said = [](const state& x, const char* text) {
-    return x.with_messages(x.messages().with(ai::model_text(text)));
+    list_snapshots all{at("s")};
+    all.with_orphans = true;
+    all.wanted = detail_level::state;
+    const auto snapshots = old.get(all).snapshots;
+    ASSERT_EQ(snapshots.size(), 3u);
+    EXPECT_EQ(snapshots[0].record.labels,
+              (std::vector<std::string>{"good", "third"}));
+    EXPECT_EQ(snapshots[0].record.index, 2u);
+    EXPECT_EQ(snapshots[0].content, third);
+    EXPECT_EQ(snapshots[0].record.type, stored_type{});
+    EXPECT_EQ(snapshots[1].content, said(talk(2), "another way"));
+    EXPECT_TRUE(snapshots[1].record.orphaned);
+    EXPECT_EQ(snapshots[2].content, said(third, "the end"));
+    // the session can be continued
+    const auto next = said(third, "on");
+    EXPECT_EQ(old
+                .get(save_snapshot{record(at("s"), next, 3), next,
+                                   append_rule::at_head})
+                .record.sequence,
+              6u);
   };
-  const auto second = talk(3).with_custom(payload::of(std::string{"ö\n\"x\""}));
-  const auto third
-    = said(second.with_artifact({"file", {ai::part::text("content")}}), "more");
-  const auto sessions = old.get(list_sessions{}).sessions;
-  ASSERT_EQ(sessions.size(), 4u);
-  const auto expect = [&](std::size_t i, const session_ref& of,
-                          const char* preview, const state& content) {
-    const auto& info = sessions[i];
-    EXPECT_EQ(info.agent, of.agent);
-    EXPECT_EQ(info.id, of.id);
-    EXPECT_EQ(info.title, "");
-    EXPECT_EQ(info.preview, preview) << i;
-    const auto& log = content.messages();
-    EXPECT_EQ(info.messages, log.size()) << i;
-    EXPECT_EQ(info.bytes, log.empty() ? 0 : to_json_text(log).size()) << i;
-    const auto found = old.get(get_session{of});
-    EXPECT_EQ(found.info, info);
-    EXPECT_EQ(found.content, content) << i;
-  };
-  expect(0, at("s"), "message 2", said(third, "draft"));
-  expect(1, at("t"), "message 2", said(third, "the end"));
-  expect(2, at("s", "/agent/b"), "message 1", talk(2));
-  expect(3, at("u", "/agent/b"), "", number(7));
-  EXPECT_EQ(sessions[0].head, 3u);
-  EXPECT_EQ(sessions[0].next_turn, 9u);
-
-  list_snapshots all{at("s")};
-  all.with_orphans = true;
-  all.wanted = detail_level::state;
-  const auto snapshots = old.get(all).snapshots;
-  ASSERT_EQ(snapshots.size(), 3u);
-  EXPECT_EQ(snapshots[0].record.labels,
-            (std::vector<std::string>{"good", "third"}));
-  EXPECT_EQ(snapshots[0].record.index, 2u);
-  EXPECT_EQ(snapshots[0].content, third);
-  EXPECT_EQ(snapshots[0].record.type, stored_type{});
-  EXPECT_EQ(snapshots[1].content, said(talk(2), "another way"));
-  EXPECT_TRUE(snapshots[1].record.orphaned);
-  EXPECT_EQ(snapshots[2].content, said(third, "the end"));
-  // the session can be continued
-  const auto next = said(third, "on");
-  EXPECT_EQ(
-    old.get(save_snapshot{record(at("s"), next, 3), next, append_rule::at_head})
-      .record.sequence,
-    6u);
+  const auto newest = sqlite_schema().size();
+  for (std::size_t version = 1; version < newest; ++version) {
+    SCOPED_TRACE(version);
+    const scratch folder;
+    const auto file = folder / "old.db";
+    std::filesystem::copy_file(
+      TERTULIA_SOURCE_DIR "/tests/support/sqlite_version_1.db", file);
+    {
+      file_hold hold{file.string(), std::chrono::seconds{5}};
+      (void)open_sqlite(hold, {}, sqlite_schema().first(version));
+    }
+    const auto version_now
+      = [&] { return raw_sqlite{file}.number("PRAGMA user_version"); };
+    EXPECT_EQ(version_now(), static_cast<std::int64_t>(version));
+    file_store old{file};
+    EXPECT_EQ(version_now(), static_cast<std::int64_t>(newest));
+    list_sessions recent; // found through an index that older files lack
+    recent.updated_since = caf::timestamp{std::chrono::hours{1}};
+    EXPECT_EQ(old.get(recent), old.get(list_sessions{}));
+    expect_content(old);
+  }
 }
 
 } // namespace tertulia::test::sqlite_tests
