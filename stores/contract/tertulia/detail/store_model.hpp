@@ -2,9 +2,12 @@
 
 #pragma once
 
+#include <tertulia/detail/session_model.hpp>
 #include <tertulia/errc.hpp>
-#include <tertulia/json.hpp>
+#include <tertulia/protocol.hpp>
 #include <tertulia/store.hpp>
+
+#include <caf/response_type.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,85 +24,8 @@ namespace tertulia::detail {
 
 /// Type of the answer to a verb of the protocol.
 template <class Verb>
-struct answer_of;
-
-template <>
-struct answer_of<save_snapshot> {
-  using type = saved_snapshot;
-};
-
-template <>
-struct answer_of<get_snapshot> {
-  using type = stored_snapshot;
-};
-
-template <>
-struct answer_of<restore_snapshot> {
-  using type = stored_snapshot;
-};
-
-template <>
-struct answer_of<list_snapshots> {
-  using type = snapshot_page;
-};
-
-template <>
-struct answer_of<get_session> {
-  using type = stored_session;
-};
-
-template <>
-struct answer_of<save_session> {
-  using type = session_info;
-};
-
-template <>
-struct answer_of<list_sessions> {
-  using type = session_page;
-};
-
-template <>
-struct answer_of<label_snapshot> {
-  using type = snapshot_record;
-};
-
-template <>
-struct answer_of<delete_session> {
-  using type = erased;
-};
-
-template <>
-struct answer_of<prune_snapshots> {
-  using type = erased;
-};
-
-template <>
-struct answer_of<copy_session> {
-  using type = session_info;
-};
-
-template <>
-struct answer_of<verify_sessions> {
-  using type = verified_page;
-};
-
-template <>
-struct answer_of<title_session> {
-  using type = session_info;
-};
-
-template <>
-struct answer_of<vacuum_store> {
-  using type = vacuumed;
-};
-
-template <>
-struct answer_of<annotate_snapshot> {
-  using type = snapshot_record;
-};
-
-template <class Verb>
-using answer_to = typename answer_of<Verb>::type;
+using answer_to = std::tuple_element_t<
+  0, typename caf::response_type<managed_store::signatures, Verb>::tuple_type>;
 
 /// Answer to a verb, or the code of the error.
 template <class Verb>
@@ -115,34 +41,32 @@ class store_model {
 public:
   outcome<save_snapshot> operator()(const save_snapshot& x) {
     const session_ref key{x.record.agent, x.record.session};
-    if (key.agent.empty() || key.id.empty() || x.record.id.empty()
+    if (!is_named(key) || x.record.id.empty()
         || x.content.id() != x.record.state
         || (x.where == append_rule::as_it_was && x.record.sequence == 0))
       return errc::invalid_argument;
+    const auto as_it_was = x.where == append_rule::as_it_was;
     const auto known = sessions_.find(key);
+    const auto before
+      = known != sessions_.end() ? known->second : session_model{};
     auto record = x.record;
     record.type = x.content.type();
     record.labels.clear();
     if (record.parent != 0) {
-      if (known == sessions_.end() || !known->second.has(record.parent))
+      if (!before.has(record.parent))
         return errc::not_found;
-      const auto& parent = known->second.at(record.parent);
+      const auto& parent = before.at(record.parent);
       record.parent_id = parent.id;
-      record.index = parent.index + 1;
+      record.index = as_it_was ? x.record.index : parent.index + 1;
     }
-    const auto head = known == sessions_.end() ? 0 : known->second.info.head;
-    const auto last
-      = known == sessions_.end() ? 0 : known->second.last_sequence;
-    const auto as_it_was = x.where == append_rule::as_it_was;
-    if ((x.where == append_rule::at_head && record.parent != head)
-        || (as_it_was && record.sequence <= last)
+    if ((x.where == append_rule::at_head && record.parent != before.info.head)
+        || (as_it_was && record.sequence <= before.last_sequence)
         || !may_follow(x.follows, key))
       return errc::aborted;
-    if (as_it_was)
-      record.index = x.record.index;
     if (record.parent != 0 && !as_it_was
-        && key_of(known->second.at(record.parent)) == key_of(record))
-      return saved_snapshot{known->second.read(record.parent), false};
+        && session_model::key_of(before.at(record.parent))
+             == session_model::key_of(record))
+      return saved_snapshot{before.read(record.parent), false};
     auto& session = make(key);
     if (!as_it_was)
       record.sequence = session.last_sequence + 1;
@@ -151,7 +75,7 @@ public:
     session.info.head = record.sequence;
     session.info.next_turn = next_turn_after(record);
     session.content = x.content;
-    states_[key_of(record)] = x.content;
+    states_[session_model::key_of(record)] = x.content;
     return saved_snapshot{session.read(record.sequence), true};
   }
 
@@ -169,12 +93,12 @@ public:
     auto& in = *found.in;
     in.info.head = found.sequence;
     in.info.next_turn = next_turn_after(in.at(found.sequence));
-    in.content = states_.at(key_of(in.at(found.sequence)));
+    in.content = states_.at(session_model::key_of(in.at(found.sequence)));
     return read(in, found.sequence, detail_level::state);
   }
 
   outcome<list_snapshots> operator()(const list_snapshots& x) {
-    if (x.of.agent.empty() || x.of.id.empty())
+    if (!is_named(x.of))
       return errc::invalid_argument;
     std::vector<stored_snapshot> all;
     if (const auto i = sessions_.find(x.of); i != sessions_.end())
@@ -189,7 +113,7 @@ public:
   }
 
   outcome<get_session> operator()(const get_session& x) {
-    if (x.which.agent.empty() || x.which.id.empty())
+    if (!is_named(x.which))
       return errc::invalid_argument;
     const auto i = sessions_.find(x.which);
     if (i == sessions_.end())
@@ -204,7 +128,7 @@ public:
   }
 
   outcome<save_session> operator()(const save_session& x) {
-    if (x.which.agent.empty() || x.which.id.empty())
+    if (!is_named(x.which))
       return errc::invalid_argument;
     if (!may_follow(x.follows, x.which))
       return errc::aborted;
@@ -253,7 +177,7 @@ public:
   }
 
   outcome<delete_session> operator()(const delete_session& x) {
-    if (x.which.agent.empty() || x.which.id.empty())
+    if (!is_named(x.which))
       return errc::invalid_argument;
     const auto i = sessions_.find(x.which);
     if (i == sessions_.end())
@@ -298,9 +222,8 @@ public:
   }
 
   outcome<copy_session> operator()(const copy_session& x) {
-    for (const auto& y : {x.from, x.to})
-      if (y.agent.empty() || y.id.empty())
-        return errc::invalid_argument;
+    if (!is_named(x.from) || !is_named(x.to))
+      return errc::invalid_argument;
     const auto from = sessions_.find(x.from);
     if (from == sessions_.end() || (x.up_to != 0 && !from->second.has(x.up_to)))
       return errc::not_found;
@@ -310,7 +233,7 @@ public:
     if (x.up_to != 0) {
       copy.info.head = x.up_to;
       copy.info.next_turn = next_turn_after(copy.at(x.up_to));
-      copy.content = states_.at(key_of(copy.at(x.up_to)));
+      copy.content = states_.at(session_model::key_of(copy.at(x.up_to)));
       copy.last_sequence = x.up_to;
       std::erase_if(copy.records, [active = copy.active()](const auto& y) {
         return !active.contains(y.first);
@@ -336,8 +259,7 @@ public:
   }
 
   outcome<title_session> operator()(const title_session& x) {
-    if (x.which.agent.empty() || x.which.id.empty()
-        || x.title.size() > max_title_size)
+    if (!is_named(x.which) || x.title.size() > max_title_size)
       return errc::invalid_argument;
     const auto i = sessions_.find(x.which);
     if (i == sessions_.end())
@@ -390,6 +312,10 @@ public:
   }
 
 private:
+  static bool is_named(const session_ref& x) {
+    return !x.agent.empty() && !x.id.empty();
+  }
+
   [[nodiscard]] bool may_follow(const std::vector<session_position>& follows,
                                 const session_ref& x) const {
     return follows.empty()
@@ -397,56 +323,11 @@ private:
                 != follows.end();
   }
 
-  /// Id of a state, and name and version of its type.
-  using state_key = std::tuple<state_id, std::string, std::uint32_t>;
-
-  static state_key key_of(const snapshot_record& x) {
-    return {x.state, std::string{x.type.name()}, x.type.version()};
-  }
-
-  struct timeline {
-    [[nodiscard]] bool has(std::uint64_t sequence) const {
-      return records.contains(sequence);
-    }
-
-    [[nodiscard]] const snapshot_record& at(std::uint64_t sequence) const {
-      return records.at(sequence);
-    }
-
-    [[nodiscard]] std::set<std::uint64_t> active() const {
-      std::set<std::uint64_t> result;
-      for (auto i = info.head; i != 0; i = at(i).parent)
-        result.insert(i);
-      return result;
-    }
-
-    [[nodiscard]] snapshot_record read(std::uint64_t sequence) const {
-      auto result = at(sequence);
-      result.orphaned = !active().contains(sequence);
-      return result;
-    }
-
-    [[nodiscard]] session_info summary() const {
-      auto result = info;
-      result.records = records.size();
-      const auto& log = content.messages();
-      result.messages = log.size();
-      result.bytes = log.empty() ? 0 : to_json_text(log).size();
-      for (const auto& message : log)
-        if (message.role == ai::role::user)
-          result.preview = message.text(); // all texts are short
-      return result;
-    }
-
-    session_info info;
-    state content;
-    std::uint64_t last_sequence = 0;
-    std::map<std::uint64_t, snapshot_record> records;
-  };
+  using state_key = session_model::state_key;
 
   struct found {
     errc reason = errc::ok;
-    timeline* in = nullptr;
+    session_model* in = nullptr;
     std::uint64_t sequence = 0;
   };
 
@@ -476,18 +357,19 @@ private:
     return all.front();
   }
 
-  timeline& make(const session_ref& key) {
+  session_model& make(const session_ref& key) {
     auto& result = sessions_[key];
     result.info.agent = key.agent;
     result.info.id = key.id;
     return result;
   }
 
-  [[nodiscard]] stored_snapshot read(const timeline& in, std::uint64_t sequence,
+  [[nodiscard]] stored_snapshot read(const session_model& in,
+                                     std::uint64_t sequence,
                                      detail_level wanted) const {
     stored_snapshot result{in.read(sequence)};
     if (wanted == detail_level::state)
-      result.content = states_.at(key_of(result.record));
+      result.content = states_.at(session_model::key_of(result.record));
     return result;
   }
 
@@ -495,7 +377,7 @@ private:
     std::set<state_key> result;
     for (const auto& [key, session] : sessions_)
       for (const auto& [sequence, record] : session.records)
-        result.insert(key_of(record));
+        result.insert(session_model::key_of(record));
     return result.size();
   }
 
@@ -509,7 +391,7 @@ private:
     return result;
   }
 
-  std::map<session_ref, timeline> sessions_;
+  std::map<session_ref, session_model> sessions_;
   /// All states that were ever saved.
   std::map<state_key, state> states_;
 };
