@@ -19,19 +19,9 @@ namespace tertulia {
 
 namespace {
 
-/// Key of a message: its branch in the upper bits, its position in the log in
-/// the lower bits.
-constexpr int position_bits = 32;
-constexpr std::int64_t max_position = (std::int64_t{1} << position_bits) - 1;
-constexpr std::int64_t max_branch = (std::int64_t{1} << 31) - 1;
-
 /// Key under which the log that was listed last is remembered. Sessions do not
 /// have this key.
 constexpr std::int64_t listing = -1;
-
-std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
-  return (branch << position_bits) + static_cast<std::int64_t>(position);
-}
 
 } // namespace
 
@@ -39,7 +29,7 @@ std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
 #define TERTULIA_NEW_STATE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
 
 sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
-  : db_(db), known_(remembered_messages),
+  : db_(db), known_(remembered_messages), messages_(db),
     find_(db, "SELECT t.key, t.branch, t.length,"
               " t.id = ?1 AND t.checksum = " TERTULIA_STATE_CHECKSUM(
                 "t") " FROM states t WHERE t.key = (SELECT key FROM states"
@@ -61,19 +51,6 @@ sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
     has_sessions_(db, "SELECT 1 FROM sessions WHERE state = ?1 LIMIT 1"),
     has_others_(db, "SELECT 1 FROM sessions WHERE state = ?1 AND key <> ?2"
                     " LIMIT 1"),
-    find_branch_(db, "SELECT parent, start FROM branches WHERE key = ?1"),
-    insert_branch_(db, "INSERT INTO branches (parent, start) VALUES (?1, ?2)"),
-    erase_branch_(db, "DELETE FROM branches WHERE key = ?1"),
-    needed_of_branch_(
-      db, "SELECT max("
-          "coalesce((SELECT max(length) FROM states WHERE branch = ?1), 0),"
-          "coalesce((SELECT max(start) FROM branches WHERE parent = ?1), 0))"),
-    end_of_branch_(db, "SELECT max(key) FROM messages WHERE key BETWEEN ?1"
-                       " AND ?2"),
-    insert_message_(db, "INSERT INTO messages (key, text) VALUES (?1, ?2)"),
-    read_messages_(db, "SELECT key, text FROM messages WHERE key BETWEEN ?1"
-                       " AND ?2 ORDER BY key"),
-    erase_messages_(db, "DELETE FROM messages WHERE key BETWEEN ?1 AND ?2"),
     find_blob_(db, "SELECT b.key, b.text, b.hash = ?1 FROM blobs b"
                    " WHERE b.key = (SELECT key FROM blobs WHERE hash = ?1)"),
     mend_blob_(db, "UPDATE blobs SET text = ?2 WHERE key = ?1"),
@@ -144,40 +121,26 @@ sqlite_states::place sqlite_states::find(const ai::message_log& log,
     }
   } else if (from.base != 0) {
     known = place_of(from.base).value_or(place{});
-    shared = common(log, known);
+    shared = messages_.common(log, known);
   }
-  return shorter(known, shared);
+  return messages_.shorter(known, shared);
 }
 
 sqlite_states::place sqlite_states::write(const ai::message_log& log,
                                           const origin& from) {
   if (log.empty())
     return {};
-  if (log.size() > max_position)
-    throw status_error{errc::resource_exhausted,
-                       "a conversation has too many messages"};
   auto where = find(log, from);
   if (where.length == log.size())
     return where;
   if (where.branch != 0) {
-    const auto end = end_of(where.branch);
+    const auto end = messages_.end_of(where.branch);
     if (end < where.length)
       where = {}; // messages are missing: a new state must not need them
     else if (end > where.length && !make_room(where, from))
-      where.branch = make_branch(where);
+      where.branch = messages_.make_branch(where);
   }
-  if (where.branch == 0)
-    where.branch = make_branch({});
-  std::string text;
-  for (const auto& x : log.from(where.length)) {
-    text.clear();
-    append_json_text(text, x);
-    insert_message_.bind(1, key_of(where.branch, where.length))
-      .bind(2, text)
-      .run();
-    ++where.length;
-  }
-  return where;
+  return messages_.append(where, log);
 }
 
 bool sqlite_states::make_room(place behind, const origin& from) {
@@ -193,42 +156,7 @@ bool sqlite_states::make_room(place behind, const origin& from) {
     release_blob(x->custom);
     release_blob(x->artifacts);
   }
-  const auto needed = needed_of(behind.branch);
-  erase_messages({behind.branch, std::max(needed, behind.length)});
-  return needed <= behind.length;
-}
-
-std::uint64_t sqlite_states::common(const ai::message_log& log, place where) {
-  where.length = std::min<std::uint64_t>(where.length, log.size());
-  std::string text;
-  auto i = log.begin();
-  std::uint64_t result = 0;
-  for_each_text(where, [&](std::string_view x) {
-    text.clear();
-    append_json_text(text, *i);
-    if (text != x)
-      return false;
-    ++i;
-    ++result;
-    return true;
-  });
-  return result;
-}
-
-sqlite_states::place sqlite_states::shorter(place x, std::uint64_t length) {
-  if (length == 0)
-    return {};
-  if (length == x.length)
-    return x;
-  while (x.branch != 0) {
-    const auto found = find_branch(x.branch);
-    if (!found)
-      return {};
-    if (length > found->start)
-      return {x.branch, length};
-    x.branch = found->parent;
-  }
-  return {};
+  return messages_.cut(behind);
 }
 
 std::optional<sqlite_states::place>
@@ -237,24 +165,6 @@ sqlite_states::place_of(std::int64_t state) {
   if (!rows.next() || rows.number(2) == 0)
     return std::nullopt;
   return place{rows.number(2), rows.count(3)};
-}
-
-std::uint64_t sqlite_states::end_of(std::int64_t branch) {
-  auto rows = end_of_branch_.bind(1, key_of(branch, 0))
-                .bind(2, key_of(branch, max_position))
-                .rows();
-  if (rows.next() && !rows.is_null(0))
-    return static_cast<std::uint64_t>(rows.number(0) & max_position) + 1;
-  return 0;
-}
-
-std::int64_t sqlite_states::make_branch(place parent) {
-  insert_branch_.bind_key(1, parent.branch).bind(2, parent.length).run();
-  const auto result = db_.last_key();
-  if (result > max_branch)
-    throw status_error{errc::resource_exhausted,
-                       db_.file() + ": has too many branches"};
-  return result;
 }
 
 std::int64_t sqlite_states::keep_blob(const std::string& text) {
@@ -270,7 +180,8 @@ std::int64_t sqlite_states::keep_blob(const std::string& text) {
     is_whole = rows.view(1) == text;
     if (rows.number(2) == 0)
       throw status_error{errc::data_loss,
-                         db_.file() + ": a blob is not where it should be"};
+                         db_.file()
+                           + ": the index of blobs refers to another blob"};
   }
   // A new state must not depend on a damaged blob; its original text is known
   // here.
@@ -284,67 +195,6 @@ std::int64_t sqlite_states::keep_blob(const std::string& text) {
 }
 
 // -- reading ------------------------------------------------------------------
-
-std::optional<sqlite_states::branch>
-sqlite_states::find_branch(std::int64_t key) {
-  auto rows = find_branch_.bind(1, key).rows();
-  // A parent is older than its child, so damaged keys cannot form a cycle.
-  if (!rows.next() || rows.number(0) >= key)
-    return std::nullopt;
-  return branch{rows.number(0), rows.count(1)};
-}
-
-std::optional<std::vector<sqlite_states::piece>>
-sqlite_states::pieces_of(place x, std::uint64_t position) {
-  std::vector<piece> result;
-  while (x.branch != 0 && x.length > position) {
-    const auto found = find_branch(x.branch);
-    if (!found || found->start >= x.length)
-      return std::nullopt;
-    result.push_back({x.branch, found->start, x.length});
-    x = {found->parent, found->start};
-  }
-  std::reverse(result.begin(), result.end());
-  return result;
-}
-
-sqlite_states::place sqlite_states::common(place x, place y) {
-  while (x.branch != y.branch) {
-    // A parent is older than its child, so the later branch cannot be an
-    // ancestor.
-    auto& later = x.branch > y.branch ? x : y;
-    const auto found = find_branch(later.branch);
-    if (!found)
-      return {};
-    later = {found->parent, std::min(later.length, found->start)};
-  }
-  x.length = x.branch != 0 ? std::min(x.length, y.length) : 0;
-  return x;
-}
-
-std::uint64_t
-sqlite_states::for_each_text(place x,
-                             const std::function<bool(std::string_view)>& fn,
-                             std::uint64_t position) {
-  const auto pieces = pieces_of(x, position);
-  if (!pieces)
-    return position;
-  for (const auto& i : *pieces) {
-    auto rows = read_messages_.bind(1, key_of(i.branch, position))
-                  .bind(2, key_of(i.branch, i.last - 1))
-                  .rows();
-    while (rows.next()) {
-      if (rows.number(0) != key_of(i.branch, position))
-        return position;
-      ++position;
-      if (!fn(rows.view(1)))
-        return position;
-    }
-    if (position != i.last)
-      return position;
-  }
-  return position;
-}
 
 std::pair<state_id, stored_type> sqlite_states::name_of(std::int64_t key) {
   auto rows = read_.bind(1, key).rows();
@@ -382,7 +232,7 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
     rules::reject_corrupt(id);
   loaded base;
   if (last != nullptr && !last->log.empty()) {
-    base.where = common(where, last->where);
+    base.where = messages_.common(where, last->where);
     base.log = last->log.prefix(base.where.length);
   }
   std::vector<ai::message> messages;
@@ -396,7 +246,7 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
   };
   state result;
   try {
-    const auto found = for_each_text(
+    const auto found = messages_.for_each_text(
       where,
       [&](std::string_view text) {
         messages.push_back(read_stored_message(text));
@@ -489,7 +339,7 @@ void sqlite_states::release(std::int64_t key) {
   if (has_records(key) || has_sessions_.bind(1, key).rows().next())
     return;
   if (const auto x = erase_row(key)) {
-    release_messages(x->branch);
+    messages_.release(x->branch);
     release_blob(x->custom);
     release_blob(x->artifacts);
   }
@@ -510,29 +360,6 @@ std::optional<sqlite_states::parts> sqlite_states::erase_row(std::int64_t key) {
 void sqlite_states::release_blob(std::int64_t key) {
   if (key != 0)
     erase_blob_.bind(1, key).run();
-}
-
-void sqlite_states::release_messages(std::int64_t branch) {
-  while (branch != 0) {
-    const auto needed = needed_of(branch);
-    erase_messages({branch, needed});
-    if (needed != 0)
-      return;
-    const auto found = find_branch(branch);
-    erase_branch_.bind(1, branch).run();
-    branch = found ? found->parent : 0;
-  }
-}
-
-std::uint64_t sqlite_states::needed_of(std::int64_t branch) {
-  auto rows = needed_of_branch_.bind(1, branch).rows();
-  return rows.next() ? rows.count(0) : 0;
-}
-
-void sqlite_states::erase_messages(place behind) {
-  erase_messages_.bind(1, key_of(behind.branch, behind.length))
-    .bind(2, key_of(behind.branch, max_position))
-    .run();
 }
 
 } // namespace tertulia

@@ -8,15 +8,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "sqlite_db.hpp"
 #include "sqlite_known_logs.hpp"
+#include "sqlite_messages.hpp"
 
 namespace tertulia {
 
@@ -144,54 +142,7 @@ private:
   /// Erases the row of a state, but not its parts, and returns the parts.
   [[nodiscard]] std::optional<parts> erase_row(std::int64_t key);
 
-  [[nodiscard]] std::uint64_t needed_of(std::int64_t branch);
-  void erase_messages(place behind);
-
-  /// Returns the number of leading messages of a log that are at a place on
-  /// disk.
-  [[nodiscard]] std::uint64_t common(const ai::message_log& log, place where);
-
-  /// Returns the place of a shorter beginning of the same messages.
-  [[nodiscard]] place shorter(place x, std::uint64_t length);
-
   [[nodiscard]] std::optional<place> place_of(std::int64_t state);
-
-  /// Returns the number of messages up to the last one of a branch, including
-  /// those of its ancestors; 0 if the branch has no messages of its own.
-  [[nodiscard]] std::uint64_t end_of(std::int64_t branch);
-
-  [[nodiscard]] std::int64_t make_branch(place parent);
-
-  struct branch {
-    std::int64_t parent = 0;
-    std::uint64_t start = 0;
-  };
-
-  [[nodiscard]] std::optional<branch> find_branch(std::int64_t key);
-
-  /// Part of a log: messages of one branch.
-  struct piece {
-    std::int64_t branch = 0;
-    std::uint64_t first = 0;
-    std::uint64_t last = 0; ///< one past the last position
-  };
-
-  /// Returns the pieces of a log after a position, in order; nothing if a
-  /// branch is missing.
-  [[nodiscard]] std::optional<std::vector<piece>>
-  pieces_of(place x, std::uint64_t position);
-
-  /// Returns the longest common beginning of two logs. The cost depends on the
-  /// number of branches between them.
-  [[nodiscard]] place common(place x, place y);
-
-  /// Calls a function with the text of each message, in order, until it returns
-  /// false.
-  /// @param   position position of the first message to read.
-  /// @returns the position after the last message that was found without a gap.
-  std::uint64_t for_each_text(place x,
-                              const std::function<bool(std::string_view)>& fn,
-                              std::uint64_t position = 0);
 
   /// Returns the damage of the messages of a state, and continues the hash of
   /// `last` over them.
@@ -199,10 +150,10 @@ private:
 
   [[nodiscard]] std::int64_t keep_blob(const std::string& text);
   void release_blob(std::int64_t key);
-  void release_messages(std::int64_t branch);
 
   sqlite_db& db_;
   sqlite_known_logs known_;
+  sqlite_messages messages_;
 
   sqlite_statement find_;
   sqlite_statement next_;
@@ -212,14 +163,6 @@ private:
   sqlite_statement has_records_;
   sqlite_statement has_sessions_;
   sqlite_statement has_others_;
-  sqlite_statement find_branch_;
-  sqlite_statement insert_branch_;
-  sqlite_statement erase_branch_;
-  sqlite_statement needed_of_branch_;
-  sqlite_statement end_of_branch_;
-  sqlite_statement insert_message_;
-  sqlite_statement read_messages_;
-  sqlite_statement erase_messages_;
   sqlite_statement find_blob_;
   sqlite_statement mend_blob_;
   sqlite_statement next_blob_;

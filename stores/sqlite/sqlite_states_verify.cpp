@@ -14,7 +14,7 @@ std::optional<damage_kind> sqlite_states::verify(place x, verifier& last) {
     last.hash = {};
     last.hash.update(x.length != 0 ? R"({"messages":[)" : "{");
   }
-  const auto end = for_each_text(
+  const auto end = messages_.for_each_text(
     x,
     [&](std::string_view text) {
       if (last.where.length != 0)
