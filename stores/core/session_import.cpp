@@ -86,7 +86,7 @@ private:
         && !std::binary_search(known_.begin(), known_.end(), record.parent))
       from_.reject(errc::data_loss, "the record goes on from record "
                                       + std::to_string(record.parent)
-                                      + ", which is not there");
+                                      + ", which is missing");
     last_ = record.sequence;
     known_.push_back(last_);
     if (last_ == said_.head)
@@ -116,9 +116,9 @@ private:
                    "the lines before are not those that were written");
     verify(end.state);
     if (end.records != records_)
-      from_.reject(errc::data_loss, "there are other records than it says");
+      from_.reject(errc::data_loss, "the number of records is wrong");
     if ((records_ != 0) != (said_.head != 0) || head_.sequence != said_.head)
-      from_.reject(errc::data_loss, "the head is no record");
+      from_.reject(errc::data_loss, "the head is not a record");
     from_.expect_end();
     if (said_.head != 0 && said_.head != last_)
       store_.ask<stored_snapshot>(
@@ -177,7 +177,7 @@ session_info import_session(caf::actor_system& system,
     // `what.format` remains empty and is rejected below
   }
   if (what.format != session_lines::format_name)
-    file.reject(errc::failed_precondition, "this is no file of a session");
+    file.reject(errc::failed_precondition, "this is not the file of a session");
   if (what.version == 0 || what.version > session_file_version)
     file.reject(errc::failed_precondition,
                 "the file has version " + std::to_string(what.version)

@@ -78,7 +78,7 @@ void line_writer::flush() {
 
 void line_writer::check() {
   if (!to_)
-    throw status_error{errc::unavailable, "the file takes no more"};
+    throw status_error{errc::unavailable, "the file cannot be written"};
 }
 
 // -- reading ------------------------------------------------------------------

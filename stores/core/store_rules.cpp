@@ -95,12 +95,11 @@ void check(save_snapshot& x) {
            "$.record.state: does not match the content of the state",
            {{"path", "$.record.state"}, {"state", made.state.str()}});
   if (made.event > snapshot_event::invocation_end)
-    reject(errc::invalid_argument, "$.record.event: is no event",
+    reject(errc::invalid_argument, "$.record.event: is unknown",
            at("$.record.event"));
   if (x.where == append_rule::as_it_was
       && (made.sequence == 0 || made.sequence > max_sequence))
-    reject(errc::invalid_argument,
-           "$.record.sequence: is no number of a record",
+    reject(errc::invalid_argument, "$.record.sequence: is out of range",
            at("$.record.sequence"));
   check_text(made.note, max_note_size, "$.record.note");
   made.type = x.content.type();
@@ -280,7 +279,7 @@ void reject_ambiguous(const snapshot_ref& x,
     text += (&name == &sessions.front() ? "" : ", ") + quoted(name);
   if (more)
     text += ", …";
-  reject(errc::failed_precondition, text + "; say which is meant",
+  reject(errc::failed_precondition, text + "; name the session",
          {{"agent", x.agent},
           {"snapshot", x.id.str()},
           {"sessions", sessions},

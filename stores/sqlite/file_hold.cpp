@@ -180,7 +180,7 @@ bool file_hold::take(const std::string& file) {
     reject_file(
       errc::failed_precondition, file,
       "has " + std::to_string(there.st_nlink)
-        + " names (hard links), and what is written under one of them is "
+        + " names (hard links), and data that is written under one of them is "
           "not found under the others: remove all but one");
   name_ = name.get();
   places_.push_back({name_, which});
@@ -205,10 +205,9 @@ void file_hold::expect_in_place() const {
     } else if (errno != ENOENT && errno != ENOTDIR) {
       continue; // access may have been revoked; the file may still be there
     }
-    reject_file(
-      errc::data_loss, x.name,
-      "was removed or replaced while a store had it: what is saved now "
-      "would be lost");
+    reject_file(errc::data_loss, x.name,
+                "was removed or replaced while a store had it open: changes "
+                "would be lost");
   }
 }
 

@@ -24,14 +24,14 @@ bool is_at_its_limit(sqlite3* db, int extended) {
     return false;
   // The system error of the connection may belong to a call after the one that
   // failed.
-  int of_file = 0;
-  int of_log = 0;
+  int file_error = 0;
+  int log_error = 0;
   sqlite3_file* log = nullptr;
-  sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &of_file);
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &file_error);
   sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
   if (log != nullptr && log->pMethods != nullptr)
-    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &of_log);
-  for (const auto error : {sqlite3_system_errno(db), of_file, of_log})
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &log_error);
+  for (const auto error : {sqlite3_system_errno(db), file_error, log_error})
     if (error == EFBIG || error == EDQUOT)
       return true;
   return false;
@@ -46,9 +46,9 @@ bool is_at_its_limit(sqlite3* db, int extended) {
         more != sqlite3_errstr(result))
       text += ": " + more;
   if ((result & 0xff) == SQLITE_FULL)
-    text += "; what makes room in it has to write first, too: free some MiB on"
-            " that disk (a vacuum needs as much as the file has), or copy the"
-            " file with its -wal to another disk";
+    text += "; deleting and pruning need some room, too: free some MiB on that"
+            " disk (a vacuum needs as much as the file has), or copy the file"
+            " with its -wal to another disk";
   const auto details = json::object(
     {{"file", file != nullptr ? file : ""}, {"sqlite", extended}});
   throw sqlite_error{
@@ -227,30 +227,31 @@ void sqlite_statement::check(int result) const {
 
 sqlite_statement::cursor::~cursor() {
   // The result is the error that `next` has already thrown.
-  sqlite3_reset(of_->statement_.get());
+  sqlite3_reset(statement_->statement_.get());
 }
 
 bool sqlite_statement::cursor::next() {
-  const auto result = sqlite3_step(of_->statement_.get());
+  const auto result = sqlite3_step(statement_->statement_.get());
   if (result == SQLITE_ROW)
     return true;
   if (result != SQLITE_DONE)
-    of_->check(result);
+    statement_->check(result);
   return false;
 }
 
 std::int64_t sqlite_statement::cursor::number(int column) const noexcept {
-  return sqlite3_column_int64(of_->statement_.get(), column);
+  return sqlite3_column_int64(statement_->statement_.get(), column);
 }
 
 bool sqlite_statement::cursor::is_null(int column) const noexcept {
-  return sqlite3_column_type(of_->statement_.get(), column) == SQLITE_NULL;
+  return sqlite3_column_type(statement_->statement_.get(), column)
+         == SQLITE_NULL;
 }
 
 std::string_view sqlite_statement::cursor::view(int column) const {
   const auto data = static_cast<const char*>(
-    sqlite3_column_blob(of_->statement_.get(), column));
-  const auto size = sqlite3_column_bytes(of_->statement_.get(), column);
+    sqlite3_column_blob(statement_->statement_.get(), column));
+  const auto size = sqlite3_column_bytes(statement_->statement_.get(), column);
   return {data != nullptr ? data : "", static_cast<std::size_t>(size)};
 }
 

@@ -127,7 +127,7 @@ public:
   /// soon as the cursor ends.
   class cursor {
   public:
-    explicit cursor(sqlite_statement& of) noexcept : of_(&of) {}
+    explicit cursor(sqlite_statement& x) noexcept : statement_(&x) {}
 
     cursor(const cursor&) = delete;
     cursor& operator=(const cursor&) = delete;
@@ -150,7 +150,7 @@ public:
     }
 
   private:
-    sqlite_statement* of_;
+    sqlite_statement* statement_;
   };
 
   [[nodiscard]] cursor rows() noexcept {

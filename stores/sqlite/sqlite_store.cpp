@@ -288,7 +288,7 @@ void check(const sqlite_options& x) {
     throw status_error{errc::invalid_argument, "$.maxBatch: must be 1 or more"};
   if (x.patience.count() < 0)
     throw status_error{errc::invalid_argument,
-                       "$.patience: is shorter than zero"};
+                       "$.patience: must not be negative"};
 }
 
 /// Throws if a thread cannot be started. If CAF fails to start a thread for an
@@ -298,7 +298,7 @@ void expect_thread() {
     std::thread{[] {}}.join();
   } catch (const std::system_error& x) {
     throw status_error{errc::resource_exhausted,
-                       std::string{"there is no thread for a store: "}
+                       std::string{"cannot start a thread for a store: "}
                          + x.what()};
   }
 }

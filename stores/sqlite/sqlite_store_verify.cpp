@@ -94,8 +94,8 @@ void sqlite_store_data::verify_file(inspection& to) {
   if (const auto log = kept_log_of(db_.file()); std::filesystem::exists(log))
     add(log
         + " is a copy of a write-ahead log with transactions behind a"
-          " damaged place, which are lost from the file; remove it when nobody"
-          " needs it any more");
+          " damaged place, which are lost from the file; remove it when it is"
+          " not needed any more");
   try {
     sqlite_statement check{db_, "PRAGMA integrity_check(100)"};
     auto rows = check.rows();
@@ -119,7 +119,7 @@ void sqlite_store_data::verify(inspection& to, const session& x) {
   to.page.last = {info.agent, info.id};
   to.page.last_record = 0;
   if (!x.is_whole) {
-    to.add(damage_kind::corrupt, "what it says of itself is corrupt");
+    to.add(damage_kind::corrupt, "its row is corrupt");
     return;
   }
   if (info.head != 0
@@ -132,7 +132,7 @@ void sqlite_store_data::verify(inspection& to, const session& x) {
                                      + " of its " + std::to_string(info.records)
                                      + " records are missing");
     if (rows.count(0) > info.records || rows.count(1) > x.last_sequence)
-      to.add(damage_kind::corrupt, "it has records that it does not know of");
+      to.add(damage_kind::corrupt, "it has more records than it counts");
   }
   verify_state(to, x.state);
 }
@@ -168,7 +168,7 @@ bool sqlite_store_data::verify_records(inspection& to, const session& x,
     after = record.is_whole ? record.sequence : after + 1;
     to.page.last_record = after;
     if (!record.is_whole) {
-      to.add(damage_kind::corrupt, "what it says of itself is corrupt");
+      to.add(damage_kind::corrupt, "its row is corrupt");
       continue;
     }
     if (record.parent >= record.sequence)
@@ -178,9 +178,9 @@ bool sqlite_store_data::verify_records(inspection& to, const session& x,
                                      + std::to_string(record.parent)
                                      + ", is missing");
     if (record.run == 0 || record.run > record.sequence)
-      to.add(damage_kind::corrupt, "its run is none");
+      to.add(damage_kind::corrupt, "its run is invalid");
     if (!record.has_event)
-      to.add(damage_kind::corrupt, "it has no known event");
+      to.add(damage_kind::corrupt, "its event is unknown");
     verify_state(to, record.state);
   }
   return true;

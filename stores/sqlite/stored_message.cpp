@@ -62,15 +62,15 @@ std::optional<ai::role> read_role(std::string_view text) {
 std::optional<ai::message> read_text(std::string_view text) {
   if (!skip(text, R"({"content":[{"text":")"))
     return std::nullopt;
-  auto said = read_string(text);
-  if (!said || !skip(text, R"(}],"role":")"))
+  auto content = read_string(text);
+  if (!content || !skip(text, R"(}],"role":")"))
     return std::nullopt;
   const auto role = read_role(text);
   if (!role)
     return std::nullopt;
-  std::vector<ai::part> content;
-  content.push_back(ai::part::text(std::move(*said)));
-  return ai::message{*role, std::move(content)};
+  std::vector<ai::part> parts;
+  parts.push_back(ai::part::text(std::move(*content)));
+  return ai::message{*role, std::move(parts)};
 }
 
 } // namespace

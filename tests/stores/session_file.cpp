@@ -251,7 +251,7 @@ TEST_F(session_file, a_file_that_takes_no_more_is_no_export) {
   const auto error
     = test::error_of([&] { return export_session(system, from, of, full); });
   EXPECT_EQ(error.code(), errc::unavailable);
-  EXPECT_EQ(error.message(), "the file takes no more");
+  EXPECT_EQ(error.message(), "the file cannot be written");
 }
 
 TEST_F(session_file, what_is_damaged_is_named_and_stops_no_other_export) {

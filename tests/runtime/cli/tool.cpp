@@ -181,7 +181,7 @@ TEST_F(tool, refuses_what_is_no_store) {
   std::ofstream{other} << std::string(5'000, 'x');
   const auto result = run_bare({"verify", "--store", other});
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.err, "is no file of SQLite"));
+  EXPECT_TRUE(has(result.err, "is not a SQLite file"));
   raw_sqlite{folder / "foreign.db"}.run("CREATE TABLE x (y)");
   EXPECT_TRUE(
     has(run_bare({"verify", "--store", (folder / "foreign.db").string()}).err,
