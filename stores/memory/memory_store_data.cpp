@@ -203,7 +203,7 @@ memory_store_data::find_or_make(const session_ref& x, caf::timestamp now) {
 
 // -- verbs of sessions --------------------------------------------------------
 
-saved_snapshot memory_store_data::save(save_snapshot x) {
+saved_snapshot memory_store_data::answer(save_snapshot x) {
   rules::check(x);
   auto& made = x.record;
   const session_ref where{made.agent, made.session};
@@ -264,7 +264,7 @@ saved_snapshot memory_store_data::save(save_snapshot x) {
   return {session.record_of(added), true};
 }
 
-stored_snapshot memory_store_data::get(const get_snapshot& x) const {
+stored_snapshot memory_store_data::answer(const get_snapshot& x) const {
   const auto [session, record] = find(x.which);
   if (x.wanted == detail_level::record)
     return stored_snapshot{session->record_of(*record)};
@@ -272,7 +272,7 @@ stored_snapshot memory_store_data::get(const get_snapshot& x) const {
   return stored_snapshot{session->record_of(*record), kept.verified(key.id)};
 }
 
-stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
+stored_snapshot memory_store_data::answer(const restore_snapshot& x) {
   const auto [known, record] = find(x.which);
   auto content = record->kept->second.verified(record->kept->first.id);
   auto& session = writable(*known);
@@ -284,7 +284,7 @@ stored_snapshot memory_store_data::restore(const restore_snapshot& x) {
   return stored_snapshot{std::move(result), std::move(content)};
 }
 
-snapshot_page memory_store_data::list(const list_snapshots& x) const {
+snapshot_page memory_store_data::answer(const list_snapshots& x) const {
   rules::check(x.of);
   snapshot_page result;
   const auto session = find(x.of);
@@ -313,7 +313,7 @@ snapshot_page memory_store_data::list(const list_snapshots& x) const {
   return result;
 }
 
-stored_session memory_store_data::get(const get_session& x) const {
+stored_session memory_store_data::answer(const get_session& x) const {
   rules::check(x.which);
   const auto session = find(x.which);
   if (session == nullptr)
@@ -331,7 +331,7 @@ stored_session memory_store_data::get(const get_session& x) const {
   return result;
 }
 
-session_info memory_store_data::save(save_session x) {
+session_info memory_store_data::answer(save_session x) {
   auto id = rules::check(x);
   const auto* const known = find(x.which);
   if (!x.follows.empty())

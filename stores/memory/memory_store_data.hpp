@@ -25,21 +25,24 @@ namespace tertulia {
 /// @threads one at a time: those of the actor that guards it.
 class memory_store_data {
 public:
-  saved_snapshot save(save_snapshot x);
-  [[nodiscard]] stored_snapshot get(const get_snapshot& x) const;
-  stored_snapshot restore(const restore_snapshot& x);
-  [[nodiscard]] snapshot_page list(const list_snapshots& x) const;
-  [[nodiscard]] stored_session get(const get_session& x) const;
-  session_info save(save_session x);
+  saved_snapshot answer(save_snapshot x);
+  [[nodiscard]] stored_snapshot answer(const get_snapshot& x) const;
+  stored_snapshot answer(const restore_snapshot& x);
+  [[nodiscard]] snapshot_page answer(const list_snapshots& x) const;
+  [[nodiscard]] stored_session answer(const get_session& x) const;
+  session_info answer(save_session x);
 
-  [[nodiscard]] session_page list(const list_sessions& x) const;
-  snapshot_record label(const label_snapshot& x);
-  erased erase(const delete_session& x);
-  erased prune(const prune_snapshots& x);
-  session_info copy(const copy_session& x);
-  snapshot_record annotate(const annotate_snapshot& x);
-  session_info title(const title_session& x);
-  [[nodiscard]] verified_page verify(const verify_sessions& x) const;
+  [[nodiscard]] session_page answer(const list_sessions& x) const;
+  snapshot_record answer(const label_snapshot& x);
+  erased answer(const delete_session& x);
+  erased answer(const prune_snapshots& x);
+  session_info answer(const copy_session& x);
+  snapshot_record answer(const annotate_snapshot& x);
+  session_info answer(const title_session& x);
+  [[nodiscard]] verified_page answer(const verify_sessions& x) const;
+  [[nodiscard]] static vacuumed answer(const vacuum_store&) {
+    return {};
+  }
 
 private:
   /// State and the number of records that refer to it.

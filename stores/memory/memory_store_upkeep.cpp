@@ -11,7 +11,7 @@
 
 namespace tertulia {
 
-session_page memory_store_data::list(const list_sessions& x) const {
+session_page memory_store_data::answer(const list_sessions& x) const {
   session_page result;
   const auto size = rules::page_size(x.limit);
   auto i = sessions_.upper_bound(x.after);
@@ -33,7 +33,7 @@ session_page memory_store_data::list(const list_sessions& x) const {
   return result;
 }
 
-snapshot_record memory_store_data::label(const label_snapshot& x) {
+snapshot_record memory_store_data::answer(const label_snapshot& x) {
   const auto [known, record] = find(x.which);
   auto labels = record->labels;
   rules::relabel(labels, x.add, x.remove);
@@ -45,7 +45,7 @@ snapshot_record memory_store_data::label(const label_snapshot& x) {
   return session.record_of(changed);
 }
 
-erased memory_store_data::erase(const delete_session& x) {
+erased memory_store_data::answer(const delete_session& x) {
   rules::check_known(x.which);
   const auto i = sessions_.find(x.which);
   if (i == sessions_.end())
@@ -58,7 +58,7 @@ erased memory_store_data::erase(const delete_session& x) {
   return result;
 }
 
-erased memory_store_data::prune(const prune_snapshots& x) {
+erased memory_store_data::answer(const prune_snapshots& x) {
   rules::check(x);
   erased result;
   for (auto i = sessions_.lower_bound(session_ref{x.agent, x.session});
@@ -112,7 +112,7 @@ erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
   return result;
 }
 
-session_info memory_store_data::copy(const copy_session& x) {
+session_info memory_store_data::answer(const copy_session& x) {
   rules::check(x);
   const auto from = find(x.from);
   if (from == nullptr)
@@ -163,7 +163,7 @@ session_info memory_store_data::copy(const copy_session& x) {
   return session.info;
 }
 
-snapshot_record memory_store_data::annotate(const annotate_snapshot& x) {
+snapshot_record memory_store_data::answer(const annotate_snapshot& x) {
   rules::check(x);
   const auto [known, record] = find(x.which);
   auto& notes = writable(*known).notes;
@@ -174,7 +174,7 @@ snapshot_record memory_store_data::annotate(const annotate_snapshot& x) {
   return known->record_of(*record);
 }
 
-session_info memory_store_data::title(const title_session& x) {
+session_info memory_store_data::answer(const title_session& x) {
   rules::check(x);
   const auto known = find(x.which);
   if (known == nullptr)
@@ -184,7 +184,7 @@ session_info memory_store_data::title(const title_session& x) {
   return info;
 }
 
-verified_page memory_store_data::verify(const verify_sessions& x) const {
+verified_page memory_store_data::answer(const verify_sessions& x) const {
   rules::check(x);
   verified_page result;
   auto left = rules::page_size(x.limit);

@@ -2,6 +2,7 @@
 
 #include <tertulia/sqlite_store.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/store_handlers.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/response_promise.hpp>
@@ -12,6 +13,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,18 @@ namespace {
 
 /// Protocol of the store, and the message that the store sends to itself.
 using store_actor = managed_store::extend<caf::reacts_to<caf::flush_atom>>;
+
+template <class T, class... Ts>
+constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
+
+template <class Verb>
+constexpr bool is_read
+  = is_one_of<Verb, get_snapshot, get_session, list_snapshots, list_sessions,
+              verify_sessions>;
+
+template <class Verb>
+constexpr bool has_own_transactions
+  = is_one_of<Verb, prune_snapshots, vacuum_store>;
 
 /// Request whose client waits until the batch is durable.
 class request {
@@ -104,56 +118,8 @@ public:
       commit();
       self_->quit(x.reason);
     });
-    return {
-      [this](save_snapshot& x) {
-        return change([x = std::move(x)](auto& data) { return data.save(x); });
-      },
-      [this](get_snapshot& x) {
-        return read([x = std::move(x)](auto& data) { return data.get(x); });
-      },
-      [this](restore_snapshot& x) {
-        return change(
-          [x = std::move(x)](auto& data) { return data.restore(x); });
-      },
-      [this](list_snapshots& x) {
-        return read([x = std::move(x)](auto& data) { return data.list(x); });
-      },
-      [this](get_session& x) {
-        return read([x = std::move(x)](auto& data) { return data.get(x); });
-      },
-      [this](save_session& x) {
-        return change([x = std::move(x)](auto& data) { return data.save(x); });
-      },
-      [this](list_sessions& x) {
-        return read([x = std::move(x)](auto& data) { return data.list(x); });
-      },
-      [this](label_snapshot& x) {
-        return change([x = std::move(x)](auto& data) { return data.label(x); });
-      },
-      [this](delete_session& x) {
-        return change([x = std::move(x)](auto& data) { return data.erase(x); });
-      },
-      [this](prune_snapshots& x) {
-        commit();
-        return read([x = std::move(x)](auto& data) { return data.prune(x); });
-      },
-      [this](copy_session& x) {
-        return change([x = std::move(x)](auto& data) { return data.copy(x); });
-      },
-      [this](annotate_snapshot& x) {
-        return change(
-          [x = std::move(x)](auto& data) { return data.annotate(x); });
-      },
-      [this](title_session& x) {
-        return change([x = std::move(x)](auto& data) { return data.title(x); });
-      },
-      [this](const vacuum_store&) {
-        commit();
-        return read([](auto& data) { return data.vacuum(); });
-      },
-      [this](verify_sessions& x) {
-        return read([x = std::move(x)](auto& data) { return data.verify(x); });
-      },
+    return handle_verbs<store_actor>(
+      [this](auto x) { return answer(std::move(x)); },
       [this](caf::flush_atom) {
         // As long as enough requests arrive each time, it is worth waiting for
         // the next ones.
@@ -161,11 +127,21 @@ public:
           plan_commit();
         else
           commit();
-      },
-    };
+      });
   }
 
 private:
+  template <class Verb>
+  auto answer(Verb x) {
+    auto fn = [x = std::move(x)](auto& data) { return data.answer(x); };
+    if constexpr (has_own_transactions<Verb>)
+      commit();
+    if constexpr (is_read<Verb> || has_own_transactions<Verb>)
+      return read(std::move(fn));
+    else
+      return change(std::move(fn));
+  }
+
   template <class Fn>
   using answer_of
     = decltype(std::declval<Fn&>()(std::declval<sqlite_store_data&>()));

@@ -103,7 +103,7 @@ sqlite_store_data::position_of(const std::optional<session>& x) {
 
 // -- verbs of sessions --------------------------------------------------------
 
-saved_snapshot sqlite_store_data::save(save_snapshot x) {
+saved_snapshot sqlite_store_data::answer(save_snapshot x) {
   rules::check(x);
   auto& made = x.record;
   const session_ref where{made.agent, made.session};
@@ -181,7 +181,7 @@ saved_snapshot sqlite_store_data::save(save_snapshot x) {
   return {std::move(made), true};
 }
 
-stored_snapshot sqlite_store_data::get(const get_snapshot& x) {
+stored_snapshot sqlite_store_data::answer(const get_snapshot& x) {
   auto [in, what] = find(x.which);
   if (x.wanted == detail_level::record)
     return stored_snapshot{std::move(what.record)};
@@ -191,7 +191,7 @@ stored_snapshot sqlite_store_data::get(const get_snapshot& x) {
   return stored_snapshot{std::move(what.record), std::move(content)};
 }
 
-stored_snapshot sqlite_store_data::restore(const restore_snapshot& x) {
+stored_snapshot sqlite_store_data::answer(const restore_snapshot& x) {
   auto [in, what] = find(x.which);
   auto content = states_.load(what.state);
   const auto old = in.state;
@@ -208,7 +208,7 @@ stored_snapshot sqlite_store_data::restore(const restore_snapshot& x) {
   return stored_snapshot{std::move(what.record), std::move(content)};
 }
 
-snapshot_page sqlite_store_data::list(const list_snapshots& x) {
+snapshot_page sqlite_store_data::answer(const list_snapshots& x) {
   rules::check(x.of);
   snapshot_page result;
   const auto in = find(x.of);
@@ -310,7 +310,7 @@ std::optional<damage> sqlite_store_data::load(const entry& what, state& to,
   return rules::damage_of(kind, what.record);
 }
 
-stored_session sqlite_store_data::get(const get_session& x) {
+stored_session sqlite_store_data::answer(const get_session& x) {
   rules::check(x.which);
   const auto in = find(x.which);
   if (!in)
@@ -344,7 +344,7 @@ stored_session sqlite_store_data::get(const get_session& x) {
   return result;
 }
 
-session_info sqlite_store_data::save(save_session x) {
+session_info sqlite_store_data::answer(save_session x) {
   const auto id = rules::check(x);
   auto known = find(x.which);
   if (!x.follows.empty())

@@ -65,28 +65,28 @@ public:
 
   // -- verbs ------------------------------------------------------------------
 
-  saved_snapshot save(save_snapshot x);
-  [[nodiscard]] stored_snapshot get(const get_snapshot& x);
-  stored_snapshot restore(const restore_snapshot& x);
-  [[nodiscard]] snapshot_page list(const list_snapshots& x);
-  [[nodiscard]] stored_session get(const get_session& x);
-  session_info save(save_session x);
+  saved_snapshot answer(save_snapshot x);
+  [[nodiscard]] stored_snapshot answer(const get_snapshot& x);
+  stored_snapshot answer(const restore_snapshot& x);
+  [[nodiscard]] snapshot_page answer(const list_snapshots& x);
+  [[nodiscard]] stored_session answer(const get_session& x);
+  session_info answer(save_session x);
 
-  [[nodiscard]] session_page list(const list_sessions& x);
-  snapshot_record label(const label_snapshot& x);
-  erased erase(const delete_session& x);
-  session_info copy(const copy_session& x);
-  snapshot_record annotate(const annotate_snapshot& x);
-  session_info title(const title_session& x);
-  [[nodiscard]] verified_page verify(const verify_sessions& x);
+  [[nodiscard]] session_page answer(const list_sessions& x);
+  snapshot_record answer(const label_snapshot& x);
+  erased answer(const delete_session& x);
+  session_info answer(const copy_session& x);
+  snapshot_record answer(const annotate_snapshot& x);
+  session_info answer(const title_session& x);
+  [[nodiscard]] verified_page answer(const verify_sessions& x);
 
   // Each of the following verbs has its own transactions.
 
   /// @pre no transaction is open.
-  erased prune(const prune_snapshots& x);
+  erased answer(const prune_snapshots& x);
 
   /// @pre no transaction is open.
-  vacuumed vacuum();
+  vacuumed answer(const vacuum_store& x);
 
 private:
   struct session {

@@ -14,7 +14,7 @@
 
 namespace tertulia {
 
-erased sqlite_store_data::prune(const prune_snapshots& x) {
+erased sqlite_store_data::answer(const prune_snapshots& x) {
   rules::check(x);
   erased result;
   if (!x.session.empty()) {

@@ -83,7 +83,7 @@ sqlite_store_data::find_few(const list_sessions& x) {
   return result;
 }
 
-session_page sqlite_store_data::list(const list_sessions& x) {
+session_page sqlite_store_data::answer(const list_sessions& x) {
   session_page result;
   const auto size = rules::page_size(x.limit);
   try {
@@ -104,7 +104,7 @@ session_page sqlite_store_data::list(const list_sessions& x) {
   return result;
 }
 
-snapshot_record sqlite_store_data::label(const label_snapshot& x) {
+snapshot_record sqlite_store_data::answer(const label_snapshot& x) {
   auto [in, what] = find(x.which);
   auto& record = what.record;
   rules::relabel(record.labels, x.add, x.remove);
@@ -114,7 +114,7 @@ snapshot_record sqlite_store_data::label(const label_snapshot& x) {
   return std::move(record);
 }
 
-erased sqlite_store_data::erase(const delete_session& x) {
+erased sqlite_store_data::answer(const delete_session& x) {
   rules::check_known(x.which);
   const auto in = find_any(x.which); // damaged sessions, too
   if (!in)
@@ -134,7 +134,7 @@ erased sqlite_store_data::erase(const delete_session& x) {
   return result;
 }
 
-session_info sqlite_store_data::copy(const copy_session& x) {
+session_info sqlite_store_data::answer(const copy_session& x) {
   rules::check(x);
   const auto from = find(x.from);
   if (!from)
@@ -188,7 +188,7 @@ session_info sqlite_store_data::copy(const copy_session& x) {
   return made.info;
 }
 
-snapshot_record sqlite_store_data::annotate(const annotate_snapshot& x) {
+snapshot_record sqlite_store_data::answer(const annotate_snapshot& x) {
   rules::check(x);
   auto [in, what] = find(x.which);
   write_note_.bind(1, in.key).bind(2, what.record.sequence);
@@ -202,7 +202,7 @@ snapshot_record sqlite_store_data::annotate(const annotate_snapshot& x) {
   return std::move(what.record);
 }
 
-session_info sqlite_store_data::title(const title_session& x) {
+session_info sqlite_store_data::answer(const title_session& x) {
   rules::check(x);
   auto in = find(x.which);
   if (!in)
@@ -212,7 +212,7 @@ session_info sqlite_store_data::title(const title_session& x) {
   return std::move(in->info);
 }
 
-vacuumed sqlite_store_data::vacuum() {
+vacuumed sqlite_store_data::answer(const vacuum_store&) {
   const auto size = [this] {
     return static_cast<std::uint64_t>(db_.number("PRAGMA page_count")
                                       * db_.number("PRAGMA page_size"));

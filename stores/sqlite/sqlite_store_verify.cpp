@@ -48,7 +48,7 @@ void sqlite_store_data::inspection::add(damage_kind kind, std::string what,
                             std::move(what));
 }
 
-verified_page sqlite_store_data::verify(const verify_sessions& x) {
+verified_page sqlite_store_data::answer(const verify_sessions& x) {
   rules::check(x);
   inspection to;
   to.left = rules::page_size(x.limit);

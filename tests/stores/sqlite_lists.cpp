@@ -56,7 +56,7 @@ public:
   auto list(const Verb& x) {
     (void)sum(SQLITE_STMTSTATUS_VM_STEP);
     (void)sum(SQLITE_STMTSTATUS_FULLSCAN_STEP);
-    return data_->list(x);
+    return data_->answer(x);
   }
 
   /// Returns a counter of all statements since the last list.
@@ -91,7 +91,7 @@ private:
     auto request
       = sqlite_files::snapshot(of, state::plain(payload::of(number)), parent);
     request.record.labels = std::move(labels);
-    (void)to.save(std::move(request));
+    (void)to.answer(std::move(request));
   }
 
   scratch folder_;
