@@ -45,9 +45,8 @@ macro(tertulia_needs_for component)
     "  find_package(${tertulia_need} QUIET)\nendif()\n")
 endmacro()
 
-# What every target of ours has in common, be it a room or a program.
-function(tertulia_common target)
-  cmake_parse_arguments(PARSE_ARGV 1 common "WITHOUT_CAF" "" "")
+# Warnings and memory of the compiler.
+function(tertulia_warnings target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic $<$<BOOL:${TERTULIA_WERROR}>:-Werror>
     # g++ spends a fifth of its time in freeing memory that it may keep: with
@@ -58,27 +57,53 @@ function(tertulia_common target)
     # To g++ a source within a unity build is a header, whose types need names
     # that others can see.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage>)
+endfunction()
+
+# tertulia_sanitize(<target> <scope>): the sanitizers of TERTULIA_SANITIZE.
+function(tertulia_sanitize target scope)
+  if(TERTULIA_SANITIZE)
+    list(JOIN TERTULIA_SANITIZE "," sanitizers)
+    # CAF's headers bind references to null; clang 14 cannot check the type of
+    # functions that are coroutines. "undefined" would switch the checks on
+    # again, so the order matters.
+    set(flags -fsanitize=${sanitizers} -fno-sanitize=null
+      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
+    target_compile_options(${target} ${scope} ${flags} -fno-omit-frame-pointer)
+    target_link_options(${target} ${scope} ${flags})
+  endif()
+endfunction()
+
+# What every target of ours has in common, be it a room or a program.
+function(tertulia_common target)
+  cmake_parse_arguments(PARSE_ARGV 1 common "WITHOUT_CAF" "" "")
+  tertulia_warnings(${target})
   if(TERTULIA_PCH AND NOT common_WITHOUT_CAF)
     tertulia_precompile(${target})
   endif()
 endfunction()
 
-# One precompiled header serves all targets that are optimized alike: that of the
-# first of them. It takes 7 s and saves 2 s per file that includes CAF; adding the
-# headers of GoogleTest and rapidcheck for the tests saved nothing more.
+# One precompiled header serves all targets that are optimized alike. It takes
+# 7 s and saves 2 s per file that includes CAF; adding the headers of GoogleTest
+# and rapidcheck for the tests saved nothing more. It belongs to a target of its
+# own, because g++ refuses one that was made with a macro that a user lacks.
 function(tertulia_precompile target)
   get_property(options DIRECTORY PROPERTY COMPILE_OPTIONS)
   string(MD5 alike "${options}")
-  get_property(first GLOBAL PROPERTY tertulia_precompiled_${alike})
-  if(first)
-    target_precompile_headers(${target} REUSE_FROM ${first})
-  else()
-    set_property(GLOBAL PROPERTY tertulia_precompiled_${alike} ${target})
-    target_precompile_headers(${target} PRIVATE
+  set(headers tertulia_headers_${alike})
+  if(NOT TARGET ${headers})
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers.cpp CONTENT "")
+    add_library(${headers} OBJECT ${PROJECT_BINARY_DIR}/headers.cpp)
+    target_link_libraries(${headers}
+      PRIVATE CAF::core nlohmann_json::nlohmann_json)
+    target_compile_features(${headers} PRIVATE cxx_std_20)
+    tertulia_warnings(${headers})
+    tertulia_sanitize(${headers} PRIVATE)
+    target_precompile_headers(${headers} PRIVATE
       <algorithm> <chrono> <coroutine> <functional> <map> <memory> <optional>
       <string> <string_view> <unordered_map> <utility> <variant> <vector>
       <caf/all.hpp> <nlohmann/json.hpp>)
   endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
 # All that gets installed, and nothing else.
@@ -134,17 +159,7 @@ function(tertulia_room name)
     BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers})
   target_link_libraries(${target} ${scope} ${caf} ${room_SEES} ${room_LINKS})
 
-  if(TERTULIA_SANITIZE)
-    list(JOIN TERTULIA_SANITIZE "," sanitizers)
-    # CAF's headers bind references to null; clang 14 cannot check the type of
-    # functions that are coroutines. "undefined" would switch the checks on
-    # again, so the order matters.
-    set(flags -fsanitize=${sanitizers} -fno-sanitize=null
-      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
-    target_compile_options(${target} ${scope} ${flags} -fno-omit-frame-pointer)
-    target_link_options(${target} ${scope} ${flags})
-  endif()
-
+  tertulia_sanitize(${target} ${scope})
   add_dependencies(tertulia_rooms ${target})
   install(TARGETS ${target} EXPORT tertulia-targets FILE_SET HEADERS)
 endfunction()
