@@ -217,6 +217,21 @@ TEST_F(protocol, every_noun_travels) {
   });
 }
 
+TEST_F(protocol, every_member_of_a_noun_counts_in_a_comparison) {
+  for_each_noun([&]<class T>(T*) {
+    if constexpr (described<T>) {
+      const T empty;
+      const auto sample = std::get<T>(samples(*this));
+      detail::for_each_member<T>([&](auto d) {
+        auto other = sample;
+        other.*d.pointer = empty.*d.pointer;
+        EXPECT_EQ(other == sample, empty.*d.pointer == sample.*d.pointer)
+          << d.name;
+      });
+    }
+  });
+}
+
 TEST_F(protocol, every_noun_can_be_printed) {
   for_each_noun([&]<class T>(T*) {
     // Described structs are printed as JSON, or member by member.
