@@ -77,7 +77,6 @@ TEST_F(ask, a_typed_actors_answer_has_its_type) {
     auto [number, text] = co_await ctx.ask(it, 1s, caf::get_atom_v);
     co_return std::to_string(quotient) + text + std::to_string(number);
   });
-  run();
   EXPECT_EQ(client.output(), "3put5");
 }
 
@@ -95,7 +94,6 @@ TEST_F(ask, an_untyped_actor_is_asked_for_a_type) {
       = co_await ctx.ask<std::tuple<int, std::string>>(echo, 1s, "text"s, next);
     co_return text + std::to_string(number);
   });
-  run();
   EXPECT_EQ(client.output(), "text2");
 }
 
@@ -105,7 +103,6 @@ TEST_F(ask, an_answer_of_another_type_is_an_error_at_once) {
   });
   auto client = open_to([=](context ctx, input<int>, output<int>) //
                         -> task<> { co_await ctx.ask<int>(echo, 1h, 1); });
-  run();
   EXPECT_EQ(client.code(), errc::unknown);
 }
 
@@ -117,7 +114,6 @@ TEST_F(ask, a_question_that_nobody_understands_is_unimplemented) {
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     co_await ctx.ask<int>(deaf, 1h, "what"s);
   });
-  run();
   EXPECT_EQ(client.code(), errc::unimplemented);
 }
 
@@ -127,7 +123,6 @@ TEST_F(ask, an_error_keeps_code_message_and_details) {
   auto client
     = open_to([this](context ctx, input<int>, output<int>) //
               -> task<int> { co_return co_await ctx.ask(it, 1s, 1, 0); });
-  run();
   const auto status = to_status(client.heard().end.value().reason);
   EXPECT_EQ(status.code(), errc::already_exists);
   EXPECT_EQ(status.message(), "zero is there");
@@ -138,7 +133,6 @@ TEST_F(ask, no_answer_in_time_is_deadline_exceeded) {
   auto client = open_to(
     [this](context ctx, input<int>, output<int>) //
     -> task<std::string> { co_return co_await ctx.ask(it, 1s, "?"s); });
-  run();
   advance(999ms);
   EXPECT_EQ(client.heard().ends, 0u);
   advance(1ms);
@@ -154,7 +148,6 @@ TEST_F(ask, every_question_has_a_time_of_its_own) {
     };
     co_await when_all(late(3), late(1), late(2));
   });
-  run();
   const auto& chunks = client.heard().chunks;
   advance(999ms);
   EXPECT_EQ(chunks, std::vector<int>{});
@@ -177,14 +170,11 @@ TEST_F(ask, the_time_of_an_answered_question_is_not_that_of_the_next) {
       co_await out.send(answer ? 0 : *seconds);
     }
   });
-  run();
   const auto& chunks = client.heard().chunks;
   client.send(1);
-  run();
   advance(1s);
   EXPECT_EQ(chunks, std::vector{1});
   client.send(3);
-  run();
   advance(2999ms);
   EXPECT_EQ(chunks, std::vector{1});
   advance(1ms);
@@ -195,19 +185,16 @@ TEST_F(ask, to_wait_for_no_time_at_all_is_deadline_exceeded) {
   auto client = open_to(
     [this](context ctx, input<int>, output<int>) //
     -> task<std::string> { co_return co_await ctx.ask(it, 0s, "?"s); });
-  run();
   advance(0s); // the clock fires time-outs only when it is advanced
   ASSERT_EQ(client.heard().ends, 1u);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
 }
 
 TEST_F(ask, a_dead_actor_is_unavailable) {
-  caf::anon_send_exit(it, caf::exit_reason::kill);
-  run();
+  kill(it);
   auto client
     = open_to([this](context ctx, input<int>, output<int>) //
               -> task<int> { co_return co_await ctx.ask(it, 1h, 1, 1); });
-  run();
   EXPECT_EQ(client.code(), errc::unavailable);
 }
 
@@ -217,7 +204,6 @@ TEST_F(ask, an_actor_that_dies_with_the_question_unread_is_unavailable) {
     caf::anon_send_exit(it, caf::exit_reason::kill);
     co_return co_await ctx.ask(it, 1h, 1, 1);
   });
-  run();
   EXPECT_EQ(client.code(), errc::unavailable);
 }
 
@@ -225,7 +211,6 @@ TEST_F(ask, no_actor_at_all_is_an_invalid_argument) {
   auto client = open_to(
     [](context ctx, input<int>, output<int>) //
     -> task<int> { co_return co_await ctx.ask<int>(caf::actor{}, 1h, 1); });
-  run();
   EXPECT_EQ(client.code(), errc::invalid_argument);
 }
 
@@ -238,12 +223,10 @@ TEST_F(ask, an_answer_after_the_time_is_up_is_dropped) {
     co_await in.next();
     co_return late ? "in time" : "late";
   });
-  run();
   advance(1s);
   answer("too late");
   EXPECT_EQ(client.heard().ends, 0u);
   client.close();
-  run();
   EXPECT_EQ(client.output(), "late");
 }
 
@@ -256,13 +239,10 @@ TEST_F(ask, an_answer_to_who_has_lost_a_race_is_dropped) {
     co_await in.next();
     co_return std::to_string(first.index()) + std::to_string(second);
   });
-  run();
   client.send(1);
-  run();
   answer("too late");
   EXPECT_EQ(client.heard().ends, 0u);
   client.close();
-  run();
   EXPECT_EQ(client.output(), "12");
 }
 
@@ -273,9 +253,7 @@ TEST_F(ask, an_answer_to_who_was_cancelled_is_dropped) {
     const departure here{left};
     co_return co_await ctx.ask(it, 1h, "?"s);
   });
-  run();
   client.cancel();
-  run();
   EXPECT_EQ(client.code(), errc::cancelled);
   EXPECT_EQ(left, 1);
   answer("too late");
@@ -291,7 +269,6 @@ TEST_F(ask, answers_find_those_who_asked_in_any_order) {
       ctx.ask(it, 1h, "?"s), ctx.ask(other, 1s, 8, 2), ctx.ask(it, 1s, 9, 3));
     co_return x + std::to_string(y) + std::to_string(z);
   });
-  run();
   answer("at last");
   EXPECT_EQ(client.output(), "at last43");
   caf::anon_send_exit(other, caf::exit_reason::kill);

@@ -101,7 +101,6 @@ TEST_F(awaited_arguments, functions_with_a_name_may_hold_what_they_like) {
     const auto e = co_await ctx.run("function", seven);
     co_return a + b + std::to_string(c) + d + std::to_string(e);
   });
-  run();
   EXPECT_EQ(client.output(), text + text + "2" + text + "!7");
 }
 
@@ -116,7 +115,6 @@ TEST_F(awaited_arguments, values_with_a_name_can_be_sent_again) {
         co_await out.send(phase, 3);
       });
   auto client = open(flow);
-  run();
   EXPECT_EQ(
     client.heard().chunks,
     (std::vector{progress{phase, 1}, progress{phase, 2}, progress{phase, 3}}));
@@ -128,7 +126,6 @@ TEST_F(awaited_arguments, aggregates_with_nothing_to_destroy_need_no_name) {
         co_await out.send(point{1, 2});
       });
   auto client = open(flow);
-  run();
   EXPECT_EQ(client.heard().chunks, (std::vector{point{1, 2}}));
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <numeric>
-
-#include "support/deterministic.hpp"
-#include "support/recording_client.hpp"
+#include "support/flows.hpp"
 
 using namespace std::literals;
 
@@ -11,14 +8,7 @@ namespace tertulia::test::connection_actor_tests {
 
 namespace {
 
-struct connection_actor : deterministic {
-  template <class Flow, class... Options>
-  auto open(const Flow& flow, const Options&... options) {
-    return recording_client<typename Flow::in_type, typename Flow::out_type,
-                            typename Flow::stream_type>{
-      system, rt->front_desk(), flow, options...};
-  }
-
+struct connection_actor : flows {
   auto define_echo() {
     return rt->define_bidi_flow(
       "echo",
@@ -49,25 +39,15 @@ struct connection_actor : deterministic {
   }
 };
 
-std::vector<int> numbers(int count) {
-  std::vector<int> result(static_cast<std::size_t>(count));
-  std::iota(result.begin(), result.end(), 0);
-  return result;
-}
-
 } // namespace
 
 // -- one conversation ---------------------------------------------------------
 
 TEST_F(connection_actor, an_echo_answers_each_input_and_counts_them) {
   auto client = open(define_echo());
-  run();
   client.send("hello");
-  run();
   client.send("world");
-  run();
   client.close();
-  run();
   EXPECT_EQ(client.heard().chunks,
             (std::vector<std::string>{"echo: hello", "echo: world"}));
   EXPECT_EQ(client.code(), errc::ok);
@@ -78,10 +58,8 @@ TEST_F(connection_actor, an_echo_answers_each_input_and_counts_them) {
 TEST_F(connection_actor, nothing_is_left_behind_when_a_body_returns) {
   {
     auto client = open(define_echo());
-    run();
     EXPECT_EQ(extra_actors(), 2u) << "a client and its connection";
     client.close();
-    run();
   }
   run();
   EXPECT_EQ(extra_actors(), 0u);
@@ -89,9 +67,8 @@ TEST_F(connection_actor, nothing_is_left_behind_when_a_body_returns) {
 
 TEST_F(connection_actor, credit_for_inputs_rides_on_the_answer) {
   auto client = open(define_echo());
-  run();
   EXPECT_EQ(client.heard().input_credit, 1u);
-  client.send("hello");
+  client.post("hello");
   EXPECT_EQ(client.heard().input_credit, 0u);
   run();
   EXPECT_EQ(client.heard().input_credit, 1u);
@@ -100,21 +77,17 @@ TEST_F(connection_actor, credit_for_inputs_rides_on_the_answer) {
 
 TEST_F(connection_actor, inputs_accepted_before_a_close_are_delivered) {
   auto client = open(define_echo(), with_input_window(3));
-  run();
-  client.send("a");
-  client.send("b");
-  client.send("c");
+  client.post("a");
+  client.post("b");
+  client.post("c");
   client.close();
-  run();
   EXPECT_EQ(client.output(), "processed 3 messages");
 }
 
 TEST_F(connection_actor, closing_twice_is_closing_once) {
   auto client = open(define_echo());
-  run();
+  client.post_close();
   client.close();
-  client.close();
-  run();
   EXPECT_EQ(client.output(), "processed 0 messages");
 }
 
@@ -122,82 +95,81 @@ TEST_F(connection_actor, closing_twice_is_closing_once) {
 
 TEST_F(connection_actor, a_body_stops_exactly_when_its_credit_is_spent) {
   auto client = open(define_counter(), with_chunk_window(10));
-  run();
   client.send(1'000);
-  run();
   EXPECT_EQ(client.heard().chunks, numbers(10));
   client.grant(3);
-  run();
   EXPECT_EQ(client.heard().chunks, numbers(13));
   client.grant(2'000);
-  run();
   EXPECT_EQ(client.heard().chunks, numbers(1'000));
   EXPECT_EQ(client.heard().turns, 1u);
 }
 
 TEST_F(connection_actor, chunks_travel_in_batches_of_half_a_window) {
   auto client = open(define_counter());
-  run();
   client.send(64);
-  run();
   EXPECT_EQ(client.heard().batches, (std::vector<std::uint32_t>{32, 32}));
 }
 
 TEST_F(connection_actor, the_end_of_a_turn_costs_a_credit_too) {
   auto client = open(define_counter(), with_chunk_window(1));
-  run();
   client.send(1);
-  run();
   EXPECT_EQ(client.heard().chunks.size(), 1u);
   EXPECT_EQ(client.heard().turns, 0u);
   client.grant(1);
-  run();
   EXPECT_EQ(client.heard().turns, 1u);
 }
 
 TEST_F(connection_actor, a_window_of_zero_sends_only_what_was_asked_for) {
   auto client
     = open(define_counter(), with_chunk_window(0), with_input_window(0));
-  run();
   // The body waits for an input now, and has requested it.
   EXPECT_EQ(client.heard().input_credit, 1u);
   client.send(5);
-  run();
   EXPECT_TRUE(client.heard().chunks.empty());
   EXPECT_EQ(client.heard().input_credit, 0u) << "nobody waits for an input";
   for (int i = 1; i <= 5; ++i) {
     client.grant(1);
-    run();
     EXPECT_EQ(client.heard().chunks, numbers(i));
   }
   client.grant(1);
-  run();
   EXPECT_EQ(client.heard().turns, 1u);
   EXPECT_EQ(client.heard().input_credit, 1u) << "the body waits again";
 }
 
 TEST_F(connection_actor, credit_beyond_the_largest_window_is_not_believed) {
   auto client = open(define_counter());
-  run();
   for (int i = 0; i < 10; ++i)
     client.grant(std::numeric_limits<std::uint32_t>::max());
-  run();
   client.send(static_cast<int>(max_window) + 1'000);
-  run();
   EXPECT_EQ(client.heard().chunks.size(), max_window);
 }
 
 TEST_F(connection_actor, an_input_without_credit_ends_the_connection) {
   auto client = open(define_counter(), with_chunk_window(1));
-  run();
+  client.post(100);
+  client.post(100); // the body holds the first one, this one waits
   client.send(100);
-  client.send(100); // the body holds the first one, this one waits
   client.send(100);
-  run();
-  client.send(100);
-  run();
   EXPECT_EQ(client.code(), errc::resource_exhausted);
   EXPECT_EQ(client.heard().ends, 1u);
+}
+
+TEST_F(connection_actor, a_body_receives_that_an_input_had_no_credit) {
+  auto seen = errc::ok;
+  auto client = open_to(
+    [&](context ctx, input<int>, output<int>) -> task<> {
+      const auto slept = co_await as_expected(ctx.sleep(1h));
+      seen = code_of(slept.error());
+    },
+    with_input_window(2));
+  EXPECT_EQ(client.heard().open->input_credit, 2u);
+  for (int i = 0; i < 3; ++i)
+    client.post(i);
+  run();
+  EXPECT_EQ(client.code(), errc::resource_exhausted);
+  EXPECT_EQ(client.heard().end->inputs, 0u);
+  EXPECT_EQ(seen, errc::resource_exhausted);
+  EXPECT_EQ(extra_actors(), 1u);
 }
 
 TEST_F(connection_actor, a_window_gives_credit_back_in_halves) {
@@ -209,15 +181,12 @@ TEST_F(connection_actor, a_window_gives_credit_back_in_halves) {
       co_return sum;
     });
   auto client = open(flow, with_input_window(8));
-  run();
   for (int i = 0; i < 100; ++i) {
     ASSERT_GT(client.heard().input_credit, 0u);
     client.send(i);
-    run();
   }
   EXPECT_EQ(client.heard().credit_messages, 25u);
   client.close();
-  run();
   EXPECT_EQ(client.output(), 99 * 100 / 2);
 }
 
@@ -225,7 +194,6 @@ TEST_F(connection_actor, a_window_gives_credit_back_in_halves) {
 
 TEST_F(connection_actor, a_window_above_the_largest_is_refused) {
   auto client = open(define_echo(), with_chunk_window(max_window + 1));
-  run();
   EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument);
   EXPECT_EQ(extra_actors(), 1u);
 }
@@ -238,33 +206,36 @@ TEST_F(connection_actor, an_unknown_action_is_not_found) {
 }
 
 TEST_F(connection_actor, no_more_connections_open_than_the_options_allow) {
-  rt->stop();
-  run();
-  rt.reset();
+  stop_runtime();
   rt.emplace(system, runtime_options{.max_connections = 1});
   run();
   auto flow = define_echo();
   auto first = open(flow);
   auto second = open(flow);
-  run();
   EXPECT_TRUE(first.heard().open);
   EXPECT_EQ(code_of(second.heard().refused), errc::resource_exhausted);
   first.close();
-  run();
   auto third = open(flow);
-  run();
   EXPECT_TRUE(third.heard().open);
 }
 
 TEST_F(connection_actor, an_input_of_another_shape_names_its_path) {
-  auto client = open(define_counter());
-  run();
-  caf::anon_send(client.connection(),
-                 turn_input{payload::encoded(R"({"a":1})")});
-  run();
-  EXPECT_EQ(client.code(), errc::invalid_argument);
-  const auto status = to_status(client.heard().end->reason);
-  EXPECT_EQ(status.message(), "$: expected an integer, found an object");
+  const auto flow = define_counter();
+  const std::pair<payload, const char*> rows[] = {
+    {payload::encoded(R"({"a":1})"), "$: expected an integer, found an object"},
+    {payload::encoded("{"), "$: expected JSON, found an error at byte 2"},
+    {payload{}, "$: expected a value, found none"},
+  };
+  for (const auto& [input, message] : rows) {
+    auto client = open(flow);
+    caf::anon_send(client.connection(), turn_input{input});
+    run();
+    EXPECT_EQ(client.code(), errc::invalid_argument);
+    const auto status = to_status(client.heard().end->reason);
+    EXPECT_NE(status.message().find(message), std::string::npos)
+      << status.message();
+    EXPECT_EQ(extra_actors(), 1u);
+  }
 }
 
 TEST_F(connection_actor, an_input_after_the_close_is_refused_alone) {
@@ -276,11 +247,8 @@ TEST_F(connection_actor, an_input_after_the_close_is_refused_alone) {
       co_return 7;
     });
   auto client = open(flow);
-  run();
   client.close();
-  run();
   client.send(1);
-  run();
   EXPECT_EQ(client.heard().ends, 0u);
   advance(1s);
   EXPECT_EQ(client.output(), 7);
@@ -297,9 +265,7 @@ TEST_F(connection_actor, what_was_sent_before_an_error_comes_before_it) {
       throw status_error{errc::out_of_range, "too far", R"({"by":3})"};
     });
   auto client = open(flow);
-  run();
   client.send(0);
-  run();
   EXPECT_EQ(client.heard().chunks, (std::vector{1, 2}));
   const auto status = to_status(client.heard().end->reason);
   EXPECT_EQ(status.code(), errc::out_of_range);
@@ -309,18 +275,14 @@ TEST_F(connection_actor, what_was_sent_before_an_error_comes_before_it) {
 
 TEST_F(connection_actor, the_last_word_counts_chunks_and_inputs) {
   auto client = open(define_counter());
-  run();
   client.send(5);
-  run();
   client.close();
-  run();
   EXPECT_EQ(client.heard().end->chunks, 5u);
   EXPECT_EQ(client.heard().end->inputs, 1u);
 }
 
 TEST_F(connection_actor, a_runtime_that_stops_tells_its_clients) {
   auto client = open(define_echo());
-  run();
   rt->stop();
   run();
   EXPECT_EQ(client.code(), errc::unavailable);
@@ -330,10 +292,8 @@ TEST_F(connection_actor, a_runtime_that_stops_tells_its_clients) {
 TEST_F(connection_actor, a_stopping_runtime_opens_nothing) {
   auto flow = define_echo();
   auto first = open(flow);
-  run();
   rt->stop();
   auto second = open(flow);
-  run();
   EXPECT_EQ(code_of(second.heard().refused), errc::unavailable);
 }
 
@@ -347,10 +307,9 @@ TEST_F(connection_actor, inputs_that_have_waited_come_once_and_in_order) {
       co_return 0;
     });
   auto client = open(flow, with_input_window(200));
-  run();
   std::vector<int> said;
   for (auto i = 0; i < 200; ++i) {
-    client.send(i);
+    client.post(i);
     said.push_back(i);
   }
   run();

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <numeric>
-
 #include "support/nested.hpp"
 
 using namespace std::literals;
@@ -11,12 +9,6 @@ namespace tertulia::test::nested_credit_tests {
 namespace {
 
 struct nested_credit : nested {};
-
-std::vector<int> numbers(int count) {
-  std::vector<int> result(static_cast<std::size_t>(count));
-  std::iota(result.begin(), result.end(), 0);
-  return result;
-}
 
 } // namespace
 
@@ -33,9 +25,7 @@ TEST_F(nested_credit, a_next_that_lost_a_race_has_taken_nothing) {
     while (auto x = co_await talk.next())
       co_await out.send(*x);
   });
-  run();
   client.send(0);
-  run();
   EXPECT_EQ(client.heard().chunks, (std::vector{1, 0, 1}));
   EXPECT_EQ(client.code(), errc::ok);
 }
@@ -60,7 +50,6 @@ TEST_F(nested_credit, a_send_that_lost_a_race_has_sent_nothing) {
     talk.close();
     co_return (first.index() == 0 ? 0 : -1'000) + co_await talk.output();
   });
-  run();
   ASSERT_EQ(client.heard().ends, 1u);
   EXPECT_EQ(client.output(), 101);
 }
@@ -87,7 +76,6 @@ TEST_F(nested_credit, two_parts_that_read_at_once_get_different_chunks) {
       co_return *x&&* y ? **x + **y : -1;
     co_return code_of(y.error()) == errc::failed_precondition ? 11 : -2;
   });
-  run();
   ASSERT_EQ(client.heard().ends, 1u);
   EXPECT_EQ(client.output(), 11);
 }
@@ -106,17 +94,14 @@ TEST_F(nested_credit, a_client_that_lags_holds_up_the_innermost_producer) {
       co_return co_await talk.output();
     },
     with_chunk_window(4));
-  run();
   EXPECT_EQ(client.heard().chunks, numbers(4));
   // Chunks of the client, of the outer body, and of the inner window.
   EXPECT_LE(produced, 4 + 8 + 16);
   client.grant(100);
-  run();
   EXPECT_EQ(client.heard().chunks, numbers(104));
   EXPECT_LE(produced, 104 + 8 + 16);
   while (!client.heard().end) {
     client.grant(max_window);
-    run();
   }
   EXPECT_EQ(client.output(), 1'000'000);
   EXPECT_EQ(client.heard().chunks, numbers(1'000'000));
@@ -138,22 +123,17 @@ TEST_F(nested_credit, windows_of_zero_pass_one_thing_at_a_time) {
       co_return co_await talk.output();
     },
     with_input_window(0), with_chunk_window(0));
-  run();
   EXPECT_EQ(client.heard().input_credit, 1u);
   client.send(5);
-  run();
   EXPECT_EQ(produced, 1) << "one chunk is in the outer body's hands";
   for (int i = 1; i <= 5; ++i) {
     client.grant(1);
-    run();
     EXPECT_EQ(client.heard().chunks, numbers(i));
     EXPECT_EQ(produced, std::min(i + 1, 5));
   }
   client.grant(1);
-  run();
   EXPECT_EQ(client.heard().turns, 1u);
   client.close();
-  run();
   EXPECT_EQ(client.output(), 5);
 }
 
@@ -173,7 +153,6 @@ TEST_F(nested_credit, an_inner_body_that_lags_holds_up_the_sender) {
     talk.close();
     co_await talk.output();
   });
-  run();
   EXPECT_EQ(sent, 3);
   advance(1s);
   EXPECT_EQ(sent, 100);

@@ -34,7 +34,6 @@ TEST_F(nested_flows, a_body_can_be_the_client_of_another) {
       co_await out.send(*x);
     co_return co_await talk.output();
   });
-  run();
   EXPECT_EQ(client.output(), 3);
   EXPECT_EQ(client.heard().chunks, (std::vector{0, 1, 2}));
   EXPECT_EQ(inner_left, 1);
@@ -57,7 +56,6 @@ TEST_F(nested_flows, next_is_empty_at_the_end_of_a_turn_and_goes_on_after_it) {
     const auto again = co_await talk.next();
     co_return !end && !again && talk.finished();
   });
-  run();
   EXPECT_TRUE(client.output());
   EXPECT_EQ(client.heard().chunks, (std::vector{0, 1, -1, -1, 2, -1}));
 }
@@ -71,7 +69,6 @@ TEST_F(nested_flows, the_output_can_be_asked_for_twice) {
     const auto first = co_await talk.output();
     co_return first + co_await talk.output();
   });
-  run();
   EXPECT_EQ(client.output(), 14);
 }
 
@@ -85,7 +82,6 @@ TEST_F(nested_flows, init_data_reaches_the_inner_body) {
     auto talk = co_await inner.open(ctx, init);
     co_return co_await talk.output();
   });
-  run();
   EXPECT_EQ(client.output(), "init data");
 }
 
@@ -104,7 +100,6 @@ TEST_F(nested_flows, the_output_comes_even_if_chunks_are_unread) {
           co_await talk.next();
         co_return co_await talk.output();
       });
-      run();
       ASSERT_EQ(client.heard().ends, 1u) << window << ' ' << read;
       EXPECT_EQ(client.output(), 1'000);
     }
@@ -122,7 +117,6 @@ TEST_F(nested_flows, after_the_output_there_is_nothing_to_read) {
     const auto rest = co_await talk.next();
     co_return !rest && talk.finished();
   });
-  run();
   EXPECT_TRUE(client.output());
 }
 
@@ -142,7 +136,6 @@ TEST_F(nested_flows, an_error_comes_after_the_chunks_and_to_all_who_ask) {
     co_return told(next.error()) + ", " + told(output.error()) + ", "
       + told(again.error());
   });
-  run();
   advance(1s);
   const auto error = R"(out_of_range too far {"by":3})"s;
   EXPECT_EQ(client.output(), error + ", " + error + ", " + error);
@@ -156,7 +149,6 @@ TEST_F(nested_flows, an_error_that_nobody_catches_ends_the_outer_flow_too) {
     auto talk = co_await inner.open(ctx);
     co_return co_await talk.output();
   });
-  run();
   EXPECT_EQ(told(client.heard().end->reason),
             R"(out_of_range too far {"by":3})");
   EXPECT_EQ(extra_actors(), 1u);
@@ -181,7 +173,6 @@ TEST_F(nested_flows, sending_fails_after_a_close_a_cancel_and_the_end) {
     co_await ctx.sleep(1s);
     codes.push_back(code_of((co_await as_expected(finished.send(1))).error()));
   });
-  run();
   advance(1s);
   EXPECT_EQ(client.code(), errc::ok);
   EXPECT_EQ(codes, (std::vector{errc::failed_precondition, errc::cancelled,
@@ -199,7 +190,6 @@ TEST_F(nested_flows, a_send_that_waits_ends_with_the_connection) {
     const auto sent = co_await as_expected(talk.send(2));
     co_return static_cast<int>(code_of(sent.error()));
   });
-  run();
   EXPECT_EQ(client.heard().ends, 0u);
   advance(1s);
   EXPECT_EQ(client.output(), static_cast<int>(errc::failed_precondition));
@@ -217,7 +207,6 @@ TEST_F(nested_flows, an_action_that_nobody_knows_is_not_found) {
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     auto talk = co_await unknown.open(ctx);
   });
-  run();
   EXPECT_EQ(client.code(), errc::not_found);
 }
 
@@ -237,7 +226,6 @@ TEST_F(nested_flows, what_cannot_be_read_is_an_error_to_all_who_ask) {
     }
     co_await talk.send(1);
   });
-  run();
   EXPECT_EQ(heard,
             std::vector(4, "invalid_argument $[0]: expected a string, found 0 "
                            R"({"expected":"a string","path":"$[0]"})"s));
@@ -257,7 +245,6 @@ TEST_F(nested_flows, an_action_of_a_runtime_that_is_gone_is_unavailable) {
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     auto talk = co_await inner.open(ctx);
   });
-  run();
   EXPECT_EQ(client.code(), errc::unavailable);
 }
 
@@ -266,7 +253,6 @@ TEST_F(nested_flows, options_that_make_no_sense_are_refused) {
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     auto talk = co_await inner.open(ctx, with_input_window(max_window + 1));
   });
-  run();
   EXPECT_EQ(client.code(), errc::invalid_argument);
   EXPECT_EQ(extra_actors(), 1u);
 }
@@ -279,11 +265,9 @@ TEST_F(nested_flows, who_drops_a_connection_cancels_it) {
     { auto talk = co_await inner.open(ctx); }
     co_await in.next();
   });
-  run();
   EXPECT_EQ(inner_left, 1);
   EXPECT_EQ(extra_actors(), 2u);
   client.close();
-  run();
   EXPECT_EQ(client.code(), errc::ok);
 }
 
@@ -300,10 +284,8 @@ TEST_F(nested_flows, a_cancel_from_outside_unwinds_every_level) {
     co_await talk.next();
     co_return 0;
   });
-  run();
   EXPECT_EQ(extra_actors(), 4u);
   client.cancel();
-  run();
   EXPECT_EQ(client.code(), errc::cancelled);
   EXPECT_EQ(inner_left, 2);
   EXPECT_EQ(extra_actors(), 1u);
@@ -315,9 +297,7 @@ TEST_F(nested_flows, a_client_that_dies_takes_every_level_with_it) {
     auto talk = co_await inner.open(ctx);
     co_return co_await talk.output();
   });
-  run();
   client.die();
-  run();
   EXPECT_EQ(inner_left, 1);
   EXPECT_EQ(extra_actors(), 0u);
 }
@@ -328,9 +308,7 @@ TEST_F(nested_flows, an_outer_flow_that_is_killed_takes_the_inner_one_along) {
     auto talk = co_await inner.open(ctx);
     co_await when_all(talk.next(), ctx.sleep(1h));
   });
-  run();
-  caf::anon_send_exit(client.connection(), caf::exit_reason::kill);
-  run();
+  kill(client.connection());
   EXPECT_EQ(client.code(), errc::aborted);
   EXPECT_EQ(inner_left, 1);
   EXPECT_EQ(extra_actors(), 1u);
@@ -352,10 +330,8 @@ TEST_F(nested_flows, an_inner_flow_that_is_killed_is_aborted) {
     codes.push_back(code_of((co_await as_expected(talk.next())).error()));
     codes.push_back(code_of((co_await as_expected(talk.output())).error()));
   });
-  run();
   EXPECT_EQ(client.heard().chunks, std::vector{1});
-  caf::anon_send_exit(victim, caf::exit_reason::kill);
-  run();
+  kill(victim);
   EXPECT_EQ(client.code(), errc::ok);
   EXPECT_EQ(codes, std::vector(2, errc::aborted));
 }
@@ -368,10 +344,8 @@ TEST_F(nested_flows, a_connection_that_opens_when_nobody_waits_is_cancelled) {
     co_await in.next();
     co_return first.index();
   });
-  run();
   EXPECT_EQ(extra_actors(), 2u) << "the client and the outer connection";
   client.close();
-  run();
   EXPECT_EQ(client.output(), 1u);
 }
 
@@ -394,7 +368,6 @@ TEST_F(nested_flows, the_inner_span_is_a_child_of_the_step_that_opened_it) {
     elsewhere.close();
     co_await elsewhere.output();
   });
-  run();
   EXPECT_EQ(client.code(), errc::ok);
   const auto outer = recorder->find("/bidi-flow/flow2");
   const auto step = recorder->find("opening");

@@ -8,7 +8,10 @@ namespace tertulia::test::when_tests {
 
 namespace {
 
-struct when : flows {};
+struct when : flows {
+  int left = 0; ///< parts that have ended
+  int left_before = 0;
+};
 
 task<int> later(context ctx, caf::timespan delay, int value,
                 int* left = nullptr) {
@@ -34,13 +37,9 @@ task<int> now(int value) {
 
 /// Sleeps for an hour, and sets `heard` if it is cancelled.
 task<int> last_wish(context ctx, bool& heard) {
-  try {
-    co_await ctx.sleep(1h);
-  } catch (const status_error& x) {
-    heard = x.code() == errc::cancelled;
-    throw;
-  }
-  co_return 0;
+  const auto slept = co_await as_expected(ctx.sleep(1h));
+  heard = !slept && code_of(slept.error()) == errc::cancelled;
+  raise(slept.error());
 }
 
 } // namespace
@@ -56,7 +55,6 @@ TEST_F(when, when_all_yields_every_value_and_nothing_for_none) {
     static_assert(std::is_same_v<decltype(sent), nothing>);
     co_return std::to_string(number) + std::to_string(*input);
   });
-  run();
   EXPECT_EQ(client.heard().chunks, std::vector{1});
   client.send(4);
   advance(1s);
@@ -73,7 +71,6 @@ TEST_F(when, when_all_of_nothing_is_over_at_once) {
     co_await when_all(std::vector<task<>>{});
     co_return empty.empty();
   });
-  run();
   EXPECT_TRUE(client.output());
 }
 
@@ -85,7 +82,6 @@ TEST_F(when, when_all_of_a_vector_keeps_the_order) {
       parts.push_back(later(ctx, (5 - i) * 1s, i));
     co_return co_await when_all(std::move(parts));
   });
-  run();
   advance(4s);
   EXPECT_EQ(client.heard().ends, 0u);
   advance(1s);
@@ -93,21 +89,15 @@ TEST_F(when, when_all_of_a_vector_keeps_the_order) {
 }
 
 TEST_F(when, when_all_of_a_vector_cancels_the_others_when_one_fails) {
-  int left = 0;
-  int left_before = 0;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     std::vector<task<int>> parts;
     for (int i = 0; i < 3; ++i)
       parts.push_back(later(ctx, 1h, i, &left));
     parts.push_back(fail_later(ctx, 1s, errc::data_loss));
-    try {
-      co_await when_all(std::move(parts));
-    } catch (...) {
-      left_before = left;
-      throw;
-    }
+    const auto all = co_await as_expected(when_all(std::move(parts)));
+    left_before = left;
+    raise(all.error());
   });
-  run();
   EXPECT_EQ(left, 0);
   advance(1s);
   EXPECT_EQ(client.code(), errc::data_loss);
@@ -115,19 +105,14 @@ TEST_F(when, when_all_of_a_vector_cancels_the_others_when_one_fails) {
 }
 
 TEST_F(when, a_part_that_fails_cancels_the_others_and_they_unwind_first) {
-  int left = 0;
-  int left_before = 0;
   bool heard = false;
   auto client = open_to([&](context ctx, input<int> in, output<int>) -> task<> {
-    try {
-      co_await when_all(later(ctx, 1h, 1, &left), last_wish(ctx, heard),
-                        fail_later(ctx, 1s, errc::data_loss), in.next());
-    } catch (...) {
-      left_before = left;
-      throw;
-    }
+    const auto all = co_await as_expected(
+      when_all(later(ctx, 1h, 1, &left), last_wish(ctx, heard),
+               fail_later(ctx, 1s, errc::data_loss), in.next()));
+    left_before = left;
+    raise(all.error());
   });
-  run();
   advance(1s);
   EXPECT_EQ(client.code(), errc::data_loss);
   EXPECT_EQ(to_status(client.heard().end->reason).message(), "failed later");
@@ -141,20 +126,17 @@ TEST_F(when, the_failure_that_comes_first_is_the_one_that_is_thrown) {
                       fail_later(ctx, 1s, errc::not_found),
                       fail_later(ctx, 1s, errc::internal));
   });
-  run();
   advance(2s);
   EXPECT_EQ(client.code(), errc::not_found);
 }
 
 TEST_F(when,
        a_part_that_fails_before_the_others_begin_keeps_them_from_waiting) {
-  int left = 0;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<int> {
     const auto result = co_await as_expected(
       when_all(fail_now(errc::data_loss), later(ctx, 1h, 1, &left)));
     co_return result ? -1 : left;
   });
-  run();
   EXPECT_EQ(client.output(), 1);
 }
 
@@ -172,22 +154,18 @@ TEST_F(when, when_any_says_who_was_first) {
     }
     co_return seen;
   });
-  run();
   advance(30s);
   EXPECT_EQ(client.heard().ends, 0u);
   client.send(7);
-  run();
   EXPECT_EQ(client.output(), "10x7");
 }
 
 TEST_F(when, the_loser_has_unwound_when_when_any_returns) {
-  int left = 0;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<int> {
     const auto first = co_await when_any(
       later(ctx, 1h, 1, &left), later(ctx, 1s, 2), later(ctx, 1h, 3, &left));
     co_return first.index() == 1 ? left : -1;
   });
-  run();
   advance(1s);
   EXPECT_EQ(client.output(), 2);
 }
@@ -205,7 +183,6 @@ TEST_F(when, a_loser_that_goes_on_without_waiting_ends_first) {
     co_await when_any(stubborn(ctx, order), ctx.sleep(1s));
     order.push_back(9);
   });
-  run();
   advance(1s);
   EXPECT_EQ(client.code(), errc::ok);
   EXPECT_EQ(order, (std::vector{0, 1, 2, 9}));
@@ -218,10 +195,8 @@ TEST_F(when, an_input_wait_that_lost_has_taken_nothing) {
     const auto next = co_await in.next();
     co_return first.index() == 0 ? *next : -1;
   });
-  run();
   advance(1s);
   client.send(5);
-  run();
   EXPECT_EQ(client.output(), 5);
 }
 
@@ -234,9 +209,7 @@ TEST_F(when, an_input_wait_that_was_woken_and_lost_has_taken_nothing) {
       co_return first.index() == 0 ? *next : -1;
     },
     with_chunk_window(0));
-  run();
   client.send(5, 1);
-  run();
   EXPECT_EQ(client.output(), 5);
   EXPECT_EQ(client.heard().chunks, std::vector{1});
 }
@@ -248,9 +221,7 @@ TEST_F(when, a_loser_that_was_woken_gives_its_credit_back) {
       co_await out.send(3);
     },
     with_chunk_window(0));
-  run();
   client.grant(2);
-  run();
   EXPECT_EQ(client.heard().chunks, (std::vector{1, 3}));
   EXPECT_EQ(client.code(), errc::ok);
 }
@@ -268,11 +239,8 @@ TEST_F(when, a_loser_with_credit_passes_it_to_who_waits_behind_it) {
       co_await when_all(race(out), behind(in, out));
     },
     with_chunk_window(0));
-  run();
   client.send(0);
-  run();
   client.grant(2);
-  run();
   EXPECT_EQ(client.heard().chunks, (std::vector{1, 3}));
   EXPECT_EQ(client.code(), errc::ok);
 }
@@ -286,23 +254,19 @@ TEST_F(when, of_parts_that_are_ready_at_once_the_first_one_wins) {
     co_return std::to_string(one.index()) + std::to_string(two.index())
       + (rest ? "left" : "none");
   });
-  client.sink();
   run();
   EXPECT_EQ(client.heard().ends, 0u);
   client.send(1);
-  run();
   EXPECT_EQ(client.output(), "01left");
 }
 
 TEST_F(when, when_any_throws_what_ended_the_first_part) {
-  int left = 0;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<int> {
     const auto first = co_await as_expected(
       when_any(later(ctx, 1h, 1, &left), fail_later(ctx, 1s, errc::not_found)));
     co_return first || left != 1 ? -1
                                  : static_cast<int>(code_of(first.error()));
   });
-  run();
   advance(1s);
   EXPECT_EQ(client.output(), static_cast<int>(errc::not_found));
 }
@@ -320,7 +284,6 @@ TEST_F(when, a_part_that_fails_after_it_has_lost_is_not_heard) {
     const auto first = co_await when_any(sore(ctx), later(ctx, 1s, 4));
     co_return std::get<1>(first);
   });
-  run();
   advance(1s);
   EXPECT_EQ(client.output(), 4);
 }
@@ -328,7 +291,6 @@ TEST_F(when, a_part_that_fails_after_it_has_lost_is_not_heard) {
 // -- nested, and cancelled from outside ---------------------------------------
 
 TEST_F(when, races_can_be_parts_of_others) {
-  int left = 0;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<int> {
     const auto [x, y, z]
       = co_await when_all(when_any(later(ctx, 1h, 1, &left), later(ctx, 1s, 2)),
@@ -336,7 +298,6 @@ TEST_F(when, races_can_be_parts_of_others) {
                           later(ctx, 3s, 5));
     co_return std::get<1>(x) * 100 + std::get<0>(y) * 10 + z;
   });
-  run();
   advance(1s);
   EXPECT_EQ(left, 1);
   advance(1s);
@@ -346,35 +307,25 @@ TEST_F(when, races_can_be_parts_of_others) {
 }
 
 TEST_F(when, a_failure_inside_cancels_the_races_beside_it) {
-  int left = 0;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     co_await when_all(
       when_any(later(ctx, 1h, 1, &left), later(ctx, 1h, 2, &left)),
       when_all(later(ctx, 1h, 3, &left), fail_later(ctx, 1s, errc::data_loss)));
   });
-  run();
   advance(1s);
   EXPECT_EQ(client.code(), errc::data_loss);
   EXPECT_EQ(left, 3);
 }
 
 TEST_F(when, a_cancel_unwinds_every_part_before_the_body) {
-  int left = 0;
-  int left_before = 0;
   auto client = open_to([&](context ctx, input<int> in, output<int>) -> task<> {
-    try {
-      co_await when_all(when_any(later(ctx, 1h, 1, &left), in.next()),
-                        when_all(later(ctx, 1h, 2, &left),
-                                 later(ctx, 1h, 3, &left)));
-    } catch (const status_error& x) {
-      if (x.code() == errc::cancelled)
-        left_before = left;
-      throw;
-    }
+    const auto all = co_await as_expected(
+      when_all(when_any(later(ctx, 1h, 1, &left), in.next()),
+               when_all(later(ctx, 1h, 2, &left), later(ctx, 1h, 3, &left))));
+    left_before = left;
+    raise(all.error());
   });
-  run();
   client.cancel();
-  run();
   EXPECT_EQ(client.code(), errc::cancelled);
   EXPECT_EQ(left_before, 3);
 }
@@ -387,7 +338,6 @@ TEST_F(when, a_cancel_during_a_race_keeps_its_own_reason) {
       co_return static_cast<int>(code_of(result.error()));
     },
     with_deadline(1s));
-  run();
   advance(1s);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
 }
@@ -406,15 +356,12 @@ TEST_F(when, nothing_starts_any_more_after_a_cancel) {
     const auto any = co_await as_expected(when_any(part(started)));
     codes.push_back(code_of(any.error()));
   });
-  run();
   client.cancel();
-  run();
   EXPECT_EQ(codes, std::vector(3, errc::cancelled));
   EXPECT_EQ(started, 0);
 }
 
 TEST_F(when, a_body_killed_amid_races_frees_all_its_parts) {
-  int left = 0;
   auto client = open_to([&](context ctx, input<int> in, output<int> out) //
                         -> task<> {
     const departure here{left};
@@ -425,9 +372,7 @@ TEST_F(when, a_body_killed_amid_races_frees_all_its_parts) {
                       when_all(std::move(many)),
                       when_any(out.send(1), out.send(2)));
   });
-  run();
-  caf::anon_send_exit(client.connection(), caf::exit_reason::kill);
-  run();
+  kill(client.connection());
   EXPECT_EQ(left, 4);
   EXPECT_EQ(client.code(), errc::aborted);
 }
@@ -444,8 +389,7 @@ TEST_F(when, a_body_killed_amid_races_leaves_no_timer_armed) {
                       when_all(std::move(many)));
   });
   run();
-  caf::anon_send_exit(client.connection(), caf::exit_reason::kill);
-  run();
+  kill(client.connection());
   advance(1s);
   EXPECT_EQ(brief.code(), errc::ok);
   EXPECT_FALSE(sched.clock().has_pending_timeout());

@@ -47,7 +47,6 @@ struct generate : generating {
     auto result = std::make_shared<ai::generation>();
     auto client = open_to([&, result](context ctx, input<int>, output<int>) //
                           -> task<> { *result = co_await begin(ctx); });
-    run();
     failure = to_error_code(client);
     return *result;
   }
@@ -168,7 +167,6 @@ TEST_F(generate, the_tools_of_one_answer_run_side_by_side) {
     const auto made = co_await ai::generate(ctx, model(), ai::with_tools(slow));
     co_return made.text();
   });
-  run();
   EXPECT_EQ(slow_left, 0);
   advance(1s);
   EXPECT_EQ(slow_left, 2);
@@ -234,7 +232,6 @@ TEST_F(generate, a_tool_can_fail_the_turn) {
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     co_await ai::generate(ctx, model(), ai::with_tools(bad, slow));
   });
-  run();
   advance(1s);
   EXPECT_EQ(script->asked.size(), 2u)
     << "the model's own mistake fails nothing";
@@ -303,7 +300,6 @@ TEST_F(generate, an_answer_can_be_a_value_of_a_type) {
         co_return co_await ai::generate<recipe>(ctx, model(),
                                                 ai::with_prompt("Soup?"));
       });
-  run();
   EXPECT_EQ(client.output(), (recipe{"soup", 4}));
   EXPECT_EQ(script->asked.at(0).output_schema, schema_of<recipe>());
 }

@@ -65,14 +65,12 @@ struct interrupts : generating {
 
   template <class Client>
   void ask(Client& client) {
-    run();
     say(client, {ai::user_text("Pay them")});
   }
 
   template <class Client>
   void say(Client& client, std::vector<ai::message> messages) {
     client.send(ai::conversation_input{std::move(messages)});
-    run();
   }
 
   /// Returns the questions to a person that have arrived since the last call.
@@ -91,7 +89,6 @@ struct interrupts : generating {
   template <class Client>
   ai::message_log end(Client& client) {
     client.close();
-    run();
     return client.output().state.messages;
   }
 
@@ -99,9 +96,7 @@ struct interrupts : generating {
   status_error refusal_of(std::vector<ai::message> messages) {
     auto client
       = open(rt->action("/session-flow/teller"), with_session_id("s"));
-    run();
     client.send(to_json(ai::conversation_input{std::move(messages)}));
-    run();
     return to_status(client.heard().end.value().reason);
   }
 
@@ -169,16 +164,13 @@ TEST_F(interrupts, what_an_approved_tool_adds_stands_behind_the_responses) {
   answers(model_says(ai::part::request("note", {}, "n")),
           model_says(ai::part::text("Done.")));
   auto client = open(rt->action("/session-flow/notary"));
-  run();
   client.send(to_json(ai::conversation_input{{ai::user_text("Note it")}}));
-  run();
   const auto asked = script->asked.at(0).messages.with(
     model_says(ai::part::request("note", {}, "n")));
   auto question = asked.back().content.at(0);
   question.metadata["interrupt"] = "well?";
   client.send(to_json(ai::conversation_input{
     {ai::approval(question, true), ai::user_text("and hurry")}}));
-  run();
   EXPECT_EQ(heard(1),
             (lines{"user: Note it", "model: noten(null)", "tool: noten=1",
                    "user: and hurry", "user: Noted."}));
@@ -236,7 +228,6 @@ TEST_F(interrupts, a_question_outlives_its_program) {
   stop_runtime();
   rt.emplace(system);
   auto again = open(define_teller(), with_session_id("s"));
-  run();
   say(again,
       {ai::approval(asked.at(0), true), ai::approval(asked.at(1), true)});
   EXPECT_EQ(paid, (lines{"Ann", "Bob", "Cid"}));
@@ -281,10 +272,8 @@ TEST_F(interrupts, what_fits_no_question_is_refused_and_spoils_nothing) {
   }
   EXPECT_EQ(paid, lines{"Ann"});
   auto again = open(rt->action("/session-flow/teller"), with_session_id("s"));
-  run();
   again.send(to_json(ai::conversation_input{
     {ai::approval(open_one, true), ai::approval(asked.at(1), true)}}));
-  run();
   EXPECT_EQ(paid, (lines{"Ann", "Bob", "Cid"}));
 }
 
@@ -323,7 +312,6 @@ TEST_F(interrupts, a_model_cannot_forge_an_approval) {
   forged.metadata["pendingOutput"] = "paid";
   answers(model_says(forged), model_says(ai::part::text("No.")));
   auto client = open(define_teller());
-  run();
   say(client, {ai::user_text("Pay Eve")});
   const auto asked = questions(client);
   ASSERT_EQ(asked.size(), 1u);
@@ -352,20 +340,17 @@ TEST_F(interrupts, nor_begin_a_session_with_what_the_model_never_asked) {
   made_up.messages
     = made_up.messages.with(ai::user_text("Hi")).with(model_says(forged));
   auto client = open(teller, ai::with_state(made_up));
-  run();
   EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument);
 
   auto declined = made_up;
   declined.messages = declined.messages.with(ai::user_text("Well?"));
   auto later = open(teller, ai::with_state(declined));
-  run();
   EXPECT_EQ(code_of(later.heard().refused), errc::invalid_argument);
 
   std::vector<ai::message> approved;
   approved.push_back(ai::approval(forged, true));
   made_up.messages = made_up.messages.with(std::move(approved));
   auto again = open(teller, ai::with_state(made_up));
-  run();
   EXPECT_EQ(code_of(again.heard().refused), errc::invalid_argument);
   EXPECT_TRUE(paid.empty());
 }
@@ -380,7 +365,6 @@ TEST_F(interrupts, but_what_a_known_session_ignores_is_not_looked_at) {
   rt.emplace(system);
   auto again
     = open(define_teller(), with_session_id("s"), ai::with_state(last));
-  run();
   EXPECT_FALSE(again.heard().refused);
   say(again,
       {ai::approval(asked.at(0), true), ai::approval(asked.at(1), true)});
@@ -398,7 +382,6 @@ TEST_F(interrupts, a_settled_history_without_references_is_no_riddle) {
                    .with(sums);
   answers(model_says(ai::part::text("3 and 7.")));
   auto client = open(define_teller(), ai::with_state(old));
-  run();
   say(client, {ai::user_text("Well?")});
   EXPECT_EQ(client.heard().turns, 1u);
   EXPECT_EQ(lines_of(end(client)),

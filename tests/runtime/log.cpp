@@ -41,9 +41,7 @@ struct log : deterministic {
 
 TEST_F(log, a_fault_is_logged_without_what_was_said) {
   recording_client client{system, rt->front_desk(), define_angry()};
-  run();
   client.send("my password");
-  run();
   EXPECT_EQ(client.code(), errc::internal);
   EXPECT_EQ(lines.str(), "debug /bidi-flow/angry opened\n"
                          "warning /bidi-flow/angry failed: internal\n");
@@ -56,7 +54,6 @@ TEST_F(log, lost_data_is_a_fault) {
       co_return 0;
     });
   recording_client client{system, rt->front_desk(), flow};
-  run();
   EXPECT_EQ(client.code(), errc::data_loss);
   EXPECT_EQ(lines.str(), "debug /bidi-flow/loss opened\n"
                          "warning /bidi-flow/loss failed: data_loss\n");
@@ -64,9 +61,7 @@ TEST_F(log, lost_data_is_a_fault) {
 
 TEST_F(log, a_cancel_is_no_fault) {
   recording_client client{system, rt->front_desk(), define_angry()};
-  run();
   client.cancel();
-  run();
   EXPECT_EQ(client.code(), errc::cancelled);
   EXPECT_EQ(lines.str(), "debug /bidi-flow/angry opened\n");
 }

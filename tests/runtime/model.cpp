@@ -74,7 +74,6 @@ TEST_F(model, a_body_hears_each_piece_and_gets_the_whole_answer) {
                                          return out.send(x.text());
                                        });
   });
-  run();
   EXPECT_EQ(client.heard().chunks, (std::vector{"a"s, "b"s, "c"s}));
   advance(250ms);
   ai::model_response expected{ai::model_text("abc"), ai::finish_reason::stop};
@@ -95,7 +94,6 @@ TEST_F(model, who_hears_may_be_a_plain_function_or_nobody) {
     const auto second = co_await parrot.generate(ctx, asking("def"));
     co_return first.text() + second.text();
   });
-  run();
   advance(250ms);
   advance(250ms);
   EXPECT_EQ(client.output(), "abcdef");
@@ -109,7 +107,6 @@ TEST_F(model, the_messages_are_shared_with_the_caller) {
     ai::generate_request request{log, "Be brief."};
     co_await parrot.generate(ctx, std::move(request));
   });
-  run();
   EXPECT_TRUE(last.messages.same_as(log));
   EXPECT_EQ(last.system, "Be brief.");
 }
@@ -121,7 +118,6 @@ TEST_F(model, it_waits_for_a_caller_that_lags) {
       = [=](const ai::model_response_chunk&) { return ctx.sleep(1h); };
     co_await parrot.generate(ctx, asking(std::string(100'000, 'x')), hear);
   });
-  run();
   EXPECT_GT(sent, 0u);
   EXPECT_LE(sent, 128u);
 }
@@ -130,7 +126,6 @@ TEST_F(model, it_runs_by_key_with_json) {
   define_parrot();
   const auto init = to_json(asking("ab"));
   auto client = open(rt->action("/model/parrot"), with_init(init));
-  run();
   advance(250ms);
   EXPECT_EQ(client.heard().chunks,
             (std::vector{json::parse(R"({"content":[{"text":"a"}],)"
@@ -152,7 +147,6 @@ TEST_F(model, what_it_does_not_stream_is_heard_at_the_end) {
                          co_return ai::model_response{std::move(answer)};
                        });
   auto client = open(silent.action(), with_init{asking("abcd")});
-  run();
   const auto& heard = client.heard().chunks;
   ASSERT_EQ(heard.size(), 2u);
   EXPECT_EQ(heard[0].text(), "ab");
@@ -171,7 +165,6 @@ TEST_F(model, a_member_that_no_request_has_is_refused) {
   request["instructions"] = "Be brief.";
   for (const auto& init : {config, request}) {
     auto client = open(rt->action("/model/parrot"), with_init(init));
-    run();
     EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument) << init;
   }
 }
@@ -194,7 +187,6 @@ TEST_F(model, a_request_that_makes_no_sense_is_refused_before_the_body) {
       EXPECT_EQ(code_of(answer.error()), errc::invalid_argument);
     }
   });
-  run();
   EXPECT_EQ(client.code(), errc::ok);
   EXPECT_EQ(refusals,
             (std::vector{"a tool has no name"s, "two tools are called clock"s,
@@ -218,7 +210,6 @@ TEST_F(model, its_error_reaches_the_caller_after_the_pieces_before_it) {
                                    return out.send(x.text());
                                  });
       });
-  run();
   EXPECT_EQ(client.heard().chunks, std::vector{"so far"s});
   EXPECT_EQ(client.code(), errc::unavailable);
 }
@@ -228,10 +219,8 @@ TEST_F(model, a_cancel_of_the_caller_unwinds_it) {
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     co_await parrot.generate(ctx, asking("abc"));
   });
-  run();
   EXPECT_EQ(left, 0);
   client.cancel();
-  run();
   EXPECT_EQ(client.code(), errc::cancelled);
   EXPECT_EQ(left, 1);
   EXPECT_EQ(extra_actors(), 1u);
@@ -249,7 +238,6 @@ TEST_F(model, who_hears_and_throws_cancels_it) {
     EXPECT_EQ(code_of(answer.error()), errc::data_loss);
     co_await in.next();
   });
-  run();
   EXPECT_EQ(left, 1);
   EXPECT_EQ(extra_actors(), 2u);
 }
@@ -265,7 +253,6 @@ TEST_F(model, its_span_is_a_child_of_the_step_that_called_it) {
       return parrot.generate(step, asking("abc"));
     });
   });
-  run();
   advance(250ms);
   const auto step = recorder->find("ask");
   ASSERT_TRUE(step);

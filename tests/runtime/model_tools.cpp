@@ -54,7 +54,6 @@ struct model_tools : generating {
     auto client = open_to(
       [&](context ctx, tertulia::input<int>, output<int>) //
       -> task<json> { co_return co_await what.run(ctx, input, said); });
-    run();
     outcome result;
     if (client.code() == errc::ok)
       result.output = client.output();
@@ -90,7 +89,6 @@ TEST_F(model_tools, a_body_runs_a_tool_with_its_types_or_with_json) {
     const auto other = co_await any.run(ctx, untyped);
     co_return co_await add.run(ctx, typed) + other.get<int>();
   });
-  run();
   EXPECT_EQ(client.output(), 73);
 }
 
@@ -126,12 +124,10 @@ TEST_F(model_tools, an_actor_can_be_a_tool) {
     const numbers input{1};
     co_await never.run(ctx, input);
   });
-  run();
   advance(1s);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
   caf::anon_send_exit(actor, caf::exit_reason::kill);
-  caf::anon_send_exit(silent, caf::exit_reason::kill);
-  run();
+  kill(silent);
 }
 
 TEST_F(model_tools, a_tool_has_its_time) {
@@ -146,7 +142,6 @@ TEST_F(model_tools, a_tool_has_its_time) {
     const nothing no_input;
     co_await slow.run(ctx, no_input);
   });
-  run();
   advance(1s);
   EXPECT_EQ(slow_left, 0);
   advance(1s);
@@ -161,9 +156,7 @@ TEST_F(model_tools, a_cancelled_body_takes_its_tools_along) {
     const sum any;
     co_await slow.run(ctx, any);
   });
-  run();
   client.cancel();
-  run();
   EXPECT_EQ(client.code(), errc::cancelled);
   EXPECT_EQ(slow_left, 1);
   EXPECT_EQ(extra_actors(), 1u) << "the client";
@@ -177,7 +170,6 @@ TEST_F(model_tools, a_call_is_a_step_of_its_caller) {
     const sum any;
     co_await add.run(ctx, any);
   });
-  run();
   const auto caller = recorder->find("/bidi-flow/flow1");
   const auto call = recorder->find("/tool/add");
   ASSERT_TRUE(caller && call);
@@ -213,11 +205,9 @@ TEST_F(model_tools, a_client_that_knows_the_key_runs_a_tool) {
   define_add();
   const auto any = rt->action("/tool/add");
   auto client = open(any, with_init(json::parse(R"({"a":1,"b":2})")));
-  run();
   EXPECT_EQ(client.output(), json(3));
   auto without = open(any);
   auto wrong = open(any, with_init(json::parse(R"({"a":1})")));
-  run();
   EXPECT_EQ(code_of(without.heard().refused), errc::invalid_argument);
   EXPECT_EQ(to_status(wrong.heard().refused).message(),
             "$.b: expected a value, found no such member");

@@ -34,7 +34,6 @@ struct prompt_agent : generating {
   template <class Client>
   void say(Client& client, std::vector<ai::message> messages) {
     client.send(ai::conversation_input{std::move(messages)});
-    run();
   }
 
   template <class Client>
@@ -53,7 +52,6 @@ TEST_F(prompt_agent, what_its_model_does_not_stream_is_heard_once) {
   script->streams = false;
   answers(model_says(ai::part::text("Hello!")));
   auto client = open(define_chat());
-  run();
   say(client, {ai::user_text("Hi")});
   std::string heard;
   for (const auto& x : client.heard().chunks)
@@ -66,7 +64,6 @@ TEST_F(prompt_agent, an_input_without_messages_is_no_answer_to_the_model) {
   answers(model_says(ai::part::text("Hello!")),
           model_says(ai::part::text("Hello yourself!")));
   auto client = open(define_chat(), with_session_id("s"));
-  run();
   say(client, {ai::user_text("Hi")});
   say(client, {});
   const auto error = error_of(client);
@@ -75,9 +72,7 @@ TEST_F(prompt_agent, an_input_without_messages_is_no_answer_to_the_model) {
                              "model has the last word");
   EXPECT_EQ(script->asked.size(), 1u) << "it does not answer itself";
   auto again = open(rt->action("/session-flow/chat"), with_session_id("s"));
-  run();
   again.send(json::object());
-  run();
   EXPECT_EQ(error_of(again).code(), errc::invalid_argument)
     << "also in a later invocation";
 }
@@ -85,7 +80,6 @@ TEST_F(prompt_agent, an_input_without_messages_is_no_answer_to_the_model) {
 TEST_F(prompt_agent, an_input_without_messages_lets_it_say_the_first_word) {
   answers(model_says(ai::part::text("Welcome!")));
   auto client = open(define_chat());
-  run();
   say(client, {});
   EXPECT_EQ(client.heard().turns, 1u);
   EXPECT_EQ(lines_of(script->asked.at(0).messages), lines{});
@@ -95,7 +89,6 @@ TEST_F(prompt_agent, an_input_without_messages_goes_on_with_what_is_open) {
   answers(model_says(ai::part::request("ask", {}, "a")),
           model_says(ai::part::text("Fine.")));
   auto client = open(define_chat());
-  run();
   say(client, {ai::user_text("Hi")});
   say(client, {});
   EXPECT_EQ(client.heard().turns, 2u) << "the question is put again";
@@ -105,9 +98,7 @@ TEST_F(prompt_agent, an_input_without_messages_goes_on_with_what_is_open) {
   auto other
     = open(rt->action("/session-flow/bare"),
            with_init{to_json(ai::conversation_init<nothing>{{}, left})});
-  run();
   other.send(json::object());
-  run();
   EXPECT_EQ(other.heard().turns, 1u) << "nobody has answered the user";
   EXPECT_EQ(heard(1), lines{"user: Hi"});
 }
@@ -119,7 +110,6 @@ TEST_F(prompt_agent, a_message_that_is_empty_is_refused) {
                                        ai::message{ai::role::tool, {}}};
   for (const auto& x : empty) {
     auto client = open(chat);
-    run();
     say(client, {ai::user_text("Hi"), x});
     const auto error = error_of(client);
     EXPECT_EQ(error.code(), errc::invalid_argument);

@@ -52,6 +52,13 @@ protected:
     run();
   }
 
+  /// Kills an actor and runs the others.
+  template <class Handle>
+  void kill(const Handle& who) {
+    caf::anon_send_exit(who, caf::exit_reason::kill);
+    run();
+  }
+
   void stop_runtime() {
     rt->stop();
     run();

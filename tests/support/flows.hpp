@@ -2,8 +2,11 @@
 
 #pragma once
 
+#include <cstddef>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/deterministic.hpp"
 #include "support/recording_client.hpp"
@@ -19,7 +22,8 @@ protected:
                                 std::move(body));
   }
 
-  /// Opens a connection for a client that is an actor.
+  /// Opens a connection for a client that is an actor, and runs all actors
+  /// until they are idle.
   template <class Flow, class... Options>
   auto open(const Flow& flow, const Options&... options) {
     return recording_client<typename Flow::in_type, typename Flow::out_type,
@@ -36,6 +40,13 @@ protected:
 private:
   int defined_ = 0;
 };
+
+/// Returns the numbers from 0 up to, but excluding, `count`.
+inline std::vector<int> numbers(int count) {
+  std::vector<int> result(static_cast<std::size_t>(count));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
 
 /// Increments a counter when a scope is left, in whichever way.
 class departure {

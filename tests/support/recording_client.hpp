@@ -6,6 +6,7 @@
 #include <tertulia/protocol.hpp>
 
 #include <caf/all.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +19,8 @@ namespace tertulia::test {
 
 /// Client that is an actor and does nothing by itself: it records everything
 /// that it receives, and sends what the test tells it to send. For
-/// deterministic tests: read it only while no actor runs.
+/// deterministic tests: unless said otherwise, a member function that sends
+/// runs all actors until they are idle.
 template <class In, class Out, class Stream>
 class recording_client {
 public:
@@ -42,10 +44,14 @@ public:
                    const bidi_action<Init, In, Out, Stream>& what,
                    const Options&... options)
     : recording_client(system, desk,
-                       what.opening_for(chunk_sink{}, options...)) {}
+                       what.opening_for(chunk_sink{}, options...)) {
+    run_all();
+  }
 
+  /// Sends an open request without running an actor.
   recording_client(caf::actor_system& system, const front_desk_actor& desk,
-                   open what) {
+                   open what)
+    : system_(&system) {
     sink_ = system.spawn(run, log_, desk, std::move(what));
   }
 
@@ -79,30 +85,58 @@ public:
     return log_->open.value().connection;
   }
 
-  void send(In value, std::uint32_t credit = 0) {
+  /// Sends an input without running an actor.
+  void post(In value, std::uint32_t credit = 0) {
     --log_->input_credit;
     caf::anon_send(connection(),
                    turn_input{payload::of(std::move(value)), credit});
   }
 
-  void grant(std::uint32_t chunks) {
-    caf::anon_send(connection(), chunk_credit{chunks});
+  void send(In value, std::uint32_t credit = 0) {
+    post(std::move(value), credit);
+    run_all();
   }
 
-  void close() {
+  void grant(std::uint32_t chunks) {
+    caf::anon_send(connection(), chunk_credit{chunks});
+    run_all();
+  }
+
+  /// Closes the input without running an actor.
+  void post_close() {
     caf::anon_send(connection(), caf::close_atom_v);
   }
 
-  void cancel() {
+  void close() {
+    post_close();
+    run_all();
+  }
+
+  /// Cancels the connection without running an actor.
+  void post_cancel() {
     caf::anon_send(connection(), cancel_atom_v);
   }
 
-  /// Kills the client as if its process had died.
-  void die() {
+  void cancel() {
+    post_cancel();
+    run_all();
+  }
+
+  /// Kills the client as if its process had died, without running an actor.
+  void post_death() {
     caf::anon_send_exit(sink_, caf::exit_reason::kill);
   }
 
+  void die() {
+    post_death();
+    run_all();
+  }
+
 private:
+  void run_all() {
+    dynamic_cast<caf::scheduler::test_coordinator&>(system_->scheduler()).run();
+  }
+
   static chunk_sink::behavior_type run(chunk_sink::pointer self,
                                        std::shared_ptr<log> heard,
                                        front_desk_actor desk, open what) {
@@ -139,6 +173,7 @@ private:
     };
   }
 
+  caf::actor_system* system_;
   std::shared_ptr<log> log_ = std::make_shared<log>();
   chunk_sink sink_;
 };

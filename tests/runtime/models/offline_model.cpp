@@ -33,7 +33,6 @@ struct offline_model : flows {
                                           heard.push_back(std::move(x));
                                         });
     });
-    run();
     if (const auto& end = client.heard().end; end && end->reason)
       raise(end->reason);
     return client.output();
@@ -155,7 +154,6 @@ TEST_F(offline_model, it_pauses_before_each_word_if_it_is_told_to) {
     co_await eliza.generate(ctx, ai::generate_request{log},
                             [&](const ai::model_response_chunk&) { ++words; });
   });
-  run();
   EXPECT_EQ(words, 0u);
   advance(20ms);
   EXPECT_EQ(words, 1u);
