@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "support/chat.hpp"
 #include "support/conversations.hpp"
 
 using namespace std::literals;
@@ -22,11 +21,11 @@ namespace {
 
 /// Answers each message, and fails in the middle of the turn of "throw" or
 /// "plain".
-task<> answer(context, ai::session<mood> sess, input<ai::conversation_input> in,
-              ai::responder<phase> out) {
+task<> answer(context, ai::session<notebook> sess,
+              input<ai::conversation_input> in, ai::responder<phase> out) {
   while (const auto said = co_await in.next()) {
     co_await sess.add_messages(said->messages);
-    co_await sess.patch_custom([](mood& x) { ++x.number; });
+    co_await sess.patch_custom([](notebook& x) { ++x.count; });
     const auto last = said->messages.back().text();
     if (last == "throw")
       throw status_error{errc::out_of_range, "too far", R"({"why":"asked"})"};
@@ -39,12 +38,12 @@ task<> answer(context, ai::session<mood> sess, input<ai::conversation_input> in,
 
 /// Answers each message as a session flow, and fails in the middle of the turn
 /// of "throw".
-task<> answer_in_turns(context ctx, ai::flow_session<mood> sess,
+task<> answer_in_turns(context ctx, ai::flow_session<notebook> sess,
                        ai::flow_responder<phase>) {
   co_await sess.run(
     ctx, [&](context, const ai::conversation_input& said) -> task<> {
       const auto last = said.messages.back().text();
-      co_await sess.patch_custom([](mood& x) { ++x.number; });
+      co_await sess.patch_custom([](notebook& x) { ++x.count; });
       if (last == "throw")
         throw status_error{errc::out_of_range, "too far", R"({"why":"asked"})"};
       co_await sess.add_messages(ai::model_text("re: " + last));
@@ -52,10 +51,10 @@ task<> answer_in_turns(context ctx, ai::flow_session<mood> sess,
 }
 
 /// State after two good turns.
-const mood_state good{
+const notebook_state good{
   ai::message_log{std::vector{ai::user_text("a"), ai::model_text("re: a"),
                               ai::user_text("b"), ai::model_text("re: b")}},
-  mood{2, ""}};
+  notebook{2, ""}};
 
 struct last_state : conversations {
   auto define_chat() {
@@ -70,8 +69,7 @@ struct last_state : conversations {
   template <class Talk>
   void talk_until(Talk& talk, const std::string& last) {
     for (const auto* text : {"a", "b"}) {
-      talk.send_text(text);
-      hear(talk);
+      hear(talk, text);
     }
     EXPECT_FALSE(talk.last_state()) << "it has not failed";
     talk.send_text(last);
@@ -101,10 +99,8 @@ TEST_F(last_state, comes_with_the_error_of_a_turn_of_a_chat_agent) {
   EXPECT_EQ(parse_json<json>(error.details()).at("why"), "asked");
   // A conversation can continue from it.
   auto again = chat.stream_bidi(ai::with_state(*talk.last_state()));
-  again.send_text("c");
-  hear(again);
-  again.close();
-  EXPECT_EQ(again.output(patience).state.messages.size(), 6u);
+  hear(again, "c");
+  EXPECT_EQ(finish(again).state.messages.size(), 6u);
   EXPECT_FALSE(again.last_state()) << "there is an output";
   EXPECT_TRUE(nothing_is_left());
 }
@@ -127,8 +123,7 @@ TEST_F(last_state, comes_with_a_cancel_and_a_stop) {
   EXPECT_EQ(cancelled.last_state()->messages.size(), 6u);
   auto stopped = chat.stream_bidi();
   for (const auto* text : {"a", "b"}) {
-    stopped.send_text(text);
-    hear(stopped);
+    hear(stopped, text);
   }
   rt->stop();
   expect_kept(stopped, errc::unavailable);

@@ -21,8 +21,6 @@ namespace tertulia::test::lease_tests {
 
 namespace {
 
-using strings = std::vector<std::string>;
-
 struct leases : faulty_conversations {
   leases() : agent(define_keeping_memo()) {}
 
@@ -60,12 +58,16 @@ struct leases : faulty_conversations {
     }
   };
 
+  /// Returns the request that opens session `s`.
+  template <class... Options>
+  tertulia::open opening_of_s(const Options&... options) const {
+    return agent.opening_for(chunk_sink{}, with_session_id("s"), options...);
+  }
+
   void expect_free(const std::string& session) {
-    memo_client last{system, rt->front_desk(), agent, with_session_id(session)};
-    run();
+    auto last = open(agent, with_session_id(session));
     ASSERT_TRUE(last.heard().open) << to_status(last.heard().refused).message();
     last.close();
-    run();
     EXPECT_EQ(last.code(), errc::ok);
   }
 
@@ -76,9 +78,7 @@ struct leases : faulty_conversations {
 
 TEST_F(leases, a_second_invocation_is_refused_with_the_name_of_the_session) {
   auto first = open(agent, with_session_id("s"));
-  run();
   auto second = open(agent, with_session_id("s"));
-  run();
   EXPECT_FALSE(second.heard().open);
   const auto status = to_status(second.heard().refused);
   EXPECT_EQ(status.code(), errc::failed_precondition);
@@ -92,21 +92,18 @@ TEST_F(leases, agents_share_session_ids_without_disturbing_each_other) {
   const auto other = define_keeping_memo();
   auto here = open(agent, with_session_id("s"));
   auto there = open(other, with_session_id("s"));
-  run();
   say(here, "here");
   say(there, "there");
-  EXPECT_EQ(said_in(agent, "s"), strings{"here"});
-  EXPECT_EQ(said_in(other, "s"), strings{"there"});
+  EXPECT_EQ(said_in(agent, "s"), texts{"here"});
+  EXPECT_EQ(said_in(other, "s"), texts{"there"});
 }
 
 TEST_F(leases, a_new_session_cannot_be_opened_beside_its_first_invocation) {
   auto first = open(agent);
-  run();
   say(first, "one");
   const auto page = ask<session_page>(list_sessions{});
   ASSERT_EQ(page->sessions.size(), 1u);
   auto second = open(agent, with_session_id(page->sessions[0].id));
-  run();
   EXPECT_EQ(code_of(second.heard().refused), errc::failed_precondition);
 }
 
@@ -115,12 +112,10 @@ TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
   for (const auto live : {if_live::refuse, if_live::take_over})
     for (const auto others : {false, true}) {
       std::optional<memo_client> holder;
-      if (others) {
+      if (others)
         holder.emplace(system, rt->front_desk(), agent, with_session_id("s"));
-        run();
-      }
-      memo_client client{system, rt->front_desk(), agent, with_session_id("s"),
-                         with_live{live}};
+      memo_client client{system, rt->front_desk(),
+                         opening_of_s(with_live{live})};
       const auto is_leases = [](caf::resumable* x) {
         const auto* who = dynamic_cast<caf::local_actor*>(x);
         return who != nullptr
@@ -141,13 +136,12 @@ TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
       run_others();
       ASSERT_EQ(sched.jobs.size(), 1u) << "the claim waits";
       ASSERT_FALSE(client.heard().open);
-      client.die();
+      client.post_death();
       run_others();
       run();
       if (holder) {
         EXPECT_EQ(holder->heard().ends, live == if_live::take_over ? 1u : 0u);
         holder->close();
-        run();
       }
       expect_free("s");
       run();
@@ -155,22 +149,12 @@ TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
     }
 }
 
-TEST_F(leases, a_connection_that_is_killed_leaves_its_session_free) {
-  auto first = open(agent, with_session_id("s"));
-  run();
-  caf::anon_send_exit(first.connection(), caf::exit_reason::kill);
-  run();
-  expect_free("s");
-}
-
 // -- taking over --------------------------------------------------------------
 
 TEST_F(leases, a_take_over_cancels_and_goes_on_with_the_last_state) {
   auto first = open(agent, with_session_id("s"));
-  run();
   say(first, "one");
   auto second = open(agent, with_session_id("s"), with_take_over{});
-  run();
   ASSERT_EQ(first.heard().ends, 1u);
   EXPECT_EQ(first.code(), errc::cancelled);
   EXPECT_EQ(to_status(first.heard().end->reason).message(),
@@ -178,25 +162,20 @@ TEST_F(leases, a_take_over_cancels_and_goes_on_with_the_last_state) {
   ASSERT_TRUE(second.heard().open);
   say(second, "two");
   second.close();
-  run();
-  EXPECT_EQ(second.output().state.said, (strings{"one", "two"}));
+  EXPECT_EQ(second.output().state.said, (texts{"one", "two"}));
   expect_one_chain("s");
 }
 
 TEST_F(leases, a_take_over_of_nobody_is_an_opening) {
   auto client = open(agent, with_session_id("s"), with_take_over{});
-  run();
   ASSERT_TRUE(client.heard().open);
   say(client, "one");
 }
 
 TEST_F(leases, a_take_over_can_be_taken_over) {
   auto first = open(agent, with_session_id("s"));
-  run();
   auto second = open(agent, with_session_id("s"), with_take_over{});
-  run();
   auto third = open(agent, with_session_id("s"), with_take_over{});
-  run();
   EXPECT_EQ(first.code(), errc::cancelled);
   EXPECT_EQ(second.code(), errc::cancelled);
   ASSERT_TRUE(third.heard().open);
@@ -206,45 +185,37 @@ TEST_F(leases, a_take_over_can_be_taken_over) {
 
 TEST_F(leases, a_take_over_of_a_hanging_save_does_not_wait_for_it) {
   auto first = open(agent, with_session_id("s"));
-  run();
   say(first, "one");
   kept.hang_next<save_snapshot>(1);
   first.send("two");
-  run();
   auto second = open(agent, with_session_id("s"), with_take_over{});
-  run();
   EXPECT_EQ(first.code(), errc::cancelled);
   ASSERT_TRUE(second.heard().open);
   say(second, "three");
   EXPECT_TRUE((kept.answer_hung(), run(), true));
   say(second, "four");
-  EXPECT_EQ(said_in(agent, "s"), (strings{"one", "two", "three", "four"}));
+  EXPECT_EQ(said_in(agent, "s"), (texts{"one", "two", "three", "four"}));
   expect_one_chain("s");
 }
 
 TEST_F(leases, a_restore_waits_for_no_save_and_orphans_what_it_left) {
   auto first = open(agent, with_session_id("s"));
-  run();
   say(first, "one");
   say(first, "two");
   const auto records = records_of(agent, "s");
   ASSERT_EQ(records.size(), 2u);
   kept.hang_next<save_snapshot>(1);
   first.send("three");
-  run();
   auto refused = open(agent, with_snapshot_id(records[0].id));
-  run();
   EXPECT_EQ(code_of(refused.heard().refused), errc::failed_precondition);
   auto second = open(agent, with_snapshot_id(records[0].id), with_take_over{});
-  run();
   EXPECT_EQ(first.code(), errc::cancelled);
   ASSERT_TRUE(second.heard().open);
   kept.answer_hung(); // too late: the head has moved
   run();
   say(second, "other");
   second.close();
-  run();
-  EXPECT_EQ(second.output().state.said, (strings{"one", "other"}));
+  EXPECT_EQ(second.output().state.said, (texts{"one", "other"}));
   const auto now = records_of(agent, "s");
   ASSERT_EQ(now.size(), 3u);
   EXPECT_TRUE(now[1].orphaned);
@@ -267,7 +238,7 @@ TEST_F(leases, who_has_heard_the_end_can_open_the_session_in_any_order) {
     std::minstd_rand dice{seed + 1};
     const auto how
       = static_cast<ending>(seed % static_cast<unsigned>(ending::count));
-    auto what = agent.opening_for(chunk_sink{}, with_session_id("s"));
+    auto what = opening_of_s();
     if (how == ending::late || how == ending::stuck)
       what.options.deadline = 10s;
     if (how == ending::refused)
@@ -283,21 +254,21 @@ TEST_F(leases, who_has_heard_the_end_can_open_the_session_in_any_order) {
       say(*first, "one");
     }
     switch (how) {
-      case ending::close: first->close(); break;
-      case ending::cancel: first->cancel(); break;
-      case ending::error: first->send("throw"); break;
+      case ending::close: first->post_close(); break;
+      case ending::cancel: first->post_cancel(); break;
+      case ending::error: first->post("throw"); break;
       case ending::late:
       case ending::stuck: sched.advance_time(10s); break;
       default: break;
     }
     while (!first->heard().end && !first->heard().refused)
       ASSERT_TRUE(step(dice)) << "the client hears nothing any more";
-    memo_client second{system, rt->front_desk(), agent, with_session_id("s")};
+    memo_client second{system, rt->front_desk(), opening_of_s()};
     run_in_any_order(dice);
     ASSERT_TRUE(second.heard().open)
       << static_cast<int>(how) << ": "
       << to_status(second.heard().refused).message();
-    second.close();
+    second.post_close();
     run_in_any_order(dice);
     ASSERT_EQ(second.heard().ends, 1u);
     kept.answer_hung();
@@ -314,25 +285,19 @@ TEST_F(leases, whoever_vanishes_during_take_overs_the_session_gets_free) {
     SCOPED_TRACE(seed);
     std::minstd_rand dice{seed + 1};
     auto holder = open(agent, with_session_id("s"));
-    run();
     ASSERT_TRUE(holder.heard().open);
     std::vector<std::unique_ptr<memo_client>> others;
-    const auto start = [&] {
-      others.push_back(
-        std::make_unique<memo_client>(system, rt->front_desk(), agent,
-                                      with_session_id("s"), with_take_over{}));
-    };
-    start();
-    start();
-    start();
+    for (int i = 0; i < 3; ++i)
+      others.push_back(std::make_unique<memo_client>(
+        system, rt->front_desk(), opening_of_s(with_take_over{})));
     for (auto i = dice() % 80; i > 0; --i)
       step(dice);
     // One of them dies, or is cancelled if it is open, and all others stay.
     auto& victim = *others[dice() % others.size()];
     if (victim.heard().open && dice() % 2 == 0)
-      victim.cancel();
+      victim.post_cancel();
     else
-      victim.die();
+      victim.post_death();
     run_in_any_order(dice);
     EXPECT_EQ(holder.heard().ends, 1u);
     EXPECT_EQ(holder.code(), errc::cancelled);
@@ -361,32 +326,16 @@ TEST_F(leases, whoever_vanishes_during_take_overs_the_session_gets_free) {
 
 TEST_F(leases, an_input_at_the_end_is_processed_or_counted_as_not) {
   int after = 0;
-  const auto brief = define_agent(
-    *rt, "brief",
-    [](context, session<memo> mine, input<std::string> in,
-       responder<std::string> out) -> task<int> {
-      int count = 0;
-      while (auto text = co_await in.next()) {
-        ++count;
-        co_await mine.update([&](memo& x) { x.said.push_back(*text); });
-        co_await out.end_turn();
-        if (*text == "last")
-          break;
-      }
-      co_return count;
-    },
-    with_session_store(store), with_snapshot_callback(snapshot_always{}));
   for (unsigned seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     std::minstd_rand dice{seed + 1};
     std::string name = "s";
     name += std::to_string(seed);
-    auto client = open(brief, with_session_id(name), with_input_window(2));
-    run();
-    client.send(seed % 2 == 0 ? "last" : "first");
+    auto client = open(agent, with_session_id(name), with_input_window(2));
+    client.post(seed % 2 == 0 ? "last" : "first");
     for (auto i = dice() % 40; i > 0; --i)
       step(dice);
-    client.send("last");
+    client.post("last");
     run_in_any_order(dice);
     ASSERT_EQ(client.heard().ends, 1u);
     ASSERT_EQ(client.code(), errc::ok);
@@ -403,59 +352,27 @@ TEST_F(leases, an_input_at_the_end_is_processed_or_counted_as_not) {
 
 // -- branches -----------------------------------------------------------------
 
-namespace {
-
-struct mood {
-  int level = 0;
-};
-
-BOOST_DESCRIBE_STRUCT(mood, (), (level))
-
-task<> chat(context, ai::session<mood> mine, input<ai::conversation_input> in,
-            ai::responder<mood> out) {
-  while (auto said = co_await in.next()) {
-    co_await mine.add_messages(said->messages);
-    co_await out.end_turn();
-  }
-}
-
-ai::conversation_input saying(std::string text) {
-  std::vector<ai::message> messages;
-  messages.push_back(ai::user_text(std::move(text)));
-  return ai::conversation_input{std::move(messages)};
-}
-
-} // namespace
-
 TEST_F(leases, branches_from_one_snapshot_run_at_the_same_time) {
-  const auto talk
-    = ai::define_chat_agent(*rt, "chat", chat, with_snapshot_store(store),
-                            with_snapshot_callback(snapshot_always{}));
+  const auto talk = define_chat();
   auto root = open(talk, with_session_id("s"));
-  run();
-  root.send(saying("root"));
-  run();
+  root.send(remark("root"));
   root.close();
-  run();
   const auto from = root.output().snapshot_ids.at(0);
   auto one = open(talk, with_snapshot_id(from));
   auto two = open(talk, with_snapshot_id(from));
-  run();
   ASSERT_TRUE(one.heard().open);
   ASSERT_TRUE(two.heard().open);
-  one.send(saying("one"));
-  two.send(saying("two"));
-  run();
-  one.close();
+  one.post(remark("one"));
+  two.send(remark("two"));
+  one.post_close();
   two.close();
-  run();
   for (auto* branch : {&one, &two}) {
     ASSERT_EQ(branch->code(), errc::ok);
     const auto result = branch->output();
-    strings said;
+    texts said;
     for (const auto& x : result.state.messages)
       said.push_back(x.text());
-    EXPECT_EQ(said, (strings{"root", branch == &one ? "one" : "two"}));
+    EXPECT_EQ(said, (texts{"root", branch == &one ? "one" : "two"}));
   }
   const auto records = records_of(talk.info().key, "s");
   ASSERT_EQ(records.size(), 3u);

@@ -9,18 +9,24 @@
 #include <string>
 #include <vector>
 
-#include "support/note_agents.hpp"
+#include "support/conversations.hpp"
 
 using namespace std::literals;
 
 namespace tertulia::test::agent_tests {
 
+namespace {
+
+using agent = conversations;
+
+} // namespace
+
 // -- sessions -----------------------------------------------------------------
 
 TEST_F(agent, without_a_session_id_each_connection_has_its_own_session) {
   const auto notes = define_notes();
-  const auto first = finish(notes.stream_bidi(), words{"a"});
-  const auto second = finish(notes.stream_bidi(), words{"b"});
+  const auto first = finish(notes.stream_bidi(), texts{"a"});
+  const auto second = finish(notes.stream_bidi(), texts{"b"});
   EXPECT_TRUE(is_uuid(first.session_id.str())) << first.session_id.str();
   EXPECT_TRUE(is_uuid(second.session_id.str()));
   EXPECT_NE(first.session_id, second.session_id);
@@ -31,8 +37,8 @@ TEST_F(agent, without_a_session_id_each_connection_has_its_own_session) {
 TEST_F(agent, a_new_session_begins_with_the_init_or_a_default_state) {
   const auto notes = define_notes();
   const notebook given{7, "x"};
-  EXPECT_EQ(finish(notes.stream_bidi(with_init(given)), words{}).state, given);
-  EXPECT_EQ(finish(notes.stream_bidi(), words{}).state, notebook{});
+  EXPECT_EQ(finish(notes.stream_bidi(with_init(given)), texts{}).state, given);
+  EXPECT_EQ(finish(notes.stream_bidi(), texts{}).state, notebook{});
   const auto named
     = notes.stream_bidi(with_session_id("mine"), with_init(given));
   EXPECT_EQ(given, (notebook{7, "x"})) << "the caller's is the caller's";
@@ -70,41 +76,12 @@ TEST_F(agent, states_that_wait_for_the_store_are_saved_one_by_one) {
   EXPECT_EQ(session_of("mine").at("state"), to_json(notebook{3, "c"}));
 }
 
-TEST_F(agent, an_unknown_session_id_makes_a_session_of_that_id) {
-  const auto notes = define_notes();
-  const auto first = finish(notes.stream_bidi(with_session_id("mine"),
-                                              with_init(notebook{7, "x"})),
-                            words{"a"});
-  EXPECT_EQ(first.session_id.str(), "mine");
-  EXPECT_EQ(first.state, (notebook{8, "xa"}));
-  EXPECT_EQ(first.output, 8);
-}
-
-TEST_F(agent, a_known_session_id_goes_on_and_ignores_the_init) {
-  const auto notes = define_notes();
-  finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
-  const auto second = finish(notes.stream_bidi(with_session_id("mine"),
-                                               with_init(notebook{7, "x"})),
-                             words{"c"});
-  EXPECT_EQ(second.session_id.str(), "mine");
-  EXPECT_EQ(second.state, (notebook{3, "abc"}));
-}
-
-TEST_F(agent, a_generated_session_id_can_be_gone_on_with) {
-  const auto notes = define_notes();
-  const auto first = finish(notes.stream_bidi(), words{"a"});
-  const auto second
-    = finish(notes.stream_bidi(with_session_id(first.session_id)), words{"b"});
-  EXPECT_EQ(second.session_id, first.session_id);
-  EXPECT_EQ(second.state, (notebook{2, "ab"}));
-}
-
 TEST_F(agent, two_agents_with_one_store_do_not_share_sessions) {
   const auto one = define_notes("one");
   const auto two = define_notes("two");
-  finish(one.stream_bidi(with_session_id("mine")), words{"a"});
+  finish(one.stream_bidi(with_session_id("mine")), texts{"a"});
   const auto other
-    = finish(two.stream_bidi(with_session_id("mine")), words{"b"});
+    = finish(two.stream_bidi(with_session_id("mine")), texts{"b"});
   EXPECT_EQ(other.state, (notebook{1, "b"}));
   EXPECT_EQ(session_of("mine", "one").at("state").at("words"), "a");
   EXPECT_EQ(session_of("mine", "two").at("state").at("words"), "b");
@@ -112,8 +89,8 @@ TEST_F(agent, two_agents_with_one_store_do_not_share_sessions) {
 
 TEST_F(agent, without_a_store_a_session_lives_as_long_as_its_connection) {
   const auto notes = define_agent(*rt, "notes", take_notes);
-  const auto first = finish(notes.stream_bidi(), words{"a"});
-  const auto second = finish(notes.stream_bidi(), words{"b"});
+  const auto first = finish(notes.stream_bidi(), texts{"a"});
+  const auto second = finish(notes.stream_bidi(), texts{"b"});
   EXPECT_NE(first.session_id, second.session_id);
   EXPECT_EQ(second.state, (notebook{1, "b"}));
   EXPECT_TRUE(nothing_is_left());
@@ -121,14 +98,11 @@ TEST_F(agent, without_a_store_a_session_lives_as_long_as_its_connection) {
 
 TEST_F(agent, without_a_store_nobody_knows_a_session_by_its_id) {
   const auto notes = define_agent(*rt, "notes", take_notes);
-  const auto error
-    = error_of([&] { return notes.stream_bidi(with_session_id("mine")); });
+  const auto error = opening_error(notes, with_session_id("mine"));
   EXPECT_EQ(error.code(), errc::failed_precondition);
   EXPECT_EQ(error.message(),
             "/agent/notes has no store that could know session mine");
-  EXPECT_EQ(code_from([&] {
-              (void)rt->stream_bidi("/agent/notes", with_session_id("mine"));
-            }),
+  EXPECT_EQ(opening_code("/agent/notes", with_session_id("mine")),
             errc::failed_precondition);
   EXPECT_TRUE(nothing_is_left());
 }
@@ -140,60 +114,34 @@ TEST_F(agent, a_session_that_was_given_an_init_exists_before_any_turn) {
     auto talk = *name != '\0'
                   ? notes.stream_bidi(with_session_id(name), with_init(given))
                   : notes.stream_bidi(with_init(given));
-    talk.close();
-    const auto id = talk.output(patience).session_id;
+    const auto id = finish(talk).session_id;
     EXPECT_EQ(session_of(id.str()).at("state"), to_json(given));
-    EXPECT_EQ(finish(notes.stream_bidi(with_session_id(id)), words{"a"}).state,
+    EXPECT_EQ(finish(notes.stream_bidi(with_session_id(id)), texts{"a"}).state,
               (notebook{8, "xa"}));
   }
   // Without an init value nothing has changed, so nothing is stored.
-  finish(notes.stream_bidi(with_session_id("empty")), words{});
+  finish(notes.stream_bidi(with_session_id("empty")), texts{});
   EXPECT_EQ(code_from([&] { (void)session_of("empty"); }), errc::not_found);
   EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(agent, an_empty_session_or_snapshot_id_is_refused) {
   const auto notes = define_notes();
-  EXPECT_EQ(code_from([&] { (void)notes.stream_bidi(with_session_id("")); }),
-            errc::invalid_argument);
-  EXPECT_EQ(code_from([&] { (void)notes.stream_bidi(with_snapshot_id("")); }),
-            errc::invalid_argument);
+  EXPECT_EQ(opening_code(notes, with_session_id("")), errc::invalid_argument);
+  EXPECT_EQ(opening_code(notes, with_snapshot_id("")), errc::invalid_argument);
 }
 
 // -- snapshots ----------------------------------------------------------------
 
-TEST_F(agent, a_snapshot_says_which_session_goes_on) {
-  const auto notes = define_kept_notes();
-  const auto first
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
-  ASSERT_EQ(first.snapshot_ids.size(), 2u);
-  const auto second = finish(
-    notes.stream_bidi(with_snapshot_id(first.snapshot_ids[0])), words{"c"});
-  EXPECT_EQ(second.session_id.str(), "mine");
-  EXPECT_EQ(second.state, (notebook{2, "ac"}));
-}
-
-TEST_F(agent, a_snapshot_and_its_own_session_are_fine_together) {
-  const auto notes = define_kept_notes();
-  const auto first
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
-  const auto second
-    = finish(notes.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0)),
-                               with_session_id("mine")),
-             words{"c"});
-  EXPECT_EQ(second.state, (notebook{2, "ac"}));
-}
-
 TEST_F(agent, a_snapshot_and_another_session_are_refused) {
   const auto notes = define_kept_notes();
   const auto first
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"a"});
-  finish(notes.stream_bidi(with_session_id("other")), words{"b"});
+    = finish(notes.stream_bidi(with_session_id("mine")), texts{"a"});
+  finish(notes.stream_bidi(with_session_id("other")), texts{"b"});
   for (const auto* session : {"other", "nobody's"}) {
-    const auto error = error_of([&] {
-      (void)notes.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0)),
-                              with_session_id(session));
-    });
+    const auto error
+      = opening_error(notes, with_snapshot_id(first.snapshot_ids.at(0)),
+                      with_session_id(session));
     EXPECT_EQ(error.code(), errc::invalid_argument) << session;
     EXPECT_NE(error.message().find(session), std::string::npos)
       << error.message();
@@ -207,51 +155,21 @@ TEST_F(agent, a_snapshot_and_another_session_are_refused) {
 TEST_F(agent, a_snapshot_in_several_other_sessions_is_refused_likewise) {
   const auto notes = define_kept_notes();
   const auto first
-    = finish(notes.stream_bidi(with_session_id("one")), words{"a"});
-  finish(notes.stream_bidi(with_session_id("two")), words{"a"});
-  EXPECT_EQ(code_from([&] {
-              (void)notes.stream_bidi(
-                with_snapshot_id(first.snapshot_ids.at(0)),
-                with_session_id("three"));
-            }),
-            errc::invalid_argument);
-}
-
-TEST_F(agent, a_snapshot_and_an_init_are_refused) {
-  const auto notes = define_kept_notes();
-  const auto first = finish(notes.stream_bidi(), words{"a"});
-  for (const auto& id : {first.snapshot_ids.at(0), snapshot_id{"unknown"}})
-    EXPECT_EQ(code_from([&] {
-                (void)notes.stream_bidi(with_snapshot_id(id),
-                                        with_init(notebook{}));
-              }),
-              errc::invalid_argument);
-  EXPECT_EQ(code_from([&] {
-              (void)rt->stream_bidi("/agent/notes",
-                                    with_snapshot_id(first.snapshot_ids.at(0)),
-                                    with_init(json{{"count", 1}}));
-            }),
+    = finish(notes.stream_bidi(with_session_id("one")), texts{"a"});
+  finish(notes.stream_bidi(with_session_id("two")), texts{"a"});
+  EXPECT_EQ(opening_code(notes, with_snapshot_id(first.snapshot_ids.at(0)),
+                         with_session_id("three")),
             errc::invalid_argument);
 }
 
 TEST_F(agent, an_unknown_snapshot_fails_when_the_connection_is_opened) {
   const auto notes = define_kept_notes();
-  const auto error = error_of(
-    [&] { (void)notes.stream_bidi(with_snapshot_id("no such thing")); });
+  const auto error = opening_error(notes, with_snapshot_id("no such thing"));
   EXPECT_EQ(error.code(), errc::not_found);
   EXPECT_NE(error.message().find("no such thing"), std::string::npos);
-  EXPECT_EQ(code_from([&] {
-              (void)notes.stream_bidi(with_snapshot_id("no such thing"),
-                                      with_session_id("mine"));
-            }),
+  EXPECT_EQ(opening_code(notes, with_snapshot_id("no such thing"),
+                         with_session_id("mine")),
             errc::not_found);
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(agent, without_a_store_nothing_can_be_restored) {
-  const auto notes = define_agent(*rt, "notes", take_notes);
-  EXPECT_EQ(code_from([&] { (void)notes.stream_bidi(with_snapshot_id("x")); }),
-            errc::failed_precondition);
   EXPECT_TRUE(nothing_is_left());
 }
 
@@ -306,7 +224,14 @@ TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
   };
   const auto look_at = [&](const auto& notes, const opening_case& x) {
     try {
-      return finish(notes.stream_bidi(x), words{}).state.words;
+      const auto result = finish(notes.stream_bidi(x), texts{});
+      const auto id = result.session_id.str();
+      if (x.session == none && x.snapshot == none) {
+        EXPECT_TRUE(is_uuid(id)) << id;
+      } else {
+        EXPECT_EQ(id, x.session == unknown ? "new" : "mine");
+      }
+      return result.state.words;
     } catch (const status_error& error) {
       return std::string{to_string(error.code())};
     }
@@ -320,9 +245,12 @@ TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
     restart({});
     store = spawn_memory_store(system);
     const auto notes = define_kept_notes();
-    x.made = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"})
+    x.made = finish(notes.stream_bidi(with_session_id("mine")), texts{"a", "b"})
                .snapshot_ids.at(0);
     EXPECT_EQ(look_at(notes, x), x.goes_on_with) << name_of(x);
+    EXPECT_EQ(opening_code("/agent/notes", with_snapshot_id(x.made),
+                           with_init(json{{"count", 1}})),
+              errc::invalid_argument);
   }
   restart({});
   const auto notes = define_agent(*rt, "notes", take_notes);
@@ -334,10 +262,8 @@ TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
 TEST_F(agent, a_snapshot_of_another_agent_is_not_found) {
   const auto one = define_kept_notes("one");
   const auto two = define_kept_notes("two");
-  const auto first = finish(one.stream_bidi(), words{"a"});
-  EXPECT_EQ(code_from([&] {
-              (void)two.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0)));
-            }),
+  const auto first = finish(one.stream_bidi(), texts{"a"});
+  EXPECT_EQ(opening_code(two, with_snapshot_id(first.snapshot_ids.at(0))),
             errc::not_found);
 }
 
@@ -404,17 +330,16 @@ TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
   talk.send("a");
   read_turn(talk);
   talk.send("b");
-  words seen;
+  texts seen;
   EXPECT_EQ(error_of([&] {
               for (const auto& x : talk.responses(patience))
                 seen.push_back(x);
             }).message(),
             "no b, please");
-  EXPECT_EQ(seen, words{"noted"}) << "before the error";
+  EXPECT_EQ(seen, texts{"noted"}) << "before the error";
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::out_of_range);
   auto again = failing.stream_bidi(with_session_id("mine"));
-  again.close();
-  EXPECT_EQ(again.output(patience).state.words, "ab");
+  EXPECT_EQ(finish(again).state.words, "ab");
 }
 
 // -- output -------------------------------------------------------------------
@@ -463,57 +388,6 @@ TEST_F(agent, a_body_may_return_a_value_or_nothing) {
     to_json_text(
       none.stream_bidi(with_session_id("s"), with_init(4)).output(patience)),
     R"({"sessionId":"s","output":{},"state":4})");
-}
-
-// -- indices ------------------------------------------------------------------
-
-TEST_F(agent, index_and_turn_index_go_on_in_the_next_invocation) {
-  const auto notes = define_kept_notes();
-  finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
-  finish(notes.stream_bidi(with_session_id("mine")), words{"c"});
-  EXPECT_EQ(told(snapshots_of("mine")),
-            (words{R"(0/0 turnEnd {"count":1,"words":"a"})",
-                   R"(1/1 turnEnd {"count":2,"words":"ab"})",
-                   R"(2/2 turnEnd {"count":3,"words":"abc"})"}));
-}
-
-TEST_F(agent, index_and_turn_index_go_on_from_the_restored_snapshot) {
-  const auto notes = define_kept_notes();
-  const auto first
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b", "c"});
-  finish(notes.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0))),
-         words{"d"});
-  EXPECT_EQ(told(all_snapshots_of("mine")),
-            (words{R"(0/0 turnEnd {"count":1,"words":"a"})",
-                   R"(1/1 turnEnd {"count":2,"words":"ab"} orphaned)",
-                   R"(2/2 turnEnd {"count":3,"words":"abc"} orphaned)",
-                   R"(1/1 turnEnd {"count":2,"words":"ad"})"}));
-  EXPECT_EQ(told(snapshots_of("mine")),
-            (words{R"(0/0 turnEnd {"count":1,"words":"a"})",
-                   R"(1/1 turnEnd {"count":2,"words":"ad"})"}));
-}
-
-TEST_F(agent, the_turn_index_goes_on_without_snapshots_too) {
-  const auto turns = define_agent(
-    *rt, "turns",
-    [](context, session<notebook> sess, input<std::string> in,
-       responder<std::uint64_t> out) -> task<std::uint64_t> {
-      while (const auto word = co_await in.next()) {
-        co_await sess.update([&](notebook& x) { x.words += *word; });
-        co_await out.send(co_await sess.turn_index());
-        co_await out.end_turn();
-      }
-      co_return co_await sess.turn_index();
-    },
-    with_session_store(store));
-  EXPECT_EQ(
-    finish(turns.stream_bidi(with_session_id("mine")), words{"a", "b"}).output,
-    2u);
-  auto again = turns.stream_bidi(with_session_id("mine"));
-  again.send("c");
-  EXPECT_EQ(read_turn(again), std::vector<std::uint64_t>{2});
-  again.close();
-  EXPECT_EQ(again.output(patience).output, 3u);
 }
 
 } // namespace tertulia::test::agent_tests

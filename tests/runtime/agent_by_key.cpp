@@ -7,14 +7,20 @@
 #include <cstddef>
 #include <string>
 
-#include "support/note_agents.hpp"
+#include "support/conversations.hpp"
 
 namespace tertulia::test::agent_tests {
+
+namespace {
+
+using agent = conversations;
+
+} // namespace
 
 TEST_F(agent, a_tool_gets_a_snapshot_by_key) {
   const auto notes = define_kept_notes();
   const auto made
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+    = finish(notes.stream_bidi(with_session_id("mine")), texts{"a", "b"});
   const auto found = ask_store("/session-store/notes/getSnapshot",
                                {{"snapshotId", made.snapshot_ids.at(1).str()}});
   EXPECT_EQ(found.at("id"), made.snapshot_ids.at(1).str());
@@ -61,7 +67,7 @@ TEST_F(agent, what_cannot_be_defined_whole_is_not_defined) {
 TEST_F(agent, a_tool_gets_a_session_by_key) {
   const auto notes = define_kept_notes();
   const auto made
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"a"});
+    = finish(notes.stream_bidi(with_session_id("mine")), texts{"a"});
   const auto found = session_of("mine");
   EXPECT_EQ(found.at("id"), "mine");
   EXPECT_EQ(found.at("state"), json::parse(R"({"count":1,"words":"a"})"));
@@ -76,18 +82,18 @@ TEST_F(agent, a_session_that_is_ahead_of_its_snapshot_shows_both) {
     *rt, "notes", take_notes, with_session_store(store),
     with_snapshot_callback(
       [](const snapshot_context<notebook>& x) { return x.turn_index() == 0; }));
-  finish(notes.stream_bidi(with_session_id("mine")), words{"a", "b"});
+  finish(notes.stream_bidi(with_session_id("mine")), texts{"a", "b"});
   const auto found = session_of("mine");
   EXPECT_EQ(found.at("state").at("words"), "ab");
   EXPECT_EQ(found.at("lastSnapshot").at("state").at("words"), "a");
   const auto again
-    = finish(notes.stream_bidi(with_session_id("mine")), words{"c"});
+    = finish(notes.stream_bidi(with_session_id("mine")), texts{"c"});
   EXPECT_EQ(again.state.words, "abc");
 }
 
 TEST_F(agent, a_session_list_of_many_pages_comes_whole) {
   const auto notes = define_kept_notes();
-  finish(notes.stream_bidi(with_session_id("mine")), words(1'100, "x"));
+  finish(notes.stream_bidi(with_session_id("mine")), texts(1'100, "x"));
   const auto found = snapshots_of("mine");
   ASSERT_EQ(found.size(), 1'100u);
   for (std::size_t i = 0; i < found.size(); ++i)
@@ -97,13 +103,10 @@ TEST_F(agent, a_session_list_of_many_pages_comes_whole) {
 TEST_F(agent, only_an_agent_with_a_store_has_actions_on_it) {
   define_notes("kept");
   define_agent(*rt, "loose", take_notes);
-  words keys;
-  for (const auto& x : rt->actions())
-    keys.push_back(x.key);
-  EXPECT_EQ(keys, (words{"/agent/kept", "/agent/loose",
-                         "/session-store/kept/getSession",
-                         "/session-store/kept/getSnapshot",
-                         "/session-store/kept/listSnapshots"}));
+  EXPECT_EQ(keys_of(*rt), (texts{"/agent/kept", "/agent/loose",
+                                 "/session-store/kept/getSession",
+                                 "/session-store/kept/getSnapshot",
+                                 "/session-store/kept/listSnapshots"}));
 }
 
 TEST_F(agent, a_descriptor_says_what_goes_in_and_out) {
@@ -126,21 +129,19 @@ TEST_F(agent, a_descriptor_says_what_goes_in_and_out) {
 
 TEST_F(agent, a_json_client_talks_to_an_agent) {
   define_kept_notes();
-  words chunks;
+  texts chunks;
   const auto result = rt->run(
     "/agent/notes", {json("a"), json("b")},
     [&](const json& x) { chunks.push_back(x.get<std::string>()); },
     with_session_id("mine"),
     with_init(json::parse(R"({"count":4,"words":"x"})")));
-  EXPECT_EQ(chunks, (words{"xa", "xab"}));
+  EXPECT_EQ(chunks, (texts{"xa", "xab"}));
   EXPECT_EQ(result.at("sessionId"), "mine");
   EXPECT_EQ(result.at("output"), 6);
   EXPECT_EQ(result.at("state").at("words"), "xab");
   EXPECT_EQ(result.at("snapshotIds").size(), 2u);
-  const auto error = error_of([&] {
-    (void)rt->stream_bidi("/agent/notes",
-                          with_init(json::parse(R"({"count":"four"})")));
-  });
+  const auto error = opening_error(
+    "/agent/notes", with_init(json::parse(R"({"count":"four"})")));
   EXPECT_EQ(error.code(), errc::invalid_argument);
   EXPECT_NE(error.message().find("$.count"), std::string::npos);
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "support/chat.hpp"
+#include "support/conversations.hpp"
 
 using namespace std::literals;
 
@@ -13,30 +13,7 @@ namespace tertulia::test::chat_agent_tests {
 
 namespace {
 
-using chat_input = input<ai::conversation_input>;
-using chat_responder = ai::responder<phase>;
-using chat_session = ai::session<mood>;
-
-/// Repeats the last message, one turn per input.
-task<> repeat(context, chat_session sess, chat_input in, chat_responder out) {
-  const witness here;
-  while (const auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
-    const auto log = co_await sess.messages();
-    const auto answer = log.empty() ? "nothing"s : "re: " + log.back().text();
-    co_await out.send_text(answer);
-    co_await sess.add_messages(ai::model_text(answer));
-    co_await out.end_turn();
-  }
-}
-
 struct chat_agent : conversations {
-  auto define_chat(const std::string& name = "chat") {
-    return ai::define_chat_agent(
-      *rt, name, repeat, with_snapshot_store(store),
-      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
-  }
-
   /// Defines an agent without a store, with this body.
   template <class Body>
   auto define_loose(Body body) {
@@ -46,10 +23,9 @@ struct chat_agent : conversations {
   /// Runs a body without inputs, and returns the state of the session
   /// afterwards.
   template <class Body>
-  mood_state state_after(Body body) {
+  notebook_state state_after(Body body) {
     auto talk = define_loose(std::move(body)).stream_bidi();
-    talk.close();
-    return talk.output(patience).state;
+    return finish(talk).state;
   }
 
   /// Returns the chunks that a body sends before it returns.
@@ -58,11 +34,6 @@ struct chat_agent : conversations {
     auto talk = define_loose(std::move(body)).stream_bidi();
     talk.close();
     return hear(talk);
-  }
-
-  json snapshot_of(const snapshot_id& id) {
-    return ask_store("/snapshot-store/chat/getSnapshot",
-                     {{"snapshotId", id.str()}});
   }
 };
 
@@ -90,18 +61,18 @@ TEST_F(chat_agent, the_custom_value_can_be_set_patched_and_read) {
   const auto state = state_after(
     [](context, chat_session sess, chat_input, chat_responder) -> task<> {
       const auto first = co_await sess.custom();
-      EXPECT_EQ(first, mood{});
+      EXPECT_EQ(first, notebook{});
       co_await sess.set_custom(1, "one");
-      co_await sess.patch_custom([](mood& x) { ++x.number; });
-      co_await sess.patch_custom([](mood x) {
-        x.name += "!";
+      co_await sess.patch_custom([](notebook& x) { ++x.count; });
+      co_await sess.patch_custom([](notebook x) {
+        x.words += "!";
         return x;
       });
       auto mine = co_await sess.custom();
-      EXPECT_EQ(mine, (mood{2, "one!"}));
-      mine.name = "mine";
+      EXPECT_EQ(mine, (notebook{2, "one!"}));
+      mine.words = "mine";
     });
-  EXPECT_EQ(state.custom, (mood{2, "one!"}));
+  EXPECT_EQ(state.custom, (notebook{2, "one!"}));
 }
 
 TEST_F(chat_agent, an_artifact_replaces_the_one_of_its_name) {
@@ -143,9 +114,9 @@ TEST_F(chat_agent, the_session_knows_itself) {
         EXPECT_EQ(index, turn);
         const auto last = co_await sess.last_snapshot();
         EXPECT_EQ(last, made.empty() ? snapshot_id{} : made.back());
-        co_await sess.patch_custom([](mood& x) { ++x.number; });
+        co_await sess.patch_custom([](notebook& x) { ++x.count; });
         const auto whole = co_await sess.state();
-        EXPECT_EQ(whole.custom.number, static_cast<std::int64_t>(turn) + 1);
+        EXPECT_EQ(whole.custom.count, static_cast<std::int64_t>(turn) + 1);
         const auto id = co_await out.end_turn();
         made.push_back(id);
         const auto so_far = co_await sess.new_snapshot_ids();
@@ -163,35 +134,37 @@ TEST_F(chat_agent, the_init_can_be_seen_by_the_body) {
     *rt, "chat",
     [](context, chat_session sess, chat_input, chat_responder) -> task<> {
       const auto init = sess.init();
-      co_await sess.set_custom(init.state ? init.state->custom.number + 1 : -1,
+      co_await sess.set_custom(init.state ? init.state->custom.count + 1 : -1,
                                init.snapshot_id.str());
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}),
     with_client_states{});
   const auto without = say(looking.stream_bidi(), {});
-  EXPECT_EQ(without.state.custom, (mood{-1, ""}));
+  EXPECT_EQ(without.state.custom, (notebook{-1, ""}));
   const auto with = say(
-    looking.stream_bidi(ai::with_state(mood_state{{}, mood{6, "x"}})), {});
-  EXPECT_EQ(with.state.custom, (mood{7, ""}));
+    looking.stream_bidi(ai::with_state(notebook_state{{}, notebook{6, "x"}})),
+    {});
+  EXPECT_EQ(with.state.custom, (notebook{7, ""}));
   const auto id = without.snapshot_ids.at(0).str();
   const auto json_init
     = rt->run("/agent/chat", {}, {}, with_init(json{{"snapshotId", id}}));
-  EXPECT_EQ(json_init.at("state").at("custom").at("name"), id);
+  EXPECT_EQ(json_init.at("state").at("custom").at("words"), id);
   const auto chosen = say(
     looking.stream_bidi(with_snapshot_id(without.snapshot_ids.at(0))), {});
-  EXPECT_EQ(chosen.state.custom, (mood{-1, id}));
+  EXPECT_EQ(chosen.state.custom, (notebook{-1, id}));
 }
 
 TEST_F(chat_agent, tools_find_the_session_by_its_type) {
   const auto tool = rt->define_bidi_flow(
     "tool", [](context ctx, input<int> in, output<int>) -> task<int> {
       EXPECT_FALSE(ctx.session<ai::session<phase>>());
-      EXPECT_FALSE(ctx.session<session<mood>>());
+      EXPECT_FALSE(ctx.session<session<notebook>>());
       const auto sess = ctx.session<chat_session>();
       if (!sess)
         co_return -1;
       const auto by = co_await in.next();
-      co_await sess->patch_custom([&](mood& x) { x.number += by.value_or(0); });
+      co_await sess->patch_custom(
+        [&](notebook& x) { x.count += by.value_or(0); });
       co_await sess->add_messages(ai::user_text("tool"));
       co_return 0;
     });
@@ -203,7 +176,7 @@ TEST_F(chat_agent, tools_find_the_session_by_its_type) {
     const auto found = co_await talk.output();
     EXPECT_EQ(found, 0);
   });
-  EXPECT_EQ(state.custom.number, 5);
+  EXPECT_EQ(state.custom.count, 5);
   EXPECT_EQ(told_of(state.messages), (texts{"user: body", "user: tool"}));
 }
 
@@ -265,8 +238,7 @@ TEST_F(chat_agent, a_streamed_artifact_is_in_the_snapshot_of_its_turn) {
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto talk = painting.stream_bidi();
   for (const auto* subject : {"a cat", "a dog"}) {
-    talk.send_text(subject);
-    const auto made = snapshots_in(hear(talk));
+    const auto made = snapshots_in(hear(talk, subject));
     ASSERT_EQ(made.size(), 1u);
     const auto artifacts = snapshot_of(made[0]).at("state").at("artifacts");
     ASSERT_EQ(artifacts.size(), 1u) << "one of that name";
@@ -299,8 +271,7 @@ TEST_F(chat_agent, receive_ends_with_the_end_of_the_turn) {
   const auto chat = define_loose(repeat);
   auto talk = chat.stream_bidi();
   for (int turn = 0; turn < 50; ++turn) {
-    talk.send_text("x");
-    const auto chunks = hear(talk);
+    const auto chunks = hear(talk, "x");
     ASSERT_EQ(chunks.size(), 2u);
     EXPECT_EQ(chunks[0].chunk.value().text(), "re: x");
     EXPECT_TRUE(chunks[1].end_turn);
@@ -363,8 +334,7 @@ TEST_F(chat_agent, the_output_comes_though_nothing_was_read) {
   for (const auto window : {0u, 1u, 64u}) {
     auto talk = talkative.stream_bidi(with_chunk_window(window));
     talk.send_text("talk");
-    talk.close();
-    EXPECT_NO_THROW(talk.output(patience));
+    EXPECT_NO_THROW(finish(talk));
   }
   EXPECT_TRUE(nothing_is_left());
 }
@@ -379,12 +349,10 @@ TEST_F(chat_agent, inputs_of_three_kinds_are_the_same_to_the_body) {
   const ai::conversation_input input{two};
   talk.send(input);
   hear(talk);
-  talk.send_text("c");
-  hear(talk);
+  hear(talk, "c");
   talk.send(ai::conversation_input{});
   hear(talk);
-  talk.close();
-  const auto result = talk.output(patience);
+  const auto result = finish(talk);
   EXPECT_EQ(told_of(result.state.messages),
             (texts{"user: a", "user: b", "model: re: b", "user: a", "user: b",
                    "model: re: b", "user: c", "model: re: c",

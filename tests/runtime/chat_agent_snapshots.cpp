@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "support/chat.hpp"
+#include "support/conversations.hpp"
 
 using namespace std::literals;
 
@@ -15,34 +15,7 @@ namespace tertulia::test::chat_agent_snapshots_tests {
 
 namespace {
 
-/// Repeats the last message, one turn per input.
-task<> repeat(context, ai::session<mood> sess, input<ai::conversation_input> in,
-              ai::responder<phase> out) {
-  const witness here;
-  while (const auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
-    const auto log = co_await sess.messages();
-    const auto answer = "re: " + log.back().text();
-    co_await out.send_text(answer);
-    co_await sess.add_messages(ai::model_text(answer));
-    co_await out.end_turn();
-  }
-}
-
 struct chat_agent_snapshots : conversations {
-  /// Defines an agent with a snapshot at the end of each turn.
-  auto define_chat(const std::string& name = "chat") {
-    return ai::define_chat_agent(
-      *rt, name, repeat, with_snapshot_store(store),
-      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}),
-      with_client_states{});
-  }
-
-  json snapshot_of(const snapshot_id& id) {
-    return ask_store("/snapshot-store/chat/getSnapshot",
-                     {{"snapshotId", id.str()}});
-  }
-
   json snapshots_of(const session_id& id) {
     return ask_store("/snapshot-store/chat/listSnapshots",
                      json::object({{"sessionId", id.str()}}));
@@ -86,7 +59,7 @@ TEST_F(chat_agent_snapshots, a_callback_without_a_store_is_refused) {
 TEST_F(chat_agent_snapshots, a_callback_sees_both_states_where_they_lie) {
   const auto chat = ai::define_chat_agent(
     *rt, "chat", repeat, with_snapshot_store(store),
-    with_snapshot_callback([](const ai::snapshot_context<mood>& x) {
+    with_snapshot_callback([](const ai::snapshot_context<notebook>& x) {
       const auto before = x.prev_state();
       return !before
              || x.state().messages().size() >= before->messages().size() + 4;
@@ -103,7 +76,7 @@ TEST_F(chat_agent_snapshots, an_id_is_the_hash_of_the_canonical_json) {
   const auto result = say(chat.stream_bidi(), {"a"});
   const auto text = R"({"messages":[{"content":[{"text":"a"}],"role":"user"},)"
                     R"({"content":[{"text":"re: a"}],"role":"model"}],)"
-                    R"("custom":{"number":0,"name":""}})"s;
+                    R"("custom":{"count":0,"words":""}})"s;
   EXPECT_EQ(to_json_text(result.state), text);
   EXPECT_EQ(result.snapshot_ids, std::vector{snapshot_id{hash_of(text)}});
 }
@@ -135,8 +108,9 @@ TEST_F(chat_agent_snapshots, a_client_can_keep_the_state_itself) {
 
 TEST_F(chat_agent_snapshots, two_conversations_from_one_state_are_apart) {
   const auto chat = ai::define_chat_agent(*rt, "chat", repeat);
-  const mood_state given{ai::message_log{std::vector{ai::user_text("before")}},
-                         mood{1, "x"}, std::vector{text_artifact("a", "b")}};
+  const notebook_state given{
+    ai::message_log{std::vector{ai::user_text("before")}}, notebook{1, "x"},
+    std::vector{text_artifact("a", "b")}};
   const auto kept = to_json_text(given);
   auto one = chat.stream_bidi(ai::with_state(given));
   auto two = chat.stream_bidi(ai::with_state(given));
@@ -192,8 +166,7 @@ TEST_F(chat_agent_snapshots, branches_never_see_each_other) {
   auto two = chat.stream_bidi(from);
   for (const auto* text : {"1", "2"}) {
     one.send_text("one "s + text);
-    two.send_text("two "s + text);
-    hear(two);
+    hear(two, "two "s + text);
     hear(one);
   }
   one.close();
@@ -255,22 +228,20 @@ TEST_F(chat_agent_snapshots, a_snapshot_has_all_members_of_the_seed) {
 
 TEST_F(chat_agent_snapshots, what_is_delicate_survives_store_and_resume) {
   const auto chat = define_chat();
-  auto talk = chat.stream_bidi(ai::with_state(mood_state{
-    {}, mood{std::numeric_limits<std::int64_t>::max(), "\u00fc\n\0x"s}}));
+  auto talk = chat.stream_bidi(ai::with_state(notebook_state{
+    {}, notebook{std::numeric_limits<std::int64_t>::max(), "\u00fc\n\0x"s}}));
   const std::vector<ai::message> sent(1, delicate());
   talk.send_messages(sent);
   const auto made = snapshots_in(hear(talk));
-  talk.close();
-  talk.output(patience);
+  finish(talk);
   EXPECT_EQ(sent.at(0), delicate()) << "the caller's is the caller's";
   auto again = chat.stream_bidi(with_snapshot_id(made.at(0)));
-  again.close();
-  const auto state = again.output(patience).state;
+  const auto state = finish(again).state;
   EXPECT_EQ(*state.messages.begin(), delicate());
-  EXPECT_EQ(state.custom.number, std::numeric_limits<std::int64_t>::max());
-  EXPECT_EQ(state.custom.name, "\u00fc\n\0x"s);
+  EXPECT_EQ(state.custom.count, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(state.custom.words, "\u00fc\n\0x"s);
   const auto found = snapshot_of(made.at(0)).at("state");
-  EXPECT_EQ(from_json<mood_state>(found), state) << "as JSON, too";
+  EXPECT_EQ(from_json<notebook_state>(found), state) << "as JSON, too";
   EXPECT_EQ(found.at("messages")[0].at("content")[1].at("contentType"),
             "text/html");
 }
@@ -281,43 +252,31 @@ TEST_F(chat_agent_snapshots, a_snapshot_and_a_state_are_refused) {
   const auto chat = define_chat();
   const auto made = say(chat.stream_bidi(), {"a"});
   const auto id = made.snapshot_ids.at(0);
-  EXPECT_EQ(code_from([&] {
-              (void)chat.stream_bidi(with_snapshot_id(id),
-                                     ai::with_state(made.state));
-            }),
+  EXPECT_EQ(opening_code(chat, with_snapshot_id(id),
+                         ai::with_state(made.state)),
             errc::invalid_argument);
-  EXPECT_EQ(code_from([&] {
-              (void)rt->stream_bidi(
-                "/agent/chat", with_init(json{{"snapshotId", id.str()},
-                                              {"state", to_json(made.state)}}));
-            }),
+  EXPECT_EQ(opening_code("/agent/chat",
+                         with_init(json{{"snapshotId", id.str()},
+                                        {"state", to_json(made.state)}})),
             errc::invalid_argument);
   EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(chat_agent_snapshots, a_bad_snapshot_id_fails_at_the_opening) {
   const auto chat = define_chat();
-  EXPECT_EQ(
-    code_from([&] { (void)chat.stream_bidi(with_snapshot_id("unknown")); }),
-    errc::not_found);
-  EXPECT_EQ(code_from([&] {
-              (void)rt->stream_bidi("/agent/chat",
-                                    with_init(json{{"snapshotId", "unknown"}}));
-            }),
+  EXPECT_EQ(opening_code(chat, with_snapshot_id("unknown")), errc::not_found);
+  EXPECT_EQ(opening_code("/agent/chat",
+                         with_init(json{{"snapshotId", "unknown"}})),
             errc::not_found);
   const auto made = say(chat.stream_bidi(), {"a"});
-  EXPECT_EQ(code_from([&] {
-              (void)chat.stream_bidi(with_snapshot_id(made.snapshot_ids.at(0)),
-                                     with_session_id("another"));
-            }),
+  EXPECT_EQ(opening_code(chat, with_snapshot_id(made.snapshot_ids.at(0)),
+                         with_session_id("another")),
             errc::invalid_argument);
-  EXPECT_EQ(code_from([&] {
-              (void)rt->stream_bidi("/agent/chat", with_snapshot_id("another"),
-                                    with_init(json{{"snapshotId", "one"}}));
-            }),
+  EXPECT_EQ(opening_code("/agent/chat", with_snapshot_id("another"),
+                         with_init(json{{"snapshotId", "one"}})),
             errc::invalid_argument);
   const auto loose = ai::define_chat_agent(*rt, "loose", repeat);
-  EXPECT_EQ(code_from([&] { (void)loose.stream_bidi(with_snapshot_id("x")); }),
+  EXPECT_EQ(opening_code(loose, with_snapshot_id("x")),
             errc::failed_precondition);
 }
 
@@ -344,26 +303,19 @@ TEST_F(chat_agent_snapshots, a_misspelt_member_begins_no_new_conversation) {
   const auto chat = define_chat();
   const auto made = say(chat.stream_bidi(), {"a"});
   const auto id = made.snapshot_ids.at(0).str();
-  const auto misspelt = error_of([&] {
-    (void)rt->stream_bidi("/agent/chat", with_init(json{{"snapshotID", id}}));
-  });
+  const auto misspelt
+    = opening_error("/agent/chat", with_init(json{{"snapshotID", id}}));
   EXPECT_EQ(misspelt.code(), errc::invalid_argument);
   EXPECT_EQ(misspelt.message(), "$.snapshotID: expected one of \"snapshotId\", "
                                 "\"state\", found \"snapshotID\"");
   auto state = to_json(made.state);
   state["history"] = state["messages"];
-  EXPECT_EQ(
-    code_from([&] {
-      (void)rt->stream_bidi("/agent/chat", with_init(json{{"state", state}}));
-    }),
-    errc::invalid_argument);
+  EXPECT_EQ(opening_code("/agent/chat", with_init(json{{"state", state}})),
+            errc::invalid_argument);
   state = to_json(made.state);
   state["custom"]["more"] = 1;
-  EXPECT_NE(
-    code_from([&] {
-      (void)rt->stream_bidi("/agent/chat", with_init(json{{"state", state}}));
-    }),
-    errc::invalid_argument)
+  EXPECT_NE(opening_code("/agent/chat", with_init(json{{"state", state}})),
+            errc::invalid_argument)
     << "what it keeps is a struct of its own";
   for (const auto* action : {"getSnapshot", "listSnapshots"})
     EXPECT_EQ(code_from([&] {
@@ -376,13 +328,11 @@ TEST_F(chat_agent_snapshots, a_misspelt_member_begins_no_new_conversation) {
 
 TEST_F(chat_agent_snapshots, a_state_of_another_shape_is_refused) {
   define_chat();
-  const auto error = error_of([&] {
-    (void)rt->stream_bidi(
-      "/agent/chat",
-      with_init(json::parse(R"({"state":{"custom":{"number":"one"}}})")));
-  });
+  const auto error = opening_error(
+    "/agent/chat",
+    with_init(json::parse(R"({"state":{"custom":{"count":"one"}}})")));
   EXPECT_EQ(error.code(), errc::invalid_argument);
-  EXPECT_NE(error.message().find("$.state.custom.number"), std::string::npos)
+  EXPECT_NE(error.message().find("$.state.custom.count"), std::string::npos)
     << error.message();
 }
 
@@ -391,30 +341,25 @@ TEST_F(chat_agent_snapshots,
   const auto strict = ai::define_chat_agent(
     *rt, "strict", repeat, with_snapshot_store(store),
     with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
-  const auto error = error_of(
-    [&] { return strict.stream_bidi(ai::with_state(mood_state{})); });
+  const auto error = opening_error(strict, ai::with_state(notebook_state{}));
   EXPECT_EQ(error.code(), errc::failed_precondition);
   EXPECT_EQ(error.message(), "/agent/strict keeps its states in a store and "
                              "takes none from its clients");
-  const auto as_json = json::object({{"state", to_json(mood_state{})}});
-  EXPECT_EQ(code_from([&] {
-              (void)rt->stream_bidi("/agent/strict", with_init(as_json));
-            }),
+  const auto as_json = json::object({{"state", to_json(notebook_state{})}});
+  EXPECT_EQ(opening_code("/agent/strict", with_init(as_json)),
             errc::failed_precondition);
   // Also for a known session, where it would be ignored.
   say(strict.stream_bidi(with_session_id("mine")), {"a"});
-  EXPECT_EQ(code_from([&] {
-              (void)strict.stream_bidi(with_session_id("mine"),
-                                       ai::with_state(mood_state{}));
-            }),
+  EXPECT_EQ(opening_code(strict, with_session_id("mine"),
+                         ai::with_state(notebook_state{})),
             errc::failed_precondition);
   EXPECT_EQ(code_from([&] {
               const auto flow = ai::define_session_flow(
                 *rt, "strictFlow",
-                [](context, ai::flow_session<mood>,
+                [](context, ai::flow_session<notebook>,
                    ai::flow_responder<phase>) -> task<> { co_return; },
                 with_snapshot_store(store));
-              (void)flow.stream_bidi(ai::with_state(mood_state{}));
+              (void)flow.stream_bidi(ai::with_state(notebook_state{}));
             }),
             errc::failed_precondition);
   EXPECT_TRUE(nothing_is_left());
@@ -424,7 +369,7 @@ TEST_F(chat_agent_snapshots, a_session_goes_on_by_its_id) {
   const auto chat = define_chat();
   say(chat.stream_bidi(with_session_id("mine")), {"a"});
   const auto again = say(chat.stream_bidi(with_session_id("mine"),
-                                          ai::with_state(mood_state{})),
+                                          ai::with_state(notebook_state{})),
                          {"b"});
   EXPECT_EQ(again.state.messages.size(), 4u) << "the state was ignored";
 }
@@ -432,12 +377,9 @@ TEST_F(chat_agent_snapshots, a_session_goes_on_by_its_id) {
 TEST_F(chat_agent_snapshots, only_an_agent_with_a_store_has_actions_on_it) {
   define_chat();
   ai::define_chat_agent(*rt, "loose", repeat);
-  texts keys;
-  for (const auto& x : rt->actions())
-    keys.push_back(x.key);
-  EXPECT_EQ(keys, (texts{"/agent/chat", "/agent/loose",
-                         "/snapshot-store/chat/getSnapshot",
-                         "/snapshot-store/chat/listSnapshots"}));
+  EXPECT_EQ(keys_of(*rt), (texts{"/agent/chat", "/agent/loose",
+                                 "/snapshot-store/chat/getSnapshot",
+                                 "/snapshot-store/chat/listSnapshots"}));
 }
 
 TEST_F(chat_agent_snapshots, a_snapshot_notes_its_agent_on_the_span) {

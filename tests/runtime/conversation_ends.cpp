@@ -123,12 +123,6 @@ struct a_conversation
         client.close();
         break;
     }
-    run();
-  }
-
-  static void kill(const caf::actor& x) {
-    ASSERT_TRUE(x);
-    caf::anon_send_exit(x, caf::exit_reason::kill);
   }
 };
 
@@ -137,18 +131,7 @@ struct a_conversation
 TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
   const auto [when, what] = GetParam();
   const auto agent = define();
-  {
-    auto before = open(agent, with_session_id("s"));
-    run();
-    say(before, "before");
-    before.close();
-    run();
-    ASSERT_EQ(before.code(), errc::ok);
-  }
-  run();
-  const auto records = records_of(agent, "s");
-  ASSERT_EQ(records.size(), 1u);
-
+  const auto stored = store_before(agent);
   memo_client client{system, rt->front_desk(), opening(agent)};
   run();
   ASSERT_EQ(client.heard().open.has_value(), when != moment::opening);
@@ -200,7 +183,7 @@ TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
     EXPECT_EQ(extra_actors(), clients);
   }
   EXPECT_TRUE(all_left());
-  EXPECT_EQ(records_of(agent, "s").at(0).id, records[0].id);
+  EXPECT_EQ(records_of(agent, "s").at(0).id, stored.id);
   if (what == event::stop) {
     EXPECT_TRUE(all_gone());
     return;

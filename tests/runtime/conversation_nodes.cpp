@@ -33,9 +33,9 @@ struct conversation_nodes : ::testing::Test {
 
   template <class Response>
   auto conversation_of(const std::string& key) {
-    return ai::conversation_handle<progress, diary, Response>{
+    return ai::conversation_handle<phase, diary, Response>{
       there.action<ai::conversation_init<diary>, ai::conversation_input,
-                   Response, ai::stream_chunk<progress>>(key)};
+                   Response, ai::stream_chunk<phase>>(key)};
   }
 
   child_process server;
@@ -94,11 +94,11 @@ TEST_F(conversation_nodes, snapshot_notices_of_a_chat_agent_arrive) {
     std::vector<snapshot_id> seen;
     for (const auto* word : {"cats", "dogs", "birds"}) {
       talk.send_text(word);
-      std::vector<ai::stream_chunk<progress>> turn;
+      std::vector<ai::stream_chunk<phase>> turn;
       for (auto& x : talk.receive(patience))
         turn.push_back(x);
       ASSERT_EQ(turn.size(), 4u);
-      EXPECT_EQ(turn[0].status, progress{1});
+      EXPECT_EQ(turn[0].status, (phase{"answering", 1}));
       EXPECT_EQ(turn[1].chunk->text(), "about " + std::string{word});
       EXPECT_FALSE(turn[2].snapshot_created.empty());
       EXPECT_TRUE(turn[3].end_turn);
@@ -246,23 +246,23 @@ TEST_F(conversation_nodes,
     here, "own",
     [helper](context ctx, ai::session<diary> mine,
              input<ai::conversation_input> in,
-             ai::responder<progress> out) -> task<> {
+             ai::responder<phase> out) -> task<> {
       for (double mood = 2; co_await in.next(); mood = not_a_number) {
         co_await mine.patch_custom([&](diary& x) { x.mood = mood; });
         auto talk = co_await helper.open(ctx);
         talk.close();
         const auto read = co_await talk.output();
-        co_await out.send_status(static_cast<int>(read));
+        co_await out.send_status("read", read);
         co_await out.end_turn();
       }
     });
   auto talk = own.stream_bidi();
   talk.send_text("hi");
-  std::vector<ai::stream_chunk<progress>> turn;
+  std::vector<ai::stream_chunk<phase>> turn;
   for (auto& x : talk.receive(patience))
     turn.push_back(x);
   ASSERT_EQ(turn.size(), 2u);
-  EXPECT_EQ(turn[0].status, progress{2});
+  EXPECT_EQ(turn[0].status, (phase{"read", 2}));
   talk.send_text("hi");
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::invalid_argument);
 }
@@ -276,7 +276,7 @@ TEST_F(conversation_nodes, a_flow_of_another_process_triggers_snapshots) {
     here, "own",
     [helper](context ctx, ai::session<diary> mine,
              input<ai::conversation_input> in,
-             ai::responder<progress> out) -> task<> {
+             ai::responder<phase> out) -> task<> {
       while (auto said = co_await in.next()) {
         co_await mine.add_messages(said->messages);
         auto talk = co_await helper.open(ctx);
@@ -289,7 +289,7 @@ TEST_F(conversation_nodes, a_flow_of_another_process_triggers_snapshots) {
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto talk = own.stream_bidi();
   talk.send_text("hi");
-  std::vector<ai::stream_chunk<progress>> turn;
+  std::vector<ai::stream_chunk<phase>> turn;
   for (auto& x : talk.receive(patience))
     turn.push_back(x);
   ASSERT_EQ(turn.size(), 3u);

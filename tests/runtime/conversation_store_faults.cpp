@@ -26,9 +26,6 @@ enum class work {
   invocation_end,
 };
 
-/// Kind of failure.
-enum class fault { fails, loses_its_answer, hangs, dies };
-
 std::string name_of(work x) {
   constexpr const char* names[]
     = {"opening",  "restoring",    "change",        "iteration",
@@ -36,34 +33,23 @@ std::string name_of(work x) {
   return names[static_cast<std::size_t>(x)];
 }
 
-std::string name_of(fault x) {
-  constexpr const char* names[]
-    = {"fails", "loses_its_answer", "hangs", "dies"};
-  return names[static_cast<std::size_t>(x)];
-}
-
-struct a_store_that : faulty_conversations,
-                      ::testing::WithParamInterface<std::tuple<work, fault>> {
+struct a_store_that
+  : faulty_conversations,
+    ::testing::WithParamInterface<std::tuple<work, store_fault>> {
   template <class Verb>
   void break_next() {
-    switch (std::get<fault>(GetParam())) {
-      case fault::fails: kept.fail_next<Verb>(1, errc::unavailable); break;
-      case fault::loses_its_answer:
-        kept.lose_next<Verb>(1, errc::unavailable);
-        break;
-      case fault::hangs: kept.hang_next<Verb>(1); break;
-      case fault::dies: kept.die_next<Verb>(); break;
-    }
+    kept.break_next<Verb>(std::get<store_fault>(GetParam()));
   }
 
   void wait_out() {
-    if (std::get<fault>(GetParam()) == fault::hangs)
+    if (std::get<store_fault>(GetParam()) == store_fault::hangs)
       advance(30s);
   }
 
   errc expected() const {
-    return std::get<fault>(GetParam()) == fault::hangs ? errc::deadline_exceeded
-                                                       : errc::unavailable;
+    return std::get<store_fault>(GetParam()) == store_fault::hangs
+             ? errc::deadline_exceeded
+             : errc::unavailable;
   }
 
   /// Defines the memo that suits the operation: the end of an invocation has
@@ -82,19 +68,7 @@ struct a_store_that : faulty_conversations,
 TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
   const auto what = std::get<work>(GetParam());
   const auto agent = define();
-  std::string first_snapshot;
-  { // data that must not be lost
-    auto before = open(agent, with_session_id("s"));
-    run();
-    say(before, "before");
-    before.close();
-    run();
-    ASSERT_EQ(before.code(), errc::ok);
-    first_snapshot = before.output().snapshot_ids.at(0).str();
-  }
-  run();
-  const auto records = records_of(agent, "s");
-  ASSERT_EQ(records.size(), 1u);
+  const auto stored = store_before(agent);
 
   switch (what) {
     case work::opening: break_next<get_session>(); break;
@@ -105,7 +79,7 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
   auto opening = options;
   if (what == work::restoring) {
     opening.options.session = {};
-    opening.options.snapshot = snapshot_id{first_snapshot};
+    opening.options.snapshot = stored.id;
   }
   memo_client client{system, rt->front_desk(), opening};
   run();
@@ -139,7 +113,6 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
       client.close();
       break;
   }
-  run();
   if (client.heard().open) {
     wait_out();
     ASSERT_EQ(client.heard().ends, 1u);
@@ -151,7 +124,7 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
   // The data stored before is still there.
   const auto now = records_of(agent, "s");
   ASSERT_GE(now.size(), 1u);
-  EXPECT_EQ(now[0].id, records[0].id);
+  EXPECT_EQ(now[0].id, stored.id);
   EXPECT_EQ(said_in(agent, "s").at(0), "before");
 
   expect_free_again(agent, "s");
@@ -168,10 +141,9 @@ INSTANTIATE_TEST_SUITE_P(
                                        work::turn_end,
                                        work::turn_end_without_snapshot,
                                        work::invocation_end),
-                     ::testing::Values(fault::fails, fault::loses_its_answer,
-                                       fault::hangs, fault::dies)),
+                     ::testing::ValuesIn(store_faults)),
   [](const auto& x) {
-    return name_of(std::get<fault>(x.param)) + "_in_"
+    return name_of(std::get<store_fault>(x.param)) + "_in_"
            + name_of(std::get<work>(x.param));
   });
 

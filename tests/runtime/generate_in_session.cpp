@@ -12,17 +12,13 @@
 #include <vector>
 
 #include "support/scripted_model.hpp"
+#include "support/states.hpp"
 
 using namespace std::literals;
 
 namespace tertulia::test::generate_in_session_tests {
 
 namespace {
-
-struct tally {
-  int count = 0;
-};
-BOOST_DESCRIBE_STRUCT(tally, (), (count))
 
 /// Returns whether every tool request has exactly one response, in the message
 /// after it.
@@ -54,7 +50,7 @@ struct generate_in_session : generating {
   auto define_chat(const Options&... more) {
     return ai::define_session_flow(
       *rt, "chat",
-      [=, this](context ctx, ai::flow_session<tally> sess,
+      [=, this](context ctx, ai::flow_session<notebook> sess,
                 ai::flow_responder<nothing> out) -> task<> {
         const auto turn
           = [&](context here, const ai::conversation_input&) -> task<> {
@@ -69,7 +65,6 @@ struct generate_in_session : generating {
   template <class Client>
   void say(Client& client, std::string text) {
     client.send(ai::conversation_input{{ai::user_text(std::move(text))}});
-    run();
   }
 
   /// Returns the states of all snapshots, oldest first: their messages, as
@@ -82,10 +77,8 @@ struct generate_in_session : generating {
         json query;
         query["snapshotId"] = x.snapshot_created.str();
         auto asking = open(rt->action("/snapshot-store/chat/getSnapshot"));
-        run();
         asking.send(query);
         asking.close();
-        run();
         result.push_back(lines_of(from_json<ai::message_log>(
           asking.output().at("state").at("messages"))));
       }
@@ -101,11 +94,9 @@ TEST_F(generate_in_session, the_session_has_what_was_said) {
   answers(model_says(asks("add", 1, 2)), model_says(ai::part::text("3")),
           model_says(ai::part::text("Bye")));
   auto client = open(define_chat(ai::with_tools(define_add())));
-  run();
   say(client, "1+2?");
   say(client, "Thanks");
   client.close();
-  run();
   const lines all{"user: 1+2?",   R"(model: add({"a":1,"b":2}))",
                   "tool: add=3",  "model: 3",
                   "user: Thanks", "model: Bye"};
@@ -122,8 +113,8 @@ TEST_F(generate_in_session, the_session_has_what_was_said) {
 TEST_F(generate_in_session, a_tool_changes_the_session) {
   const auto count = ai::define_tool(
     *rt, "count", "", [](ai::tool_context ctx, nothing) -> task<int> {
-      const auto sess = ctx.session<ai::session<tally>>();
-      co_await sess->patch_custom([](tally& x) { ++x.count; });
+      const auto sess = ctx.session<ai::session<notebook>>();
+      co_await sess->patch_custom([](notebook& x) { ++x.count; });
       const auto now = co_await sess->custom();
       co_return now.count;
     });
@@ -131,10 +122,8 @@ TEST_F(generate_in_session, a_tool_changes_the_session) {
                      ai::part::request("count", {}, "y")),
           model_says());
   auto client = open(define_chat(ai::with_tools(count)));
-  run();
   say(client, "Count!");
   client.close();
-  run();
   EXPECT_EQ(client.output().state.custom.count, 2);
 }
 
@@ -142,7 +131,6 @@ TEST_F(generate_in_session, each_round_of_tools_is_worth_a_snapshot) {
   answers(model_says(asks("add", 1, 2)), model_says(asks("add", 3, 3)),
           model_says(ai::part::text("6")));
   auto client = open(define_chat(ai::with_tools(define_add())));
-  run();
   say(client, "1+2+3?");
   const lines all{"user: 1+2+3?", R"(model: add({"a":1,"b":2}))",
                   "tool: add=3",  R"(model: add({"a":3,"b":3}))",
@@ -166,7 +154,7 @@ TEST_F(generate_in_session, a_failure_leaves_no_request_without_response) {
   const auto add = define_add();
   const auto flow = ai::define_session_flow(
     *rt, "chat",
-    [&](context ctx, ai::flow_session<tally> sess,
+    [&](context ctx, ai::flow_session<notebook> sess,
         ai::flow_responder<nothing>) -> task<> {
       const auto turn
         = [&](context here, const ai::conversation_input&) -> task<> {
@@ -179,11 +167,9 @@ TEST_F(generate_in_session, a_failure_leaves_no_request_without_response) {
       co_await sess.run(ctx, turn);
     });
   auto client = open(flow);
-  run();
   say(client, "1+2?");
   say(client, "Hello?");
   client.close();
-  run();
   EXPECT_EQ(lines_of(client.output().state.messages),
             (lines{"user: 1+2?", R"(model: add({"a":1,"b":2}))", "tool: add=3",
                    "model: Sorry.", "user: Hello?", "model: Hello again"}));
@@ -194,18 +180,14 @@ TEST_F(generate_in_session, a_cancel_leaves_a_history_to_go_on_with) {
           model_says(ai::part::text("Here I am.")));
   const auto flow = define_chat(ai::with_tools(define_slow()));
   auto client = open(flow, with_session_id("s"));
-  run();
   say(client, "Hi");
   say(client, "Wait.");
   client.cancel();
-  run();
   EXPECT_EQ(client.code(), errc::cancelled);
   EXPECT_EQ(slow_left, 1);
   auto again = open(flow, with_session_id("s"));
-  run();
   say(again, "Where are you?");
   again.close();
-  run();
   EXPECT_EQ(lines_of(again.output().state.messages),
             (lines{"user: Hi", "model: Hello!", "user: Where are you?",
                    "model: Here I am."}));
@@ -221,13 +203,11 @@ TEST_F(generate_in_session, wherever_a_turn_is_cancelled_the_history_is_whole) {
             model_says(asks("add", 5, 6)), model_says(ai::part::text("Done.")));
     const auto id = "s" + std::to_string(steps);
     auto client = open(flow, with_session_id(id));
-    run();
-    client.send(ai::conversation_input{{ai::user_text("Add!")}});
+    client.post(ai::conversation_input{{ai::user_text("Add!")}});
     for (auto i = 0; i < steps && sched.has_job(); ++i)
       sched.run_once();
     over = static_cast<int>(client.heard().turns);
     client.cancel();
-    run();
     cancelled += over == 0 ? 1 : 0;
     for (const auto& asked : script->asked)
       EXPECT_TRUE(is_whole(asked.messages)) << steps;
@@ -235,12 +215,10 @@ TEST_F(generate_in_session, wherever_a_turn_is_cancelled_the_history_is_whole) {
     script->answers.clear();
     answers(model_says(ai::part::text("Here I am.")));
     auto again = open(flow, with_session_id(id));
-    run();
     say(again, "Well?");
     ASSERT_EQ(script->asked.size(), 1u) << steps;
     EXPECT_TRUE(is_whole(script->asked[0].messages)) << steps;
     again.close();
-    run();
     ASSERT_EQ(again.code(), errc::ok) << steps;
     EXPECT_EQ(again.output().state.messages.back().text(), "Here I am.");
   }
@@ -253,7 +231,6 @@ TEST_F(generate_in_session, a_tool_that_takes_its_time_delays_nobody_else) {
           model_says(ai::part::text("1")));
   auto slow = open(flow);
   auto other = open(flow);
-  run();
   say(slow, "Take a second");
   say(other, "Hi");
   EXPECT_EQ(slow.heard().turns, 0u);
@@ -263,28 +240,25 @@ TEST_F(generate_in_session, a_tool_that_takes_its_time_delays_nobody_else) {
 }
 
 TEST_F(generate_in_session, what_another_program_left_open_is_closed) {
-  ai::conversation_state<tally> left;
+  ai::conversation_state<notebook> left;
   left.messages
     = left.messages.with(ai::user_text("1+2, 3+4?"))
         .with(model_says(asks("add", 1, 2, "x"), asks("add", 3, 4, "y")));
   answers(model_says(ai::part::text("Sorry.")));
   auto client
     = open(define_chat(ai::with_tools(define_add())), ai::with_state(left));
-  run();
   say(client, "Well?");
   const auto gone = R"({"error":{"code":"aborted","message":"the tool was )"
                     R"(stopped before it was done"}})"s;
   EXPECT_EQ(heard(0).at(2), "tool: addx=" + gone + " addy=" + gone);
   EXPECT_EQ(heard(0).at(3), "user: Well?");
   client.close();
-  run();
   EXPECT_EQ(client.output().state.messages.size(), 5u);
 }
 
 TEST_F(generate_in_session, messages_of_its_own_are_refused) {
   answers(model_says());
   auto client = open(define_chat(ai::with_prompt("and this")));
-  run();
   say(client, "Hi");
   EXPECT_EQ(client.code(), errc::invalid_argument);
 }

@@ -8,29 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "support/chat.hpp"
+#include "support/conversations.hpp"
 
 using namespace std::literals;
 
 namespace tertulia::test::session_flow_errors_tests {
 
 namespace {
-
-/// Repeats each message, but fails if the message asks for it.
-task<> repeat_or_fail(context ctx, ai::flow_session<mood> sess,
-                      ai::flow_responder<phase> out) {
-  const witness here;
-  co_await sess.run(ctx,
-                    [&](context, const ai::conversation_input& said) -> task<> {
-                      const auto text = said.messages.back().text();
-                      co_await out.send_text("re: " + text);
-                      if (text == "fail")
-                        throw status_error{errc::out_of_range, "as you say"};
-                      if (text == "throw")
-                        throw std::runtime_error("as you say");
-                      co_await sess.add_messages(ai::model_text("re: " + text));
-                    });
-}
 
 constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -60,13 +44,7 @@ task<> repair(context ctx, ai::flow_session<phase> sess,
   }
 }
 
-struct session_flow_errors : conversations {
-  template <class Body, class... Options>
-  auto define(Body body, const Options&... options) {
-    return ai::define_session_flow(*rt, "chat", std::move(body),
-                                   with_snapshot_store(store), options...);
-  }
-};
+using session_flow_errors = conversations;
 
 /// Reads until the expected error occurs, and returns it.
 template <class Talk>
@@ -80,10 +58,9 @@ status_error error_in(Talk& talk, texts& heard) {
 } // namespace
 
 TEST_F(session_flow_errors, an_error_in_a_turn_reaches_iterator_and_output) {
-  const auto flow = define(repeat_or_fail);
+  const auto flow = define_flow(repeat_in_turns);
   auto talk = flow.stream_bidi();
-  talk.send_text("a");
-  hear(talk);
+  hear(talk, "a");
   talk.send_text("fail");
   texts heard;
   const auto error = error_in(talk, heard);
@@ -96,7 +73,7 @@ TEST_F(session_flow_errors, an_error_in_a_turn_reaches_iterator_and_output) {
 }
 
 TEST_F(session_flow_errors, any_exception_is_an_error_of_the_turn) {
-  const auto flow = define(repeat_or_fail);
+  const auto flow = define_flow(repeat_in_turns);
   auto talk = flow.stream_bidi();
   talk.send_text("throw");
   texts heard;
@@ -107,10 +84,9 @@ TEST_F(session_flow_errors, any_exception_is_an_error_of_the_turn) {
 }
 
 TEST_F(session_flow_errors, the_last_good_state_can_still_be_had) {
-  const auto flow = define(repeat_or_fail);
+  const auto flow = define_flow(repeat_in_turns);
   auto talk = flow.stream_bidi(with_session_id("mine"));
-  talk.send_text("a");
-  const auto good = snapshots_in(hear(talk)).at(0);
+  const auto good = snapshot_after(talk, "a");
   talk.send_text("fail");
   texts heard;
   error_in(talk, heard);
@@ -118,8 +94,7 @@ TEST_F(session_flow_errors, the_last_good_state_can_still_be_had) {
   const auto by_snapshot = say(flow.stream_bidi(with_snapshot_id(good)), {"b"});
   EXPECT_EQ(told_of(by_snapshot.state.messages), wanted);
   auto other = flow.stream_bidi(with_session_id("other"));
-  other.send_text("a");
-  hear(other);
+  hear(other, "a");
   other.send_text("fail");
   error_in(other, heard);
   const auto by_session
@@ -130,10 +105,9 @@ TEST_F(session_flow_errors, the_last_good_state_can_still_be_had) {
 TEST_F(session_flow_errors, a_turn_that_fails_marks_its_span) {
   const auto recorder = std::make_shared<span_recorder>();
   const auto listening = rt->traces().listen(recorder);
-  const auto flow = define(repeat_or_fail);
+  const auto flow = define_flow(repeat_in_turns);
   auto talk = flow.stream_bidi();
-  talk.send_text("a");
-  hear(talk);
+  hear(talk, "a");
   talk.send_text("fail");
   texts heard;
   error_in(talk, heard);
@@ -146,8 +120,8 @@ TEST_F(session_flow_errors, a_turn_that_fails_marks_its_span) {
 }
 
 TEST_F(session_flow_errors, a_state_without_json_fails_its_turn) {
-  const auto flow = define([](context ctx, ai::flow_session<phase> sess,
-                              ai::flow_responder<phase>) -> task<> {
+  const auto flow = define_flow([](context ctx, ai::flow_session<phase> sess,
+                                   ai::flow_responder<phase>) -> task<> {
     co_await sess.run(
       ctx, [&](context, const ai::conversation_input& said) -> task<> {
         const auto text = said.messages.back().text();
@@ -156,11 +130,9 @@ TEST_F(session_flow_errors, a_state_without_json_fails_its_turn) {
       });
   });
   auto talk = flow.stream_bidi();
-  talk.send_text("0.5");
-  const auto good = snapshots_in(hear(talk)).at(0);
+  const auto good = snapshot_after(talk, "0.5");
   auto other = flow.stream_bidi();
-  other.send_text("0.25");
-  hear(other);
+  hear(other, "0.25");
   talk.send_text("nan");
   texts heard;
   EXPECT_EQ(error_in(talk, heard).code(), errc::invalid_argument);
@@ -173,17 +145,14 @@ TEST_F(session_flow_errors, a_state_without_json_fails_its_turn) {
 }
 
 TEST_F(session_flow_errors, a_body_can_repair_its_state_and_go_on) {
-  const auto flow = define(repair);
+  const auto flow = define_flow(repair);
   auto talk = flow.stream_bidi();
-  talk.send_text("0.5");
-  EXPECT_EQ(snapshots_in(hear(talk)).size(), 1u);
+  EXPECT_EQ(snapshots_in(hear(talk, "0.5")).size(), 1u);
   talk.send_text("nan");
-  talk.send_text("0.75");
-  EXPECT_EQ(told_of(hear(talk)),
+  EXPECT_EQ(told_of(hear(talk, "0.75")),
             (texts{R"({"status":{"name":"repaired","done":0}})",
                    R"({"snapshotCreated":"<id>"})", R"({"endTurn":true})"}));
-  talk.close();
-  const auto result = talk.output(patience);
+  const auto result = finish(talk);
   EXPECT_EQ(result.state.custom, (phase{"repaired", 0.75}));
   EXPECT_EQ(told_of(result.state.messages),
             (texts{"user: 0.5", "user: nan", "user: 0.75"}));
@@ -195,8 +164,8 @@ TEST_F(session_flow_errors, a_body_can_repair_its_state_and_go_on) {
 }
 
 TEST_F(session_flow_errors, a_state_without_json_fails_the_end_of_a_flow) {
-  const auto flow = define([](context, ai::flow_session<phase> sess,
-                              ai::flow_responder<phase>) -> task<> {
+  const auto flow = define_flow([](context, ai::flow_session<phase> sess,
+                                   ai::flow_responder<phase>) -> task<> {
     co_await sess.set_custom("x", nan);
   });
   EXPECT_EQ(code_from([&] { say(flow.stream_bidi(), {}); }),
@@ -205,17 +174,16 @@ TEST_F(session_flow_errors, a_state_without_json_fails_the_end_of_a_flow) {
 }
 
 TEST_F(session_flow_errors, an_exception_of_a_callback_is_one_of_its_turn) {
-  const auto flow
-    = define(repeat_or_fail,
-             with_snapshot_callback([](const ai::snapshot_context<mood>& x) {
-               if (x.state().messages().back().text() == "re: b")
-                 throw std::runtime_error("not b");
-               return true;
-             }));
+  const auto flow = define_flow(
+    repeat_in_turns,
+    with_snapshot_callback([](const ai::snapshot_context<notebook>& x) {
+      if (x.state().messages().back().text() == "re: b")
+        throw std::runtime_error("not b");
+      return true;
+    }));
   auto talk = flow.stream_bidi();
   auto other = flow.stream_bidi();
-  talk.send_text("a");
-  const auto good = snapshots_in(hear(talk)).at(0);
+  const auto good = snapshot_after(talk, "a");
   talk.send_text("b");
   texts heard;
   EXPECT_NE(error_in(talk, heard).message().find("not b"), std::string::npos);
@@ -250,8 +218,7 @@ TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto talk = chat.stream_bidi(with_chunk_window(1));
   for (int turn = 0; turn < 3; ++turn) {
-    talk.send_text("x");
-    const auto chunks = hear(talk);
+    const auto chunks = hear(talk, "x");
     EXPECT_EQ(snapshots_in(chunks).size(), turn == 0 ? 1u : 0u);
     EXPECT_TRUE(chunks.back().end_turn);
   }

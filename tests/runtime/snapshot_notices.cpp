@@ -17,19 +17,15 @@ namespace tertulia::test::notices {
 
 namespace {
 
-struct no_status {};
-BOOST_DESCRIBE_STRUCT(no_status, (), ())
-
 struct snapshot_notices : faulty_conversations,
                           ::testing::WithParamInterface<std::uint32_t> {
-  using chunk = ai::stream_chunk<no_status>;
+  using chunk = phase_chunk;
 
-  auto define_chat() {
+  auto define_talkative() {
     return ai::define_chat_agent(
       *rt, "chat",
-      [this](context ctx, ai::session<no_status> mine,
-             input<ai::conversation_input> in,
-             ai::responder<no_status> out) -> task<> {
+      [this](context ctx, chat_session mine, chat_input in,
+             chat_responder out) -> task<> {
         trails.emplace_back(ctx);
         const departure here{left};
         while (auto said = co_await in.next()) {
@@ -42,14 +38,8 @@ struct snapshot_notices : faulty_conversations,
       with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   }
 
-  static ai::conversation_input hello() {
-    std::vector<ai::message> messages;
-    messages.push_back(ai::user_text("hello"));
-    return ai::conversation_input{std::move(messages)};
-  }
-
   /// Adds 200 messages and takes a snapshot after each of them.
-  task<> report(context ctx, ai::session<no_status> mine) {
+  task<> report(context ctx, chat_session mine) {
     for (int i = 0; i < 200; ++i) {
       co_await mine.add_messages(ai::user_text(std::to_string(i)));
       co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
@@ -62,14 +52,12 @@ struct snapshot_notices : faulty_conversations,
   void expect_patience(const Chat& busy) {
     const auto window = GetParam();
     auto client = open(busy, with_chunk_window(window));
-    run();
     EXPECT_LE(client.heard().next_chunk, window);
     advance(1h); // the client may read as late as it likes
     for (std::uint64_t granted = window; !client.heard().end; ++granted) {
       ASSERT_LE(granted, 300u) << "nothing comes any more";
       ASSERT_LE(client.heard().next_chunk, granted);
       client.grant(1);
-      run();
     }
     EXPECT_EQ(client.code(), errc::ok);
     EXPECT_EQ(client.heard().next_chunk, 200u);
@@ -83,14 +71,12 @@ struct snapshot_notices : faulty_conversations,
 TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
   const auto window = GetParam();
   constexpr std::uint64_t turns = 1'000;
-  auto client = open(define_chat(), with_chunk_window(window));
-  run();
+  auto client = open(define_talkative(), with_chunk_window(window));
   std::uint64_t granted = window;
   const auto heard
     = [&] { return client.heard().next_chunk + client.heard().turns; };
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
-    client.send(hello());
-    run();
+    client.send(remark("hello"));
     // Grants exactly as many chunks as have arrived, so the turn never runs
     // ahead of the client.
     for (int i = 0; client.heard().turns == turn; ++i) {
@@ -99,7 +85,6 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
       const auto more = window + heard() - granted + (window == 0 ? 1 : 0);
       granted += more;
       client.grant(static_cast<std::uint32_t>(more));
-      run();
     }
     ASSERT_LE(heard(), granted + 1);
     const auto rest = static_cast<std::int64_t>(window + heard())
@@ -108,13 +93,11 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
       granted += static_cast<std::uint64_t>(rest);
       client.grant(static_cast<std::uint32_t>(rest));
     }
-    run();
   }
   EXPECT_EQ(client.heard().turns, turns);
   EXPECT_EQ(client.heard().next_chunk, 3 * turns);
   EXPECT_EQ(client.heard().gaps, 0u);
   client.close();
-  run();
   ASSERT_EQ(client.code(), errc::ok);
   EXPECT_EQ(client.heard().end->chunks, client.heard().next_chunk);
   std::uint64_t notices = 0;
@@ -128,8 +111,8 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
 TEST_P(snapshot_notices, wait_for_a_client_that_does_not_read) {
   expect_patience(ai::define_chat_agent(
     *rt, "busy",
-    [this](context ctx, ai::session<no_status> mine,
-           input<ai::conversation_input>, ai::responder<no_status>) -> task<> {
+    [this](context ctx, chat_session mine, chat_input,
+           chat_responder) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
       co_await report(ctx, mine);
@@ -142,14 +125,13 @@ TEST_P(snapshot_notices, of_a_flow_of_its_body_wait_for_its_client) {
     "worker", [this](context ctx, input<int>, output<int>) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
-      const auto mine = ctx.session<ai::session<no_status>>();
+      const auto mine = ctx.session<chat_session>();
       co_await report(ctx, *mine);
     });
   expect_patience(ai::define_chat_agent(
     *rt, "boss",
-    [this, worker](context ctx, ai::session<no_status>,
-                   input<ai::conversation_input>,
-                   ai::responder<no_status>) -> task<> {
+    [this, worker](context ctx, chat_session, chat_input,
+                   chat_responder) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
       auto first = co_await worker.open(ctx);
@@ -159,7 +141,7 @@ TEST_P(snapshot_notices, of_a_flow_of_its_body_wait_for_its_client) {
 }
 
 TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
-  const auto chat = define_chat();
+  const auto chat = define_talkative();
   const auto window = GetParam();
   // The flow does something else between two chunks, so the next chunk may
   // arrive before the flow asks for it.
@@ -173,7 +155,7 @@ TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
         auto talk = co_await chat.open(ctx, with_chunk_window(window));
         int notices = 0;
         for (int i = 0; i < *count; ++i) {
-          auto input = hello();
+          auto input = remark("hello");
           co_await talk.send(std::move(input));
           while (auto x = co_await talk.next()) {
             const auto one = x->snapshot_created.empty() ? 0 : 1;
@@ -184,9 +166,7 @@ TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
         co_await talk.output();
         co_return notices;
       });
-  run();
   reader.send(100);
-  run();
   ASSERT_TRUE(reader.heard().end) << "it waits for a chunk for ever";
   EXPECT_EQ(reader.output(), 100);
   EXPECT_TRUE(all_gone());
@@ -196,9 +176,8 @@ TEST_P(snapshot_notices, that_are_not_sent_cost_nothing) {
   const auto rounds = std::max(GetParam(), 1u);
   const auto chat = ai::define_chat_agent(
     *rt, "chat",
-    [this, rounds](context ctx, ai::session<no_status> mine,
-                   input<ai::conversation_input> in,
-                   ai::responder<no_status> out) -> task<> {
+    [this, rounds](context ctx, chat_session mine, chat_input in,
+                   chat_responder out) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
       co_await in.next();
@@ -212,12 +191,10 @@ TEST_P(snapshot_notices, that_are_not_sent_cost_nothing) {
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto client = open(chat, with_chunk_window(GetParam()));
-  run();
   kept.fail_next<save_snapshot>(rounds, errc::unavailable);
   if (GetParam() == 0)
     client.grant(1);
-  client.send(hello());
-  run();
+  client.send(remark("hello"));
   ASSERT_FALSE(client.heard().chunks.empty()) << "it waits for ever";
   const auto& first = client.heard().chunks.front().chunk;
   ASSERT_TRUE(first);
@@ -228,9 +205,8 @@ TEST_P(snapshot_notices, that_have_no_news_cost_nothing) {
   const auto rounds = std::max(GetParam(), 1u) + 1;
   const auto chat = ai::define_chat_agent(
     *rt, "chat",
-    [this, rounds](context ctx, ai::session<no_status>,
-                   input<ai::conversation_input>,
-                   ai::responder<no_status> out) -> task<> {
+    [this, rounds](context ctx, chat_session, chat_input,
+                   chat_responder out) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
       for (auto i = 0u; i < rounds; ++i)
@@ -240,19 +216,16 @@ TEST_P(snapshot_notices, that_have_no_news_cost_nothing) {
     with_snapshot_store(store),
     with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
   auto client = open(chat, with_chunk_window(GetParam()));
-  run();
   if (GetParam() == 0)
     client.grant(1);
-  run();
   ASSERT_FALSE(client.heard().chunks.empty()) << "it waits for ever";
 }
 
 TEST_P(snapshot_notices, come_behind_what_was_said_before) {
   const auto chat = ai::define_chat_agent(
     *rt, "chat",
-    [this](context ctx, ai::session<no_status> mine,
-           input<ai::conversation_input>,
-           ai::responder<no_status> out) -> task<> {
+    [this](context ctx, chat_session mine, chat_input,
+           chat_responder out) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
       co_await mine.add_messages(ai::user_text("x"));
@@ -261,10 +234,8 @@ TEST_P(snapshot_notices, come_behind_what_was_said_before) {
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto client = open(chat, with_chunk_window(GetParam()));
-  run();
   for (auto i = 0; i < 2 && !client.heard().end; ++i) {
     client.grant(1);
-    run();
   }
   ASSERT_EQ(client.heard().chunks.size(), 2u);
   EXPECT_TRUE(client.heard().chunks[0].chunk);
@@ -275,9 +246,8 @@ TEST_P(snapshot_notices, come_behind_what_was_said_before) {
 TEST_P(snapshot_notices, that_do_not_come_end_a_body_that_goes_on) {
   const auto chat = ai::define_chat_agent(
     *rt, "chat",
-    [this](context ctx, ai::session<no_status> mine,
-           input<ai::conversation_input> in,
-           ai::responder<no_status>) -> task<> {
+    [this](context ctx, chat_session mine, chat_input in,
+           chat_responder) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
       co_await mine.add_messages(ai::user_text("x"));
@@ -288,10 +258,8 @@ TEST_P(snapshot_notices, that_do_not_come_end_a_body_that_goes_on) {
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   kept.hang_next<save_snapshot>(1);
   auto client = open(chat, with_chunk_window(GetParam()));
-  run();
   if (GetParam() == 0)
     client.grant(1);
-  run();
   advance(1h);
   ASSERT_TRUE(client.heard().end) << "nobody knows what is kept";
   EXPECT_EQ(client.code(), errc::deadline_exceeded);

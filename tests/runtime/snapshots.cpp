@@ -226,8 +226,7 @@ TEST_F(snapshots, an_id_in_several_sessions_needs_a_session) {
   const auto sum = define_kept_sum();
   finish(sum.stream_bidi(with_session_id("one")), numbers{1});
   finish(sum.stream_bidi(with_session_id("two")), numbers{1});
-  const auto error
-    = error_of([&] { (void)sum.stream_bidi(with_snapshot_id(id_of(1))); });
+  const auto error = opening_error(sum, with_snapshot_id(id_of(1)));
   EXPECT_EQ(error.code(), errc::failed_precondition);
   EXPECT_NE(error.message().find("one"), std::string::npos);
   EXPECT_NE(error.message().find("two"), std::string::npos);
@@ -295,11 +294,60 @@ TEST_F(snapshots, a_refused_restore_orphans_nothing) {
   const auto sum = define_kept_sum();
   run_mine(sum, {1, 1});
   auto live = sum.stream_bidi(with_session_id("mine"));
-  EXPECT_EQ(
-    code_from([&] { (void)sum.stream_bidi(with_snapshot_id(id_of(1))); }),
-    errc::failed_precondition);
+  EXPECT_EQ(opening_code(sum, with_snapshot_id(id_of(1))),
+            errc::failed_precondition);
   EXPECT_EQ(told(whole_timeline()),
             (strings{"0/0 turnEnd 1", "1/1 turnEnd 2"}));
+}
+
+// -- indices ------------------------------------------------------------------
+
+TEST_F(snapshots, index_and_turn_index_go_on_in_the_next_invocation) {
+  const auto notes = define_kept_notes();
+  finish(notes.stream_bidi(with_session_id("mine")), texts{"a", "b"});
+  finish(notes.stream_bidi(with_session_id("mine")), texts{"c"});
+  EXPECT_EQ(told(snapshots_of("mine")),
+            (texts{R"(0/0 turnEnd {"count":1,"words":"a"})",
+                   R"(1/1 turnEnd {"count":2,"words":"ab"})",
+                   R"(2/2 turnEnd {"count":3,"words":"abc"})"}));
+}
+
+TEST_F(snapshots, index_and_turn_index_go_on_from_the_restored_snapshot) {
+  const auto notes = define_kept_notes();
+  const auto first
+    = finish(notes.stream_bidi(with_session_id("mine")), texts{"a", "b", "c"});
+  finish(notes.stream_bidi(with_snapshot_id(first.snapshot_ids.at(0))),
+         texts{"d"});
+  EXPECT_EQ(told(all_snapshots_of("mine")),
+            (texts{R"(0/0 turnEnd {"count":1,"words":"a"})",
+                   R"(1/1 turnEnd {"count":2,"words":"ab"} orphaned)",
+                   R"(2/2 turnEnd {"count":3,"words":"abc"} orphaned)",
+                   R"(1/1 turnEnd {"count":2,"words":"ad"})"}));
+  EXPECT_EQ(told(snapshots_of("mine")),
+            (texts{R"(0/0 turnEnd {"count":1,"words":"a"})",
+                   R"(1/1 turnEnd {"count":2,"words":"ad"})"}));
+}
+
+TEST_F(snapshots, the_turn_index_goes_on_without_snapshots_too) {
+  const auto turns = define_agent(
+    *rt, "turns",
+    [](context, session<notebook> sess, input<std::string> in,
+       responder<std::uint64_t> out) -> task<std::uint64_t> {
+      while (const auto word = co_await in.next()) {
+        co_await sess.update([&](notebook& x) { x.words += *word; });
+        co_await out.send(co_await sess.turn_index());
+        co_await out.end_turn();
+      }
+      co_return co_await sess.turn_index();
+    },
+    with_session_store(store));
+  EXPECT_EQ(
+    finish(turns.stream_bidi(with_session_id("mine")), texts{"a", "b"}).output,
+    2u);
+  auto again = turns.stream_bidi(with_session_id("mine"));
+  again.send("c");
+  EXPECT_EQ(read_turn(again), std::vector<std::uint64_t>{2});
+  EXPECT_EQ(finish(again).output, 3u);
 }
 
 // -- tracing ------------------------------------------------------------------

@@ -23,6 +23,7 @@
 
 #include "support/memory.hpp"
 #include "support/sanitized.hpp"
+#include "support/states.hpp"
 #include <gtest/gtest.h>
 
 using namespace std::chrono_literals;
@@ -47,67 +48,20 @@ task<int> echo(context, input<std::string> in, output<std::string> out) {
   co_return count;
 }
 
-/// Data shared by the clients of one crowd.
-struct crowd {
-  front_desk_actor desk;
-  open what;
-  std::atomic<int> to_open;
-  std::atomic<int> running;
-  std::atomic<int> right = 0;
-  std::promise<void> done;
-};
-
-/// Client that opens a conversation, takes one turn, closes it, and makes room
-/// for the next client. Each conversation has a client actor of its own,
-/// because CAF keeps the time-out of an answered request until the requester
-/// ends.
-chunk_sink::behavior_type client(chunk_sink::pointer self,
-                                 const std::shared_ptr<crowd>& of) {
-  auto what = of->what;
-  what.client = self;
-  self->request(of->desk, patience, std::move(what)).then([=](const opened& x) {
-    self->send(x.connection, turn_input{payload::of(std::string{"hello"})});
-  });
-  return {
-    [](chunk_batch&) {},
-    [](input_credit) {},
-    [=](turn_end) {
-      self->send(caf::actor_cast<connection_actor>(self->current_sender()),
-                 caf::close_atom_v);
-    },
-    [=](finished& x) {
-      if (!x.reason && x.inputs == 1 && x.chunks == 1)
-        ++of->right;
-      if (--of->to_open >= 0)
-        self->spawn(client, of);
-      else if (--of->running == 0)
-        of->done.set_value();
-      self->quit();
-    },
-  };
-}
-
-/// State of the agent.
-struct memory {
-  std::vector<std::string> said;
-};
-
-BOOST_DESCRIBE_STRUCT(memory, (), (said))
-
-task<int> remember(context, session<memory> mine, input<std::string> in,
+task<int> remember(context, session<memo> mine, input<std::string> in,
                    responder<std::string> out) {
   int count = 0;
   while (auto text = co_await in.next()) {
     ++count;
-    co_await mine.update([&](memory& x) { x.said.push_back(*text); });
+    co_await mine.update([&](memo& x) { x.said.push_back(*text); });
     co_await out.send(*text);
     co_await out.end_turn();
   }
   co_return count;
 }
 
-task<> listen(context, ai::session<memory> mine,
-              input<ai::conversation_input> in, ai::responder<int> out) {
+task<> listen(context, ai::session<memo> mine, input<ai::conversation_input> in,
+              ai::responder<int> out) {
   while (const auto said = co_await in.next()) {
     co_await mine.add_messages(said->messages);
     co_await out.send_artifact("heard", ai::part::text("hi"));
@@ -115,7 +69,7 @@ task<> listen(context, ai::session<memory> mine,
   }
 }
 
-task<> listen_in_turns(context ctx, ai::flow_session<memory> mine,
+task<> listen_in_turns(context ctx, ai::flow_session<memo> mine,
                        ai::flow_responder<int> out) {
   co_await mine.run(
     ctx, [out](context, const ai::conversation_input&) mutable -> task<> {
@@ -135,27 +89,46 @@ payload message_payload(std::string text) {
   return payload::of(std::move(result));
 }
 
-/// Data shared by the clients of one crowd of sessions.
-struct session_crowd : crowd {
+/// Data shared by the clients of one crowd.
+struct crowd {
+  front_desk_actor desk;
+  open what;
+  /// Store in which each client has a session of its own; null for none.
   managed_store store;
   /// Input of a client. It differs between sessions, which would otherwise
   /// share one state.
   speech say;
+  std::atomic<int> to_open;
+  std::atomic<int> running;
   std::atomic<int> named = 0;
+  std::atomic<int> right = 0;
+  std::promise<void> done;
 };
 
-/// Client like the one above with a session of its own, which it deletes after
-/// the conversation has ended.
-chunk_sink::behavior_type
-session_client(chunk_sink::pointer self,
-               const std::shared_ptr<session_crowd>& of) {
+/// Client that opens a conversation, takes one turn, closes it, deletes its
+/// session, and makes room for the next client. Each conversation has a client
+/// actor of its own, because CAF keeps the time-out of an answered request
+/// until the requester ends.
+chunk_sink::behavior_type client(chunk_sink::pointer self,
+                                 const std::shared_ptr<crowd>& of) {
   auto what = of->what;
   what.client = self;
-  what.options.session = session_id{"session" + std::to_string(++of->named)};
-  const session_ref own{what.key, what.options.session};
+  const session_ref own{what.key,
+                        session_id{"session" + std::to_string(++of->named)}};
+  if (of->store)
+    what.options.session = own.id;
   self->request(of->desk, patience, std::move(what)).then([=](const opened& x) {
     self->send(x.connection, turn_input{of->say(own.id.str())});
   });
+  const auto leave = [=](bool right) {
+    if (right)
+      ++of->right;
+    if (--of->to_open >= 0)
+      self->spawn(client, of);
+    else if (--of->running == 0)
+      of->done.set_value();
+    self->quit();
+  };
   return {
     [](chunk_batch&) {},
     [](input_credit) {},
@@ -165,16 +138,11 @@ session_client(chunk_sink::pointer self,
     },
     [=](finished& x) {
       const auto right = !x.reason && x.inputs == 1 && x.chunks != 0;
-      self->request(of->store, caf::infinite, delete_session{own})
-        .then([=](const erased& gone) {
-          if (right && gone.records == 1)
-            ++of->right;
-          if (--of->to_open >= 0)
-            self->spawn(session_client, of);
-          else if (--of->running == 0)
-            of->done.set_value();
-          self->quit();
-        });
+      if (!of->store)
+        leave(right && x.chunks == 1);
+      else
+        self->request(of->store, caf::infinite, delete_session{own})
+          .then([=](const erased& gone) { leave(right && gone.records == 1); });
     },
   };
 }
@@ -182,10 +150,14 @@ session_client(chunk_sink::pointer self,
 struct soak : ::testing::Test {
   soak() : system(cfg), rt(system), idle(system.registry().running()) {}
 
-  void converse(int total, int at_once) {
+  void converse(const open& what, const speech& say,
+                const managed_store& sessions, int total) {
     auto all = std::make_shared<crowd>();
+    constexpr auto at_once = 64;
     all->desk = rt.front_desk();
-    all->what = flow.opening_for({});
+    all->what = what;
+    all->store = sessions;
+    all->say = say;
     all->to_open = total - at_once;
     all->running = at_once;
     for (int i = 0; i < at_once; ++i)
@@ -196,29 +168,14 @@ struct soak : ::testing::Test {
     wait_until_idle();
   }
 
-  void converse_in_sessions(const open& what, speech say, int total,
-                            int at_once) {
-    auto all = std::make_shared<session_crowd>();
-    all->desk = rt.front_desk();
-    all->what = what;
-    all->store = store;
-    all->say = std::move(say);
-    all->to_open = total - at_once;
-    all->running = at_once;
-    for (int i = 0; i < at_once; ++i)
-      system.spawn(session_client, all);
-    ASSERT_EQ(all->done.get_future().wait_for(patience),
-              std::future_status::ready);
-    EXPECT_EQ(all->right, total);
-    wait_until_idle();
-  }
-
-  void converse_in_sessions(const open& what, const speech& say, int total) {
-    converse_in_sessions(what, say, first, 64);
+  void expect_all_comes_back(const open& what, const speech& say,
+                             const managed_store& sessions, int total) {
+    converse(what, say, sessions, first);
     const auto before = bytes_in_use();
-    converse_in_sessions(what, say, total, 64);
+    converse(what, say, sessions, total);
     const auto after = bytes_in_use();
-    // No actor, lease, timer, record or state is left.
+    // Three bytes for each of 100 000: no actor, lease, timer, record or state
+    // is left.
     EXPECT_LT(after, before + 256 * 1'024);
   }
 
@@ -236,8 +193,8 @@ struct soak : ::testing::Test {
   bidi_flow<nothing, std::string, int, std::string> flow
     = rt.define_bidi_flow("echo", echo);
   managed_store store = spawn_memory_store(system);
-  bidi_flow<memory, std::string, agent_output<memory, int>, std::string> agent
-    = define_agent(rt, "memory", remember, with_session_store(store),
+  bidi_flow<memo, std::string, agent_output<memo, int>, std::string> agent
+    = define_agent(rt, "memo", remember, with_session_store(store),
                    with_snapshot_callback(snapshot_always{}));
   std::size_t idle;
 };
@@ -245,29 +202,24 @@ struct soak : ::testing::Test {
 } // namespace
 
 TEST_F(soak, actors_and_memory_of_many_conversations_come_back) {
-  converse(first, 64);
-  const auto before = bytes_in_use();
-  converse(many, 64);
-  const auto after = bytes_in_use();
-  // Three bytes for each of 100 000: nothing of any conversation is left.
-  EXPECT_LT(after, before + 256 * 1'024);
+  expect_all_comes_back(flow.opening_for({}), text_payload, {}, many);
 }
 
 TEST_F(soak, actors_and_memory_of_many_deleted_sessions_come_back) {
-  converse_in_sessions(agent.opening_for({}), text_payload, many);
+  expect_all_comes_back(agent.opening_for({}), text_payload, store, many);
 }
 
 TEST_F(soak, actors_and_memory_of_many_deleted_chats_come_back) {
   const auto chat
     = ai::define_chat_agent(rt, "chat", listen, with_snapshot_store(store),
                             with_snapshot_callback(snapshot_always{}));
-  converse_in_sessions(chat.opening_for({}), message_payload, some);
+  expect_all_comes_back(chat.opening_for({}), message_payload, store, some);
 }
 
 TEST_F(soak, actors_and_memory_of_many_deleted_session_flows_come_back) {
   const auto chat = ai::define_session_flow(rt, "flow", listen_in_turns,
                                             with_snapshot_store(store));
-  converse_in_sessions(chat.opening_for({}), message_payload, some);
+  expect_all_comes_back(chat.opening_for({}), message_payload, store, some);
 }
 
 TEST_F(soak, conversations_of_threads_come_back_too) {

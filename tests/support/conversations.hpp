@@ -2,19 +2,81 @@
 
 #pragma once
 
-#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 #include <tertulia/sha256.hpp>
+#include <tertulia/span_recorder.hpp>
 
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/states.hpp"
 #include "support/threaded.hpp"
 
+// Conversations with clients that are threads, and their sessions and snapshots
+// as tools see them.
+
 namespace tertulia::test {
+
+// -- bodies -------------------------------------------------------------------
+
+/// Stores each word and sends all stored words, one turn each.
+inline task<std::int64_t> take_notes(context, session<notebook> sess,
+                                     input<std::string> in,
+                                     responder<std::string> out) {
+  const witness here;
+  while (const auto word = co_await in.next()) {
+    co_await sess.update([&](notebook& x) {
+      ++x.count;
+      x.words += *word;
+    });
+    const auto now = co_await sess.state();
+    co_await out.send(now.words);
+    co_await out.end_turn();
+  }
+  const auto last = co_await sess.state();
+  co_return last.count;
+}
+
+/// Repeats the last message of the chat, one turn per input.
+inline task<> repeat(context, chat_session sess, chat_input in,
+                     chat_responder out) {
+  const witness here;
+  while (const auto said = co_await in.next()) {
+    co_await sess.add_messages(said->messages);
+    const auto log = co_await sess.messages();
+    const auto answer
+      = log.empty() ? std::string{"nothing"} : "re: " + log.back().text();
+    co_await out.send_text(answer);
+    co_await sess.add_messages(ai::model_text(answer));
+    co_await out.end_turn();
+  }
+}
+
+/// Repeats each message as a session flow, and counts the turns. The turns of
+/// "fail" and "throw" end with an error after their text.
+inline task<> repeat_in_turns(context ctx, flow_session sess,
+                              flow_responder out) {
+  const witness here;
+  co_await sess.run(
+    ctx, [&](context, const ai::conversation_input& said) -> task<> {
+      const auto text = said.messages.back().text();
+      co_await out.send_text("re: " + text);
+      if (text == "fail")
+        throw status_error{errc::out_of_range, "as you say"};
+      if (text == "throw")
+        throw std::runtime_error("as you say");
+      co_await sess.add_messages(ai::model_text("re: " + text));
+      co_await sess.patch_custom([](notebook& x) { ++x.count; });
+    });
+}
+
+// -- fixture ------------------------------------------------------------------
 
 /// Fixture with a threaded runtime and a store that tools query by key.
 class conversations : public threaded {
@@ -23,13 +85,83 @@ protected:
     count_from_here();
   }
 
+  /// Defines an agent without snapshots.
+  auto define_notes(const std::string& name = "notes") {
+    return define_agent(*rt, name, take_notes, with_session_store(store));
+  }
+
+  /// Defines an agent with a snapshot at the end of each turn.
+  auto define_kept_notes(const std::string& name = "notes") {
+    return define_agent(
+      *rt, name, take_notes, with_session_store(store),
+      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+  }
+
+  /// Defines a chat agent with a snapshot at the end of each turn.
+  auto define_chat(const std::string& name = "chat") {
+    return ai::define_chat_agent(
+      *rt, name, repeat, with_snapshot_store(store),
+      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}),
+      with_client_states{});
+  }
+
+  /// Defines a session flow with this body.
+  template <class Body, class... Options>
+  auto define_flow(Body body, const Options&... options) {
+    return ai::define_session_flow(*rt, "chat", std::move(body),
+                                   with_snapshot_store(store), options...);
+  }
+
   /// Runs an action of the store with one input.
   json ask_store(const std::string& key, const json& question) const {
     return rt->run(key, std::vector<json>(1, question));
   }
 
+  json session_of(const std::string& id, const std::string& name = "notes") {
+    return ask_store("/session-store/" + name + "/getSession",
+                     json::object({{"sessionId", id}}));
+  }
+
+  json snapshots_of(const std::string& id, const std::string& name = "notes") {
+    return ask_store("/session-store/" + name + "/listSnapshots",
+                     json::object({{"sessionId", id}}));
+  }
+
+  /// Returns the snapshots of a session, orphans included.
+  json all_snapshots_of(const std::string& id,
+                        const std::string& name = "notes") {
+    return ask_store(
+      "/session-store/" + name + "/listSnapshots",
+      json::object({{"sessionId", id}, {"includeOrphaned", true}}));
+  }
+
+  /// Returns a snapshot of the chat.
+  json snapshot_of(const snapshot_id& id) {
+    return ask_store("/snapshot-store/chat/getSnapshot",
+                     {{"snapshotId", id.str()}});
+  }
+
+  /// Returns a recorder of all spans from here on.
+  std::shared_ptr<span_recorder> listen() {
+    auto result = std::make_shared<span_recorder>();
+    listening_ = rt->traces().listen(result);
+    return result;
+  }
+
   managed_store store;
+
+private:
+  tracer::subscription listening_;
 };
+
+// -- clients ------------------------------------------------------------------
+
+/// Closes a conversation and returns its output.
+template <class Talk>
+auto finish(Talk& talk) {
+  talk.close();
+  return talk.output(patience);
+}
 
 /// Takes one turn for each input, closes the conversation and returns the
 /// output.
@@ -39,20 +171,96 @@ auto finish(Talk talk, const std::vector<In>& inputs) {
     talk.send(x);
     read_turn(talk);
   }
-  talk.close();
-  return talk.output(patience);
+  return finish(talk);
+}
+
+/// Reads one turn of a chat.
+template <class Talk>
+std::vector<phase_chunk> hear(Talk& talk) {
+  std::vector<phase_chunk> result;
+  for (auto& chunk : talk.receive(patience))
+    result.push_back(std::move(chunk));
+  return result;
+}
+
+/// Takes one turn of a chat and returns its chunks.
+template <class Talk>
+std::vector<phase_chunk> hear(Talk& talk, const std::string& text) {
+  talk.send_text(text);
+  return hear(talk);
+}
+
+/// Sends one text per turn, closes the chat and returns the output.
+template <class Talk>
+auto say(Talk talk, const texts& inputs) {
+  for (const auto& x : inputs)
+    hear(talk, x);
+  return finish(talk);
+}
+
+/// Returns the snapshots that chunks announce.
+inline std::vector<snapshot_id>
+snapshots_in(const std::vector<phase_chunk>& chunks) {
+  std::vector<snapshot_id> result;
+  for (const auto& x : chunks)
+    if (x.snapshot_created)
+      result.push_back(x.snapshot_created);
+  return result;
+}
+
+/// Takes one turn of a chat and returns its snapshot.
+template <class Talk>
+snapshot_id snapshot_after(Talk& talk, const std::string& text) {
+  return snapshots_in(hear(talk, text)).at(0);
+}
+
+// -- texts --------------------------------------------------------------------
+
+/// Returns messages as texts with their role: `user: hello`.
+template <class Messages>
+texts told_of(const Messages& messages) {
+  texts result;
+  for (const auto& x : messages)
+    result.push_back(to_json(x.role).template get<std::string>() + ": "
+                     + x.text());
+  return result;
+}
+
+/// Returns chunks as JSON texts, with `<id>` in place of every snapshot id.
+inline texts told_of(const std::vector<phase_chunk>& chunks) {
+  texts result;
+  for (auto x : chunks) {
+    if (x.snapshot_created)
+      x.snapshot_created = snapshot_id{"<id>"};
+    result.push_back(to_json_text(x));
+  }
+  return result;
 }
 
 /// Returns snapshots, as tools see them, as texts: `0/0 turnEnd {…}` is the
 /// index, the index of the turn, the event, and the state.
-inline std::vector<std::string> told(const json& snapshots) {
-  std::vector<std::string> result;
+inline texts told(const json& snapshots) {
+  texts result;
   for (const auto& x : snapshots)
     result.push_back(x.at("index").dump() + '/' + x.at("turnIndex").dump() + ' '
                      + x.at("event").get<std::string>() + ' '
                      + x.at("state").dump()
                      + (x.contains("orphaned") ? " orphaned" : ""));
   return result;
+}
+
+/// Returns the keys of all actions.
+inline texts keys_of(const runtime& rt) {
+  texts result;
+  for (const auto& x : rt.actions())
+    result.push_back(x.key);
+  return result;
+}
+
+/// Returns an artifact that consists of one text.
+inline ai::artifact text_artifact(std::string name, std::string text) {
+  return ai::artifact{
+    std::move(name), std::vector<ai::part>(1, ai::part::text(std::move(text)))};
 }
 
 /// Returns the hash of a text as printed by `sha256sum`.

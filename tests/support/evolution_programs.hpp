@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/chat.hpp"
+#include "support/conversations.hpp"
 #include "support/scratch.hpp"
 
 // Programs that run one after the other, with types of the same name.

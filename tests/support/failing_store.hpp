@@ -9,18 +9,32 @@
 
 #include <caf/all.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <typeindex>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
 namespace tertulia::test {
+
+enum class store_fault { fails, loses_its_answer, hangs, dies };
+
+inline constexpr store_fault store_faults[]
+  = {store_fault::fails, store_fault::loses_its_answer, store_fault::hangs,
+     store_fault::dies};
+
+inline std::string name_of(store_fault x) {
+  constexpr const char* names[]
+    = {"fails", "loses_its_answer", "hangs", "dies"};
+  return names[static_cast<std::size_t>(x)];
+}
 
 /// Store that obeys the test, and otherwise forwards requests to the store
 /// behind it. An instruction holds for the next requests, or for the next
@@ -96,6 +110,18 @@ public:
   template <class Verb = void>
   void die_next() {
     plan<Verb>(1, {what::die});
+  }
+
+  /// Breaks the next request in this way.
+  template <class Verb>
+  void break_next(store_fault how) {
+    switch (how) {
+      case store_fault::fails: return fail_next<Verb>(1, errc::unavailable);
+      case store_fault::loses_its_answer:
+        return lose_next<Verb>(1, errc::unavailable);
+      case store_fault::hangs: return hang_next<Verb>(1);
+      case store_fault::dies: return die_next<Verb>();
+    }
   }
 
   /// Makes the next n starts through `factory` throw.

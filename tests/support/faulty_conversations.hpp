@@ -2,12 +2,11 @@
 
 #pragma once
 
-#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/define_agent.hpp>
-#include <tertulia/describe.hpp>
 #include <tertulia/store_supervisor.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,17 +15,12 @@
 
 #include "support/failing_store.hpp"
 #include "support/flows.hpp"
+#include "support/states.hpp"
 
 namespace tertulia::test {
 
-/// State of an agent in these tests: all its inputs.
-struct memo {
-  std::vector<std::string> said;
-
-  friend bool operator==(const memo&, const memo&) = default;
-};
-
-BOOST_DESCRIBE_STRUCT(memo, (), (said))
+/// Reaction of a body to a change or to an end of its turn that fails.
+enum class on_failure { goes_on, tries_again, changes_and_tries_again };
 
 /// Handles of the actors of a conversation.
 struct conversation_actors {
@@ -71,11 +65,18 @@ protected:
 
   /// Defines an agent that stores each input, sends it back and ends the turn.
   /// The input "throw" makes its body throw, "pass" does not change the state,
-  /// and "iterate" triggers a snapshot within the turn.
+  /// "iterate" triggers a snapshot within the turn, and "last" ends the body
+  /// after its turn.
   template <class... Options>
   memo_agent define_memo(const Options&... options) {
+    return define_memo_in(*rt, "memo" + std::to_string(++agents_), options...);
+  }
+
+  template <class... Options>
+  memo_agent define_memo_in(runtime& where, const std::string& name,
+                            const Options&... options) {
     return define_agent(
-      *rt, "memo" + std::to_string(++agents_),
+      where, name,
       [this](context ctx, session<memo> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
         trails.emplace_back(ctx);
@@ -91,6 +92,8 @@ protected:
             co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
           co_await out.send(*text);
           co_await out.end_turn();
+          if (*text == "last")
+            break;
         }
         co_return count;
       },
@@ -99,8 +102,64 @@ protected:
 
   /// Defines such an agent with a snapshot at the end of each turn and of the
   /// invocation.
-  memo_agent define_keeping_memo() {
-    return define_memo(with_snapshot_callback(snapshot_always{}));
+  template <class... Options>
+  memo_agent define_keeping_memo(const Options&... options) {
+    return define_memo(with_snapshot_callback(snapshot_always{}), options...);
+  }
+
+  /// Defines an agent that stores each input, with a mark for each failure so
+  /// far, and ends the turn. "pass" does not change the state. The body records
+  /// the code of each attempt in `codes`, and returns the number of failures.
+  template <class... Options>
+  memo_agent define_stubborn(on_failure policy, const Options&... options) {
+    return define_agent(
+      *rt, "stubborn" + std::to_string(++agents_),
+      [this, policy](context ctx, session<memo> mine, input<std::string> in,
+                     responder<std::string> out) -> task<int> {
+        trails.emplace_back(ctx);
+        const departure here{left};
+        std::size_t failures = 0;
+        // Returns whether the next step may follow.
+        const auto note = [&](const auto& result) {
+          codes.push_back(result ? errc::ok : code_of(result.error()));
+          if (!result)
+            ++failures;
+          return result || policy == on_failure::goes_on
+                 || codes.back() == errc::aborted || failures == most_failures;
+        };
+        while (auto text = co_await in.next()) {
+          auto changes = *text != "pass";
+          for (bool done = false; !done;) {
+            while (changes) {
+              const auto changed
+                = co_await as_expected(mine.update([&](memo& x) {
+                    x.said.push_back(*text + std::string(failures, '!'));
+                  }));
+              changes = !note(changed);
+            }
+            const auto ended = co_await as_expected(out.end_turn());
+            done = note(ended);
+            changes = !done && policy == on_failure::changes_and_tries_again;
+          }
+        }
+        co_return static_cast<int>(failures);
+      },
+      with_session_store(store), options...);
+  }
+
+  /// Defines a chat agent that adds each message, with a snapshot at the end of
+  /// each turn and of the invocation.
+  auto define_chat() {
+    return ai::define_chat_agent(
+      *rt, "chat",
+      [](context, chat_session mine, chat_input in,
+         chat_responder out) -> task<> {
+        while (const auto said = co_await in.next()) {
+          co_await mine.add_messages(said->messages);
+          co_await out.end_turn();
+        }
+      },
+      with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   }
 
   /// Sends a request to the store behind the failing one.
@@ -187,6 +246,20 @@ protected:
     ASSERT_EQ(client.heard().turns, before + 1);
   }
 
+  /// Stores a session with the input "before", and returns its record.
+  snapshot_record store_before(const memo_agent& agent) {
+    {
+      auto before = open(agent, with_session_id("s"));
+      say(before, "before");
+      before.close();
+      EXPECT_EQ(before.code(), errc::ok);
+    }
+    run();
+    const auto records = records_of(agent, "s");
+    EXPECT_EQ(records.size(), 1u);
+    return records.at(0);
+  }
+
   /// Checks that the session is free, whatever its store still has to do, and
   /// continues with the input "before" in its state.
   void expect_free_again(const memo_agent& agent, const std::string& session) {
@@ -208,7 +281,10 @@ protected:
   failing_store kept;
   managed_store store;
   std::vector<conversation_trail> trails;
+  std::vector<errc> codes;
   int left = 0;
+
+  static constexpr std::size_t most_failures = 30;
 
 private:
   int agents_ = 0;

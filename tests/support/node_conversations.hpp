@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/states.hpp"
+
 // Conversations that one process offers and another process uses.
 
 namespace tertulia::test {
@@ -27,15 +29,6 @@ struct diary {
 };
 
 BOOST_DESCRIBE_STRUCT(diary, (), (words, mood))
-
-/// Progress of an answer.
-struct progress {
-  int done = 0;
-
-  friend bool operator==(const progress&, const progress&) = default;
-};
-
-BOOST_DESCRIBE_STRUCT(progress, (), (done))
 
 inline constexpr auto not_a_number = std::numeric_limits<double>::quiet_NaN();
 
@@ -59,7 +52,7 @@ inline task<int> keep_diary(context, session<diary> mine, input<std::string> in,
 /// Answers each input with a status and a text; stores it in the custom value.
 inline task<> answer(context, ai::session<diary> mine,
                      input<ai::conversation_input> in,
-                     ai::responder<progress> out) {
+                     ai::responder<phase> out) {
   while (auto said = co_await in.next()) {
     co_await mine.add_messages(said->messages);
     const auto last = said->messages.back().text();
@@ -68,7 +61,7 @@ inline task<> answer(context, ai::session<diary> mine,
       if (last == "mad")
         x.mood = not_a_number;
     });
-    co_await out.send_status(1);
+    co_await out.send_status("answering", 1.0);
     co_await out.send_text("about " + last);
     co_await mine.add_messages(ai::model_text("about " + last));
     co_await out.end_turn();
@@ -77,7 +70,7 @@ inline task<> answer(context, ai::session<diary> mine,
 
 /// Answers each input with a text, as a session flow.
 inline task<> answer_in_turns(context ctx, ai::flow_session<diary> mine,
-                              ai::flow_responder<progress> out) {
+                              ai::flow_responder<phase> out) {
   co_await mine.run(
     ctx, [&](context, const ai::conversation_input& said) -> task<> {
       const auto last = said.messages.back().text();

@@ -56,14 +56,11 @@ struct snapshots : conversations {
   }
 
   json timeline(const std::string& id = "mine") {
-    return ask_store("/session-store/sum/listSnapshots",
-                     json::object({{"sessionId", id}}));
+    return snapshots_of(id, "sum");
   }
 
   json whole_timeline(const std::string& id = "mine") {
-    return ask_store(
-      "/session-store/sum/listSnapshots",
-      json::object({{"sessionId", id}, {"includeOrphaned", true}}));
+    return all_snapshots_of(id, "sum");
   }
 
   /// Runs session `mine` with these inputs and returns its snapshots.

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -107,6 +108,22 @@ protected:
     return eventually([this] {
       return system.registry().running() == baseline_ && witness::alive() == 0;
     });
+  }
+
+  /// Returns the error of an attempt to open an action, or the action of a key.
+  template <class Action, class... Options>
+  status_error opening_error(const Action& action, const Options&... options) {
+    return error_of([&] {
+      if constexpr (std::is_convertible_v<const Action&, std::string>)
+        (void)rt->stream_bidi(action, options...);
+      else
+        (void)action.stream_bidi(options...);
+    });
+  }
+
+  template <class... Args>
+  errc opening_code(const Args&... args) {
+    return opening_error(args...).code();
   }
 
   /// Defines a flow that echoes each input and counts the inputs.

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Changes and snapshots that a store does not save, or whose answer is lost.
+
+#include <tertulia/span_recorder.hpp>
+#include <tertulia/when.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/faulty_conversations.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test::conversation_save_tests {
+
+namespace {
+
+struct conversation_saves : faulty_conversations {
+  /// Saves a state behind the first record of a session, or beside it, as
+  /// another writer does.
+  bool save_of_another(const memo_agent& agent, const std::string& session,
+                       const state& content, append_rule rule) {
+    auto record = records_of(agent, session).at(0);
+    record.parent = rule == append_rule::at_head ? record.sequence : 0;
+    record.state = content.id();
+    record.id = snapshot_id{record.state.str()};
+    return ask<saved_snapshot>(save_snapshot{record, content, rule})
+      .has_value();
+  }
+};
+
+} // namespace
+
+TEST_F(conversation_saves, a_save_that_fails_can_be_survived) {
+  const auto recorder = std::make_shared<span_recorder>();
+  const auto listening = rt->traces().listen(recorder);
+  const auto agent
+    = define_keeping_memo(with_save_failure(save_failure::is_reported));
+  auto client = open(agent, with_session_id("s"));
+  kept.fail_next<save_snapshot>(1, errc::resource_exhausted);
+  say(client, "one");
+  EXPECT_TRUE(records_of(agent, "s").empty());
+  say(client, "two");
+  client.close();
+  ASSERT_EQ(client.code(), errc::ok);
+  EXPECT_EQ(client.output().snapshot_ids.size(), 1u);
+  const auto records = records_of(agent, "s");
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].turn_index, 1u);
+  EXPECT_EQ(said_in(agent, "s"), (texts{"one", "two"}));
+  run();
+  const auto span = recorder->find(agent.info().key);
+  ASSERT_TRUE(span);
+  const auto told = std::find_if(span->events.begin(), span->events.end(),
+                                 [](const span_event& x) {
+                                   return x.name == "snapshot not saved";
+                                 });
+  ASSERT_NE(told, span->events.end());
+  ASSERT_EQ(told->attributes.size(), 1u);
+  EXPECT_EQ(told->attributes[0].second, attribute_value{"resource_exhausted"s});
+}
+
+TEST_F(conversation_saves, a_turn_that_was_not_saved_can_be_ended_again) {
+  const auto agent = define_stubborn(on_failure::tries_again,
+                                     with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"), with_chunk_window(1));
+  kept.fail_next<save_snapshot>(3, errc::unavailable);
+  client.send("one");
+  EXPECT_EQ(client.heard().turns, 1u);
+  client.grant(1);
+  client.send("two");
+  EXPECT_EQ(client.heard().turns, 2u);
+  client.close();
+  ASSERT_EQ(client.code(), errc::ok);
+  EXPECT_EQ(client.output().output, 3);
+  EXPECT_EQ(codes.size(), 7u) << "two changes and five ends of turns";
+  EXPECT_EQ(records_of(agent, "s").size(), 2u);
+}
+
+TEST_F(conversation_saves, a_save_whose_answer_was_lost_is_found_again) {
+  // With and without a change between the two attempts.
+  for (const auto policy :
+       {on_failure::tries_again, on_failure::changes_and_tries_again}) {
+    const auto changes = policy != on_failure::tries_again;
+    const auto agent
+      = define_stubborn(policy, with_snapshot_callback(snapshot_always{}));
+    auto client = open(agent, with_session_id("s"));
+    say(client, "one");
+    kept.lose_next<save_snapshot>(1, errc::unavailable);
+    // The store cannot be read at first, either.
+    kept.fail_next<get_session>(1, errc::unavailable);
+    say(client, "two");
+    say(client, "three");
+    client.close();
+    ASSERT_EQ(client.code(), errc::ok);
+    EXPECT_EQ(client.output().output, 2);
+    const auto records = records_of(agent, "s");
+    ASSERT_EQ(records.size(), changes ? 4u : 3u);
+    EXPECT_EQ(client.output().snapshot_ids.size(), records.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      EXPECT_EQ(records[i].parent, i);
+      EXPECT_EQ(records[i].id, client.output().snapshot_ids[i]);
+      EXPECT_FALSE(records[i].orphaned);
+    }
+  }
+}
+
+TEST_F(conversation_saves, a_head_that_somebody_else_has_moved_is_told_apart) {
+  const auto agent = define_stubborn(on_failure::goes_on,
+                                     with_snapshot_callback(snapshot_always{}));
+  const auto others
+    = {state::plain(payload::of(memo{{"else"}})),
+       // the same text, with another meaning
+       state::plain(payload::of(memo{{"one", "two"}}), stored_type{"", 2})};
+  auto session = 0;
+  for (const auto& content : others) {
+    const auto name = std::to_string(++session);
+    codes.clear();
+    auto client = open(agent, with_session_id(name));
+    say(client, "one");
+    kept.fail_next<save_snapshot>(1, errc::unavailable);
+    client.send("two");
+    // That state was not stored, and then another writer is faster.
+    ASSERT_TRUE(save_of_another(agent, name, content, append_rule::at_head));
+    client.send("three");
+    EXPECT_EQ(codes,
+              (std::vector{errc::ok, errc::ok, errc::ok, errc::unavailable,
+                           errc::aborted, errc::aborted}))
+      << content.text();
+  }
+}
+
+TEST_F(conversation_saves, the_same_state_behind_another_parent_is_not_ours) {
+  const auto agent = define_stubborn(on_failure::goes_on,
+                                     with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  say(client, "one");
+  kept.fail_next<save_snapshot>(1, errc::unavailable);
+  client.send("two");
+  const auto content = state::plain(payload::of(memo{{"one", "two"}}));
+  ASSERT_TRUE(save_of_another(agent, "s", content, append_rule::anywhere));
+  client.send("pass");
+  EXPECT_EQ(codes, (std::vector{errc::ok, errc::ok, errc::ok, errc::unavailable,
+                                errc::aborted}));
+  EXPECT_EQ(records_of(agent, "s").size(), 2u);
+}
+
+TEST_F(conversation_saves, no_runtime_overwrites_what_another_one_has_saved) {
+  runtime other{system};
+  const auto here = define_memo_in(*rt, "shared");
+  const auto there = define_memo_in(other, "shared");
+  const auto opening = there.opening_for(chunk_sink{}, with_session_id("s"));
+  // The session is new or known, and it is changed within the turn or only at
+  // its end.
+  auto all = texts{};
+  for (const std::string text : {"new", "known", "pass"}) {
+    auto first = open(here, with_session_id("s"));
+    memo_client second{system, other.front_desk(), opening};
+    run();
+    ASSERT_TRUE(first.heard().open);
+    ASSERT_TRUE(second.heard().open);
+    say(first, text);
+    if (text != "pass")
+      all.push_back(text);
+    second.send(text == "pass" ? text : text + " again");
+    ASSERT_EQ(second.heard().ends, 1u) << text;
+    EXPECT_EQ(second.code(), errc::aborted) << text;
+    EXPECT_EQ(said_in(here, "s"), all);
+    first.close();
+    EXPECT_EQ(first.code(), errc::ok) << text;
+    // The next invocation continues from the saved state.
+    memo_client third{system, other.front_desk(), opening};
+    run();
+    say(third, text + " later");
+    all.push_back(text + " later");
+    EXPECT_EQ(said_in(here, "s"), all);
+    third.close();
+    EXPECT_EQ(third.code(), errc::ok) << text;
+  }
+  const auto found = ask<stored_session>(
+    get_session{session_ref{here.info().key, session_id{"s"}}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->info.next_turn, 6u);
+  other.stop();
+  run();
+}
+
+TEST_F(conversation_saves, a_change_whose_answer_was_lost_can_be_repeated) {
+  const auto agent = define_stubborn(on_failure::tries_again);
+  auto client = open(agent, with_session_id("s"));
+  kept.lose_next<save_session>(2, errc::unavailable);
+  kept.fail_next<save_session>(1, errc::unavailable);
+  say(client, "one");
+  EXPECT_EQ(said_in(agent, "s"), texts{"one!!!"});
+  // More attempts than a session remembers.
+  kept.lose_next<save_session>(20, errc::unavailable);
+  say(client, "two");
+  EXPECT_EQ(said_in(agent, "s"),
+            (texts{"one!!!", "two" + std::string(23, '!')}));
+  // The state saved meanwhile by another writer is not one of them.
+  kept.lose_next<save_session>(1, errc::unavailable);
+  kept.hang_next<save_session>(1);
+  client.send("three");
+  ASSERT_TRUE(
+    ask<session_info>(save_session{{agent.info().key, session_id{"s"}},
+                                   state::plain(payload::of(memo{{"else"}})),
+                                   2}));
+  kept.answer_hung();
+  run();
+  EXPECT_EQ(codes[codes.size() - 3], errc::unavailable);
+  EXPECT_EQ(codes[codes.size() - 2], errc::aborted) << "the change";
+  EXPECT_EQ(codes.size(), 30u);
+  EXPECT_EQ(said_in(agent, "s"), texts{"else"});
+}
+
+TEST_F(conversation_saves, a_change_that_is_not_saved_holds_up_no_other) {
+  const auto agent = define_stubborn(on_failure::tries_again,
+                                     with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  kept.fail_next<save_session>(1, errc::unavailable);
+  say(client, "one");
+  EXPECT_EQ(codes, (std::vector{errc::unavailable, errc::ok, errc::ok}));
+  EXPECT_EQ(said_in(agent, "s"), texts{"one!"});
+  client.close();
+  EXPECT_EQ(client.code(), errc::ok);
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(conversation_saves, a_change_during_a_save_is_in_the_next_snapshot) {
+  using chat_session = ai::session<memo>;
+  const auto agent = ai::define_chat_agent(
+    *rt, "busy",
+    [&](context ctx, chat_session mine, input<ai::conversation_input> in,
+        ai::responder<nothing> out) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      while (co_await in.next()) {
+        const auto end = [&]() -> task<> { co_await out.end_turn(); };
+        const auto change = [&]() -> task<> {
+          co_await mine.patch_custom([](memo& x) { x.said.push_back("x"); });
+        };
+        co_await change();
+        co_await when_all(end(), change());
+      }
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  kept.hang_next<save_snapshot>(1);
+  client.send(ai::conversation_input{});
+  EXPECT_EQ(client.heard().turns, 0u);
+  kept.answer_hung();
+  run();
+  ASSERT_EQ(client.heard().turns, 1u);
+  client.close();
+  ASSERT_EQ(client.code(), errc::ok);
+  const auto output = client.output();
+  EXPECT_EQ(output.state.custom.said, (texts{"x", "x"}));
+  ASSERT_EQ(output.snapshot_ids.size(), 2u)
+    << "the end has what the turn lacks";
+  EXPECT_EQ(output.snapshot_ids.back().str(),
+            to_string(ai::to_state(output.state).id()));
+}
+
+TEST_F(conversation_saves, messages_replaced_during_a_save_stay_replaced) {
+  const auto flow = ai::define_session_flow( // which tags its last message
+    *rt, "forgetful",
+    [&](context ctx, ai::flow_session<memo> mine,
+        ai::flow_responder<nothing>) -> task<> {
+      trails.emplace_back(ctx);
+      const departure here{left};
+      const auto turn
+        = [](context, const ai::conversation_input&) -> task<> { co_return; };
+      const auto replace = [&]() -> task<> {
+        co_await ctx.sleep(1s);
+        const auto instead = ai::message_log{}.with(ai::user_text("new"));
+        co_await mine.set_messages(instead);
+      };
+      co_await when_all(mine.run(ctx, turn), replace());
+    },
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  auto client = open(flow, with_session_id("s"));
+  kept.hang_next<save_snapshot>(1);
+  client.send(ai::conversation_input{{ai::user_text("old")}});
+  EXPECT_EQ(client.heard().turns, 0u);
+  advance(1s);
+  kept.answer_hung();
+  run();
+  ASSERT_EQ(client.heard().turns, 1u);
+  client.close();
+  ASSERT_EQ(client.code(), errc::ok);
+  const auto output = client.output();
+  ASSERT_EQ(output.state.messages.size(), 1u);
+  EXPECT_EQ(output.state.messages.back().text(), "new");
+}
+
+TEST_F(conversation_saves, a_body_cannot_go_on_when_its_store_keeps_silent) {
+  const auto agent = define_stubborn(on_failure::tries_again,
+                                     with_snapshot_callback(snapshot_always{}));
+  auto client = open(agent, with_session_id("s"));
+  kept.hang_next<save_snapshot>(1);
+  client.send("one");
+  EXPECT_EQ(client.heard().ends, 0u);
+  advance(30s);
+  ASSERT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.code(), errc::deadline_exceeded);
+  kept.answer_hung(); // not reported to the client
+  run();
+  EXPECT_EQ(client.heard().turns, 0u);
+  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(codes.size(), 1 + most_failures);
+  EXPECT_TRUE(all_gone());
+  EXPECT_EQ(records_of(agent, "s").size(), 1u);
+}
+
+} // namespace tertulia::test::conversation_save_tests
