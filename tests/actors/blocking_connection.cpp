@@ -155,39 +155,6 @@ TEST_F(blocking_connection, the_longest_wait_does_not_end_at_once) {
 
 // -- sending ------------------------------------------------------------------
 
-TEST_F(blocking_connection, nothing_can_be_sent_after_a_close) {
-  auto talk = define_counter().stream_bidi();
-  talk.close();
-  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
-  EXPECT_EQ(talk.output(patience), 0);
-  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
-}
-
-TEST_F(blocking_connection, nothing_can_be_sent_after_completion) {
-  auto flow = rt->define_bidi_flow(
-    "brief",
-    [](context, input<int>, output<int>) -> task<int> { co_return 1; });
-  auto talk = flow.stream_bidi();
-  EXPECT_TRUE(talk.wait_until_done(patience));
-  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
-  talk.close();
-  talk.cancel(); // too late
-  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
-  EXPECT_EQ(talk.output(patience), 1);
-}
-
-TEST_F(blocking_connection, nothing_can_be_sent_after_a_cancel) {
-  auto talk = define_counter().stream_bidi();
-  talk.cancel();
-  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::cancelled);
-  talk.cancel();
-  talk.close();
-  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
-  EXPECT_EQ(code_from([&] { read_turn(talk); }), errc::cancelled);
-  EXPECT_EQ(code_from([&] { talk.send(1); }), errc::cancelled);
-  EXPECT_TRUE(nothing_is_left());
-}
-
 TEST_F(blocking_connection, send_waits_for_credit) {
   const auto open = std::make_shared<gate>();
   auto talk = define_gated_sum(open).stream_bidi(with_input_window(2));

@@ -90,19 +90,6 @@ TEST_F(blocking_connection, a_wait_for_the_output_times_out_and_goes_on) {
   EXPECT_TRUE(talk.wait_until_done(0s));
 }
 
-TEST_F(blocking_connection, what_was_sent_before_an_error_comes_before_it) {
-  auto talk = define_failing().stream_bidi();
-  std::vector<int> seen;
-  const auto error = error_of([&] {
-    for (auto chunk : talk.responses(patience))
-      seen.push_back(chunk);
-  });
-  EXPECT_EQ(seen, (std::vector{1, 2}));
-  EXPECT_EQ(error.code(), errc::out_of_range);
-  EXPECT_EQ(error.message(), "too far");
-  EXPECT_EQ(error.details(), R"({"by":3})");
-}
-
 TEST_F(blocking_connection, everybody_hears_the_same_error_every_time) {
   auto talk = define_failing().stream_bidi();
   const auto check = [](const status_error& error) {
@@ -119,28 +106,6 @@ TEST_F(blocking_connection, everybody_hears_the_same_error_every_time) {
 }
 
 // -- the end ------------------------------------------------------------------
-
-TEST_F(blocking_connection, dropping_an_unfinished_connection_cancels_it) {
-  std::promise<errc> seen;
-  auto flow = rt->define_bidi_flow(
-    "patient", [&](context, input<int> in, output<int>) -> task<int> {
-      const witness here;
-      try {
-        while (co_await in.next())
-          ;
-      } catch (const status_error& error) {
-        seen.set_value(error.code());
-        throw;
-      }
-      co_return 0;
-    });
-  {
-    auto talk = flow.stream_bidi();
-    EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
-  }
-  EXPECT_EQ(seen.get_future().get(), errc::cancelled);
-  EXPECT_TRUE(nothing_is_left());
-}
 
 TEST_F(blocking_connection, dropping_a_closed_one_cancels_it_too) {
   auto flow = rt->define_bidi_flow(
@@ -168,14 +133,6 @@ TEST_F(blocking_connection, assigning_to_a_connection_drops_the_old_one) {
   talk.close();
   EXPECT_EQ(read_turn(talk), std::vector{"echo: new"s});
   EXPECT_EQ(talk.output(patience), "processed 1 messages");
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(blocking_connection, a_deadline_is_the_end_for_everybody) {
-  auto talk = define_echo().stream_bidi(with_deadline(20ms));
-  EXPECT_EQ(code_from([&] { read_turn(talk); }), errc::deadline_exceeded);
-  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::deadline_exceeded);
-  EXPECT_EQ(code_from([&] { talk.send("x"); }), errc::deadline_exceeded);
   EXPECT_TRUE(nothing_is_left());
 }
 

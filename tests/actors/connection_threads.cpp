@@ -229,21 +229,6 @@ TEST_F(connection_threads, a_stopped_runtime_opens_nothing) {
     << "an action outlives its runtime";
 }
 
-TEST_F(connection_threads, a_runtime_waits_for_blocking_work_that_has_begun) {
-  const auto begun = std::make_shared<gate>();
-  const auto open = std::make_shared<gate>();
-  auto talk = define_blocked(begun, open).stream_bidi();
-  begun->wait();
-  auto gone = std::async(std::launch::async, [&] { rt.reset(); });
-  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::unavailable)
-    << "the client need not wait for the work";
-  EXPECT_EQ(gone.wait_for(0s), std::future_status::timeout);
-  EXPECT_EQ(witness::alive(), 1) << "the work refers to the frame";
-  open->open();
-  gone.get();
-  EXPECT_EQ(witness::alive(), 0);
-}
-
 TEST_F(connection_threads, connections_open_while_the_runtime_stops) {
   for (int round = 0; round < 50; ++round) {
     auto flow = rt->new_bidi_action(
@@ -274,27 +259,6 @@ TEST_F(connection_threads, connections_open_while_the_runtime_stops) {
 }
 
 // -- a body as a client -------------------------------------------------------
-
-TEST_F(connection_threads, a_body_leaves_a_stream_and_waits_for_the_output) {
-  auto counter = define_counter();
-  auto flow = rt->define_bidi_flow(
-    "outer", [counter](context ctx, input<int> in, output<int>) -> task<int> {
-      const auto window = co_await in.next();
-      auto talk = co_await counter.open(
-        ctx, with_chunk_window(static_cast<std::uint32_t>(*window)));
-      co_await talk.send(1'000);
-      talk.close();
-      co_await talk.next();
-      co_return co_await talk.output();
-    });
-  for (const auto window : {0, 1, 2, 3, 64}) {
-    SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi();
-    talk.send(window);
-    EXPECT_EQ(talk.output(patience), 1'000);
-  }
-  EXPECT_TRUE(nothing_is_left());
-}
 
 TEST_F(connection_threads, an_opening_that_nobody_awaits_leaves_nothing) {
   auto deaf = define_deaf();

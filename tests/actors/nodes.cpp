@@ -263,6 +263,7 @@ TEST_F(node_client, a_number_that_json_cannot_say_ends_the_connection) {
   talk.send(0);
   const auto error = error_of([&] { read_all(talk); });
   EXPECT_EQ(error.code(), errc::invalid_argument);
+  EXPECT_EQ(error.message(), "$[0]: expected a finite number, found NaN");
 }
 
 TEST_F(node_client, an_input_that_json_cannot_say_is_not_sent) {
@@ -271,6 +272,8 @@ TEST_F(node_client, an_input_that_json_cannot_say_is_not_sent) {
   const auto error = error_of(
     [&] { talk.send("you", std::numeric_limits<double>::infinity()); });
   EXPECT_EQ(error.code(), errc::invalid_argument);
+  EXPECT_EQ(error.message(),
+            "$.warmth: expected a finite number, found Infinity");
   talk.send("you", 1.0);
   talk.close();
   EXPECT_EQ(talk.output(patience), 1);
