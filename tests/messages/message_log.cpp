@@ -172,24 +172,6 @@ TEST(message_log, equal_logs_need_not_be_the_same) {
   EXPECT_EQ(message_log{}.shared_with(a), 0u);
 }
 
-TEST(message_log, logs_differ_by_any_message_and_by_their_size) {
-  const auto x = log_of(3);
-  EXPECT_NE(x, x.prefix(2));
-  EXPECT_NE(x, message_log{});
-  EXPECT_NE(x, x.with_back(user_text("x")));
-  EXPECT_NE(x, message_log{}
-                 .with(user_text("x"))
-                 .with(std::vector{numbered(1), numbered(2)}));
-}
-
-TEST(message_log, a_prefix_is_the_log_that_it_once_was) {
-  const auto x = log_of(5);
-  for (std::size_t n = 0; n <= 5; ++n)
-    EXPECT_EQ(x.prefix(n), log_of(n));
-  EXPECT_TRUE(x.prefix(5).same_as(x));
-  EXPECT_TRUE(x.prefix(0).empty());
-}
-
 TEST(message_log, the_last_message_can_be_replaced) {
   const auto x = log_of(3);
   const auto y = x.with_back(user_text("x"));
