@@ -20,8 +20,7 @@ namespace tertulia::network {
 /// that is left behind when a deadline passes. There is at most one lookup at a
 /// time: later calls wait for its result.
 ///
-/// @threads `find` only on the thread that runs the context: the I/O thread of
-///          the models, or the TLS thread between nodes.
+/// @threads `find` only on the thread that runs the context.
 class name_search {
 public:
   using clock = std::chrono::steady_clock;

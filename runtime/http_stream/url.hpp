@@ -2,17 +2,17 @@
 
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace tertulia::openai {
+namespace tertulia::http {
 
 /// Parts of a URL that a client needs.
 struct url {
   bool secure = false;
-  std::string user; // before the `@`, decoded; may have a password
-  std::string host; // without brackets
+  std::string user; // decoded
+  std::string password;
+  std::string host; // with brackets around an IPv6 address
   std::string port;
   std::string path; // without a final slash; may be empty
 
@@ -23,7 +23,8 @@ struct url {
   /// Returns host and port.
   [[nodiscard]] std::string endpoint() const;
 
-  [[nodiscard]] std::uint16_t port_number() const;
+  /// Returns the URL without user and password.
+  [[nodiscard]] std::string text() const;
 };
 
 /// Parses `http://…` or `https://…`.
@@ -35,8 +36,9 @@ url parse_url(std::string_view text);
 /// @errors as `parse_url`, also for `https://…`.
 url parse_proxy(std::string_view text);
 
-/// Returns whether a list such as `localhost,.example.org:443` includes the
-/// server: `*` includes every server, and a domain its subdomains.
-bool is_excepted(std::string_view no_proxy, const url& server);
+/// Returns the entries of a list such as `localhost,.example.org:443` that
+/// apply to the port of the server, in the form that libcurl understands:
+/// without ports and brackets.
+std::string exceptions_for(std::string_view no_proxy, const url& server);
 
-} // namespace tertulia::openai
+} // namespace tertulia::http

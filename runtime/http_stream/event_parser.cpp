@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "sse_parser.hpp"
+#include "event_parser.hpp"
 
 #include <tertulia/status.hpp>
 
 #include <algorithm>
 #include <utility>
 
-namespace tertulia::openai {
+namespace tertulia::http {
 
-void sse_parser::feed(std::string_view bytes) {
+void event_parser::feed(std::string_view bytes) {
   while (!bytes.empty()) {
     if (std::exchange(after_return_, false) && bytes.front() == '\n') {
       bytes.remove_prefix(1);
@@ -28,7 +28,7 @@ void sse_parser::feed(std::string_view bytes) {
   }
 }
 
-std::optional<std::string> sse_parser::next() {
+std::optional<http_event> event_parser::next() {
   if (events_.empty())
     return std::nullopt;
   auto result = std::move(events_.front());
@@ -36,31 +36,34 @@ std::optional<std::string> sse_parser::next() {
   return result;
 }
 
-void sse_parser::end_line() {
+void event_parser::end_line() {
   const auto line = std::exchange(line_, {});
-  if (line.empty()) {
-    if (std::exchange(has_data_, false))
-      events_.push_back(std::exchange(data_, {}));
-    return;
-  }
-  constexpr std::string_view name = "data";
-  std::string_view value{line};
-  if (!value.starts_with(name))
-    return; // a comment, or a field that is not needed
-  value.remove_prefix(name.size());
-  if (!value.empty()) {
-    if (!value.starts_with(':'))
-      return;
+  if (line.empty())
+    return end_event();
+  const auto colon = std::min(line.find(':'), line.size());
+  const auto name = std::string_view{line}.substr(0, colon);
+  auto value = std::string_view{line}.substr(std::min(colon + 1, line.size()));
+  if (value.starts_with(' '))
     value.remove_prefix(1);
-    if (value.starts_with(' '))
-      value.remove_prefix(1);
-  }
-  if (data_.size() + value.size() > max_size_)
+  if (name == "event")
+    event_.name = value;
+  if (name != "data")
+    return; // a comment, or a field that is not needed
+  if (event_.data.size() + value.size() > max_size_)
     throw status_error{errc::resource_exhausted,
                        "the server sent an event that is too long"};
   if (std::exchange(has_data_, true))
-    data_ += '\n';
-  data_ += value;
+    event_.data += '\n';
+  event_.data += value;
 }
 
-} // namespace tertulia::openai
+void event_parser::end_event() {
+  auto event = std::exchange(event_, {});
+  if (!std::exchange(has_data_, false))
+    return; // the protocol drops an event without data
+  if (event.name.empty())
+    event.name = "message";
+  events_.push_back(std::move(event));
+}
+
+} // namespace tertulia::http

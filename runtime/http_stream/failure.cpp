@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace tertulia::openai {
+namespace tertulia::http {
 
 namespace {
 
@@ -82,4 +82,4 @@ status_error presentable(const status_error& x, const secrets& hidden) {
   return {x.code(), tamed(without(x.message(), hidden)), x.details()};
 }
 
-} // namespace tertulia::openai
+} // namespace tertulia::http

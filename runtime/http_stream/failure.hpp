@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tertulia::openai {
+namespace tertulia::http {
 
 /// Texts that errors must not contain.
 using secrets = std::vector<std::string>;
@@ -26,4 +26,4 @@ status_error failure_of(unsigned status, std::string_view body,
 /// in its message. Its details must not contain any.
 status_error presentable(const status_error& x, const secrets& hidden);
 
-} // namespace tertulia::openai
+} // namespace tertulia::http
