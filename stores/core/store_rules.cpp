@@ -137,6 +137,17 @@ void check(const verify_sessions& x) {
            at("$.agent"));
 }
 
+void check(const list_sessions& x) {
+  if (x.order == session_order::by_name)
+    return;
+  if (x.agent.empty())
+    reject(errc::invalid_argument, "$.agent: a list by change needs its agent",
+           at("$.agent"));
+  if (x.after != session_ref{})
+    reject(errc::invalid_argument, "$.after: a list by change has one page",
+           at("$.after"));
+}
+
 void check_place(const save_snapshot& x, std::uint64_t head,
                  std::uint64_t last) {
   const auto parent = x.record.parent;

@@ -5,6 +5,8 @@
 #include <caf/timestamp.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <tuple>
 #include <utility>
 
 #include "memory_store_data.hpp"
@@ -12,8 +14,11 @@
 namespace tertulia {
 
 session_page memory_store_data::answer(const list_sessions& x) const {
+  rules::check(x);
   session_page result;
-  const auto size = rules::page_size(x.limit);
+  const auto by_change = x.order == session_order::by_change;
+  const std::size_t size = rules::page_size(x.limit);
+  const auto most = by_change ? sessions_.size() : size;
   auto i = sessions_.upper_bound(x.after);
   if (!x.agent.empty() && x.after.agent < x.agent)
     i = sessions_.lower_bound(session_ref{x.agent, {}});
@@ -24,11 +29,19 @@ session_page memory_store_data::answer(const list_sessions& x) const {
     if (session.info.updated_at < x.updated_since
         || (!x.label.empty() && !session.labels.contains(x.label)))
       continue;
-    if (result.sessions.size() == size) {
+    if (result.sessions.size() == most) {
       result.more = true;
       break;
     }
     result.sessions.push_back(session.info);
+  }
+  if (by_change) {
+    auto& all = result.sessions;
+    std::sort(all.begin(), all.end(), [](const auto& y, const auto& z) {
+      return std::tie(y.updated_at, y.id) > std::tie(z.updated_at, z.id);
+    });
+    result.more = all.size() > size;
+    all.resize(std::min(all.size(), size));
   }
   return result;
 }

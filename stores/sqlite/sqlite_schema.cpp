@@ -182,12 +182,14 @@ UPDATE records AS r SET checksum = )" TERTULIA_RECORD_CHECKSUM("r") R"(;
 UPDATE states AS t SET checksum = )" TERTULIA_STATE_CHECKSUM("t") R"(;
 )";
 
-// Indexes for the filters of lists. The hour of the last change is a column of
-// its own, because an index of the time itself would cost each save a page.
+// Indexes for the filters and the orders of lists. The hour of the last change
+// is a column of its own, because an index of the time itself would cost each
+// save a page.
 constexpr const char* version_3 = R"(
 ALTER TABLE sessions ADD COLUMN updated_hour INTEGER NOT NULL DEFAULT 0;
 UPDATE sessions SET updated_hour = updated_at / 3600000000000;
 CREATE INDEX sessions_by_hour ON sessions (updated_hour);
+CREATE INDEX sessions_by_change ON sessions (agent, updated_hour);
 
 DROP INDEX labels_by_label;
 CREATE INDEX labels_by_label ON labels (label, session);

@@ -240,6 +240,7 @@ private:
   sqlite_statement erase_session_;
   sqlite_statement list_sessions_;
   sqlite_statement list_sessions_of_;
+  sqlite_statement list_latest_sessions_of_;
   sqlite_statement labelled_sessions_;
   sqlite_statement recent_sessions_;
   sqlite_statement has_label_;

@@ -97,6 +97,11 @@ sqlite_store_data::sqlite_store_data(const std::string& file,
                    " AND (i.agent, i.id) > (?1, ?2) ORDER BY i.agent, i.id"),
     list_sessions_of_(db_, TERTULIA_SESSIONS
                       " AND i.agent = ?1 AND i.id > ?2 ORDER BY i.id"),
+    // Plus signs keep SQLite from choosing the index of the ids.
+    list_latest_sessions_of_(db_, TERTULIA_SESSIONS
+                             " AND i.agent = ?1 AND +i.id > ?2 ORDER BY"
+                             " i.updated_hour DESC, i.updated_at DESC,"
+                             " i.id DESC"),
     labelled_sessions_(db_, "SELECT DISTINCT session FROM labels"
                             " WHERE label = ?1 LIMIT ?2"),
     recent_sessions_(db_, "SELECT key FROM sessions WHERE updated_hour >= ?1"

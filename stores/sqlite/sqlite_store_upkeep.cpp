@@ -18,13 +18,16 @@ namespace tertulia {
 
 void sqlite_store_data::for_each_session(
   const list_sessions& x, const std::function<bool(session)>& fn) {
-  if (auto few = find_few(x)) {
+  const auto by_change = x.order == session_order::by_change;
+  if (auto few = by_change ? std::nullopt : find_few(x)) {
     for (auto& next : *few)
       if (!fn(std::move(next)))
         return;
     return;
   }
-  auto& statement = x.agent.empty() ? list_sessions_ : list_sessions_of_;
+  auto& statement = by_change         ? list_latest_sessions_of_
+                    : x.agent.empty() ? list_sessions_
+                                      : list_sessions_of_;
   std::string_view after = x.after.id.str();
   if (x.agent.empty()) {
     statement.bind(1, x.after.agent);
@@ -84,6 +87,7 @@ sqlite_store_data::find_few(const list_sessions& x) {
 }
 
 session_page sqlite_store_data::answer(const list_sessions& x) {
+  rules::check(x);
   session_page result;
   const auto size = rules::page_size(x.limit);
   try {

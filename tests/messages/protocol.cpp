@@ -91,6 +91,7 @@ auto store_samples() {
   sessions.updated_since = caf::timestamp{1s};
   sessions.after = which;
   sessions.limit = max_page;
+  sessions.order = session_order::by_change;
   list_snapshots snapshots{which};
   snapshots.with_orphans = true;
   snapshots.wanted = detail_level::state;

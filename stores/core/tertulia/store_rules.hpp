@@ -56,6 +56,9 @@ void check(const title_session& x);
 /// Rejects a session without its agent.
 void check(const verify_sessions& x);
 
+/// Rejects a list by change without its agent, or after its first page.
+void check(const list_sessions& x);
+
 /// Largest sequence number of a record: databases do not support larger
 /// numbers.
 inline constexpr std::uint64_t max_sequence = (std::uint64_t{1} << 63u) - 1;

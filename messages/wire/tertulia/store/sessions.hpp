@@ -55,7 +55,14 @@ struct save_session : memberwise {
 
 BOOST_DESCRIBE_STRUCT(save_session, (), (which, content, next_turn, follows))
 
-/// Request for a page of sessions, ordered by agent and id.
+/// Order of a list of sessions.
+enum class session_order : std::uint8_t {
+  by_name,   ///< By agent and id.
+  by_change, ///< From the session that changed last to the one that did first.
+};
+
+/// Request for a page of sessions. `invalid_argument` for a list by change that
+/// has no agent, or that is not at its first page.
 struct list_sessions : memberwise {
   list_sessions() = default;
 
@@ -69,10 +76,11 @@ struct list_sessions : memberwise {
   session_ref after;
   /// Maximum length of the page, clamped to the range from 1 to `max_page`.
   std::uint32_t limit = 100;
+  session_order order = session_order::by_name;
 };
 
 BOOST_DESCRIBE_STRUCT(list_sessions, (),
-                      (agent, label, updated_since, after, limit))
+                      (agent, label, updated_since, after, limit, order))
 
 /// Request to set, replace or remove the title of a session. This does not
 /// count as a change of the session: its time stays. `invalid_argument` for a

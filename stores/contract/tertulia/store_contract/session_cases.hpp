@@ -183,6 +183,37 @@ TYPED_TEST_P(store_contract, sessions_are_found_by_time_and_label) {
   }
 }
 
+TYPED_TEST_P(store_contract, sessions_are_listed_by_change) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    list_sessions x;
+    x.agent = "/agent/a";
+    x.order = session_order::by_change;
+    EXPECT_TRUE(this->get(x).sessions.empty());
+    for (const auto* id : {"1", "2", "3"})
+      this->save_all(this->at(id, "/agent/a"), {1});
+    this->save_all(this->at("4", "/agent/b"), {1});
+    const auto ids = [&] {
+      std::string result;
+      for (const auto& y : this->get(x).sessions)
+        result += y.id.str();
+      return result;
+    };
+    EXPECT_EQ(ids(), "321");
+    this->restore(this->at("1", "/agent/a"), 1);
+    EXPECT_EQ(ids(), "132");
+    x.limit = 2;
+    EXPECT_EQ(ids(), "13");
+    EXPECT_TRUE(this->get(x).more);
+    x.limit = 3;
+    EXPECT_FALSE(this->get(x).more);
+    x.after = this->at("3", "/agent/a");
+    EXPECT_EQ(this->code(x), errc::invalid_argument);
+    x.after = {};
+    x.agent.clear();
+    EXPECT_EQ(this->code(x), errc::invalid_argument);
+  }
+}
+
 TYPED_TEST_P(store_contract, sessions_are_listed_with_what_they_are_about) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     const auto of = this->at("s");
