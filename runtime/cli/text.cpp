@@ -5,23 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <iterator>
 
-#include "zero_width.hpp"
+#include <fmt/format.h>
+#include <unistr.h>
+#include <uniwidth.h>
 
 namespace tertulia::tool {
 
 namespace {
 
-template <std::size_t N>
-bool is_in(const std::array<character_range, N>& ranges, char32_t x) {
-  const auto next = std::upper_bound(ranges.begin(), ranges.end(), x,
-                                     [](char32_t y, const character_range& z) {
-                                       return y < z.first;
-                                     });
-  return next != ranges.begin() && x <= std::prev(next)->last;
-}
+/// Range of characters, including the first and the last one.
+struct character_range {
+  char32_t first;
+  char32_t last;
+};
 
 /// Characters that control a terminal: control characters, marks for the
 /// direction of text, line separators, and tags (an invisible copy of ASCII).
@@ -39,47 +36,32 @@ constexpr std::array<character_range, 9> obeyed{{{0x00, 0x1f},
 /// paint over other lines. Scripts and emoji need fewer.
 constexpr std::size_t most_marks = 8;
 
-constexpr std::array<character_range, 12> wide{{{0x1100, 0x115f},
-                                                {0x231a, 0x231b},
-                                                {0x2e80, 0x303e},
-                                                {0x3041, 0xa4cf},
-                                                {0xac00, 0xd7a3},
-                                                {0xf900, 0xfaff},
-                                                {0xfe30, 0xfe6f},
-                                                {0xff00, 0xff60},
-                                                {0xffe0, 0xffe6},
-                                                {0x1f300, 0x1f64f},
-                                                {0x1f680, 0x1faff},
-                                                {0x20000, 0x3fffd}}};
-
 /// One character of a text, or one byte that is not part of a valid character.
 struct character {
   char32_t code = 0;
   std::string_view bytes;
   bool valid = false;
+
+  [[nodiscard]] bool controls_terminal() const {
+    return std::any_of(obeyed.begin(), obeyed.end(), [this](const auto& x) {
+      return x.first <= code && code <= x.last;
+    });
+  }
+
+  /// Returns the number of cells: 0 to 2.
+  [[nodiscard]] std::size_t width() const {
+    const auto cells = valid ? ::uc_width(code, "UTF-8") : 1;
+    return cells < 0 ? 1 : static_cast<std::size_t>(cells);
+  }
 };
 
 character first_of(std::string_view text) {
-  const auto byte
-    = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto lead = byte(0);
-  if (lead < 0x80)
-    return {lead, text.substr(0, 1), true};
-  const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  const character broken{lead, text.substr(0, 1), false};
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < size)
-    return broken;
-  char32_t code = lead & (0xffu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0u) != 0x80)
-      return broken;
-    code = code << 6u | (byte(i) & 0x3fu);
-  }
-  if (code < least[size] || code > 0x10ffff
-      || (code >= 0xd800 && code <= 0xdfff))
-    return broken;
-  return {code, text.substr(0, size), true};
+  ucs4_t code = 0;
+  const auto size = ::u8_mbtoucr(
+    &code, reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  if (size <= 0)
+    return {static_cast<unsigned char>(text[0]), text.substr(0, 1), false};
+  return {code, text.substr(0, static_cast<std::size_t>(size)), true};
 }
 
 template <class Fn>
@@ -91,12 +73,6 @@ void for_each_character(std::string_view text, Fn fn) {
   }
 }
 
-std::string hex(const char* format, char32_t x) {
-  std::array<char, 16> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), format, static_cast<unsigned>(x));
-  return buffer.data();
-}
-
 std::string escaped(const character& x) {
   switch (x.code) {
     case '\n': return "\\n";
@@ -104,14 +80,15 @@ std::string escaped(const character& x) {
     case '\r': return "\\r";
     default: break;
   }
-  return x.valid && x.code > 0x7f ? hex("\\u{%x}", x.code)
-                                  : hex("\\x%02x", x.code);
+  const auto code = static_cast<unsigned>(x.code);
+  return x.valid && code > 0x7f ? fmt::format("\\u{{{:x}}}", code)
+                                : fmt::format("\\x{:02x}", code);
 }
 
 /// Counts consecutive zero-width characters.
 /// @returns whether the character makes the run too long.
 bool is_one_too_many(const character& x, std::size_t& marks) {
-  marks = x.valid && is_in(zero_width, x.code) ? marks + 1 : 0;
+  marks = x.width() == 0 ? marks + 1 : 0;
   return marks > most_marks;
 }
 
@@ -126,7 +103,7 @@ std::string replaced(std::string_view text, Fn keep, std::size_t& marks) {
   for_each_character(text, [&](const character& x) {
     if (is_one_too_many(x, marks))
       result += escaped(x);
-    else if (x.valid && !is_in(obeyed, x.code))
+    else if (x.valid && !x.controls_terminal())
       result += x.bytes;
     else if (const char c = x.valid ? keep(x.code) : '\0'; c != '\0')
       result += c;
@@ -144,17 +121,10 @@ std::string replaced(std::string_view text, Fn keep) {
 
 /// Returns a character as JSON escapes: one or two units of UTF-16.
 std::string json_escaped(char32_t x) {
-  if (x <= 0xffff)
-    return hex("\\u%04x", x);
-  x -= 0x10000;
-  return hex("\\u%04x", 0xd800 + (x >> 10u))
-         + hex("\\u%04x", 0xdc00 + (x & 0x3ffu));
-}
-
-std::size_t width_of(const character& x) {
-  if (x.valid && is_in(zero_width, x.code))
-    return 0;
-  return is_in(wide, x.code) ? 2 : 1;
+  std::array<std::uint16_t, 2> units{};
+  const auto size = ::u16_uctomb(units.data(), x, units.size());
+  return size == 1 ? fmt::format("\\u{:04x}", units[0])
+                   : fmt::format("\\u{:04x}\\u{:04x}", units[0], units[1]);
 }
 
 } // namespace
@@ -192,7 +162,7 @@ std::string shown_json(std::string_view text) {
     if (!x.valid)
       result += "\\ufffd";
     else if (is_one_too_many(x, marks)
-             || (x.code != '\n' && is_in(obeyed, x.code)))
+             || (x.code != '\n' && x.controls_terminal()))
       result += json_escaped(x.code);
     else
       result += x.bytes;
@@ -211,7 +181,7 @@ std::string as_utf8(std::string_view text) {
 
 std::size_t width_of(std::string_view text) {
   std::size_t result = 0;
-  for_each_character(text, [&](const character& x) { result += width_of(x); });
+  for_each_character(text, [&](const character& x) { result += x.width(); });
   return result;
 }
 
@@ -222,7 +192,7 @@ std::string cut(std::string_view text, std::size_t cells) {
   std::size_t bytes = 0;
   auto full = false;
   for_each_character(text, [&](const character& x) {
-    used += width_of(x);
+    used += x.width();
     full = full || used > cells;
     if (!full)
       bytes += x.bytes.size();
@@ -241,8 +211,12 @@ std::string as_word(std::string_view text) {
   return result + '\'';
 }
 
+std::string joined(const std::vector<std::string>& x) {
+  return one_line(fmt::format("{}", fmt::join(x, ", ")));
+}
+
 std::string counted(unsigned long long n, const char* noun) {
-  return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s");
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 } // namespace tertulia::tool

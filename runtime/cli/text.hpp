@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // Text of people and models can contain anything. Characters that move the
 // cursor, change colours, turn the direction of the text, are invisible or pile
@@ -44,6 +45,9 @@ namespace tertulia::tool {
 
 /// Returns a text quoted for a shell: `s1`, `'my session'`.
 [[nodiscard]] std::string as_word(std::string_view text);
+
+/// Returns texts in one line, with commas between them.
+[[nodiscard]] std::string joined(const std::vector<std::string>& x);
 
 /// Returns a number with a noun that has a regular plural: `1 session`,
 /// `2 sessions`.

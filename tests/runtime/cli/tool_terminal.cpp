@@ -72,6 +72,19 @@ TEST_F(tool_terminal, cuts_tables_to_fit) {
   EXPECT_TRUE(has(output({"sessions", "list"}), "weiter 日本語日本語"));
 }
 
+TEST_F(tool_terminal, aligns_wide_characters_of_all_scripts) {
+  output({"sessions", "title", "s2", "ab"});
+  const auto expected = output({"sessions", "list"});
+  // An emoji, and one letter each of Tangut, Nushu, Kana and Old Hangul.
+  for (const std::string wide : {"⚡", "𗀀", "𛅰", "𛀀", "ꥠ"}) {
+    output({"sessions", "title", "s2", wide});
+    auto list = output({"sessions", "list"});
+    const auto at = list.find(wide);
+    ASSERT_NE(at, std::string::npos);
+    EXPECT_EQ(list.replace(at, wide.size(), "ab"), expected) << wide;
+  }
+}
+
 TEST_F(tool_terminal, gives_each_cell_a_line_where_a_table_is_too_wide) {
   const auto shown = on_terminal(20, {"sessions", "list"}).out;
   EXPECT_TRUE(has(shown, "SESSION    s2\r\n"
