@@ -3,10 +3,13 @@
 #include "progress.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -30,8 +33,8 @@ bool has_cursor() {
 
 } // namespace
 
-progress::progress(std::string what, bool shown)
-  : what_(std::move(what)), is_shown_(shown && has_cursor()),
+progress::progress(std::string work, bool shown)
+  : work_(std::move(work)), is_shown_(shown && has_cursor()),
     wipe_([shown = is_shown_] {
       if (shown)
         write_to_terminal(wipe_line);
@@ -46,31 +49,62 @@ progress::~progress() {
   clear();
 }
 
-void progress::at(std::uint64_t done, std::uint64_t of) {
+bool progress::is_due() {
   const auto now = std::chrono::steady_clock::now();
   if (!is_shown_ || now < next_)
-    return;
+    return false;
   next_ = now + std::chrono::milliseconds{100};
-  auto text = what_ + "  ";
-  if (of == 0) {
-    text += std::to_string(done);
-  } else {
-    constexpr std::size_t width = 24;
-    done = std::min(done, of); // the total may have grown
-    const auto part = static_cast<double>(done) / static_cast<double>(of);
-    const auto full = static_cast<std::size_t>(part * width);
-    text += '[' + std::string(full, '#') + std::string(width - full, '.') + "] "
-            + std::to_string(static_cast<int>(part * 100)) + "%  "
-            + std::to_string(done) + " of " + std::to_string(of);
-  }
-  text.resize(std::min(text.size(), columns_ - 1));
-  write_to_terminal(std::string{wipe_line} + text);
+  return true;
+}
+
+void progress::draw(const std::string& state) {
+  auto line = work_ + "  " + state;
+  line.resize(std::min(line.size(), columns_ - 1));
+  write_to_terminal(std::string{wipe_line} + line);
   is_drawn_ = true;
+}
+
+void progress::at(std::uint64_t done, std::uint64_t total) {
+  if (!is_due())
+    return;
+  if (total == 0) {
+    draw(std::to_string(done));
+    return;
+  }
+  constexpr std::size_t width = 24;
+  done = std::min(done, total); // the total may have grown
+  const auto part = static_cast<double>(done) / static_cast<double>(total);
+  const auto full = static_cast<std::size_t>(part * width);
+  draw(fmt::format("[{:#>{}}{:.>{}}] {}%  {} of {}", "", full, "", width - full,
+                   static_cast<int>(part * 100), done, total));
+}
+
+void progress::at(std::chrono::seconds elapsed) {
+  if (is_due())
+    draw(fmt::format("{} s", elapsed.count()));
 }
 
 void progress::clear() {
   if (std::exchange(is_drawn_, false))
     write_to_terminal(wipe_line);
+}
+
+elapsed_time::elapsed_time(progress& bar) {
+  bar.at(std::chrono::seconds{0});
+  if (!bar.is_shown())
+    return;
+  clock_ = std::jthread{[&bar](const std::stop_token& stop) {
+    std::mutex nothing;
+    std::unique_lock lock{nothing};
+    std::condition_variable_any stopped;
+    for (std::chrono::seconds elapsed{1};; ++elapsed) {
+      stopped.wait_for(lock, stop, std::chrono::seconds{1},
+                       [] { return false; });
+      if (stop.stop_requested())
+        return;
+      bar.at(elapsed);
+    }
+  }};
 }
 
 } // namespace tertulia::tool

@@ -47,9 +47,14 @@ public:
   /// @param unnamed returns the default file.
   store_file& store_or(const std::function<std::filesystem::path()>& unnamed);
 
+  /// Returns the value of `--store`; empty without it.
+  [[nodiscard]] const std::string& given_store() const noexcept {
+    return options_.store;
+  }
+
   /// Returns a progress bar, which is shown to people only.
-  [[nodiscard]] progress show_progress(std::string what) const {
-    return progress{std::move(what), !as_json()};
+  [[nodiscard]] progress show_progress(std::string work) const {
+    return progress{std::move(work), !as_json()};
   }
 
 private:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <filesystem>
 #include <memory>
 
 #include "commands.hpp"
 #include "units.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -12,15 +14,24 @@ namespace {
 struct vacuum_options {};
 
 exit_code vacuum(tool& t, const vacuum_options&) {
-  const auto sizes = t.store().ask<vacuumed>(vacuum_store{});
+  auto& store = t.store();
+  auto bar = t.show_progress(
+    "vacuuming " + human_size(std::filesystem::file_size(store.file())));
+  vacuumed sizes;
+  {
+    const elapsed_time clock{bar};
+    sizes = store.ask<vacuumed>(vacuum_store{});
+  }
+  bar.clear();
   if (t.as_json()) {
     document x;
     x["bytesBefore"] = sizes.bytes_before;
     x["bytesAfter"] = sizes.bytes_after;
     t.out().json_line(x);
   } else {
-    t.out().line("The file had " + human_size(sizes.bytes_before) + " and has "
-                 + human_size(sizes.bytes_after) + " now.");
+    t.out().line(fmt::format("The file had {} and has {} now.",
+                             human_size(sizes.bytes_before),
+                             human_size(sizes.bytes_after)));
   }
   return exit_code::fine;
 }

@@ -146,6 +146,16 @@ TEST_F(tool_terminal, shows_how_far_it_has_come_and_cleans_up) {
   EXPECT_EQ(program.out.find("verifying"), std::string::npos);
 }
 
+TEST_F(tool_terminal, shows_since_when_a_vacuum_runs_and_cleans_up) {
+  const auto result = on_terminal(80, {"vacuum"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(has(result.out, " KiB  0 s"));
+  EXPECT_TRUE(has(result.out, "vacuuming "));
+  EXPECT_TRUE(has(result.out, "\r\x1b[KThe file had "));
+  const auto program = on_terminal(80, {"vacuum", "--json"});
+  EXPECT_EQ(program.out.find("vacuuming"), std::string::npos);
+}
+
 TEST_F(tool_terminal, gets_no_state_that_it_would_obey) {
   {
     file_store store{file};
