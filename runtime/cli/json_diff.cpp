@@ -2,56 +2,47 @@
 
 #include "json_diff.hpp"
 
-#include <algorithm>
+#include <cstddef>
+#include <optional>
 
 namespace tertulia::tool {
 
-namespace {
-
-std::string below(const std::string& path, const std::string& name) {
-  auto result = path + '/';
-  for (const char c : name) // RFC 6901
-    result += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-  return result;
-}
-
-void collect(std::vector<change>& to, const std::string& path,
-             const document& before, const document& after) {
-  if (before == after)
-    return;
-  if (before.is_object() && after.is_object()) {
-    for (const auto& [name, value] : before.items()) {
-      if (const auto i = after.find(name); i != after.end())
-        collect(to, below(path, name), value, *i);
-      else
-        to.push_back({change_kind::removed, below(path, name), value, {}});
-    }
-    for (const auto& [name, value] : after.items())
-      if (!before.contains(name))
-        to.push_back({change_kind::added, below(path, name), {}, value});
-    return;
-  }
-  if (before.is_array() && after.is_array()) {
-    const auto place
-      = [&](std::size_t i) { return below(path, std::to_string(i)); };
-    const auto both = std::min(before.size(), after.size());
-    for (std::size_t i = 0; i < both; ++i)
-      collect(to, place(i), before[i], after[i]);
-    for (auto i = both; i < before.size(); ++i)
-      to.push_back({change_kind::removed, place(i), before[i], {}});
-    for (auto i = both; i < after.size(); ++i)
-      to.push_back({change_kind::added, place(i), {}, after[i]});
-    return;
-  }
-  to.push_back({change_kind::changed, path, before, after});
-}
-
-} // namespace
-
 std::vector<change> diff(const document& before, const document& after,
                          const std::string& path) {
+  using pointer = document::json_pointer;
   std::vector<change> result;
-  collect(result, path, before, after);
+  std::optional<pointer> list; // whose end changes, and its first change
+  std::size_t first = 0;
+  for (const auto& x : document::diff(before, after)) {
+    const auto op = x.at("op").get<std::string>();
+    pointer place{x.at("path").get<std::string>()};
+    if (op == "replace") {
+      list.reset();
+      result.push_back({change_kind::changed, path + place.to_string(),
+                        before.at(place), x.at("value")});
+      continue;
+    }
+    const auto parent = place.parent_pointer();
+    const auto is_element = before.at(parent).is_array();
+    if (!is_element || list != parent)
+      first = result.size();
+    list = is_element ? std::optional{parent} : std::nullopt;
+    if (op == "add") {
+      // The patch appends to a list without a position.
+      if (is_element)
+        place = parent / (before.at(parent).size() + result.size() - first);
+      result.push_back(
+        {change_kind::added, path + place.to_string(), {}, x.at("value")});
+    } else {
+      // The patch removes the end of a list from the last element on.
+      const auto i = is_element
+                       ? result.begin() + static_cast<std::ptrdiff_t>(first)
+                       : result.end();
+      result.insert(
+        i,
+        {change_kind::removed, path + place.to_string(), before.at(place), {}});
+    }
+  }
   return result;
 }
 
