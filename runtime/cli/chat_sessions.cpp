@@ -11,6 +11,7 @@
 #include "table.hpp"
 #include "text.hpp"
 #include "units.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -19,55 +20,36 @@ namespace {
 constexpr const char* all_sessions
   = "/sessions in the chat shows which there are.";
 
-/// Calls the function with each session of the chat.
-template <class Fn>
-void each_chat_session(tool& t, Fn fn) {
-  list_sessions x;
-  x.agent = chat_key;
-  x.updated_since = caf::timestamp::min();
-  x.limit = max_page;
-  const auto damages = t.store().each_session(x, [&](const session_page& page) {
-    for (const auto& y : page.sessions)
-      fn(y);
-    return true;
-  });
-  for (const auto& y : damages)
-    remark(y.what);
-}
-
-std::string told_of_session(const session_info& x) {
-  return x.title.empty() ? "“" + x.preview + "”" : x.title;
-}
-
 } // namespace
 
 session_info find_chat_session(tool& t, const std::string& id) {
-  std::vector<session_info> found;
-  each_chat_session(t, [&](const session_info& x) {
-    if (x.id.str() == id || shown(x.id.str()) == id)
-      found.assign(1, x);
-    else if (x.id.str().starts_with(id)
-             && (found.empty() || shown(found.front().id.str()) != id))
-      found.push_back(x);
-  });
+  finder find{t, chat_key};
+  auto found = find.sessions(id);
+  if (found.empty())
+    found = find.sessions_with_prefix(id);
   if (found.empty())
     throw failure{status_error{errc::not_found,
                                "there is no conversation \"" + shown(id) + '"'},
                   all_sessions};
   if (found.size() > 1)
-    reject_usage("the ids of " + std::to_string(found.size())
-                   + " conversations begin with \"" + shown(id) + '"',
+    reject_usage("the ids of several conversations begin with \"" + shown(id)
+                   + '"',
                  all_sessions);
   return found.front();
 }
 
 std::optional<session_info> last_chat_session(tool& t) {
-  std::optional<session_info> result;
-  each_chat_session(t, [&](const session_info& x) {
-    if (!result || x.updated_at > result->updated_at)
-      result = x;
-  });
-  return result;
+  list_sessions x;
+  x.agent = chat_key;
+  x.updated_since = caf::timestamp::min();
+  x.limit = 1;
+  x.order = session_order::by_change;
+  auto page = t.store().ask<session_page>(x);
+  for (const auto& y : page.damages)
+    remark(y.what);
+  if (page.sessions.empty())
+    return std::nullopt;
+  return std::move(page.sessions.front());
 }
 
 void chat_show_session(chat& x) {
@@ -96,7 +78,13 @@ void chat_show_session(chat& x) {
 
 void chat_show_sessions(chat& x) {
   std::vector<session_info> all;
-  each_chat_session(x.of(), [&](const session_info& y) { all.push_back(y); });
+  const auto damages = x.of().store().each_session(
+    chat_key, [&](const session_info& y) {
+      all.push_back(y);
+      return true;
+    });
+  for (const auto& y : damages)
+    remark(y.what);
   std::sort(all.begin(), all.end(),
             [](const session_info& a, const session_info& b) {
               return a.updated_at > b.updated_at;
@@ -114,7 +102,7 @@ void chat_show_sessions(chat& x) {
     else
       rows.row({y.id == x.session().id ? "*" : "", shown(y.id.str()),
                 std::to_string(y.messages), local_time(y.updated_at),
-                told_of_session(y)});
+                heading_of(y)});
   }
   rows.print();
   if (all.empty())
@@ -131,8 +119,8 @@ void chat_resume(chat& x, const std::string& id) {
     if (y.code() != errc::data_loss)
       throw; // reported by go_to, with advice for the user
   }
-  x.tell("Going on with " + one_line(told_of_session(found)) + ", "
-         + counted(found.messages, "message") + '.');
+  x.tell(fmt::format("Going on with {}, {}.", one_line(heading_of(found)),
+                     counted(found.messages, "message")));
   x.go_to(found);
 }
 

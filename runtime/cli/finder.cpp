@@ -14,6 +14,7 @@
 
 #include "failure.hpp"
 #include "text.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -124,17 +125,27 @@ std::vector<session_info> finder::sessions(const std::string& id) {
   // Some ids cannot be typed, only copied in the form that is shown.
   if (!result.empty() || id.find('\\') == std::string::npos)
     return result;
-  list_sessions all;
-  all.agent = agent_;
-  all.updated_since = caf::timestamp::min();
-  all.limit = max_page;
   // Ignores damaged sessions, because their names cannot be read.
-  (void)tool_.store().each_session(all, [&](const session_page& page) {
-    for (const auto& x : page.sessions)
-      if (shown(x.id.str()) == id)
-        result.push_back(x);
+  (void)tool_.store().each_session(agent_, [&](const session_info& x) {
+    if (shown(x.id.str()) == id)
+      result.push_back(x);
     return true;
   });
+  return result;
+}
+
+std::vector<session_info>
+finder::sessions_with_prefix(const std::string& prefix) {
+  std::vector<session_info> result;
+  for (const auto& agent : agents()) {
+    list_sessions x;
+    x.agent = agent;
+    x.updated_since = caf::timestamp::min();
+    x.after = {agent, session_id{prefix}};
+    for (auto& y : tool_.store().ask<session_page>(x).sessions)
+      if (y.id.str().starts_with(prefix))
+        result.push_back(std::move(y));
+  }
   return result;
 }
 
@@ -162,14 +173,14 @@ session_info finder::session(const std::string& id) {
 snapshot_record finder::snapshot(const std::string& name,
                                  const std::string& within) {
   std::vector<snapshot_record> found;
-  add_of_session(found, name, within);
+  add_by_session(found, name, within);
   // A session id can look like the prefix of a snapshot id. The name is then
   // ambiguous.
   if (found.empty() || may_be_prefix(name))
-    add_of_id(found, name, within);
+    add_by_id(found, name, within);
   if (may_be_prefix(name))
-    add_of_prefix(found, name, within);
-  tell_damages(!found.empty(), "there is no snapshot " + quoted(name));
+    add_by_prefix(found, name, within);
+  report_damages(!found.empty(), "there is no snapshot " + quoted(name));
   if (found.size() == 1)
     return std::move(found.front());
   if (found.empty()) {
@@ -207,13 +218,13 @@ void finder::add(std::vector<snapshot_record>& to, snapshot_record x) {
     to.push_back(std::move(x));
 }
 
-void finder::add_of_session(std::vector<snapshot_record>& to,
+void finder::add_by_session(std::vector<snapshot_record>& to,
                             const std::string& name,
                             const std::string& within) {
-  const auto fits
+  const auto is_within
     = [&](const std::string& id) { return within.empty() || id == within; };
   if (const auto parts = session_and_sequence(name);
-      parts && fits(parts->first))
+      parts && is_within(parts->first))
     for (const auto& x : sessions(parts->first))
       if (auto y = if_there([&] {
             return tool_.store().ask<stored_snapshot>(
@@ -221,7 +232,7 @@ void finder::add_of_session(std::vector<snapshot_record>& to,
                            detail_level::record});
           }))
         to.push_back(std::move(y->record));
-  if (!to.empty() || !fits(name))
+  if (!to.empty() || !is_within(name))
     return;
   for (const auto& x : sessions(name))
     if (x.head != 0)
@@ -232,7 +243,7 @@ void finder::add_of_session(std::vector<snapshot_record>& to,
                      .record);
 }
 
-void finder::add_of_id(std::vector<snapshot_record>& to, const std::string& id,
+void finder::add_by_id(std::vector<snapshot_record>& to, const std::string& id,
                        const std::string& within) {
   const auto get = [&](const std::string& agent, const std::string& session) {
     return if_there([&] {
@@ -261,7 +272,7 @@ void finder::add_of_id(std::vector<snapshot_record>& to, const std::string& id,
   }
 }
 
-void finder::add_of_prefix(std::vector<snapshot_record>& to,
+void finder::add_by_prefix(std::vector<snapshot_record>& to,
                            const std::string& id, const std::string& within) {
   auto bar = tool_.show_progress("looking for the snapshot");
   std::uint64_t seen = 0;
@@ -290,20 +301,14 @@ void finder::add_of_prefix(std::vector<snapshot_record>& to,
       look(x);
     return;
   }
-  list_sessions all;
-  all.agent = agent_;
-  all.updated_since = caf::timestamp::min();
-  all.limit = max_page;
-  keep(tool_.store().each_session(all, [&](const session_page& page) {
-    return std::all_of(page.sessions.begin(), page.sessions.end(), look);
-  }));
+  keep(tool_.store().each_session(agent_, look));
 }
 
-void finder::tell_damages(bool is_found, const std::string& what) const {
+void finder::report_damages(bool is_found, const std::string& absence) const {
   if (damages_.empty())
     return;
   if (!is_found)
-    throw failure{status_error{errc::data_loss, what + " that can be read: "
+    throw failure{status_error{errc::data_loss, absence + " that can be read: "
                                                   + summary_of(damages_)},
                   "\"tertulia verify\" looks for more of it."};
   if (!tool_.as_json())
@@ -319,6 +324,15 @@ std::string name_of(const stored_type& x) {
     return "no type";
   return std::string{x.name()} + (x.name().empty() ? "version " : " version ")
          + std::to_string(x.version());
+}
+
+std::string name_of(const session_info& x) {
+  return fmt::format("session {} of {}", shown(x.id.str()), shown(x.agent));
+}
+
+std::string heading_of(const session_info& x) {
+  return !x.title.empty() || x.preview.empty() ? x.title
+                                               : "“" + x.preview + "”";
 }
 
 std::string name_of(const snapshot_record& x) {

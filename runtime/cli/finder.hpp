@@ -36,25 +36,30 @@ public:
   [[nodiscard]] snapshot_record snapshot(const std::string& name,
                                          const std::string& within = {});
 
-private:
+  /// Returns all sessions with that id, or else with that shown form of an id.
+  [[nodiscard]] std::vector<session_info> sessions(const std::string& id);
+
+  /// Returns sessions whose ids begin with that prefix and are longer: the
+  /// first 100 of each agent. Reads no other sessions.
+  [[nodiscard]] std::vector<session_info>
+  sessions_with_prefix(const std::string& prefix);
+
   /// Returns the given agent, or all agents that have a session, even a damaged
   /// one.
   [[nodiscard]] std::vector<std::string> agents();
 
-  /// Returns all sessions with that id.
-  [[nodiscard]] std::vector<session_info> sessions(const std::string& id);
-
+private:
   /// Each function adds candidates for a name.
-  void add_of_session(std::vector<snapshot_record>& to, const std::string& name,
+  void add_by_session(std::vector<snapshot_record>& to, const std::string& name,
                       const std::string& within);
-  void add_of_id(std::vector<snapshot_record>& to, const std::string& id,
+  void add_by_id(std::vector<snapshot_record>& to, const std::string& id,
                  const std::string& within);
-  void add_of_prefix(std::vector<snapshot_record>& to, const std::string& id,
+  void add_by_prefix(std::vector<snapshot_record>& to, const std::string& id,
                      const std::string& within);
 
   /// Throws if nothing was found and something is damaged. If something was
   /// found, prints a remark about the damage.
-  void tell_damages(bool is_found, const std::string& what) const;
+  void report_damages(bool is_found, const std::string& absence) const;
 
   /// Adds a record unless it is among the candidates already.
   static void add(std::vector<snapshot_record>& to, snapshot_record x);
@@ -70,6 +75,13 @@ private:
 
 /// Returns `app.memo version 2`, or `no type` for an empty type.
 [[nodiscard]] std::string name_of(const stored_type& x);
+
+/// Returns `session ID of AGENT`.
+[[nodiscard]] std::string name_of(const session_info& x);
+
+/// Returns the title of a session, or else its preview in quotation marks.
+/// Empty if it has neither.
+[[nodiscard]] std::string heading_of(const session_info& x);
 
 /// Returns `SESSION@SEQUENCE`.
 [[nodiscard]] std::string name_of(const snapshot_record& x);

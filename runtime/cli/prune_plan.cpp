@@ -11,23 +11,24 @@ namespace tertulia::tool {
 namespace {
 
 /// Adds the records that one session would lose.
-void plan_session(prune_plan& to, store_file& store, const prune_snapshots& how,
-                  const session_info& x) {
+void plan_session(prune_plan& to, store_file& store,
+                  const prune_snapshots& query, const session_info& x) {
   const auto old_of = [&](std::uint64_t count) {
-    return count - std::min(count, how.keep_newest);
+    return count - std::min(count, query.keep_newest);
   };
   prune_plan::entry result{{x.agent, x.id}, {}};
   std::vector<std::uint64_t> places;
   std::uint64_t readable = 0;
-  auto damages = store.each_record(result.of, [&](const snapshot_record& y) {
-    const auto place = readable++;
-    if (place < old_of(x.records) && y.sequence != x.head && y.labels.empty()
-        && y.created_at < how.created_before) {
-      result.dropped.push_back(y);
-      places.push_back(place);
-    }
-    return true;
-  });
+  auto damages
+    = store.each_record(result.session, [&](const snapshot_record& y) {
+        const auto place = readable++;
+        if (place < old_of(x.records) && y.sequence != x.head
+            && y.labels.empty() && y.created_at < query.created_before) {
+          result.dropped.push_back(y);
+          places.push_back(place);
+        }
+        return true;
+      });
   // Damaged records do not count as newest, so fewer records are old.
   while (!places.empty() && places.back() >= old_of(readable)) {
     places.pop_back();
@@ -42,10 +43,10 @@ void plan_session(prune_plan& to, store_file& store, const prune_snapshots& how,
 
 /// Adds the records that one session would lose, or its damage if it cannot be
 /// read.
-void try_session(prune_plan& to, store_file& store, const prune_snapshots& how,
-                 const session_info& x) {
+void try_session(prune_plan& to, store_file& store,
+                 const prune_snapshots& query, const session_info& x) {
   try {
-    plan_session(to, store, how, x);
+    plan_session(to, store, query, x);
   } catch (const status_error& error) {
     if (error.code() != errc::data_loss)
       throw;
@@ -56,25 +57,19 @@ void try_session(prune_plan& to, store_file& store, const prune_snapshots& how,
 
 } // namespace
 
-prune_plan plan_prune(store_file& store, const prune_snapshots& how,
+prune_plan plan_prune(store_file& store, const prune_snapshots& query,
                       progress& bar) {
   prune_plan result;
-  if (!how.session.empty()) {
+  if (!query.session.empty()) {
     const auto found = store.ask<stored_session>(
-      get_session{{how.agent, how.session}, detail_level::record});
-    try_session(result, store, how, found.info);
+      get_session{{query.agent, query.session}, detail_level::record});
+    try_session(result, store, query, found.info);
     return result;
   }
-  list_sessions all;
-  all.agent = how.agent;
-  all.updated_since = caf::timestamp::min();
-  all.limit = max_page;
   std::uint64_t seen = 0;
-  auto damages = store.each_session(all, [&](const session_page& page) {
-    for (const auto& x : page.sessions) {
-      try_session(result, store, how, x);
-      bar.at(++seen, 0);
-    }
+  auto damages = store.each_session(query.agent, [&](const session_info& x) {
+    try_session(result, store, query, x);
+    bar.at(++seen, 0);
     return true;
   });
   std::move(damages.begin(), damages.end(), std::back_inserter(result.damages));

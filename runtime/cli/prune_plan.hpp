@@ -18,7 +18,7 @@ namespace tertulia::tool {
 /// the store while it has the file, so the plan stays valid.
 struct prune_plan {
   struct entry {
-    session_ref of;
+    session_ref session;
     std::vector<snapshot_record> dropped;
   };
 
@@ -31,7 +31,7 @@ struct prune_plan {
   std::vector<damage> damages;
 };
 
-[[nodiscard]] prune_plan plan_prune(store_file& store,
-                                    const prune_snapshots& how, progress& bar);
+[[nodiscard]] prune_plan
+plan_prune(store_file& store, const prune_snapshots& query, progress& bar);
 
 } // namespace tertulia::tool

@@ -33,13 +33,6 @@ struct list_options {
   bool only_ids = false;
 };
 
-/// Returns a summary of a session, in one line.
-std::string about(const session_info& x) {
-  if (!x.title.empty())
-    return x.title;
-  return x.preview.empty() ? "" : "“" + x.preview + "”";
-}
-
 exit_code print_sessions(tool& t, const list_options& o) {
   list_sessions query;
   query.agent = o.agent;
@@ -71,28 +64,27 @@ exit_code print_sessions(tool& t, const list_options& o) {
       line["cursor"] = cursor_of({x.agent, x.id});
       t.out().json_line(line);
     } else {
-      rows.row({shown(x.agent), shown(x.id.str()), about(x),
+      rows.row({shown(x.agent), shown(x.id.str()), heading_of(x),
                 std::to_string(x.records), std::to_string(x.messages),
                 human_size(x.bytes), local_time(x.updated_at)});
     }
   };
   const auto damages
-    = t.store().each_session(query, [&](const session_page& page) {
-        for (const auto& x : page.sessions) {
-          if (x.updated_at >= until)
-            continue;
-          if (o.limit != 0 && shown_so_far == o.limit) {
-            more = true;
-            break;
-          }
-          print(x);
-          ++shown_so_far;
-          last = {x.agent, x.id};
+    = t.store().each_session(query, [&](const session_info& x) {
+        if (x.updated_at >= until)
+          return true;
+        more = o.limit != 0 && shown_so_far == o.limit;
+        if (more)
+          return false;
+        print(x);
+        last = {x.agent, x.id};
+        if (++shown_so_far % query.limit == 0) {
+          rows.print();
+          t.out().flush();
         }
-        rows.print();
-        t.out().flush();
-        return !more;
+        return true;
       });
+  rows.print();
   if (!t.as_json() && !o.only_ids) {
     if (shown_so_far == 0)
       remark("No session is like that.");
@@ -113,7 +105,7 @@ struct show_options {
 };
 
 /// Returns one part of a message as text for people.
-std::string told(const ai::part& x) {
+std::string plain_text(const ai::part& x) {
   if (const auto* text = x.as_text())
     return text->text;
   if (const auto* thought = x.as_reasoning())
@@ -121,12 +113,12 @@ std::string told(const ai::part& x) {
   return to_json_text(x);
 }
 
-std::string told(const ai::message& x) {
+std::string plain_text(const ai::message& x) {
   std::string result;
   for (const auto& part : x.content) {
     if (!result.empty())
       result += '\n';
-    result += told(part);
+    result += plain_text(part);
   }
   return result;
 }
@@ -137,7 +129,7 @@ void print(output& to, const ai::message_log& log, std::size_t first) {
     to.line("");
     to.line("#" + std::to_string(number++) + " "
             + to_json(x.role).get<std::string>());
-    auto text = shown_lines(told(x));
+    auto text = shown_lines(plain_text(x));
     for (std::size_t at = 0; at <= text.size();) {
       const auto end = std::min(text.find('\n', at), text.size());
       to.line("  " + text.substr(at, end - at));
@@ -158,7 +150,7 @@ std::optional<snapshot_record> head_of(tool& t, const session_info& x) {
   return std::move(found.record);
 }
 
-std::string name_of_unread_head(const session_info& x) {
+std::string name_of_damaged_head(const session_info& x) {
   return x.head == 0 ? "none" : std::to_string(x.head) + ", which is damaged";
 }
 
@@ -200,7 +192,7 @@ void print_text(tool& t, const session_info& info,
     {"head", head ? name_of(*head) + "  " + short_id(head->id) + "  "
                       + to_json(head->event).get<std::string>() + ", turn "
                       + std::to_string(head->turn_index)
-                  : name_of_unread_head(info)},
+                  : name_of_damaged_head(info)},
     {"next turn", std::to_string(info.next_turn)},
     {"snapshots",
      std::to_string(info.records)

@@ -29,7 +29,7 @@ struct prune_options {
   bool yes = false;
 };
 
-std::string told(const prune_plan& x) {
+std::string summary_of(const prune_plan& x) {
   return std::to_string(x.dropped) + " of " + counted(x.records, "snapshot")
          + " in " + counted(x.sessions.size(), "session");
 }
@@ -60,42 +60,42 @@ void print_plan(tool& t, const prune_plan& plan) {
   }
   print_damages(t, plan.damages);
   t.out().line(plan.dropped == 0 ? "Nothing would be pruned."
-                                 : "Would prune " + told(plan) + '.');
+                                 : "Would prune " + summary_of(plan) + '.');
 }
 
 exit_code prune(tool& t, const prune_options& o) {
   if (!o.has_keep && o.older_than.empty())
     reject_usage("nothing says which snapshots are to go",
                  "Add --older-than 30d, --keep N or both.");
-  prune_snapshots how;
-  how.agent = o.agent;
-  how.keep_newest = o.keep;
+  prune_snapshots query;
+  query.agent = o.agent;
+  query.keep_newest = o.keep;
   if (!o.older_than.empty())
-    how.created_before = parse_time("--older-than", o.older_than);
+    query.created_before = parse_time("--older-than", o.older_than);
   if (!o.session.empty()) {
     const auto info = finder{t, o.agent}.session(o.session);
-    how.agent = info.agent;
-    how.session = info.id;
+    query.agent = info.agent;
+    query.session = info.id;
   }
   auto bar = t.show_progress("looking");
-  auto plan = plan_prune(t.store(), how, bar);
+  auto plan = plan_prune(t.store(), query, bar);
   bar.clear();
   if (o.dry_run) {
     print_plan(t, plan);
     return code_of(plan.damages);
   }
   if (plan.dropped > 0)
-    ask_first(t, "Prune " + told(plan) + " for good?", o.yes);
+    ask_first(t, "Prune " + summary_of(plan) + " for good?", o.yes);
   auto work = t.show_progress("pruning");
-  erased gone;
+  erased pruned;
   std::uint64_t done = 0;
   for (const auto& x : plan.sessions) {
-    how.agent = x.of.agent;
-    how.session = x.of.id;
-    auto here = t.store().ask<erased>(how);
-    gone.records += here.records;
-    gone.states += here.states;
-    for (auto& y : here.damages)
+    query.agent = x.session.agent;
+    query.session = x.session.id;
+    auto result = t.store().ask<erased>(query);
+    pruned.records += result.records;
+    pruned.states += result.states;
+    for (auto& y : result.damages)
       if (std::find(plan.damages.begin(), plan.damages.end(), y)
           == plan.damages.end())
         plan.damages.push_back(std::move(y));
@@ -104,14 +104,14 @@ exit_code prune(tool& t, const prune_options& o) {
   work.clear();
   if (t.as_json()) {
     t.out().json_line(document{{"sessions", plan.sessions.size()},
-                               {"records", gone.records},
-                               {"states", gone.states},
+                               {"records", pruned.records},
+                               {"states", pruned.states},
                                {"damages", document_of(plan.damages)}});
   } else {
     print_damages(t, plan.damages);
-    t.out().line(gone.records == 0
+    t.out().line(pruned.records == 0
                    ? "There was nothing to prune."
-                   : "Pruned " + counted(gone.records, "snapshot") + " in "
+                   : "Pruned " + counted(pruned.records, "snapshot") + " in "
                        + counted(plan.sessions.size(), "session") + '.');
   }
   return code_of(plan.damages);

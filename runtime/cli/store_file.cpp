@@ -89,24 +89,35 @@ store_file::~store_file() {
 
 std::vector<damage>
 store_file::each_session(list_sessions x,
-                         const std::function<bool(const session_page&)>& fn) {
+                         const std::function<bool(const session_info&)>& fn) {
   std::vector<damage> damages;
   for (auto more = true; more;) {
     const auto page = ask<session_page>(x);
     damages.insert(damages.end(), page.damages.begin(), page.damages.end());
-    if (!fn(page))
-      break;
+    for (const auto& y : page.sessions) {
+      x.after = {y.agent, y.id};
+      if (!fn(y))
+        return damages;
+    }
     more = page.more && !page.sessions.empty();
-    if (more)
-      x.after = {page.sessions.back().agent, page.sessions.back().id};
   }
   return damages;
 }
 
 std::vector<damage>
-store_file::each_record(const session_ref& of,
+store_file::each_session(const std::string& agent,
+                         const std::function<bool(const session_info&)>& fn) {
+  list_sessions x;
+  x.agent = agent;
+  x.updated_since = caf::timestamp::min();
+  x.limit = max_page;
+  return each_session(std::move(x), fn);
+}
+
+std::vector<damage>
+store_file::each_record(const session_ref& session,
                         const std::function<bool(const snapshot_record&)>& fn) {
-  list_snapshots x{of};
+  list_snapshots x{session};
   x.with_orphans = true;
   x.limit = max_page;
   std::vector<damage> damages;

@@ -53,18 +53,24 @@ public:
     return result;
   }
 
-  /// Calls the function with each page of the sessions that match a query.
+  /// Calls the function with each session that matches a query.
   /// @param   fn returns whether to continue.
   /// @returns damage of the items that were left out.
   std::vector<damage>
   each_session(list_sessions x,
-               const std::function<bool(const session_page&)>& fn);
+               const std::function<bool(const session_info&)>& fn);
+
+  /// Calls the function with each session of an agent, or of all agents if the
+  /// key is empty.
+  std::vector<damage>
+  each_session(const std::string& agent,
+               const std::function<bool(const session_info&)>& fn);
 
   /// Calls the function with each record of a session, orphans included.
   /// @param   fn returns whether to continue.
   /// @returns damage of the items that were left out.
   std::vector<damage>
-  each_record(const session_ref& of,
+  each_record(const session_ref& session,
               const std::function<bool(const snapshot_record&)>& fn);
 
   [[nodiscard]] caf::actor_system& system() noexcept {

@@ -19,43 +19,38 @@ struct verify_options {
 };
 
 /// Returns the number of sessions and records to verify.
-std::uint64_t length_of_way(tool& t, const verify_sessions& what) {
+std::uint64_t amount_of_work(tool& t, const verify_sessions& query) {
   std::uint64_t result = 0;
-  list_sessions all;
-  all.agent = what.agent;
-  all.updated_since = caf::timestamp::min();
-  all.limit = max_page;
-  t.store().each_session(all, [&](const session_page& page) {
-    for (const auto& x : page.sessions)
-      if (what.session.empty() || x.id == what.session)
-        result += 1 + x.records;
+  t.store().each_session(query.agent, [&](const session_info& x) {
+    if (query.session.empty() || x.id == query.session)
+      result += 1 + x.records;
     return true;
   });
   return result;
 }
 
 exit_code verify(tool& t, const verify_options& o) {
-  verify_sessions what;
-  what.agent = o.agent;
+  verify_sessions query;
+  query.agent = o.agent;
   if (!o.session.empty()) {
     const auto info = finder{t, o.agent}.session(o.session);
-    what.agent = info.agent;
-    what.session = info.id;
+    query.agent = info.agent;
+    query.session = info.id;
   }
   auto bar = t.show_progress("verifying");
-  const auto length = bar.is_shown() ? length_of_way(t, what) : 0;
+  const auto length = bar.is_shown() ? amount_of_work(t, query) : 0;
   std::uint64_t sessions = 0;
   std::uint64_t records = 0;
   std::vector<damage> damages;
   for (auto more = true; more;) {
-    auto page = t.store().ask<verified_page>(what);
+    auto page = t.store().ask<verified_page>(query);
     sessions += page.sessions;
     records += page.records;
     std::move(page.damages.begin(), page.damages.end(),
               std::back_inserter(damages));
     bar.at(sessions + records, length);
-    what.after = page.last;
-    what.after_record = page.last_record;
+    query.after = page.last;
+    query.after_record = page.last_record;
     more = page.more;
   }
   bar.clear();

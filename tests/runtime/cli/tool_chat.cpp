@@ -208,6 +208,57 @@ TEST_F(tool_chat, begins_and_resumes_conversations) {
   EXPECT_EQ(documents("/sessions\n").size(), 3u);
 }
 
+TEST_F(tool_chat,
+       starts_at_the_same_cost_however_many_conversations_there_are) {
+  answers("My name is Ada\n");
+  const auto file = folder / "data" / "tertulia" / "chat.db";
+  const auto id = id_of_chat(*this);
+  // Bytes that the process has read, its programs and libraries included.
+  const auto bytes_read = [&](const strings& options) {
+    auto all = command({"chat", "--quiet"});
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.begin(), {"sh", "-c",
+                             "\"$@\" <&- || exit; sed -n 's/^rchar: //p' "
+                             "/proc/$$/io",
+                             "sh"});
+    const auto result = tool_process{on_pipes, all}.wait();
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out.empty() ? 0 : std::stol(result.out);
+  };
+  const strings by_prefix{"--session", id.substr(0, 35)};
+  const auto last = bytes_read({});
+  if (last == 0)
+    GTEST_SKIP() << "/proc does not count what a process reads";
+  const auto named = bytes_read(by_prefix);
+  raw_sqlite{file}.run(
+    "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n"
+    " WHERE n < 2000) INSERT INTO sessions SELECT key + n, agent,"
+    " printf('%08d', n), created_at, updated_at - n, head, next_turn,"
+    " last_sequence, records, state, title, preview, messages, bytes, 0"
+    " FROM sessions, n");
+  raw_sqlite{file}.run(
+    "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s"));
+  EXPECT_EQ(documents("/sessions\n").size(), 2001u);
+  EXPECT_EQ(id_of_chat(*this), id);
+  // A page or two more of each index; all sessions take 300 KB.
+  constexpr auto pages = 64 * 1024;
+  EXPECT_LT(bytes_read({}), last + pages);
+  EXPECT_LT(bytes_read(by_prefix), named + pages);
+}
+
+TEST_F(tool_chat, refuses_the_beginning_of_several_ids) {
+  for (const auto* title : {"One\n", "Two\n"})
+    answers(title, {"--new"});
+  raw_sqlite{folder / "data" / "tertulia" / "chat.db"}.run(
+    "UPDATE sessions AS s SET id = 'same' || key;"
+    "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s"));
+  const auto result = run({"chat", "--session", "same"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(
+    has(result.err, "the ids of several conversations begin with \"same\""));
+  EXPECT_EQ(run({"chat", "--session", "same1"}).code, 0);
+}
+
 // -- damage -------------------------------------------------------------------
 
 TEST_F(tool_chat, begins_another_conversation_if_the_last_one_is_damaged) {
