@@ -38,9 +38,7 @@ exit_code label(tool& t, const label_options& o) {
   change.add = o.add;
   change.remove = o.remove;
   const auto now = t.store().ask<snapshot_record>(change);
-  std::string labels;
-  for (const auto& x : now.labels)
-    labels += (labels.empty() ? "" : ", ") + one_line(x);
+  const auto labels = joined(now.labels);
   print(t, now, labels.empty() ? "has no labels now" : "is labelled " + labels);
   return exit_code::fine;
 }
@@ -72,8 +70,12 @@ exit_code restore(tool& t, const snapshot_choice& which) {
     print_restored_json(t, x);
   else
     print_restored_text(t, x, [&](const std::string& name) {
-      return "tertulia snapshots restore " + as_word(name)
-             + (which.agent.empty() ? "" : " --agent " + as_word(found.agent));
+      auto line = "tertulia snapshots restore " + as_word(name);
+      if (!which.agent.empty())
+        line += " --agent " + as_word(found.agent);
+      if (!t.given_store().empty())
+        line += " --store " + as_word(t.given_store());
+      return line;
     });
   return exit_code::fine;
 }

@@ -235,9 +235,23 @@ TEST_F(tool_snapshots, tell_what_restoring_them_orphans) {
                          "restore s1@4"));
   EXPECT_EQ(timeline("s1"), (strings{"1", "2", "3*", "4x"}));
   output({"sessions", "fork", "s1", "it's one", "--agent", "/agent/chat"});
-  EXPECT_TRUE(has(
-    output({"snapshots", "restore", "it's one@1", "--agent", "/agent/chat"}),
-    "restore 'it'\\''s one@3' --agent /agent/chat\n"));
+  const auto advice
+    = output({"snapshots", "restore", "it's one@1", "--agent", "/agent/chat"});
+  EXPECT_TRUE(has(advice, "restore 'it'\\''s one@3' --agent /agent/chat "
+                          "--store "
+                            + file.string() + '\n'));
+  const auto typed = advice.substr(advice.find("tertulia snapshots"));
+  const auto path
+    = "PATH=" + std::filesystem::path{TERTULIA_TOOL}.parent_path().string()
+      + ":$PATH; ";
+  const auto followed
+    = tool_process{on_pipes, {"sh", "-c", path + typed}}.wait();
+  EXPECT_EQ(followed.code, 0) << followed.err;
+  EXPECT_TRUE(has(followed.out, "it's one@3"));
+  EXPECT_EQ(output({"snapshots", "restore", "s2", "--agent", "/agent/chat"})
+              .find("--store"),
+            std::string::npos)
+    << "nothing is orphaned";
   const auto back = document({"snapshots", "restore", ids[0], "--session", "s1",
                               "--agent", "/agent/chat"});
   EXPECT_EQ(back.at("head").at("sequence"), 1);
@@ -248,7 +262,7 @@ TEST_F(tool_snapshots, tell_what_restoring_them_orphans) {
 // -- prune --------------------------------------------------------------------
 
 TEST_F(tool_snapshots, are_pruned_as_the_dry_run_has_said) {
-  for (const auto& how :
+  for (const auto& options :
        std::vector<strings>{{"--keep", "1"},
                             {"--older-than", "2026-11-20T11:30:00Z"},
                             {"--older-than", "1s", "--keep", "2"},
@@ -261,7 +275,7 @@ TEST_F(tool_snapshots, are_pruned_as_the_dry_run_has_said) {
     const auto prune = [&](const char* what) {
       strings all{"snapshots",   "prune",  "--store",
                   copy.string(), "--json", what};
-      all.insert(all.end(), how.begin(), how.end());
+      all.insert(all.end(), options.begin(), options.end());
       const auto result = run_bare(all);
       EXPECT_EQ(result.code, 0) << result.err;
       return json::parse(result.out);
