@@ -32,7 +32,6 @@ void add_verify(CLI::App& root, command& chosen);
 void add_vacuum(CLI::App& root, command& chosen);
 void add_pki(CLI::App& root, command& chosen);
 
-/// @lifetime the tree must outlive `chosen`, which reads it when it runs.
 void add_completion(CLI::App& root, command& chosen);
 
 /// Sets the function to run when the command is selected.

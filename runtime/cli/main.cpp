@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "completion.hpp"
 #include "descriptors.hpp"
 #include "failure.hpp"
 #include "help_formatter.hpp"
@@ -126,7 +127,7 @@ std::string path_of(const CLI::App& root) {
 }
 
 /// Returns the error of a command line as one sentence.
-std::string told(const CLI::App& root, const CLI::ParseError& x) {
+std::string sentence_of(const CLI::App& root, const CLI::ParseError& x) {
   if (const auto rest = root.remaining(true); x.get_name() == "RequiredError"
                                               && !rest.empty()
                                               && !rest.front().starts_with('-'))
@@ -149,6 +150,11 @@ exit_code run(int argc, const char* const* argv) {
                 "tertulia"};
   build(root, common, chosen);
   tool t{common};
+  if (argc > 1 && argv[1] == std::string_view{complete_command}) {
+    complete(root, {argv + 2, argv + argc}, t.out());
+    t.out().flush();
+    return exit_code::fine;
+  }
   const auto arguments = mark_whole(argc, argv);
   std::vector<const char*> marked;
   marked.reserve(arguments.size());
@@ -168,7 +174,7 @@ exit_code run(int argc, const char* const* argv) {
     // The command line was not parsed to its end.
     as_json = std::any_of(argv, argv + argc,
                           [](std::string_view y) { return y == "--json"; });
-    reject_usage(told(root, x), "Try: " + path_of(root) + " --help");
+    reject_usage(sentence_of(root, x), "Try: " + path_of(root) + " --help");
   }
   as_json = common.json;
   expect_usable_system();

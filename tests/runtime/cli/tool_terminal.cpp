@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The command line on a terminal, and its completion in shells.
+// The command line on a terminal.
 
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <regex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,31 +25,6 @@ struct tool_terminal : a_tool {
 
   bool has_session(const std::string& id) const {
     return run({"sessions", "show", id}).code == 0;
-  }
-};
-
-/// Completions that bash offers for a line, in order.
-struct tool_completion : a_tool {
-  strings offered(const std::string& line) const {
-    const auto script = R"(
-source <("$1" completion bash)
-COMP_LINE=$2 COMP_POINT=${#2}
-_tertulia
-printf '%s\n' "${COMPREPLY[@]}"
-)";
-    const auto result = tool_process{
-      on_pipes,
-      {"bash", "-c", script, "bash", TERTULIA_TOOL,
-       TERTULIA_TOOL
-         + (' ' + line)}}.wait();
-    EXPECT_EQ(result.err, "");
-    strings words;
-    for (std::size_t at = 0; at < result.out.size();) {
-      const auto end = result.out.find('\n', at);
-      words.push_back(result.out.substr(at, end - at));
-      at = end + 1;
-    }
-    return words == strings{""} ? strings{} : words;
   }
 };
 
@@ -203,76 +176,6 @@ TEST_F(tool_terminal, shows_text_of_many_scripts_as_it_is) {
     output({"sessions", "title", "s2", title});
     EXPECT_TRUE(has(on_terminal(200, {"sessions", "list"}).out, title));
   }
-}
-
-// -- completion ---------------------------------------------------------------
-
-TEST_F(tool_completion, is_a_script_that_its_shell_accepts) {
-  for (const std::string shell : {"bash", "zsh", "fish"}) {
-    const auto script = output({"completion", shell});
-    for (const auto* word : {"sessions", "snapshots", "verify", "dry-run"})
-      EXPECT_TRUE(has(script, word));
-    const auto found
-      = tool_process{on_pipes, {"sh", "-c", "command -v " + shell}}.wait();
-    if (found.code != 0)
-      continue; // not installed on this machine
-    const auto parsed
-      = tool_process{on_pipes, {shell, "-n", "/dev/stdin"}, script}.wait();
-    EXPECT_EQ(parsed.code, 0) << shell << ": " << parsed.err;
-  }
-}
-
-TEST_F(tool_completion, gives_no_two_functions_the_same_name) {
-  for (const auto* shell : {"bash", "zsh"}) {
-    const auto script = output({"completion", shell});
-    static const std::regex definition{R"((?:^|\n)(\w+)\(\) \{)"};
-    std::set<std::string> names;
-    for (std::sregex_iterator at{script.begin(), script.end(), definition}, end;
-         at != end; ++at)
-      EXPECT_TRUE(names.insert((*at)[1]).second) << (*at)[1];
-    EXPECT_GE(names.size(), 3u);
-  }
-}
-
-TEST_F(tool_completion, offers_commands_and_options) {
-  EXPECT_EQ(offered("s"), (strings{"sessions", "snapshots"}));
-  EXPECT_EQ(offered("sessions "), (strings{"list", "show", "delete", "fork",
-                                           "title", "export", "import"}));
-  EXPECT_EQ(offered("--store x sessions d"), strings{"delete"});
-  EXPECT_EQ(offered("sessions list --li"), strings{"--limit"});
-  EXPECT_EQ(offered("snapshots prune --d"), strings{"--dry-run"});
-  EXPECT_EQ(offered("completion "), (strings{"bash", "zsh", "fish"}));
-}
-
-TEST_F(tool_completion, offers_the_sessions_of_the_store) {
-  const auto store = "--store " + file.string() + ' ';
-  EXPECT_EQ(offered(store + "sessions show "), (strings{"s1", "s2", "s1"}));
-  EXPECT_EQ(offered(store + "snapshots diff s1@1 s2"), strings{"s2"});
-  EXPECT_EQ(offered(store + "sessions show --agent /flow/draft "),
-            strings{"s1"});
-  EXPECT_EQ(offered("sessions show --store=" + file.string() + " s2"),
-            strings{"s2"});
-  EXPECT_EQ(offered(store + "snapshots prune --session s2"), strings{"s2"});
-  EXPECT_EQ(offered(store + "sessions title s2 "), strings{});
-  EXPECT_EQ(offered("sessions show "), strings{});
-  EXPECT_EQ(offered("--store /nowhere sessions show "), strings{});
-}
-
-TEST_F(tool_completion, offers_files_and_odd_names) {
-  const auto base = file.string();
-  const auto notes = (folder / "notes.jsonl").string();
-  std::ofstream{notes} << "x";
-  const auto part = notes.substr(0, notes.size() - 3);
-  EXPECT_EQ(offered("--store " + part), strings{notes});
-  EXPECT_EQ(offered("sessions list --store " + part), strings{notes});
-  EXPECT_EQ(offered("sessions import " + part), strings{notes});
-  EXPECT_EQ(offered("sessions export s1 --output=" + part), strings{notes});
-  output({"sessions", "fork", "s2", "odd:name of it"});
-  EXPECT_EQ(offered("--store " + base + " sessions show od"),
-            strings{"odd:name\\ of\\ it"});
-  // bash splits at the colon and keeps the text before it.
-  EXPECT_EQ(offered("--store " + base + " sessions show odd:n"),
-            strings{"name\\ of\\ it"});
 }
 
 } // namespace tertulia::test::tool_terminal_tests
