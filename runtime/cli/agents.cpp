@@ -94,7 +94,7 @@ std::vector<json> read_inputs(const std::vector<std::string>& texts) {
 
 /// Prints a value as soon as it arrives. With `--json` each line names its
 /// kind.
-void print_json_of(tool& t, const char* what, const json& x) {
+void print_json(tool& t, const char* what, const json& x) {
   auto text = to_json_text(x);
   if (t.as_json())
     text = std::string{"{\""} + what + "\":" + text + '}';
@@ -105,7 +105,7 @@ void print_json_of(tool& t, const char* what, const json& x) {
 json run_action(tool& t, const runtime& rt, const run_options& o,
                 const std::vector<json>& inputs,
                 const std::optional<json>& init) {
-  const auto hear = [&](const json& x) { print_json_of(t, "chunk", x); };
+  const auto on_chunk = [&](const json& x) { print_json(t, "chunk", x); };
   const auto options = [&](auto& to) {
     if (init)
       with_init{*init}.apply(to);
@@ -119,7 +119,7 @@ json run_action(tool& t, const runtime& rt, const run_options& o,
       fn(to);
     }
   };
-  return rt.run(o.key, inputs, hear, chosen_options{options});
+  return rt.run(o.key, inputs, on_chunk, chosen_options{options});
 }
 
 exit_code run_agent(tool& t, const run_options& o) {
@@ -143,7 +143,7 @@ exit_code run_agent(tool& t, const run_options& o) {
   } else {
     output = with_agents_in_memory(o.model, run);
   }
-  print_json_of(t, "output", output);
+  print_json(t, "output", output);
   return exit_code::fine;
 }
 

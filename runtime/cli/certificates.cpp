@@ -72,7 +72,7 @@ void check(bool is_done, const char* doing) {
 class new_file {
 public:
   new_file(fs::path path, mode_t mode)
-    : path_(std::move(path)), handle_(made(path_, mode)),
+    : path_(std::move(path)), handle_(create(path_, mode)),
       remove_([this] { ::unlink(path_.c_str()); }) {}
 
   new_file(const new_file&) = delete;
@@ -103,7 +103,7 @@ public:
   }
 
 private:
-  static int made(const fs::path& path, mode_t mode) {
+  static int create(const fs::path& path, mode_t mode) {
     const auto result = ::open(
       path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (result < 0 && errno == EEXIST)

@@ -33,7 +33,7 @@ json read_reply(const std::string& text) {
 
 // -- talking ------------------------------------------------------------------
 
-std::vector<ai::message> chat::said(const std::string& text) {
+std::vector<ai::message> chat::turn_messages(const std::string& text) {
   if (questions_.empty())
     return {ai::user_text(as_utf8(text))};
   answers_.push_back(
@@ -44,27 +44,27 @@ std::vector<ai::message> chat::said(const std::string& text) {
   return std::exchange(answers_, {});
 }
 
-void chat::ask_again() {
+void chat::repeat_questions() {
   chat_answer answer{tool_, manner_};
   for (auto i = answers_.size(); i < questions_.size(); ++i)
     answer.ask(questions_[i]);
   answer.end_turn(talk_.id());
 }
 
-void chat::say(const std::string& text) {
+void chat::send(const std::string& text) {
   const auto old_questions = questions_;
-  auto messages = said(text);
+  auto messages = turn_messages(text);
   if (messages.empty()) {
-    ask_again();
+    repeat_questions();
     return;
   }
   chat_answer answer{tool_, manner_};
   // Discards the finish reason of a failed turn.
-  static_cast<void>(agent_.models().take_ending());
+  static_cast<void>(agent_.models().take_finish_reason());
   try {
-    const auto how = talk_.say(std::move(messages),
-                               [&](const chat_chunk& x) { answer.hear(x); });
-    if (how == chat_talk::outcome::cancelled) {
+    const auto outcome = talk_.send(
+      std::move(messages), [&](const chat_chunk& x) { answer.add(x); });
+    if (outcome == chat_talk::outcome::cancelled) {
       answer.end();
       if (!answer.has_snapshot())
         questions_ = old_questions;
@@ -82,7 +82,7 @@ void chat::say(const std::string& text) {
     throw;
   }
   questions_ = answer.questions();
-  answer.end_turn(talk_.id(), agent_.models().take_ending());
+  answer.end_turn(talk_.id(), agent_.models().take_finish_reason());
 }
 
 void chat::tell(const std::string& text) const {
@@ -116,7 +116,7 @@ std::optional<ai::message_log> chat::messages() {
   }
 }
 
-std::vector<std::string> chat::said_before() {
+std::vector<std::string> chat::earlier_texts() {
   constexpr std::size_t most = 1'000;
   std::vector<std::string> result;
   if (const auto log = messages())
@@ -162,7 +162,7 @@ void chat::look_for_questions() {
   if (is_talkative())
     tell(question_text(questions_.front()));
   else
-    ask_again();
+    repeat_questions();
 }
 
 } // namespace tertulia::tool

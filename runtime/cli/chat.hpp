@@ -31,10 +31,10 @@ public:
   /// Sends a text, or the answer to a question of a tool, and prints the
   /// response.
   /// @errors throws the error that made the turn fail.
-  void say(const std::string& text);
+  void send(const std::string& text);
 
   /// Returns the earlier texts of the user, oldest first.
-  [[nodiscard]] std::vector<std::string> said_before();
+  [[nodiscard]] std::vector<std::string> earlier_texts();
 
   // -- sessions ---------------------------------------------------------------
 
@@ -70,7 +70,7 @@ public:
 
   // -- parts ------------------------------------------------------------------
 
-  [[nodiscard]] tool& of() noexcept {
+  [[nodiscard]] tool& environment() noexcept {
     return tool_;
   }
 
@@ -78,8 +78,14 @@ public:
     return agent_;
   }
 
-  /// Set to true to leave the chat.
-  bool over = false;
+  /// Makes the program leave the chat after the current line.
+  void end() noexcept {
+    ended_ = true;
+  }
+
+  [[nodiscard]] bool ended() const noexcept {
+    return ended_;
+  }
 
 private:
   /// Loads the unanswered questions of tools from the session.
@@ -89,10 +95,10 @@ private:
 
   /// Returns the messages for a turn: a text, or all answers once every
   /// question has one. Empty while answers are missing.
-  [[nodiscard]] std::vector<ai::message> said(const std::string& text);
+  [[nodiscard]] std::vector<ai::message> turn_messages(const std::string& text);
 
   /// Repeats the unanswered questions, in the format of an answer.
-  void ask_again();
+  void repeat_questions();
 
   tool& tool_;
   chat_agent& agent_;
@@ -100,6 +106,7 @@ private:
   chat_talk talk_;
   std::vector<ai::part> questions_;
   std::vector<ai::message> answers_;
+  bool ended_ = false;
 };
 
 } // namespace tertulia::tool

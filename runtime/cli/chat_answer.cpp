@@ -19,23 +19,23 @@ std::string question_text(const ai::part& x) {
                               : to_json_text(question);
 }
 
-void chat_answer::hear(const chat_chunk& x) {
+void chat_answer::add(const chat_chunk& x) {
   if (!x.snapshot_created.empty())
     snapshot_ = x.snapshot_created;
   if (!x.chunk || x.chunk->aggregated)
     return;
-  hear_parts(*x.chunk);
+  add_parts(*x.chunk);
   if (x.chunk->role == ai::role::model)
-    say(x.chunk->text());
+    print_text(x.chunk->text());
 }
 
 void chat_answer::ask(const ai::part& question) {
   if (questions_.empty())
-    say(question_text(question) + '\n');
+    print_text(question_text(question) + '\n');
   questions_.push_back(question);
 }
 
-void chat_answer::hear_parts(const ai::model_response_chunk& x) {
+void chat_answer::add_parts(const ai::model_response_chunk& x) {
   for (const auto& question : ai::interrupts_in(x.content))
     ask(question);
   for (const auto& part : x.content) {
@@ -54,7 +54,7 @@ void chat_answer::hear_parts(const ai::model_response_chunk& x) {
   }
 }
 
-void chat_answer::say(const std::string& text) {
+void chat_answer::print_text(const std::string& text) {
   if (text.empty())
     return;
   // Text before and after tool calls belongs to different messages.
@@ -85,23 +85,23 @@ void chat_answer::end() {
 }
 
 void chat_answer::end_turn(const session_id& session,
-                           std::optional<ai::finish_reason> how) {
+                           std::optional<ai::finish_reason> reason) {
   if (tool_.as_json()) {
-    print_json(session, how);
+    print_json(session, reason);
     return;
   }
   in_line_ = in_line_ || text_.empty();
   end();
-  if (how == ai::finish_reason::length)
+  if (reason == ai::finish_reason::length)
     note("The answer ends here because it may be no longer.");
-  else if (how == ai::finish_reason::blocked)
+  else if (reason == ai::finish_reason::blocked)
     note("The model, or its server, has refused to say more.");
   else if (text_.empty())
     note("The model has said nothing.");
 }
 
 void chat_answer::print_json(const session_id& session,
-                             std::optional<ai::finish_reason> how) {
+                             std::optional<ai::finish_reason> reason) {
   document all;
   all["answer"] = as_utf8(text_);
   all["session"] = session.str();
@@ -109,8 +109,8 @@ void chat_answer::print_json(const session_id& session,
     all["snapshot"] = snapshot_.str();
   if (!tools_.empty())
     all["tools"] = tools_;
-  if (how && *how != ai::finish_reason::stop)
-    all["finishReason"] = to_string(*how);
+  if (reason && *reason != ai::finish_reason::stop)
+    all["finishReason"] = to_string(*reason);
   for (const auto& x : questions_)
     all["questions"].push_back(as_utf8(question_text(x)));
   tool_.out().json_line(all);

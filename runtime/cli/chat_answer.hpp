@@ -29,7 +29,7 @@ class chat_answer {
 public:
   chat_answer(tool& t, chat_manner manner) : tool_(t), manner_(manner) {}
 
-  void hear(const chat_chunk& x);
+  void add(const chat_chunk& x);
 
   /// Asks a question of a tool. Prints the first question at once; the others
   /// follow when the previous one has been answered.
@@ -39,9 +39,9 @@ public:
   void end();
 
   /// Ends the answer. An answer without text also prints a line or a document.
-  /// @param how reason why the model ended it; empty if no model was called.
+  /// @param reason why the model ended it; empty if no model was called.
   void end_turn(const session_id& session,
-                std::optional<ai::finish_reason> how = {});
+                std::optional<ai::finish_reason> reason = {});
 
   /// Returns whether the turn has created a snapshot.
   [[nodiscard]] bool has_snapshot() const noexcept {
@@ -54,10 +54,10 @@ public:
   }
 
 private:
-  void say(const std::string& text);
+  void print_text(const std::string& text);
   void print_json(const session_id& session,
-                  std::optional<ai::finish_reason> how);
-  void hear_parts(const ai::model_response_chunk& x);
+                  std::optional<ai::finish_reason> reason);
+  void add_parts(const ai::model_response_chunk& x);
   void note(const std::string& text);
 
   tool& tool_;

@@ -22,8 +22,8 @@ struct chat_command {
   const char* name;
   const char* arguments;
   const char* help;
-  std::size_t least;
-  std::size_t most;
+  std::size_t min_arguments;
+  std::size_t max_arguments;
   void (*run)(chat& x, const chat_words& arguments);
 };
 
@@ -37,13 +37,13 @@ void begin_session(chat& x, const chat_words&) {
 }
 
 void show_tools(chat& x, const chat_words&) {
-  table rows{x.of().out(),
+  table rows{x.environment().out(),
              {{"TOOL", column_kind::fixed},
               {"WHAT IT DOES", column_kind::text}}};
   for (const auto& y : x.agent().tools()) {
     const auto& info = y.info();
-    if (x.of().as_json())
-      x.of().out().json_line(
+    if (x.environment().as_json())
+      x.environment().out().json_line(
         {{"name", info.name}, {"description", info.description}});
     else
       rows.row({info.name, info.description});
@@ -58,17 +58,17 @@ void show_or_choose_model(chat& x, const chat_words& arguments) {
     x.tell("Answers come from " + shown(models.name()) + " now.");
     return;
   }
-  table rows{x.of().out(),
+  table rows{x.environment().out(),
              {{"", column_kind::fixed},
               {"MODEL", column_kind::fixed},
               {"WHAT IT IS", column_kind::text}}};
   const auto chosen = models.name().substr(0, models.name().find(':'));
   for (const auto& y : model_kinds()) {
     const auto answers = chosen == y.name;
-    if (x.of().as_json())
-      x.of().out().json_line({{"name", y.name},
-                              {"description", y.description},
-                              {"answers", answers}});
+    if (x.environment().as_json())
+      x.environment().out().json_line({{"name", y.name},
+                                       {"description", y.description},
+                                       {"answers", answers}});
     else
       rows.row(
         {answers ? "*" : "", answers ? models.name() : y.name, y.description});
@@ -77,11 +77,11 @@ void show_or_choose_model(chat& x, const chat_words& arguments) {
 }
 
 void show_help(chat& x, const chat_words&) {
-  x.of().out().line(chat_command_help());
+  x.environment().out().line(chat_command_help());
 }
 
 void quit(chat& x, const chat_words&) {
-  x.over = true;
+  x.end();
 }
 
 constexpr std::array<chat_command, 12> chat_commands{{
@@ -161,10 +161,11 @@ void run_chat_command(chat& x, const std::string& line) {
     reject_usage("there is no command " + shown(name),
                  "/help lists what there is. To say something that begins with "
                  "a slash, begin it with two.");
-  if (words.size() < found->least || words.size() > found->most)
+  if (words.size() < found->min_arguments
+      || words.size() > found->max_arguments)
     reject_usage(std::string{"usage: "} + usage_of(*found));
   found->run(x, words);
-  x.of().out().flush();
+  x.environment().out().flush();
 }
 
 } // namespace tertulia::tool

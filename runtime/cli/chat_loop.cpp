@@ -50,9 +50,9 @@ public:
               at_terminal_ ? ctrl_c::cancels_turn : ctrl_c::ends_process};
     enter(talk);
     auto interrupts = 0;
-    for (std::string line; !talk.over;) {
+    for (std::string line; !talk.ended();) {
       switch (reader_->next(line)) {
-        case line_end::input_over: return result_;
+        case line_end::end_of_input: return result_;
         case line_end::interrupted:
           if (++interrupts > 1)
             return exit_code::interrupted;
@@ -90,11 +90,11 @@ private:
       else
         talk.begin();
       if (at_terminal_)
-        before = talk.said_before();
+        before = talk.earlier_texts();
     } catch (const failure& x) {
       if (x.code() != exit_code::damaged)
         throw;
-      enter_in_spite_of(x, talk);
+      enter_damaged(x, talk);
     }
     if (!at_terminal_)
       return;
@@ -113,7 +113,7 @@ private:
   /// Handles a damaged session. If it was requested by id, the chat stays in
   /// it, so that the user can restore an intact snapshot; otherwise it starts a
   /// new session.
-  void enter_in_spite_of(const failure& damage, chat& talk) {
+  void enter_damaged(const failure& damage, chat& talk) {
     note(options_.session.empty()
            ? failure{damage.code(), damage.why(),
                      "This is another conversation. To save what is whole of "
@@ -140,7 +140,7 @@ private:
       if (is_chat_command(line))
         run_chat_command(talk, line);
       else
-        talk.say(chat_text(line));
+        talk.send(chat_text(line));
     } catch (const closed_pipe&) {
       throw;
     } catch (const broken_output&) {
@@ -171,10 +171,7 @@ void add_chat(CLI::App& root, command& chosen) {
     "chat", "Talk to an agent that remembers; from a pipe it answers each "
             "line. Goes on with the conversation that was changed last");
   auto o = std::make_shared<chat_options>();
-  std::string models;
-  for (const auto& y : model_kinds())
-    models += std::string{models.empty() ? "" : ", "} + y.name;
-  x.add_option("--model", o->model, "Which model answers: " + models)
+  x.add_option("--model", o->model, "Which model answers: " + model_names())
     ->type_name("NAME");
   x.add_option("--session", o->session,
                "Go on with this conversation: its id, or the beginning of it")

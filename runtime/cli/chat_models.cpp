@@ -10,6 +10,7 @@
 
 #include "failure.hpp"
 #include "text.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -48,19 +49,27 @@ const std::vector<model_kind>& model_kinds() {
   return result;
 }
 
+std::string model_names() {
+  std::vector<std::string> names;
+  for (const auto& x : model_kinds())
+    names.emplace_back(x.name);
+  return joined(names);
+}
+
 task<ai::model_response>
-chat_models::chosen_model::ask(std::shared_ptr<place> where, context ctx,
+chat_models::chosen_model::ask(std::shared_ptr<model_slot> slot, context ctx,
                                ai::generate_request request,
-                               ai::chunk_hearer hear) {
+                               ai::chunk_hearer on_chunk) {
   auto model = [&] {
-    const std::lock_guard guard{where->mutex};
-    return where->model;
+    const std::lock_guard guard{slot->mutex};
+    return slot->model;
   }();
-  auto asking = hear ? model->generate(ctx, std::move(request), std::move(hear))
-                     : model->generate(ctx, std::move(request));
+  auto asking
+    = on_chunk ? model->generate(ctx, std::move(request), std::move(on_chunk))
+               : model->generate(ctx, std::move(request));
   auto result = co_await std::move(asking);
-  const std::lock_guard guard{where->mutex};
-  where->ended = result.finish_reason;
+  const std::lock_guard guard{slot->mutex};
+  slot->last_reason = result.finish_reason;
   co_return result;
 }
 
@@ -70,9 +79,9 @@ chat_models::chat_models(runtime& rt, const std::string& name,
   choose(name.empty() ? model_kinds().front().name : name);
 }
 
-std::optional<ai::finish_reason> chat_models::take_ending() {
-  const std::lock_guard guard{chosen_.place_->mutex};
-  return std::exchange(chosen_.place_->ended, {});
+std::optional<ai::finish_reason> chat_models::take_finish_reason() {
+  const std::lock_guard guard{chosen_.slot_->mutex};
+  return std::exchange(chosen_.slot_->last_reason, {});
 }
 
 void chat_models::choose(const std::string& name) {
@@ -84,21 +93,17 @@ void chat_models::choose(const std::string& name) {
     const auto kind
       = std::find_if(kinds.begin(), kinds.end(),
                      [&](const model_kind& x) { return kind_name == x.name; });
-    if (kind == kinds.end()) {
-      std::string names;
-      for (const auto& x : kinds)
-        names += (names.empty() ? "" : ", ") + std::string{x.name};
-      reject_usage("there is no model \"" + shown(name) + '"',
-                   "There is: " + names + '.');
-    }
+    if (kind == kinds.end())
+      reject_usage(fmt::format("there is no model \"{}\"", shown(name)),
+                   fmt::format("There is: {}.", model_names()));
     model = std::make_shared<const ai::model>(kind->define(
       rt_, name,
       colon == std::string::npos ? std::string{} : name.substr(colon + 1),
       pause_));
   }
   name_ = name;
-  const std::lock_guard guard{chosen_.place_->mutex};
-  chosen_.place_->model = model;
+  const std::lock_guard guard{chosen_.slot_->mutex};
+  chosen_.slot_->model = model;
 }
 
 } // namespace tertulia::tool

@@ -38,6 +38,9 @@ struct model_kind {
 /// kind, add a line.
 [[nodiscard]] const std::vector<model_kind>& model_kinds();
 
+/// Returns the names of all kinds, with commas between them.
+[[nodiscard]] std::string model_names();
+
 /// The model that answers; it can be replaced from turn to turn.
 ///
 /// @lifetime must not outlive the runtime.
@@ -50,29 +53,29 @@ public:
   public:
     [[nodiscard]] task<ai::model_response>
     generate(const context& ctx, ai::generate_request request,
-             ai::chunk_hearer hear) const {
-      return ask(place_, ctx, std::move(request), std::move(hear));
+             ai::chunk_hearer on_chunk) const {
+      return ask(slot_, ctx, std::move(request), std::move(on_chunk));
     }
 
     [[nodiscard]] task<ai::model_response>
     generate(const context& ctx, ai::generate_request request) const {
-      return ask(place_, ctx, std::move(request), {});
+      return ask(slot_, ctx, std::move(request), {});
     }
 
   private:
     friend chat_models;
 
-    struct place {
+    struct model_slot {
       std::mutex mutex;
       std::shared_ptr<const ai::model> model;
-      std::optional<ai::finish_reason> ended;
+      std::optional<ai::finish_reason> last_reason;
     };
 
     static task<ai::model_response>
-    ask(std::shared_ptr<place> where, context ctx, ai::generate_request request,
-        ai::chunk_hearer hear);
+    ask(std::shared_ptr<model_slot> slot, context ctx,
+        ai::generate_request request, ai::chunk_hearer on_chunk);
 
-    std::shared_ptr<place> place_ = std::make_shared<place>();
+    std::shared_ptr<model_slot> slot_ = std::make_shared<model_slot>();
   };
 
   /// @errors same as `choose`.
@@ -85,7 +88,7 @@ public:
 
   /// Returns the finish reason of the last answer, once; empty without an
   /// answer since the previous call.
-  [[nodiscard]] std::optional<ai::finish_reason> take_ending();
+  [[nodiscard]] std::optional<ai::finish_reason> take_finish_reason();
 
   /// Returns the name of the chosen model.
   [[nodiscard]] const std::string& name() const noexcept {

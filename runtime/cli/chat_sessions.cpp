@@ -54,8 +54,8 @@ std::optional<session_info> last_chat_session(tool& t) {
 
 void chat_show_session(chat& x) {
   const auto info = x.info();
-  auto& out = x.of().out();
-  if (x.of().as_json()) {
+  auto& out = x.environment().out();
+  if (x.environment().as_json()) {
     if (info)
       out.json_line(document_of(*info));
     else
@@ -71,14 +71,14 @@ void chat_show_session(chat& x) {
                        : "none yet"},
     {"messages", info ? std::to_string(info->messages) : "none yet"},
     {"begun", info ? exact_time(info->created_at) : ""},
-    {"store", shown(x.of().store().file().string())},
+    {"store", shown(x.environment().store().file().string())},
   };
   print_fields(out, fields);
 }
 
 void chat_show_sessions(chat& x) {
   std::vector<session_info> all;
-  const auto damages = x.of().store().each_session(
+  const auto damages = x.environment().store().each_session(
     chat_key, [&](const session_info& y) {
       all.push_back(y);
       return true;
@@ -89,7 +89,7 @@ void chat_show_sessions(chat& x) {
             [](const session_info& a, const session_info& b) {
               return a.updated_at > b.updated_at;
             });
-  auto& out = x.of().out();
+  auto& out = x.environment().out();
   table rows{out,
              {{"", column_kind::fixed},
               {"SESSION", column_kind::fixed},
@@ -97,7 +97,7 @@ void chat_show_sessions(chat& x) {
               {"CHANGED", column_kind::fixed},
               {"ABOUT", column_kind::text}}};
   for (const auto& y : all) {
-    if (x.of().as_json())
+    if (x.environment().as_json())
       out.json_line(document_of(y));
     else
       rows.row({y.id == x.session().id ? "*" : "", shown(y.id.str()),
@@ -110,10 +110,10 @@ void chat_show_sessions(chat& x) {
 }
 
 void chat_resume(chat& x, const std::string& id) {
-  const auto found = find_chat_session(x.of(), id);
+  const auto found = find_chat_session(x.environment(), id);
   x.pause();
   try { // Makes it the session that was changed last.
-    x.of().store().ask<stored_snapshot>(
+    x.environment().store().ask<stored_snapshot>(
       restore_snapshot{snapshot_ref{{found.agent, found.id}, found.head}});
   } catch (const status_error& y) {
     if (y.code() != errc::data_loss)

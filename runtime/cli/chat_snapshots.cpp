@@ -27,18 +27,18 @@ namespace {
 /// Returns the last text of the user in a log, or the last message if the user
 /// has sent no text. The cost is proportional to the number of messages after
 /// it.
-std::string last_said(const ai::message_log& log) {
+std::string last_text(const ai::message_log& log) {
   if (log.empty())
     return {};
   for (std::size_t depth = 4;; depth *= 4) {
     const auto first = log.size() - std::min(log.size(), depth);
-    std::string said;
+    std::string result;
     for (const auto& x : log.from(first))
       if (x.role == ai::role::user)
         if (auto text = x.text(); !text.empty())
-          said = std::move(text);
-    if (!said.empty())
-      return said;
+          result = std::move(text);
+    if (!result.empty())
+      return result;
     if (first == 0)
       return log.back().text();
   }
@@ -47,17 +47,17 @@ std::string last_said(const ai::message_log& log) {
 /// Returns the user's last text at the time of each snapshot, by sequence
 /// number. Reads all states in one pass, so that each costs only its new
 /// content.
-std::map<std::uint64_t, std::string> said_in(chat& x) {
+std::map<std::uint64_t, std::string> last_texts(chat& x) {
   std::map<std::uint64_t, std::string> result;
   std::vector<damage> damages;
   list_snapshots all{x.session()};
   all.with_orphans = true;
   all.wanted = detail_level::state;
   for (auto more = true; more;) {
-    const auto page = x.of().store().ask<snapshot_page>(all);
+    const auto page = x.environment().store().ask<snapshot_page>(all);
     for (const auto& y : page.snapshots) {
       all.after = y.record.sequence;
-      result.emplace(y.record.sequence, last_said(y.content.messages()));
+      result.emplace(y.record.sequence, last_text(y.content.messages()));
     }
     // Damage of records was reported by records_of.
     for (const auto& y : page.damages)
@@ -72,11 +72,11 @@ std::map<std::uint64_t, std::string> said_in(chat& x) {
 
 std::vector<snapshot_record> records_of(chat& x) {
   std::vector<snapshot_record> result;
-  const auto damages
-    = x.of().store().each_record(x.session(), [&](const snapshot_record& y) {
-        result.push_back(y);
-        return true;
-      });
+  const auto damages = x.environment().store().each_record(
+    x.session(), [&](const snapshot_record& y) {
+      result.push_back(y);
+      return true;
+    });
   for (const auto& y : damages)
     remark(y.what);
   return result;
@@ -91,7 +91,7 @@ bool is_number(const std::string& x) {
 /// Finds a snapshot of the conversation.
 snapshot_record find_chat_snapshot(chat& x, const std::string& name) {
   const auto session = to_string(x.session().id);
-  finder find{x.of(), chat_key};
+  finder find{x.environment(), chat_key};
   if (is_number(name) && x.info()) {
     try {
       return find.snapshot(session + '@' + name, session);
@@ -117,11 +117,12 @@ snapshot_record find_chat_snapshot(chat& x, const std::string& name) {
 
 void chat_show_snapshots(chat& x) {
   const auto records = records_of(x);
-  auto& out = x.of().out();
+  auto& out = x.environment().out();
   const auto info = x.info();
   const auto head = info ? info->head : 0;
-  const auto said
-    = x.of().as_json() ? std::map<std::uint64_t, std::string>{} : said_in(x);
+  const auto texts = x.environment().as_json()
+                       ? std::map<std::uint64_t, std::string>{}
+                       : last_texts(x);
   table rows{out,
              {{"SNAPSHOT", column_kind::fixed},
               {"ID", column_kind::fixed},
@@ -129,7 +130,7 @@ void chat_show_snapshots(chat& x) {
               {"SAID", column_kind::text}}};
   for (const auto& row : as_tree(records)) {
     const auto& y = records[row.record];
-    if (x.of().as_json()) {
+    if (x.environment().as_json()) {
       auto line = document_of(y);
       line["head"] = y.sequence == head;
       out.json_line(line);
@@ -138,8 +139,8 @@ void chat_show_snapshots(chat& x) {
     const auto* const mark = y.sequence == head ? "* "
                              : y.orphaned       ? "x "
                                                 : "o ";
-    const auto found = said.find(y.sequence);
-    auto text = found == said.end() ? "" : "“" + found->second + "”";
+    const auto found = texts.find(y.sequence);
+    auto text = found == texts.end() ? "" : "“" + found->second + "”";
     if (y.event == snapshot_event::tool_iteration_end)
       text += text.empty() ? "tools" : ", tools";
     rows.row({row.lines + mark + std::to_string(y.sequence), short_id(y.id),
@@ -153,11 +154,11 @@ void chat_show_snapshots(chat& x) {
 void chat_restore(chat& x, const std::string& name) {
   const auto found = find_chat_snapshot(x, name);
   x.pause();
-  const auto now = restore_to(x.of(), found);
-  if (x.of().as_json())
-    print_restored_json(x.of(), now);
+  const auto now = restore_to(x.environment(), found);
+  if (x.environment().as_json())
+    print_restored_json(x.environment(), now);
   else
-    print_restored_text(x.of(), now, [](const std::string& old) {
+    print_restored_text(x.environment(), now, [](const std::string& old) {
       return "/restore " + old.substr(old.rfind('@') + 1);
     });
   x.go_to(*x.info());
@@ -172,12 +173,13 @@ void chat_branch(chat& x, const std::string& name) {
   copy_session copy{from, {chat_key, session_id{make_uuid()}}};
   copy.up_to = name.empty() ? info->head : find_chat_snapshot(x, name).sequence;
   x.pause();
-  const auto made = x.of().store().ask<session_info>(copy);
-  if (x.of().as_json())
-    x.of().out().json_line(document_of(made));
+  const auto made = x.environment().store().ask<session_info>(copy);
+  if (x.environment().as_json())
+    x.environment().out().json_line(document_of(made));
   else
-    x.of().out().line("This is a copy with " + counted(made.records, "snapshot")
-                      + ". To go back: /resume " + from.id.str());
+    x.environment().out().line("This is a copy with "
+                               + counted(made.records, "snapshot")
+                               + ". To go back: /resume " + from.id.str());
   x.go_to(made);
 }
 
@@ -186,7 +188,7 @@ void chat_diff(chat& x, const std::string& before, const std::string& after) {
   const auto old = find_chat_snapshot(x, before);
   const auto now = find_chat_snapshot(
     x, after.empty() && info ? std::to_string(info->head) : after);
-  print_diff(x.of(), old, now);
+  print_diff(x.environment(), old, now);
 }
 
 } // namespace tertulia::tool

@@ -21,8 +21,8 @@ constexpr caf::timespan unwind_within = std::chrono::seconds{10};
 } // namespace
 
 chat_talk::outcome
-chat_talk::say(std::vector<ai::message> said,
-               const std::function<void(const chat_chunk&)>& hear) {
+chat_talk::send(std::vector<ai::message> messages,
+                const std::function<void(const chat_chunk&)>& on_chunk) {
   if (!live_)
     live_.emplace(flow_.stream_bidi(with_session_id{id_}, with_take_over{}));
   std::atomic<bool> stopped = false;
@@ -33,9 +33,9 @@ chat_talk::say(std::vector<ai::message> said,
         stopped = true;
         live_->cancel();
       });
-    live_->send_messages(std::move(said));
+    live_->send_messages(std::move(messages));
     for (const auto& x : live_->receive())
-      hear(x);
+      on_chunk(x);
   } catch (const status_error& x) {
     drop();
     if (stopped && x.code() == errc::cancelled)

@@ -43,13 +43,13 @@ public:
   /// Outcome of a turn.
   enum class outcome { answered, cancelled };
 
-  /// Sends messages and passes each chunk of the answer to `hear`. After a
+  /// Sends messages and passes each chunk of the answer to `on_chunk`. After a
   /// cancelled turn the session is as it was before the turn, or as its last
   /// snapshot has it.
   /// @errors throws the error that made the turn fail, and exceptions of
-  ///         `hear`.
-  outcome say(std::vector<ai::message> said,
-              const std::function<void(const chat_chunk&)>& hear);
+  ///         `on_chunk`.
+  outcome send(std::vector<ai::message> messages,
+               const std::function<void(const chat_chunk&)>& on_chunk);
 
   /// Ends the live invocation, so that the store can change the session.
   void leave() noexcept;

@@ -17,8 +17,8 @@ constexpr const char* other_place = "Add --store FILE.";
 
 std::filesystem::path data_home() {
   // The XDG specification requires that relative paths are ignored.
-  if (const char* said = std::getenv("XDG_DATA_HOME"))
-    if (std::filesystem::path place{said}; place.is_absolute())
+  if (const char* value = std::getenv("XDG_DATA_HOME"))
+    if (std::filesystem::path place{value}; place.is_absolute())
       return place;
   const char* home = std::getenv("HOME");
   if (home == nullptr || !std::filesystem::path{home}.is_absolute())

@@ -8,9 +8,9 @@
 namespace tertulia::tool {
 
 enum class line_end {
-  typed,       ///< A line was read.
-  interrupted, ///< Ctrl-C; the text typed so far is dropped.
-  input_over,  ///< End of the input.
+  typed,        ///< A line was read.
+  interrupted,  ///< Ctrl-C; the text typed so far is dropped.
+  end_of_input, ///< End of the input.
 };
 
 /// Reads standard input line by line.

@@ -20,32 +20,34 @@ struct pki_options {
   std::string name; // of a certificate
 };
 
-void tell(tool& t, const certificate_files& made, const std::string& more) {
-  const caf::timestamp end{std::chrono::seconds{made.expires_at}};
+void print_files(tool& t, const certificate_files& files,
+                 const std::string& more) {
+  const caf::timestamp end{std::chrono::seconds{files.expires_at}};
   if (t.as_json()) {
     document x;
-    x["certificate"] = as_utf8(made.certificate.string());
-    x["key"] = as_utf8(made.key.string());
+    x["certificate"] = as_utf8(files.certificate.string());
+    x["key"] = as_utf8(files.key.string());
     x["expiresAt"] = to_rfc3339(end);
     t.out().json_line(x);
   } else {
-    t.out().line("Made " + shown(made.certificate.string()) + " and "
-                 + shown(made.key.string()) + ", good until " + local_time(end)
+    t.out().line("Made " + shown(files.certificate.string()) + " and "
+                 + shown(files.key.string()) + ", good until " + local_time(end)
                  + '.');
     t.out().line(more);
   }
 }
 
 exit_code init(tool& t, const pki_options& o) {
-  tell(t, make_authority(o.folder),
-       "Whoever has the key can let in anybody: keep it where certificates are "
-       "issued, and nowhere else.");
+  print_files(
+    t, make_authority(o.folder),
+    "Whoever has the key can let in anybody: keep it where certificates are "
+    "issued, and nowhere else.");
   return exit_code::fine;
 }
 
 exit_code issue(tool& t, const pki_options& o) {
-  tell(t, issue_certificate(o.folder, o.name),
-       "Its node needs these two and authority.crt.");
+  print_files(t, issue_certificate(o.folder, o.name),
+              "Its node needs these two and authority.crt.");
   return exit_code::fine;
 }
 

@@ -24,21 +24,21 @@ class plain_line_reader : public line_reader {
 public:
   line_end next(std::string& line) override {
     for (;;) {
-      if (const auto end = rest_.find('\n', looked_);
+      if (const auto end = rest_.find('\n', searched_);
           end != std::string::npos) {
         line.assign(rest_, 0, end);
         if (line.ends_with('\r'))
           line.pop_back();
         rest_.erase(0, end + 1);
-        looked_ = 0;
+        searched_ = 0;
         return line_end::typed;
       }
-      looked_ = rest_.size();
-      if (over_ || !read()) {
-        over_ = true;
+      searched_ = rest_.size();
+      if (at_end_ || !read()) {
+        at_end_ = true;
         line = std::exchange(rest_, {});
-        looked_ = 0;
-        return line.empty() ? line_end::input_over : line_end::typed;
+        searched_ = 0;
+        return line.empty() ? line_end::end_of_input : line_end::typed;
       }
     }
   }
@@ -68,8 +68,8 @@ private:
   }
 
   std::string rest_;
-  std::size_t looked_ = 0;
-  bool over_ = false;
+  std::size_t searched_ = 0;
+  bool at_end_ = false;
 };
 
 } // namespace

@@ -7,14 +7,11 @@
 #include "failure.hpp"
 #include "finder.hpp"
 #include "text.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
 namespace {
-
-std::string told(const session_info& x) {
-  return "session " + shown(x.id.str()) + " of " + shown(x.agent);
-}
 
 struct delete_options {
   std::string session;
@@ -28,9 +25,9 @@ session_info ask_to_erase(tool& t, const delete_options& o) {
   try {
     auto info = finder{t, o.agent}.session(o.session);
     ask_first(t,
-              "Erase " + told(info) + " with "
-                + counted(info.records, "snapshot") + " and "
-                + counted(info.messages, "message") + " for good?",
+              fmt::format("Erase {} with {} and {} for good?", name_of(info),
+                          counted(info.records, "snapshot"),
+                          counted(info.messages, "message")),
               o.yes);
     return info;
   } catch (const status_error& x) {
@@ -40,7 +37,9 @@ session_info ask_to_erase(tool& t, const delete_options& o) {
   session_info info;
   info.agent = o.agent;
   info.id = session_id{o.session};
-  ask_first(t, "Erase " + told(info) + ", which is damaged, for good?", o.yes);
+  ask_first(t,
+            fmt::format("Erase {}, which is damaged, for good?", name_of(info)),
+            o.yes);
   return info;
 }
 
@@ -54,8 +53,8 @@ exit_code erase(tool& t, const delete_options& o) {
                                {"records", gone.records},
                                {"states", gone.states}});
   else
-    t.out().line("Erased " + told(info) + " with "
-                 + counted(gone.records, "snapshot") + '.');
+    t.out().line(fmt::format("Erased {} with {}.", name_of(info),
+                             counted(gone.records, "snapshot")));
   return exit_code::fine;
 }
 
@@ -79,9 +78,8 @@ exit_code fork(tool& t, const fork_options& o) {
   if (t.as_json())
     t.out().json_line(document_of(made));
   else
-    t.out().line("Made " + told(made) + " with "
-                 + counted(made.records, "snapshot") + " from " + told(info)
-                 + '.');
+    t.out().line(fmt::format("Made {} with {} from {}.", name_of(made),
+                             counted(made.records, "snapshot"), name_of(info)));
   return exit_code::fine;
 }
 
@@ -98,10 +96,10 @@ exit_code title(tool& t, const title_options& o) {
   if (t.as_json())
     t.out().json_line(document_of(now));
   else if (now.title.empty())
-    t.out().line("The " + told(now) + " has no title.");
+    t.out().line(fmt::format("The {} has no title.", name_of(now)));
   else
-    t.out().line("The " + told(now) + " is titled \"" + one_line(now.title)
-                 + "\".");
+    t.out().line(fmt::format("The {} is titled \"{}\".", name_of(now),
+                             one_line(now.title)));
   return exit_code::fine;
 }
 

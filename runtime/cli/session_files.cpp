@@ -19,15 +19,11 @@
 #include "interrupts.hpp"
 #include "output_stream.hpp"
 #include "text.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
 namespace {
-
-std::string counted_name(const session_info& x) {
-  return "session " + shown(x.id.str()) + " of " + shown(x.agent) + " with "
-         + counted(x.records, "snapshot");
-}
 
 // -- export -------------------------------------------------------------------
 
@@ -62,7 +58,8 @@ exit_code write_out(tool& t, const export_options& o) {
     line["file"] = o.file;
     t.out().json_line(line);
   } else {
-    t.out().line("Wrote " + counted_name(info) + " to " + shown(o.file) + '.');
+    t.out().line(fmt::format("Wrote {} with {} to {}.", name_of(info),
+                             counted(info.records, "snapshot"), shown(o.file)));
   }
   return exit_code::fine;
 }
@@ -132,7 +129,8 @@ exit_code read_in(tool& t, const import_options& o) {
   if (t.as_json())
     t.out().json_line(document_of(info));
   else
-    t.out().line("Read " + counted_name(info) + '.');
+    t.out().line(fmt::format("Read {} with {}.", name_of(info),
+                             counted(info.records, "snapshot")));
   return exit_code::fine;
 }
 

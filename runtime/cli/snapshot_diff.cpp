@@ -52,14 +52,14 @@ struct part {
 
 part compare(const char* name, const side& before, const side& after) {
   static const document none;
-  const auto of = [&](const side& x) -> const document& {
+  const auto part_of = [&](const side& x) -> const document& {
     const auto i = x.content.find(name);
     return i != x.content.end() ? *i : none;
   };
   part result;
   result.name = name;
-  const auto& old = of(before);
-  const auto& now = of(after);
+  const auto& old = part_of(before);
+  const auto& now = part_of(after);
   result.size_before = old.is_array() ? old.size() : 0;
   result.size_after = now.is_array() ? now.size() : 0;
   const auto path = std::string{"/"} + name;
@@ -105,7 +105,7 @@ document changes_of(const part& x) {
 }
 
 /// Returns a value in one line: `role: text` for a message of text only.
-std::string told(const document& x) {
+std::string line_of(const document& x) {
   if (x.is_object() && x.contains("role") && x.contains("content")
       && x["content"].is_array()) {
     std::string text;
@@ -133,15 +133,15 @@ void print(output& to, const part& x) {
   for (const auto& y : x.changes) {
     switch (y.kind) {
       case change_kind::added:
-        to.line("  + " + shown(y.path) + "  " + told(y.after));
+        to.line("  + " + shown(y.path) + "  " + line_of(y.after));
         break;
       case change_kind::removed:
-        to.line("  - " + shown(y.path) + "  " + told(y.before));
+        to.line("  - " + shown(y.path) + "  " + line_of(y.before));
         break;
       case change_kind::changed:
         to.line("  ~ " + shown(y.path));
-        to.line("      - " + told(y.before));
-        to.line("      + " + told(y.after));
+        to.line("      - " + line_of(y.before));
+        to.line("      + " + line_of(y.after));
         break;
     }
   }

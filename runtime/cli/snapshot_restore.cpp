@@ -2,6 +2,7 @@
 
 #include "snapshot_restore.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -9,18 +10,19 @@
 #include "documents.hpp"
 #include "failure.hpp"
 #include "finder.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
 namespace {
 
-std::string listed_sequences(const std::vector<std::uint64_t>& x) {
-  constexpr std::size_t most = 20;
-  std::string result;
-  for (std::size_t i = 0; i < x.size() && i < most; ++i)
-    result += (i == 0 ? "" : ", ") + std::to_string(x[i]);
-  if (x.size() > most)
-    result += ", … (" + std::to_string(x.size()) + " in all)";
+std::string listed(const std::vector<std::uint64_t>& sequences) {
+  constexpr std::size_t max_listed = 20;
+  const auto size = std::min(sequences.size(), max_listed);
+  auto result = fmt::format("{}", fmt::join(sequences.data(),
+                                            sequences.data() + size, ", "));
+  if (size < sequences.size())
+    result += fmt::format(", … ({} in all)", sequences.size());
   return result;
 }
 
@@ -30,29 +32,31 @@ struct timeline {
   std::vector<damage> damages;
 };
 
-timeline timeline_of(tool& t, const session_ref& of) {
+timeline timeline_of(tool& t, const session_ref& session) {
   timeline result;
-  result.damages = t.store().each_record(of, [&](const snapshot_record& x) {
-    result.orphaned[x.sequence] = x.orphaned;
-    return true;
-  });
+  result.damages
+    = t.store().each_record(session, [&](const snapshot_record& x) {
+        result.orphaned[x.sequence] = x.orphaned;
+        return true;
+      });
   return result;
 }
 
 } // namespace
 
 restored restore_to(tool& t, const snapshot_record& x) {
-  const session_ref of{x.agent, x.session};
-  auto before = timeline_of(t, of);
+  const session_ref session{x.agent, x.session};
+  auto before = timeline_of(t, session);
   restored result;
-  result.before = t.store()
-                    .ask<stored_session>(get_session{of, detail_level::record})
-                    .info.head;
-  result.now
+  result.before
     = t.store()
-        .ask<stored_snapshot>(restore_snapshot{snapshot_ref{of, x.sequence}})
-        .record;
-  auto after = timeline_of(t, of);
+        .ask<stored_session>(get_session{session, detail_level::record})
+        .info.head;
+  result.now = t.store()
+                 .ask<stored_snapshot>(
+                   restore_snapshot{snapshot_ref{session, x.sequence}})
+                 .record;
+  auto after = timeline_of(t, session);
   for (const auto& [sequence, is_orphaned] : after.orphaned)
     if (is_orphaned != before.orphaned[sequence])
       (is_orphaned ? result.orphaned : result.recovered).push_back(sequence);
@@ -77,11 +81,11 @@ void print_restored_text(
                     ? "was the head already, and is worked on again"
                     : "is the head now"));
   if (!x.recovered.empty())
-    t.out().line("Recovered: " + listed_sequences(x.recovered) + '.');
+    t.out().line("Recovered: " + listed(x.recovered) + '.');
   if (!x.orphaned.empty()) {
     auto last = x.now;
     last.sequence = x.before;
-    t.out().line("Orphaned: " + listed_sequences(x.orphaned)
+    t.out().line("Orphaned: " + listed(x.orphaned)
                  + ". To have them back: " + way_back(name_of(last)));
   }
   if (!x.damages.empty())

@@ -30,22 +30,23 @@ std::vector<tree_row> as_tree(const std::vector<snapshot_record>& records) {
   // An explicit stack, because a timeline may be deeper than the stack of the
   // thread.
   std::vector<tree_visit> open;
-  const auto push_children = [&](std::uint64_t of, const std::string& lines) {
-    const auto found = children.find(of);
-    if (found == children.end())
-      return;
-    auto& below = found->second;
-    // The child on the path to the head goes straight on, or else the newest
-    // child.
-    const auto active
-      = std::find_if(below.begin(), below.end(),
-                     [&](std::size_t i) { return !records[i].orphaned; });
-    const auto straight = active == below.end() ? below.back() : *active;
-    open.push_back({straight, lines, lines});
-    for (auto i = below.rbegin(); i != below.rend(); ++i)
-      if (*i != straight)
-        open.push_back({*i, lines + "├─", lines + "│ "});
-  };
+  const auto push_children
+    = [&](std::uint64_t parent, const std::string& lines) {
+        const auto found = children.find(parent);
+        if (found == children.end())
+          return;
+        auto& below = found->second;
+        // The child on the path to the head goes straight on, or else the
+        // newest child.
+        const auto active
+          = std::find_if(below.begin(), below.end(),
+                         [&](std::size_t i) { return !records[i].orphaned; });
+        const auto straight = active == below.end() ? below.back() : *active;
+        open.push_back({straight, lines, lines});
+        for (auto i = below.rbegin(); i != below.rend(); ++i)
+          if (*i != straight)
+            open.push_back({*i, lines + "├─", lines + "│ "});
+      };
   std::vector<tree_row> result;
   push_children(0, {});
   while (!open.empty()) {

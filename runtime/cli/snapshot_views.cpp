@@ -16,13 +16,6 @@ namespace tertulia::tool {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& labels) {
-  std::string result;
-  for (const auto& x : labels)
-    result += (result.empty() ? "" : ", ") + one_line(x);
-  return result;
-}
-
 // -- list ---------------------------------------------------------------------
 
 struct snapshot_list_options {

@@ -69,7 +69,7 @@ public:
     [[maybe_unused]] const auto n = ::write(fd_, &once, sizeof once);
   }
 
-  void heard() const {
+  void acknowledge() const {
     std::uint64_t times = 0;
     [[maybe_unused]] const auto n = ::read(fd_, &times, sizeof times);
   }
@@ -84,29 +84,29 @@ public:
     : prompt_(std::move(prompt)),
       // Answers may go into a file; the typed text is visible nevertheless.
       shown_(::isatty(STDOUT_FILENO) == 1 ? stdout : stderr),
-      past_(::history_init()),
+      history_(::history_init()),
       edit_(::el_init("tertulia", stdin, shown_, stderr)),
       at_end_([mode = terminal_mode{}] { mode.restore(); }),
       at_ctrl_c_([this] { wake_.call(); }) {
-    if (wake_.fd() < 0 || !edit_ || !past_)
+    if (wake_.fd() < 0 || !edit_ || !history_)
       throw failure{
         status_error{errc::resource_exhausted, "the terminal cannot be read"}};
     constexpr int remembered = 1'000;
     HistEvent event{};
-    ::history(past_.get(), &event, H_SETSIZE, remembered);
-    ::history(past_.get(), &event, H_SETUNIQUE, 1);
+    ::history(history_.get(), &event, H_SETSIZE, remembered);
+    ::history(history_.get(), &event, H_SETUNIQUE, 1);
     auto* edit = edit_.get();
     ::el_set(edit, EL_CLIENTDATA, this);
     ::el_set(edit, EL_PROMPT, &terminal_line_reader::prompt_of);
     ::el_set(edit, EL_EDITOR, "emacs");
-    ::el_set(edit, EL_HIST, &::history, past_.get());
+    ::el_set(edit, EL_HIST, &::history, history_.get());
     ::el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
     ::el_source(edit, nullptr); // applies ~/.editrc
     ::el_wset(edit, EL_GETCFN, &terminal_line_reader::character_of);
   }
 
   line_end next(std::string& line) override {
-    reason_ = line_end::input_over;
+    reason_ = line_end::end_of_input;
     ::el_resize(edit_.get()); // the window may have changed since
     // Before the prompt, which libedit prints first: a key that is typed after
     // the prompt is a key.
@@ -127,22 +127,22 @@ public:
 
   void remember(const std::string& line) override {
     HistEvent event{};
-    ::history(past_.get(), &event, H_ENTER, line.c_str());
+    ::history(history_.get(), &event, H_ENTER, line.c_str());
   }
 
 private:
-  static terminal_line_reader& of(EditLine* x) {
+  static terminal_line_reader& reader_of(EditLine* x) {
     void* result = nullptr;
     ::el_get(x, EL_CLIENTDATA, &result);
     return *static_cast<terminal_line_reader*>(result);
   }
 
   static char* prompt_of(EditLine* x) {
-    return of(x).prompt_.data();
+    return reader_of(x).prompt_.data();
   }
 
   static int character_of(EditLine* x, wchar_t* to) {
-    return of(x).next_character(*to);
+    return reader_of(x).next_character(*to);
   }
 
   /// @returns 1 for a character; 0 or less if no character was read.
@@ -154,7 +154,7 @@ private:
       if (::poll(ends.data(), ends.size(), -1) < 0)
         continue; // EINTR
       if ((ends[1].revents & POLLIN) != 0) {
-        wake_.heard();
+        wake_.acknowledge();
         reason_ = line_end::interrupted;
         return -1;
       }
@@ -189,9 +189,9 @@ private:
   FILE* shown_;
   own_input input_{STDIN_FILENO};
   wake_up wake_;
-  std::unique_ptr<History, ends_history> past_;
+  std::unique_ptr<History, ends_history> history_;
   std::unique_ptr<EditLine, ends_editing> edit_;
-  line_end reason_ = line_end::input_over;
+  line_end reason_ = line_end::end_of_input;
   on_interrupt at_end_;
   instead_of_interrupt at_ctrl_c_;
 };

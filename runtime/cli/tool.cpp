@@ -31,8 +31,8 @@ tool::store_or(const std::function<std::filesystem::path()>& unnamed) {
 std::string tool::named_store() const {
   if (!options_.store.empty())
     return options_.store;
-  const char* said = std::getenv("TERTULIA_STORE");
-  return said != nullptr ? said : "";
+  const char* value = std::getenv("TERTULIA_STORE");
+  return value != nullptr ? value : "";
 }
 
 store_file& tool::open(const std::filesystem::path& file,

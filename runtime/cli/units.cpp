@@ -60,10 +60,10 @@ std::optional<caf::timestamp> local_of(const std::string& text) {
     const auto* end = ::strptime(text.c_str(), format, &parts);
     if (end == nullptr || *end != '\0')
       continue;
-    const auto said = parts;
+    const auto given = parts;
     parts.tm_isdst = -1;
     const auto when = std::mktime(&parts);
-    if (when == -1 || parts.tm_mday != said.tm_mday // the 31st of June
+    if (when == -1 || parts.tm_mday != given.tm_mday // the 31st of June
         || parts.tm_year < -222 || parts.tm_year > 361)
       return std::nullopt;
     return caf::timestamp{seconds{when}};

@@ -16,11 +16,11 @@ namespace tertulia::test::terminal_talk_tests {
 namespace {
 
 /// Returns the printed text of a piece of an answer.
-std::string printed(ai::part what) {
+std::string printed(ai::part content) {
   const std::ostringstream out;
   auto* const before = std::cout.rdbuf(out.rdbuf());
   ai::model_response_chunk piece;
-  piece.content.push_back(std::move(what));
+  piece.content.push_back(std::move(content));
   example::turn_printer printer;
   printer.show(piece);
   printer.end_line();

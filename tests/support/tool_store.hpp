@@ -31,12 +31,12 @@ namespace tertulia::test {
 struct a_tool : testing::Test {
   void SetUp() override {
     file_store store{file};
-    const auto one = said({{"hello", "hi"}}, "calm");
-    const auto two = said({{"hello", "hi"}, {"how?", "so"}}, "calm");
+    const auto one = conversation({{"hello", "hi"}}, "calm");
+    const auto two = conversation({{"hello", "hi"}, {"how?", "so"}}, "calm");
     const auto three
-      = said({{"hello", "hi"}, {"how?", "so"}, {"why?", "hm"}}, "calm");
-    const auto four
-      = said({{"hello", "hi"}, {"when?", "now"}, {"oh", "yes"}}, "glad");
+      = conversation({{"hello", "hi"}, {"how?", "so"}, {"why?", "hm"}}, "calm");
+    const auto four = conversation(
+      {{"hello", "hi"}, {"when?", "now"}, {"oh", "yes"}}, "glad");
     const session_ref chat{"/agent/chat", session_id{"s1"}};
     save(store, chat, one, 0);
     save(store, chat, two, 1);
@@ -55,7 +55,8 @@ struct a_tool : testing::Test {
 
   using turn = std::pair<const char*, const char*>;
 
-  static state said(std::initializer_list<turn> turns, const char* mood) {
+  static state conversation(std::initializer_list<turn> turns,
+                            const char* mood) {
     std::vector<ai::message> messages;
     for (const auto& [user, model] : turns) {
       messages.push_back(ai::user_text(user));

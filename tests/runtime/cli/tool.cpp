@@ -146,7 +146,7 @@ TEST_F(tool, gives_back_what_was_deleted) {
   {
     file_store store{file};
     const session_ref big{"/agent/chat", session_id{"big"}};
-    save(store, big, said({{text.c_str(), "hm"}}, "calm"), 0);
+    save(store, big, conversation({{text.c_str(), "hm"}}, "calm"), 0);
   }
   output({"sessions", "delete", "big", "--yes"});
   const auto sizes = document({"vacuum"});

@@ -39,10 +39,10 @@ TEST_F(tool_agents, are_run_by_key_with_json) {
 }
 
 TEST_F(tool_agents, stream_before_they_end) {
-  const auto said
+  const auto result
     = run({"agents", "run", "/session-flow/chat", "--json", hello, who});
-  ASSERT_EQ(said.code, 0) << said.err;
-  const auto lines = lines_of(said.out);
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto lines = lines_of(result.out);
   ASSERT_GT(lines.size(), 2u);
   EXPECT_TRUE(json::parse(lines.front()).contains("chunk"));
   const auto output = json::parse(lines.back()).at("output");

@@ -79,19 +79,19 @@ TEST_F(tool_chat, replaces_what_is_no_text_and_escapes_what_a_terminal_obeys) {
 }
 
 TEST_F(tool_chat, prints_a_document_per_answer_for_programs) {
-  const auto said = documents("Hello\nUse the clock tool\n");
-  ASSERT_EQ(said.size(), 2u);
-  EXPECT_FALSE(said[0].at("answer").get<std::string>().empty());
-  EXPECT_EQ(said[0].at("session"), said[1].at("session"));
-  EXPECT_NE(said[0].at("snapshot"), said[1].at("snapshot"));
-  EXPECT_EQ(said[1].at("tools").at(0).at("name"), "clock");
+  const auto replies = documents("Hello\nUse the clock tool\n");
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_FALSE(replies[0].at("answer").get<std::string>().empty());
+  EXPECT_EQ(replies[0].at("session"), replies[1].at("session"));
+  EXPECT_NE(replies[0].at("snapshot"), replies[1].at("snapshot"));
+  EXPECT_EQ(replies[1].at("tools").at(0).at("name"), "clock");
 }
 
 TEST_F(tool_chat, tells_of_tools_unless_it_is_to_be_quiet) {
-  const auto told = run({"chat"}, "Use the timer tool for 0 seconds\n");
-  EXPECT_EQ(told.out, "The timer tool says: 0 seconds are over.\n");
-  EXPECT_EQ(told.err, "[timer {\"seconds\":0}]\n"
-                      "[timer: \"0 seconds are over\"]\n");
+  const auto result = run({"chat"}, "Use the timer tool for 0 seconds\n");
+  EXPECT_EQ(result.out, "The timer tool says: 0 seconds are over.\n");
+  EXPECT_EQ(result.err, "[timer {\"seconds\":0}]\n"
+                        "[timer: \"0 seconds are over\"]\n");
   EXPECT_EQ(run({"chat", "-q"}, "Use the timer tool for 0 seconds\n").err, "");
 }
 
@@ -111,10 +111,10 @@ TEST_F(tool_chat, asks_what_is_open_also_if_it_is_quiet) {
   answers("Use the ask_user tool: which colour?\n");
   EXPECT_EQ(answers("blue\n"), "which colour\nThe ask user tool says: blue.\n");
   answers("Use the ask_user tool: which size?\n");
-  const auto said = documents("large\n");
-  ASSERT_EQ(said.size(), 2u);
-  EXPECT_EQ(said[0].at("questions").dump(), R"(["which size"])");
-  EXPECT_EQ(said[1].at("answer"), "The ask user tool says: large.");
+  const auto replies = documents("large\n");
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_EQ(replies[0].at("questions").dump(), R"(["which size"])");
+  EXPECT_EQ(replies[1].at("answer"), "The ask user tool says: large.");
   EXPECT_EQ(lines_of(answers("/restore 4\n")).back(), "which size")
     << "behind what is said of the snapshot";
 }
@@ -138,10 +138,10 @@ TEST_F(tool_chat, prints_nothing_but_answers_if_it_is_quiet) {
     EXPECT_EQ(result.code, 0);
     EXPECT_EQ(result.err, "");
   }
-  const auto told = run({"chat"}, lines).err;
+  const auto result = run({"chat"}, lines).err;
   for (const auto* x : {"A new conversation.", "There are no snapshots",
                         "Answers come from eliza", "Going on with"})
-    EXPECT_TRUE(has(told, x));
+    EXPECT_TRUE(has(result, x));
 }
 
 // -- snapshots ----------------------------------------------------------------
@@ -167,8 +167,8 @@ TEST_F(tool_chat, forgets_what_was_orphaned) {
 }
 
 TEST_F(tool_chat, finds_snapshots_by_the_beginning_of_an_id) {
-  const auto said = documents("One\nTwo\n");
-  const auto id = said.at(0).at("snapshot").get<std::string>();
+  const auto replies = documents("One\nTwo\n");
+  const auto id = replies.at(0).at("snapshot").get<std::string>();
   answers("/restore " + id.substr(0, 8) + "\n");
   EXPECT_EQ(tree(), (chat_lines{"* 1", "x 2"}));
 }

@@ -239,7 +239,7 @@ TEST_F(tool_completion, escapes_what_a_terminal_would_obey) {
   {
     file_store store{file};
     save(store, {"/agent/chat", session_id{"e\x1b[2J\t"}},
-         said({{"\x1b[1m\n", "x"}}, "y"), 0);
+         conversation({{"\x1b[1m\n", "x"}}, "y"), 0);
   }
   const auto offers
     = of_words({"--store", file.string(), "sessions", "show", "e"});

@@ -125,7 +125,7 @@ TEST_F(tool_descriptors, pipes_that_do_not_wait_lose_nothing) {
   {
     file_store store{file};
     save(store, {"/agent/chat", session_id{"big"}},
-         said({{much.c_str(), "y"}}, "z"), 0);
+         conversation({{much.c_str(), "y"}}, "z"), 0);
   }
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);

@@ -27,9 +27,9 @@ struct tool_limits : a_chat {
   }
 
   /// Returns shell commands for a system with scarce resources; see preload/.
-  static std::string preload(const std::string& what,
+  static std::string preload(const std::string& variable,
                              const std::string& value) {
-    return "export " + what + '=' + value
+    return "export " + variable + '=' + value
            + " LD_PRELOAD=" TERTULIA_TEST_BIN_DIR "/scarce_system.so";
   }
 

@@ -138,7 +138,8 @@ TEST_F(tool, never_lets_control_characters_through) {
   {
     file_store store{file};
     const session_ref where{"/agent/chat", session_id{"evil\x1b[31m"}};
-    const auto saved = save(store, where, said({{evil.c_str(), "x"}}, "y"), 0);
+    const auto saved
+      = save(store, where, conversation({{evil.c_str(), "x"}}, "y"), 0);
     store.get(title_session{where, evil});
     store.get(annotate_snapshot{snapshot_ref{where, saved.sequence}, evil});
     label_snapshot label{snapshot_ref{where, saved.sequence}};
@@ -256,7 +257,8 @@ TEST_F(tool, names_a_session_as_it_is_shown_if_its_id_cannot_be_typed) {
                          "b\n";
   {
     file_store store{file};
-    save(store, {"/agent/chat", session_id{id}}, said({{"x", "y"}}, "z"), 0);
+    save(store, {"/agent/chat", session_id{id}},
+         conversation({{"x", "y"}}, "z"), 0);
   }
   EXPECT_TRUE(has(output({"sessions", "list", "-q"}), "a\\x01b\\n\n"));
   EXPECT_EQ(document({"sessions", "show", "a\\x01b\\n"}).at("session").at("id"),

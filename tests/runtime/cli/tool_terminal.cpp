@@ -133,7 +133,7 @@ TEST_F(tool_terminal, gets_no_state_that_it_would_obey) {
   {
     file_store store{file};
     save(store, {"/agent/chat", session_id{"evil"}},
-         said({{"\u009b2J\x7f", "x"}}, "y"), 0);
+         conversation({{"\u009b2J\x7f", "x"}}, "y"), 0);
   }
   for (const auto& arguments :
        std::vector<strings>{{"snapshots", "show", "evil", "--state"},

@@ -48,8 +48,8 @@ void pki(std::vector<std::string> arguments) {
 
 /// Memory and CPU time of a process, as reported by the system.
 struct vital_signs {
-  explicit vital_signs(pid_t of) {
-    const auto folder = "/proc/" + std::to_string(of);
+  explicit vital_signs(pid_t pid) {
+    const auto folder = "/proc/" + std::to_string(pid);
     std::ifstream status{folder + "/status"};
     for (std::string word; status >> word;)
       if (word == "VmHWM:")
