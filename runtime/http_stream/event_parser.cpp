@@ -40,9 +40,10 @@ void event_parser::end_line() {
   const auto line = std::exchange(line_, {});
   if (line.empty())
     return end_event();
-  const auto colon = std::min(line.find(':'), line.size());
-  const auto name = std::string_view{line}.substr(0, colon);
-  auto value = std::string_view{line}.substr(std::min(colon + 1, line.size()));
+  // Not line.find: g++ 12 takes its memchr for one beyond the largest object.
+  const auto colon = std::find(line.begin(), line.end(), ':');
+  const std::string_view name{line.begin(), colon};
+  std::string_view value{colon == line.end() ? colon : colon + 1, line.end()};
   if (value.starts_with(' '))
     value.remove_prefix(1);
   if (name == "event")
