@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/agent.hpp>
+#include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <memory>
