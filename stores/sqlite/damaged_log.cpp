@@ -63,14 +63,16 @@ std::uint64_t unread_transactions(const std::string& log, std::uint64_t frames,
   // Frames from before the last restart of the log have other salts.
   const auto salts = read(16, 8);
   std::uint64_t result = 0;
-  std::string last_page; // of the frame before, if it ends a transaction
+  // Page of the frame before, if that ends a transaction, as the last frame
+  // that SQLite has read does. To fill a sector of the disk the last frame of a
+  // transaction may be repeated, and SQLite does not wait for all of that.
+  auto last_page = frames > 0 ? read(position - frame_size, 4) : std::string{};
   for (; position + frame_size <= size; position += frame_size) {
     const auto header = read(position, 16);
     const auto page = header.substr(0, 4);
     const auto ends_transaction
       = header.substr(4, 4) != std::string_view{"\0\0\0\0", 4}
         && header.substr(8) == salts;
-    // The last frame may be repeated to fill a sector of the disk.
     if (ends_transaction && page != last_page)
       ++result;
     last_page = ends_transaction ? page : std::string{};
