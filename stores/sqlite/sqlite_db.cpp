@@ -64,6 +64,7 @@ errc code_of_sqlite(int result) noexcept {
     // The store writes only rows that fit its tables, unless a row is damaged.
     case SQLITE_CONSTRAINT_CHECK:
     case SQLITE_CONSTRAINT_DATATYPE:
+    case SQLITE_CONSTRAINT_FOREIGNKEY:
     case SQLITE_CONSTRAINT_NOTNULL:
     case SQLITE_CONSTRAINT_PRIMARYKEY:
     case SQLITE_CONSTRAINT_ROWID:
