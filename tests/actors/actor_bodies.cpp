@@ -310,10 +310,11 @@ TEST_F(actor_bodies, a_body_that_ends_without_a_last_word_has_an_error) {
     {[](self_pointer self) { self->quit(); }, errc::aborted},
   };
   for (const auto& [fail, code] : rows) {
-    auto client = open(define_one([=](self_pointer self, int_port port, int) {
-      port.send(1);
-      fail(self);
-    }));
+    auto client
+      = open(define_one([fail = fail](self_pointer self, int_port port, int) {
+          port.send(1);
+          fail(self);
+        }));
     client.send(0);
     EXPECT_EQ(client.heard().chunks, std::vector{1});
     EXPECT_EQ(client.code(), code);
