@@ -273,7 +273,7 @@ TEST_F(node_client, an_input_that_json_cannot_say_is_not_sent) {
     [&] { talk.send("you", std::numeric_limits<double>::infinity()); });
   EXPECT_EQ(error.code(), errc::invalid_argument);
   EXPECT_EQ(error.message(),
-            "$.warmth: expected a finite number, found Infinity");
+            "$.warmth: expected a finite number, found an infinity");
   talk.send("you", 1.0);
   talk.close();
   EXPECT_EQ(talk.output(patience), 1);

@@ -233,9 +233,9 @@ TEST_F(tool_chat,
   raw_sqlite{file}.run(
     "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n"
     " WHERE n < 2000) INSERT INTO sessions SELECT key + n, agent,"
-    " printf('%08d', n), created_at, updated_at - n, head, next_turn,"
-    " last_sequence, records, state, title, preview, messages, bytes, 0"
-    " FROM sessions, n");
+    " printf('%08d', n), created_at, updated_at - n * 3600000000000, head,"
+    " next_turn, last_sequence, records, state, title, preview, messages,"
+    " bytes, 0, updated_hour - n FROM sessions, n");
   raw_sqlite{file}.run(
     "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s"));
   EXPECT_EQ(documents("/sessions\n").size(), 2001u);
