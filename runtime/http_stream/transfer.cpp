@@ -197,7 +197,10 @@ void transfer::set_fields() {
   const auto add_all = [&](const http_fields& fields) {
     for (const auto& [name, value] : fields) {
       has_type = has_type || lowered(name) == "content-type";
-      add(value.empty() ? name + ';' : name + ": " + value);
+      auto line = name;
+      line += value.empty() ? ";" : ": ";
+      line += value;
+      add(line);
     }
   };
   add_all(with_->options.headers);
