@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/host.hpp>
+#include <tertulia/task.hpp>
 
 #include <optional>
 

@@ -4,6 +4,7 @@
 
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/host.hpp>
+#include <tertulia/task.hpp>
 
 #include <cstdint>
 #include <utility>
