@@ -129,8 +129,11 @@ public:
     else if (prefix_.empty())
       add_arguments();
     to.line(is_file_ ? "files" : "words");
-    for (const auto& [word, description] : words_)
-      to.line(prefix_ + word + '\t' + description);
+    for (const auto& [word, description] : words_) {
+      auto line = prefix_ + word;
+      line.append("\t").append(description);
+      to.line(line);
+    }
   }
 
 private:
@@ -161,8 +164,10 @@ private:
   }
 
   void take(const CLI::Option& x, std::string value) {
-    if (x.check_name("--agent"))
+    if (x.check_name("--agent")) {
       agent_ = std::move(value);
+      return;
+    }
     if (!x.check_name("--store"))
       return;
     const char* home = std::getenv("HOME");
