@@ -11,7 +11,8 @@ namespace tertulia::ai {
 namespace {
 
 task<json> next_answer(context ctx, json question) {
-  const input<json> answers{ctx.owner()};
+  const auto answers
+    = detail::access::make<input<json>>(detail::access::owner(ctx));
   auto said = co_await answers.next();
   if (!said)
     throw interrupt_error(question);

@@ -73,7 +73,7 @@ void connection_state::conclude() {
     payload output;
     if (!reason) {
       try {
-        output = body_->result();
+        output = access::result(*body_);
         if (remote_)
           output = output.sealed();
       } catch (...) {

@@ -102,8 +102,9 @@ void connection_state::start_body(payload init) {
   // The answer is sent before the body sends anything.
   std::exchange(opening_, nullptr)
     ->answer.deliver(opened{connection_actor{self_}, in.window()});
-  body_.emplace(action_->run(context{*this, trace}, std::move(init)));
-  schedule(body_->start_for(body_end_, root));
+  body_.emplace(
+    action_->run(access::make<context>(*this, trace), std::move(init)));
+  schedule(access::start(*body_, body_end_, root));
   settle();
 }
 

@@ -7,7 +7,7 @@ namespace tertulia::detail {
 task<std::unique_ptr<nested_connection>>
 open_nested(context ctx, front_desk_actor desk, open what_to,
             caf::timespan within, std::shared_ptr<const action> what) {
-  auto& at = ctx.owner();
+  auto& at = detail::access::owner(ctx);
   const auto window = what_to.options.chunk_window;
   if (desk.node() != at.self()->node())
     what_to.init = what_to.init.sealed();

@@ -9,7 +9,7 @@ task<snapshot_id> trigger_snapshot(context ctx, snapshot_event event) {
     throw status_error{errc::invalid_argument,
                        "the end of a turn or of an invocation is no event to "
                        "be triggered"};
-  if (!ctx.owner().link().responder)
+  if (!detail::access::owner(ctx).link().responder)
     co_return snapshot_id{};
   co_return co_await detail::take_snapshot(ctx, event);
 }

@@ -35,7 +35,7 @@ void note(const context& ctx, const session_link& link,
 } // namespace
 
 task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
-  auto& owner = ctx.owner();
+  auto& owner = detail::access::owner(ctx);
   const auto& link = owner.link();
   owner.flush(); // chunks sent earlier arrive before the notice
   // Within a turn the client may have to read first; that must not time out.
@@ -49,7 +49,7 @@ task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
 }
 
 task<snapshot_id> end_conversation_turn(context ctx) {
-  auto& owner = ctx.owner();
+  auto& owner = detail::access::owner(ctx);
   const auto& link = owner.link();
   if (!owner.what()->conversation()->policy.stores_turns()) {
     co_await end_turn{owner};
@@ -72,7 +72,7 @@ task<snapshot_id> end_conversation_turn(context ctx) {
 }
 
 task<conclusion> conclude_session(context ctx) {
-  auto& owner = ctx.owner();
+  auto& owner = detail::access::owner(ctx);
   conclusion result;
   if (owner.what()->conversation()->policy.makes_snapshots())
     result.snapshot

@@ -31,8 +31,10 @@ namespace {
 // -- the conversation ---------------------------------------------------------
 
 task<message_log> session_messages(context ctx) {
-  co_return co_await detail::ask_session(
-    ctx.owner(), [](const session_view& x) { return x.content.messages(); });
+  co_return co_await detail::ask_session(detail::access::owner(ctx),
+                                         [](const session_view& x) {
+                                           return x.content.messages();
+                                         });
 }
 
 /// Adds new messages to the conversation, which is that of the session if there
@@ -41,7 +43,8 @@ task<message_log> add(context ctx, const generate_options* how, message_log all,
                       std::vector<message> said) {
   if (!how->in_session)
     co_return all.with(std::move(said));
-  co_await detail::edit_session(ctx.owner(), session_verb::add_messages,
+  co_await detail::edit_session(detail::access::owner(ctx),
+                                session_verb::add_messages,
                                 payload::of(std::move(said)));
   // Tools may have added messages as well.
   co_return co_await session_messages(ctx);
@@ -60,8 +63,8 @@ task<message_log> replace(context ctx, const generate_options* how,
       added.push_back(x);
     now = now.with(std::move(added));
   }
-  co_await detail::edit_session(ctx.owner(), session_verb::set_messages,
-                                payload::of(now));
+  co_await detail::edit_session(detail::access::owner(ctx),
+                                session_verb::set_messages, payload::of(now));
   co_return now;
 }
 
@@ -123,9 +126,9 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
     }
     // The response is stored and goes to the model, which must not see the text
     // of an unexpected exception.
-    turn->respond(*call,
-                  as_output(detail::withhold(status, "the tool " + request.name,
-                                             *ctx.owner().services().log)));
+    turn->respond(*call, as_output(detail::withhold(
+                           status, "the tool " + request.name,
+                           *detail::access::owner(ctx).services().log)));
   }
 }
 

@@ -52,8 +52,8 @@ json_action runtime::action(const std::string& key) const {
   auto found = env_->actions.find(key);
   if (!found)
     throw status_error{errc::not_found, "there is no action " + key};
-  return json_action{
-    detail::action_ref{&env_->system, env_->desk, key, found->info, found}};
+  return detail::access::make<json_action>(
+    detail::action_ref{&env_->system, env_->desk, key, found->info, found});
 }
 
 void runtime::stop() {

@@ -59,8 +59,8 @@ struct client_end : threaded {
           [](list_atom) { return action_list{}; },
         };
       });
-    return bidi_action<nothing, int, int, int>{
-      detail::action_ref{&system, desk, "/flow/scripted", {}, nullptr}};
+    return detail::access::make<bidi_action<nothing, int, int, int>>(
+      detail::action_ref{&system, desk, "/flow/scripted", {}, nullptr});
   }
 
   auto open_to(std::vector<chunk_batch> batches, std::uint64_t count) {

@@ -146,7 +146,8 @@ TEST_F(desk_of_another_node, forgets_a_body_that_has_called_a_flow) {
   caf::actor_addr host;
   auto relay = local.define_bidi_flow(
     "relay", [&](context ctx, input<int>, output<int>) -> task<int> {
-      host = caf::actor_cast<caf::actor_addr>(ctx.owner().self());
+      host
+        = caf::actor_cast<caf::actor_addr>(detail::access::owner(ctx).self());
       auto talk = co_await inner.open(ctx);
       talk.close();
       co_return co_await talk.output();

@@ -160,7 +160,7 @@ TEST_F(faults_of_limits, codec_throws_while_reading_input) {
   auto flow = rt->define_bidi_flow(
     "moody", [this](context ctx, input<moody> in, int_output) -> task<int> {
       const witness here;
-      host_ = caf::actor_cast<caf::actor>(ctx.owner().self());
+      host_ = caf::actor_cast<caf::actor>(detail::access::owner(ctx).self());
       reach();
       co_await in.next();
       co_return 0;

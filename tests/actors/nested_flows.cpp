@@ -202,8 +202,10 @@ TEST_F(nested_flows, a_copy_of_an_action_shares_what_is_known_of_it) {
 }
 
 TEST_F(nested_flows, an_action_that_nobody_knows_is_not_found) {
-  const bidi_action<nothing, int, int, int> unknown{detail::action_ref{
-    &system, rt->front_desk(), "/bidi-flow/none", descriptor{}, nullptr}};
+  const auto unknown
+    = detail::access::make<bidi_action<nothing, int, int, int>>(
+      detail::action_ref{&system, rt->front_desk(), "/bidi-flow/none",
+                         descriptor{}, nullptr});
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     auto talk = co_await unknown.open(ctx);
   });
@@ -212,8 +214,9 @@ TEST_F(nested_flows, an_action_that_nobody_knows_is_not_found) {
 
 TEST_F(nested_flows, what_cannot_be_read_is_an_error_to_all_who_ask) {
   const auto info = define_counter().info();
-  const bidi_action<nothing, int, int, std::string> mistaken{
-    detail::action_ref{&system, rt->front_desk(), info.key, info, nullptr}};
+  const auto mistaken
+    = detail::access::make<bidi_action<nothing, int, int, std::string>>(
+      detail::action_ref{&system, rt->front_desk(), info.key, info, nullptr});
   std::vector<std::string> heard;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     auto talk = co_await mistaken.open(ctx);
@@ -318,7 +321,7 @@ TEST_F(nested_flows, an_inner_flow_that_is_killed_is_aborted) {
   connection_actor victim;
   const auto inner = define([&](context ctx, input<int> in, output<int> out) //
                             -> task<> {
-    victim = connection_actor{ctx.owner().self()};
+    victim = connection_actor{detail::access::owner(ctx).self()};
     co_await out.send(1);
     co_await in.next();
   });

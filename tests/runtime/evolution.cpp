@@ -266,9 +266,12 @@ TEST_P(evolution, migrations_that_lead_nowhere_are_refused_by_definitions) {
 }
 
 TEST_P(evolution, a_session_is_not_found_under_another_version) {
-  EXPECT_TRUE(session<second::memo>::type().ends_with(" app.memo 2"));
-  EXPECT_TRUE(ai::session<first::memo>::type().ends_with(" app.memo 1"));
-  EXPECT_EQ(session<words_only>::type(),
+  EXPECT_TRUE(detail::access::session_type<session<second::memo>>().ends_with(
+    " app.memo 2"));
+  EXPECT_TRUE(
+    detail::access::session_type<ai::session<first::memo>>().ends_with(
+      " app.memo 1"));
+  EXPECT_EQ(detail::access::session_type<session<words_only>>(),
             detail::type_name<session<words_only>>());
 }
 

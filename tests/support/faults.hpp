@@ -24,7 +24,7 @@ struct faults : threaded {
       "faulty" + std::to_string(++defined_),
       [this, body](context ctx, input<int> in, output<int> out) -> task<int> {
         const witness here;
-        host_ = caf::actor_cast<caf::actor>(ctx.owner().self());
+        host_ = caf::actor_cast<caf::actor>(detail::access::owner(ctx).self());
         try {
           co_await body(ctx, in, out);
         } catch (const status_error& error) {

@@ -32,9 +32,9 @@ struct conversation_actors {
 /// Addresses of the actors of a conversation, which do not keep them alive.
 struct conversation_trail {
   explicit conversation_trail(const context& ctx)
-    : connection(ctx.owner().self()->address()),
-      session(ctx.owner().link().session.address()),
-      responder(ctx.owner().link().responder.address()) {}
+    : connection(detail::access::owner(ctx).self()->address()),
+      session(detail::access::owner(ctx).link().session.address()),
+      responder(detail::access::owner(ctx).link().responder.address()) {}
 
   /// Returns whether the actors that clients cannot reference were destroyed.
   [[nodiscard]] bool gone() const {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/blocking_wait.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/host.hpp>
@@ -64,10 +65,6 @@ using step_value_t = typename step_value<Fn>::type;
 /// @design   docs/engine.md#coroutines; Go's `context.Context`.
 class context {
 public:
-  /// Private to this library.
-  context(detail::host& owner, span& trace) noexcept
-    : owner_(&owner), trace_(&trace) {}
-
   // -- cancellation -----------------------------------------------------------
 
   /// Returns whether the connection is being cancelled. Every wait throws from
@@ -180,9 +177,10 @@ public:
   template <class Session>
   [[nodiscard]] std::optional<Session> session() const {
     const auto& link = owner_->link();
-    if (!link.session || link.kind->type != Session::type())
+    if (!link.session
+        || link.kind->type != detail::access::session_type<Session>())
       return std::nullopt;
-    return Session{*owner_};
+    return detail::access::make<Session>(*owner_);
   }
 
   // -- the actor system -------------------------------------------------------
@@ -192,12 +190,16 @@ public:
     return owner_->self()->system();
   }
 
-  /// Private to this library.
+private:
   [[nodiscard]] detail::host& owner() const noexcept {
     return *owner_;
   }
 
-private:
+  friend detail::access;
+
+  context(detail::host& owner, span& trace) noexcept
+    : owner_(&owner), trace_(&trace) {}
+
   template <class Fn>
   static task<detail::step_value_t<Fn>>
   run_step(context outer, std::string name, Fn fn) {

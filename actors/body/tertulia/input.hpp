@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/host.hpp>
 #include <tertulia/task.hpp>
 
@@ -70,9 +71,6 @@ class input {
 public:
   using value_type = T;
 
-  /// Private to this library.
-  explicit input(detail::host& owner) noexcept : from_(&owner.in) {}
-
   /// Waits for the next input.
   ///
   /// Inputs come in the order in which they were accepted, including those that
@@ -94,6 +92,10 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  explicit input(detail::host& owner) noexcept : from_(&owner.in) {}
+
   detail::inbox* from_;
 };
 

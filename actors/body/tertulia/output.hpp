@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/host.hpp>
 #include <tertulia/task.hpp>
@@ -116,9 +117,6 @@ class output {
 public:
   using value_type = T;
 
-  /// Private to this library.
-  explicit output(detail::host& owner) noexcept : owner_(&owner) {}
-
   /// Sends one chunk; waits while the client lags by a whole window.
   ///
   /// Takes a chunk or the arguments to build one. An aggregate must have a
@@ -147,6 +145,10 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  explicit output(detail::host& owner) noexcept : owner_(&owner) {}
+
   detail::host* owner_;
 };
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/scope.hpp>
 
 #include <caf/expected.hpp>
@@ -169,7 +170,11 @@ public:
     return awaiter{frame_};
   }
 
-  /// Private to this library: prepares the task to run without an awaiting
+private:
+  friend promise_type;
+  friend detail::access;
+
+  /// Prepares the task to run without an awaiting
   /// coroutine. The caller resumes the returned handle and, once the listener
   /// was called, gets the `result`.
   std::coroutine_handle<> start_for(detail::task_listener& listener,
@@ -178,19 +183,16 @@ public:
     return frame_;
   }
 
-  /// Private to this library: returns whether an ended task has failed.
+  /// Returns whether an ended task has failed.
   [[nodiscard]] bool failed() const noexcept {
     return frame_.promise().failed();
   }
 
-  /// Private to this library: returns the value of an ended task, or throws its
+  /// Returns the value of an ended task, or throws its
   /// exception.
   [[nodiscard]] T result() const {
     return frame_.promise().result();
   }
-
-private:
-  friend promise_type;
 
   struct awaiter {
     std::coroutine_handle<promise_type> frame;

@@ -61,11 +61,11 @@ protected:
   public:
     entrant(race& of, std::size_t index, task<T>& part, scope& parent)
       : of_(of), index_(index), part_(part), within_(&parent) {
-      within_.owner().schedule(part_.start_for(*this, within_));
+      within_.owner().schedule(access::start(part_, *this, within_));
     }
 
     void on_task_end() noexcept override {
-      of_.ended(index_, part_.failed());
+      of_.ended(index_, access::has_failed(part_));
     }
 
     void cancel(const caf::error& reason) {
@@ -161,9 +161,10 @@ public:
       [this](auto&... xs) {
         if (const auto failed = this->decided_by()) {
           std::size_t index = 0;
-          ((index++ == *failed ? void(xs.result()) : void()), ...); // throws
+          ((index++ == *failed ? void(access::result(xs)) : void()),
+           ...); // throws
         }
-        return result_type{xs.result()...};
+        return result_type{access::result(xs)...};
       },
       this->parts_);
   }
@@ -188,8 +189,8 @@ private:
   template <std::size_t... Is>
   void take(std::optional<result_type>& result, std::index_sequence<Is...>) {
     const auto first = *this->decided_by();
-    ((Is == first ? void(result.emplace(std::in_place_index<Is>,
-                                        std::get<Is>(this->parts_).result()))
+    ((Is == first ? void(result.emplace(
+        std::in_place_index<Is>, access::result(std::get<Is>(this->parts_))))
                   : void()),
      ...);
   }
@@ -220,12 +221,12 @@ public:
   auto await_resume() {
     check();
     if (decided_by())
-      static_cast<void>(parts_[*decided_by()].result()); // throws
+      static_cast<void>(access::result(parts_[*decided_by()])); // throws
     if constexpr (!std::is_void_v<T>) {
       std::vector<T> result;
       result.reserve(parts_.size());
       for (auto& x : parts_)
-        result.push_back(x.result());
+        result.push_back(access::result(x));
       return result;
     }
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/chunk_cursor.hpp>
 #include <tertulia/detail/nested_connection.hpp>
@@ -151,11 +152,6 @@ public:
 template <class In, class Out, class Stream>
 class async_connection {
 public:
-  /// Private to this library.
-  explicit async_connection(std::unique_ptr<detail::nested_connection> impl)
-    : impl_(std::move(impl)),
-      at_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
-
   /// Sends one input; waits for credit. Takes an input or the arguments to
   /// build one.
   /// @errors `failed_precondition` after `close` or after completion;
@@ -216,6 +212,12 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  explicit async_connection(std::unique_ptr<detail::nested_connection> impl)
+    : impl_(std::move(impl)),
+      at_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
+
   std::unique_ptr<detail::nested_connection> impl_;
   std::unique_ptr<detail::chunk_cursor<Stream>> at_; // waits refer to it
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/open.hpp>
@@ -86,12 +87,6 @@ public:
   using out_type = Out;
   using stream_type = Stream;
 
-  /// Private to this library.
-  client_port(connection_actor::pointer self, chunk_sink client,
-              std::uint32_t credit)
-    : state_(
-      std::make_shared<detail::port_state>(self, std::move(client), credit)) {}
-
   /// Takes the value out of an input, and requests the next one.
   In read(turn_input& x) const {
     state_->took_input();
@@ -139,6 +134,13 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  client_port(connection_actor::pointer self, chunk_sink client,
+              std::uint32_t credit)
+    : state_(
+      std::make_shared<detail::port_state>(self, std::move(client), credit)) {}
+
   std::shared_ptr<detail::port_state> state_;
 };
 

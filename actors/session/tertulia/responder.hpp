@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/session_calls.hpp>
 #include <tertulia/output.hpp>
 
@@ -19,9 +20,6 @@ class responder {
 public:
   using value_type = Stream;
 
-  /// Private to this library.
-  explicit responder(context ctx) noexcept : ctx_(ctx) {}
-
   /// Sends one chunk; waits while the client lags by a whole window. Takes a
   /// chunk or the arguments to build one: see `output::send`.
   /// @errors `cancelled` or another error that ends the connection.
@@ -29,7 +27,8 @@ public:
   requires detail::buildable_from<Stream, Ts...>
   [[nodiscard]] auto send(Ts&&... xs) const {
     detail::check_awaited_arguments<Ts...>();
-    return detail::send_chunk<Stream>{ctx_.owner(), std::forward<Ts>(xs)...};
+    return detail::send_chunk<Stream>{detail::access::owner(ctx_),
+                                      std::forward<Ts>(xs)...};
   }
 
   /// Ends the turn: makes a snapshot if one is wanted, then notifies the
@@ -48,10 +47,14 @@ public:
 
   /// Sends the gathered chunks now. Never waits.
   void flush() const {
-    ctx_.owner().flush();
+    detail::access::owner(ctx_).flush();
   }
 
 private:
+  friend detail::access;
+
+  explicit responder(context ctx) noexcept : ctx_(ctx) {}
+
   context ctx_;
 };
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/session_calls.hpp>
 
 #include <type_traits>
@@ -27,9 +28,6 @@ template <class State>
 class session {
 public:
   using state_type = State;
-
-  /// Private to this library.
-  explicit session(detail::host& owner) noexcept : owner_(&owner) {}
 
   [[nodiscard]] const session_id& id() const noexcept {
     return owner_->link().id;
@@ -85,13 +83,16 @@ public:
     });
   }
 
-  /// Returns the type name of sessions with this state; private to this
-  /// library.
+private:
+  friend detail::access;
+
+  /// Returns the type name of sessions with this state.
   static const std::string& type() {
     return detail::session_type_name<session, State>();
   }
 
-private:
+  explicit session(detail::host& owner) noexcept : owner_(&owner) {}
+
   detail::host* owner_;
 };
 

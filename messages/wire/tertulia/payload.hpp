@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/access.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
 
@@ -86,10 +87,6 @@ public:
   /// Wraps JSON text without parsing it.
   [[nodiscard]] static payload encoded(std::string text);
 
-  /// Wraps a box that is filled already; private to this library.
-  explicit payload(caf::intrusive_ptr<detail::boxed> content) noexcept
-    : content_(std::move(content)) {}
-
   explicit operator bool() const noexcept {
     return content_ != nullptr;
   }
@@ -154,6 +151,12 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  /// Wraps a box that is filled already.
+  explicit payload(caf::intrusive_ptr<detail::boxed> content) noexcept
+    : content_(std::move(content)) {}
+
   caf::intrusive_ptr<detail::boxed> content_;
 };
 

@@ -69,7 +69,7 @@ struct with_snapshot_callback {
   requires std::predicate<const Callback&, const Context&>
   void apply(agent_options<Context>& to) const {
     to.wanted = [fn = callback](const detail::snapshot_moment& at) {
-      return static_cast<bool>(fn(Context{at}));
+      return static_cast<bool>(fn(detail::access::make<Context>(at)));
     };
   }
 

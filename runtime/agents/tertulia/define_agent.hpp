@@ -37,8 +37,8 @@ auto define_agent(runtime& rt, std::string name, Body body,
     using state_type = typename types::state_type;
     auto chosen
       = detail::gather_agent<snapshot_context<state_type>>(options...);
-    auto info = runtime::describe<types>("agent", std::move(name),
-                                         std::move(chosen.description));
+    auto info = detail::access::describe<types, runtime>(
+      "agent", std::move(name), std::move(chosen.description));
     auto policy = detail::policy_of(std::move(chosen));
     policy.saves_changes = true;
     auto what = std::make_shared<detail::agent_action<Body>>(
@@ -46,8 +46,8 @@ auto define_agent(runtime& rt, std::string name, Body body,
     std::vector<std::shared_ptr<const detail::action>> all{what};
     if (what->policy.store)
       detail::add_session_store<state_type>(all, *what);
-    rt.add(all);
-    return rt.handle<types>(what);
+    detail::access::add(rt, all);
+    return detail::access::handle<types>(rt, what);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/conversation.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/session_policy.hpp>
 
 #include <cstdint>
@@ -29,10 +30,6 @@ namespace tertulia {
 /// @lifetime valid during the call only.
 class snapshot_context_base {
 public:
-  /// Private to this library.
-  explicit snapshot_context_base(const detail::snapshot_moment& at) noexcept
-    : at_(&at) {}
-
   [[nodiscard]] snapshot_event event() const noexcept {
     return at_->event;
   }
@@ -60,6 +57,11 @@ protected:
   }
 
 private:
+  friend detail::access;
+
+  explicit snapshot_context_base(const detail::snapshot_moment& at) noexcept
+    : at_(&at) {}
+
   const detail::snapshot_moment* at_;
 };
 
@@ -137,9 +139,6 @@ namespace ai {
 template <class Custom>
 class state_view {
 public:
-  /// Private to this library.
-  explicit state_view(const state& of) noexcept : of_(&of) {}
-
   [[nodiscard]] const message_log& messages() const noexcept {
     return of_->messages();
   }
@@ -153,6 +152,10 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  explicit state_view(const state& of) noexcept : of_(&of) {}
+
   const state* of_;
 };
 
@@ -167,14 +170,14 @@ public:
   using snapshot_context_base::snapshot_context_base;
 
   [[nodiscard]] state_view<Custom> state() const noexcept {
-    return state_view<Custom>{at().present};
+    return detail::access::make<state_view<Custom>>(at().present);
   }
 
   /// Returns the state at the last snapshot; empty if none exists.
   [[nodiscard]] std::optional<state_view<Custom>> prev_state() const noexcept {
     if (at().previous == nullptr)
       return std::nullopt;
-    return state_view<Custom>{*at().previous};
+    return detail::access::make<state_view<Custom>>(*at().previous);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <tertulia/client_options.hpp>
 #include <tertulia/connection.hpp>
 #include <tertulia/context.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/open_nested.hpp>
 #include <tertulia/detail/remote_desk.hpp>
 #include <tertulia/detail/typed_action.hpp>
@@ -56,10 +57,6 @@ public:
   using out_type = Out;
   using stream_type = Stream;
 
-  /// Private to this library.
-  explicit bidi_action(detail::action_ref what)
-    : what_(std::make_shared<const detail::action_ref>(std::move(what))) {}
-
   /// Returns its name, and the schemas of its inputs and outputs.
   [[nodiscard]] const descriptor& info() const noexcept {
     return what_->info;
@@ -84,9 +81,10 @@ public:
   [[nodiscard]] connection<In, Out, Stream>
   stream_bidi(const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
-    return connection<In, Out, Stream>{detail::blocking_client::connect(
-      *what_->system, what_->current_desk(), opening(chosen, {}),
-      chosen.open_within, what_->local)};
+    return detail::access::make<connection<In, Out, Stream>>(
+      detail::blocking_client::connect(*what_->system, what_->current_desk(),
+                                       opening(chosen, {}), chosen.open_within,
+                                       what_->local));
   }
 
   /// Opens a connection whose client is a body, without blocking; see
@@ -111,6 +109,11 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  explicit bidi_action(detail::action_ref what)
+    : what_(std::make_shared<const detail::action_ref>(std::move(what))) {}
+
   tertulia::open opening(client_options<Init>& chosen,
                          chunk_sink client) const {
     payload init;
@@ -132,7 +135,8 @@ private:
     }
     auto impl = co_await detail::open_nested(
       ctx, std::move(desk), std::move(message), within, what->local);
-    co_return async_connection<In, Out, Stream>{std::move(impl)};
+    co_return detail::access::make<async_connection<In, Out, Stream>>(
+      std::move(impl));
   }
 
   // Shared, because its schemas are large compared with the cost of a call.

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/blocking_client.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/chunk_cursor.hpp>
@@ -43,11 +44,6 @@ public:
   using in_type = In;
   using out_type = Out;
   using stream_type = Stream;
-
-  /// Private to this library.
-  explicit connection(std::shared_ptr<detail::blocking_client> impl)
-    : impl_(std::move(impl)),
-      at_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
 
   connection(connection&&) noexcept = default;
 
@@ -117,7 +113,7 @@ public:
   ///         before it; `deadline_exceeded` if a wait was too long: call again.
   [[nodiscard]] response_range<Stream>
   responses(std::optional<caf::timespan> within = std::nullopt) {
-    return response_range<Stream>{*impl_, *at_, within};
+    return detail::access::make<response_range<Stream>>(*impl_, *at_, within);
   }
 
   /// Waits for the result of the action.
@@ -167,6 +163,12 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  explicit connection(std::shared_ptr<detail::blocking_client> impl)
+    : impl_(std::move(impl)),
+      at_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
+
   void drop() noexcept {
     if (impl_)
       impl_->cancel();
@@ -225,14 +227,6 @@ public:
     response_range* of_ = nullptr;
   };
 
-  /// Private to this library.
-  response_range(detail::blocking_client& from,
-                 detail::chunk_cursor<Stream>& at,
-                 std::optional<caf::timespan> within)
-    : from_(from), at_(at), within_(within) {
-    from_.start_reading();
-  }
-
   response_range(const response_range&) = delete;
   response_range& operator=(const response_range&) = delete;
 
@@ -257,6 +251,15 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  response_range(detail::blocking_client& from,
+                 detail::chunk_cursor<Stream>& at,
+                 std::optional<caf::timespan> within)
+    : from_(from), at_(at), within_(within) {
+    from_.start_reading();
+  }
+
   void advance() {
     using found = detail::blocking_client::found;
     current_.reset();

@@ -64,7 +64,7 @@ public:
   template <class Init, class In, class Out, class Stream>
   [[nodiscard]] bidi_action<Init, In, Out, Stream>
   action(const std::string& key) const {
-    return bidi_action<Init, In, Out, Stream>{find(key)};
+    return detail::access::make<bidi_action<Init, In, Out, Stream>>(find(key));
   }
 
   /// Returns the actor that opens connections there, for clients that are

@@ -4,6 +4,7 @@
 
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/config.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/actor_action.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/run_once.hpp>
@@ -208,8 +209,10 @@ public:
   /// wait; the destructor does. Idempotent.
   void stop();
 
-  /// Returns the descriptor of an action of these types; private to this
-  /// library.
+private:
+  friend detail::access;
+
+  /// Returns the descriptor of an action of these types.
   template <class Types>
   static descriptor
   describe(std::string kind, std::string name, std::string description) {
@@ -219,22 +222,23 @@ public:
       std::move(kind), std::move(name), std::move(description));
   }
 
-  /// Registers actions under their keys, all or none; private to this library.
+  /// Registers actions under their keys, all or none.
   void add(const std::vector<std::shared_ptr<const detail::action>>& all) {
     env_->actions.add(all);
   }
 
-  /// Makes a handle of an action; private to this library.
+  /// Makes a handle of an action.
   template <class Types>
   [[nodiscard]] auto
   handle(const std::shared_ptr<const detail::action>& what) const {
-    return bidi_action<typename Types::init_type, typename Types::in_type,
-                       typename Types::out_type, typename Types::stream_type>{
+    return detail::access::make<
+      bidi_action<typename Types::init_type, typename Types::in_type,
+                  typename Types::out_type, typename Types::stream_type>>(
       detail::action_ref{&env_->system, env_->desk, what->key(), what->info,
-                         what}};
+                         what});
   }
 
-  /// Defines an action of any kind; private to this library.
+  /// Defines an action of any kind.
   template <class Body>
   auto define(std::string kind, std::string name, Body body,
               std::string description) {
@@ -244,7 +248,7 @@ public:
     return handle<detail::types_of_body<Body>>(what);
   }
 
-  /// Makes an action of any kind; private to this library.
+  /// Makes an action of any kind.
   template <class Body>
   static std::shared_ptr<const detail::action>
   make(std::string kind, std::string name, Body body, std::string description) {
@@ -254,7 +258,6 @@ public:
       std::move(body));
   }
 
-private:
   std::shared_ptr<detail::environment> env_;
 };
 

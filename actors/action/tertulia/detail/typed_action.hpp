@@ -131,8 +131,10 @@ public:
 
 private:
   auto start(context ctx, payload init) const {
-    const input<typename types::in_type> in{ctx.owner()};
-    const output<typename types::stream_type> out{ctx.owner()};
+    const auto in = detail::access::make<input<typename types::in_type>>(
+      detail::access::owner(ctx));
+    const auto out = detail::access::make<output<typename types::stream_type>>(
+      detail::access::owner(ctx));
     if constexpr (types::takes_init)
       return body_(ctx,
                    std::move(init).template take<typename types::init_type>(),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/model.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/streamed_answer.hpp>
 #include <tertulia/output.hpp>
 
@@ -18,12 +19,6 @@ namespace tertulia::ai {
 /// @design   docs/models.md#models.
 class model_output {
 public:
-  /// Private to this library.
-  /// @param streamed records each piece; outlives this.
-  model_output(output<model_response_chunk> out,
-               detail::streamed_answer& streamed) noexcept
-    : out_(out), streamed_(&streamed) {}
-
   /// Sends a piece of the answer; waits while the caller lags by a whole
   /// window.
   /// @errors `cancelled` or another error that ends the caller.
@@ -45,6 +40,13 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  /// @param streamed records each piece; outlives this.
+  model_output(output<model_response_chunk> out,
+               detail::streamed_answer& streamed) noexcept
+    : out_(out), streamed_(&streamed) {}
+
   output<model_response_chunk> out_;
   detail::streamed_answer* streamed_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/context.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/json.hpp>
 
 namespace tertulia::ai {
@@ -17,9 +18,6 @@ namespace tertulia::ai {
 /// @design   docs/tools.md#tools.
 class tool_context : public context {
 public:
-  /// Private to this library.
-  explicit tool_context(const context& of) noexcept : context(of) {}
-
   /// Asks a person a question and yields the answer.
   ///
   /// ```
@@ -42,6 +40,11 @@ public:
   ///         `interrupt_error`: do not catch it. `cancelled` or another error
   ///         that ends the tool.
   [[nodiscard]] task<json> interrupt(json question) const;
+
+private:
+  friend detail::access;
+
+  explicit tool_context(const context& of) noexcept : context(of) {}
 };
 
 } // namespace tertulia::ai

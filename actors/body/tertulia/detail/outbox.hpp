@@ -125,7 +125,7 @@ public:
   /// Takes the gathered chunks; `sent()` is then the number of the next one.
   payload take_batch() {
     sent_ += std::exchange(size_, 0);
-    return payload{std::move(pending_)};
+    return access::make<payload>(std::move(pending_));
   }
 
   /// Returns the number of chunks sent, which is the number of the next one.

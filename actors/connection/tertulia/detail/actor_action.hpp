@@ -43,14 +43,15 @@ public:
     : typed_action<types>(std::move(info)), body_(std::move(body)) {}
 
   task<payload> run(context ctx, payload init) const override {
-    auto& at = ctx.owner();
+    auto& at = detail::access::owner(ctx);
     const body_guard body{
       at, at.self()->spawn(start, at.what(), chunk_sink{at.self()},
                            std::move(init).template take<init_type>())};
     nested_connection inner{at, body.actor(), opened{body.actor(), 1},
                             chunk_window};
     co_await when_any(pass_chunks(inner, at),
-                      pass_inputs(inner, input<in_type>{at}));
+                      pass_inputs(inner,
+                                  detail::access::make<input<in_type>>(at)));
     if (const auto& failure = inner.end.failure())
       raise(failure);
     co_return inner.end.output();
@@ -64,10 +65,11 @@ private:
         const std::shared_ptr<const action>& what, chunk_sink client,
         init_type init) {
     const auto& body = static_cast<const actor_action&>(*what).body_;
-    return body(self,
-                client_port<in_type, out_type, stream_type>{
-                  self, std::move(client), chunk_window},
-                std::move(init));
+    return body(
+      self,
+      detail::access::make<client_port<in_type, out_type, stream_type>>(
+        self, std::move(client), chunk_window),
+      std::move(init));
   }
 
   static task<> pass_chunks(nested_connection& from, host& to) {

@@ -60,20 +60,21 @@ private:
 
   template <class Turn>
   static task<> loop(flow_session self, context ctx, Turn turn) {
-    const input<conversation_input> in{ctx.owner()};
+    const auto in = detail::access::make<input<conversation_input>>(
+      detail::access::owner(ctx));
     while (auto said = co_await in.next()) {
       auto one = [&](context here) -> task<> {
         note_input(here.trace(), *said);
         // No need to wait: later requests of the turn to the session arrive
         // after this message, and the end of a session ends its connection.
-        detail::tell_session(here.owner(),
+        detail::tell_session(detail::access::owner(here),
                              session_edit{session_verb::add_messages,
                                           payload::of(said->messages)});
         co_await turn(here, std::as_const(*said));
         co_await detail::end_conversation_turn(here);
       };
       std::string name;
-      if (ctx.owner()
+      if (detail::access::owner(ctx)
             .services()
             .traces.enabled()) { // else the name is not needed
         const auto index = co_await self.turn_index();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/conversation.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/session_calls.hpp>
 #include <tertulia/output.hpp>
 
@@ -23,9 +24,6 @@ class flow_responder {
 public:
   using status_type = Status;
   using value_type = stream_chunk<Status>;
-
-  /// Private to this library.
-  explicit flow_responder(context ctx) noexcept : ctx_(ctx) {}
 
   // All send functions wait while the client lags by a whole window. Errors:
   // `cancelled` or another error that ends the connection.
@@ -95,7 +93,7 @@ public:
 
   /// Sends the gathered chunks now. Never waits.
   void flush() const {
-    ctx_.owner().flush();
+    detail::access::owner(ctx_).flush();
   }
 
 protected:
@@ -104,17 +102,23 @@ protected:
   }
 
 private:
+  friend detail::access;
+
+  explicit flow_responder(context ctx) noexcept : ctx_(ctx) {}
+
   template <class Fill>
   [[nodiscard]] auto made(Fill fill) const {
-    return detail::send_made<stream_chunk<Status>, Fill>{ctx_.owner(),
-                                                         std::move(fill)};
+    return detail::send_made<stream_chunk<Status>, Fill>{
+      detail::access::owner(ctx_), std::move(fill)};
   }
 
   static task<> add_and_send(context ctx, stream_chunk<Status> x) {
     if (x.artifact)
-      co_await detail::edit_session(ctx.owner(), session_verb::add_artifact,
+      co_await detail::edit_session(detail::access::owner(ctx),
+                                    session_verb::add_artifact,
                                     payload::of(*x.artifact));
-    detail::send_chunk<stream_chunk<Status>> pending{ctx.owner(), std::move(x)};
+    detail::send_chunk<stream_chunk<Status>> pending{detail::access::owner(ctx),
+                                                     std::move(x)};
     co_await std::move(pending);
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/conversation.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/session_calls.hpp>
 #include <tertulia/input.hpp>
@@ -28,9 +29,6 @@ template <class Custom>
 class session {
 public:
   using custom_type = Custom;
-
-  /// Private to this library.
-  explicit session(detail::host& owner) noexcept : owner_(&owner) {}
 
   [[nodiscard]] const session_id& id() const noexcept {
     return owner_->link().id;
@@ -170,18 +168,21 @@ public:
     return {};
   }
 
-  /// Returns the type name of sessions with this state; private to this
-  /// library.
-  static const std::string& type() {
-    return detail::session_type_name<session, Custom>();
-  }
-
 protected:
   [[nodiscard]] detail::host& owner() const noexcept {
     return *owner_;
   }
 
 private:
+  friend detail::access;
+
+  /// Returns the type name of sessions with this state.
+  static const std::string& type() {
+    return detail::session_type_name<session, Custom>();
+  }
+
+  explicit session(detail::host& owner) noexcept : owner_(&owner) {}
+
   detail::host* owner_;
 };
 

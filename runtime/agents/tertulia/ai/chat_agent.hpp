@@ -45,8 +45,8 @@ auto define_chat_agent(runtime& rt, std::string name, Body body,
     using custom = typename types::custom_type;
     using status = typename types::status_type;
     auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
-    auto info
-      = runtime::describe<types>("agent", std::move(name), chosen.description);
+    auto info = detail::access::describe<types, runtime>(
+      "agent", std::move(name), chosen.description);
     auto policy = detail::policy_of(std::move(chosen));
     policy.restore = detail::restore_rule::branch;
     policy.notice = detail::make_notice<status>;
@@ -62,8 +62,9 @@ auto define_chat_agent(runtime& rt, std::string name, Body body,
       all.push_back(detail::list_snapshots_action<agent_snapshot<custom>>(
         "snapshot-store", *what, make));
     }
-    rt.add(all);
-    return chat_agent<status, custom>{rt.handle<types>(what)};
+    detail::access::add(rt, all);
+    return detail::access::make<chat_agent<status, custom>>(
+      detail::access::handle<types>(rt, what));
   }
 }
 

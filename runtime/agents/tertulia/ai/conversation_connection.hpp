@@ -4,6 +4,7 @@
 
 #include <tertulia/ai/conversation.hpp>
 #include <tertulia/connection.hpp>
+#include <tertulia/detail/access.hpp>
 
 #include <caf/timespan.hpp>
 
@@ -40,10 +41,6 @@ class conversation_connection {
 public:
   using connection_type
     = connection<conversation_input, Response, stream_chunk<Status>>;
-
-  /// Private to this library.
-  explicit conversation_connection(connection_type talk)
-    : talk_(std::move(talk)) {}
 
   // -- sending: errors as `connection::send` ----------------------------------
 
@@ -88,7 +85,7 @@ public:
   /// @param within longest wait for each chunk; unlimited if empty.
   [[nodiscard]] received_range<Status>
   receive(std::optional<caf::timespan> within = std::nullopt) {
-    return received_range<Status>{talk_, within};
+    return detail::access::make<received_range<Status>>(talk_, within);
   }
 
   /// As `connection::output`.
@@ -118,6 +115,11 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  explicit conversation_connection(connection_type talk)
+    : talk_(std::move(talk)) {}
+
   connection_type talk_;
 };
 
@@ -184,11 +186,6 @@ public:
     typename response_range<stream_chunk<Status>>::iterator at_;
   };
 
-  /// Private to this library.
-  template <class Talk>
-  received_range(Talk& talk, std::optional<caf::timespan> within)
-    : chunks_(talk.responses(within)) {}
-
   /// Waits for the first chunk.
   iterator begin() {
     return iterator{*this};
@@ -199,6 +196,12 @@ public:
   }
 
 private:
+  friend detail::access;
+
+  template <class Talk>
+  received_range(Talk& talk, std::optional<caf::timespan> within)
+    : chunks_(talk.responses(within)) {}
+
   response_range<stream_chunk<Status>> chunks_;
   std::optional<stream_chunk<Status>> end_;
 };

@@ -4,6 +4,7 @@
 
 #include <tertulia/ai/conversation_connection.hpp>
 #include <tertulia/bidi_action.hpp>
+#include <tertulia/detail/access.hpp>
 
 #include <utility>
 
@@ -44,10 +45,6 @@ public:
                                   Response, stream_chunk<Status>>;
   using state_type = conversation_state<Custom>;
 
-  /// Private to this library.
-  explicit conversation_handle(action_type what)
-    : action_type(std::move(what)) {}
-
   /// Opens a connection for threads and waits until the session is ready.
   ///
   /// @param options any of `with_state`, `with_snapshot_id`, `with_session_id`,
@@ -62,9 +59,15 @@ public:
   template <class... Options>
   [[nodiscard]] conversation_connection<Status, Response>
   stream_bidi(const Options&... options) const {
-    return conversation_connection<Status, Response>{
-      action_type::stream_bidi(options...)};
+    return detail::access::make<conversation_connection<Status, Response>>(
+      action_type::stream_bidi(options...));
   }
+
+private:
+  friend detail::access;
+
+  explicit conversation_handle(action_type what)
+    : action_type(std::move(what)) {}
 };
 
 } // namespace tertulia::ai

@@ -44,8 +44,8 @@ auto define_session_flow(runtime& rt, std::string name, Body body,
     using custom = typename types::custom_type;
     using status = typename types::status_type;
     auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
-    auto info = runtime::describe<types>("session-flow", std::move(name),
-                                         chosen.description);
+    auto info = detail::access::describe<types, runtime>(
+      "session-flow", std::move(name), chosen.description);
     auto policy = detail::policy_of(std::move(chosen));
     policy.ids = detail::id_scheme::unique;
     policy.restore = detail::restore_rule::branch;
@@ -63,8 +63,9 @@ auto define_session_flow(runtime& rt, std::string name, Body body,
       all.push_back(detail::get_snapshot_action<session_flow_snapshot<custom>>(
         "snapshot-store", *what, make));
     }
-    rt.add(all);
-    return session_flow<status, custom>{rt.handle<types>(what)};
+    detail::access::add(rt, all);
+    return detail::access::make<session_flow<status, custom>>(
+      detail::access::handle<types>(rt, what));
   }
 }
 

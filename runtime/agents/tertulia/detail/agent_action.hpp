@@ -93,8 +93,9 @@ public:
   using state_type_t = typename types::state_type;
 
   agent_action(descriptor info, session_policy policy, Body body)
-    : conversation_action(std::move(info), std::move(policy),
-                          session<state_type_t>::type()),
+    : conversation_action(
+      std::move(info), std::move(policy),
+      detail::access::session_type<session<state_type_t>>()),
       body_(std::move(body)) {}
 
   [[nodiscard]] payload check_init(payload init) const override {
@@ -127,9 +128,12 @@ public:
 
   task<payload> run(context ctx, payload) const override {
     typename types::out_type result;
-    const session<state_type_t> chat{ctx.owner()};
-    const input<typename types::in_type> in{ctx.owner()};
-    const responder<typename types::stream_type> out{ctx};
+    const auto chat
+      = detail::access::make<session<state_type_t>>(detail::access::owner(ctx));
+    const auto in = detail::access::make<input<typename types::in_type>>(
+      detail::access::owner(ctx));
+    const auto out
+      = detail::access::make<responder<typename types::stream_type>>(ctx);
     using body_result = typename types::result_type;
     if constexpr (std::is_void_v<body_result>) {
       co_await body_(ctx, chat, in, out);

@@ -60,7 +60,7 @@ template <class Snapshot, class Make>
 std::shared_ptr<const action> get_snapshot_action(const std::string& kind,
                                                   const conversation_action& of,
                                                   Make make) {
-  return runtime::make(
+  return access::make_action<runtime>(
     kind, of.info.name + "/getSnapshot",
     [key = of.info.key, policy = of.policy,
      make](context ctx, input<snapshot_query> in,
@@ -78,7 +78,7 @@ template <class Snapshot, class Make>
 std::shared_ptr<const action>
 list_snapshots_action(const std::string& kind, const conversation_action& of,
                       Make make) {
-  return runtime::make(
+  return access::make_action<runtime>(
     kind, of.info.name + "/listSnapshots",
     [key = of.info.key, policy = of.policy, restore = of.policy.restore,
      make](context ctx, input<session_query> in,
@@ -107,7 +107,7 @@ void add_session_store(std::vector<std::shared_ptr<const action>>& to,
                                                     snapshot_as<State>));
   to.push_back(list_snapshots_action<snapshot<State>>("session-store", of,
                                                       snapshot_as<State>));
-  to.push_back(runtime::make(
+  to.push_back(access::make_action<runtime>(
     "session-store", of.info.name + "/getSession",
     [key = of.info.key,
      policy = of.policy](context ctx, input<session_query> in,

@@ -110,8 +110,9 @@ public:
   using init_type = typename types::init_type;
 
   typed_conversation(descriptor info, session_policy policy, Body body)
-    : conversation_action(std::move(info), std::move(policy),
-                          ai::session<custom_type>::type()),
+    : conversation_action(
+      std::move(info), std::move(policy),
+      detail::access::session_type<ai::session<custom_type>>()),
       body_(std::move(body)) {}
 
   [[nodiscard]] payload check_init(payload init) const override {
@@ -168,16 +169,22 @@ public:
   task<payload> run(context ctx, payload) const override {
     typename types::out_type result;
     if constexpr (types::is_flow) {
-      const ai::flow_session<custom_type> chat{ctx.owner()};
-      const ai::flow_responder<typename types::status_type> out{ctx};
+      const auto chat = detail::access::make<ai::flow_session<custom_type>>(
+        detail::access::owner(ctx));
+      const auto out
+        = detail::access::make<ai::flow_responder<typename types::status_type>>(
+          ctx);
       co_await body_(ctx, chat, out);
       auto end = co_await conclude_session(ctx);
       result.state = ai::from_state<custom_type>(end.summary.last.content);
       result.snapshot_id = std::move(end.snapshot);
     } else {
-      const ai::session<custom_type> chat{ctx.owner()};
-      const input<ai::conversation_input> in{ctx.owner()};
-      const ai::responder<typename types::status_type> out{ctx};
+      const auto chat = detail::access::make<ai::session<custom_type>>(
+        detail::access::owner(ctx));
+      const auto in = detail::access::make<input<ai::conversation_input>>(
+        detail::access::owner(ctx));
+      const auto out
+        = detail::access::make<ai::responder<typename types::status_type>>(ctx);
       co_await body_(ctx, chat, in, out);
       auto end = co_await conclude_session(ctx);
       auto& summary = end.summary;

@@ -31,7 +31,7 @@ public:
     auto& clock = ctx.system().clock();
     const auto begin = clock.now();
     streamed_answer streamed;
-    const ai::model_output to{out, streamed};
+    const auto to = detail::access::make<ai::model_output>(out, streamed);
     auto result = co_await body_(ctx, std::move(request), to);
     const std::chrono::duration<double, std::milli> spent = clock.now() - begin;
     result.latency_ms = spent.count();
@@ -91,9 +91,9 @@ template <class Body>
                 "the function of a model is a coroutine "
                 "task<ai::model_response>(context, ai::generate_request, "
                 "ai::model_output)");
-  return model{rt.define("model", std::move(name),
-                         detail::model_body<Body>{std::move(body)},
-                         std::move(description))};
+  return model{detail::access::define(rt, "model", std::move(name),
+                                      detail::model_body<Body>{std::move(body)},
+                                      std::move(description))};
 }
 
 } // namespace tertulia::ai

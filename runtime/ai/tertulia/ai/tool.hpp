@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/generate_request.hpp>
+#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/option_family.hpp>
 #include <tertulia/detail/tool_action.hpp>
@@ -23,10 +24,6 @@ namespace tertulia::ai {
 /// @design   docs/tools.md#tools.
 class tool {
 public:
-  /// Private to this library.
-  explicit tool(std::shared_ptr<const detail::tool_entry> what)
-    : what_(std::move(what)) {}
-
   /// Returns its name, and the schemas of its input (`init_schema`), of its
   /// output, and of people's replies to it (`input_schema`).
   [[nodiscard]] const descriptor& info() const noexcept {
@@ -69,6 +66,11 @@ protected:
   }
 
 private:
+  friend detail::access;
+
+  explicit tool(std::shared_ptr<const detail::tool_entry> what)
+    : what_(std::move(what)) {}
+
   std::shared_ptr<const detail::tool_entry> what_;
 };
 
@@ -129,10 +131,12 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
     auto info = detail::describe_action<in_type, json, out_type, nothing>(
       "tool", std::move(name), std::move(description));
     auto what = std::make_shared<action_type>(std::move(info), std::move(fn));
-    rt.add({what});
+    detail::access::add(
+      rt, std::vector<std::shared_ptr<const detail::action>>{what});
     entry->what = detail::action_ref{&rt.system(), rt.front_desk(), what->key(),
                                      what->info, what};
-    return typed_tool<in_type, out_type>{std::move(entry)};
+    return detail::access::make<typed_tool<in_type, out_type>>(
+      std::move(entry));
   }
 }
 

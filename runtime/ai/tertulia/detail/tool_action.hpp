@@ -111,7 +111,8 @@ public:
 
 private:
   auto start(const context& ctx, payload init) const {
-    return fn_(ai::tool_context{ctx}, std::move(init).template take<in_type>());
+    return fn_(detail::access::make<ai::tool_context>(ctx),
+               std::move(init).template take<in_type>());
   }
 
   Fn fn_;
@@ -138,7 +139,8 @@ task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> which,
                 chunk_sink{}};
   auto impl = co_await open_nested(ctx, which->what.desk, std::move(question),
                                    std::chrono::seconds{30}, which->what.local);
-  async_connection<json, Out, nothing> talk{std::move(impl)};
+  auto talk
+    = access::make<async_connection<json, Out, nothing>>(std::move(impl));
   for (auto& x : said) {
     // A tool that ends without reading its replies reports its result as
     // output.
