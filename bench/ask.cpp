@@ -65,7 +65,7 @@ class raw_asker_state {
 public:
   explicit raw_asker_state(caf::event_based_actor* self) : self_(self) {}
 
-  caf::behavior run(finish_line& line) {
+  caf::behavior make_behavior(finish_line& line) {
     line_ = &line;
     peer_ = self_->spawn(raw_echo);
     return {[this](caf::ping_atom, std::uint64_t operations) {
@@ -76,8 +76,8 @@ public:
 
 private:
   void ask() {
-    self_->request(peer_, caf::infinite, value_).then([this](text& heard) {
-      if (heard != value_)
+    self_->request(peer_, caf::infinite, value_).then([this](text& received) {
+      if (received != value_)
         return line_->fail("a raw echo is wrong");
       if (--left_ == 0)
         line_->arrive();
@@ -96,23 +96,23 @@ private:
 class ask_question final : public question {
 public:
   ask_question() {
-    auto flow
-      = at_.rt.define_bidi_flow("ask", asking_body{at_.system.spawn(raw_echo)});
-    client_.push_back(spawn_client<asking_client>(at_, opener_of(flow)));
-    raw_client_.push_back(spawn_raw_client<raw_asker_state>(at_));
-    time_each(at_, client_, 0); // opens the connection
+    auto flow = stage_.rt.define_bidi_flow(
+      "ask", asking_body{stage_.system.spawn(raw_echo)});
+    client_.push_back(spawn_client<asking_client>(stage_, opener_of(flow)));
+    raw_client_.push_back(spawn_raw_client<raw_asker_state>(stage_));
+    time_each(stage_, client_, 0); // opens the connection
   }
 
   double ours(std::size_t operations) override {
-    return time_each(at_, client_, operations);
+    return time_each(stage_, client_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_client_, operations);
+    return time_each(stage_, raw_client_, operations);
   }
 
 private:
-  stage at_;
+  stage stage_;
   std::vector<client_actor> client_;
   std::vector<caf::actor> raw_client_;
 };

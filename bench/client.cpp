@@ -6,9 +6,10 @@
 
 namespace tertulia::bench {
 
-client_actor::behavior_type client_state::run(stage& at, opener opening) {
-  line_ = &at.line;
-  desk_ = at.rt.front_desk();
+client_actor::behavior_type client_state::make_behavior(stage& bench_stage,
+                                                        opener opening) {
+  line_ = &bench_stage.line;
+  desk_ = bench_stage.rt.front_desk();
   opening_ = std::move(opening);
   return {
     [this](chunk_batch& x) {
@@ -26,7 +27,7 @@ client_actor::behavior_type client_state::run(stage& at, opener opening) {
       gain(x.input_credit);
       on_turn_end();
     },
-    [this](finished& x) {
+    [this](completion& x) {
       connection_ = nullptr;
       if (x.reason)
         return line_->fail(self_->system().render(x.reason));
@@ -48,7 +49,7 @@ void client_state::connect() {
   // time is up. The finish line has a time-out of its own.
   self_->request(desk_, caf::infinite, std::move(message))
     .then(
-      [this](opened& x) {
+      [this](open_result& x) {
         connection_ = std::move(x.connection);
         input_credit_ = x.input_credit;
         on_opened();

@@ -23,7 +23,7 @@ using client_actor = chunk_sink::extend<
   caf::replies_to<caf::ping_atom, std::uint64_t>::with<void>>;
 
 /// Creates the message that opens a connection for a sink.
-using opener = std::function<open(chunk_sink)>;
+using opener = std::function<open_request(chunk_sink)>;
 
 template <class Flow>
 opener opener_of(const Flow& flow) {
@@ -45,7 +45,7 @@ public:
   client_state& operator=(const client_state&) = delete;
   virtual ~client_state() = default;
 
-  client_actor::behavior_type run(stage& at, opener opening);
+  client_actor::behavior_type make_behavior(stage& bench_stage, opener opening);
 
 protected:
   // -- hooks of a question ----------------------------------------------------
@@ -80,8 +80,8 @@ protected:
     line_->arrive();
   }
 
-  void fail(std::string why) {
-    line_->fail(std::move(why));
+  void fail(std::string reason) {
+    line_->fail(std::move(reason));
   }
 
 private:
@@ -102,10 +102,10 @@ private:
 /// Spawns a client with that state.
 /// @lifetime must not outlive the stage.
 template <class State>
-client_actor spawn_client(stage& at, opener opening) {
-  return at.system.spawn(
-    [&at](client_actor::stateful_pointer<State> self, opener opening) {
-      return self->state.run(at, std::move(opening));
+client_actor spawn_client(stage& bench_stage, opener opening) {
+  return bench_stage.system.spawn(
+    [&bench_stage](client_actor::stateful_pointer<State> self, opener opening) {
+      return self->state.make_behavior(bench_stage, std::move(opening));
     },
     std::move(opening));
 }
@@ -114,10 +114,11 @@ client_actor spawn_client(stage& at, opener opening) {
 /// message.
 /// @lifetime must not outlive the stage.
 template <class State>
-caf::actor spawn_raw_client(stage& at) {
-  return at.system.spawn([&at](caf::stateful_actor<State>* self) {
-    return self->state.run(at.line);
-  });
+caf::actor spawn_raw_client(stage& bench_stage) {
+  return bench_stage.system.spawn(
+    [&bench_stage](caf::stateful_actor<State>* self) {
+      return self->state.make_behavior(bench_stage.line);
+    });
 }
 
 } // namespace tertulia::bench

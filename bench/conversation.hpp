@@ -40,12 +40,12 @@ inline ai::conversation_state<nothing> history(std::size_t messages) {
 }
 
 /// Adds an answer to the messages of each input and streams one chunk of it.
-inline task<> chat_agent(context, ai::session<nothing> chat,
+inline task<> chat_agent(context, ai::chat_session<nothing> chat,
                          input<ai::conversation_input> in,
                          ai::responder<nothing> out) {
-  while (auto said = co_await in.next()) {
-    said->messages.push_back(ai::model_text(utterance()));
-    co_await chat.add_messages(std::move(said->messages));
+  while (auto input = co_await in.next()) {
+    input->messages.push_back(ai::model_text(utterance()));
+    co_await chat.add_messages(std::move(input->messages));
     co_await out.send_text("hello");
     co_await out.end_turn();
   }
@@ -53,17 +53,18 @@ inline task<> chat_agent(context, ai::session<nothing> chat,
 
 inline task<> chat_flow(context ctx, ai::flow_session<nothing> chat,
                         ai::flow_responder<nothing> out) {
-  co_await chat.run(ctx, [&](context, const ai::conversation_input&) -> task<> {
-    co_await chat.add_messages(ai::model_text(utterance()));
-    co_await out.send_text("hello");
-  });
+  co_await chat.run_turns(
+    ctx, [&](context, const ai::conversation_input&) -> task<> {
+      co_await chat.add_messages(ai::model_text(utterance()));
+      co_await out.send_text("hello");
+    });
 }
 
 /// Answers without using the session: measures the cost of the engine itself.
-inline task<> trivial_agent(context, ai::session<nothing>,
+inline task<> trivial_agent(context, ai::chat_session<nothing>,
                             input<ai::conversation_input> in,
                             ai::responder<nothing> out) {
-  while (const auto said = co_await in.next()) {
+  while (const auto input = co_await in.next()) {
     co_await out.send_text("hello");
     co_await out.end_turn();
   }
@@ -71,9 +72,10 @@ inline task<> trivial_agent(context, ai::session<nothing>,
 
 inline task<> trivial_flow(context ctx, ai::flow_session<nothing> chat,
                            ai::flow_responder<nothing> out) {
-  co_await chat.run(ctx, [&](context, const ai::conversation_input&) -> task<> {
-    co_await out.send_text("hello");
-  });
+  co_await chat.run_turns(
+    ctx, [&](context, const ai::conversation_input&) -> task<> {
+      co_await out.send_text("hello");
+    });
 }
 
 /// Takes turns on one connection, which stays open.

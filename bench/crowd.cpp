@@ -4,18 +4,18 @@
 
 namespace tertulia::bench {
 
-crowd_actor::behavior_type crowd_state::run(stage& at, opener opening,
-                                            payload first,
-                                            std::uint64_t at_a_time) {
-  line_ = &at.line;
-  desk_ = at.rt.front_desk();
+crowd_actor::behavior_type
+crowd_state::make_behavior(stage& bench_stage, opener opening, payload first,
+                           std::uint64_t at_a_time) {
+  line_ = &bench_stage.line;
+  desk_ = bench_stage.rt.front_desk();
   opening_ = std::move(opening);
   first_ = std::move(first);
   return {
     [this](chunk_batch& x) { on_chunks(x); },
     [](input_credit) {},
     [this](turn_end) { on_turn_end(); },
-    [this](finished& x) {
+    [this](completion& x) {
       if (x.reason)
         line_->fail(self_->system().render(x.reason));
       else
@@ -42,7 +42,7 @@ void crowd_state::open_next() {
   // long as the actor, and would be measured as part of the conversation.
   self_->request(desk_, caf::infinite, opening_(chunk_sink{self_}))
     .then(
-      [this](opened& x) {
+      [this](open_result& x) {
         self_->send(x.connection, turn_input{first_});
         connections_.push_back(std::move(x.connection));
       },

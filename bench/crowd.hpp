@@ -33,8 +33,9 @@ public:
   /// @param first     first input of each conversation.
   /// @param at_a_time number of connections to open before `open_next` opens
   ///                  more.
-  crowd_actor::behavior_type run(stage& at, opener opening, payload first,
-                                 std::uint64_t at_a_time);
+  crowd_actor::behavior_type make_behavior(stage& bench_stage, opener opening,
+                                           payload first,
+                                           std::uint64_t at_a_time);
 
 protected:
   virtual void on_chunks(chunk_batch& x) = 0;
@@ -61,13 +62,13 @@ private:
 /// Spawns a crowd with that state.
 /// @lifetime must not outlive the stage.
 template <class State>
-crowd_actor
-spawn_crowd(stage& at, opener opening, payload first, std::uint64_t at_a_time) {
-  return at.system.spawn(
-    [&at](crowd_actor::stateful_pointer<State> self, opener opening,
-          payload first, std::uint64_t at_a_time) {
-      return self->state.run(at, std::move(opening), std::move(first),
-                             at_a_time);
+crowd_actor spawn_crowd(stage& bench_stage, opener opening, payload first,
+                        std::uint64_t at_a_time) {
+  return bench_stage.system.spawn(
+    [&bench_stage](crowd_actor::stateful_pointer<State> self, opener opening,
+                   payload first, std::uint64_t at_a_time) {
+      return self->state.make_behavior(bench_stage, std::move(opening),
+                                       std::move(first), at_a_time);
     },
     std::move(opening), std::move(first), at_a_time);
 }

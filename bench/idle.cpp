@@ -96,20 +96,20 @@ public:
   }
 
   double baseline(std::size_t operations) final {
-    const auto running = at_.system.registry().running();
+    const auto running = stage_.system.registry().running();
     const auto allocated = allocated_bytes();
     std::vector<caf::actor> actors;
     actors.reserve(operations);
-    at_.line.start(operations);
+    stage_.line.start(operations);
     for (std::size_t i = 0; i < operations; ++i) {
-      actors.push_back(at_.system.spawn(idle, &at_.line));
+      actors.push_back(stage_.system.spawn(idle, &stage_.line));
       caf::anon_send(actors.back(), sample<text>());
     }
-    at_.line.wait();
+    stage_.line.wait();
     const auto result
       = (allocated_bytes() - allocated) / static_cast<double>(operations);
     actors.clear();
-    wait_until([&] { return at_.system.registry().running() <= running; });
+    wait_until([&] { return stage_.system.registry().running() <= running; });
     return result;
   }
 
@@ -123,7 +123,7 @@ protected:
   virtual void open_all(std::size_t count) = 0;
   virtual void close_all(std::size_t count) = 0;
 
-  stage at_;
+  stage stage_;
 
 private:
   template <class Predicate>
@@ -140,21 +140,21 @@ class with_one_sink : public idle_question {
 protected:
   template <class Crowd>
   void begin(opener opening, payload first) {
-    crowd_
-      = spawn_crowd<Crowd>(at_, std::move(opening), std::move(first), in_a_row);
+    crowd_ = spawn_crowd<Crowd>(stage_, std::move(opening), std::move(first),
+                                in_a_row);
   }
 
 private:
   void open_all(std::size_t count) override {
-    at_.line.start(count);
+    stage_.line.start(count);
     caf::anon_send(crowd_, caf::ping_atom_v, std::uint64_t{count});
-    at_.line.wait();
+    stage_.line.wait();
   }
 
   void close_all(std::size_t count) override {
-    at_.line.start(count);
+    stage_.line.start(count);
     caf::anon_send(crowd_, caf::close_atom_v);
-    at_.line.wait();
+    stage_.line.wait();
   }
 
   crowd_actor crowd_;
@@ -164,7 +164,7 @@ class idle_bidi final : public with_one_sink {
 public:
   idle_bidi() {
     begin<crowd_of_flows>(
-      opener_of(at_.rt.define_bidi_flow("echo", echo<text>)),
+      opener_of(stage_.rt.define_bidi_flow("echo", echo<text>)),
       payload::of(sample<text>()));
   }
 };
@@ -174,8 +174,8 @@ public:
   idle_flow() {
     begin<crowd_of_sessions>(
       opener_of(ai::define_session_flow(
-        at_.rt, "chat", chat_flow,
-        with_snapshot_store(spawn_memory_store(at_.system)))),
+        stage_.rt, "chat", chat_flow,
+        with_snapshot_store(spawn_memory_store(stage_.system)))),
       one_message());
   }
 };
@@ -200,7 +200,7 @@ private:
     talks_.clear();
   }
 
-  const echo_flow flow_ = at_.rt.define_bidi_flow("echo", echo<text>);
+  const echo_flow flow_ = stage_.rt.define_bidi_flow("echo", echo<text>);
   std::vector<connection<text, nothing, text>> talks_;
 };
 

@@ -67,20 +67,20 @@ protected:
   }
 
   std::size_t turns_;
-  stage at_;
-  caf::scoped_actor self_{at_.system};
+  stage stage_;
+  caf::scoped_actor self_{stage_.system};
   scratch folder_;
   managed_store store_
-    = spawn_sqlite_store(at_.system, folder_ / "sessions.db");
+    = spawn_sqlite_store(stage_.system, folder_ / "sessions.db");
   const session_ref many_{"/session-flow/chat", session_id{"many"}};
   const session_ref few_{"/session-flow/chat", session_id{"few"}};
 
 private:
-  void fill(const session_ref& of, std::size_t turns) {
+  void fill(const session_ref& session, std::size_t turns) {
     std::vector<state> contents{ai::to_state(history(0))};
     std::size_t unanswered = 0;
     const auto wait = [&] {
-      self_->receive([](const saved_snapshot&) {},
+      self_->receive([](const save_result&) {},
                      [](caf::error& y) { raise(y); });
       --unanswered;
     };
@@ -92,12 +92,13 @@ private:
                    .with(ai::model_text(utterance()));
       contents.push_back(before.with_messages(std::move(log)));
       snapshot_record record;
-      record.agent = of.agent;
-      record.session = of.id;
+      record.agent = session.agent;
+      record.session = session.id;
       record.state = contents.back().id();
       record.id = snapshot_id{record.state.str()};
       record.parent = parent;
-      self_->send(store_, save_snapshot{std::move(record), contents.back(),
+      self_->send(store_,
+                  save_snapshot_request{std::move(record), contents.back(),
                                         append_rule::anywhere});
       if (++unanswered == 100)
         wait();
@@ -121,11 +122,11 @@ public:
   }
 
 private:
-  double time(const session_ref& of) {
+  double time(const session_ref& session) {
     return time_of([&] {
       sink nowhere;
       std::ostream to{&nowhere};
-      export_session(at_.system, store_, of, to);
+      export_session(stage_.system, store_, session, to);
     });
   }
 };
@@ -144,11 +145,11 @@ public:
   }
 
 private:
-  double time(const session_ref& of, std::size_t turns) {
+  double time(const session_ref& session, std::size_t turns) {
     return time_of([&] {
       std::vector<snapshot_record> records;
       std::size_t said = 0;
-      list_snapshots x{of};
+      list_snapshots_request x{session};
       x.with_orphans = true;
       x.wanted = detail_level::state;
       for (auto more = true; more;) {

@@ -70,8 +70,8 @@ public:
 
 private:
   void on_chunks(chunk_batch& x) override {
-    const auto* heard = x.items.get_if<chunks<ai::stream_chunk<nothing>>>();
-    for (const auto& item : *heard)
+    const auto* received = x.items.get_if<chunks<ai::stream_chunk<nothing>>>();
+    for (const auto& item : *received)
       if (item.chunk)
         arrive();
   }
@@ -90,11 +90,12 @@ public:
     options.model = "bench";
     options.base_url = server_->url();
     const auto agent = ai::define_prompt_agent(
-      at_.rt, "chat",
-      ai::prompt{ai::define_openai_model(at_.rt, "server", options)});
+      stage_.rt, "chat",
+      ai::prompt{ai::define_openai_model(stage_.rt, "server", options)});
     listeners_
-      = spawn_crowd<listeners>(at_, opener_of(agent), one_message(), chats);
-    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+      = spawn_crowd<listeners>(stage_, opener_of(agent), one_message(), chats);
+    raw_client_.push_back(
+      spawn_raw_client<raw_echo_client<std::string>>(stage_));
   }
 
   double ours(std::size_t operations) override {
@@ -129,7 +130,7 @@ public:
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_client_, operations);
+    return time_each(stage_, raw_client_, operations);
   }
 
   std::vector<fact> facts() const override {
@@ -144,13 +145,13 @@ private:
   /// @returns the duration in microseconds.
   template <class Start>
   double each(Start start) {
-    at_.line.start(chats);
+    stage_.line.start(chats);
     start();
-    return at_.line.wait();
+    return stage_.line.wait();
   }
 
   std::optional<token_server> server_; // outlives its clients
-  stage at_;
+  stage stage_;
   crowd_actor listeners_;
   std::vector<caf::actor> raw_client_;
   double memory_ = 0;

@@ -36,8 +36,8 @@ private:
   }
 
   void on_chunks(chunk_batch& x) override {
-    const auto heard = std::move(x.items).take<chunks<text>>();
-    if (heard.size() != 1 || heard.front() != value_)
+    const auto received = std::move(x.items).take<chunks<text>>();
+    if (received.size() != 1 || received.front() != value_)
       return fail("an echo is wrong");
     close();
   }
@@ -64,7 +64,7 @@ class raw_opener_state {
 public:
   explicit raw_opener_state(caf::event_based_actor* self) : self_(self) {}
 
-  caf::behavior run(finish_line& line) {
+  caf::behavior make_behavior(finish_line& line) {
     line_ = &line;
     return {[this](caf::ping_atom, std::uint64_t operations) {
       left_ = operations;
@@ -75,8 +75,8 @@ public:
 private:
   void next() {
     self_->request(self_->spawn(answer_once), caf::infinite, value_)
-      .then([this](const text& heard) {
-        if (heard != value_)
+      .then([this](const text& received) {
+        if (received != value_)
           return line_->fail("a raw echo is wrong");
         if (--left_ == 0)
           line_->arrive();
@@ -94,21 +94,21 @@ private:
 class open_close final : public question {
 public:
   open_close() {
-    auto flow = at_.rt.define_bidi_flow("echo", echo<text>);
-    client_.push_back(spawn_client<short_client>(at_, opener_of(flow)));
-    raw_client_.push_back(spawn_raw_client<raw_opener_state>(at_));
+    auto flow = stage_.rt.define_bidi_flow("echo", echo<text>);
+    client_.push_back(spawn_client<short_client>(stage_, opener_of(flow)));
+    raw_client_.push_back(spawn_raw_client<raw_opener_state>(stage_));
   }
 
   double ours(std::size_t operations) override {
-    return time_each(at_, client_, operations);
+    return time_each(stage_, client_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_client_, operations);
+    return time_each(stage_, raw_client_, operations);
   }
 
 private:
-  stage at_;
+  stage stage_;
   std::vector<client_actor> client_;
   std::vector<caf::actor> raw_client_;
 };

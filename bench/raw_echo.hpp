@@ -27,7 +27,7 @@ class raw_echo_client {
 public:
   explicit raw_echo_client(caf::event_based_actor* self) : self_(self) {}
 
-  caf::behavior run(finish_line& line) {
+  caf::behavior make_behavior(finish_line& line) {
     line_ = &line;
     peer_ = self_->spawn(raw_echo<T>);
     return {[this](caf::ping_atom, std::uint64_t operations) {
@@ -38,8 +38,8 @@ public:
 
 private:
   void ask() {
-    self_->request(peer_, caf::infinite, value_).then([this](T& heard) {
-      if (heard != value_)
+    self_->request(peer_, caf::infinite, value_).then([this](T& received) {
+      if (received != value_)
         return line_->fail("a raw echo is wrong");
       if (--left_ == 0)
         line_->arrive();

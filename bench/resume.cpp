@@ -69,11 +69,12 @@ protected:
   with_history() {
     auto talk = flow_.stream_bidi(ai::with_state{history(long_history)});
     talk.send_text(utterance());
-    for ([[maybe_unused]] const auto& x : talk.receive())
+    for ([[maybe_unused]] const auto& x : talk.responses())
       ;
     talk.close();
     last_ = talk.output().snapshot_id;
-    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+    raw_client_.push_back(
+      spawn_raw_client<raw_echo_client<std::string>>(stage_));
   }
 
   opener opening() const {
@@ -83,10 +84,10 @@ protected:
   }
 
   Store place_;
-  stage at_;
-  managed_store store_ = place_.open(at_.system);
+  stage stage_;
+  managed_store store_ = place_.open(stage_.system);
   ai::session_flow<nothing, nothing> flow_
-    = ai::define_session_flow(at_.rt, "chat", chat_flow,
+    = ai::define_session_flow(stage_.rt, "chat", chat_flow,
                               with_snapshot_store(store_),
                               with_client_states{});
   snapshot_id last_;
@@ -98,15 +99,15 @@ class resume final : public with_history<Store> {
 public:
   resume() {
     client_.push_back(
-      spawn_client<resuming_client>(this->at_, this->opening()));
+      spawn_client<resuming_client>(this->stage_, this->opening()));
   }
 
   double ours(std::size_t operations) override {
-    return time_each(this->at_, client_, operations);
+    return time_each(this->stage_, client_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(this->at_, this->raw_client_, operations);
+    return time_each(this->stage_, this->raw_client_, operations);
   }
 
 private:
@@ -116,13 +117,13 @@ private:
 class kept final : public with_history<in_memory> {
 public:
   kept() {
-    client_.push_back(spawn_client<visiting_client>(at_, opening()));
+    client_.push_back(spawn_client<visiting_client>(stage_, opening()));
   }
 
   double ours(std::size_t operations) override {
     trim_memory();
     const auto before = allocated_bytes();
-    time_each(at_, client_, operations);
+    time_each(stage_, client_, operations);
     return (allocated_bytes() - before) / static_cast<double>(operations);
   }
 
@@ -130,7 +131,7 @@ public:
     const auto before = allocated_bytes();
     std::vector<caf::actor> actors;
     for (std::size_t i = 0; i < operations; ++i)
-      actors.push_back(at_.system.spawn(raw_echo<std::string>));
+      actors.push_back(stage_.system.spawn(raw_echo<std::string>));
     return (allocated_bytes() - before) / static_cast<double>(operations);
   }
 

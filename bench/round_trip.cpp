@@ -36,8 +36,8 @@ private:
   }
 
   void on_chunks(chunk_batch& x) override {
-    const auto heard = std::move(x.items).template take<chunks<T>>();
-    if (heard.size() != 1 || heard.front() != value_)
+    const auto received = std::move(x.items).template take<chunks<T>>();
+    if (received.size() != 1 || received.front() != value_)
       return fail("an echo is wrong");
     if (--left_ == 0)
       arrive();
@@ -53,24 +53,24 @@ template <class T>
 class round_trip final : public question {
 public:
   explicit round_trip(int conversations) {
-    auto flow = at_.rt.define_bidi_flow("echo", echo<T>);
+    auto flow = stage_.rt.define_bidi_flow("echo", echo<T>);
     for (int i = 0; i < conversations; ++i) {
-      clients_.push_back(spawn_client<echo_client<T>>(at_, opener_of(flow)));
-      raw_clients_.push_back(spawn_raw_client<raw_echo_client<T>>(at_));
+      clients_.push_back(spawn_client<echo_client<T>>(stage_, opener_of(flow)));
+      raw_clients_.push_back(spawn_raw_client<raw_echo_client<T>>(stage_));
     }
-    time_each(at_, clients_, 0); // opens the connections
+    time_each(stage_, clients_, 0); // opens the connections
   }
 
   double ours(std::size_t operations) override {
-    return time_each(at_, clients_, operations);
+    return time_each(stage_, clients_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_clients_, operations);
+    return time_each(stage_, raw_clients_, operations);
   }
 
 private:
-  stage at_;
+  stage stage_;
   std::vector<client_actor> clients_;
   std::vector<caf::actor> raw_clients_;
 };

@@ -21,31 +21,32 @@ enum class kind { agent, flow };
 template <kind Kind>
 class snapshot_turns {
 public:
-  explicit snapshot_turns(stage& at) : at_(at) {
-    const auto store = spawn_memory_store(at.system);
+  explicit snapshot_turns(stage& bench_stage) : stage_(bench_stage) {
+    const auto store = spawn_memory_store(bench_stage.system);
     if constexpr (Kind == kind::agent)
       flow_ = opener_with(ai::define_chat_agent(
-        at.rt, "chat", chat_agent, with_client_states{},
+        bench_stage.rt, "chat", chat_agent, with_client_states{},
         with_snapshot_store(store),
         with_snapshot_callback(snapshot_on{snapshot_event::turn_end})));
     else
-      flow_ = opener_with(ai::define_session_flow(at.rt, "chat", chat_flow,
-                                                  with_snapshot_store(store),
-                                                  with_client_states{}));
+      flow_
+        = opener_with(ai::define_session_flow(bench_stage.rt, "chat", chat_flow,
+                                              with_snapshot_store(store),
+                                              with_client_states{}));
   }
 
   std::vector<client_actor> client_with(std::size_t messages) {
     std::vector<client_actor> result;
     result.push_back(spawn_client<visiting_client>(
-      at_, [open = flow_, state = history(messages)](chunk_sink client) {
+      stage_, [open = flow_, state = history(messages)](chunk_sink client) {
         return open(std::move(client), state);
       }));
     return result;
   }
 
 private:
-  using opener_type
-    = std::function<open(chunk_sink, const ai::conversation_state<nothing>&)>;
+  using opener_type = std::function<open_request(
+    chunk_sink, const ai::conversation_state<nothing>&)>;
 
   template <class Flow>
   static opener_type opener_with(Flow flow) {
@@ -55,7 +56,7 @@ private:
       };
   }
 
-  stage& at_;
+  stage& stage_;
   opener_type flow_;
 };
 
@@ -63,20 +64,21 @@ template <kind Kind, std::size_t Messages>
 class snapshot_turn final : public question {
 public:
   snapshot_turn() {
-    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+    raw_client_.push_back(
+      spawn_raw_client<raw_echo_client<std::string>>(stage_));
   }
 
   double ours(std::size_t operations) override {
-    return time_each(at_, client_, operations);
+    return time_each(stage_, client_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_client_, operations);
+    return time_each(stage_, raw_client_, operations);
   }
 
 private:
-  stage at_;
-  snapshot_turns<Kind> turns_{at_};
+  stage stage_;
+  snapshot_turns<Kind> turns_{stage_};
   std::vector<client_actor> client_ = turns_.client_with(Messages);
   std::vector<caf::actor> raw_client_;
 };
@@ -85,16 +87,16 @@ template <kind Kind>
 class snapshot_growth final : public question {
 public:
   double ours(std::size_t operations) override {
-    return time_each(at_, long_, operations);
+    return time_each(stage_, long_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, short_, operations);
+    return time_each(stage_, short_, operations);
   }
 
 private:
-  stage at_;
-  snapshot_turns<Kind> turns_{at_};
+  stage stage_;
+  snapshot_turns<Kind> turns_{stage_};
   std::vector<client_actor> long_ = turns_.client_with(10'000);
   std::vector<client_actor> short_ = turns_.client_with(10);
 };

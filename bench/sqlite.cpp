@@ -89,11 +89,11 @@ protected:
     std::vector<client_actor> result;
     for (std::size_t i = 0; i < count; ++i)
       result.push_back(spawn_client<turn_client>(
-        at_, [flow = flow_, state = history(messages)](chunk_sink client) {
+        stage_, [flow = flow_, state = history(messages)](chunk_sink client) {
           return flow.opening_for(std::move(client), ai::with_state{state});
         }));
-    time_each(at_, result, 0);     // opens
-    time_each(at_, result, count); // writes the history
+    time_each(stage_, result, 0);     // opens
+    time_each(stage_, result, count); // writes the history
     return result;
   }
 
@@ -106,14 +106,14 @@ protected:
     return result;
   }
 
-  stage at_;
-  caf::scoped_actor self_{at_.system};
+  stage stage_;
+  caf::scoped_actor self_{stage_.system};
   scratch folder_;
   std::filesystem::path file_ = folder_ / "sessions.db";
   bare_sqlite bare_{folder_ / "bare.db"};
-  managed_store store_ = spawn_sqlite_store(at_.system, file_);
+  managed_store store_ = spawn_sqlite_store(stage_.system, file_);
   ai::session_flow<nothing, nothing> flow_
-    = ai::define_session_flow(at_.rt, "chat", chat_flow,
+    = ai::define_session_flow(stage_.rt, "chat", chat_flow,
                               with_snapshot_store(store_),
                               with_client_states{});
 };
@@ -123,7 +123,7 @@ template <std::size_t Clients, std::size_t Messages>
 class turns final : public store_question {
 public:
   double ours(std::size_t operations) override {
-    last_ = time_each(at_, clients(Clients, Messages), operations);
+    last_ = time_each(stage_, clients(Clients, Messages), operations);
     return last_;
   }
 
@@ -138,11 +138,11 @@ private:
 class growth final : public store_question {
 public:
   double ours(std::size_t operations) override {
-    return time_each(at_, clients(1, 10'000), operations);
+    return time_each(stage_, clients(1, 10'000), operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, clients(1, 10), operations);
+    return time_each(stage_, clients(1, 10), operations);
   }
 };
 
@@ -174,8 +174,8 @@ private:
     };
     for (std::size_t i = 0; i < sessions; ++i) {
       const session_id name{"session-" + std::to_string(i)};
-      self_->send(store,
-                  save_session{{"/session-flow/chat", name}, content, 1});
+      self_->send(
+        store, save_session_request{{"/session-flow/chat", name}, content, 1});
       if (++unanswered == 1'000)
         wait();
     }
@@ -185,12 +185,13 @@ private:
 
   double time_pages(const managed_store& store, std::size_t operations) {
     return time_calls(operations, [&] {
-      if (ask<session_page>(store, list_sessions{}).sessions.size() != 100)
+      if (ask<session_page>(store, list_sessions_request{}).sessions.size()
+          != 100)
         throw std::runtime_error{"sessions are missing"};
     });
   }
 
-  managed_store few_ = spawn_sqlite_store(at_.system, folder_ / "few.db");
+  managed_store few_ = spawn_sqlite_store(stage_.system, folder_ / "few.db");
 };
 
 /// Measures the file of one conversation from its first turn on.
@@ -198,7 +199,7 @@ class file_size final : public store_question {
 public:
   double ours(std::size_t operations) override {
     const auto before = size();
-    time_each(at_, clients(1, 0), operations - 1); // one writes the history
+    time_each(stage_, clients(1, 0), operations - 1); // one writes the history
     return size() - before;
   }
 

@@ -21,10 +21,10 @@ void finish_line::arrive() {
   changed_.notify_one();
 }
 
-void finish_line::fail(std::string why) {
+void finish_line::fail(std::string reason) {
   const std::lock_guard guard{mutex_};
   if (failure_.empty())
-    failure_ = std::move(why);
+    failure_ = std::move(reason);
   changed_.notify_one();
 }
 

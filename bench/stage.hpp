@@ -30,7 +30,7 @@ public:
   void arrive();
 
   /// Reports that a runner cannot continue: `wait` throws.
-  void fail(std::string why);
+  void fail(std::string reason);
 
   /// Waits for all runners, a minute at most.
   /// @returns the microseconds from `start` to the last arrival.
@@ -65,13 +65,13 @@ public:
 /// Distributes the operations among the actors and waits for them.
 /// @returns the duration of one operation in microseconds.
 template <class Handle>
-double time_each(stage& at, const std::vector<Handle>& actors,
+double time_each(stage& bench_stage, const std::vector<Handle>& actors,
                  std::size_t operations) {
   const auto share = static_cast<std::uint64_t>(operations / actors.size());
-  at.line.start(actors.size());
+  bench_stage.line.start(actors.size());
   for (const auto& x : actors)
     caf::anon_send(x, caf::ping_atom_v, share);
-  return at.line.wait() / static_cast<double>(share * actors.size());
+  return bench_stage.line.wait() / static_cast<double>(share * actors.size());
 }
 
 } // namespace tertulia::bench

@@ -49,11 +49,11 @@ private:
   }
 
   void on_chunks(chunk_batch& x) override {
-    const auto heard = std::move(x.items).template take<chunks<T>>();
-    for (const auto& chunk : heard)
+    const auto received = std::move(x.items).template take<chunks<T>>();
+    for (const auto& chunk : received)
       if (chunk != value_)
         return fail("a chunk is wrong");
-    chunks_left_ -= heard.size();
+    chunks_left_ -= received.size();
     if (chunks_left_ > 0)
       grant();
     else if (--inputs_left_ > 0)
@@ -87,7 +87,7 @@ class raw_drain_state {
 public:
   explicit raw_drain_state(caf::event_based_actor* self) : self_(self) {}
 
-  caf::behavior run(finish_line& line) {
+  caf::behavior make_behavior(finish_line& line) {
     line_ = &line;
     peer_ = self_->spawn(raw_pour<T>);
     return {
@@ -126,22 +126,22 @@ template <class T>
 class stream_bidi final : public question {
 public:
   stream_bidi() {
-    auto flow = at_.rt.define_bidi_flow("pour", pour<T>);
-    client_.push_back(spawn_client<drain_client<T>>(at_, opener_of(flow)));
-    raw_client_.push_back(spawn_raw_client<raw_drain_state<T>>(at_));
-    time_each(at_, client_, 0); // opens the connection
+    auto flow = stage_.rt.define_bidi_flow("pour", pour<T>);
+    client_.push_back(spawn_client<drain_client<T>>(stage_, opener_of(flow)));
+    raw_client_.push_back(spawn_raw_client<raw_drain_state<T>>(stage_));
+    time_each(stage_, client_, 0); // opens the connection
   }
 
   double ours(std::size_t operations) override {
-    return time_each(at_, client_, operations);
+    return time_each(stage_, client_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_client_, operations);
+    return time_each(stage_, raw_client_, operations);
   }
 
 private:
-  stage at_;
+  stage stage_;
   std::vector<client_actor> client_;
   std::vector<caf::actor> raw_client_;
 };

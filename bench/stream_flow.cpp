@@ -16,10 +16,11 @@ constexpr std::uint64_t chunks_per_turn = 1'000;
 
 task<> pour_flow(context ctx, ai::flow_session<nothing> chat,
                  ai::flow_responder<nothing> out) {
-  co_await chat.run(ctx, [&](context, const ai::conversation_input&) -> task<> {
-    for (std::uint64_t i = 0; i < chunks_per_turn; ++i)
-      co_await out.send_text("hello");
-  });
+  co_await chat.run_turns(
+    ctx, [&](context, const ai::conversation_input&) -> task<> {
+      for (std::uint64_t i = 0; i < chunks_per_turn; ++i)
+        co_await out.send_text("hello");
+    });
 }
 
 class flow_drain_client : public client_state {
@@ -42,11 +43,11 @@ private:
   }
 
   void on_chunks(chunk_batch& x) override {
-    const auto* heard = x.items.get_if<chunks<chunk>>();
-    for (const auto& item : *heard)
+    const auto* received = x.items.get_if<chunks<chunk>>();
+    for (const auto& item : *received)
       if (!item.chunk || item.chunk->content.size() != 1)
         return fail("a chunk is wrong");
-    chunks_left_ -= heard->size();
+    chunks_left_ -= received->size();
     grant();
   }
 
@@ -72,21 +73,23 @@ class stream_flow final : public question {
 public:
   stream_flow() {
     client_.push_back(spawn_client<flow_drain_client>(
-      at_, opener_of(ai::define_session_flow(at_.rt, "pour", pour_flow))));
-    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
-    time_each(at_, client_, 0); // opens the connection
+      stage_,
+      opener_of(ai::define_session_flow(stage_.rt, "pour", pour_flow))));
+    raw_client_.push_back(
+      spawn_raw_client<raw_echo_client<std::string>>(stage_));
+    time_each(stage_, client_, 0); // opens the connection
   }
 
   double ours(std::size_t operations) override {
-    return time_each(at_, client_, operations);
+    return time_each(stage_, client_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_client_, operations / 10);
+    return time_each(stage_, raw_client_, operations / 10);
   }
 
 private:
-  stage at_;
+  stage stage_;
   std::vector<client_actor> client_;
   std::vector<caf::actor> raw_client_;
 };

@@ -24,30 +24,32 @@ class trivial_turn final : public question {
 public:
   trivial_turn() {
     if constexpr (IsTraced)
-      listening_ = at_.rt.traces().listen(std::make_shared<span_recorder>());
-    client_.push_back(spawn_client<Client>(at_, opening()));
-    raw_client_.push_back(spawn_raw_client<raw_echo_client<std::string>>(at_));
+      listening_ = stage_.rt.traces().listen(std::make_shared<span_recorder>());
+    client_.push_back(spawn_client<Client>(stage_, opening()));
+    raw_client_.push_back(
+      spawn_raw_client<raw_echo_client<std::string>>(stage_));
     if constexpr (std::is_same_v<Client, turn_client>)
-      time_each(at_, client_, 0); // opens the connection
+      time_each(stage_, client_, 0); // opens the connection
   }
 
   double ours(std::size_t operations) override {
-    return time_each(at_, client_, operations);
+    return time_each(stage_, client_, operations);
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(at_, raw_client_, operations);
+    return time_each(stage_, raw_client_, operations);
   }
 
 private:
   opener opening() {
     if constexpr (Kind == talk_kind::agent)
-      return opener_of(ai::define_chat_agent(at_.rt, "chat", trivial_agent));
+      return opener_of(ai::define_chat_agent(stage_.rt, "chat", trivial_agent));
     else
-      return opener_of(ai::define_session_flow(at_.rt, "chat", trivial_flow));
+      return opener_of(
+        ai::define_session_flow(stage_.rt, "chat", trivial_flow));
   }
 
-  stage at_;
+  stage stage_;
   tracer::subscription listening_;
   std::vector<client_actor> client_;
   std::vector<caf::actor> raw_client_;

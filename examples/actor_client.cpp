@@ -22,13 +22,14 @@ public:
   explicit reader_state(tertulia::chunk_sink::pointer self) : self_(self) {}
 
   tertulia::chunk_sink::behavior_type
-  run(const tertulia::front_desk_actor& desk, tertulia::open what,
-      std::vector<std::string> words) {
+  make_behavior(const tertulia::front_desk_actor& desk,
+                tertulia::open_request open_message,
+                std::vector<std::string> words) {
     words_ = std::move(words);
-    what.client = self_;
-    self_->request(desk, 10s, std::move(what))
+    open_message.client = self_;
+    self_->request(desk, 10s, std::move(open_message))
       .then(
-        [this](const tertulia::opened& x) {
+        [this](const tertulia::open_result& x) {
           talk_ = x.connection;
           self_->monitor(talk_);
           credit_ = x.input_credit;
@@ -56,7 +57,7 @@ public:
         self_->send(talk_, tertulia::chunk_credit{1}); // it counts as a chunk
         go_on();
       },
-      [this](tertulia::finished& x) {
+      [this](tertulia::completion& x) {
         if (x.reason)
           return give_up(x.reason);
         std::cout << std::move(x.output).take<std::string>() << '\n';
@@ -89,9 +90,9 @@ private:
 
 tertulia::chunk_sink::behavior_type
 reader(tertulia::chunk_sink::stateful_pointer<reader_state> self,
-       const tertulia::front_desk_actor& desk, tertulia::open what,
+       const tertulia::front_desk_actor& desk, tertulia::open_request request,
        std::vector<std::string> words) {
-  return self->state.run(desk, std::move(what), std::move(words));
+  return self->state.make_behavior(desk, std::move(request), std::move(words));
 }
 // --(actor-client-end)--
 

@@ -31,13 +31,14 @@ public:
   explicit guest_state(tertulia::chunk_sink::pointer self) : self_(self) {}
 
   tertulia::chunk_sink::behavior_type
-  run(const tertulia::front_desk_actor& desk, tertulia::open what,
-      std::vector<std::string> lines) {
+  make_behavior(const tertulia::front_desk_actor& desk,
+                tertulia::open_request open_message,
+                std::vector<std::string> lines) {
     lines_ = std::move(lines);
-    what.client = self_;
-    self_->request(desk, 10s, std::move(what))
+    open_message.client = self_;
+    self_->request(desk, 10s, std::move(open_message))
       .then(
-        [this](const tertulia::opened& x) {
+        [this](const tertulia::open_result& x) {
           talk_ = x.connection;
           self_->monitor(talk_);
           credit_ = x.input_credit;
@@ -66,7 +67,7 @@ public:
         my_turn_ = true;
         speak();
       },
-      [this](tertulia::finished& x) {
+      [this](tertulia::completion& x) {
         if (x.reason)
           return give_up(x.reason);
         const auto response = std::move(x.output).take<response_type>();
@@ -93,9 +94,9 @@ private:
     if (next_ == lines_.size())
       return self_->send(talk_, caf::close_atom_v);
     --credit_;
-    ai::conversation_input said{{ai::user_text(lines_[next_++])}};
+    ai::conversation_input input{{ai::user_text(lines_[next_++])}};
     self_->send(talk_,
-                tertulia::turn_input{tertulia::payload::of(std::move(said))});
+                tertulia::turn_input{tertulia::payload::of(std::move(input))});
   }
 
   void give_up(const caf::error& reason) {
@@ -113,18 +114,18 @@ private:
 
 tertulia::chunk_sink::behavior_type
 guest(tertulia::chunk_sink::stateful_pointer<guest_state> self,
-      const tertulia::front_desk_actor& desk, tertulia::open what,
+      const tertulia::front_desk_actor& desk, tertulia::open_request request,
       std::vector<std::string> lines) {
-  return self->state.run(desk, std::move(what), std::move(lines));
+  return self->state.make_behavior(desk, std::move(request), std::move(lines));
 }
 // --(agent-actor-client-end)--
 
 tertulia::task<> chat(tertulia::context ctx,
-                      ai::session<tertulia::nothing> sess,
+                      ai::chat_session<tertulia::nothing> sess,
                       tertulia::input<ai::conversation_input> in,
                       ai::responder<tertulia::nothing> out) {
-  while (auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
+  while (auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
     auto answer = co_await example::model.generate(
       ctx, co_await sess.messages(),
       [&](auto chunk) { return out.send_chunk(std::move(chunk)); });

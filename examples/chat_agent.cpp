@@ -30,18 +30,18 @@ struct chat_status {
 
 BOOST_DESCRIBE_STRUCT(chat_status, (), (phase, details))
 
-tertulia::task<> chat(tertulia::context ctx, ai::session<chat_state> sess,
+tertulia::task<> chat(tertulia::context ctx, ai::chat_session<chat_state> sess,
                       tertulia::input<ai::conversation_input> in,
                       ai::responder<chat_status> out) {
-  while (auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
+  while (auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
     co_await out.send_status("generating");
     auto answer = co_await example::model.generate(
       ctx, co_await sess.messages(),
       [&](auto chunk) { return out.send_chunk(std::move(chunk)); });
     co_await sess.add_messages(*answer.message);
     co_await sess.patch_custom([&](chat_state& x) {
-      x.topic_history.push_back(example::topic_of(said->messages));
+      x.topic_history.push_back(example::topic_of(input->messages));
     });
     co_await out.send_status("complete");
     co_await out.end_turn(); // the snapshot, then the end of the turn
@@ -69,7 +69,7 @@ int main() {
   auto talk = agent.stream_bidi();
   for (auto* line : {"Hello! Tell me about C++.", "Explain coroutines!"}) {
     talk.send_text(line);
-    for (const auto& item : talk.receive()) { // this turn
+    for (const auto& item : talk.responses()) { // this turn
       if (item.status)
         std::cout << '[' << item.status->phase << "] ";
       if (item.chunk)
@@ -89,9 +89,10 @@ int main() {
     std::cout << ' ' << topic;
 
   // --(chat-list-begin)--
-  const auto snapshots = rt.run<std::vector<ai::agent_snapshot<chat_state>>>(
-    "/snapshot-store/chatAgent/listSnapshots",
-    tertulia::session_query{response.session_id});
+  const auto snapshots
+    = rt.run_action<std::vector<ai::agent_snapshot<chat_state>>>(
+      "/snapshot-store/chatAgent/listSnapshots",
+      tertulia::session_query{response.session_id});
   // --(chat-list-end)--
   std::cout << '\n' << snapshots.size() << " snapshots in the session\n";
 }

@@ -23,11 +23,11 @@ BOOST_DESCRIBE_STRUCT(chat_state, (), (messages))
 
 // --(session-agent-begin)--
 tertulia::task<tertulia::agent_result<std::string>>
-chat(tertulia::context ctx, tertulia::session<chat_state> sess,
+chat(tertulia::context ctx, tertulia::agent_session<chat_state> sess,
      tertulia::input<std::string> in, tertulia::responder<std::string> out) {
   auto state = co_await sess.state(); // as the last connection left it
-  while (auto said = co_await in.next()) {
-    state.messages = state.messages.with(ai::user_text(*said));
+  while (auto input = co_await in.next()) {
+    state.messages = state.messages.with(ai::user_text(*input));
     auto answer = co_await example::model.generate(
       ctx, state.messages, [&](auto word) { return out.send(word.text()); });
     state.messages = state.messages.with(*answer.message);
@@ -56,7 +56,7 @@ int main() {
 
   auto agent = tertulia::define_agent(
     rt, "chatAgent", chat,
-    tertulia::with_session_store(tertulia::spawn_memory_store(system)));
+    tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)));
 
   // --(session-begin)--
   auto talk = agent.stream_bidi(); // a new session

@@ -32,17 +32,17 @@ BOOST_DESCRIBE_STRUCT(chat_status, (), (phase))
 
 tertulia::task<> chat(tertulia::context ctx, ai::flow_session<chat_state> sess,
                       ai::flow_responder<chat_status> out) {
-  co_await sess.run(
+  co_await sess.run_turns(
     ctx,
-    [&](tertulia::context here,
-        const ai::conversation_input& said) -> tertulia::task<> {
+    [&](tertulia::context inner,
+        const ai::conversation_input& input) -> tertulia::task<> {
       co_await out.send_status("generating");
       auto answer = co_await example::model.generate(
-        here, co_await sess.messages(),
+        inner, co_await sess.messages(),
         [&](auto chunk) { return out.send_chunk(std::move(chunk)); });
       co_await sess.add_messages(*answer.message);
       co_await sess.patch_custom([&](chat_state& x) {
-        x.topic_history.push_back(example::topic_of(said.messages));
+        x.topic_history.push_back(example::topic_of(input.messages));
       });
       co_await out.send_status("complete");
     });
@@ -52,7 +52,7 @@ tertulia::task<> chat(tertulia::context ctx, ai::flow_session<chat_state> sess,
 // Sends a text and prints the answer.
 void say(auto& talk, const std::string& what) {
   talk.send_text(what);
-  for (const auto& item : talk.receive()) {
+  for (const auto& item : talk.responses()) {
     if (item.status)
       std::cout << '[' << item.status->phase << "] ";
     if (item.chunk)

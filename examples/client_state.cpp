@@ -21,11 +21,11 @@ struct chat_state {
 
 BOOST_DESCRIBE_STRUCT(chat_state, (), (user_preferences))
 
-tertulia::task<> chat(tertulia::context ctx, ai::session<chat_state> sess,
+tertulia::task<> chat(tertulia::context ctx, ai::chat_session<chat_state> sess,
                       tertulia::input<ai::conversation_input> in,
                       ai::responder<tertulia::nothing> out) {
-  while (auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
+  while (auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
     auto answer = co_await example::model.generate(
       ctx, co_await sess.messages(),
       [&](auto chunk) { return out.send_chunk(std::move(chunk)); });
@@ -48,7 +48,7 @@ int main() {
     auto talk = agent.stream_bidi(ai::with_state(state));
     talk.send_text(line);
     talk.close();
-    for (const auto& item : talk.receive())
+    for (const auto& item : talk.responses())
       if (item.chunk)
         std::cout << item.chunk->text();
     std::cout << '\n';

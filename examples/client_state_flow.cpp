@@ -22,12 +22,12 @@ BOOST_DESCRIBE_STRUCT(chat_state, (), (language, turns))
 
 tertulia::task<> chat(tertulia::context ctx, ai::flow_session<chat_state> sess,
                       ai::flow_responder<tertulia::nothing> out) {
-  co_await sess.run(
+  co_await sess.run_turns(
     ctx,
-    [&](tertulia::context here,
+    [&](tertulia::context inner,
         const ai::conversation_input&) -> tertulia::task<> {
       auto answer = co_await example::model.generate(
-        here, co_await sess.messages(),
+        inner, co_await sess.messages(),
         [&](auto chunk) { return out.send_chunk(std::move(chunk)); });
       co_await sess.add_messages(*answer.message);
       co_await sess.patch_custom([](chat_state& x) { ++x.turns; });
@@ -48,7 +48,7 @@ int main() {
     auto talk = flow.stream_bidi(ai::with_state(state));
     talk.send_text(line);
     talk.close();
-    for (const auto& item : talk.receive())
+    for (const auto& item : talk.responses())
       if (item.chunk)
         std::cout << item.chunk->text();
     std::cout << '\n';

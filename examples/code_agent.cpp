@@ -25,15 +25,16 @@ struct code_status {
 
 BOOST_DESCRIBE_STRUCT(code_status, (), (phase))
 
-tertulia::task<> write_code(tertulia::context, ai::session<code_state> sess,
+tertulia::task<> write_code(tertulia::context,
+                            ai::chat_session<code_state> sess,
                             tertulia::input<ai::conversation_input> in,
                             ai::responder<code_status> out) {
   co_await sess.set_custom("C++");
-  while (auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
+  while (auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
     ai::artifact file{
       "main.cpp",
-      {ai::part::text("int main() {} // " + said->messages.back().text())},
+      {ai::part::text("int main() {} // " + input->messages.back().text())},
       {{"language", "C++"}}};
     co_await out.send_status("code generated");
     co_await out.send_artifact(std::move(file));
@@ -55,7 +56,7 @@ int main() {
   auto talk = agent.stream_bidi();
   for (auto* wish : {"does nothing", "does nothing, but faster"}) {
     talk.send_text(wish);
-    for (const auto& item : talk.receive()) {
+    for (const auto& item : talk.responses()) {
       if (item.status)
         std::cout << '[' << item.status->phase << "]\n";
       if (item.artifact)
@@ -68,7 +69,7 @@ int main() {
 
   // --(code-snapshots-begin)--
   for (const auto& id : response.snapshot_ids) {
-    const auto then = rt.run<ai::agent_snapshot<code_state>>(
+    const auto then = rt.run_action<ai::agent_snapshot<code_state>>(
       "/snapshot-store/codeAgent/getSnapshot", tertulia::snapshot_query{id});
     for (const auto& file : then.state.artifacts)
       std::cout << "after turn " << then.turn_index << ": " << file.name << ", "

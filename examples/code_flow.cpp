@@ -29,13 +29,13 @@ tertulia::task<> write_code(tertulia::context ctx,
                             ai::flow_session<code_state> sess,
                             ai::flow_responder<code_status> out) {
   co_await sess.set_custom("C++");
-  co_await sess.run(
+  co_await sess.run_turns(
     ctx,
     [&](tertulia::context,
-        const ai::conversation_input& said) -> tertulia::task<> {
+        const ai::conversation_input& input) -> tertulia::task<> {
       ai::artifact file{
         "main.cpp",
-        {ai::part::text("int main() {} // " + said.messages.back().text())},
+        {ai::part::text("int main() {} // " + input.messages.back().text())},
         {{"language", "C++"}}};
       co_await out.send_status("code generated");
       co_await out.send_artifact(std::move(file));
@@ -55,7 +55,7 @@ int main() {
   auto talk = flow.stream_bidi();
   for (auto* wish : {"does nothing", "does nothing, but faster"}) {
     talk.send_text(wish);
-    for (const auto& item : talk.receive()) {
+    for (const auto& item : talk.responses()) {
       if (item.status)
         std::cout << '[' << item.status->phase << "]\n";
       if (item.artifact)
@@ -66,7 +66,7 @@ int main() {
   talk.close();
   const auto response = talk.output();
 
-  const auto last = rt.run<ai::session_flow_snapshot<code_state>>(
+  const auto last = rt.run_action<ai::session_flow_snapshot<code_state>>(
     "/snapshot-store/codeFlow/getSnapshot",
     tertulia::snapshot_query{response.snapshot_id});
   std::cout << "The snapshot of turn " << last.turn_index << " has:\n";

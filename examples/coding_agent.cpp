@@ -101,13 +101,13 @@ auto define_coder(tertulia::runtime& rt, const ai::prompt& prompt,
     // The folder is as the session was, at whichever snapshot it goes on.
     const auto files = co_await sess.artifacts();
     co_await ctx.run_blocking([&] { box.restore(files); });
-    const auto turn = [&](tertulia::context here,
+    const auto turn = [&](tertulia::context inner,
                           const ai::conversation_input&) -> tertulia::task<> {
-      co_await ai::generate_stream(here, prompt, out, ai::with_session(sess));
+      co_await ai::generate_stream(inner, prompt, out, ai::with_session(sess));
       for (auto& file : box.take_changes())
         co_await out.send_artifact(std::move(file));
     };
-    co_await sess.run(ctx, turn);
+    co_await sess.run_turns(ctx, turn);
   };
   return ai::define_session_flow(
     rt, "coder", code, tertulia::with_snapshot_store(store),
@@ -191,7 +191,7 @@ fs::path furnish(const fs::path& folder) {
 
 void show_snapshot(const tertulia::runtime& rt,
                    const tertulia::snapshot_id& id) {
-  const auto kept = rt.run<ai::session_flow_snapshot<nothing>>(
+  const auto kept = rt.run_action<ai::session_flow_snapshot<nothing>>(
     "/snapshot-store/coder/getSnapshot", tertulia::snapshot_query{id});
   std::cout << "[snapshot of turn " << kept.turn_index << ':';
   for (const auto& file : kept.state.artifacts)
@@ -227,7 +227,7 @@ void talk(tertulia::runtime& rt, const ai::model& model, sandbox_folder& box,
       example::turn_printer printer;
       try {
         live.send_text(line);
-        for (const auto& item : live.receive()) {
+        for (const auto& item : live.responses()) {
           if (item.chunk)
             printer.show(*item.chunk);
           if (!item.snapshot_created.empty())

@@ -36,22 +36,22 @@ BOOST_DESCRIBE_STRUCT(trip, (), (booked))
 // Stands in for a hosted model: requests the weather, then a room, and then
 // repeats the result.
 tertulia::task<ai::model_response>
-play(tertulia::context, ai::generate_request asked, ai::model_output out) {
+play(tertulia::context, ai::generate_request question, ai::model_output out) {
   ai::message answer;
   answer.role = ai::role::model;
-  const auto last = asked.messages.back();
-  const auto* heard = last.content.front().as_response();
-  if (heard == nullptr) {
+  const auto last = question.messages.back();
+  const auto* received = last.content.front().as_response();
+  if (received == nullptr) {
     auto input = tertulia::json::object();
     input["city"] = "Lisbon";
     answer.content.push_back(ai::part::request("weather", std::move(input)));
-  } else if (heard->name == "weather") {
+  } else if (received->name == "weather") {
     auto input = tertulia::json::object();
     input["hotel"] = "Tivoli";
     input["nights"] = 3;
     answer.content.push_back(ai::part::request("book", std::move(input)));
   } else {
-    const auto text = "The hotel: " + heard->output.get<std::string>();
+    const auto text = "The hotel: " + received->output.get<std::string>();
     co_await out.send_text(text);
     answer.content.push_back(ai::part::text(text));
   }
@@ -68,17 +68,17 @@ int main() {
   // --(tools-begin)--
   auto weather = ai::define_tool(
     rt, "weather", "Says how the weather is in a city.",
-    [](ai::tool_context, place where) -> tertulia::task<std::string> {
-      co_return "sunny in " + where.city;
+    [](ai::tool_context, place position) -> tertulia::task<std::string> {
+      co_return "sunny in " + position.city;
     });
 
   auto book = ai::define_tool(
     rt, "book", "Books a room.",
     [](ai::tool_context ctx, booking x) -> tertulia::task<std::string> {
-      const auto said = co_await ctx.interrupt("Book the " + x.hotel + "?");
-      if (said != true)
+      const auto reply = co_await ctx.interrupt("Book the " + x.hotel + "?");
+      if (reply != true)
         co_return "the guest does not want it";
-      if (auto sess = ctx.session<ai::session<trip>>())
+      if (auto sess = ctx.session<ai::chat_session<trip>>())
         co_await sess->patch_custom(
           [&](trip& t) { t.booked.push_back(x.hotel); });
       co_return "booked for " + std::to_string(x.nights) + " nights";
@@ -97,12 +97,12 @@ int main() {
   auto talk = concierge.stream_bidi();
   talk.send_text("A room in Lisbon for 3 nights, if it is sunny.");
   std::vector<ai::message> answers;
-  for (const auto& item : talk.receive())
+  for (const auto& item : talk.responses())
     if (item.chunk)
       for (const auto& asked : ai::interrupts_in(item.chunk->content)) {
         std::cout << asked.metadata.at(ai::interrupt_key).get<std::string>()
                   << " Yes.\n";
-        answers.push_back(ai::approval(asked, true));
+        answers.push_back(ai::approval(asked));
       }
   // --(talk-end)--
 
@@ -112,7 +112,7 @@ int main() {
     std::cout << ai::resumed_key << ": "
               << asked.content.front().metadata.at(ai::resumed_key) << '\n';
   talk.send_messages(answers); // now, or from another process next week
-  for (const auto& item : talk.receive())
+  for (const auto& item : talk.responses())
     if (item.chunk)
       std::cout << item.chunk->text();
   std::cout << '\n';

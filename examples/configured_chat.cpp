@@ -32,7 +32,7 @@ tertulia::task<std::string> configured_chat(tertulia::context ctx,
   while (auto prompt = co_await in.next()) {
     // A model call blocks, so it runs on a thread of its own. It is a step of
     // the flow, so that traces show it.
-    auto reply = co_await ctx.run("generate", [&] {
+    auto reply = co_await ctx.run_step("generate", [&] {
       return ctx.run_blocking([&] { return generate(init, *prompt); });
     });
     co_await out.send(std::move(reply));

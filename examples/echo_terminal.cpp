@@ -27,7 +27,7 @@ struct memory {
 BOOST_DESCRIBE_STRUCT(memory, (), (said))
 
 tertulia::task<std::string>
-echo(tertulia::context, tertulia::session<memory> mine,
+echo(tertulia::context, tertulia::agent_session<memory> mine,
      tertulia::input<std::string> in, tertulia::responder<std::string> out) {
   auto remembered = co_await mine.state();
   while (auto text = co_await in.next()) {
@@ -54,7 +54,7 @@ void converse(const options& said) {
                        ? tertulia::spawn_memory_store(system)
                        : tertulia::spawn_sqlite_store(system, said.store);
   auto talk = tertulia::define_agent(rt, "echo", echo,
-                                     tertulia::with_session_store(store))
+                                     tertulia::with_snapshot_store(store))
                 .stream_bidi(tertulia::with_session_id(
                   tertulia::session_id{said.session}));
 

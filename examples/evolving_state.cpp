@@ -41,7 +41,7 @@ inline constexpr tertulia::type_version tertulia::version_of<memo>{"app.memo",
 namespace {
 
 template <class Memo>
-tertulia::task<> keep(tertulia::context, tertulia::session<Memo> sess,
+tertulia::task<> keep(tertulia::context, tertulia::agent_session<Memo> sess,
                       tertulia::input<std::string> in,
                       tertulia::responder<std::string> out) {
   while (auto text = co_await in.next()) {
@@ -55,7 +55,7 @@ void leave_a_session(caf::actor_system& system,
                      const tertulia::snapshot_store& store) {
   tertulia::runtime rt{system};
   auto agent = tertulia::define_agent(rt, "memo", keep<last_year::memo>,
-                                      tertulia::with_session_store(store));
+                                      tertulia::with_snapshot_store(store));
   auto talk = agent.stream_bidi(tertulia::with_session_id("mine"));
   talk.send("buy tea");
   talk.close();
@@ -73,7 +73,7 @@ int main() {
   tertulia::runtime rt{system};
   // --(migration-begin)--
   auto agent = tertulia::define_agent(
-    rt, "memo", keep<memo>, tertulia::with_session_store(store),
+    rt, "memo", keep<memo>, tertulia::with_snapshot_store(store),
     // from version 1 to 2
     tertulia::with_migration(1,
                              [](tertulia::json& x) { x["language"] = "en"; }));

@@ -45,7 +45,7 @@ auto define_reader(tertulia::runtime& rt, const ai::prompt& clerk) {
             tertulia::output<expense> out) -> tertulia::task<> {
       while (const auto text = co_await receipts.next()) {
         auto read = co_await ai::generate<expense>(
-          ctx, clerk, ai::with_prompt("Read this: " + *text),
+          ctx, clerk, ai::with_user_text("Read this: " + *text),
           ai::with_repairs(1));
         co_await out.send(read);
       }
@@ -76,7 +76,7 @@ auto define_form_filler(tertulia::runtime& rt, const ai::prompt& clerk) {
       while (const auto text = co_await receipts.next()) {
         auto made
           = co_await ai::generate(ctx, clerk,
-                                  ai::with_prompt("Fill in: " + *text),
+                                  ai::with_user_text("Fill in: " + *text),
                                   ai::with_output_schema(form), with_care());
         co_await out.send(std::move(made.output));
       }

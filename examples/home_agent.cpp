@@ -116,7 +116,7 @@ void talk(const Agent& agent, home::application& app, std::istream& in) {
       if (act(app, line))
         continue;
       live.send_text(line);
-      for (const auto& item : live.receive())
+      for (const auto& item : live.responses())
         if (item.chunk)
           printer.show(*item.chunk);
       printer.end_line();

@@ -27,12 +27,12 @@ std::string text_at(const tertulia::json& from, const char* path) {
 }
 
 // --(request-begin)--
-std::string request_text(const ai::generate_request& asked) {
+std::string request_text(const ai::generate_request& request) {
   tertulia::json result{
     {"model", "scripted"}, {"max_tokens", 1'024}, {"stream", true}};
-  if (!asked.system.empty())
-    result["system"] = asked.system;
-  for (const auto& x : asked.messages)
+  if (!request.system.empty())
+    result["system"] = request.system;
+  for (const auto& x : request.messages)
     result["messages"].push_back(
       {{"role", x.role == ai::role::model ? "assistant" : "user"},
        {"content", x.text()}});
@@ -43,9 +43,9 @@ std::string request_text(const ai::generate_request& asked) {
 // --(adapter-begin)--
 tertulia::task<ai::model_response>
 ask_server(tertulia::context ctx, tertulia::http_client server,
-           ai::generate_request asked, ai::model_output out) {
+           ai::generate_request request, ai::model_output out) {
   tertulia::http_stream answer{ctx, server};
-  co_await answer.post("/messages", request_text(asked));
+  co_await answer.post("/messages", request_text(request));
   std::string text;
   auto reason = ai::finish_reason::unknown;
   while (const auto event = co_await answer.next_event()) {
@@ -81,9 +81,9 @@ ai::model define_messages_model(tertulia::runtime& rt, const std::string& url,
   const tertulia::http_client server{options};
   return ai::define_model(
     rt, "messages",
-    [server](tertulia::context ctx, ai::generate_request asked,
+    [server](tertulia::context ctx, ai::generate_request request,
              ai::model_output out) {
-      return ask_server(ctx, server, std::move(asked), out);
+      return ask_server(ctx, server, std::move(request), out);
     },
     "at " + server.authority());
 }
@@ -117,7 +117,7 @@ int main() {
     talk.send_text(text);
     talk.close();
     try {
-      for (const auto& item : talk.receive())
+      for (const auto& item : talk.responses())
         if (item.chunk)
           std::cout << item.chunk->text() << '|';
       std::cout << '\n';

@@ -25,25 +25,25 @@ public:
     : first_(std::move(first)), reserve_(std::move(reserve)) {}
 
   tertulia::task<ai::model_response> generate(tertulia::context ctx,
-                                              ai::generate_request asked,
-                                              ai::chunk_hearer hear) const {
+                                              ai::generate_request request,
+                                              ai::chunk_callback hear) const {
     auto is_silent = true;
     const auto listen = [&](auto piece) {
       is_silent = false;
       return hear(std::move(piece));
     };
     try {
-      co_return co_await first_.generate(ctx, asked, listen);
+      co_return co_await first_.generate(ctx, request, listen);
     } catch (const tertulia::status_error& x) {
       if (x.code() != tertulia::errc::unavailable || !is_silent)
         throw; // half an answer is no answer
     }
-    co_return co_await reserve_.generate(ctx, std::move(asked), hear);
+    co_return co_await reserve_.generate(ctx, std::move(request), hear);
   }
 
   tertulia::task<ai::model_response>
-  generate(tertulia::context ctx, ai::generate_request asked) const {
-    return generate(ctx, std::move(asked),
+  generate(tertulia::context ctx, ai::generate_request request) const {
+    return generate(ctx, std::move(request),
                     [](auto) -> tertulia::task<> { co_return; });
   }
 
@@ -77,10 +77,11 @@ struct node {
   tertulia::runtime rt;
 };
 
-tertulia::task<ai::model_response>
-apologize(tertulia::context, ai::generate_request asked, ai::model_output out) {
-  const auto text
-    = "Nobody is there, but \"" + asked.messages.back().text() + "\" is noted.";
+tertulia::task<ai::model_response> apologize(tertulia::context,
+                                             ai::generate_request request,
+                                             ai::model_output out) {
+  const auto text = "Nobody is there, but \"" + request.messages.back().text()
+                    + "\" is noted.";
   co_await out.send_text(text);
   co_return ai::model_response{ai::model_text(text), ai::finish_reason::stop};
 }
@@ -99,7 +100,7 @@ template <class Talk>
 void say(Talk& talk, const std::string& text) {
   std::cout << "> " << text << '\n';
   talk.send_text(text);
-  for (const auto& item : talk.receive())
+  for (const auto& item : talk.responses())
     if (item.chunk)
       std::cout << item.chunk->text();
   std::cout << '\n';

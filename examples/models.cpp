@@ -22,12 +22,12 @@ using namespace std::chrono_literals;
 
 // --(parrot-begin)--
 tertulia::task<ai::model_response>
-parrot(tertulia::context, ai::generate_request asked, ai::model_output out) {
-  const auto heard = asked.messages.back().text();
-  co_await out.send_text(heard + "! ");
+parrot(tertulia::context, ai::generate_request request, ai::model_output out) {
+  const auto received = request.messages.back().text();
+  co_await out.send_text(received + "! ");
   out.flush(); // no need to wait for more
-  co_await out.send_text(heard + '!');
-  co_return ai::model_response{ai::model_text(heard + "! " + heard + '!'),
+  co_await out.send_text(received + '!');
+  co_return ai::model_response{ai::model_text(received + "! " + received + '!'),
                                ai::finish_reason::stop};
 }
 
@@ -77,15 +77,15 @@ ai::model define_house_model(tertulia::runtime& rt, const std::string& name,
 auto define_chat(tertulia::runtime& rt, const ai::model& model) {
   return ai::define_chat_agent(
     rt, "chat-" + model.info().name,
-    [model](tertulia::context ctx, ai::session<tertulia::nothing> sess,
+    [model](tertulia::context ctx, ai::chat_session<tertulia::nothing> sess,
             tertulia::input<ai::conversation_input> in,
             ai::responder<tertulia::nothing> out) -> tertulia::task<> {
-      while (auto said = co_await in.next()) {
-        co_await sess.add_messages(said->messages);
+      while (auto input = co_await in.next()) {
+        co_await sess.add_messages(input->messages);
         auto messages = co_await sess.messages();
-        ai::generate_request asked{std::move(messages), "Be brief."};
+        ai::generate_request request{std::move(messages), "Be brief."};
         auto answer
-          = co_await model.generate(ctx, std::move(asked), [&](auto piece) {
+          = co_await model.generate(ctx, std::move(request), [&](auto piece) {
               return out.send_chunk(std::move(piece));
             });
         std::vector<ai::message> answers{std::move(*answer.message)};
@@ -102,7 +102,7 @@ void talk_to(const Chat& chat, const std::vector<std::string>& texts) {
   for (const auto& text : texts) {
     std::cout << "> " << text << '\n';
     talk.send_text(text);
-    for (const auto& item : talk.receive())
+    for (const auto& item : talk.responses())
       if (item.chunk)
         std::cout << example::shown(item.chunk->text()) << std::flush;
     std::cout << '\n';
@@ -145,10 +145,10 @@ int main(int argc, char** argv) {
            "Do you know my name?"});
 
   // --(key-begin)--
-  const ai::generate_request asked{
+  const ai::generate_request request{
     ai::message_log{}.with(ai::user_text("Hello"))};
-  const auto answer = rt.run("/model/eliza", {}, {},
-                             tertulia::with_init(tertulia::to_json(asked)));
+  const auto answer = rt.run_action(
+    "/model/eliza", {}, {}, tertulia::with_init(tertulia::to_json(request)));
   tell(tertulia::from_json<ai::model_response>(answer));
   // --(key-end)--
 

@@ -19,11 +19,12 @@ struct chat_state {
 
 BOOST_DESCRIBE_STRUCT(chat_state, (), (messages))
 
-tertulia::task<> listen(tertulia::context, tertulia::session<chat_state> sess,
+tertulia::task<> listen(tertulia::context,
+                        tertulia::agent_session<chat_state> sess,
                         tertulia::input<std::string> in,
                         tertulia::responder<tertulia::nothing>) {
-  while (auto said = co_await in.next())
-    co_await sess.update([&](chat_state& x) { x.messages.push_back(*said); });
+  while (auto input = co_await in.next())
+    co_await sess.update([&](chat_state& x) { x.messages.push_back(*input); });
 }
 
 // Sends a text and prints all texts of the session so far.
@@ -40,7 +41,7 @@ int main() {
   tertulia::runtime rt{system};
   auto agent = tertulia::define_agent(
     rt, "chatAgent", listen,
-    tertulia::with_session_store(tertulia::spawn_memory_store(system)));
+    tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)));
 
   // --(opening-begin)--
   using tertulia::with_init;

@@ -93,7 +93,7 @@ auto define_monthly(tertulia::runtime& rt,
     [pay](tertulia::context ctx, tertulia::input<payment> due,
           tertulia::output<std::string> out) -> tertulia::task<> {
       while (const auto bill = co_await due.next()) {
-        auto receipt = co_await pay.run(ctx, *bill);
+        auto receipt = co_await pay.call(ctx, *bill);
         co_await out.send(std::move(receipt));
       }
     });
@@ -109,11 +109,11 @@ auto define_counter(tertulia::runtime& rt, const ai::tool& clerk) {
       tertulia::context ctx, tertulia::json form,
       tertulia::input<tertulia::json> answers,
       tertulia::output<tertulia::json> out) -> tertulia::task<tertulia::json> {
-      std::vector<tertulia::json> said;
+      std::vector<tertulia::json> replies;
       for (;;) {
         tertulia::json question;
         try {
-          co_return co_await clerk.run(ctx, form, said);
+          co_return co_await clerk.call(ctx, form, replies);
         } catch (const tertulia::status_error& x) {
           const auto asked = ai::question_of(x);
           if (!asked)
@@ -126,7 +126,7 @@ auto define_counter(tertulia::runtime& rt, const ai::tool& clerk) {
         if (!answer)
           throw tertulia::status_error{tertulia::errc::failed_precondition,
                                        "nobody has answered the clerk"};
-        said.push_back(std::move(*answer));
+        replies.push_back(std::move(*answer));
       }
     });
 }
@@ -234,6 +234,7 @@ int main() {
 
   // --(key-begin)--
   const tertulia::json phone{{"bill", "phone"}, {"euros", 30}};
-  std::cout << rt.run("/tool/pay", {}, {}, tertulia::with_init(phone)) << '\n';
+  std::cout << rt.run_action("/tool/pay", {}, {}, tertulia::with_init(phone))
+            << '\n';
   // --(key-end)--
 }

@@ -38,7 +38,7 @@ int main() {
   for (const auto* text : {"My name is Ada.", "Use the weather tool for Lisbon",
                            "What is my name?"}) {
     talk.send_text(text);
-    for (const auto& item : talk.receive()) // until the end of the turn
+    for (const auto& item : talk.responses()) // until the end of the turn
       if (item.chunk)
         std::cout << item.chunk->text();
     std::cout << '\n';

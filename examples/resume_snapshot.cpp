@@ -14,11 +14,11 @@
 namespace ai = tertulia::ai;
 
 tertulia::task<> chat(tertulia::context ctx,
-                      ai::session<tertulia::nothing> sess,
+                      ai::chat_session<tertulia::nothing> sess,
                       tertulia::input<ai::conversation_input> in,
                       ai::responder<tertulia::nothing> out) {
-  while (auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
+  while (auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
     auto answer = co_await example::model.generate(
       ctx, co_await sess.messages(),
       [&](auto chunk) { return out.send_chunk(std::move(chunk)); });
@@ -40,7 +40,7 @@ int main() {
   tertulia::snapshot_id remembered;
   auto talk = agent.stream_bidi();
   talk.send_text("Hello! Tell me about C++.");
-  for (const auto& item : talk.receive())
+  for (const auto& item : talk.responses())
     if (item.snapshot_created)
       remembered = item.snapshot_created;
   // --(remember-end)--
@@ -51,7 +51,7 @@ int main() {
   // --(resume-begin)--
   auto again = agent.stream_bidi(tertulia::with_snapshot_id(remembered));
   again.send_text("Let us go on with actors.");
-  for (const auto& item : again.receive())
+  for (const auto& item : again.responses())
     if (item.chunk)
       std::cout << item.chunk->text();
   again.close();
@@ -62,7 +62,7 @@ int main() {
   for (const auto& message : response.state.messages)
     std::cout << "- " << message.text() << '\n';
   const auto snapshots
-    = rt.run<std::vector<ai::agent_snapshot<tertulia::nothing>>>(
+    = rt.run_action<std::vector<ai::agent_snapshot<tertulia::nothing>>>(
       "/snapshot-store/chatAgent/listSnapshots",
       tertulia::session_query{response.session_id});
   std::cout << "Snapshots on all branches:\n";

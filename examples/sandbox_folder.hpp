@@ -69,11 +69,11 @@ public:
     namespace fs = std::filesystem;
     const std::lock_guard guard{mutex_};
     std::vector<std::string> result;
-    std::error_code why;
+    std::error_code code;
     constexpr auto skip = fs::directory_options::skip_permission_denied;
-    fs::recursive_directory_iterator at{root_, skip, why};
-    for (; !why && at != fs::recursive_directory_iterator{};
-         at.increment(why)) {
+    fs::recursive_directory_iterator at{root_, skip, code};
+    for (; !code && at != fs::recursive_directory_iterator{};
+         at.increment(code)) {
       std::error_code gone; // removed concurrently
       const auto kind = at->symlink_status(gone).type();
       const auto hidden = at->path().filename().string().front() == '.';
@@ -88,9 +88,9 @@ public:
                              "there are too many files"};
       }
     }
-    if (why)
+    if (code)
       throw status_error{errc::unavailable,
-                         root_.string() + ": " + why.message()};
+                         root_.string() + ": " + code.message()};
     std::sort(result.begin(), result.end());
     return result;
   }
@@ -110,12 +110,12 @@ public:
                std::string_view text) {
     const std::lock_guard guard{mutex_};
     auto all = load(name);
-    const auto at = all.find(old);
-    if (old.empty() || at == std::string::npos
-        || all.find(old, at + 1) != std::string::npos)
+    const auto position = all.find(old);
+    if (old.empty() || position == std::string::npos
+        || all.find(old, position + 1) != std::string::npos)
       throw status_error{errc::failed_precondition,
                          name + " must have that text once"};
-    change(name, all.replace(at, old.size(), text));
+    change(name, all.replace(position, old.size(), text));
   }
 
   // -- for the session --------------------------------------------------------
@@ -249,10 +249,10 @@ private:
   }
 
   [[nodiscard]] std::string load(const std::string& path) const {
-    const auto at = find(path, false);
+    const auto position = find(path, false);
     // O_NONBLOCK, because opening a pipe would block.
     const descriptor file{
-      ::openat(at.folder.get(), at.name.c_str(),
+      ::openat(position.folder.get(), position.name.c_str(),
                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     check(file.get(), path);
     struct stat info {};
@@ -302,9 +302,9 @@ private:
   /// Writes a temporary file and renames it, so that no reader sees a partial
   /// file.
   void store(const std::string& path, std::string_view text) const {
-    const auto at = find(path, true);
-    const auto folder = at.folder.get();
-    const auto fresh = '.' + at.name + ".tertulia";
+    const auto position = find(path, true);
+    const auto folder = position.folder.get();
+    const auto fresh = '.' + position.name + ".tertulia";
     ::unlinkat(folder, fresh.c_str(), 0); // left by a program that has died
     const descriptor file{
       ::openat(folder, fresh.c_str(),
@@ -312,7 +312,8 @@ private:
     check(file.get(), path);
     try {
       struct stat old {};
-      if (::fstatat(folder, at.name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0)
+      if (::fstatat(folder, position.name.c_str(), &old, AT_SYMLINK_NOFOLLOW)
+          == 0)
         check(::fchmod(file.get(), old.st_mode & 0777), path);
       while (!text.empty()) {
         const auto written = ::write(file.get(), text.data(), text.size());
@@ -320,7 +321,8 @@ private:
         text.remove_prefix(static_cast<std::size_t>(written));
       }
       check(::fsync(file.get()), path);
-      check(::renameat(folder, fresh.c_str(), folder, at.name.c_str()), path);
+      check(::renameat(folder, fresh.c_str(), folder, position.name.c_str()),
+            path);
     } catch (...) {
       ::unlinkat(folder, fresh.c_str(), 0);
       throw;
@@ -330,14 +332,14 @@ private:
   /// Removes a file, whatever its current content.
   void remove(const std::string& path) const {
     try {
-      const auto at = find(path, false);
+      const auto position = find(path, false);
       struct stat info {};
-      check(::fstatat(at.folder.get(), at.name.c_str(), &info,
+      check(::fstatat(position.folder.get(), position.name.c_str(), &info,
                       AT_SYMLINK_NOFOLLOW),
             path);
       if (!S_ISREG(info.st_mode))
         throw status_error{errc::permission_denied, path + " is no file"};
-      check(::unlinkat(at.folder.get(), at.name.c_str(), 0), path);
+      check(::unlinkat(position.folder.get(), position.name.c_str(), 0), path);
     } catch (const status_error& x) {
       if (x.code() != errc::not_found)
         throw;

@@ -26,7 +26,7 @@ public:
   /// The model gives this answer if the last message contains the text. A
   /// result of a tool is matched as `name output`, with the output as JSON.
   struct cue {
-    std::string heard;
+    std::string received;
     tertulia::ai::message answer;
   };
 
@@ -42,7 +42,7 @@ public:
            Hear hear) const {
     const auto step = [answer = answer_to(history.back()),
                        hear = std::move(hear)] { return say(answer, hear); };
-    return ctx.run("generate", step);
+    return ctx.run_step("generate", step);
   }
 
   /// Answers a conversation without streaming.
@@ -54,21 +54,22 @@ public:
 
   /// Answers a request: `ai::define_model(rt, "scripted", model)`.
   tertulia::task<tertulia::ai::model_response>
-  operator()(tertulia::context, tertulia::ai::generate_request asked,
+  operator()(tertulia::context, tertulia::ai::generate_request request,
              tertulia::ai::model_output out) const {
-    return say(answer_to(asked.messages.back()),
+    return say(answer_to(request.messages.back()),
                [out](auto chunk) { return out.send(std::move(chunk)); });
   }
 
 private:
   [[nodiscard]] tertulia::ai::message
   answer_to(const tertulia::ai::message& last) const {
-    auto heard = last.text();
+    auto received = last.text();
     for (const auto& part : last.content)
       if (const auto* tool = part.as_response())
-        heard += tool->name + ' ' + tertulia::to_json_text(tool->output) + ' ';
+        received
+          += tool->name + ' ' + tertulia::to_json_text(tool->output) + ' ';
     for (const auto& [cue, answer] : script_)
-      if (heard.find(cue) != std::string::npos)
+      if (received.find(cue) != std::string::npos)
         return answer;
     return tertulia::ai::model_text("Tell me more.");
   }
@@ -105,8 +106,8 @@ inline const scripted_model model{{
 }};
 
 /// Returns the topic of messages: the last word.
-inline std::string topic_of(const std::vector<tertulia::ai::message>& said) {
-  auto text = said.back().text();
+inline std::string topic_of(const std::vector<tertulia::ai::message>& added) {
+  auto text = added.back().text();
   text.erase(text.find_last_not_of(".!?") + 1);
   return text.substr(text.find_last_of(' ') + 1);
 }

@@ -23,12 +23,14 @@ BOOST_DESCRIBE_STRUCT(chat_state, (), (messages))
 using moment = tertulia::snapshot_context<chat_state>;
 
 // Adds each input to the messages, except for "hm".
-tertulia::task<> listen(tertulia::context, tertulia::session<chat_state> sess,
+tertulia::task<> listen(tertulia::context,
+                        tertulia::agent_session<chat_state> sess,
                         tertulia::input<std::string> in,
                         tertulia::responder<tertulia::nothing> out) {
-  while (auto said = co_await in.next()) {
-    if (*said != "hm")
-      co_await sess.update([&](chat_state& x) { x.messages.push_back(*said); });
+  while (auto input = co_await in.next()) {
+    if (*input != "hm")
+      co_await sess.update(
+        [&](chat_state& x) { x.messages.push_back(*input); });
     co_await out.end_turn();
   }
 }
@@ -72,7 +74,7 @@ int main() {
     // --(callback-begin)--
     auto agent = tertulia::define_agent(
       rt, name, listen,
-      tertulia::with_session_store(tertulia::spawn_memory_store(system)),
+      tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)),
       tertulia::with_snapshot_callback(callback));
     // --(callback-end)--
 
@@ -82,8 +84,9 @@ int main() {
       talk.send(said);
     talk.close();
     std::cout << name << ":\n";
-    for (const auto& x : rt.run<std::vector<tertulia::snapshot<chat_state>>>(
-           "/session-store/" + name + "/listSnapshots",
+    for (const auto& x :
+         rt.run_action<std::vector<tertulia::snapshot<chat_state>>>(
+           "/snapshot-store/" + name + "/listSnapshots",
            tertulia::session_query{talk.output().session_id}))
       std::cout << "  index " << x.index << ", turn " << x.turn_index << ": "
                 << x.state.messages.size() << " messages\n";

@@ -24,11 +24,11 @@ struct chat_state {
 BOOST_DESCRIBE_STRUCT(chat_state, (), (messages))
 
 tertulia::task<std::string>
-chat(tertulia::context ctx, tertulia::session<chat_state> sess,
+chat(tertulia::context ctx, tertulia::agent_session<chat_state> sess,
      tertulia::input<std::string> in, tertulia::responder<std::string> out) {
   auto state = co_await sess.state();
-  while (auto said = co_await in.next()) {
-    state.messages = state.messages.with(ai::user_text(*said));
+  while (auto input = co_await in.next()) {
+    state.messages = state.messages.with(ai::user_text(*input));
     auto answer = co_await example::model.generate(
       ctx, state.messages, [&](auto word) { return out.send(word.text()); });
     state.messages = state.messages.with(*answer.message);
@@ -56,7 +56,7 @@ int main() {
   using enum tertulia::snapshot_event;
   auto agent = tertulia::define_agent(
     rt, "chatAgent", chat,
-    tertulia::with_session_store(tertulia::spawn_memory_store(system)),
+    tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)),
     tertulia::with_snapshot_callback(
       tertulia::snapshot_on{turn_end, invocation_end}));
   // --(snapshots-end)--
@@ -79,8 +79,8 @@ int main() {
 
   // --(list-begin)--
   auto list = [&](bool with_orphans) {
-    return rt.run<std::vector<tertulia::snapshot<chat_state>>>(
-      "/session-store/chatAgent/listSnapshots",
+    return rt.run_action<std::vector<tertulia::snapshot<chat_state>>>(
+      "/snapshot-store/chatAgent/listSnapshots",
       tertulia::session_query{result.session_id, with_orphans});
   };
   std::cout << list(false).size() << " active snapshots, of all:\n";

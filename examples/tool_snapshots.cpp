@@ -52,13 +52,13 @@ struct order {
 BOOST_DESCRIBE_STRUCT(order, (), (dishes, table))
 
 tertulia::task<json> add_dish(tertulia::context ctx, json dish) {
-  if (auto sess = ctx.session<ai::session<order>>())
+  if (auto sess = ctx.session<ai::chat_session<order>>())
     co_await sess->patch_custom([&](order& x) { x.dishes.push_back(dish); });
   co_return "noted";
 }
 
 tertulia::task<json> choose_table(tertulia::context ctx, json table) {
-  if (auto sess = ctx.session<ai::session<order>>())
+  if (auto sess = ctx.session<ai::chat_session<order>>())
     co_await sess->patch_custom([&](order& x) { x.table = table; });
   co_return "free";
 }
@@ -74,11 +74,11 @@ const example::scripted_model model{{
   {"chooseTable", ai::model_text("A churro for table 7!")},
 }};
 
-tertulia::task<> serve(tertulia::context ctx, ai::session<order> sess,
+tertulia::task<> serve(tertulia::context ctx, ai::chat_session<order> sess,
                        tertulia::input<ai::conversation_input> in,
                        ai::responder<tertulia::nothing> out) {
-  while (auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
+  while (auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
     auto messages
       = co_await generate(ctx, model, tools, co_await sess.messages());
     co_await out.send_text(messages.back().text());
@@ -100,12 +100,12 @@ int main() {
 
   auto talk = waiter.stream_bidi();
   talk.send_text("A churro, please, outside.");
-  for (const auto& item : talk.receive())
+  for (const auto& item : talk.responses())
     if (item.chunk)
       std::cout << item.chunk->text() << '\n';
   talk.close();
 
-  const auto snapshots = rt.run<std::vector<ai::agent_snapshot<order>>>(
+  const auto snapshots = rt.run_action<std::vector<ai::agent_snapshot<order>>>(
     "/snapshot-store/waiter/listSnapshots",
     tertulia::session_query{talk.output().session_id});
   for (const auto& x : snapshots)

@@ -25,7 +25,7 @@ struct claimant {
 
 /// A claimant that waits for the end of the holder.
 struct successor {
-  claimant who;
+  claimant owner;
   caf::typed_response_promise<void> answer;
 };
 
@@ -42,11 +42,11 @@ public:
 
   explicit leases_state(lease_actor::pointer self) : self_(self) {}
 
-  lease_actor::behavior_type run() {
+  lease_actor::behavior_type make_behavior() {
     self_->set_down_handler([this](caf::down_msg& x) { release(x.source); });
     return {
       [this](claim_atom, const session_ref& key, const lease_holder& connection,
-             if_live what) { return claim(key, connection, what); },
+             if_live rule) { return acquire(key, connection, rule); },
       [this](release_atom, const caf::actor_addr& session) {
         self_->demonitor(session);
         release(session);
@@ -55,68 +55,69 @@ public:
   }
 
 private:
-  caf::result<void> claim(const session_ref& key,
-                          const lease_holder& connection, if_live what) {
-    const claimant who{
+  caf::result<void> acquire(const session_ref& key,
+                            const lease_holder& connection, if_live rule) {
+    const claimant owner{
       caf::actor_cast<caf::actor_addr>(self_->current_sender()),
       connection.address()};
     const auto found = leases_.find(key);
     if (found == leases_.end()) {
-      watch(leases_.emplace(key, lease{who, nullptr}).first, who);
+      watch(leases_.emplace(key, lease{owner, nullptr}).first, owner);
       return caf::unit;
     }
-    auto& held = found->second;
-    if (what == if_live::refuse)
+    auto& lease = found->second;
+    if (rule == if_live::refuse)
       return fail(errc::failed_precondition,
                   "session " + key.id.str() + " has a live invocation already",
                   to_json_text(key));
-    const auto taken
+    const auto taken_over
       = fail(errc::cancelled, "another invocation took over the session");
-    if (held.next) {
-      held.next->answer.deliver(
+    if (lease.next) {
+      lease.next->answer.deliver(
         fail(errc::aborted, "a later invocation took over the session"));
-      forget(held.next->who.session);
+      stop_watching(lease.next->owner.session);
     } else {
-      tell(held.holder.connection, taken);
+      cancel_connection(lease.holder.connection, taken_over);
     }
-    watch(found, who);
-    held.next = std::make_unique<successor>();
-    held.next->who = who;
-    held.next->answer = self_->make_response_promise<void>();
-    return held.next->answer;
+    watch(found, owner);
+    lease.next = std::make_unique<successor>();
+    lease.next->owner = owner;
+    lease.next->answer = self_->make_response_promise<void>();
+    return lease.next->answer;
   }
 
   void release(const caf::actor_addr& session) {
-    const auto known = claims_.find(session);
-    if (known == claims_.end())
+    const auto claimant_entry = claimants_.find(session);
+    if (claimant_entry == claimants_.end())
       return;
-    const auto found = known->second;
-    claims_.erase(known);
-    auto& held = found->second;
-    if (held.holder.session != session) {
-      held.next.reset(); // the successor no longer waits
-    } else if (held.next) {
-      const auto next = std::move(held.next);
-      held.holder = next->who;
+    const auto found = claimant_entry->second;
+    claimants_.erase(claimant_entry);
+    auto& lease = found->second;
+    if (lease.holder.session != session) {
+      lease.next.reset(); // the successor no longer waits
+    } else if (lease.next) {
+      const auto next = std::move(lease.next);
+      lease.holder = next->owner;
       static_cast<caf::response_promise&>(next->answer).deliver(caf::unit);
     } else {
       leases_.erase(found);
     }
   }
 
-  void watch(lease_map::iterator what, const claimant& who) {
-    claims_.emplace(who.session, what);
+  void watch(lease_map::iterator place, const claimant& owner) {
+    claimants_.emplace(owner.session, place);
     // The session may have ended before its claim arrived: CAF then sends the
     // down message at once.
     self_->monitor(self_->current_sender());
   }
 
-  void forget(const caf::actor_addr& session) {
+  void stop_watching(const caf::actor_addr& session) {
     self_->demonitor(session);
-    claims_.erase(session);
+    claimants_.erase(session);
   }
 
-  void tell(const caf::actor_addr& connection, const caf::error& reason) {
+  void cancel_connection(const caf::actor_addr& connection,
+                         const caf::error& reason) {
     if (const auto to = caf::actor_cast<lease_holder>(connection))
       self_->send(to, cancel_atom_v, reason);
   }
@@ -125,7 +126,7 @@ private:
   lease_map leases_;
   // By session actor. Each is the holder of a lease or its successor; both keep
   // the lease in the map.
-  std::unordered_map<caf::actor_addr, lease_map::iterator> claims_;
+  std::unordered_map<caf::actor_addr, lease_map::iterator> claimants_;
 };
 
 } // namespace
@@ -133,7 +134,7 @@ private:
 lease_actor spawn_leases(caf::actor_system& system) {
   return system.spawn<caf::hidden>(
     [](lease_actor::stateful_pointer<leases_state> self) {
-      return self->state.run();
+      return self->state.make_behavior();
     });
 }
 

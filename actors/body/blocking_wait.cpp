@@ -9,7 +9,7 @@ namespace tertulia::detail {
 void blocking_wait_base::abort(const caf::error& reason) {
   fail_with(reason);
   if (job_->abandon()) {
-    owner().claim(id_);
+    owner().take_wait(id_);
     wake();
   }
 }
@@ -21,7 +21,7 @@ blocking_wait_base::~blocking_wait_base() {
 
 bool blocking_wait_base::submit() {
   auto& at = owner();
-  id_ = at.enlist(*this);
+  id_ = at.register_wait(*this);
   // The handle keeps the actor alive, and with it this frame, until the work is
   // done.
   const auto queued = at.services().blocking.submit(
@@ -32,7 +32,7 @@ bool blocking_wait_base::submit() {
     suspend();
     return true;
   }
-  at.claim(std::exchange(id_, 0));
+  at.take_wait(std::exchange(id_, 0));
   fail_with(fail(errc::resource_exhausted,
                  "too many blocking calls wait for a thread"));
   return false;

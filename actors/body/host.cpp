@@ -10,14 +10,14 @@
 
 namespace tertulia::detail {
 
-std::uint64_t host::enlist(wait& x) {
-  enlisted_.push_back(enlisted{++last_id_, &x, time_point::max()});
+std::uint64_t host::register_wait(wait& x) {
+  wait_entries_.push_back(wait_entry{++last_id_, &x, time_point::max()});
   return last_id_;
 }
 
-std::uint64_t host::enlist(wait& x, caf::timespan within, bool vital) {
+std::uint64_t host::register_wait(wait& x, caf::timespan within, bool vital) {
   const auto due = later(self_->clock().now(), within);
-  enlisted_.push_back(enlisted{++last_id_, &x, due, vital});
+  wait_entries_.push_back(wait_entry{++last_id_, &x, due, vital});
   // One tick is pending, for the earliest time-out. If its wait ends in time,
   // the tick stays and serves the next time-out, so most waits cost the timer
   // nothing.
@@ -30,27 +30,27 @@ std::uint64_t host::enlist(wait& x, caf::timespan within, bool vital) {
   return last_id_;
 }
 
-wait* host::claim(std::uint64_t id) noexcept {
-  const auto found = std::find_if(enlisted_.begin(), enlisted_.end(),
+wait* host::take_wait(std::uint64_t id) noexcept {
+  const auto found = std::find_if(wait_entries_.begin(), wait_entries_.end(),
                                   [=](const auto& x) { return x.id == id; });
-  if (found == enlisted_.end())
+  if (found == wait_entries_.end())
     return nullptr;
-  auto* result = found->who;
-  enlisted_.erase(found);
+  auto* result = found->waiter;
+  wait_entries_.erase(found);
   return result;
 }
 
-void host::watch_for(std::uint64_t id, const caf::actor_addr& other) {
+void host::watch_peer(std::uint64_t id, const caf::actor_addr& other) {
   // Answered requests are removed here: only few are pending at a time.
-  std::erase_if(asked_, [this](const auto& x) {
+  std::erase_if(monitored_requests_, [this](const auto& x) {
     const auto answered
-      = std::none_of(enlisted_.begin(), enlisted_.end(),
+      = std::none_of(wait_entries_.begin(), wait_entries_.end(),
                      [&](const auto& y) { return y.id == x.second; });
     if (answered)
       self_->demonitor(x.first);
     return answered;
   });
-  asked_.emplace_back(other, id);
+  monitored_requests_.emplace_back(other, id);
   self_->monitor(caf::actor_cast<caf::strong_actor_ptr>(other));
 }
 
@@ -62,7 +62,7 @@ void host::disarm(std::uint64_t id) {
   self_->send(services().timer, disarm_atom_v, id);
 }
 
-void host::expire() {
+void host::expire_waits() {
   const auto now = self_->clock().now();
   // A tick before `next_expiry_` is stale: it was sent before it was disarmed.
   if (now < next_expiry_)
@@ -70,9 +70,9 @@ void host::expire() {
   next_expiry_ = time_point::max();
   std::vector<wait*> late;
   auto lost = false;
-  for (const auto& x : enlisted_)
+  for (const auto& x : wait_entries_)
     if (x.due <= now) {
-      late.push_back(x.who);
+      late.push_back(x.waiter);
       lost = lost || x.vital;
     } else {
       next_expiry_ = std::min(next_expiry_, x.due);
@@ -83,23 +83,24 @@ void host::expire() {
     x->abort(fail(errc::deadline_exceeded, "no answer came in time"));
   if (lost)
     root.cancel(fail(errc::deadline_exceeded,
-                     "the session did not answer in time: what its store has "
-                     "kept is unknown"));
+                     "the session did not answer in time: it is "
+                     "unknown what its store has saved"));
 }
 
 void host::abort_waits_for(const caf::actor_addr& other,
                            const caf::error& reason) {
-  for (const auto& [address, id] : asked_)
+  for (const auto& [address, id] : monitored_requests_)
     if (address == other)
-      if (auto* waiting = claim(id))
+      if (auto* waiting = take_wait(id))
         waiting->abort(reason);
-  std::erase_if(asked_, [&](const auto& x) { return x.first == other; });
+  std::erase_if(monitored_requests_,
+                [&](const auto& x) { return x.first == other; });
 }
 
 void host::forget_waits() {
   if (next_expiry_ != time_point::max())
     disarm(expiry_id);
-  for (const auto& [other, id] : asked_)
+  for (const auto& [other, id] : monitored_requests_)
     self_->demonitor(other);
 }
 

@@ -9,10 +9,10 @@ namespace tertulia::detail {
 caf::error inbox::accept(payload value) {
   if (closed_)
     return fail(errc::failed_precondition, "the input is closed");
-  if (granted_ == 0)
+  if (client_credit_ == 0)
     return fail(errc::resource_exhausted,
                 "an input was sent without credit for it");
-  --granted_;
+  --client_credit_;
   queue_.push_back(std::move(value));
   wake_reader();
   return caf::none;
@@ -32,9 +32,9 @@ std::optional<payload> inbox::take() {
                                            static_cast<std::ptrdiff_t>(head_)));
     head_ = 0;
   }
-  ++taken_;
+  ++taken_count_;
   if (window_ > 0)
-    ++owed_;
+    ++due_credit_;
   return result;
 }
 

@@ -23,7 +23,7 @@ public:
 
   explicit timer_state(timer_actor::pointer self) : self_(self) {}
 
-  timer_actor::behavior_type run() {
+  timer_actor::behavior_type make_behavior() {
     return {
       [this](arm_atom, std::uint64_t id, caf::timespan delay) {
         arm(client{caf::actor_cast<caf::actor_addr>(self_->current_sender()),
@@ -41,21 +41,21 @@ public:
 private:
   using client = std::pair<caf::actor_addr, std::uint64_t>;
 
-  void arm(const client& who, time_point when) {
+  void arm(const client& who, time_point due) {
     // The client may arm the id again while its earlier tick is pending: the
     // new time replaces it.
     disarm(who);
-    due_.emplace(who, queue_.emplace(when, who));
-    tick_at(when);
+    due_.emplace(who, queue_.emplace(due, who));
+    tick_at(due);
   }
 
-  /// Schedules a tick at `when`, unless one is scheduled at that time or
+  /// Schedules a tick at `due`, unless one is scheduled at that time or
   /// before. The earlier tick then schedules the next one.
-  void tick_at(time_point when) {
-    if (!ticks_.empty() && ticks_.back() <= when)
+  void tick_at(time_point due) {
+    if (!ticks_.empty() && ticks_.back() <= due)
       return;
-    ticks_.push_back(when);
-    self_->scheduled_send(self_, when, caf::tick_atom_v);
+    ticks_.push_back(due);
+    self_->scheduled_send(self_, due, caf::tick_atom_v);
   }
 
   void disarm(const client& who) {
@@ -94,7 +94,7 @@ private:
 timer_actor spawn_timer(caf::actor_system& system) {
   return system.spawn<caf::hidden>(
     [](timer_actor::stateful_pointer<timer_state> self) {
-      return self->state.run();
+      return self->state.make_behavior();
     });
 }
 

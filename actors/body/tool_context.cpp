@@ -13,10 +13,10 @@ namespace {
 task<json> next_answer(context ctx, json question) {
   const auto answers
     = detail::access::make<input<json>>(detail::access::owner(ctx));
-  auto said = co_await answers.next();
-  if (!said)
+  auto reply = co_await answers.next();
+  if (!reply)
     throw interrupt_error(question);
-  co_return std::move(*said);
+  co_return std::move(*reply);
 }
 
 } // namespace

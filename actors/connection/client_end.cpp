@@ -43,68 +43,68 @@ caf::error with_state(const caf::error& reason, const payload& state) {
 } // namespace
 
 void client_end::on(chunk_batch&& x) {
-  if (over_)
+  if (ended_)
     return;
   if (x.first != next_chunk_)
-    return lost(fail(errc::data_loss, "expected chunk "
-                                        + std::to_string(next_chunk_) + ", got "
-                                        + std::to_string(x.first)));
+    return on_lost(
+      fail(errc::data_loss, "expected chunk " + std::to_string(next_chunk_)
+                              + ", got " + std::to_string(x.first)));
   // An empty batch would take memory and spend no credit.
   if (x.size == 0)
-    return lost(fail(errc::data_loss, "a batch has no chunks"));
+    return on_lost(fail(errc::data_loss, "a batch has no chunks"));
   if (!has_room_for(x.size))
-    return lost(overrun());
+    return on_lost(overrun_error());
   next_chunk_ += x.size;
-  spent(x.size);
+  count_arrived(x.size);
   input_credit_ += x.input_credit;
   unread_.emplace_back(std::move(x));
 }
 
 void client_end::on(const turn_end& x) {
-  if (over_)
+  if (ended_)
     return;
   if (!has_room_for(1))
-    return lost(overrun());
-  spent(1);
+    return on_lost(overrun_error());
+  count_arrived(1);
   input_credit_ += x.input_credit;
   unread_.emplace_back(x);
 }
 
-void client_end::on(finished&& x) {
-  if (over_)
+void client_end::on(completion&& x) {
+  if (ended_)
     return;
   if (!x.reason && x.chunks != next_chunk_)
-    return lost(
+    return on_lost(
       fail(errc::data_loss, std::to_string(x.chunks) + " chunks were sent, "
                               + std::to_string(next_chunk_) + " arrived"));
-  over_ = true;
+  ended_ = true;
   taken_inputs_ = x.inputs;
   failure_ = std::move(x.reason);
   (failure_ ? state_ : output_) = std::move(x.output);
 }
 
-void client_end::explain_failure() {
+void client_end::add_state_to_failure() {
   if (failure_ && state_)
     failure_ = with_state(failure_, state_);
 }
 
-void client_end::lost(caf::error reason) {
-  if (std::exchange(over_, true))
+void client_end::on_lost(caf::error reason) {
+  if (std::exchange(ended_, true))
     return;
   failure_ = std::move(reason);
 }
 
 void client_end::reject(caf::error reason) {
-  over_ = true;
+  ended_ = true;
   unread_.clear();
-  held_ = 0;
+  unread_count_ = 0;
   if (!failure_)
     failure_ = std::move(reason);
 }
 
 client_end::arrival client_end::next() const noexcept {
   if (unread_.empty())
-    return over_ ? arrival::over : arrival::none;
+    return ended_ ? arrival::end : arrival::none;
   return std::holds_alternative<turn_end>(unread_.front()) ? arrival::turn_end
                                                            : arrival::chunks;
 }
@@ -112,35 +112,35 @@ client_end::arrival client_end::next() const noexcept {
 chunk_batch client_end::take_chunks() {
   auto result = std::move(std::get<chunk_batch>(unread_.front()));
   unread_.pop_front();
-  held_ -= result.size;
+  unread_count_ -= result.size;
   return result;
 }
 
 void client_end::take_turn_end() {
   unread_.pop_front();
-  --held_;
-  consumed(1);
+  --unread_count_;
+  count_consumed(1);
 }
 
 void client_end::drop_unread() {
   for (const auto& x : unread_) {
     const auto* batch = std::get_if<chunk_batch>(&x);
-    consumed(batch != nullptr ? batch->size : 1);
+    count_consumed(batch != nullptr ? batch->size : 1);
   }
   unread_.clear();
-  held_ = 0;
+  unread_count_ = 0;
 }
 
 std::uint32_t client_end::credit_due(bool waiting) noexcept {
-  if (over_)
+  if (ended_)
     return 0;
   if (window_ == 0) {
     consumed_ = 0;
-    if (!waiting || granted_ > 0)
+    if (!waiting || granted_credit_ > 0)
       return 0;
     // A snapshot notice does not wait for credit. The connection counts such a
     // chunk as a debt, so the grant covers it as well.
-    return static_cast<std::uint32_t>(1 - std::exchange(granted_, 1));
+    return static_cast<std::uint32_t>(1 - std::exchange(granted_credit_, 1));
   }
   // Half a window at a time: the body never starves, and many chunks share one
   // credit message.
@@ -152,35 +152,36 @@ std::uint32_t client_end::take_credit() noexcept {
   return window_ == 0 ? 0 : result;
 }
 
-void client_end::spent(std::uint32_t count) noexcept {
-  const auto left = std::int64_t{granted_} - count;
-  granted_ = static_cast<std::int32_t>(
+void client_end::count_arrived(std::uint32_t count) noexcept {
+  const auto left = std::int64_t{granted_credit_} - count;
+  granted_credit_ = static_cast<std::int32_t>(
     std::max(left, -static_cast<std::int64_t>(max_window)));
-  held_ += count;
+  unread_count_ += count;
 }
 
 bool client_end::has_room_for(std::uint32_t count) const noexcept {
   // Generous allowance beyond the window for messages that may precede their
   // credit: the one chunk of a rendezvous and the notice of a snapshot.
   constexpr std::uint64_t ahead = 16;
-  return std::uint64_t{held_} + count <= window_ + ahead;
+  return std::uint64_t{unread_count_} + count <= window_ + ahead;
 }
 
-caf::error client_end::overrun() const {
+caf::error client_end::overrun_error() const {
   return fail(errc::resource_exhausted,
               "the connection sent more than it had credit for: over "
-                + std::to_string(held_) + " chunks are unread, of a window of "
+                + std::to_string(unread_count_)
+                + " chunks are unread, of a window of "
                 + std::to_string(window_));
 }
 
-caf::error client_end::refusal() const {
+caf::error client_end::send_error() const {
   // A cancel or close by the client takes precedence: the client knows of it,
   // while the action may end sooner or later.
   if (cancelled_)
     return fail(errc::cancelled, "the connection was cancelled");
   if (closed_)
     return fail(errc::failed_precondition, "the input is closed");
-  if (over_)
+  if (ended_)
     return failure_
              ? failure_
              : fail(errc::failed_precondition, "the connection has finished");

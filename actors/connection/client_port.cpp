@@ -10,55 +10,55 @@ port_state::port_state(connection_actor::pointer self, chunk_sink client,
 
 void port_state::on(const chunk_credit& x) {
   credit_ += x.chunks;
-  drain();
+  send_pending();
 }
 
-void port_state::took_input() {
+void port_state::count_input() {
   ++inputs_;
-  ++owed_inputs_;
-  drain();
+  ++due_input_credit_;
+  send_pending();
 }
 
 void port_state::send(payload batch) {
-  push(std::move(batch));
+  enqueue(std::move(batch));
 }
 
 void port_state::end_turn() {
-  push({});
+  enqueue({});
 }
 
 void port_state::finish(payload output, caf::error reason) {
-  if (last_)
+  if (completion_)
     return;
-  last_.emplace(std::move(output), std::move(reason), 0, inputs_);
-  drain();
+  completion_.emplace(std::move(output), std::move(reason), 0, inputs_);
+  send_pending();
 }
 
-void port_state::push(payload batch) {
-  if (last_)
+void port_state::enqueue(payload batch) {
+  if (completion_)
     return;
-  waiting_.push_back(std::move(batch));
-  drain();
+  pending_.push_back(std::move(batch));
+  send_pending();
 }
 
-void port_state::drain() {
-  while (credit_ > 0 && !waiting_.empty()) {
+void port_state::send_pending() {
+  while (credit_ > 0 && !pending_.empty()) {
     --credit_;
-    auto next = std::move(waiting_.front());
-    waiting_.pop_front();
+    auto next = std::move(pending_.front());
+    pending_.pop_front();
     if (next)
       self_->send(client_, chunk_batch{sent_++, 1, std::move(next)});
     else
       self_->send(client_, turn_end{turns_++});
   }
-  if (!waiting_.empty())
+  if (!pending_.empty())
     return;
-  if (last_) {
-    last_->chunks = sent_;
-    self_->send(client_, std::move(*last_));
+  if (completion_) {
+    completion_->chunks = sent_;
+    self_->send(client_, std::move(*completion_));
     self_->quit();
-  } else if (owed_inputs_ > 0) {
-    self_->send(client_, input_credit{std::exchange(owed_inputs_, 0)});
+  } else if (due_input_credit_ > 0) {
+    self_->send(client_, input_credit{std::exchange(due_input_credit_, 0)});
   }
 }
 

@@ -17,7 +17,7 @@ namespace tertulia::detail {
 namespace {
 
 /// Returns the error of a conversation that has lost one of its actors.
-caf::error lost_part(const char* what, const caf::error& exit_reason) {
+caf::error lost_actor_error(const char* what, const caf::error& exit_reason) {
   return fail(errc::aborted, "the " + std::string{what}
                                + " was lost: " + caf::to_string(exit_reason));
 }
@@ -33,37 +33,38 @@ bool is_fault(errc code) noexcept {
 
 void connection_state::on_down(const caf::down_msg& x) {
   if (client_ && x.source == client_.address()) {
-    heard_ = true;
+    delivery_confirmed_ = true;
     return abort(fail(errc::cancelled, "the client is gone"));
   }
   if (session_ && x.source == session_.address()) {
     session_ = nullptr;
     if (leased_)
       self_->send(env_->leases, release_atom_v, x.source);
-    if (told_)
+    if (completion_sent_)
       return;
     if (concluded_)
-      return body_ ? deliver_last_word() : deliver_refusal();
-    return abort(lost_part("session", x.reason));
+      return body_ ? send_completion() : send_refusal();
+    return abort(lost_actor_error("session", x.reason));
   }
   if (responder_ && x.source == responder_.address()) {
     responder_ = nullptr;
     sink_ = client_;
-    if (!told_)
-      return abort(lost_part("responder", x.reason));
+    if (!completion_sent_)
+      return abort(lost_actor_error("responder", x.reason));
     if (x.reason) // it did not forward the completion message
-      self_->send(
-        sink_,
-        finished{{}, lost_part("responder", x.reason), out.sent(), in.taken()});
+      self_->send(sink_, completion{{},
+                                    lost_actor_error("responder", x.reason),
+                                    out.sent(),
+                                    in.taken_count()});
     return quit_if_done();
   }
-  abort_waits_for(x.source,
-                  fail(errc::unavailable, "nobody is there to answer: "
-                                            + caf::to_string(x.reason)));
+  abort_waits_for(x.source, fail(errc::unavailable,
+                                 "the actor was lost before it answered: "
+                                   + caf::to_string(x.reason)));
   for (auto* candidate : nested_)
     if (candidate->peer().address() == x.source)
-      candidate->lost(lost_connection(x.reason));
-  settle();
+      candidate->on_lost(lost_connection(x.reason));
+  drain();
 }
 
 void connection_state::conclude() {
@@ -81,12 +82,12 @@ void connection_state::conclude() {
         reason = current_exception_to_error();
       }
     }
-    say_last_word(std::move(output), std::move(reason));
+    set_outcome(std::move(output), std::move(reason));
   }
   quit_if_done();
 }
 
-void connection_state::say_last_word(payload output, caf::error reason) {
+void connection_state::set_outcome(payload output, caf::error reason) {
   concluded_ = true;
   output_ = std::move(output);
   reason_ = std::move(reason);
@@ -98,13 +99,13 @@ void connection_state::say_last_word(payload output, caf::error reason) {
   self_->request(session_, caf::infinite, caf::reset_atom_v)
     .then(
       [this](const session_view& x) {
-        keep_state(x);
+        set_output_state(x);
         end_session();
       },
       [this](const caf::error&) { end_session(); });
 }
 
-void connection_state::keep_state(const session_view& x) {
+void connection_state::set_output_state(const session_view& x) {
   try {
     output_ = action_->conversation()->client_state(x.content);
     if (remote_)
@@ -115,7 +116,7 @@ void connection_state::keep_state(const session_view& x) {
 }
 
 void connection_state::end_session() {
-  if (told_)
+  if (completion_sent_)
     return; // the session was lost meanwhile
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
@@ -123,57 +124,57 @@ void connection_state::end_session() {
   // again. So the message is sent after the session has ended, when nothing
   // that the session started can follow.
   if (!session_ || !leased_)
-    deliver_last_word();
+    send_completion();
 }
 
-void connection_state::deliver_last_word() {
-  told_ = true;
+void connection_state::send_completion() {
+  completion_sent_ = true;
   if (reason_) {
     const auto status = to_status(reason_);
     trace.set_error(status.code(), status.message());
     if (is_fault(status.code()))
       env_->log->warn("{} failed: {}", action_->info.key,
                       to_string(status.code()));
-    reason_ = for_client(std::move(reason_));
+    reason_ = client_error(std::move(reason_));
   }
   trace.end();
-  self_->send(sink_,
-              finished{std::move(output_), reason_, out.sent(), in.taken()});
+  self_->send(sink_, completion{std::move(output_), reason_, out.sent(),
+                                in.taken_count()});
   quit_if_done();
 }
 
-caf::error connection_state::for_client(caf::error reason) {
+caf::error connection_state::client_error(caf::error reason) {
   if (!remote_ || !reason)
     return reason;
   const auto status = to_status(reason);
   if (!status.is_unexpected())
     return reason;
-  if (!withheld_ || withheld_->text != status.message())
-    withheld_ = {status.message(),
-                 to_error(withhold(status, action_->info.key, *env_->log))};
-  return withheld_->instead;
+  if (!hidden_error_ || hidden_error_->text != status.message())
+    hidden_error_ = {status.message(),
+                     to_error(withhold(status, action_->info.key, *env_->log))};
+  return hidden_error_->replacement;
 }
 
 void connection_state::quit_if_done() {
   // A client must receive the completion message before the down message of
   // this actor. The responder forwards the completion message, so it ends
   // first.
-  if (!told_ || !ended_ || responder_)
+  if (!completion_sent_ || !body_ended_ || responder_)
     return;
-  if (heard_)
+  if (delivery_confirmed_)
     return self_->quit();
-  if (!std::exchange(is_asking_, true))
-    quit_once_heard();
+  if (!std::exchange(awaits_confirmation_, true))
+    quit_after_confirmation();
 }
 
-void connection_state::quit_once_heard() {
+void connection_state::quit_after_confirmation() {
   // Between nodes the down message of an actor can overtake its last messages:
   // if the actor is already dead when it is monitored, CAF sends the down
   // message at once. So the client first gets a request that CAF itself answers
   // in every actor.
   const auto quit = [this] { self_->quit(); };
   self_
-    ->request(caf::actor_cast<caf::actor>(client_), hearing_limit_,
+    ->request(caf::actor_cast<caf::actor>(client_), confirmation_timeout_,
               caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
     .then([quit](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
                  const std::string&) { quit(); },

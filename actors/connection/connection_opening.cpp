@@ -17,27 +17,27 @@
 
 namespace tertulia::detail {
 
-caf::result<opened> connection_state::start(open& x) {
+caf::result<open_result> connection_state::start(open_request& x) {
   if (client_)
     return fail(errc::failed_precondition, "the connection is open already");
   remote_ = x.client.node() != self_->node();
-  heard_ = !remote_;
+  delivery_confirmed_ = !remote_;
   const auto* conversation = action_->conversation();
   payload init;
-  session_opening how;
+  session_start start;
   try {
     if (conversation != nullptr) {
       if (x.init)
         init_ = action_->check_init(std::move(x.init));
-      how = conversation->opening(init_, x.options);
-      init_ = std::move(how.init);
+      start = conversation->make_session_start(init_, x.options);
+      init_ = std::move(start.init);
     } else {
       init = action_->check_init(std::move(x.init));
     }
   } catch (...) {
-    concluded_ = told_ = true;
+    concluded_ = completion_sent_ = true;
     self_->quit();
-    return for_client(current_exception_to_error());
+    return client_error(current_exception_to_error());
   }
   client_ = std::move(x.client);
   sink_ = client_;
@@ -52,60 +52,62 @@ caf::result<opened> connection_state::start(open& x) {
     const auto parent = parse_traceparent(x.options.trace_parent);
     trace = env_->traces.start(action_->info.key, parent ? &*parent : nullptr);
   }
-  opening_ = std::make_unique<opening>(*this);
-  opening_->answer = self_->make_response_promise<opened>();
+  start_state_ = std::make_unique<start_state>(*this);
+  start_state_->answer = self_->make_response_promise<open_result>();
   link_ = std::move(x.session);
-  auto answer = opening_->answer;
+  auto answer = start_state_->answer;
   if (conversation != nullptr)
-    open_session(std::move(how));
+    open_session(std::move(start));
   else
     start_body(std::move(init));
   return answer;
 }
 
-void connection_state::open_session(session_opening how) {
-  const auto what
+void connection_state::open_session(session_start start) {
+  const auto conversation
     = std::static_pointer_cast<const conversation_action>(action_);
-  leased_ = static_cast<bool>(what->policy.store);
+  leased_ = static_cast<bool>(conversation->policy.store);
   if (!leased_)
-    how.session = session_id{make_uuid()};
-  const auto id = how.session;
-  session_ = spawn_session(*self_, env_, what, std::move(how),
+    start.session = session_id{make_uuid()};
+  const auto id = start.session;
+  session_ = spawn_session(*self_, env_, conversation, std::move(start),
                            leased_ ? lease_holder{self_} : lease_holder{});
   self_->monitor(session_);
   if (!leased_)
     return start_conversation(id);
-  opening_->id = enlist(*opening_, what->policy.store_within);
+  start_state_->id
+    = register_wait(*start_state_, conversation->policy.store_within);
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
       [this](const session_view& x) {
         if (concluded_)
           return;
-        claim(opening_->id);
+        take_wait(start_state_->id);
         start_conversation(x.id);
       },
       [this](caf::error& reason) { refuse(std::move(reason)); });
 }
 
 void connection_state::start_conversation(const session_id& id) {
-  const auto what
+  const auto conversation
     = std::static_pointer_cast<const conversation_action>(action_);
-  responder_ = spawn_responder(*self_, what, self_->ctrl(), client_, session_);
+  responder_
+    = spawn_responder(*self_, conversation, self_->ctrl(), client_, session_);
   self_->monitor(responder_);
   sink_ = responder_;
-  link_ = session_link{id, session_, responder_, what->kind};
+  link_ = session_link{id, session_, responder_, conversation->kind};
   start_body({});
 }
 
 void connection_state::start_body(payload init) {
   env_->log->debug("{} opened", action_->info.key);
   // The answer is sent before the body sends anything.
-  std::exchange(opening_, nullptr)
-    ->answer.deliver(opened{connection_actor{self_}, in.window()});
+  std::exchange(start_state_, nullptr)
+    ->answer.deliver(open_result{connection_actor{self_}, in.window()});
   body_.emplace(
-    action_->run(access::make<context>(*this, trace), std::move(init)));
+    action_->start_body(access::make<context>(*this, trace), std::move(init)));
   schedule(access::start(*body_, body_end_, root));
-  settle();
+  drain();
 }
 
 void connection_state::refuse(caf::error reason) {
@@ -113,21 +115,21 @@ void connection_state::refuse(caf::error reason) {
     return;
   concluded_ = true;
   reason_ = std::move(reason);
-  claim(opening_->id);
+  take_wait(start_state_->id);
   // As before a completion message, the session ends before the answer is sent:
   // the client can then open the session again.
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
   else
-    deliver_refusal();
+    send_refusal();
 }
 
-void connection_state::deliver_refusal() {
-  told_ = true; // the answer replaces the completion message
+void connection_state::send_refusal() {
+  completion_sent_ = true; // the answer replaces the completion message
   const auto status = to_status(reason_);
   trace.set_error(status.code(), status.message());
   trace.end();
-  opening_->answer.deliver(for_client(std::move(reason_)));
+  start_state_->answer.deliver(client_error(std::move(reason_)));
   self_->quit();
 }
 

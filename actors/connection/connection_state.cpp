@@ -23,11 +23,11 @@ connection_state::~connection_state() {
   }
   if (session_)
     self_->send_exit(session_, caf::exit_reason::kill);
-  if (!told_) {
+  if (!completion_sent_) {
     if (body_)
-      deliver_last_word();
+      send_completion();
     else
-      deliver_refusal();
+      send_refusal();
   }
   if (deadline)
     disarm(deadline_id);
@@ -38,27 +38,27 @@ connection_state::~connection_state() {
 }
 
 host_actor::behavior_type
-connection_state::run(std::shared_ptr<environment> env,
-                      std::shared_ptr<const action> what) {
+connection_state::make_behavior(std::shared_ptr<environment> env,
+                                std::shared_ptr<const action> action) {
   env_ = std::move(env);
-  action_ = std::move(what);
+  action_ = std::move(action);
   self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
   self_->set_exit_handler([this](caf::exit_msg&) {
-    hearing_limit_ = longest_hearing_of_a_stop;
-    if (is_asking_)
-      return quit_once_heard();
-    abort(fail(errc::unavailable, "the connection was told to stop"));
+    confirmation_timeout_ = max_confirmation_wait_on_stop;
+    if (awaits_confirmation_)
+      return quit_after_confirmation();
+    abort(fail(errc::unavailable, "the connection was stopped"));
   });
   return {
-    [this](open& x) { return start(x); },
+    [this](open_request& x) { return start(x); },
     [this](turn_input& x) { return take_input(x); },
     [this](chunk_credit x) {
       out.grant(x.chunks);
-      settle();
+      drain();
     },
     [this](caf::close_atom) {
       in.close();
-      settle();
+      drain();
     },
     [this](cancel_atom) {
       abort(fail(errc::cancelled, "the client cancelled"));
@@ -66,42 +66,42 @@ connection_state::run(std::shared_ptr<environment> env,
     [this](chunk_batch& x) {
       if (auto* from = nested())
         from->on(std::move(x));
-      settle();
+      drain();
     },
     [this](input_credit x) {
       if (auto* from = nested())
         from->on(x);
-      settle();
+      drain();
     },
     [this](turn_end x) {
       if (auto* from = nested())
         from->on(x);
-      settle();
+      drain();
     },
-    [this](finished& x) {
+    [this](completion& x) {
       if (auto* from = nested())
         from->on(std::move(x));
-      settle();
+      drain();
     },
     [this](caf::tick_atom, std::uint64_t id) {
       if (id == deadline_id)
         return abort(fail(errc::deadline_exceeded,
                           "the connection's deadline has passed"));
       if (id == expiry_id)
-        expire();
-      else if (auto* x = claim(id))
+        expire_waits();
+      else if (auto* x = take_wait(id))
         x->wake();
-      settle();
+      drain();
     },
     [this](done_atom, std::uint64_t id) {
-      if (auto* x = claim(id))
+      if (auto* x = take_wait(id))
         x->wake();
-      settle();
+      drain();
     },
-    [this](claim_atom) { return lend_credit(); },
+    [this](claim_atom) { return reserve_credit(); },
     [this](release_atom) {
       out.release();
-      settle();
+      drain();
     },
     [this](spend_atom, std::uint32_t chunks) { out.spend(chunks); },
     [this](cancel_atom, const caf::error& reason) { abort(reason); },
@@ -110,17 +110,17 @@ connection_state::run(std::shared_ptr<environment> env,
 
 // -- the body -----------------------------------------------------------------
 
-void connection_state::settle() {
+void connection_state::drain() {
   do {
-    ready_.run();
-    if (ended_)
+    scheduled_.run();
+    if (body_ended_)
       return conclude();
     flush();
-  } while (!ready_.empty()); // flush cancels if a chunk cannot be encoded
+  } while (!scheduled_.empty()); // flush cancels if a chunk cannot be encoded
   // Only blocking work still runs after a cancel, and it may run for long. The
   // client does not wait for it; the frame must.
   if (root.cancelled() && !concluded_)
-    say_last_word({}, root.reason());
+    set_outcome({}, root.reason());
 }
 
 void connection_state::flush() {
@@ -161,7 +161,7 @@ void connection_state::detach(nested_connection& x) noexcept {
 
 // -- handlers -----------------------------------------------------------------
 
-caf::result<void> connection_state::lend_credit() {
+caf::result<void> connection_state::reserve_credit() {
   if (out.reserve())
     return caf::unit;
   auto promise = self_->make_response_promise<void>();
@@ -176,23 +176,23 @@ caf::result<void> connection_state::take_input(turn_input& x) {
     out.grant(x.chunk_credit);
   caf::error refused;
   if (root.cancelled()) {
-    refused = for_client(root.reason());
+    refused = client_error(root.reason());
   } else if (concluded_) {
-    refused = reason_ ? for_client(reason_)
+    refused = reason_ ? client_error(reason_)
                       : fail(errc::failed_precondition,
                              "the connection has finished");
   } else {
     try {
       refused = in.accept(action_->check_input(std::move(x.value)));
     } catch (...) {
-      refused = for_client(current_exception_to_error());
+      refused = client_error(current_exception_to_error());
     }
     // After a close the input was merely late. With any other refusal the
     // client cannot be served.
     if (refused && !in.closed())
       abort(refused);
   }
-  settle();
+  drain();
   if (refused)
     return refused;
   return caf::unit;
@@ -201,7 +201,7 @@ caf::result<void> connection_state::take_input(turn_input& x) {
 void connection_state::abort(const caf::error& reason) {
   root.cancel(reason);
   if (body_)
-    settle();
+    drain();
   else if (client_)
     refuse(reason);
   else

@@ -37,8 +37,8 @@ public:
   /// Sends the completion message if it was not sent: the actor was killed.
   ~connection_state();
 
-  host_actor::behavior_type run(std::shared_ptr<environment> env,
-                                std::shared_ptr<const action> what);
+  host_actor::behavior_type make_behavior(std::shared_ptr<environment> env,
+                                          std::shared_ptr<const action> action);
 
   // -- host -------------------------------------------------------------------
 
@@ -47,11 +47,11 @@ public:
   }
 
   [[nodiscard]] const std::shared_ptr<const action>&
-  what() const noexcept override {
+  hosted_action() const noexcept override {
     return action_;
   }
 
-  void settle() override;
+  void drain() override;
   void flush() override;
   void end_turn() override;
   void attach(nested_connection& x) override;
@@ -61,50 +61,51 @@ private:
   /// Longest time that a client of another node may take for the messages up to
   /// the completion message. A stopping runtime waits for each of its
   /// connections, and a client that does not respond must not delay it.
-  static constexpr caf::timespan longest_hearing = std::chrono::minutes{1};
-  static constexpr caf::timespan longest_hearing_of_a_stop
+  static constexpr caf::timespan max_confirmation_wait
+    = std::chrono::minutes{1};
+  static constexpr caf::timespan max_confirmation_wait_on_stop
     = std::chrono::seconds{2};
 
   /// Listener for the end of the body.
   class body_end final : public task_listener {
   public:
-    explicit body_end(connection_state& of) noexcept : of_(of) {}
+    explicit body_end(connection_state& of) noexcept : owner_(of) {}
 
     void on_task_end() noexcept override {
-      of_.ended_ = true;
+      owner_.body_ended_ = true;
     }
 
   private:
-    connection_state& of_;
+    connection_state& owner_;
   };
 
   /// State that is needed until the body starts. As a wait it limits the time
   /// for opening a session, which may need its store.
-  class opening final : public wait {
+  class start_state final : public wait {
   public:
-    explicit opening(connection_state& of) noexcept : of_(of) {}
+    explicit start_state(connection_state& of) noexcept : owner_(of) {}
 
     void abort(const caf::error& reason) override {
-      of_.refuse(reason);
+      owner_.refuse(reason);
     }
 
-    caf::typed_response_promise<opened> answer;
+    caf::typed_response_promise<open_result> answer;
     std::uint64_t id = 0; // number of the wait; 0 if it is not registered
 
   private:
-    connection_state& of_;
+    connection_state& owner_;
   };
 
   // -- handlers ---------------------------------------------------------------
 
-  caf::result<opened> start(open& x);
-  void open_session(session_opening how);
+  caf::result<open_result> start(open_request& x);
+  void open_session(session_start start);
   void start_conversation(const session_id& id);
   void start_body(payload init);
   void refuse(caf::error reason);
-  void deliver_refusal();
+  void send_refusal();
   caf::result<void> take_input(turn_input& x);
-  caf::result<void> lend_credit();
+  caf::result<void> reserve_credit();
   void abort(const caf::error& reason);
   void on_down(const caf::down_msg& x);
   [[nodiscard]] nested_connection* nested() const noexcept;
@@ -112,44 +113,46 @@ private:
   // -- the end ----------------------------------------------------------------
 
   void conclude();
-  void say_last_word(payload output, caf::error reason);
-  void keep_state(const session_view& x);
+  void set_outcome(payload output, caf::error reason);
+  void set_output_state(const session_view& x);
   void end_session();
-  void deliver_last_word();
+  void send_completion();
   void quit_if_done();
-  void quit_once_heard();
+  void quit_after_confirmation();
 
   /// Returns the error that the client may see. A client of another node gets
   /// an id instead of the text of an unexpected exception, which may hold
   /// anything; the log has both.
-  [[nodiscard]] caf::error for_client(caf::error reason);
+  [[nodiscard]] caf::error client_error(caf::error reason);
 
   std::shared_ptr<environment> env_;
   std::shared_ptr<const action> action_;
   chunk_sink client_;
-  chunk_sink sink_;        // the client, or the responder in front of it
-  bool remote_ = false;    // the client is on another node: encode here, where
-                           // an error can still be reported
-  bool ended_ = false;     // the body has ended
-  bool concluded_ = false; // the outcome is known
-  bool told_ = false;      // the completion message was sent
-  bool heard_ = false;     // the client has received it, is gone, or is local
-  bool is_asking_ = false; // the client was asked whether it has received it
-  caf::timespan hearing_limit_ = longest_hearing;
+  chunk_sink sink_;         // the client, or the responder in front of it
+  bool remote_ = false;     // the client is on another node: encode here, where
+                            // an error can still be reported
+  bool body_ended_ = false; // the body has ended
+  bool concluded_ = false;  // the outcome is known
+  bool completion_sent_ = false; // the completion message was sent
+  bool delivery_confirmed_
+    = false; // the client has received it, is gone, or is local
+  bool awaits_confirmation_
+    = false; // the client was asked whether it has received it
+  caf::timespan confirmation_timeout_ = max_confirmation_wait;
 
-  struct withheld_error {
+  struct hidden_error {
     std::string text;
-    caf::error instead;
+    caf::error replacement;
   };
-  std::optional<withheld_error>
-    withheld_; // keeps the id of an error that is reported again
+  std::optional<hidden_error>
+    hidden_error_; // keeps the id of an error that is reported again
 
   // Conversations only.
   session_actor session_; // null once it has ended
   bool leased_ = false;   // the session is in a store: others may know it
   responder_actor responder_;
-  std::unique_ptr<opening> opening_; // until the body starts
-  payload output_;                   // kept for the completion message
+  std::unique_ptr<start_state> start_state_; // until the body starts
+  payload output_;                           // kept for the completion message
   caf::error reason_;
 
   std::vector<nested_connection*> nested_;

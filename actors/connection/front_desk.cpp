@@ -24,40 +24,42 @@ public:
 
   explicit front_desk_state(front_desk_actor::pointer self) : self_(self) {}
 
-  front_desk_actor::behavior_type run(std::shared_ptr<environment> env) {
+  front_desk_actor::behavior_type
+  make_behavior(std::shared_ptr<environment> env) {
     env_ = std::move(env);
     self_->set_down_handler([this](caf::down_msg& x) {
-      live_.erase(x.source);
-      if (stopping_ && live_.empty())
+      connections_.erase(x.source);
+      if (stopping_ && connections_.empty())
         self_->quit();
     });
     self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
     return {
-      [this](open& x) { return admit(x); },
+      [this](open_request& x) { return admit(x); },
       [this](list_atom) { return action_list{env_->actions.list()}; },
     };
   }
 
 private:
-  caf::result<opened> admit(open& x) {
-    auto what = env_->actions.find(x.key);
-    if (auto reason = objection(x, what.get())) {
+  caf::result<open_result> admit(open_request& x) {
+    auto action = env_->actions.find(x.key);
+    if (auto reason = open_error(x, action.get())) {
       // An unknown key may hold anything, so it is not logged.
       env_->log->info("{} refused: {}",
-                      what ? what->info.key : "an unknown action",
+                      action ? action->info.key : "an unknown action",
                       to_string(code_of(reason)));
       return reason;
     }
-    const auto connection = self_->spawn(run_connection, env_, std::move(what));
+    const auto connection
+      = self_->spawn(make_connection, env_, std::move(action));
     self_->monitor(connection);
-    live_.emplace(connection.address(), connection);
+    connections_.emplace(connection.address(), connection);
     // The connection itself answers, so that the answer precedes its first
     // chunk.
     return self_->delegate(connection, std::move(x));
   }
 
   /// Returns why the connection cannot be opened; none if it can.
-  caf::error objection(const open& x, const action* what) const {
+  caf::error open_error(const open_request& x, const action* action) const {
     if (stopping_)
       return fail(errc::unavailable, "the runtime is stopping");
     if (!x.client)
@@ -70,39 +72,39 @@ private:
                                             + std::to_string(max_window));
     if (x.options.deadline.count() < 0)
       return fail(errc::invalid_argument, "$.options.deadline: is negative");
-    if (live_.size() >= env_->options.max_connections)
+    if (connections_.size() >= env_->options.max_connections)
       return fail(errc::resource_exhausted,
-                  "there are " + std::to_string(live_.size())
-                    + " connections, no more are allowed");
-    if (what == nullptr)
+                  "there are " + std::to_string(connections_.size())
+                    + " connections, which is the maximum");
+    if (action == nullptr)
       return fail(errc::not_found, "there is no action " + x.key);
-    if (what->conversation() == nullptr
+    if (action->conversation() == nullptr
         && (x.options.session || x.options.snapshot))
       return fail(errc::invalid_argument,
-                  what->info.key + " has no sessions and no snapshots");
+                  action->info.key + " has no sessions and no snapshots");
     return caf::none;
   }
 
   void stop() {
     stopping_ = true;
-    for (const auto& [address, connection] : live_)
+    for (const auto& [address, connection] : connections_)
       caf::anon_send_exit(connection, caf::exit_reason::user_shutdown);
-    if (live_.empty())
+    if (connections_.empty())
       self_->quit();
   }
 
   static host_actor::behavior_type
-  run_connection(host_actor::stateful_pointer<connection_state> self,
-                 std::shared_ptr<environment> env,
-                 std::shared_ptr<const action> what) {
-    return self->state.run(std::move(env), std::move(what));
+  make_connection(host_actor::stateful_pointer<connection_state> self,
+                  std::shared_ptr<environment> env,
+                  std::shared_ptr<const action> action) {
+    return self->state.make_behavior(std::move(env), std::move(action));
   }
 
   front_desk_actor::pointer self_;
   std::shared_ptr<environment> env_;
   // Strong handles: an actor without strong references is destroyed at once and
   // could not send its completion message.
-  std::unordered_map<caf::actor_addr, connection_actor> live_;
+  std::unordered_map<caf::actor_addr, connection_actor> connections_;
   bool stopping_ = false;
 };
 
@@ -113,7 +115,7 @@ front_desk_actor spawn_front_desk(std::shared_ptr<environment> env) {
   return system.spawn<caf::hidden>(
     [](front_desk_actor::stateful_pointer<front_desk_state> self,
        std::shared_ptr<environment> env) {
-      return self->state.run(std::move(env));
+      return self->state.make_behavior(std::move(env));
     },
     std::move(env));
 }

@@ -8,28 +8,28 @@ namespace tertulia::detail {
 
 nested_wait::~nested_wait() {
   if (is_linked())
-    of_->forget(*this);
+    connection_->remove_wait(*this);
 }
 
 void nested_wait::abort(const caf::error& reason) {
-  of_->forget(*this);
+  connection_->remove_wait(*this);
   wait::abort(reason);
 }
 
-bool nested_wait::enter() {
+bool nested_wait::start_waiting() {
   suspend();
-  of_->watch(*this);
+  connection_->add_wait(*this);
   return true;
 }
 
 // -- nested_connection --------------------------------------------------------
 
 nested_connection::nested_connection(host& owner, connection_actor peer,
-                                     const opened& first,
+                                     const open_result& first,
                                      std::uint32_t chunk_window,
-                                     std::shared_ptr<const action> what)
+                                     std::shared_ptr<const action> action)
   : end(chunk_window), owner_(owner), peer_(std::move(peer)),
-    what_(std::move(what)) {
+    action_(std::move(action)) {
   end.on(first);
   owner_.attach(*this);
 }
@@ -39,19 +39,19 @@ nested_connection::~nested_connection() {
   owner_.detach(*this);
 }
 
-payload nested_connection::pack(payload value) const {
-  if (what_)
-    return what_->check_input(std::move(value));
+payload nested_connection::prepare(payload value) const {
+  if (action_)
+    return action_->check_input(std::move(value));
   return peer_.node() == owner_.self()->node() ? value : value.sealed();
 }
 
 void nested_connection::send(payload value) {
   owner_.self()->send(peer_, turn_input{std::move(value), end.take_credit()});
-  end.sent();
+  end.count_sent_input();
 }
 
 void nested_connection::close() {
-  if (end.close() && !end.over())
+  if (end.close() && !end.ended())
     owner_.self()->send(peer_, caf::close_atom_v);
 }
 
@@ -61,7 +61,7 @@ void nested_connection::cancel() {
 }
 
 void nested_connection::reject(caf::error reason) {
-  if (!end.over())
+  if (!end.ended())
     owner_.self()->send(peer_, cancel_atom_v);
   end.reject(std::move(reason));
   notify();
@@ -74,8 +74,8 @@ void nested_connection::grant(bool waiting) {
 }
 
 void nested_connection::notify() {
-  std::erase_if(watchers_, [](nested_wait* x) {
-    if (!x->settled())
+  std::erase_if(waits_, [](nested_wait* x) {
+    if (!x->is_ready())
       return false;
     x->wake();
     return true;

@@ -5,20 +5,20 @@
 namespace tertulia::detail {
 
 task<std::unique_ptr<nested_connection>>
-open_nested(context ctx, front_desk_actor desk, open what_to,
-            caf::timespan within, std::shared_ptr<const action> what) {
+open_nested(context ctx, front_desk_actor desk, open_request request,
+            caf::timespan within, std::shared_ptr<const action> action) {
   auto& at = detail::access::owner(ctx);
-  const auto window = what_to.options.chunk_window;
+  const auto window = request.options.chunk_window;
   if (desk.node() != at.self()->node())
-    what_to.init = what_to.init.sealed();
-  what_to.client = chunk_sink{at.self()};
-  what_to.session = at.link();
+    request.init = request.init.sealed();
+  request.client = chunk_sink{at.self()};
+  request.session = at.link();
   if (const auto* parent = ctx.trace().context();
-      parent != nullptr && what_to.options.trace_parent.empty())
-    what_to.options.trace_parent = parent->to_traceparent();
-  const auto first = co_await ctx.ask(desk, within, std::move(what_to));
+      parent != nullptr && request.options.trace_parent.empty())
+    request.options.trace_parent = parent->to_traceparent();
+  const auto first = co_await ctx.ask(desk, within, std::move(request));
   co_return std::make_unique<nested_connection>(at, first.connection, first,
-                                                window, std::move(what));
+                                                window, std::move(action));
 }
 
 } // namespace tertulia::detail

@@ -7,8 +7,8 @@ namespace tertulia {
 task<snapshot_id> trigger_snapshot(context ctx, snapshot_event event) {
   if (event != snapshot_event::tool_iteration_end)
     throw status_error{errc::invalid_argument,
-                       "the end of a turn or of an invocation is no event to "
-                       "be triggered"};
+                       "the end of a turn or of an invocation is not an event "
+                       "that can be triggered"};
   if (!detail::access::owner(ctx).link().responder)
     co_return snapshot_id{};
   co_return co_await detail::take_snapshot(ctx, event);

@@ -15,24 +15,24 @@
 
 namespace tertulia::detail {
 
-session_actor::behavior_type
-session_state::run(std::shared_ptr<environment> env,
-                   std::shared_ptr<const conversation_action> what,
-                   session_opening opening, lease_holder owner) {
+session_actor::behavior_type session_state::make_behavior(
+  std::shared_ptr<environment> env,
+  std::shared_ptr<const conversation_action> conversation,
+  session_start start_request, lease_holder owner) {
   env_ = std::move(env);
-  what_ = std::move(what);
-  opening_ = std::make_unique<session_opening>(std::move(opening));
+  action_ = std::move(conversation);
+  start_ = std::make_unique<session_start>(std::move(start_request));
   owner_ = std::move(owner);
   if (!owner_) {
     started_ = true;
-    id_ = opening_->session;
-    set_out();
-    opening_.reset();
+    id_ = start_->session;
+    set_initial_state();
+    start_.reset();
   }
   return {
     [this](caf::open_atom) { return start(); },
     [this](caf::get_atom) -> caf::result<session_view> {
-      if (auto reason = objection_to_leaving())
+      if (auto reason = encoding_error())
         return reason;
       return view();
     },
@@ -40,11 +40,11 @@ session_state::run(std::shared_ptr<environment> env,
     [this](snapshot_trigger x) { return trigger(x.event); },
     [this](caf::reset_atom) {
       if (!policy().store)
-        content_ = good_;
+        content_ = last_turn_state_;
       return view();
     },
     [this](list_atom) -> caf::result<session_summary> {
-      if (auto reason = objection_to_leaving())
+      if (auto reason = encoding_error())
         return reason;
       return summary();
     },
@@ -58,18 +58,18 @@ session_state::run(std::shared_ptr<environment> env,
 session_view session_state::view() const {
   session_view result{id_, content_, version_};
   result.turn = turn_;
-  result.last_snapshot = last_.id;
+  result.last_snapshot = parent_.id;
   return result;
 }
 
 session_summary session_state::summary() const {
   session_summary result;
   result.last = view();
-  result.snapshots = made_;
+  result.snapshots = new_snapshots_;
   return result;
 }
 
-caf::error session_state::objection_to_leaving() const {
+caf::error session_state::encoding_error() const {
   const auto& who = self_->current_sender();
   if (!who || who->node() == self_->node())
     return caf::none;
@@ -87,14 +87,14 @@ caf::result<std::uint64_t> session_state::edit(session_edit& x) {
   if (!policy().saves_changes || !policy().store)
     return apply(x);
   auto promise = self_->make_response_promise<std::uint64_t>();
-  in_turn(
+  enqueue(
     [this, promise, x = std::move(x)]() mutable { save_change(promise, x); });
   return promise;
 }
 
 caf::result<std::uint64_t> session_state::apply(session_edit& x) {
   try {
-    content_ = changed(x);
+    content_ = changed_state(x);
     return ++version_;
   } catch (...) {
     return current_exception_to_error();
@@ -103,10 +103,11 @@ caf::result<std::uint64_t> session_state::apply(session_edit& x) {
 
 void session_state::save_change(version_promise promise, session_edit& x) {
   state next;
-  session_position where;
+  session_position position;
   try {
-    next = changed(x);
-    where = {turn_, next.id(), next.type()}; // throws for a state without JSON
+    next = changed_state(x);
+    position
+      = {turn_, next.id(), next.type()}; // throws for a state without JSON
   } catch (...) {
     promise.deliver(current_exception_to_error());
     return;
@@ -116,32 +117,32 @@ void session_state::save_change(version_promise promise, session_edit& x) {
   // save the change after that.
   self_
     ->request(policy().store, caf::infinite,
-              save_session{ref(), next, turn_, positions_})
+              save_session_request{ref(), next, turn_, positions_})
     .then(
-      [this, promise, next, where](const session_info&) mutable {
-        stand_at(std::move(where));
+      [this, promise, next, position](const session_info&) mutable {
+        set_position(std::move(position));
         content_ = std::move(next);
         promise.deliver(++version_);
-        go_on();
+        run_next();
       },
-      [this, promise, where](caf::error& reason) mutable {
-        doubt(std::move(where), reason);
+      [this, promise, position](caf::error& reason) mutable {
+        add_position(std::move(position), reason);
         promise.deliver(std::move(reason));
-        go_on();
+        run_next();
       });
 }
 
-state session_state::changed(session_edit& x) const {
-  if (x.only_if != 0 && x.only_if != version_)
+state session_state::changed_state(session_edit& x) const {
+  if (x.expected_version != 0 && x.expected_version != version_)
     throw status_error{errc::aborted, "the session has changed meanwhile"};
   auto take = [&]<class T>(std::type_identity<T>) {
     return std::move(x.value).template take<T>();
   };
   if (content_.form() == state_form::plain
-      && x.what != session_verb::set_custom)
+      && x.verb != session_verb::set_custom)
     throw status_error{errc::invalid_argument,
                        "the session has no messages and no artifacts"};
-  switch (x.what) {
+  switch (x.verb) {
     case session_verb::add_messages:
       return content_.with_messages(content_.messages().with(
         take(std::type_identity<std::vector<ai::message>>{})));
@@ -149,7 +150,7 @@ state session_state::changed(session_edit& x) const {
       return content_.with_messages(
         take(std::type_identity<ai::message_log>{}));
     case session_verb::set_custom:
-      return content_.with_custom(what_->check_custom(std::move(x.value)));
+      return content_.with_custom(action_->check_custom(std::move(x.value)));
     case session_verb::add_artifact:
       return content_.with_artifact(take(std::type_identity<ai::artifact>{}));
     case session_verb::set_artifacts:
@@ -161,31 +162,33 @@ state session_state::changed(session_edit& x) const {
 
 // -- one after the other ------------------------------------------------------
 
-void session_state::go_on() {
+void session_state::run_next() {
   busy_ = false;
-  while (!busy_ && !waiting_.empty()) {
-    auto next = std::move(waiting_.front());
-    waiting_.erase(waiting_.begin());
+  while (!busy_ && !pending_operations_.empty()) {
+    auto next = std::move(pending_operations_.front());
+    pending_operations_.erase(pending_operations_.begin());
     next();
   }
 }
 
 // -- the actor ----------------------------------------------------------------
 
-session_actor spawn_session(caf::local_actor& parent,
-                            std::shared_ptr<environment> env,
-                            std::shared_ptr<const conversation_action> what,
-                            session_opening opening, lease_holder owner) {
+session_actor
+spawn_session(caf::local_actor& parent, std::shared_ptr<environment> env,
+              std::shared_ptr<const conversation_action> conversation,
+              session_start start_request, lease_holder owner) {
   // Lazy: the actor is not scheduled before its first message arrives.
   return parent.spawn<caf::hidden + caf::lazy_init>(
     [](session_actor::stateful_pointer<session_state> self,
        std::shared_ptr<environment> env,
-       std::shared_ptr<const conversation_action> what, session_opening opening,
-       lease_holder owner) {
-      return self->state.run(std::move(env), std::move(what),
-                             std::move(opening), std::move(owner));
+       std::shared_ptr<const conversation_action> conversation,
+       session_start start_request, lease_holder owner) {
+      return self->state.make_behavior(std::move(env), std::move(conversation),
+                                       std::move(start_request),
+                                       std::move(owner));
     },
-    std::move(env), std::move(what), std::move(opening), std::move(owner));
+    std::move(env), std::move(conversation), std::move(start_request),
+    std::move(owner));
 }
 
 } // namespace tertulia::detail

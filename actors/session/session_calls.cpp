@@ -13,7 +13,7 @@ public:
   using credit_wait::credit_wait;
 
   void await_resume() {
-    claim();
+    take_credit();
   }
 };
 
@@ -21,8 +21,8 @@ using trigger_wait
   = reply_wait<snapshot_outcome, responder_actor, snapshot_trigger>;
 
 /// Records the outcome of a trigger on the span.
-void note(const context& ctx, const session_link& link,
-          const snapshot_outcome& x) {
+void record_outcome(const context& ctx, const session_link& link,
+                    const snapshot_outcome& x) {
   if (x.failure != errc::ok)
     ctx.trace().add_event("snapshot not saved",
                           {{"code", to_string(x.failure)}});
@@ -44,16 +44,16 @@ task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
                         : session_wait(owner);
   trigger_wait pending{link.responder, within, snapshot_trigger{event}};
   auto outcome = co_await std::move(pending);
-  note(ctx, link, outcome);
+  record_outcome(ctx, link, outcome);
   co_return std::move(outcome.id);
 }
 
 task<snapshot_id> end_conversation_turn(context ctx) {
   auto& owner = detail::access::owner(ctx);
   const auto& link = owner.link();
-  if (!owner.what()->conversation()->policy.stores_turns()) {
+  if (!owner.hosted_action()->conversation()->policy.stores_turns()) {
     co_await end_turn{owner};
-    tell_session(owner, snapshot_trigger{snapshot_event::turn_end});
+    send_to_session(owner, snapshot_trigger{snapshot_event::turn_end});
     co_return snapshot_id{};
   }
   co_await turn_credit{owner};
@@ -67,14 +67,14 @@ task<snapshot_id> end_conversation_turn(context ctx) {
     owner.out.release(); // nothing was sent to the client
     throw;
   }
-  note(ctx, link, outcome);
+  record_outcome(ctx, link, outcome);
   co_return std::move(outcome.id);
 }
 
-task<conclusion> conclude_session(context ctx) {
+task<invocation_result> finish_invocation(context ctx) {
   auto& owner = detail::access::owner(ctx);
-  conclusion result;
-  if (owner.what()->conversation()->policy.makes_snapshots())
+  invocation_result result;
+  if (owner.hosted_action()->conversation()->policy.makes_snapshots())
     result.snapshot
       = co_await take_snapshot(ctx, snapshot_event::invocation_end);
   reply_wait<session_summary, session_actor, done_atom> pending{

@@ -16,12 +16,12 @@
 namespace tertulia::detail {
 
 template <class Next>
-void session_state::claim(view_promise promise, Next next) {
+void session_state::acquire_lease(view_promise promise, Next next) {
   if (!id_)
-    id_ = opening_->session;
+    id_ = start_->session;
   self_
     ->request(env_->leases, caf::infinite, claim_atom_v, ref(), owner_,
-              opening_->live)
+              start_->live)
     .then([promise, next]() mutable { next(promise); },
           [promise](caf::error& reason) mutable {
             promise.deliver(std::move(reason));
@@ -29,7 +29,8 @@ void session_state::claim(view_promise promise, Next next) {
 }
 
 template <class Question, class Next>
-void session_state::ask(view_promise promise, Question question, Next next) {
+void session_state::request_snapshot(view_promise promise, Question question,
+                                     Next next) {
   self_->request(policy().store, caf::infinite, std::move(question))
     .then([promise, next](stored_snapshot& x) mutable { next(promise, x); },
           [promise](caf::error& reason) mutable {
@@ -40,64 +41,70 @@ void session_state::ask(view_promise promise, Question question, Next next) {
 caf::result<session_view> session_state::start() {
   if (std::exchange(started_, true))
     return fail(errc::failed_precondition, "the session is open already");
-  if (opening_->session) {
+  if (start_->session) {
     try {
-      check_name({what_->info.key, opening_->session});
+      check_name({action_->info.key, start_->session});
     } catch (...) {
       return current_exception_to_error();
     }
   }
   auto promise = self_->make_response_promise<session_view>();
-  if (opening_->snapshot)
+  if (start_->snapshot)
     find_snapshot(promise);
-  else if (opening_->session)
-    claim(promise, [this](view_promise& x) { find_session(x); });
+  else if (start_->session)
+    acquire_lease(promise, [this](view_promise& x) { find_session(x); });
   else
-    claim_new(promise);
+    lease_new_session(promise);
   return promise;
 }
 
 void session_state::find_snapshot(view_promise promise) {
-  snapshot_ref which{what_->info.key, opening_->session, opening_->snapshot};
-  auto go_on = [this, which](view_promise& to, stored_snapshot& x) mutable {
-    try {
-      // Checked before a take-over, so that no live invocation is cancelled in
-      // vain.
-      policy().schema.check(x.record.type);
-    } catch (...) {
-      to.deliver(current_exception_to_error());
-      return;
-    }
-    id_ = x.record.session;
-    which.session = id_;
-    auto go_on = [this, which = std::move(which), type = x.record.type](
-                   view_promise& y) { load(y, which, type); };
-    // A branch does not affect another invocation, so it needs no lease.
-    if (policy().restore == restore_rule::move_head)
-      claim(to, std::move(go_on));
-    else
-      go_on(to);
-  };
+  snapshot_ref snapshot_key{action_->info.key, start_->session,
+                            start_->snapshot};
+  auto continue_with
+    = [this, snapshot_key](view_promise& to, stored_snapshot& x) mutable {
+        try {
+          // Checked before a take-over, so that no live invocation is cancelled
+          // in vain.
+          policy().schema.check(x.record.type);
+        } catch (...) {
+          to.deliver(current_exception_to_error());
+          return;
+        }
+        id_ = x.record.session;
+        snapshot_key.session = id_;
+        auto continue_with = [this, snapshot_key = std::move(snapshot_key),
+                              type = x.record.type](view_promise& y) {
+          load(y, snapshot_key, type);
+        };
+        // A branch does not affect another invocation, so it needs no lease.
+        if (policy().restore == restore_rule::move_head)
+          acquire_lease(to, std::move(continue_with));
+        else
+          continue_with(to);
+      };
   self_
     ->request(policy().store, caf::infinite,
-              get_snapshot{which, detail_level::record})
-    .then([promise, go_on](stored_snapshot& x) mutable { go_on(promise, x); },
+              get_snapshot_request{snapshot_key, detail_level::record})
+    .then([promise, continue_with](
+            stored_snapshot& x) mutable { continue_with(promise, x); },
           [this, promise](caf::error& reason) mutable {
-            if (opening_->session && code_of(reason) == errc::not_found)
-              explain_missing(promise, reason);
+            if (start_->session && code_of(reason) == errc::not_found)
+              report_missing(promise, reason);
             else
               promise.deliver(std::move(reason));
           });
 }
 
-void session_state::explain_missing(view_promise promise,
-                                    const caf::error& reason) {
-  auto mismatch = fail(errc::invalid_argument,
-                       "snapshot " + opening_->snapshot.str()
-                         + " is not one of session " + opening_->session.str());
-  get_snapshot anywhere{snapshot_ref{what_->info.key, session_id{},
-                                     opening_->snapshot},
-                        detail_level::record};
+void session_state::report_missing(view_promise promise,
+                                   const caf::error& reason) {
+  auto mismatch
+    = fail(errc::invalid_argument, "snapshot " + start_->snapshot.str()
+                                     + " does not belong to session "
+                                     + start_->session.str());
+  get_snapshot_request anywhere{snapshot_ref{action_->info.key, session_id{},
+                                             start_->snapshot},
+                                detail_level::record};
   self_->request(policy().store, caf::infinite, std::move(anywhere))
     .then([=](const stored_snapshot&) mutable { promise.deliver(mismatch); },
           [=](const caf::error& other) mutable {
@@ -106,38 +113,41 @@ void session_state::explain_missing(view_promise promise,
           });
 }
 
-void session_state::load(view_promise promise, snapshot_ref which,
+void session_state::load(view_promise promise, snapshot_ref snapshot,
                          const stored_type& type) {
-  auto go_on = [this](view_promise& to, stored_snapshot& x) {
+  auto continue_with = [this](view_promise& to, stored_snapshot& x) {
     resume(to, std::move(x), {});
   };
   if (policy().restore == restore_rule::branch) {
-    ask(promise, get_snapshot{std::move(which)}, go_on);
+    request_snapshot(promise, get_snapshot_request{std::move(snapshot)},
+                     continue_with);
   } else if (type == policy().schema.known()) {
-    ask(promise, restore_snapshot{std::move(which)}, go_on);
+    request_snapshot(promise, restore_snapshot_request{std::move(snapshot)},
+                     continue_with);
   } else {
     // Migrate the state before the head moves: if that fails, the head must
     // stay.
-    ask(promise, get_snapshot{which},
-        [this, which, go_on](view_promise& to, stored_snapshot& x) {
-          try {
-            static_cast<void>(typed(std::move(x.content)));
-          } catch (...) {
-            to.deliver(current_exception_to_error());
-            return;
-          }
-          ask(to, restore_snapshot{which}, go_on);
-        });
+    request_snapshot(
+      promise, get_snapshot_request{snapshot},
+      [this, snapshot, continue_with](view_promise& to, stored_snapshot& x) {
+        try {
+          static_cast<void>(convert_state(std::move(x.content)));
+        } catch (...) {
+          to.deliver(current_exception_to_error());
+          return;
+        }
+        request_snapshot(to, restore_snapshot_request{snapshot}, continue_with);
+      });
   }
 }
 
-void session_state::claim_new(view_promise promise) {
+void session_state::lease_new_session(view_promise promise) {
   id_ = session_id{make_uuid()};
-  claim(promise, [this](view_promise& x) { begin_anew(x); });
+  acquire_lease(promise, [this](view_promise& x) { start_new_session(x); });
 }
 
 void session_state::find_session(view_promise promise) {
-  self_->request(policy().store, caf::infinite, get_session{ref()})
+  self_->request(policy().store, caf::infinite, get_session_request{ref()})
     .then(
       [this, promise](stored_session& x) mutable {
         turn_ = x.info.next_turn;
@@ -147,23 +157,23 @@ void session_state::find_session(view_promise promise) {
         if (code_of(reason) != errc::not_found)
           promise.deliver(std::move(reason));
         else
-          begin_anew(promise);
+          start_new_session(promise);
       });
 }
 
-void session_state::opened(view_promise& promise) {
-  opening_.reset();
+void session_state::finish_start(view_promise& promise) {
+  start_.reset();
   promise.deliver(view());
 }
 
-void session_state::begin_anew(view_promise& promise) {
-  const auto is_change = opening_->initial && policy().saves_changes;
+void session_state::start_new_session(view_promise& promise) {
+  const auto is_change = start_->initial && policy().saves_changes;
   try {
     // Not checked earlier: a session that is in the store ignores the initial
     // state.
-    if (opening_->initial && policy().check_initial)
-      policy().check_initial(*opening_->initial);
-    set_out();
+    if (start_->initial && policy().check_initial)
+      policy().check_initial(*start_->initial);
+    set_initial_state();
     if (is_change)
       static_cast<void>(content_.id()); // throws if the state has no JSON
   } catch (...) {
@@ -171,25 +181,25 @@ void session_state::begin_anew(view_promise& promise) {
     return;
   }
   if (!is_change)
-    return opened(promise);
+    return finish_start(promise);
   self_
     ->request(policy().store, caf::infinite,
-              save_session{ref(), content_, turn_, positions_})
+              save_session_request{ref(), content_, turn_, positions_})
     .then(
       [this, promise](const session_info&) mutable {
-        stand_at({turn_, content_.id(), content_.type()});
-        opened(promise);
+        set_position({turn_, content_.id(), content_.type()});
+        finish_start(promise);
       },
       [promise](caf::error& reason) mutable {
         promise.deliver(std::move(reason));
       });
 }
 
-void session_state::set_out() {
-  stand_at({}); // the session is not in the store
+void session_state::set_initial_state() {
+  set_position({}); // the session is not in the store
   content_
-    = opening_->initial ? std::move(*opening_->initial) : what_->first_state();
-  good_ = policy().store ? state{} : content_;
+    = start_->initial ? std::move(*start_->initial) : action_->first_state();
+  last_turn_state_ = policy().store ? state{} : content_;
 }
 
 void session_state::resume(view_promise promise, stored_snapshot from,
@@ -200,23 +210,25 @@ void session_state::resume(view_promise promise, stored_snapshot from,
       if (!working)
         turn_ = next_turn_after(from.record);
       const auto is_head = !working || working->same_as(from.content);
-      stand_at({turn_, is_head ? from.record.state : working->id(),
-                is_head ? from.record.type : working->type()});
-      last_ = standing{std::move(from.record)};
-      previous_ = typed(std::move(from.content));
-      content_ = is_head ? *previous_ : typed(std::move(*working));
-      if (is_head && content_.type() == last_.type)
+      set_position({turn_, is_head ? from.record.state : working->id(),
+                    is_head ? from.record.type : working->type()});
+      parent_ = parent_record{std::move(from.record)};
+      previous_state_ = convert_state(std::move(from.content));
+      content_
+        = is_head ? *previous_state_ : convert_state(std::move(*working));
+      if (is_head && content_.type() == parent_.type)
         saved_version_ = version_;
     } else {
       if (working)
-        stand_at({turn_, working->id(), working->type()});
-      content_ = working ? typed(std::move(*working)) : what_->first_state();
+        set_position({turn_, working->id(), working->type()});
+      content_
+        = working ? convert_state(std::move(*working)) : action_->first_state();
     }
   } catch (...) {
     promise.deliver(current_exception_to_error());
     return;
   }
-  opened(promise);
+  finish_start(promise);
 }
 
 void session_state::verify(const stored_snapshot& x) {
@@ -227,10 +239,10 @@ void session_state::verify(const stored_snapshot& x) {
                        to_json_text(x.record)};
 }
 
-state session_state::typed(state x) const {
+state session_state::convert_state(state x) const {
   x = policy().schema.adopt(std::move(x));
-  return x.custom() ? x.with_custom(what_->check_custom(x.custom()))
-                    : x.with_custom(what_->first_state().custom());
+  return x.custom() ? x.with_custom(action_->check_custom(x.custom()))
+                    : x.with_custom(action_->first_state().custom());
 }
 
 } // namespace tertulia::detail

@@ -35,7 +35,7 @@ session_position position_after(const snapshot_record& x) {
 
 caf::result<snapshot_outcome> session_state::trigger(snapshot_event event) {
   auto promise = self_->make_response_promise<snapshot_outcome>();
-  in_turn([this, promise, event] { make_snapshot(promise, event); });
+  enqueue([this, promise, event] { make_snapshot(promise, event); });
   return promise;
 }
 
@@ -45,7 +45,7 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
     if (event == snapshot_event::turn_end && policy().store
         && policy().saves_changes)
       return save_turn(promise, std::move(outcome));
-    end_of(event);
+    handle_event_end(event);
     promise.deliver(std::move(outcome));
   };
   try {
@@ -56,31 +56,33 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
       // current state, whether or not a snapshot is wanted.
       const auto is_kept
         = event == snapshot_event::invocation_end && saved_version_ == version_;
-      return done({is_kept ? last_.id : snapshot_id{}, false});
+      return done({is_kept ? parent_.id : snapshot_id{}, false});
     }
     if (saved_version_ == version_) // no change since the last one
-      return done({last_.id, found.value_or(false)});
-    if (doubtful_)
-      return settle_doubt(promise, event);
+      return done({parent_.id, found.value_or(false)});
+    if (unconfirmed_save_)
+      return check_unconfirmed_save(promise, event);
     auto content = content_;
     snapshot_record record;
     if (policy().ids == id_scheme::unique) {
-      if (previous_ && content == *previous_ && content.type() == last_.type)
-        return done({last_.id, false});
+      if (previous_state_ && content == *previous_state_
+          && content.type() == parent_.type)
+        return done({parent_.id, false});
       record.id = snapshot_id{make_uuid()};
       if (!content.messages().empty())
-        content = content.with_messages(tagged(content.messages(), record.id));
+        content = content.with_messages(
+          with_snapshot_id(content.messages(), record.id));
       record.state = content.id();
     } else {
       record.state = content.id();
-      if (record.state == last_.state && content.type() == last_.type)
-        return done({last_.id, found.value_or(false)});
+      if (record.state == parent_.state && content.type() == parent_.type)
+        return done({parent_.id, found.value_or(false)});
       record.id = snapshot_id{record.state.str()};
     }
     record.type = content.type();
-    record.agent = what_->info.key;
+    record.agent = action_->info.key;
     record.session = id_;
-    record.parent = last_.sequence;
+    record.parent = parent_.sequence;
     record.turn_index = turn_;
     record.event = event;
     record.created_at = caf::make_timestamp();
@@ -91,13 +93,13 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
 }
 
 bool session_state::is_wanted(snapshot_event event) const {
-  return policy().wanted(
-    snapshot_moment{event, content_, previous_ ? &*previous_ : nullptr,
-                    last_.sequence > 0 ? last_.index + 1 : 0, turn_});
+  return policy().wanted(snapshot_moment{
+    event, content_, previous_state_ ? &*previous_state_ : nullptr,
+    parent_.sequence > 0 ? parent_.index + 1 : 0, turn_});
 }
 
-ai::message_log session_state::tagged(const ai::message_log& log,
-                                      const snapshot_id& id) {
+ai::message_log session_state::with_snapshot_id(const ai::message_log& log,
+                                                const snapshot_id& id) {
   auto last = log.back();
   last.metadata[snapshot_tag] = id.str();
   return log.with_back(std::move(last));
@@ -109,117 +111,121 @@ void session_state::save(outcome_promise promise, snapshot_event event,
   // Changes made while the store works are not part of this snapshot.
   const auto version = version_;
   const auto before = content_.messages();
-  const auto at_head = policy().restore == restore_rule::move_head;
-  const auto rule = at_head ? append_rule::at_head : append_rule::anywhere;
+  const auto moves_head = policy().restore == restore_rule::move_head;
+  const auto rule = moves_head ? append_rule::at_head : append_rule::anywhere;
   auto id = record.id;
-  const auto where = position_after(record);
+  const auto position = position_after(record);
   self_
     ->request(policy().store, caf::infinite,
-              save_snapshot{std::move(record), content, rule, positions_})
+              save_snapshot_request{std::move(record), content, rule,
+                                    positions_})
     .then(
-      [=, this](saved_snapshot& x) mutable {
-        keep_tag(before, content.messages());
+      [=, this](save_result& x) mutable {
+        merge_messages(before, content.messages());
         if (x.created)
-          stand_at(where);
-        stand_on(std::move(x.record), std::move(content), version, x.created);
-        end_of(event);
-        promise.deliver(snapshot_outcome{last_.id, x.created});
-        go_on();
+          set_position(position);
+        set_parent(std::move(x.record), std::move(content), version, x.created);
+        handle_event_end(event);
+        promise.deliver(snapshot_outcome{parent_.id, x.created});
+        run_next();
       },
       [=, this](caf::error& reason) mutable {
-        doubt(where, reason);
-        if (at_head && code_of(reason) != errc::aborted)
-          doubtful_ = std::make_unique<attempt>(std::move(id),
-                                                std::move(content), version);
-        not_saved(promise, event, std::move(reason));
+        add_position(position, reason);
+        if (moves_head && code_of(reason) != errc::aborted)
+          unconfirmed_save_ = std::make_unique<save_attempt>(
+            std::move(id), std::move(content), version);
+        handle_save_failure(promise, event, std::move(reason));
       });
 }
 
-void session_state::stand_on(snapshot_record&& record, state&& content,
-                             std::uint64_t version, bool created) {
-  doubtful_.reset();
-  last_ = standing{std::move(record)};
-  previous_ = std::move(content);
+void session_state::set_parent(snapshot_record&& record, state&& content,
+                               std::uint64_t version, bool created) {
+  unconfirmed_save_.reset();
+  parent_ = parent_record{std::move(record)};
+  previous_state_ = std::move(content);
   saved_version_ = version;
   if (created)
-    made_.push_back(last_.id);
+    new_snapshots_.push_back(parent_.id);
 }
 
-void session_state::settle_doubt(outcome_promise promise,
-                                 snapshot_event event) {
+void session_state::check_unconfirmed_save(outcome_promise promise,
+                                           snapshot_event event) {
   busy_ = true;
   self_
     ->request(policy().store, caf::infinite,
-              get_session{ref(), detail_level::record})
+              get_session_request{ref(), detail_level::record})
     .then(
       [=, this](stored_session& x) mutable {
-        go_on_from(promise, event, std::move(x.head.record));
+        resolve_save(promise, event, std::move(x.head.record));
       },
       [=, this](caf::error& reason) mutable {
         if (code_of(reason) == errc::not_found)
-          go_on_from(promise, event, {});
+          resolve_save(promise, event, {});
         else
-          not_saved(promise, event, std::move(reason));
+          handle_save_failure(promise, event, std::move(reason));
       });
 }
 
-void session_state::go_on_from(outcome_promise promise, snapshot_event event,
-                               snapshot_record head) {
-  const auto attempted = std::move(doubtful_);
-  const auto found = head.id == attempted->id && head.parent == last_.sequence
-                     && head.type == attempted->content.type();
+void session_state::resolve_save(outcome_promise promise, snapshot_event event,
+                                 snapshot_record head) {
+  const auto unconfirmed = std::move(unconfirmed_save_);
+  const auto found = head.id == unconfirmed->id
+                     && head.parent == parent_.sequence
+                     && head.type == unconfirmed->content.type();
   if (found)
-    stand_on(std::move(head), std::move(attempted->content), attempted->version,
-             true);
+    set_parent(std::move(head), std::move(unconfirmed->content),
+               unconfirmed->version, true);
   busy_ = false;
   make_snapshot(promise, event, found);
   if (!busy_)
-    go_on();
+    run_next();
 }
 
 void session_state::save_turn(outcome_promise promise,
                               snapshot_outcome outcome) {
-  session_position where{turn_ + 1, content_.id(), content_.type()};
+  session_position position{turn_ + 1, content_.id(), content_.type()};
   busy_ = true;
   self_
     ->request(policy().store, caf::infinite,
-              save_session{ref(), content_, turn_ + 1, positions_})
+              save_session_request{ref(), content_, turn_ + 1, positions_})
     .then(
       [=, this](const session_info&) mutable {
-        stand_at(where);
-        end_of(snapshot_event::turn_end);
+        set_position(position);
+        handle_event_end(snapshot_event::turn_end);
         promise.deliver(std::move(outcome));
-        go_on();
+        run_next();
       },
       [=, this](caf::error& reason) mutable {
-        doubt(where, reason);
-        not_saved(promise, snapshot_event::turn_end, std::move(reason));
+        add_position(position, reason);
+        handle_save_failure(promise, snapshot_event::turn_end,
+                            std::move(reason));
       });
 }
 
-void session_state::not_saved(outcome_promise promise, snapshot_event event,
-                              caf::error reason) {
+void session_state::handle_save_failure(outcome_promise promise,
+                                        snapshot_event event,
+                                        caf::error reason) {
   if (policy().on_failure == save_failure::is_reported) {
-    env_->log->warn("{} saved no snapshot: {}", what_->info.key,
+    env_->log->warn("{} saved no snapshot: {}", action_->info.key,
                     to_string(code_of(reason)));
-    end_of(event);
+    handle_event_end(event);
     snapshot_outcome outcome;
     outcome.failure = code_of(reason);
     promise.deliver(std::move(outcome));
   } else {
     promise.deliver(std::move(reason));
   }
-  go_on();
+  run_next();
 }
 
-void session_state::stand_at(session_position x) {
+void session_state::set_position(session_position x) {
   if (!policy().saves_changes)
     return;
   positions_.clear();
   positions_.push_back(std::move(x));
 }
 
-void session_state::doubt(session_position x, const caf::error& reason) {
+void session_state::add_position(session_position x, const caf::error& reason) {
   if (!policy().saves_changes || code_of(reason) == errc::aborted)
     return;
   if (std::find(positions_.begin(), positions_.end(), x) == positions_.end())
@@ -230,8 +236,8 @@ void session_state::doubt(session_position x, const caf::error& reason) {
     positions_.erase(positions_.begin() + 1);
 }
 
-void session_state::keep_tag(const ai::message_log& before,
-                             const ai::message_log& stored) {
+void session_state::merge_messages(const ai::message_log& before,
+                                   const ai::message_log& stored) {
   if (before.same_as(stored))
     return;
   const auto& now = content_.messages();
@@ -243,12 +249,12 @@ void session_state::keep_tag(const ai::message_log& before,
   content_ = content_.with_messages(stored.with(std::move(added)));
 }
 
-void session_state::end_of(snapshot_event event) {
+void session_state::handle_event_end(snapshot_event event) {
   if (event != snapshot_event::turn_end)
     return;
   ++turn_;
   if (!policy().store)
-    good_ = content_;
+    last_turn_state_ = content_;
 }
 
 } // namespace tertulia::detail

@@ -30,15 +30,15 @@ public:
   explicit session_state(session_actor::pointer self) : self_(self) {}
 
   session_actor::behavior_type
-  run(std::shared_ptr<environment> env,
-      std::shared_ptr<const conversation_action> what, session_opening opening,
-      lease_holder owner);
+  make_behavior(std::shared_ptr<environment> env,
+                std::shared_ptr<const conversation_action> conversation,
+                session_start start_request, lease_holder owner);
 
 private:
   /// The fields of a record that its successor needs.
-  struct standing {
-    standing() = default;
-    explicit standing(snapshot_record&& x)
+  struct parent_record {
+    parent_record() = default;
+    explicit parent_record(snapshot_record&& x)
       : sequence(x.sequence), index(x.index), id(std::move(x.id)),
         state(std::move(x.state)), type(std::move(x.type)) {}
 
@@ -51,8 +51,8 @@ private:
 
   /// A save that failed or got no answer. It may have taken effect
   /// nevertheless.
-  struct attempt {
-    attempt(snapshot_id id, state content, std::uint64_t version)
+  struct save_attempt {
+    save_attempt(snapshot_id id, state content, std::uint64_t version)
       : id(std::move(id)), content(std::move(content)), version(version) {}
 
     snapshot_id id;
@@ -65,11 +65,11 @@ private:
   using outcome_promise = caf::typed_response_promise<snapshot_outcome>;
 
   [[nodiscard]] const session_policy& policy() const noexcept {
-    return what_->policy;
+    return action_->policy;
   }
 
   [[nodiscard]] session_ref ref() const {
-    return {what_->info.key, id_};
+    return {action_->info.key, id_};
   }
 
   [[nodiscard]] session_view view() const;
@@ -78,7 +78,7 @@ private:
   /// Returns why the state cannot be sent to the current sender; none if it
   /// can. Another process needs it as JSON, and would get no answer if the
   /// encoding failed on the way.
-  [[nodiscard]] caf::error objection_to_leaving() const;
+  [[nodiscard]] caf::error encoding_error() const;
 
   // -- opening ----------------------------------------------------------------
 
@@ -89,20 +89,21 @@ private:
 
   /// Distinguishes a snapshot of another session from an unknown one, and
   /// answers with the matching error.
-  void explain_missing(view_promise promise, const caf::error& reason);
+  void report_missing(view_promise promise, const caf::error& reason);
 
-  void load(view_promise promise, snapshot_ref which, const stored_type& type);
+  void load(view_promise promise, snapshot_ref snapshot,
+            const stored_type& type);
 
   /// Starts a session with a new id. It is leased as well, so that a client
   /// that finds it in the store cannot open it at the same time.
-  void claim_new(view_promise promise);
+  void lease_new_session(view_promise promise);
 
   void find_session(view_promise promise);
-  void opened(view_promise& promise);
+  void finish_start(view_promise& promise);
 
   /// Starts a session that is not in the store.
-  void begin_anew(view_promise& promise);
-  void set_out();
+  void start_new_session(view_promise& promise);
+  void set_initial_state();
 
   /// Continues a session from the content of the store.
   /// @param working the state that the session worked on; empty to continue
@@ -116,12 +117,12 @@ private:
   static void verify(const stored_snapshot& x);
 
   /// Returns a state from a store in the action's own type.
-  [[nodiscard]] state typed(state x) const;
+  [[nodiscard]] state convert_state(state x) const;
 
   template <class Next>
-  void claim(view_promise promise, Next next);
+  void acquire_lease(view_promise promise, Next next);
   template <class Question, class Next>
-  void ask(view_promise promise, Question question, Next next);
+  void request_snapshot(view_promise promise, Question question, Next next);
 
   // -- changes ----------------------------------------------------------------
 
@@ -132,7 +133,7 @@ private:
   /// Returns the state after a change.
   /// @errors throws `aborted` if another change came first, `invalid_argument`
   ///         for a value that does not fit or has no JSON.
-  [[nodiscard]] state changed(session_edit& x) const;
+  [[nodiscard]] state changed_state(session_edit& x) const;
 
   // -- snapshots --------------------------------------------------------------
 
@@ -148,59 +149,60 @@ private:
   [[nodiscard]] bool is_wanted(snapshot_event event) const;
 
   /// Returns the messages with the id of their snapshot in the last one.
-  static ai::message_log tagged(const ai::message_log& log,
-                                const snapshot_id& id);
+  static ai::message_log with_snapshot_id(const ai::message_log& log,
+                                          const snapshot_id& id);
 
   void save(outcome_promise promise, snapshot_event event,
             snapshot_record record, state content);
 
   /// Makes this snapshot the parent of the next one.
-  void stand_on(snapshot_record&& record, state&& content,
-                std::uint64_t version, bool created);
+  void set_parent(snapshot_record&& record, state&& content,
+                  std::uint64_t version, bool created);
 
   /// Checks whether the last save has happened, and then makes the snapshot.
-  void settle_doubt(outcome_promise promise, snapshot_event event);
+  void check_unconfirmed_save(outcome_promise promise, snapshot_event event);
 
-  void go_on_from(outcome_promise promise, snapshot_event event,
-                  snapshot_record head);
+  void resolve_save(outcome_promise promise, snapshot_event event,
+                    snapshot_record head);
 
   /// Saves the end of a turn that made no snapshot, so that the session
   /// continues with the next turn when it is opened again.
   void save_turn(outcome_promise promise, snapshot_outcome outcome);
 
-  void not_saved(outcome_promise promise, snapshot_event event,
-                 caf::error reason);
+  void handle_save_failure(outcome_promise promise, snapshot_event event,
+                           caf::error reason);
 
   /// Sets the position that the store has confirmed.
-  void stand_at(session_position x);
+  void set_position(session_position x);
 
   /// Adds the position of a save that the store has not confirmed.
-  void doubt(session_position x, const caf::error& reason);
+  void add_position(session_position x, const caf::error& reason);
 
   /// Replaces the messages of the working state by the stored ones, followed by
   /// those that were added meanwhile.
-  void keep_tag(const ai::message_log& before, const ai::message_log& stored);
+  void merge_messages(const ai::message_log& before,
+                      const ai::message_log& stored);
 
-  void end_of(snapshot_event event);
+  void handle_event_end(snapshot_event event);
 
   // -- one after the other ----------------------------------------------------
 
   /// Runs an operation on the store when the earlier ones have ended. Only
   /// parts of one body wait, each for its own answer, so the queue is short.
   template <class Work>
-  void in_turn(Work work) {
+  void enqueue(Work work) {
     if (busy_)
-      waiting_.emplace_back(std::move(work));
+      pending_operations_.emplace_back(std::move(work));
     else
       work();
   }
 
-  void go_on();
+  void run_next();
 
   session_actor::pointer self_;
   std::shared_ptr<environment> env_;
-  std::shared_ptr<const conversation_action> what_;
-  std::unique_ptr<session_opening> opening_; // until the session is open
+  std::shared_ptr<const conversation_action> action_;
+  std::unique_ptr<session_start> start_; // until the session is open
   lease_holder owner_;
   bool started_ = false;
 
@@ -208,13 +210,13 @@ private:
   state content_;
   std::uint64_t version_ = 1;
   std::uint64_t turn_ = 0;
-  state good_; // without a store: after the last turn that ended
+  state last_turn_state_; // without a store: after the last turn that ended
 
-  standing last_; // the parent of the next snapshot
-  std::optional<state> previous_;
+  parent_record parent_; // the parent of the next snapshot
+  std::optional<state> previous_state_;
   std::uint64_t saved_version_ = 0;
-  std::vector<snapshot_id> made_; // in this invocation
-  std::unique_ptr<attempt> doubtful_;
+  std::vector<snapshot_id> new_snapshots_; // in this invocation
+  std::unique_ptr<save_attempt> unconfirmed_save_;
 
   // Positions at which the store may have the session: first the confirmed one,
   // then those of later saves without an answer. Empty unless every change is
@@ -222,7 +224,7 @@ private:
   std::vector<session_position> positions_;
 
   bool busy_ = false;
-  std::vector<std::function<void()>> waiting_;
+  std::vector<std::function<void()>> pending_operations_;
 };
 
 } // namespace tertulia::detail

@@ -232,14 +232,14 @@ tracer::subscription&
 tracer::subscription::operator=(subscription&& x) noexcept {
   if (this != &x) {
     stop();
-    of_ = std::move(x.of_);
+    source_ = std::move(x.source_);
     sink_ = x.sink_;
   }
   return *this;
 }
 
 void tracer::subscription::stop() noexcept {
-  if (const auto of = std::exchange(of_, nullptr))
+  if (const auto of = std::exchange(source_, nullptr))
     of->remove(sink_);
 }
 
@@ -251,9 +251,9 @@ tracer::~tracer() {
 
 tracer::subscription tracer::listen(std::shared_ptr<span_sink> sink) {
   assert(sink != nullptr);
-  auto* const which = sink.get();
+  auto* const target = sink.get();
   listeners_->add(std::move(sink));
-  return {listeners_, which};
+  return {listeners_, target};
 }
 
 span tracer::record(std::string_view name, const span_context* parent) const {

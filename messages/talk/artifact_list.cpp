@@ -40,8 +40,8 @@ artifact_list artifact_list::with(artifact x) const {
 
 void artifact_list::content::add(artifact x) {
   if (!x.name.empty())
-    if (const auto at = find(x.name); !at.index)
-      by_name.set(at.key, size);
+    if (const auto position = find(x.name); !position.index)
+      by_name.set(position.key, size);
   by_index.set(size, std::make_shared<const artifact>(std::move(x)));
   ++size;
 }
@@ -72,14 +72,14 @@ namespace tertulia {
 
 void json_codec<ai::artifact_list>::write(std::string& out,
                                           const ai::artifact_list& x,
-                                          const json_path& at) {
-  detail::write_array(out, x, at);
+                                          const json_path& path) {
+  detail::write_array(out, x, path);
 }
 
 ai::artifact_list json_codec<ai::artifact_list>::read(const json& from,
-                                                      const json_path& at) {
+                                                      const json_path& path) {
   return ai::artifact_list{
-    detail::read_value<std::vector<ai::artifact>>(from, at)};
+    detail::read_value<std::vector<ai::artifact>>(from, path)};
 }
 
 json json_codec<ai::artifact_list>::schema() {

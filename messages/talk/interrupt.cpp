@@ -37,10 +37,18 @@ message answer_to(const part& interrupt, json output) {
   return to_tools(part::response(request.name, std::move(output), request.ref));
 }
 
-message approval(const part& interrupt, json answer) {
+message reply_to(const part& interrupt, json reply) {
   part again{request_in(interrupt)};
-  again.metadata.emplace(resumed_key, std::move(answer));
+  again.metadata.emplace(resumed_key, std::move(reply));
   return to_tools(std::move(again));
+}
+
+message approval(const part& interrupt) {
+  return reply_to(interrupt, true);
+}
+
+message refusal(const part& interrupt) {
+  return reply_to(interrupt, false);
 }
 
 status_error interrupt_error(const json& question) {

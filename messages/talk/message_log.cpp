@@ -211,14 +211,14 @@ namespace tertulia {
 
 void json_codec<ai::message_log>::write(std::string& out,
                                         const ai::message_log& x,
-                                        const json_path& at) {
-  detail::write_array(out, x, at);
+                                        const json_path& path) {
+  detail::write_array(out, x, path);
 }
 
 ai::message_log json_codec<ai::message_log>::read(const json& from,
-                                                  const json_path& at) {
+                                                  const json_path& path) {
   return ai::message_log{
-    detail::read_value<std::vector<ai::message>>(from, at)};
+    detail::read_value<std::vector<ai::message>>(from, path)};
 }
 
 json json_codec<ai::message_log>::schema() {

@@ -103,11 +103,11 @@ constexpr std::string_view metadata = "metadata";
 /// Writes one member of an object; its name must not need escapes.
 template <class T>
 void write_member(std::string& out, std::string_view name, const T& x,
-                  const json_path& at) {
+                  const json_path& path) {
   if (out.back() != '{')
     out += ',';
   out.append(1, '"').append(name).append("\":");
-  detail::write_value(out, x, {at, name});
+  detail::write_value(out, x, {path, name});
 }
 
 /// Returns the value of the member that names the kind.
@@ -136,7 +136,7 @@ const json& content_of(const ai::custom_part& x) {
 
 /// Finds the one member that names the kind.
 /// @returns its index in `names`.
-std::size_t find_kind(const json& from, const json_path& at) {
+std::size_t find_kind(const json& from, const json_path& path) {
   std::vector<std::string_view> found;
   std::size_t result = 0;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -146,25 +146,25 @@ std::size_t find_kind(const json& from, const json_path& at) {
     }
   if (found.size() == 1)
     return result;
-  raise_mismatch(at, fmt::format("exactly one of {}", fmt::join(names, ", ")),
+  raise_mismatch(path, fmt::format("exactly one of {}", fmt::join(names, ", ")),
                  found.empty() ? "none of them"
                                : fmt::format("{}", fmt::join(found, " and ")));
 }
 
 ai::part::value_type read_text(const json& from, const json& text,
-                               const json_path& at) {
-  ai::text_part result{detail::require_string(text, {at, names[0]})};
+                               const json_path& path) {
+  ai::text_part result{detail::require_string(text, {path, names[0]})};
   if (const auto i = from.find(content_type); i != from.end())
-    result.content_type = detail::require_string(*i, {at, content_type});
+    result.content_type = detail::require_string(*i, {path, content_type});
   return result;
 }
 
-ai::part::value_type read_kind(const json& from, const json_path& at) {
-  const auto kind = find_kind(from, at);
+ai::part::value_type read_kind(const json& from, const json_path& path) {
+  const auto kind = find_kind(from, path);
   const auto& content = *from.find(names[kind]);
-  const json_path here{at, names[kind]};
+  const json_path here{path, names[kind]};
   switch (static_cast<ai::part::kind>(kind)) {
-    case ai::part::kind::text: return read_text(from, content, at);
+    case ai::part::kind::text: return read_text(from, content, path);
     case ai::part::kind::media:
       return detail::read_value<ai::media_part>(content, here);
     case ai::part::kind::tool_request:
@@ -198,32 +198,33 @@ json schema_with(std::size_t kind, json content) {
 } // namespace
 
 void json_codec<ai::part>::write(std::string& out, const ai::part& x,
-                                 const json_path& at) {
-  detail::check_depth(at);
+                                 const json_path& path) {
+  detail::check_depth(path);
   out += '{';
   std::visit(
     [&](const auto& value) {
       const auto& content = content_of(value);
       const auto name = names[x.value.index()];
       if constexpr (std::is_same_v<decltype(value), const ai::custom_part&>)
-        detail::require_object(content, {at, name});
-      write_member(out, name, content, at);
+        detail::require_object(content, {path, name});
+      write_member(out, name, content, path);
       if constexpr (std::is_same_v<decltype(value), const ai::text_part&>)
         if (!value.content_type.empty())
-          write_member(out, content_type, value.content_type, at);
+          write_member(out, content_type, value.content_type, path);
     },
     x.value);
   if (!x.metadata.empty())
-    write_member(out, metadata, x.metadata, at);
+    write_member(out, metadata, x.metadata, path);
   out += '}';
 }
 
-ai::part json_codec<ai::part>::read(const json& from, const json_path& at) {
-  detail::require_object(from, at);
+ai::part json_codec<ai::part>::read(const json& from, const json_path& path) {
+  detail::require_object(from, path);
   ai::part result;
-  result.value = read_kind(from, at);
+  result.value = read_kind(from, path);
   if (const auto i = from.find(metadata); i != from.end())
-    result.metadata = detail::read_value<ai::metadata_map>(*i, {at, metadata});
+    result.metadata
+      = detail::read_value<ai::metadata_map>(*i, {path, metadata});
   return result;
 }
 

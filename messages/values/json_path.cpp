@@ -26,9 +26,9 @@ std::string json_path::to_string() const {
   return fmt::format("{}[{}]", parent, key);
 }
 
-void raise_mismatch(const json_path& at, std::string_view expected,
+void raise_mismatch(const json_path& path, std::string_view expected,
                     std::string_view found) {
-  throw detail::mismatch_error(at.to_string(), expected, found);
+  throw detail::mismatch_error(path.to_string(), expected, found);
 }
 
 namespace detail {
@@ -60,14 +60,15 @@ std::string in_words(const json& x) {
   }
 }
 
-void raise_too_deep(const json_path& at) {
-  raise_mismatch(
-    at, fmt::format("at most {} levels of arrays and objects", max_json_depth),
-    "more");
+void raise_too_deep(const json_path& path) {
+  raise_mismatch(path,
+                 fmt::format("at most {} levels of arrays and objects",
+                             max_json_depth),
+                 "more");
 }
 
-void raise_no_enumerator(const json_path& at, long long value) {
-  raise_mismatch(at, "a described enumerator", std::to_string(value));
+void raise_no_enumerator(const json_path& path, long long value) {
+  raise_mismatch(path, "a described enumerator", std::to_string(value));
 }
 
 std::string type_name(std::type_index type) {

@@ -26,9 +26,9 @@ Json parsed(std::string_view text) {
 
 constexpr double last_exact_integer = 9007199254740992; // 2^53
 
-[[noreturn]] void raise_no_integer(const json_path& at, std::int64_t lowest,
+[[noreturn]] void raise_no_integer(const json_path& path, std::int64_t lowest,
                                    std::uint64_t highest, const json& from) {
-  raise_mismatch(at,
+  raise_mismatch(path,
                  from.is_number()
                    ? fmt::format("an integer from {} to {}", lowest, highest)
                    : "an integer",
@@ -76,7 +76,7 @@ json document_or_null(std::string_view text) {
   }
 }
 
-std::int64_t read_signed(const json& from, const json_path& at,
+std::int64_t read_signed(const json& from, const json_path& path,
                          std::int64_t lowest, std::int64_t highest) {
   std::int64_t result = 0;
   auto fits = false;
@@ -93,11 +93,11 @@ std::int64_t read_signed(const json& from, const json_path& at,
     result = fits ? static_cast<std::int64_t>(x) : 0;
   }
   if (!fits || result < lowest || result > highest)
-    raise_no_integer(at, lowest, static_cast<std::uint64_t>(highest), from);
+    raise_no_integer(path, lowest, static_cast<std::uint64_t>(highest), from);
   return result;
 }
 
-std::uint64_t read_unsigned(const json& from, const json_path& at,
+std::uint64_t read_unsigned(const json& from, const json_path& path,
                             std::uint64_t highest) {
   std::uint64_t result = 0;
   auto fits = false;
@@ -114,16 +114,16 @@ std::uint64_t read_unsigned(const json& from, const json_path& at,
     result = fits ? static_cast<std::uint64_t>(x) : 0;
   }
   if (!fits || result > highest)
-    raise_no_integer(at, 0, highest, from);
+    raise_no_integer(path, 0, highest, from);
   return result;
 }
 
-double read_double(const json& from, const json_path& at) {
+double read_double(const json& from, const json_path& path) {
   if (!from.is_number())
-    raise_mismatch(at, "a number", from);
+    raise_mismatch(path, "a number", from);
   const auto x = from.get<double>();
   if (!std::isfinite(x))
-    raise_mismatch(at, "a finite number", from);
+    raise_mismatch(path, "a finite number", from);
   return x;
 }
 
@@ -138,39 +138,39 @@ float nearest_float(double x) {
   return std::signbit(x) ? -result : result;
 }
 
-float read_float(const json& from, const json_path& at) {
-  const auto x = read_double(from, at);
+float read_float(const json& from, const json_path& path) {
+  const auto x = read_double(from, path);
   const auto result = nearest_float(x);
   if (std::isinf(result))
-    raise_mismatch(at, "a number in the range of a float", from);
+    raise_mismatch(path, "a number in the range of a float", from);
   return result;
 }
 
-const json& require_array(const json& from, const json_path& at) {
+const json& require_array(const json& from, const json_path& path) {
   if (!from.is_array())
-    raise_mismatch(at, "an array", from);
+    raise_mismatch(path, "an array", from);
   return from;
 }
 
-const json& require_array(const json& from, const json_path& at,
+const json& require_array(const json& from, const json_path& path,
                           std::size_t size) {
   const auto expected = fmt::format("an array of {}", size);
   if (!from.is_array())
-    raise_mismatch(at, expected, from);
+    raise_mismatch(path, expected, from);
   if (from.size() != size)
-    raise_mismatch(at, expected, fmt::format("one of {}", from.size()));
+    raise_mismatch(path, expected, fmt::format("one of {}", from.size()));
   return from;
 }
 
-const json& require_object(const json& from, const json_path& at) {
+const json& require_object(const json& from, const json_path& path) {
   if (!from.is_object())
-    raise_mismatch(at, "an object", from);
+    raise_mismatch(path, "an object", from);
   return from;
 }
 
-const std::string& require_string(const json& from, const json_path& at) {
+const std::string& require_string(const json& from, const json_path& path) {
   if (!from.is_string())
-    raise_mismatch(at, "a string", from);
+    raise_mismatch(path, "a string", from);
   return from.get_ref<const std::string&>();
 }
 

@@ -178,24 +178,24 @@ std::optional<std::int64_t> to_count(const span_of_time& x, duration_unit unit,
 } // namespace
 
 void write_duration(std::string& out, std::int64_t count, duration_unit unit,
-                    const json_path& at) {
+                    const json_path& path) {
   const auto value = of_count(count, unit);
   if (!value)
-    raise_mismatch(at, "a duration of at most 2^64 seconds",
+    raise_mismatch(path, "a duration of at most 2^64 seconds",
                    std::string_view{"a longer one"});
   out += fmt::format("\"{}\"", to_iso(*value));
 }
 
-std::int64_t read_duration(const json& from, const json_path& at,
+std::int64_t read_duration(const json& from, const json_path& path,
                            duration_unit unit, std::int64_t lowest,
                            std::int64_t highest) {
-  const auto& text = require_string(from, at);
+  const auto& text = require_string(from, path);
   const auto value = parse_iso(text);
   if (!value)
-    raise_mismatch(at, "a duration as PT1H30M or PT0.25S", in_quotes(text));
+    raise_mismatch(path, "a duration as PT1H30M or PT0.25S", in_quotes(text));
   if (const auto count = to_count(*value, unit, lowest, highest))
     return *count;
-  raise_mismatch(at,
+  raise_mismatch(path,
                  "a multiple of " + to_iso(of_count(1, unit).value())
                    + " that the type has room for",
                  in_quotes(text));
@@ -214,15 +214,16 @@ namespace tertulia {
 
 void json_codec<std::filesystem::path>::write(std::string& out,
                                               const std::filesystem::path& x,
-                                              const json_path& at) {
-  detail::write_text(out, x.generic_string(), at);
+                                              const json_path& position) {
+  detail::write_text(out, x.generic_string(), position);
 }
 
 std::filesystem::path
-json_codec<std::filesystem::path>::read(const json& from, const json_path& at) {
-  const auto& text = detail::require_string(from, at);
+json_codec<std::filesystem::path>::read(const json& from,
+                                        const json_path& position) {
+  const auto& text = detail::require_string(from, position);
   if (text.find('\0') != std::string::npos)
-    raise_mismatch(at, "a path without NUL", detail::in_quotes(text));
+    raise_mismatch(position, "a path without NUL", detail::in_quotes(text));
   return std::filesystem::path{text};
 }
 

@@ -73,7 +73,8 @@ std::string in_quotes(std::string_view text) {
   return result += text.size() > most ? "…\"" : "\"";
 }
 
-void write_text(std::string& out, std::string_view text, const json_path& at) {
+void write_text(std::string& out, std::string_view text,
+                const json_path& path) {
   out += '"';
   for (std::size_t i = 0; i < text.size();) {
     const auto rest = text.substr(i);
@@ -84,7 +85,7 @@ void write_text(std::string& out, std::string_view text, const json_path& at) {
     }
     const auto length = utf8_length(rest);
     if (length == 0)
-      raise_mismatch(at, "UTF-8",
+      raise_mismatch(path, "UTF-8",
                      fmt::format("an invalid byte at offset {}", i));
     if (length == 1)
       append_escape(out, rest.front());
@@ -99,9 +100,9 @@ namespace {
 
 /// Formats the shortest digits as Go and ECMAScript do.
 template <class Float>
-void write_shortest(std::string& out, Float x, const json_path& at) {
+void write_shortest(std::string& out, Float x, const json_path& path) {
   if (!std::isfinite(x))
-    raise_mismatch(at, "a finite number",
+    raise_mismatch(path, "a finite number",
                    std::isnan(x) ? "NaN" : "an infinity");
   if (x == 0) {
     // untyped readers parse "-0" as the integer 0
@@ -144,24 +145,24 @@ void write_shortest(std::string& out, Float x, const json_path& at) {
 
 } // namespace
 
-void write_float(std::string& out, double x, const json_path& at) {
-  write_shortest(out, x, at);
+void write_float(std::string& out, double x, const json_path& path) {
+  write_shortest(out, x, path);
 }
 
-void write_float(std::string& out, float x, const json_path& at) {
+void write_float(std::string& out, float x, const json_path& path) {
   const auto size = out.size();
-  write_shortest(out, x, at);
+  write_shortest(out, x, path);
   // A reader rounds twice, first to a double. Only one float, 7.038531e-26,
   // then becomes its neighbour: it needs the digits of a double.
   double y = 0;
   std::from_chars(out.data() + size, out.data() + out.size(), y);
   if (nearest_float(y) != x) {
     out.resize(size);
-    write_shortest(out, static_cast<double>(x), at);
+    write_shortest(out, static_cast<double>(x), path);
   }
 }
 
-void write_json(std::string& out, const json& x, const json_path& at) {
+void write_json(std::string& out, const json& x, const json_path& path) {
   switch (x.type()) {
     case json::value_t::null: out += "null"; break;
     case json::value_t::boolean:
@@ -174,22 +175,22 @@ void write_json(std::string& out, const json& x, const json_path& at) {
       write_integer(out, x.get_ref<const std::uint64_t&>());
       break;
     case json::value_t::number_float:
-      write_float(out, x.get_ref<const double&>(), at);
+      write_float(out, x.get_ref<const double&>(), path);
       break;
     case json::value_t::string:
-      write_text(out, x.get_ref<const std::string&>(), at);
+      write_text(out, x.get_ref<const std::string&>(), path);
       break;
     case json::value_t::array:
-      write_array(out, x.get_ref<const json::array_t&>(), at);
+      write_array(out, x.get_ref<const json::array_t&>(), path);
       break;
     case json::value_t::object:
-      check_depth(at);
+      check_depth(path);
       out += '{';
       for (const auto& [key, value] : x.get_ref<const json::object_t&>())
-        write_entry(out, key, value, at);
+        write_entry(out, key, value, path);
       out += '}';
       break;
-    default: raise_mismatch(at, "a JSON value", x);
+    default: raise_mismatch(path, "a JSON value", x);
   }
 }
 

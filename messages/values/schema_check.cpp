@@ -43,13 +43,15 @@ std::string shown(const json& x) {
   return x.dump();
 }
 
-verdict differs(const json_path& at, std::string expected, std::string found) {
-  return mismatch{at.depth(), at.to_string(), std::move(expected),
+verdict differs(const json_path& path, std::string expected,
+                std::string found) {
+  return mismatch{path.depth(), path.to_string(), std::move(expected),
                   std::move(found)};
 }
 
-verdict differs(const json_path& at, std::string expected, const json& found) {
-  return differs(at, std::move(expected), detail::in_words(found));
+verdict differs(const json_path& path, std::string expected,
+                const json& found) {
+  return differs(path, std::move(expected), detail::in_words(found));
 }
 
 /// Keywords that restrict values and are not supported. Ignoring one would
@@ -91,15 +93,15 @@ public:
     return check(value_, document_, json_path{});
   }
 
-  verdict check(const json& x, const json& schema, const json_path& at) {
-    if (at.depth() > max_json_depth)
-      return differs(at, fmt::format("at most {} levels", max_json_depth),
+  verdict check(const json& x, const json& schema, const json_path& path) {
+    if (path.depth() > max_json_depth)
+      return differs(path, fmt::format("at most {} levels", max_json_depth),
                      std::string{"more"});
     if (++steps_ > limit_ && steps_ > (limit_ = steps_for(value_)))
       throw status_error{errc::resource_exhausted,
                          "the schema has too many alternatives to try"};
     if (schema.is_boolean())
-      return schema.get<bool>() ? verdict{} : differs(at, "nothing", x);
+      return schema.get<bool>() ? verdict{} : differs(path, "nothing", x);
     if (!schema.is_object())
       detail::bad_schema("has {} in place of a schema",
                          detail::in_words(schema));
@@ -119,7 +121,7 @@ public:
       detail::bad_schema("is nested too deeply");
     verdict result;
     for (auto one = steps.begin(); one != steps.end() && !result; ++one)
-      result = (this->**one)(x, schema, at);
+      result = (this->**one)(x, schema, path);
     --nesting_;
     return result;
   }
@@ -155,20 +157,20 @@ private:
 
   static verdict within(std::size_t size, const json& schema, const char* least,
                         const char* most, const char* unit,
-                        const json_path& at) {
+                        const json_path& path) {
     const auto of = [&](const char* bound, std::size_t number) {
       return fmt::format("{}{}{}", bound, number, unit);
     };
     if (const auto limit = count(schema, least); limit && size < *limit)
-      return differs(at, of("at least ", *limit), of("", size));
+      return differs(path, of("at least ", *limit), of("", size));
     if (const auto limit = count(schema, most); limit && size > *limit)
-      return differs(at, of("at most ", *limit), of("", size));
+      return differs(path, of("at most ", *limit), of("", size));
     return {};
   }
 
   // -- keywords ---------------------------------------------------------------
 
-  verdict refer(const json& x, const json& schema, const json_path& at) {
+  verdict refer(const json& x, const json& schema, const json_path& path) {
     const auto* to = find(schema, "$ref");
     if (to == nullptr)
       return {};
@@ -186,12 +188,12 @@ private:
     const auto open = std::pair{target, &x};
     if (!open_.insert(open).second)
       detail::bad_schema("refers to itself without end: {}", shown(*to));
-    auto result = check(x, *target, at);
+    auto result = check(x, *target, path);
     open_.erase(open);
     return result;
   }
 
-  verdict type(const json& x, const json& schema, const json_path& at) {
+  verdict type(const json& x, const json& schema, const json_path& path) {
     const auto* wanted = find(schema, "type");
     if (wanted == nullptr)
       return {};
@@ -199,7 +201,7 @@ private:
       const auto& name = wanted->get_ref<const std::string&>();
       if (detail::is_of_type(x, name))
         return {};
-      return differs(at, detail::with_article(name), x);
+      return differs(path, detail::with_article(name), x);
     }
     std::string names;
     for (const auto& name : list_of(*wanted, "type")) {
@@ -210,12 +212,12 @@ private:
       names += (names.empty() ? "" : " or ")
                + detail::with_article(name.get_ref<const std::string&>());
     }
-    return differs(at, std::move(names), x);
+    return differs(path, std::move(names), x);
   }
 
-  verdict values(const json& x, const json& schema, const json_path& at) {
+  verdict values(const json& x, const json& schema, const json_path& path) {
     if (const auto* only = find(schema, "const"); only && !(*only == x))
-      return differs(at, shown(*only), shown(x));
+      return differs(path, shown(*only), shown(x));
     const auto* allowed = find(schema, "enum");
     if (allowed == nullptr)
       return {};
@@ -225,10 +227,10 @@ private:
         return {};
       names += (names.empty() ? "" : ", ") + shown(one);
     }
-    return differs(at, "one of " + names, shown(x));
+    return differs(path, "one of " + names, shown(x));
   }
 
-  verdict number(const json& x, const json& schema, const json_path& at) {
+  verdict number(const json& x, const json& schema, const json_path& path) {
     if (!x.is_number())
       return {};
     const auto limit
@@ -240,7 +242,7 @@ private:
         detail::bad_schema("has a {} that is not a number", keyword);
       if (holds(detail::compare_numbers(x, *bound)))
         return {};
-      return differs(at, words + shown(*bound), x);
+      return differs(path, words + shown(*bound), x);
     };
     if (auto bad = limit("minimum", "at least ", std::is_gteq))
       return bad;
@@ -251,44 +253,44 @@ private:
     return limit("exclusiveMaximum", "less than ", std::is_lt);
   }
 
-  verdict text(const json& x, const json& schema, const json_path& at) {
+  verdict text(const json& x, const json& schema, const json_path& path) {
     if (!x.is_string())
       return {};
     return within(detail::count_characters(x.get_ref<const std::string&>()),
-                  schema, "minLength", "maxLength", " characters", at);
+                  schema, "minLength", "maxLength", " characters", path);
   }
 
-  verdict list(const json& x, const json& schema, const json_path& at) {
+  verdict list(const json& x, const json& schema, const json_path& path) {
     if (!x.is_array())
       return {};
     if (auto bad
-        = within(x.size(), schema, "minItems", "maxItems", " elements", at))
+        = within(x.size(), schema, "minItems", "maxItems", " elements", path))
       return bad;
     std::size_t first = 0;
     if (const auto* heads = find(schema, "prefixItems"))
       for (const auto& head : list_of(*heads, "prefixItems")) {
         if (first == x.size())
           break;
-        if (auto bad = check(x[first], head, json_path{at, first}))
+        if (auto bad = check(x[first], head, json_path{path, first}))
           return bad;
         ++first;
       }
     if (const auto* rest = find(schema, "items"))
       for (auto i = first; i < x.size(); ++i)
-        if (auto bad = check(x[i], *rest, json_path{at, i}))
+        if (auto bad = check(x[i], *rest, json_path{path, i}))
           return bad;
     if (const auto* unique = find(schema, "uniqueItems");
         unique && *unique == json(true)) {
       std::set<std::reference_wrapper<const json>, std::less<json>> seen;
       for (std::size_t i = 0; i < x.size(); ++i)
         if (!seen.insert(x[i]).second)
-          return differs(json_path{at, i}, "an element that is new",
+          return differs(json_path{path, i}, "an element that is new",
                          std::string{"one that was there before"});
     }
     return {};
   }
 
-  verdict members(const json& x, const json& schema, const json_path& at) {
+  verdict members(const json& x, const json& schema, const json_path& path) {
     if (!x.is_object())
       return {};
     if (const auto* names = find(schema, "required"))
@@ -297,11 +299,11 @@ private:
           detail::bad_schema("requires a member without a name");
         const auto& key = name.get_ref<const std::string&>();
         if (!x.contains(key))
-          return differs(json_path{at, key}, "a value",
+          return differs(json_path{path, key}, "a value",
                          std::string{"no such member"});
       }
     if (auto bad = within(x.size(), schema, "minProperties", "maxProperties",
-                          " members", at))
+                          " members", path))
       return bad;
     const auto* known = find(schema, "properties");
     if (known != nullptr)
@@ -309,7 +311,7 @@ private:
     const auto* others = find(schema, "additionalProperties");
     const auto* names = find(schema, "propertyNames");
     for (const auto& [key, value] : x.items()) {
-      const json_path member{at, key};
+      const json_path member{path, key};
       if (names != nullptr)
         if (auto bad = check(json(key), *names, member))
           return bad;
@@ -325,35 +327,35 @@ private:
     return {};
   }
 
-  verdict combine(const json& x, const json& schema, const json_path& at) {
+  verdict combine(const json& x, const json& schema, const json_path& path) {
     if (const auto* all = find(schema, "allOf"))
       for (const auto& one : list_of(*all, "allOf"))
-        if (auto bad = check(x, one, at))
+        if (auto bad = check(x, one, path))
           return bad;
     if (const auto* unwanted = find(schema, "not"))
-      if (!check(x, *unwanted, at))
-        return differs(at, "something else", x);
+      if (!check(x, *unwanted, path))
+        return differs(path, "something else", x);
     if (const auto* any = find(schema, "anyOf"))
-      if (auto bad = one_of(x, list_of(*any, "anyOf"), at, false))
+      if (auto bad = one_of(x, list_of(*any, "anyOf"), path, false))
         return bad;
     if (const auto* one = find(schema, "oneOf"))
-      return one_of(x, list_of(*one, "oneOf"), at, true);
+      return one_of(x, list_of(*one, "oneOf"), path, true);
     return {};
   }
 
-  verdict one_of(const json& x, const json& alternatives, const json_path& at,
+  verdict one_of(const json& x, const json& alternatives, const json_path& path,
                  bool alone) {
     verdict closest;
     std::size_t matched = 0;
     std::string wanted;
     for (const auto& one : alternatives) {
-      auto bad = check(x, one, at);
+      auto bad = check(x, one, path);
       if (!bad) {
         if (++matched > 1 || !alone)
           break;
         continue;
       }
-      if (bad->depth == at.depth())
+      if (bad->depth == path.depth())
         wanted += (wanted.empty() ? "" : " or ") + bad->expected;
       // A mismatch further inside suggests that this alternative was meant.
       if (!closest || bad->depth > closest->depth)
@@ -362,11 +364,11 @@ private:
     if (matched == 1)
       return {};
     if (matched > 1)
-      return differs(at, "exactly one of the alternatives",
+      return differs(path, "exactly one of the alternatives",
                      std::string{"what several accept"});
     if (!closest)
       detail::bad_schema("has no alternatives");
-    if (closest->depth == at.depth())
+    if (closest->depth == path.depth())
       closest->expected = std::move(wanted);
     return closest;
   }

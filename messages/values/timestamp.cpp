@@ -140,15 +140,15 @@ timestamp parse_rfc3339(std::string_view text) {
 }
 
 void json_codec<timestamp>::write(std::string& out, timestamp x,
-                                  const json_path& at) {
-  detail::write_text(out, to_rfc3339(x), at);
+                                  const json_path& path) {
+  detail::write_text(out, to_rfc3339(x), path);
 }
 
-timestamp json_codec<timestamp>::read(const json& from, const json_path& at) {
-  const auto& text = detail::require_string(from, at);
+timestamp json_codec<timestamp>::read(const json& from, const json_path& path) {
+  const auto& text = detail::require_string(from, path);
   if (const auto result = parse(text))
     return *result;
-  raise_mismatch(at, "a time as 2026-11-21T10:54:21.5Z",
+  raise_mismatch(path, "a time as 2026-11-21T10:54:21.5Z",
                  detail::in_quotes(text));
 }
 

@@ -87,7 +87,7 @@ caf::error current_exception_to_error() {
   } catch (const std::exception& x) {
     return unexpected_error(x.what());
   } catch (...) {
-    return unexpected_error("an exception that is no std::exception");
+    return unexpected_error("an exception that is not a std::exception");
   }
 }
 

@@ -87,13 +87,13 @@ void json_codec<stored_type>::write(std::string& out, const stored_type& x,
 }
 
 stored_type json_codec<stored_type>::read(const json& from,
-                                          const json_path& at) {
-  const auto words = detail::read_value<detail::type_members>(from, at);
+                                          const json_path& path) {
+  const auto words = detail::read_value<detail::type_members>(from, path);
   if (!detail::is_type_name(words.name))
-    raise_mismatch({at, "name"}, "the name of a type",
+    raise_mismatch({path, "name"}, "the name of a type",
                    std::string_view{"something else"});
   if (words.version == 0)
-    raise_mismatch({at, "version"}, "a version", std::string_view{"0"});
+    raise_mismatch({path, "version"}, "a version", std::string_view{"0"});
   return stored_type{words.name, words.version};
 }
 

@@ -4,21 +4,22 @@
 
 namespace tertulia::detail {
 
-session_opening opening_of(const conversation_action& what,
-                           const open_options& options,
-                           bool has_initial_state) {
+session_start plain_session_start(const conversation_action& conversation,
+                                  const open_options& options,
+                                  bool has_initial_state) {
   if (options.snapshot && has_initial_state)
     throw status_error{errc::invalid_argument,
                        "a conversation that is restored from a snapshot takes "
                        "no initial state"};
-  if (!what.policy.store && options.snapshot)
+  if (!conversation.policy.store && options.snapshot)
     throw status_error{errc::failed_precondition,
-                       what.info.key + " has no store to restore from"};
-  if (!what.policy.store && options.session)
+                       conversation.info.key + " has no store to restore from"};
+  if (!conversation.policy.store && options.session)
     throw status_error{errc::failed_precondition,
-                       what.info.key + " has no store that could know session "
+                       conversation.info.key
+                         + " has no store that can contain session "
                          + options.session.str()};
-  session_opening result;
+  session_start result;
   result.session = options.session;
   result.snapshot = options.snapshot;
   result.live = options.live;

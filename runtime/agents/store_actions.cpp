@@ -8,17 +8,17 @@
 namespace tertulia::detail {
 
 task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
-                                    snapshot_ref which) {
+                                    snapshot_ref snapshot) {
   auto result = co_await ctx.ask(policy.store, policy.store_within,
-                                 get_snapshot{std::move(which)});
+                                 get_snapshot_request{std::move(snapshot)});
   result.content = policy.schema.adopt(std::move(result.content));
   co_return result;
 }
 
 task<stored_session> find_session(context ctx, const session_policy& policy,
-                                  session_ref which) {
+                                  session_ref session) {
   auto result = co_await ctx.ask(policy.store, policy.store_within,
-                                 get_session{std::move(which)});
+                                 get_session_request{std::move(session)});
   result.content = policy.schema.adopt(std::move(result.content));
   if (result.head)
     result.head.content = policy.schema.adopt(std::move(result.head.content));
@@ -26,9 +26,9 @@ task<stored_session> find_session(context ctx, const session_policy& policy,
 }
 
 task<std::vector<stored_snapshot>>
-find_snapshots(context ctx, const session_policy& policy, session_ref of,
+find_snapshots(context ctx, const session_policy& policy, session_ref session,
                session_query query) {
-  list_snapshots question{std::move(of)};
+  list_snapshots_request question{std::move(session)};
   question.with_orphans = query.include_orphaned;
   question.wanted = detail_level::state;
   std::vector<stored_snapshot> result;

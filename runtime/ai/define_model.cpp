@@ -14,7 +14,7 @@ void check_request(const ai::generate_request& request) {
       throw status_error{errc::invalid_argument, "a tool has no name"};
     if (!names.insert(tool.name).second)
       throw status_error{errc::invalid_argument,
-                         "two tools are called " + tool.name};
+                         "two tools have the name " + tool.name};
   }
   if (request.tools.empty() && request.tool_choice == ai::tool_choice::required)
     throw status_error{errc::invalid_argument,

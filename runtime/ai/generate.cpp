@@ -21,7 +21,7 @@ void with_tools::apply(generate_options& to) const {
     for (const auto& other : to.tools)
       if (other.info().name == x.info().name)
         throw status_error{errc::invalid_argument,
-                           "two tools are called " + x.info().name};
+                           "two tools have the name " + x.info().name};
     to.tools.push_back(x);
   }
 }
@@ -39,22 +39,22 @@ task<message_log> session_messages(context ctx) {
 
 /// Adds new messages to the conversation, which is that of the session if there
 /// is one.
-task<message_log> add(context ctx, const generate_options* how, message_log all,
-                      std::vector<message> said) {
-  if (!how->in_session)
-    co_return all.with(std::move(said));
+task<message_log> add(context ctx, const generate_options* options,
+                      message_log all, std::vector<message> added) {
+  if (!options->in_session)
+    co_return all.with(std::move(added));
   co_await detail::edit_session(detail::access::owner(ctx),
                                 session_verb::add_messages,
-                                payload::of(std::move(said)));
+                                payload::of(std::move(added)));
   // Tools may have added messages as well.
   co_return co_await session_messages(ctx);
 }
 
 /// Replaces the messages of the session, if there is one. Messages that tools
 /// have added to it since `old` stay at the end.
-task<message_log> replace(context ctx, const generate_options* how,
+task<message_log> replace(context ctx, const generate_options* options,
                           message_log old, message_log now) {
-  if (!how->in_session)
+  if (!options->in_session)
     co_return now;
   const auto present = co_await session_messages(ctx);
   if (!present.same_as(old) && present.shared_with(old) == old.size()) {
@@ -68,32 +68,34 @@ task<message_log> replace(context ctx, const generate_options* how,
   co_return now;
 }
 
-task<> say(const generate_options* how, role who, std::vector<part> what) {
-  if (!how->hear || what.empty())
+task<> send_parts(const generate_options* options, role who,
+                  std::vector<part> what) {
+  if (!options->on_chunk || what.empty())
     co_return;
   model_response_chunk chunk;
   chunk.role = who;
   for (auto& x : what)
     chunk.content.push_back(std::move(x));
-  auto sending = how->hear(std::move(chunk));
+  auto sending = options->on_chunk(std::move(chunk));
   co_await std::move(sending);
 }
 
 // -- tools --------------------------------------------------------------------
 
-const tool* find_tool(const generate_options& how, const std::string& name) {
+const tool* find_tool(const generate_options& options,
+                      const std::string& name) {
   const auto i
-    = std::find_if(how.tools.begin(), how.tools.end(),
+    = std::find_if(options.tools.begin(), options.tools.end(),
                    [&](const tool& x) { return x.info().name == name; });
-  return i == how.tools.end() ? nullptr : &*i;
+  return i == options.tools.end() ? nullptr : &*i;
 }
 
 /// Runs one tool and stores its response or its question.
 task<> run_call(context ctx, const generate_options* how, open_turn* turn,
                 tool_call* call) {
   const auto& request = turn->request(*call);
-  const auto* what = find_tool(*how, request.name);
-  if (what == nullptr) {
+  const auto* tool = find_tool(*how, request.name);
+  if (tool == nullptr) {
     turn->respond(
       *call, as_output({errc::not_found, "there is no tool " + request.name}));
     co_return;
@@ -101,8 +103,9 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
   // Models omit an input that has no members.
   auto input = request.input.is_null() ? json::object() : request.input;
   try {
-    auto said = call->said;
-    auto output = co_await what->run(ctx, std::move(input), std::move(said));
+    auto replies = call->replies;
+    auto output
+      = co_await tool->call(ctx, std::move(input), std::move(replies));
     turn->respond(*call, std::move(output));
   } catch (...) {
     const auto status = to_status(current_exception_to_error());
@@ -113,15 +116,15 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
       call->question = std::move(*question);
       co_return;
     }
-    auto own_mistake = false;
-    if (what->options().on_failure == tool_failure::fails_turn) {
+    auto is_bad_request = false;
+    if (tool->options().on_failure == tool_failure::fails_turn) {
       try { // the mistake is the model's if the tool rejects its input
         check_schema(request.input.is_null() ? json::object() : request.input,
-                     what->info().init_schema);
+                     tool->info().init_schema);
       } catch (const status_error&) {
-        own_mistake = true;
+        is_bad_request = true;
       }
-      if (!own_mistake)
+      if (!is_bad_request)
         throw;
     }
     // The response is stored and goes to the model, which must not see the text
@@ -134,19 +137,19 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
 
 /// Runs the due tools concurrently.
 /// @returns whether any tool was run.
-task<bool> run_calls(context ctx, const generate_options* how,
+task<bool> run_calls(context ctx, const generate_options* options,
                      open_turn* turn) {
   std::vector<task<>> running;
   for (auto& x : turn->calls) {
     if (!std::exchange(x.due, false))
       continue;
-    if (running.size() < how->max_tool_calls)
-      running.push_back(run_call(ctx, how, turn, &x));
+    if (running.size() < options->max_tool_calls)
+      running.push_back(run_call(ctx, options, turn, &x));
     else
-      turn->respond(x, as_output({errc::resource_exhausted,
-                                  "an answer may ask for "
-                                    + std::to_string(how->max_tool_calls)
-                                    + " tools at most"}));
+      turn->respond(
+        x, as_output({errc::resource_exhausted,
+                      "an answer may request no more tools than "
+                        + std::to_string(options->max_tool_calls) + " tools"}));
   }
   const auto any = !running.empty();
   if (any) {
@@ -193,7 +196,7 @@ std::vector<message> correction(message answer, const status_error& wrong) {
   std::vector<message> result;
   result.push_back(std::move(answer));
   result.push_back(
-    user_text("That is not what was asked for: " + wrong.message()
+    user_text("The answer does not fit the schema: " + wrong.message()
               + ". Answer again, with nothing but JSON that has the schema."));
   return result;
 }
@@ -202,45 +205,45 @@ std::vector<message> correction(message answer, const status_error& wrong) {
 
 class generator {
 public:
-  explicit generator(generate_options how) : how_(std::move(how)) {
-    for (const auto& x : how_.tools)
+  explicit generator(generate_options options) : options_(std::move(options)) {
+    for (const auto& x : options_.tools)
       definitions_.push_back(x.definition());
   }
 
   task<generation> run(context ctx) {
-    if (how_.in_session) {
-      if (!how_.messages.empty() || !how_.said.empty())
+    if (options_.in_session) {
+      if (!options_.messages.empty() || !options_.user_messages.empty())
         throw status_error{errc::invalid_argument,
-                           "a session has messages of its own"};
-      made_.messages = co_await session_messages(ctx);
+                           "with_session cannot be combined with messages"};
+      result_.messages = co_await session_messages(ctx);
     } else {
-      made_.messages = how_.messages.with(std::move(how_.said));
+      result_.messages
+        = options_.messages.with(std::move(options_.user_messages));
     }
-    if (auto open = find_open_turn(made_.messages)) {
-      const auto old = made_.messages;
-      const auto ran = co_await run_calls(ctx, &how_, &*open);
-      auto last
-        = open->waits() ? open->waiting_answer() : open->settled_answer();
+    if (auto open = find_open_turn(result_.messages)) {
+      const auto old = result_.messages;
+      const auto ran = co_await run_calls(ctx, &options_, &*open);
+      auto last = open->waits() ? open->waiting_answer() : open->final_answer();
       auto now = open->before.with(last);
       if (!open->waits())
         now = now.with(open->responses());
       now = now.with(std::move(open->rest));
-      made_.messages = co_await replace(ctx, &how_, old, std::move(now));
+      result_.messages = co_await replace(ctx, &options_, old, std::move(now));
       if (open->waits()) {
         co_await interrupt(std::move(last));
-        co_return std::move(made_);
+        co_return std::move(result_);
       }
-      co_await conclude(ctx, *open, ran);
+      co_await finish_round(ctx, *open, ran);
     }
-    while (made_.iterations < how_.max_iterations) {
+    while (result_.iterations < options_.max_iterations) {
       if (co_await answer(ctx))
-        co_return std::move(made_);
+        co_return std::move(result_);
     }
-    throw status_error{errc::resource_exhausted,
-                       (corrections_.empty()
-                          ? "the model still asks for tools after "
-                          : "the model has not said what was asked for in ")
-                         + std::to_string(how_.max_iterations) + " answers"};
+    throw status_error{
+      errc::resource_exhausted,
+      (corrections_.empty() ? "the model still requests tools after "
+                            : "the model has not returned a valid answer in ")
+        + std::to_string(options_.max_iterations) + " answers"};
   }
 
 private:
@@ -249,111 +252,114 @@ private:
   /// @returns whether the generation is over.
   task<bool> answer(context ctx) {
     detail::streamed_answer streamed;
-    auto asking = how_.model(ctx, request(), hearer_for(streamed));
-    made_.response = co_await std::move(asking);
-    ++made_.iterations;
-    if (const auto& cost = made_.response.usage) {
-      made_.usage.input_tokens += cost->input_tokens;
-      made_.usage.output_tokens += cost->output_tokens;
-      made_.usage.total_tokens += cost->total_tokens;
+    auto asking = options_.model(ctx, request(), chunk_recorder(streamed));
+    result_.response = co_await std::move(asking);
+    ++result_.iterations;
+    if (const auto& cost = result_.response.usage) {
+      result_.usage.input_tokens += cost->input_tokens;
+      result_.usage.output_tokens += cost->output_tokens;
+      result_.usage.total_tokens += cost->total_tokens;
     }
-    if (refused())
-      note_refusal();
-    if (!made_.response.message)
+    if (is_refusal())
+      add_refusal_text();
+    if (!result_.response.message)
       co_return true;
-    auto turn = new_turn(made_.messages, *made_.response.message);
-    if (how_.hear)
+    auto turn = new_turn(result_.messages, *result_.response.message);
+    if (options_.on_chunk)
       if (auto rest = streamed.rest_of(turn.answer)) {
-        auto hearing = how_.hear(std::move(*rest));
+        auto hearing = options_.on_chunk(std::move(*rest));
         co_await std::move(hearing);
       }
-    std::vector<message> said;
+    std::vector<message> added;
     if (turn.calls.empty()) {
-      if (!accept(turn.answer))
+      if (!parse_output(turn.answer))
         co_return false;
-      said.push_back(std::move(turn.answer));
-      made_.messages
-        = co_await add(ctx, &how_, made_.messages, std::move(said));
+      added.push_back(std::move(turn.answer));
+      result_.messages
+        = co_await add(ctx, &options_, result_.messages, std::move(added));
       co_return true;
     }
     corrections_.clear();
-    const auto ran = co_await run_calls(ctx, &how_, &turn);
+    const auto ran = co_await run_calls(ctx, &options_, &turn);
     if (turn.waits()) {
       auto last = turn.waiting_answer();
-      said.push_back(last);
-      made_.messages
-        = co_await add(ctx, &how_, made_.messages, std::move(said));
+      added.push_back(last);
+      result_.messages
+        = co_await add(ctx, &options_, result_.messages, std::move(added));
       co_await interrupt(std::move(last));
       co_return true;
     }
     // Both messages are added in one step, so that a request is never stored
     // without its response.
-    said.push_back(turn.settled_answer());
-    said.push_back(turn.responses());
-    made_.messages = co_await add(ctx, &how_, made_.messages, std::move(said));
-    co_await conclude(ctx, turn, ran);
+    added.push_back(turn.final_answer());
+    added.push_back(turn.responses());
+    result_.messages
+      = co_await add(ctx, &options_, result_.messages, std::move(added));
+    co_await finish_round(ctx, turn, ran);
     co_return false;
   }
 
   /// Returns whether the model refuses to answer and gives a reason. Returns
   /// false if an output schema is set, because a reason is not a value.
-  [[nodiscard]] bool refused() const {
-    return made_.response.finish_reason == finish_reason::blocked
-           && !made_.response.finish_message.empty()
-           && how_.output_schema.is_null();
+  [[nodiscard]] bool is_refusal() const {
+    return result_.response.finish_reason == finish_reason::blocked
+           && !result_.response.finish_message.empty()
+           && options_.output_schema.is_null();
   }
 
   /// Adds the reason of a refusal to the message of the model, so that users
   /// and later requests see it.
-  void note_refusal() {
-    auto& said = made_.response.message;
-    if (!said)
-      said.emplace().role = role::model;
-    said->content.push_back(part::text(made_.response.finish_message));
+  void add_refusal_text() {
+    auto& message = result_.response.message;
+    if (!message)
+      message.emplace().role = role::model;
+    message->content.push_back(part::text(result_.response.finish_message));
   }
 
   /// Returns a callback that forwards the chunks of the model and records them
   /// in `to`.
   /// @lifetime `to` outlives the result.
-  [[nodiscard]] chunk_hearer hearer_for(detail::streamed_answer& to) const {
-    if (!how_.hear)
+  [[nodiscard]] chunk_callback
+  chunk_recorder(detail::streamed_answer& to) const {
+    if (!options_.on_chunk)
       return {};
     return [this, &to](model_response_chunk x) {
       to.add(x);
-      return how_.hear(std::move(x));
+      return options_.on_chunk(std::move(x));
     };
   }
 
   [[nodiscard]] generate_request request() const {
-    generate_request result{
-      corrections_.empty() ? made_.messages : made_.messages.with(corrections_),
-      how_.system};
+    generate_request result{corrections_.empty()
+                              ? result_.messages
+                              : result_.messages.with(corrections_),
+                            options_.system};
     result.tools = definitions_;
-    result.tool_choice = how_.tool_choice;
-    if (made_.iterations > 0 && how_.tool_choice == tool_choice::required)
+    result.tool_choice = options_.tool_choice;
+    if (result_.iterations > 0 && options_.tool_choice == tool_choice::required)
       result.tool_choice = tool_choice::automatic;
-    result.config = how_.config;
-    result.output_schema = how_.output_schema;
+    result.config = options_.config;
+    result.output_schema = options_.output_schema;
     return result;
   }
 
   /// Parses the answer according to the output schema.
   /// @returns false if the model has to answer again.
-  bool accept(const message& x) {
-    if (how_.output_schema.is_null())
+  bool parse_output(const message& x) {
+    if (options_.output_schema.is_null())
       return true;
     try {
-      made_.output = read_answer(x, how_.output_schema);
+      result_.output = read_answer(x, options_.output_schema);
       return true;
     } catch (const status_error& wrong) {
       if (wrong.code() != errc::invalid_argument)
         throw;
-      if (how_.repairs == 0)
+      if (options_.repairs == 0)
         throw status_error{errc::invalid_argument,
-                           "the model's answer is not what was asked for: "
+                           "the answer of the model does not fit the schema: "
                              + wrong.message(),
                            wrong.details()};
-      --how_.repairs;
+      --options_.repairs;
       corrections_ = correction(x, wrong);
       return false;
     }
@@ -361,24 +367,24 @@ private:
 
   /// Ends a round of tool calls: sends the responses to the client, and may
   /// store a snapshot.
-  task<> conclude(context ctx, const open_turn& turn, bool ran) {
-    co_await say(&how_, role::tool, turn.responses().content);
+  task<> finish_round(context ctx, const open_turn& turn, bool ran) {
+    co_await send_parts(&options_, role::tool, turn.responses().content);
     if (ran)
       co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
   }
 
   task<> interrupt(message last) {
-    co_await say(&how_, role::model, interrupts_in(last.content));
-    made_.response.message = std::move(last);
-    made_.response.finish_reason = finish_reason::interrupted;
+    co_await send_parts(&options_, role::model, interrupts_in(last.content));
+    result_.response.message = std::move(last);
+    result_.response.finish_reason = finish_reason::interrupted;
   }
 
-  generate_options how_;
+  generate_options options_;
   std::vector<tool_definition> definitions_;
   /// Wrong answer and the request for its correction, until the model answers
   /// as required. Only the model needs to see them.
   std::vector<message> corrections_;
-  generation made_;
+  generation result_;
 };
 
 } // namespace
@@ -387,9 +393,10 @@ private:
 
 namespace tertulia::detail {
 
-task<ai::generation> run_generation(context ctx, ai::generate_options how) {
-  ai::generator work{std::move(how)};
-  auto run = ctx.run("generate", [&](context here) { return work.run(here); });
+task<ai::generation> run_generation(context ctx, ai::generate_options options) {
+  ai::generator work{std::move(options)};
+  auto run
+    = ctx.run_step("generate", [&](context inner) { return work.run(inner); });
   co_return co_await std::move(run);
 }
 
@@ -398,7 +405,7 @@ json output_of(ai::generation&& x) {
     throw ai::interrupt_error("a tool of the answer");
   if (!x.response.message)
     throw status_error{errc::failed_precondition,
-                       "the model has said nothing: "
+                       "the model returned no message: "
                          + x.response.finish_message};
   return std::move(x.output);
 }

@@ -19,15 +19,15 @@ namespace {
 /// Output of a tool that has already responded.
 constexpr auto output_key = "pendingOutput";
 /// Earlier replies to the tool, if it asks more than once.
-constexpr auto said_key = "approvals";
+constexpr auto replies_key = "approvals";
 /// Question of the tool. This key stays after the turn is settled.
 constexpr auto resolved_key = "resolvedInterrupt";
 
 [[noreturn]] void refuse(std::size_t message, std::size_t part,
-                         const std::string& why) {
+                         const std::string& reason) {
   const auto path = "$.messages[" + std::to_string(message) + "].content["
                     + std::to_string(part) + ']';
-  throw status_error{errc::invalid_argument, path + ": " + why,
+  throw status_error{errc::invalid_argument, path + ": " + reason,
                      json{{"path", path}}.dump()};
 }
 
@@ -56,10 +56,10 @@ void recall(open_turn& turn) {
     call.due = false;
     if (const auto* question = find(x.metadata, interrupt_key))
       call.question = *question;
-    if (const auto* said = find(x.metadata, said_key);
+    if (const auto* said = find(x.metadata, replies_key);
         said != nullptr && said->is_array())
       for (const auto& one : *said)
-        call.said.push_back(one);
+        call.replies.push_back(one);
     if (const auto* output = find(x.metadata, output_key))
       turn.respond(call, *output);
   }
@@ -91,12 +91,13 @@ public:
   }
 
   [[nodiscard]] bool said_something() const noexcept {
-    return said_something_;
+    return has_text_;
   }
 
 private:
-  void take(std::size_t part, const ai::part& x, const tool_response& said) {
-    auto& call = find_call(part, said.name, said.ref);
+  void take(std::size_t part, const ai::part& x,
+            const tool_response& response) {
+    auto& call = find_call(part, response.name, response.ref);
     call.question.reset();
     call.response = x;
   }
@@ -107,19 +108,19 @@ private:
     if (said == nullptr)
       refuse(message_, part, "a request is repeated without an approval");
     if (!call.question)
-      refuse(message_, part, "the tool has not asked for an approval");
+      refuse(message_, part, "the tool has not requested an approval");
     // An approval is valid only for the input that was shown to the person.
     if (!again.input.is_null() && again.input != turn_.request(call).input)
       refuse(message_, part, "a request is repeated with another input");
     call.question.reset();
-    call.said.push_back(*said);
+    call.replies.push_back(*said);
     call.due = true;
   }
 
   /// @returns the call that waits for this part.
   tool_call& find_call(std::size_t part, const std::string& name,
                        const std::string& ref) {
-    said_something_ = true;
+    has_text_ = true;
     // Other programs may write requests that differ only in their order. Their
     // responses then come in the same order.
     auto answered = false;
@@ -139,17 +140,17 @@ private:
     }
     refuse(message_, part,
            answered ? "the request was answered before"
-                    : "no tool that was asked for waits for this");
+                    : "no requested tool waits for this response");
   }
 
   open_turn& turn_;
   std::size_t message_;
-  bool said_something_ = false;
+  bool has_text_ = false;
 };
 
 /// Returns whether an answer and its responses are stored in settled form.
-bool is_settled(const open_turn& turn,
-                const std::vector<const message*>& behind) {
+bool is_answered(const open_turn& turn,
+                 const std::vector<const message*>& behind) {
   if (behind.empty() || behind.front()->role != role::tool)
     return false;
   const auto& first = behind.front()->content;
@@ -185,15 +186,15 @@ message open_turn::waiting_answer() const {
     noted.erase(interrupt_key);
     if (x.question)
       noted[interrupt_key] = *x.question;
-    if (!x.said.empty())
-      noted[said_key] = x.said;
+    if (!x.replies.empty())
+      noted[replies_key] = x.replies;
     if (x.response)
       noted[output_key] = x.response->as_response()->output;
   }
   return result;
 }
 
-message open_turn::settled_answer() const {
+message open_turn::final_answer() const {
   auto result = answer;
   for (const auto& x : calls) {
     auto& noted = result.content[x.part].metadata;
@@ -201,8 +202,8 @@ message open_turn::settled_answer() const {
       noted[resolved_key] = std::move(i->second);
       noted.erase(interrupt_key);
     }
-    if (!x.said.empty())
-      noted[said_key] = x.said;
+    if (!x.replies.empty())
+      noted[replies_key] = x.replies;
     noted.erase(output_key);
   }
   return result;
@@ -232,7 +233,8 @@ open_turn new_turn(message_log before, message answer) {
     for (auto n = 2; !seen.emplace(request.name, request.ref).second; ++n)
       request.ref = given + '#' + std::to_string(n);
     // The model must not set metadata that is written here.
-    for (const auto* key : {interrupt_key, output_key, said_key, resolved_key})
+    for (const auto* key :
+         {interrupt_key, output_key, replies_key, resolved_key})
       x.metadata.erase(key);
     result.calls.emplace_back().part = i;
   }
@@ -252,7 +254,7 @@ std::optional<open_turn> find_open_turn(const message_log& all) {
     for (std::size_t i = 0; i < behind.size(); ++i)
       for (std::size_t j = 0; j < behind[i]->content.size(); ++j)
         if (is_for_a_tool(behind[i]->content[j]))
-          refuse(before.size() + i, j, "no tool was asked for");
+          refuse(before.size() + i, j, "no tool was requested");
     return std::nullopt;
   }
   open_turn result;
@@ -262,18 +264,18 @@ std::optional<open_turn> find_open_turn(const message_log& all) {
   reply_reader reader{result, before.size()};
   for (const auto* x : behind)
     reader.read(*x);
-  if (is_settled(result, behind))
+  if (is_answered(result, behind))
     return std::nullopt;
   const auto declined = !behind.empty() && !reader.said_something();
   for (auto& x : result.calls) {
     if (x.question && declined) {
       x.question.reset();
       result.respond(x, as_output({errc::cancelled,
-                                   "the user has gone on without an answer to "
-                                   "the tool's question"}));
+                                   "the user continued without an answer "
+                                   "to the question of the tool"}));
     } else if (!x.question && !x.due && !x.response) {
       result.respond(x, as_output({errc::aborted,
-                                   "the tool was stopped before it was done"}));
+                                   "the tool was stopped before it finished"}));
     }
   }
   return result;

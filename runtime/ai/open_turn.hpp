@@ -15,7 +15,7 @@ struct tool_call {
   /// Index of the request among the parts of the answer.
   std::size_t part = 0;
   /// Replies of people to the tool, in the order of its questions.
-  std::vector<json> said;
+  std::vector<json> replies;
   /// True if the tool has to be run.
   bool due = true;
   /// Question of the tool that is not answered yet.
@@ -50,7 +50,7 @@ struct open_turn {
   [[nodiscard]] message waiting_answer() const;
 
   /// Returns the answer in its stored form when every call has its response.
-  [[nodiscard]] message settled_answer() const;
+  [[nodiscard]] message final_answer() const;
 
   /// Returns the message with all responses, in the order of the requests.
   /// @pre every call has its response.

@@ -13,7 +13,7 @@ namespace tertulia::detail {
 
 namespace {
 
-bool says_nothing(const ai::part& x) {
+bool is_empty_text(const ai::part& x) {
   const auto* text = x.as_text();
   return text != nullptr && text->text.empty();
 }
@@ -22,12 +22,14 @@ bool says_nothing(const ai::part& x) {
 
 void check_messages(const ai::conversation_input& x) {
   for (std::size_t i = 0; i < x.messages.size(); ++i) {
-    const auto& said = x.messages[i];
-    if (said.role != ai::role::user && said.role != ai::role::tool)
-      throw status_error{errc::invalid_argument,
-                         "a client speaks for its user only, not as "
-                           + to_string(said.role)};
-    if (std::all_of(said.content.begin(), said.content.end(), says_nothing)) {
+    const auto& message = x.messages[i];
+    if (message.role != ai::role::user && message.role != ai::role::tool)
+      throw status_error{
+        errc::invalid_argument,
+        "a client may send messages of its user and of tools only, not of "
+          + to_string(message.role)};
+    if (std::all_of(message.content.begin(), message.content.end(),
+                    is_empty_text)) {
       const auto path = "$.messages[" + std::to_string(i) + "].content";
       throw status_error{errc::invalid_argument,
                          path + ": the message is empty",
@@ -39,12 +41,12 @@ void check_messages(const ai::conversation_input& x) {
 void check_unanswered(const ai::message_log& x) {
   if (!x.empty() && x.back().role == ai::role::model && !ai::find_open_turn(x))
     throw status_error{errc::invalid_argument,
-                       "$.messages: there is nothing to answer: the model has "
-                       "the last word",
+                       "$.messages: there is nothing to answer: the last "
+                       "message is from the model",
                        json{{"path", "$.messages"}}.dump()};
 }
 
-void check_first_words(const state& x) {
+void check_initial_messages(const state& x) {
   // This includes a question that seems to be declined: a later reply to its
   // tool would open it again.
   const auto open = ai::find_open_turn(x.messages());
@@ -54,8 +56,8 @@ void check_first_words(const state& x) {
       && std::any_of(open->answer.content.begin(), open->answer.content.end(),
                      waits))
     throw status_error{errc::invalid_argument,
-                       "$.state.messages: a tool waits for a person, but "
-                       "nobody has asked for it here"};
+                       "$.state.messages: a tool waits for a person, but the "
+                       "model did not request it here"};
 }
 
 } // namespace tertulia::detail

@@ -69,8 +69,8 @@ exit_code list_agents(tool& t, const run_options& o) {
 json read_input(const std::string& what, const std::string& text) {
   try {
     return parse_json<json>(text);
-  } catch (const status_error& why) {
-    reject_usage(what + " cannot be read: " + why.message() + ": "
+  } catch (const status_error& failure) {
+    reject_usage(what + " cannot be read: " + failure.message() + ": "
                    + cut(one_line(text), 60),
                  "Mind the quotes of the shell: '{\"sides\":6}' or "
                  "'\"a text\"'.");
@@ -119,7 +119,7 @@ json run_action(tool& t, const runtime& rt, const run_options& o,
       fn(to);
     }
   };
-  return rt.run(o.key, inputs, on_chunk, chosen_options{options});
+  return rt.run_action(o.key, inputs, on_chunk, chosen_options{options});
 }
 
 exit_code run_agent(tool& t, const run_options& o) {

@@ -37,7 +37,7 @@ std::vector<ai::message> chat::turn_messages(const std::string& text) {
   if (questions_.empty())
     return {ai::user_text(as_utf8(text))};
   answers_.push_back(
-    ai::approval(questions_[answers_.size()], read_reply(as_utf8(text))));
+    ai::reply_to(questions_[answers_.size()], read_reply(as_utf8(text))));
   if (answers_.size() < questions_.size())
     return {};
   questions_.clear();
@@ -95,7 +95,7 @@ void chat::tell(const std::string& text) const {
 std::optional<session_info> chat::info() {
   try {
     return tool_.store()
-      .ask<stored_session>(get_session{session(), detail_level::record})
+      .ask<stored_session>(get_session_request{session(), detail_level::record})
       .info;
   } catch (const status_error& x) {
     if (x.code() != errc::not_found)
@@ -107,7 +107,7 @@ std::optional<session_info> chat::info() {
 std::optional<ai::message_log> chat::messages() {
   try {
     return tool_.store()
-      .ask<stored_session>(get_session{session()})
+      .ask<stored_session>(get_session_request{session()})
       .content.messages();
   } catch (const status_error& x) {
     if (x.code() != errc::not_found)

@@ -59,7 +59,7 @@ std::string model_names() {
 task<ai::model_response>
 chat_models::chosen_model::ask(std::shared_ptr<model_slot> slot, context ctx,
                                ai::generate_request request,
-                               ai::chunk_hearer on_chunk) {
+                               ai::chunk_callback on_chunk) {
   auto model = [&] {
     const std::lock_guard guard{slot->mutex};
     return slot->model;

@@ -53,7 +53,7 @@ public:
   public:
     [[nodiscard]] task<ai::model_response>
     generate(const context& ctx, ai::generate_request request,
-             ai::chunk_hearer on_chunk) const {
+             ai::chunk_callback on_chunk) const {
       return ask(slot_, ctx, std::move(request), std::move(on_chunk));
     }
 
@@ -73,7 +73,7 @@ public:
 
     static task<ai::model_response>
     ask(std::shared_ptr<model_slot> slot, context ctx,
-        ai::generate_request request, ai::chunk_hearer on_chunk);
+        ai::generate_request request, ai::chunk_callback on_chunk);
 
     std::shared_ptr<model_slot> slot_ = std::make_shared<model_slot>();
   };

@@ -39,7 +39,7 @@ session_info find_chat_session(tool& t, const std::string& id) {
 }
 
 std::optional<session_info> last_chat_session(tool& t) {
-  list_sessions x;
+  list_sessions_request x;
   x.agent = chat_key;
   x.updated_since = caf::timestamp::min();
   x.limit = 1;
@@ -113,8 +113,8 @@ void chat_resume(chat& x, const std::string& id) {
   const auto found = find_chat_session(x.environment(), id);
   x.pause();
   try { // Makes it the session that was changed last.
-    x.environment().store().ask<stored_snapshot>(
-      restore_snapshot{snapshot_ref{{found.agent, found.id}, found.head}});
+    x.environment().store().ask<stored_snapshot>(restore_snapshot_request{
+      snapshot_ref{{found.agent, found.id}, found.head}});
   } catch (const status_error& y) {
     if (y.code() != errc::data_loss)
       throw; // reported by go_to, with advice for the user

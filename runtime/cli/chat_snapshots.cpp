@@ -50,7 +50,7 @@ std::string last_text(const ai::message_log& log) {
 std::map<std::uint64_t, std::string> last_texts(chat& x) {
   std::map<std::uint64_t, std::string> result;
   std::vector<damage> damages;
-  list_snapshots all{x.session()};
+  list_snapshots_request all{x.session()};
   all.with_orphans = true;
   all.wanted = detail_level::state;
   for (auto more = true; more;) {
@@ -170,7 +170,7 @@ void chat_branch(chat& x, const std::string& name) {
   if (!info)
     throw failure{
       status_error{errc::not_found, "nothing was said yet in this one"}};
-  copy_session copy{from, {chat_key, session_id{make_uuid()}}};
+  copy_session_request copy{from, {chat_key, session_id{make_uuid()}}};
   copy.up_to = name.empty() ? info->head : find_chat_snapshot(x, name).sequence;
   x.pause();
   const auto made = x.environment().store().ask<session_info>(copy);

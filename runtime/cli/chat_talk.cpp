@@ -34,7 +34,7 @@ chat_talk::send(std::vector<ai::message> messages,
         live_->cancel();
       });
     live_->send_messages(std::move(messages));
-    for (const auto& x : live_->receive())
+    for (const auto& x : live_->responses())
       on_chunk(x);
   } catch (const status_error& x) {
     drop();

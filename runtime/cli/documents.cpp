@@ -65,9 +65,9 @@ document document_of(const state& x) {
   const auto text = x.text();
   try {
     return text.empty() ? document{} : detail::parse_ordered_document(text);
-  } catch (const status_error& why) { // foreign content with a valid hash
+  } catch (const status_error& failure) { // foreign content with a valid hash
     throw status_error{errc::data_loss,
-                       "the state cannot be shown: " + why.message()};
+                       "the state cannot be shown: " + failure.message()};
   }
 }
 

@@ -61,12 +61,12 @@ void write_error(std::string_view text) {
 
 } // namespace
 
-failure::failure(exit_code code, status_error why, std::string advice)
+failure::failure(exit_code code, status_error failure, std::string advice)
   // NOLINTNEXTLINE(bugprone-throw-keyword-missing): it is a member
-  : code_(code), why_(std::move(why)), advice_(std::move(advice)) {}
+  : code_(code), cause_(std::move(failure)), advice_(std::move(advice)) {}
 
-failure::failure(status_error why, std::string advice)
-  : failure(code_for(why.code()), why, std::move(advice)) {}
+failure::failure(status_error reason, std::string advice)
+  : failure(code_for(reason.code()), reason, std::move(advice)) {}
 
 void reject_usage(const std::string& message, std::string advice) {
   throw failure{exit_code::usage, status_error{errc::invalid_argument, message},

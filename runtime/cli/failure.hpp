@@ -18,13 +18,13 @@ namespace tertulia::tool {
 class failure : public std::exception {
 public:
   /// @param advice a sentence; empty without advice.
-  failure(exit_code code, status_error why, std::string advice = {});
+  failure(exit_code code, status_error failure, std::string advice = {});
 
   /// Wraps an error of a store or a file; derives the exit code from its code.
-  explicit failure(status_error why, std::string advice = {});
+  explicit failure(status_error failure, std::string advice = {});
 
   [[nodiscard]] const char* what() const noexcept override {
-    return why_.what();
+    return cause_.what();
   }
 
   [[nodiscard]] exit_code code() const noexcept {
@@ -32,7 +32,7 @@ public:
   }
 
   [[nodiscard]] const status_error& why() const noexcept {
-    return why_;
+    return cause_;
   }
 
   [[nodiscard]] const std::string& advice() const noexcept {
@@ -41,7 +41,7 @@ public:
 
 private:
   exit_code code_;
-  status_error why_;
+  status_error cause_;
   std::string advice_;
 };
 

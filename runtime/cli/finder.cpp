@@ -96,7 +96,7 @@ std::vector<std::string> finder::agents() {
     if (std::find(result.begin(), result.end(), agent) == result.end())
       result.push_back(agent);
   };
-  list_sessions x;
+  list_sessions_request x;
   x.updated_since = caf::timestamp::min();
   x.limit = 1;
   for (;;) {
@@ -119,7 +119,7 @@ std::vector<session_info> finder::sessions(const std::string& id) {
   for (const auto& agent : agents())
     if (auto x = if_there([&] {
           return tool_.store().ask<stored_session>(
-            get_session{{agent, session_id{id}}, detail_level::record});
+            get_session_request{{agent, session_id{id}}, detail_level::record});
         }))
       result.push_back(std::move(x->info));
   // Some ids cannot be typed, only copied in the form that is shown.
@@ -138,7 +138,7 @@ std::vector<session_info>
 finder::sessions_with_prefix(const std::string& prefix) {
   std::vector<session_info> result;
   for (const auto& agent : agents()) {
-    list_sessions x;
+    list_sessions_request x;
     x.agent = agent;
     x.updated_since = caf::timestamp::min();
     x.after = {agent, session_id{prefix}};
@@ -228,28 +228,28 @@ void finder::add_by_session(std::vector<snapshot_record>& to,
     for (const auto& x : sessions(parts->first))
       if (auto y = if_there([&] {
             return tool_.store().ask<stored_snapshot>(
-              get_snapshot{snapshot_ref{{x.agent, x.id}, parts->second},
-                           detail_level::record});
+              get_snapshot_request{snapshot_ref{{x.agent, x.id}, parts->second},
+                                   detail_level::record});
           }))
         to.push_back(std::move(y->record));
   if (!to.empty() || !is_within(name))
     return;
   for (const auto& x : sessions(name))
     if (x.head != 0)
-      to.push_back(tool_.store()
-                     .ask<stored_snapshot>(
-                       get_snapshot{snapshot_ref{{x.agent, x.id}, x.head},
-                                    detail_level::record})
-                     .record);
+      to.push_back(
+        tool_.store()
+          .ask<stored_snapshot>(get_snapshot_request{
+            snapshot_ref{{x.agent, x.id}, x.head}, detail_level::record})
+          .record);
 }
 
 void finder::add_by_id(std::vector<snapshot_record>& to, const std::string& id,
                        const std::string& within) {
   const auto get = [&](const std::string& agent, const std::string& session) {
     return if_there([&] {
-      return tool_.store().ask<stored_snapshot>(
-        get_snapshot{snapshot_ref{agent, session_id{session}, snapshot_id{id}},
-                     detail_level::record});
+      return tool_.store().ask<stored_snapshot>(get_snapshot_request{
+        snapshot_ref{agent, session_id{session}, snapshot_id{id}},
+        detail_level::record});
     });
   };
   if (id.empty())
@@ -290,7 +290,7 @@ void finder::add_by_prefix(std::vector<snapshot_record>& to,
     }));
     for (const auto& y : ids) // the store picks the record of each id
       add(to, tool_.store()
-                .ask<stored_snapshot>(get_snapshot{
+                .ask<stored_snapshot>(get_snapshot_request{
                   snapshot_ref{x.agent, x.id, y}, detail_level::record})
                 .record);
     bar.at(++seen, 0);

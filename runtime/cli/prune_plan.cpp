@@ -12,7 +12,7 @@ namespace {
 
 /// Adds the records that one session would lose.
 void plan_session(prune_plan& to, store_file& store,
-                  const prune_snapshots& query, const session_info& x) {
+                  const prune_snapshots_request& query, const session_info& x) {
   const auto old_of = [&](std::uint64_t count) {
     return count - std::min(count, query.keep_newest);
   };
@@ -44,7 +44,7 @@ void plan_session(prune_plan& to, store_file& store,
 /// Adds the records that one session would lose, or its damage if it cannot be
 /// read.
 void try_session(prune_plan& to, store_file& store,
-                 const prune_snapshots& query, const session_info& x) {
+                 const prune_snapshots_request& query, const session_info& x) {
   try {
     plan_session(to, store, query, x);
   } catch (const status_error& error) {
@@ -57,12 +57,12 @@ void try_session(prune_plan& to, store_file& store,
 
 } // namespace
 
-prune_plan plan_prune(store_file& store, const prune_snapshots& query,
+prune_plan plan_prune(store_file& store, const prune_snapshots_request& query,
                       progress& bar) {
   prune_plan result;
   if (!query.session.empty()) {
     const auto found = store.ask<stored_session>(
-      get_session{{query.agent, query.session}, detail_level::record});
+      get_session_request{{query.agent, query.session}, detail_level::record});
     try_session(result, store, query, found.info);
     return result;
   }

@@ -12,10 +12,10 @@
 
 namespace tertulia::tool {
 
-/// Records that `prune_snapshots` would drop, computed in advance by the rule
-/// that it promises: not heads, labelled records, the newest records, records
-/// that are not old enough, or damaged records. Only this process can change
-/// the store while it has the file, so the plan stays valid.
+/// Records that `prune_snapshots_request` would drop, computed in advance by
+/// the rule that it promises: not heads, labelled records, the newest records,
+/// records that are not old enough, or damaged records. Only this process can
+/// change the store while it has the file, so the plan stays valid.
 struct prune_plan {
   struct entry {
     session_ref session;
@@ -31,7 +31,8 @@ struct prune_plan {
   std::vector<damage> damages;
 };
 
-[[nodiscard]] prune_plan
-plan_prune(store_file& store, const prune_snapshots& query, progress& bar);
+[[nodiscard]] prune_plan plan_prune(store_file& store,
+                                    const prune_snapshots_request& query,
+                                    progress& bar);
 
 } // namespace tertulia::tool

@@ -45,8 +45,8 @@ session_info ask_to_erase(tool& t, const delete_options& o) {
 
 exit_code erase(tool& t, const delete_options& o) {
   const auto info = ask_to_erase(t, o);
-  const auto gone
-    = t.store().ask<erased>(delete_session{{info.agent, info.id}});
+  const auto gone = t.store().ask<erase_result>(
+    delete_session_request{{info.agent, info.id}});
   if (t.as_json())
     t.out().json_line(document{{"agent", info.agent},
                                {"session", info.id.str()},
@@ -69,9 +69,9 @@ struct fork_options {
 exit_code fork(tool& t, const fork_options& o) {
   finder find{t, o.agent};
   const auto info = find.session(o.session);
-  copy_session copy{{info.agent, info.id},
-                    {o.to_agent.empty() ? info.agent : o.to_agent,
-                     session_id{o.name}}};
+  copy_session_request copy{{info.agent, info.id},
+                            {o.to_agent.empty() ? info.agent : o.to_agent,
+                             session_id{o.name}}};
   if (!o.at.empty())
     copy.up_to = finder{t, info.agent}.snapshot(o.at, info.id.str()).sequence;
   const auto made = t.store().ask<session_info>(copy);
@@ -92,7 +92,7 @@ struct title_options {
 exit_code title(tool& t, const title_options& o) {
   const auto info = finder{t, o.agent}.session(o.session);
   const auto now = t.store().ask<session_info>(
-    title_session{{info.agent, info.id}, o.title});
+    title_session_request{{info.agent, info.id}, o.title});
   if (t.as_json())
     t.out().json_line(document_of(now));
   else if (now.title.empty())

@@ -36,21 +36,21 @@ struct export_options {
 
 exit_code write_out(tool& t, const export_options& o) {
   const auto found = finder{t, o.agent}.session(o.session);
-  const session_ref which{found.agent, found.id};
+  const session_ref session{found.agent, found.id};
   auto bar = t.show_progress("exporting");
   session_file_options options;
   options.within = store_file::patience;
   options.progress = [&](auto done, auto of) { bar.at(done, of); };
   if (o.file.empty() || o.file == "-") {
     output_stream to{t.out()};
-    export_session(t.store().system(), t.store().store(), which, to.stream(),
+    export_session(t.store().system(), t.store().store(), session, to.stream(),
                    options);
     return exit_code::fine;
   }
   file_output file{o.file, o.force ? existing_file::is_replaced
                                    : existing_file::is_kept};
-  const auto info = export_session(t.store().system(), t.store().store(), which,
-                                   file.stream(), options);
+  const auto info = export_session(t.store().system(), t.store().store(),
+                                   session, file.stream(), options);
   file.put_in_place();
   bar.clear();
   if (t.as_json()) {

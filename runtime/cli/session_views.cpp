@@ -34,7 +34,7 @@ struct list_options {
 };
 
 exit_code print_sessions(tool& t, const list_options& o) {
-  list_sessions query;
+  list_sessions_request query;
   query.agent = o.agent;
   query.label = o.label;
   query.updated_since = caf::timestamp::min();
@@ -141,10 +141,10 @@ void print(output& to, const ai::message_log& log, std::size_t first) {
 /// Returns the record of a session's head; empty if the session has no readable
 /// head.
 std::optional<snapshot_record> head_of(tool& t, const session_info& x) {
-  auto found
-    = t.store()
-        .ask<stored_session>(get_session{{x.agent, x.id}, detail_level::record})
-        .head;
+  auto found = t.store()
+                 .ask<stored_session>(
+                   get_session_request{{x.agent, x.id}, detail_level::record})
+                 .head;
   if (!found)
     return std::nullopt;
   return std::move(found.record);
@@ -227,11 +227,11 @@ void print_text(tool& t, const session_info& info,
 
 exit_code print_session(tool& t, const show_options& o) {
   const auto info = finder{t, o.agent}.session(o.session);
-  const session_ref which{info.agent, info.id};
+  const session_ref session{info.agent, info.id};
   const auto head = head_of(t, info);
   std::uint64_t orphans = 0;
   const auto damages
-    = t.store().each_record(which, [&](const snapshot_record& x) {
+    = t.store().each_record(session, [&](const snapshot_record& x) {
         orphans += x.orphaned ? 1 : 0;
         return true;
       });
@@ -239,7 +239,8 @@ exit_code print_session(tool& t, const show_options& o) {
   std::optional<state> content;
   std::optional<failure> damage;
   try {
-    content = t.store().ask<stored_session>(get_session{which}).content;
+    content
+      = t.store().ask<stored_session>(get_session_request{session}).content;
   } catch (const status_error& x) {
     if (x.code() != errc::data_loss)
       throw;

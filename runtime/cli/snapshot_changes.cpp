@@ -25,7 +25,7 @@ void print(tool& t, const snapshot_record& now, const std::string& what) {
 // -- label --------------------------------------------------------------------
 
 struct label_options {
-  snapshot_choice which;
+  snapshot_choice target;
   std::vector<std::string> add;
   std::vector<std::string> remove;
 };
@@ -33,8 +33,8 @@ struct label_options {
 exit_code label(tool& t, const label_options& o) {
   if (o.add.empty() && o.remove.empty())
     reject_usage("no label was said", "Add --add LABEL or --remove LABEL.");
-  label_snapshot change{
-    exactly(finder{t, o.which.agent}.snapshot(o.which.name, o.which.session))};
+  label_snapshot_request change{exactly(
+    finder{t, o.target.agent}.snapshot(o.target.name, o.target.session))};
   change.add = o.add;
   change.remove = o.remove;
   const auto now = t.store().ask<snapshot_record>(change);
@@ -46,15 +46,15 @@ exit_code label(tool& t, const label_options& o) {
 // -- note ---------------------------------------------------------------------
 
 struct note_options {
-  snapshot_choice which;
+  snapshot_choice target;
   std::string note;
 };
 
 exit_code note(tool& t, const note_options& o) {
   const auto found
-    = finder{t, o.which.agent}.snapshot(o.which.name, o.which.session);
-  const auto now
-    = t.store().ask<snapshot_record>(annotate_snapshot{exactly(found), o.note});
+    = finder{t, o.target.agent}.snapshot(o.target.name, o.target.session);
+  const auto now = t.store().ask<snapshot_record>(
+    annotate_snapshot_request{exactly(found), o.note});
   print(t, now,
         now.note.empty() ? "has no note now"
                          : "is noted: " + one_line(now.note));
@@ -63,15 +63,16 @@ exit_code note(tool& t, const note_options& o) {
 
 // -- restore ------------------------------------------------------------------
 
-exit_code restore(tool& t, const snapshot_choice& which) {
-  const auto found = finder{t, which.agent}.snapshot(which.name, which.session);
+exit_code restore(tool& t, const snapshot_choice& target) {
+  const auto found
+    = finder{t, target.agent}.snapshot(target.name, target.session);
   const auto x = restore_to(t, found);
   if (t.as_json())
     print_restored_json(t, x);
   else
     print_restored_text(t, x, [&](const std::string& name) {
       auto line = "tertulia snapshots restore " + as_word(name);
-      if (!which.agent.empty())
+      if (!target.agent.empty())
         line += " --agent " + as_word(found.agent);
       if (!t.given_store().empty())
         line += " --store " + as_word(t.given_store());
@@ -88,7 +89,7 @@ void add_snapshot_changes(CLI::App& snapshots, command& chosen) {
       "label", "Change the labels of a snapshot; one that has a label is never "
                "pruned");
     auto o = std::make_shared<label_options>();
-    add_snapshot(x, o->which);
+    add_snapshot(x, o->target);
     x.add_option("--add", o->add, "Add a label; may be repeated")
       ->type_name("LABEL")
       ->allow_extra_args(false);
@@ -100,7 +101,7 @@ void add_snapshot_changes(CLI::App& snapshots, command& chosen) {
   {
     auto& x = *snapshots.add_subcommand("note", "Write a note on a snapshot");
     auto o = std::make_shared<note_options>();
-    add_snapshot(x, o->which);
+    add_snapshot(x, o->target);
     x.add_option("TEXT", o->note, "The note; \"\" for none")
       ->required()
       ->type_name("");

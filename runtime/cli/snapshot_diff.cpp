@@ -27,11 +27,11 @@ struct side {
   document content;
 };
 
-side load(tool& t, const snapshot_record& which) {
+side load(tool& t, const snapshot_record& target) {
   side result;
-  result.record = which;
-  const auto found = t.store().ask<stored_snapshot>(
-    get_snapshot{snapshot_ref{{which.agent, which.session}, which.sequence}});
+  result.record = target;
+  const auto found = t.store().ask<stored_snapshot>(get_snapshot_request{
+    snapshot_ref{{target.agent, target.session}, target.sequence}});
   result.content = document_of(found.content);
   if (found.content.form() == state_form::plain) {
     // Wraps the state, so that both forms are printed in the same way.

@@ -67,7 +67,7 @@ exit_code prune(tool& t, const prune_options& o) {
   if (!o.has_keep && o.older_than.empty())
     reject_usage("nothing says which snapshots are to go",
                  "Add --older-than 30d, --keep N or both.");
-  prune_snapshots query;
+  prune_snapshots_request query;
   query.agent = o.agent;
   query.keep_newest = o.keep;
   if (!o.older_than.empty())
@@ -87,12 +87,12 @@ exit_code prune(tool& t, const prune_options& o) {
   if (plan.dropped > 0)
     ask_first(t, "Prune " + summary_of(plan) + " for good?", o.yes);
   auto work = t.show_progress("pruning");
-  erased pruned;
+  erase_result pruned;
   std::uint64_t done = 0;
   for (const auto& x : plan.sessions) {
     query.agent = x.session.agent;
     query.session = x.session.id;
-    auto result = t.store().ask<erased>(query);
+    auto result = t.store().ask<erase_result>(query);
     pruned.records += result.records;
     pruned.states += result.states;
     for (auto& y : result.damages)

@@ -50,11 +50,11 @@ restored restore_to(tool& t, const snapshot_record& x) {
   restored result;
   result.before
     = t.store()
-        .ask<stored_session>(get_session{session, detail_level::record})
+        .ask<stored_session>(get_session_request{session, detail_level::record})
         .info.head;
   result.now = t.store()
                  .ask<stored_snapshot>(
-                   restore_snapshot{snapshot_ref{session, x.sequence}})
+                   restore_snapshot_request{snapshot_ref{session, x.sequence}})
                  .record;
   auto after = timeline_of(t, session);
   for (const auto& [sequence, is_orphaned] : after.orphaned)

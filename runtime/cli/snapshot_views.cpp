@@ -77,18 +77,19 @@ exit_code print_snapshots(tool& t, const snapshot_list_options& o) {
 // -- show ---------------------------------------------------------------------
 
 struct snapshot_show_options {
-  snapshot_choice which;
+  snapshot_choice target;
   bool only_state = false;
 };
 
 exit_code print_snapshot(tool& t, const snapshot_show_options& o) {
   const auto record
-    = finder{t, o.which.agent}.snapshot(o.which.name, o.which.session);
-  const snapshot_ref which{{record.agent, record.session}, record.sequence};
+    = finder{t, o.target.agent}.snapshot(o.target.name, o.target.session);
+  const snapshot_ref snapshot{{record.agent, record.session}, record.sequence};
   state content;
   std::string damage;
   try {
-    content = t.store().ask<stored_snapshot>(get_snapshot{which}).content;
+    content
+      = t.store().ask<stored_snapshot>(get_snapshot_request{snapshot}).content;
   } catch (const status_error& x) {
     if (x.code() != errc::data_loss || o.only_state)
       throw;
@@ -156,7 +157,7 @@ void add_snapshot_views(CLI::App& snapshots, command& chosen) {
     auto& x
       = *snapshots.add_subcommand("show", "Show a snapshot and its state");
     auto o = std::make_shared<snapshot_show_options>();
-    add_snapshot(x, o->which);
+    add_snapshot(x, o->target);
     x.add_flag("--state", o->only_state,
                "Print the canonical JSON of the state and nothing else: "
                "sha256sum of it is the id of the state");

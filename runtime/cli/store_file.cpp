@@ -45,7 +45,7 @@ void check(const std::filesystem::path& file, missing_store missing) {
   if (std::filesystem::is_regular_file(status)
       && std::filesystem::file_size(file, unknown) == 0 && !unknown)
     throw failure{status_error{errc::failed_precondition,
-                               file.string() + " is empty: it is no store"}};
+                               file.string() + " is empty: it is not a store"}};
 }
 
 managed_store open(caf::actor_system& system, const std::filesystem::path& file,
@@ -88,7 +88,7 @@ store_file::~store_file() {
 }
 
 std::vector<damage>
-store_file::each_session(list_sessions x,
+store_file::each_session(list_sessions_request x,
                          const std::function<bool(const session_info&)>& fn) {
   std::vector<damage> damages;
   for (auto more = true; more;) {
@@ -107,7 +107,7 @@ store_file::each_session(list_sessions x,
 std::vector<damage>
 store_file::each_session(const std::string& agent,
                          const std::function<bool(const session_info&)>& fn) {
-  list_sessions x;
+  list_sessions_request x;
   x.agent = agent;
   x.updated_since = caf::timestamp::min();
   x.limit = max_page;
@@ -117,7 +117,7 @@ store_file::each_session(const std::string& agent,
 std::vector<damage>
 store_file::each_record(const session_ref& session,
                         const std::function<bool(const snapshot_record&)>& fn) {
-  list_snapshots x{session};
+  list_snapshots_request x{session};
   x.with_orphans = true;
   x.limit = max_page;
   std::vector<damage> damages;

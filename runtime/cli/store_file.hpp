@@ -57,7 +57,7 @@ public:
   /// @param   fn returns whether to continue.
   /// @returns damage of the items that were left out.
   std::vector<damage>
-  each_session(list_sessions x,
+  each_session(list_sessions_request x,
                const std::function<bool(const session_info&)>& fn);
 
   /// Calls the function with each session of an agent, or of all agents if the

@@ -17,10 +17,10 @@ exit_code vacuum(tool& t, const vacuum_options&) {
   auto& store = t.store();
   auto bar = t.show_progress(
     "vacuuming " + human_size(std::filesystem::file_size(store.file())));
-  vacuumed sizes;
+  vacuum_result sizes;
   {
     const elapsed_time clock{bar};
-    sizes = store.ask<vacuumed>(vacuum_store{});
+    sizes = store.ask<vacuum_result>(vacuum_store_request{});
   }
   bar.clear();
   if (t.as_json()) {

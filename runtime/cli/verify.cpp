@@ -19,7 +19,7 @@ struct verify_options {
 };
 
 /// Returns the number of sessions and records to verify.
-std::uint64_t amount_of_work(tool& t, const verify_sessions& query) {
+std::uint64_t amount_of_work(tool& t, const verify_sessions_request& query) {
   std::uint64_t result = 0;
   t.store().each_session(query.agent, [&](const session_info& x) {
     if (query.session.empty() || x.id == query.session)
@@ -30,7 +30,7 @@ std::uint64_t amount_of_work(tool& t, const verify_sessions& query) {
 }
 
 exit_code verify(tool& t, const verify_options& o) {
-  verify_sessions query;
+  verify_sessions_request query;
   query.agent = o.agent;
   if (!o.session.empty()) {
     const auto info = finder{t, o.agent}.session(o.session);
@@ -43,7 +43,7 @@ exit_code verify(tool& t, const verify_options& o) {
   std::uint64_t records = 0;
   std::vector<damage> damages;
   for (auto more = true; more;) {
-    auto page = t.store().ask<verified_page>(query);
+    auto page = t.store().ask<verification_page>(query);
     sessions += page.sessions;
     records += page.records;
     std::move(page.damages.begin(), page.damages.end(),

@@ -15,23 +15,24 @@ namespace tertulia::detail {
 namespace {
 
 /// State of the sink of one blocking client.
-class inbox_state {
+class sink_state {
 public:
   static inline const char* name = "tertulia.client";
 
-  explicit inbox_state(chunk_sink::pointer self) : self_(self) {}
+  explicit sink_state(chunk_sink::pointer self) : self_(self) {}
 
   /// Ends every wait for messages that can no longer arrive, however the sink
   /// ends.
-  ~inbox_state() {
+  ~sink_state() {
     if (client_)
       client_->on_lost(
-        fail(errc::unavailable, "the connection can no longer be heard"));
+        fail(errc::unavailable, "the receiver of the connection has ended"));
   }
 
-  chunk_sink::behavior_type run(std::shared_ptr<blocking_client> client,
-                                const front_desk_actor& desk, open what_to,
-                                caf::timespan within) {
+  chunk_sink::behavior_type
+  make_behavior(std::shared_ptr<blocking_client> client,
+                const front_desk_actor& desk, open_request open_message,
+                caf::timespan within) {
     client_ = std::move(client);
     self_->set_down_handler([this](caf::down_msg& x) {
       client_->on_lost(lost_connection(x.reason));
@@ -40,10 +41,10 @@ public:
     // CAF does not answer a request to a node that is lost.
     if (desk.node() != self_->node())
       self_->monitor(desk);
-    what_to.client = self_;
-    self_->request(desk, for_request(within), std::move(what_to))
+    open_message.client = self_;
+    self_->request(desk, for_request(within), std::move(open_message))
       .then(
-        [this, from = desk.address()](const opened& x) {
+        [this, from = desk.address()](const open_result& x) {
           // The desk outlives the sink and must not keep its monitor.
           self_->demonitor(from);
           self_->monitor(x.connection);
@@ -58,7 +59,7 @@ public:
       [this](chunk_batch& x) { client_->on(std::move(x)); },
       [this](input_credit x) { client_->on(x); },
       [this](turn_end x) { client_->on(x); },
-      [this](finished& x) {
+      [this](completion& x) {
         client_->on(std::move(x));
         self_->quit();
       },
@@ -70,8 +71,8 @@ private:
   std::shared_ptr<blocking_client> client_;
 };
 
-[[noreturn]] void time_is_up() {
-  throw status_error{errc::deadline_exceeded, "the time to wait is up"};
+[[noreturn]] void raise_timeout() {
+  throw status_error{errc::deadline_exceeded, "the wait has timed out"};
 }
 
 } // namespace
@@ -88,25 +89,25 @@ blocking_client::limit_of(std::optional<caf::timespan> within) {
 
 std::shared_ptr<blocking_client>
 blocking_client::connect(caf::actor_system& system,
-                         const front_desk_actor& desk, open what_to,
+                         const front_desk_actor& desk, open_request request,
                          caf::timespan within,
-                         std::shared_ptr<const action> what) {
+                         std::shared_ptr<const action> action) {
   check_may_block(system);
   if (desk.node() != system.node())
-    what_to.init = what_to.init.sealed();
+    request.init = request.init.sealed();
   auto client = std::make_shared<blocking_client>(
-    system, what_to.options.chunk_window, std::move(what));
+    system, request.options.chunk_window, std::move(action));
   system.spawn<caf::hidden>(
-    [](chunk_sink::stateful_pointer<inbox_state> self,
+    [](chunk_sink::stateful_pointer<sink_state> self,
        std::shared_ptr<blocking_client> client, const front_desk_actor& desk,
-       open what_to, caf::timespan within) {
-      return self->state.run(std::move(client), desk, std::move(what_to),
-                             within);
+       open_request request, caf::timespan within) {
+      return self->state.make_behavior(std::move(client), desk,
+                                       std::move(request), within);
     },
-    client, desk, std::move(what_to), within);
+    client, desk, std::move(request), within);
   std::unique_lock guard{client->mutex_};
   client->changed_.wait(guard, [&] {
-    return client->connection_ || client->end_.over();
+    return client->connection_ || client->end_.ended();
   });
   if (!client->connection_)
     raise(client->end_.failure());
@@ -115,12 +116,12 @@ blocking_client::connect(caf::actor_system& system,
 
 blocking_client::blocking_client(caf::actor_system& system,
                                  std::uint32_t chunk_window,
-                                 std::shared_ptr<const action> what)
-  : system_(system), end_(chunk_window), what_(std::move(what)) {}
+                                 std::shared_ptr<const action> action)
+  : system_(system), end_(chunk_window), action_(std::move(action)) {}
 
 // -- for the sink -------------------------------------------------------------
 
-void blocking_client::on_opened(const opened& x, bool remote) {
+void blocking_client::on_opened(const open_result& x, bool remote) {
   const std::lock_guard guard{mutex_};
   connection_ = x.connection;
   remote_ = remote;
@@ -130,7 +131,7 @@ void blocking_client::on_opened(const opened& x, bool remote) {
 
 void blocking_client::on_lost(caf::error reason) {
   const std::lock_guard guard{mutex_};
-  end_.lost(std::move(reason));
+  end_.on_lost(std::move(reason));
   changed_.notify_all();
 }
 
@@ -141,7 +142,7 @@ bool blocking_client::wait(std::unique_lock<std::mutex>& guard, limit until,
                            Predicate ready) {
   // This is checked even if the call would not wait now: its result must not
   // depend on timing.
-  if (!end_.over() && (!until || *until > std::chrono::steady_clock::now()))
+  if (!end_.ended() && (!until || *until > std::chrono::steady_clock::now()))
     check_may_block(system_);
   if (until)
     return changed_.wait_until(guard, *until, ready);
@@ -150,27 +151,27 @@ bool blocking_client::wait(std::unique_lock<std::mutex>& guard, limit until,
 }
 
 void blocking_client::send(payload value, limit until) {
-  if (what_)
-    value = what_->check_input(std::move(value));
+  if (action_)
+    value = action_->check_input(std::move(value));
   else if (remote_)
     value = value.sealed();
   std::unique_lock guard{mutex_};
   const auto in_time = wait(guard, until, [this] {
-    return end_.refusal() || end_.has_input_credit();
+    return end_.send_error() || end_.has_input_credit();
   });
-  if (auto refusal = end_.refusal())
-    raise(refusal);
+  if (auto send_error = end_.send_error())
+    raise(send_error);
   if (!in_time)
-    time_is_up();
+    raise_timeout();
   end_.spend_input_credit();
   // Sent under the lock, so that no close overtakes an accepted input.
   caf::anon_send(connection_, turn_input{std::move(value), end_.take_credit()});
-  end_.sent();
+  end_.count_sent_input();
 }
 
 void blocking_client::close() {
   const std::lock_guard guard{mutex_};
-  if (end_.close() && !end_.over())
+  if (end_.close() && !end_.ended())
     caf::anon_send(connection_, caf::close_atom_v);
   changed_.notify_all();
 }
@@ -184,15 +185,15 @@ void blocking_client::cancel() {
 
 blocking_client::found blocking_client::read(chunk_batch& into, limit until) {
   std::unique_lock guard{mutex_};
-  end_.consumed(std::exchange(in_hand_, 0));
+  end_.count_consumed(std::exchange(batch_size_, 0));
   grant(end_.next() == client_end::arrival::none);
   if (!wait(guard, until,
             [this] { return end_.next() != client_end::arrival::none; }))
-    time_is_up();
+    raise_timeout();
   switch (end_.next()) {
     case client_end::arrival::chunks:
       into = end_.take_chunks();
-      in_hand_ = into.size;
+      batch_size_ = into.size;
       return found::chunks;
     case client_end::arrival::turn_end:
       end_.take_turn_end();
@@ -223,14 +224,14 @@ payload blocking_client::output(limit until) {
     // No other thread will read the queued chunks or the rest of the last
     // batch. They must not delay the end of the run.
     if (!reader_ || *reader_ == me) {
-      end_.consumed(std::exchange(in_hand_, 0));
+      end_.count_consumed(std::exchange(batch_size_, 0));
       end_.drop_unread();
       grant(true);
     }
-    return end_.over();
+    return end_.ended();
   });
   if (!in_time)
-    time_is_up();
+    raise_timeout();
   if (const auto& failure = end_.failure())
     raise(failure);
   return end_.output();
@@ -238,7 +239,7 @@ payload blocking_client::output(limit until) {
 
 void blocking_client::reject(caf::error reason) {
   const std::lock_guard guard{mutex_};
-  if (!end_.over())
+  if (!end_.ended())
     caf::anon_send(connection_, cancel_atom_v);
   end_.reject(std::move(reason));
   changed_.notify_all();
@@ -247,7 +248,7 @@ void blocking_client::reject(caf::error reason) {
 
 bool blocking_client::wait_until_done(limit until) {
   std::unique_lock guard{mutex_};
-  return wait(guard, until, [this] { return end_.over(); });
+  return wait(guard, until, [this] { return end_.ended(); });
 }
 
 std::uint64_t blocking_client::unread_inputs() {
@@ -262,7 +263,7 @@ payload blocking_client::last_state() {
 
 bool blocking_client::finished() {
   const std::lock_guard guard{mutex_};
-  return end_.next() == client_end::arrival::over;
+  return end_.next() == client_end::arrival::end;
 }
 
 void blocking_client::grant(bool waiting) {

@@ -34,7 +34,7 @@ void add_messages_to(caf::actor_system_config& cfg) {
 
 void detail::check_messages_of(caf::actor_system& system) {
   const auto& cfg = system.config();
-  if (cfg.value_factories_by_rtti.count(typeid(open)) == 0
+  if (cfg.value_factories_by_rtti.count(typeid(open_request)) == 0
       || cfg.error_renderers.count(caf::detail::error_factory<errc>::category)
            == 0)
     throw status_error{errc::failed_precondition,
@@ -84,8 +84,8 @@ config& config::with_network(const tls_files& files) {
   return *this;
 }
 
-config& config::with_network(transport how) {
-  add_network_to(*this, how);
+config& config::with_network(transport choice) {
+  add_network_to(*this, choice);
   return *this;
 }
 

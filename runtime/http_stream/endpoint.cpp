@@ -21,8 +21,8 @@ namespace {
 
 // -- options ------------------------------------------------------------------
 
-[[noreturn]] void refuse_options(const char* why) {
-  throw status_error{errc::invalid_argument, why};
+[[noreturn]] void refuse_options(const char* reason) {
+  throw status_error{errc::invalid_argument, reason};
 }
 
 bool is_field_text(std::string_view x) {

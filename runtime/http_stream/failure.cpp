@@ -60,9 +60,9 @@ std::string tamed(std::string text) {
 std::string without(std::string text, const secrets& hidden) {
   constexpr std::string_view instead = "***";
   for (const auto& x : hidden)
-    for (auto at = text.find(x); at != std::string::npos;
-         at = text.find(x, at + instead.size()))
-      text.replace(at, x.size(), instead);
+    for (auto position = text.find(x); position != std::string::npos;
+         position = text.find(x, position + instead.size()))
+      text.replace(position, x.size(), instead);
   return text;
 }
 

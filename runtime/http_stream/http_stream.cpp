@@ -37,9 +37,9 @@ public:
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
     if (!begin(waiting))
       return false;
-    id_ = owner().enlist(*this, within_);
+    id_ = owner().register_wait(*this, within_);
     if (from_->is_ready(wanted_, {owner().self(), id_})) {
-      owner().claim(id_);
+      owner().take_wait(id_);
       return false;
     }
     suspend();
@@ -57,7 +57,7 @@ public:
 
 private:
   void give_up() {
-    owner().claim(id_);
+    owner().take_wait(id_);
     from_->close_soon();
   }
 

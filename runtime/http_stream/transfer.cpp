@@ -376,8 +376,8 @@ std::size_t transfer::take_body(std::string_view bytes) {
   return bytes.size();
 }
 
-bool transfer::refuse(errc code, const std::string& why) {
-  refusal_ = make_failure<status_error>(code, why);
+bool transfer::refuse(errc code, const std::string& reason) {
+  refusal_ = make_failure<status_error>(code, reason);
   return false;
 }
 

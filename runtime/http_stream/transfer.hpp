@@ -135,7 +135,7 @@ private:
 
   /// Records the reason for which a callback ends the request.
   /// @returns false.
-  bool refuse(errc code, const std::string& why);
+  bool refuse(errc code, const std::string& reason);
 
   [[nodiscard]] std::exception_ptr failure_of_connecting(CURLcode x) const;
   [[nodiscard]] std::exception_ptr failure_of_answer(CURLcode x) const;

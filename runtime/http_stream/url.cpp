@@ -13,8 +13,8 @@ namespace tertulia::http {
 
 namespace {
 
-[[noreturn]] void refuse_url(const std::string& why) {
-  throw status_error{errc::invalid_argument, "a URL " + why};
+[[noreturn]] void refuse_url(const std::string& reason) {
+  throw status_error{errc::invalid_argument, "a URL " + reason};
 }
 
 struct url_deleter {

@@ -21,7 +21,7 @@ constexpr std::uint32_t export_page = 16;
 
 session_info export_session(caf::actor_system& system,
                             const snapshot_store& store,
-                            const session_ref& which, std::ostream& to,
+                            const session_ref& session, std::ostream& to,
                             const session_file_options& options) {
   store_client<snapshot_store> from{system, store, options.within};
   session_lines::line_writer file{to};
@@ -29,12 +29,14 @@ session_info export_session(caf::actor_system& system,
   begin.format = session_lines::format_name;
   begin.version = session_file_version;
   begin.session
-    = from.ask<stored_session>(get_session{which, detail_level::record}).info;
+    = from
+        .ask<stored_session>(get_session_request{session, detail_level::record})
+        .info;
   file.write(begin);
 
   state before;
   std::uint64_t done = 0;
-  list_snapshots all{which};
+  list_snapshots_request all{session};
   all.with_orphans = true;
   all.wanted = detail_level::state;
   all.limit = export_page;
@@ -56,10 +58,10 @@ session_info export_session(caf::actor_system& system,
     more = records.more;
   }
 
-  const auto last = from.ask<stored_session>(get_session{which});
+  const auto last = from.ask<stored_session>(get_session_request{session});
   if (last.info != begin.session || done != last.info.records)
     throw status_error{errc::aborted,
-                       "session \"" + which.id.str()
+                       "session \"" + session.id.str()
                          + "\" has changed while it was exported"};
   session_lines::last_line end;
   session_lines::tell(end, before, last.content);

@@ -33,9 +33,9 @@ class importer {
 public:
   importer(store_client<managed_store>& store, line_reader& from,
            const session_file_options& options, session_info said,
-           session_ref where)
-    : store_(store), from_(from), options_(options), said_(std::move(said)),
-      where_(std::move(where)) {}
+           session_ref session)
+    : store_(store), from_(from), options_(options), declared_(std::move(said)),
+      session_(std::move(session)) {}
 
   void run() {
     for (;;) {
@@ -53,7 +53,7 @@ public:
 
 private:
   using answer = decltype(std::declval<store_client<managed_store>&>().send(
-    std::declval<const save_snapshot&>()));
+    std::declval<const save_snapshot_request&>()));
 
   struct pending_save {
     std::uint64_t line;
@@ -63,7 +63,7 @@ private:
   /// Calls a function and reports a rejection by the store as damage of the
   /// line that caused it.
   template <class Fn>
-  static void blame(std::uint64_t line, Fn fn) {
+  static void raise_at_line(std::uint64_t line, Fn fn) {
     try {
       fn();
     } catch (const status_error& x) {
@@ -84,23 +84,23 @@ private:
       from_.reject(errc::data_loss, "no record can have this number");
     if (record.parent != 0
         && !std::binary_search(known_.begin(), known_.end(), record.parent))
-      from_.reject(errc::data_loss, "the record goes on from record "
+      from_.reject(errc::data_loss, "the record continues record "
                                       + std::to_string(record.parent)
                                       + ", which is missing");
     last_ = record.sequence;
     known_.push_back(last_);
-    if (last_ == said_.head)
+    if (last_ == declared_.head)
       head_ = record;
-    record.agent = where_.agent;
-    record.session = where_.id;
-    saves_.push_back(
-      {from_.number(), store_.send(save_snapshot{std::move(record), content_,
-                                                 append_rule::as_it_was})});
+    record.agent = session_.agent;
+    record.session = session_.id;
+    saves_.push_back({from_.number(),
+                      store_.send(save_snapshot_request{
+                        std::move(record), content_, append_rule::as_it_was})});
     if (saves_.size() >= max_saves)
       settle();
     ++records_;
     if (options_.progress)
-      options_.progress(records_, said_.records);
+      options_.progress(records_, declared_.records);
   }
 
   void finish(last_line x) {
@@ -112,23 +112,26 @@ private:
     while (!saves_.empty())
       settle();
     if (end.sha256 != from_.hash())
-      from_.reject(errc::data_loss,
-                   "the lines before are not those that were written");
+      from_.reject(errc::data_loss, "the lines before were changed");
     verify(end.state);
     if (end.records != records_)
       from_.reject(errc::data_loss, "the number of records is wrong");
-    if ((records_ != 0) != (said_.head != 0) || head_.sequence != said_.head)
+    if ((records_ != 0) != (declared_.head != 0)
+        || head_.sequence != declared_.head)
       from_.reject(errc::data_loss, "the head is not a record");
     from_.expect_end();
-    if (said_.head != 0 && said_.head != last_)
+    if (declared_.head != 0 && declared_.head != last_)
       store_.ask<stored_snapshot>(
-        restore_snapshot{snapshot_ref{where_, said_.head}});
-    if (said_.head == 0 || head_.state != end.state || head_.type != end.type
-        || next_turn_after(head_) != said_.next_turn)
-      store_.ask<session_info>(save_session{where_, content_, said_.next_turn});
-    if (!said_.title.empty())
-      blame(1, [&] {
-        store_.ask<session_info>(title_session{where_, said_.title});
+        restore_snapshot_request{snapshot_ref{session_, declared_.head}});
+    if (declared_.head == 0 || head_.state != end.state
+        || head_.type != end.type
+        || next_turn_after(head_) != declared_.next_turn)
+      store_.ask<session_info>(
+        save_session_request{session_, content_, declared_.next_turn});
+    if (!declared_.title.empty())
+      raise_at_line(1, [&] {
+        store_.ask<session_info>(
+          title_session_request{session_, declared_.title});
       });
   }
 
@@ -142,14 +145,14 @@ private:
   void settle() {
     auto first = saves_.front();
     saves_.pop_front();
-    blame(first.line, [&] { store_.receive<saved_snapshot>(first.from); });
+    raise_at_line(first.line, [&] { store_.receive<save_result>(first.from); });
   }
 
   store_client<managed_store>& store_;
   line_reader& from_;
   const session_file_options& options_;
-  const session_info said_;
-  const session_ref where_;
+  const session_info declared_;
+  const session_ref session_;
   state content_;
   snapshot_record head_;
   std::uint64_t last_ = 0;
@@ -204,7 +207,7 @@ session_info import_session(caf::actor_system& system,
     name.agent, session_id{name.id.str() + ".import-" + make_uuid()}};
   const auto clean_up = [&] {
     try {
-      to.ask<erased>(delete_session{hidden});
+      to.ask<erase_result>(delete_session_request{hidden});
     } catch (const status_error&) {
       // does not exist yet, or the store is down
     }
@@ -212,7 +215,7 @@ session_info import_session(caf::actor_system& system,
   try {
     session_lines::importer{to, file, options, std::move(begin.session), hidden}
       .run();
-    auto result = to.ask<session_info>(copy_session{hidden, name});
+    auto result = to.ask<session_info>(copy_session_request{hidden, name});
     clean_up();
     return result;
   } catch (...) {

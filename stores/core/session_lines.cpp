@@ -119,8 +119,8 @@ bool line_reader::read_line() {
 }
 
 void line_reader::reject(std::uint64_t line, errc code,
-                         const std::string& why) {
-  throw status_error{code, "line " + std::to_string(line) + ": " + why,
+                         const std::string& reason) {
+  throw status_error{code, "line " + std::to_string(line) + ": " + reason,
                      json::object({{"line", line}}).dump()};
 }
 

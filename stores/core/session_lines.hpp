@@ -155,12 +155,12 @@ public:
 
   void expect_end();
 
-  [[noreturn]] void reject(errc code, const std::string& why) const {
-    reject(number_, code, why);
+  [[noreturn]] void reject(errc code, const std::string& reason) const {
+    reject(number_, code, reason);
   }
 
   [[noreturn]] static void reject(std::uint64_t line, errc code,
-                                  const std::string& why);
+                                  const std::string& reason);
 
   /// Returns the number of the current line.
   [[nodiscard]] std::uint64_t number() const noexcept {

@@ -36,9 +36,9 @@ public:
     return receive<Answer>(send(x));
   }
 
-  bool has(const session_ref& which) {
+  bool has(const session_ref& session) {
     try {
-      ask<stored_session>(get_session{which, detail_level::record});
+      ask<stored_session>(get_session_request{session, detail_level::record});
       return true;
     } catch (const status_error& x) {
       if (x.code() != errc::not_found)

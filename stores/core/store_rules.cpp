@@ -85,59 +85,59 @@ void check(const snapshot_ref& x) {
     reject(errc::invalid_argument, "$.id: is empty", at("$.id"));
 }
 
-void check(save_snapshot& x) {
-  auto& made = x.record;
-  check(session_ref{made.agent, made.session});
-  if (made.id.empty())
+void check(save_snapshot_request& x) {
+  auto& record = x.record;
+  check(session_ref{record.agent, record.session});
+  if (record.id.empty())
     reject(errc::invalid_argument, "$.record.id: is empty", at("$.record.id"));
-  if (x.content.id() != made.state)
+  if (x.content.id() != record.state)
     reject(errc::invalid_argument,
            "$.record.state: does not match the content of the state",
-           {{"path", "$.record.state"}, {"state", made.state.str()}});
-  if (made.event > snapshot_event::invocation_end)
+           {{"path", "$.record.state"}, {"state", record.state.str()}});
+  if (record.event > snapshot_event::invocation_end)
     reject(errc::invalid_argument, "$.record.event: is unknown",
            at("$.record.event"));
   if (x.where == append_rule::as_it_was
-      && (made.sequence == 0 || made.sequence > max_sequence))
+      && (record.sequence == 0 || record.sequence > max_sequence))
     reject(errc::invalid_argument, "$.record.sequence: is out of range",
            at("$.record.sequence"));
-  check_text(made.note, max_note_size, "$.record.note");
-  made.type = x.content.type();
-  relabel(made.labels, std::exchange(made.labels, {}), {});
+  check_text(record.note, max_note_size, "$.record.note");
+  record.type = x.content.type();
+  relabel(record.labels, std::exchange(record.labels, {}), {});
 }
 
-state_id check(const save_session& x) {
-  check(x.which);
+state_id check(const save_session_request& x) {
+  check(x.target);
   return x.content.id(); // throws for a state without JSON
 }
 
-void check(const prune_snapshots& x) {
+void check(const prune_snapshots_request& x) {
   if (!x.session.empty() && x.agent.empty())
     reject(errc::invalid_argument, "$.agent: a session needs its agent",
            at("$.agent"));
 }
 
-void check(const copy_session& x) {
+void check(const copy_session_request& x) {
   check_known(x.from);
   check(x.to);
 }
 
-void check(const annotate_snapshot& x) {
+void check(const annotate_snapshot_request& x) {
   check_text(x.note, max_note_size, "$.note");
 }
 
-void check(const title_session& x) {
-  check(x.which);
+void check(const title_session_request& x) {
+  check(x.target);
   check_text(x.title, max_title_size, "$.title");
 }
 
-void check(const verify_sessions& x) {
+void check(const verify_sessions_request& x) {
   if (!x.session.empty() && x.agent.empty())
     reject(errc::invalid_argument, "$.agent: a session needs its agent",
            at("$.agent"));
 }
 
-void check(const list_sessions& x) {
+void check(const list_sessions_request& x) {
   if (x.order == session_order::by_name)
     return;
   if (x.agent.empty())
@@ -148,7 +148,7 @@ void check(const list_sessions& x) {
            at("$.after"));
 }
 
-void check_place(const save_snapshot& x, std::uint64_t head,
+void check_place(const save_snapshot_request& x, std::uint64_t head,
                  std::uint64_t last) {
   const auto parent = x.record.parent;
   if (x.where != append_rule::as_it_was && last >= max_sequence)
@@ -157,40 +157,40 @@ void check_place(const save_snapshot& x, std::uint64_t head,
              + " has no number left for another record",
            details_of(session_ref{x.record.agent, x.record.session}));
   if (x.where == append_rule::as_it_was && x.record.sequence <= last) {
-    const session_ref where{x.record.agent, x.record.session};
-    auto details = details_of(where);
+    const session_ref session{x.record.agent, x.record.session};
+    auto details = details_of(session);
     details["last"] = last;
     details["sequence"] = x.record.sequence;
     reject(errc::aborted,
-           name_of(where) + " has had " + std::to_string(last)
+           name_of(session) + " has had " + std::to_string(last)
              + " records, so none can be number "
              + std::to_string(x.record.sequence),
            details);
   }
   if (x.where != append_rule::at_head || parent == head)
     return;
-  const session_ref where{x.record.agent, x.record.session};
-  auto details = details_of(where);
+  const session_ref session{x.record.agent, x.record.session};
+  auto details = details_of(session);
   details["head"] = head;
   details["parent"] = parent;
   reject(errc::aborted,
-         name_of(where) + " has moved on: its head is " + std::to_string(head)
+         name_of(session) + " has changed: its head is " + std::to_string(head)
            + ", not " + std::to_string(parent),
          details);
 }
 
-void check_position(const session_ref& of,
+void check_position(const session_ref& session,
                     const std::vector<session_position>& follows,
                     const session_position& now) {
   if (follows.empty()
       || std::find(follows.begin(), follows.end(), now) != follows.end())
     return;
-  auto details = details_of(of);
+  auto details = details_of(session);
   details["nextTurn"] = now.next_turn;
   details["state"] = now.content.str();
   reject(errc::aborted,
-         name_of(of)
-           + (now.content.empty() ? " is not there any more"
+         name_of(session)
+           + (now.content.empty() ? " no longer exists"
                                   : " was changed by another writer"),
          details);
 }
@@ -301,13 +301,13 @@ std::string text_of(damage_kind kind, const state_id& x) {
   return "state " + x.str()
          + (kind == damage_kind::corrupt
               ? " is corrupt: it does not match its id"
-              : " is missing, or a part of it is");
+              : " is missing or incomplete");
 }
 
 damage damage_of(damage_kind kind, const snapshot_record& x) {
-  const session_ref where{x.agent, x.session};
-  return {kind, where, x.sequence, x.state,
-          "record " + std::to_string(x.sequence) + " of " + name_of(where)
+  const session_ref session{x.agent, x.session};
+  return {kind, session, x.sequence, x.state,
+          "record " + std::to_string(x.sequence) + " of " + name_of(session)
             + " cannot be read: " + text_of(kind, x.state)};
 }
 

@@ -40,8 +40,9 @@ public:
     fail_pending(fail(errc::unavailable, "the store was killed"));
   }
 
-  supervisor_actor::behavior_type
-  run(store_factory factory, restart_options options, managed_store store) {
+  supervisor_actor::behavior_type make_behavior(store_factory factory,
+                                                restart_options options,
+                                                managed_store store) {
     factory_ = std::move(factory);
     options_ = options;
     self_->set_down_handler([this](caf::down_msg& x) {
@@ -50,12 +51,12 @@ public:
       if (stopping_)
         self_->quit(*stopping_);
       else
-        mourn(caf::to_string(x.reason));
+        on_store_down(caf::to_string(x.reason));
     });
     self_->set_exit_handler([this](caf::exit_msg& x) {
       stopping_ = x.reason;
-      why_down_ = "the store is being stopped";
-      fail_pending(fail(errc::unavailable, why_down_));
+      down_reason_ = "the store is being stopped";
+      fail_pending(fail(errc::unavailable, down_reason_));
       // The store ends first: a client that waits for the end of the supervisor
       // may need the files that the store has open.
       if (store_)
@@ -65,21 +66,21 @@ public:
     });
     adopt(std::move(store));
     return {
-      hand_on<save_snapshot, saved_snapshot>(),
-      hand_on<get_snapshot, stored_snapshot>(),
-      hand_on<restore_snapshot, stored_snapshot>(),
-      hand_on<list_snapshots, snapshot_page>(),
-      hand_on<get_session, stored_session>(),
-      hand_on<save_session, session_info>(),
-      hand_on<list_sessions, session_page>(),
-      hand_on<label_snapshot, snapshot_record>(),
-      hand_on<delete_session, erased>(),
-      hand_on<prune_snapshots, erased>(),
-      hand_on<copy_session, session_info>(),
-      hand_on<annotate_snapshot, snapshot_record>(),
-      hand_on<title_session, session_info>(),
-      hand_on<vacuum_store, vacuumed>(),
-      hand_on<verify_sessions, verified_page>(),
+      hand_on<save_snapshot_request, save_result>(),
+      hand_on<get_snapshot_request, stored_snapshot>(),
+      hand_on<restore_snapshot_request, stored_snapshot>(),
+      hand_on<list_snapshots_request, snapshot_page>(),
+      hand_on<get_session_request, stored_session>(),
+      hand_on<save_session_request, session_info>(),
+      hand_on<list_sessions_request, session_page>(),
+      hand_on<label_snapshot_request, snapshot_record>(),
+      hand_on<delete_session_request, erase_result>(),
+      hand_on<prune_snapshots_request, erase_result>(),
+      hand_on<copy_session_request, session_info>(),
+      hand_on<annotate_snapshot_request, snapshot_record>(),
+      hand_on<title_session_request, session_info>(),
+      hand_on<vacuum_store_request, vacuum_result>(),
+      hand_on<verify_sessions_request, verification_page>(),
       [this](caf::tick_atom) { restart(); },
     };
   }
@@ -96,7 +97,7 @@ private:
   std::function<caf::result<Answer>(Verb&)> hand_on() {
     return [this](Verb& x) -> caf::result<Answer> {
       if (!store_ || stopping_)
-        return fail(errc::unavailable, why_down_);
+        return fail(errc::unavailable, down_reason_);
       auto promise = self_->make_response_promise<Answer>();
       const auto number = ++last_request_;
       pending_.emplace(number, promise);
@@ -133,14 +134,14 @@ private:
     self_->monitor(store_);
   }
 
-  void mourn(const std::string& reason) {
+  void on_store_down(const std::string& reason) {
     store_ = nullptr;
     fail_pending(fail(errc::unavailable, "the store has died: " + reason));
     plan_restart(reason);
   }
 
   void plan_restart(const std::string& reason) {
-    why_down_ = "the store is down: " + reason;
+    down_reason_ = "the store is down: " + reason;
     const auto now = self_->clock().now();
     while (!restarts_.empty() && now - restarts_.front() >= options_.period)
       restarts_.pop_front();
@@ -184,7 +185,7 @@ private:
   managed_store store_;
   /// Error message with the reason why the store is down; used only while it is
   /// down.
-  std::string why_down_;
+  std::string down_reason_;
   /// Exit reason for the time when the store has ended; empty unless stopping.
   caf::optional<caf::error> stopping_;
   /// Times of the restarts within the last period, oldest first.
@@ -218,7 +219,8 @@ managed_store supervise_store(caf::actor_system& system, store_factory factory,
   return system.spawn(
     [](supervisor_actor::stateful_pointer<supervisor_state> self,
        store_factory factory, restart_options options, managed_store first) {
-      return self->state.run(std::move(factory), options, std::move(first));
+      return self->state.make_behavior(std::move(factory), options,
+                                       std::move(first));
     },
     std::move(factory), options, std::move(first));
 }

@@ -25,7 +25,7 @@ public:
   explicit memory_store_state(managed_store::pointer) {}
 
   static managed_store::behavior_type
-  run(std::shared_ptr<memory_store_data> data) {
+  make_behavior(std::shared_ptr<memory_store_data> data) {
     return handle_verbs([data = std::move(data)](auto x) {
       using result = caf::result<decltype(data->answer(std::move(x)))>;
       try {
@@ -41,11 +41,11 @@ public:
 
 managed_store spawn_memory_store(caf::actor_system& system) {
   auto data = std::make_shared<memory_store_data>();
-  return supervise_store(system, [data](caf::actor_system& where) {
-    return where.spawn<caf::hidden>(
+  return supervise_store(system, [data](caf::actor_system& system) {
+    return system.spawn<caf::hidden>(
       [](managed_store::stateful_pointer<memory_store_state> self,
          std::shared_ptr<memory_store_data> data) {
-        return self->state.run(std::move(data));
+        return self->state.make_behavior(std::move(data));
       },
       data);
   });

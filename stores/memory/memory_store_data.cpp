@@ -203,52 +203,53 @@ memory_store_data::find_or_make(const session_ref& x, caf::timestamp now) {
 
 // -- verbs of sessions --------------------------------------------------------
 
-saved_snapshot memory_store_data::answer(save_snapshot x) {
+save_result memory_store_data::answer(save_snapshot_request x) {
   rules::check(x);
-  auto& made = x.record;
-  const session_ref where{made.agent, made.session};
-  const auto known = find(where);
-  const auto parent
-    = known != nullptr && made.parent != 0 ? known->find(made.parent) : nullptr;
-  if (made.parent != 0 && parent == nullptr)
-    rules::reject_unknown(snapshot_ref{where, made.parent});
+  auto& record = x.record;
+  const session_ref session_key{record.agent, record.session};
+  const auto known = find(session_key);
+  const auto parent = known != nullptr && record.parent != 0
+                        ? known->find(record.parent)
+                        : nullptr;
+  if (record.parent != 0 && parent == nullptr)
+    rules::reject_unknown(snapshot_ref{session_key, record.parent});
   rules::check_place(x, known != nullptr ? known->info.head : 0,
                      known != nullptr ? known->last_sequence : 0);
   if (!x.follows.empty())
-    rules::check_position(where, x.follows,
+    rules::check_position(session_key, x.follows,
                           known != nullptr ? known->position()
                                            : session_position{});
   const auto as_it_was = x.where == append_rule::as_it_was;
-  if (!as_it_was && parent != nullptr && parent->kept->first.id == made.state
-      && parent->kept->first.type == made.type)
+  if (!as_it_was && parent != nullptr && parent->kept->first.id == record.state
+      && parent->kept->first.type == record.type)
     return {known->record_of(*parent), false};
 
   // From here on only lack of memory can cause a failure. Index entries are
   // verified by lookups, and a state without records does no harm. So the
   // record itself is added last.
   const auto now = caf::make_timestamp();
-  auto& session = find_or_make(where, now);
+  auto& session = find_or_make(session_key, now);
   entry next;
-  next.sequence = as_it_was ? made.sequence : session.last_sequence + 1;
-  next.parent = made.parent;
+  next.sequence = as_it_was ? record.sequence : session.last_sequence + 1;
+  next.parent = record.parent;
   if (as_it_was)
-    next.index = made.index;
+    next.index = record.index;
   else
     next.index = parent != nullptr ? parent->index + 1 : 0;
-  next.turn_index = made.turn_index;
-  next.created_at = made.created_at;
-  next.event = made.event;
-  next.labels = std::move(made.labels);
-  if (made.id.str() != made.state.str())
-    next.own_id = made.id;
-  next.kept
-    = &*states_
-          .try_emplace(content_key{made.state, made.type}, content{x.content})
-          .first;
+  next.turn_index = record.turn_index;
+  next.created_at = record.created_at;
+  next.event = record.event;
+  next.labels = std::move(record.labels);
+  if (record.id.str() != record.state.str())
+    next.own_id = record.id;
+  next.kept = &*states_
+                  .try_emplace(content_key{record.state, record.type},
+                               content{x.content})
+                  .first;
   index_.emplace(place_of(session, next), &session);
   session.count_labels(next);
-  if (!made.note.empty())
-    session.notes[next.sequence] = std::move(made.note);
+  if (!record.note.empty())
+    session.notes[next.sequence] = std::move(record.note);
   session.records.push_back(std::move(next));
 
   auto& added = session.records.back();
@@ -256,7 +257,7 @@ saved_snapshot memory_store_data::answer(save_snapshot x) {
   session.last_sequence = added.sequence;
   ++session.info.records;
   session.move_head(added);
-  session.work_on(std::move(x.content), std::move(made.state));
+  session.work_on(std::move(x.content), std::move(record.state));
   session.info.next_turn = added.event == snapshot_event::turn_end
                              ? added.turn_index + 1
                              : added.turn_index;
@@ -264,16 +265,16 @@ saved_snapshot memory_store_data::answer(save_snapshot x) {
   return {session.record_of(added), true};
 }
 
-stored_snapshot memory_store_data::answer(const get_snapshot& x) const {
-  const auto [session, record] = find(x.which);
+stored_snapshot memory_store_data::answer(const get_snapshot_request& x) const {
+  const auto [session, record] = find(x.target);
   if (x.wanted == detail_level::record)
     return stored_snapshot{session->record_of(*record)};
   const auto& [key, kept] = *record->kept;
   return stored_snapshot{session->record_of(*record), kept.verified(key.id)};
 }
 
-stored_snapshot memory_store_data::answer(const restore_snapshot& x) {
-  const auto [known, record] = find(x.which);
+stored_snapshot memory_store_data::answer(const restore_snapshot_request& x) {
+  const auto [known, record] = find(x.target);
   auto content = record->kept->second.verified(record->kept->first.id);
   auto& session = writable(*known);
   session.move_head(*session.find(record->sequence));
@@ -284,7 +285,7 @@ stored_snapshot memory_store_data::answer(const restore_snapshot& x) {
   return stored_snapshot{std::move(result), std::move(content)};
 }
 
-snapshot_page memory_store_data::answer(const list_snapshots& x) const {
+snapshot_page memory_store_data::answer(const list_snapshots_request& x) const {
   rules::check(x.of);
   snapshot_page result;
   const auto session = find(x.of);
@@ -313,11 +314,11 @@ snapshot_page memory_store_data::answer(const list_snapshots& x) const {
   return result;
 }
 
-stored_session memory_store_data::answer(const get_session& x) const {
-  rules::check(x.which);
-  const auto session = find(x.which);
+stored_session memory_store_data::answer(const get_session_request& x) const {
+  rules::check(x.target);
+  const auto session = find(x.target);
   if (session == nullptr)
-    rules::reject_unknown(x.which);
+    rules::reject_unknown(x.target);
   stored_session result;
   result.info = session->info;
   const auto head = session->find(session->info.head);
@@ -331,15 +332,15 @@ stored_session memory_store_data::answer(const get_session& x) const {
   return result;
 }
 
-session_info memory_store_data::answer(save_session x) {
+session_info memory_store_data::answer(save_session_request x) {
   auto id = rules::check(x);
-  const auto* const known = find(x.which);
+  const auto* const known = find(x.target);
   if (!x.follows.empty())
-    rules::check_position(x.which, x.follows,
+    rules::check_position(x.target, x.follows,
                           known != nullptr ? known->position()
                                            : session_position{});
   const auto now = caf::make_timestamp();
-  auto& session = find_or_make(x.which, now);
+  auto& session = find_or_make(x.target, now);
   session.work_on(std::move(x.content), std::move(id));
   session.info.next_turn = x.next_turn;
   session.info.updated_at = now;

@@ -25,22 +25,23 @@ namespace tertulia {
 /// @threads one at a time: those of the actor that guards it.
 class memory_store_data {
 public:
-  saved_snapshot answer(save_snapshot x);
-  [[nodiscard]] stored_snapshot answer(const get_snapshot& x) const;
-  stored_snapshot answer(const restore_snapshot& x);
-  [[nodiscard]] snapshot_page answer(const list_snapshots& x) const;
-  [[nodiscard]] stored_session answer(const get_session& x) const;
-  session_info answer(save_session x);
+  save_result answer(save_snapshot_request x);
+  [[nodiscard]] stored_snapshot answer(const get_snapshot_request& x) const;
+  stored_snapshot answer(const restore_snapshot_request& x);
+  [[nodiscard]] snapshot_page answer(const list_snapshots_request& x) const;
+  [[nodiscard]] stored_session answer(const get_session_request& x) const;
+  session_info answer(save_session_request x);
 
-  [[nodiscard]] session_page answer(const list_sessions& x) const;
-  snapshot_record answer(const label_snapshot& x);
-  erased answer(const delete_session& x);
-  erased answer(const prune_snapshots& x);
-  session_info answer(const copy_session& x);
-  snapshot_record answer(const annotate_snapshot& x);
-  session_info answer(const title_session& x);
-  [[nodiscard]] verified_page answer(const verify_sessions& x) const;
-  [[nodiscard]] static vacuumed answer(const vacuum_store&) {
+  [[nodiscard]] session_page answer(const list_sessions_request& x) const;
+  snapshot_record answer(const label_snapshot_request& x);
+  erase_result answer(const delete_session_request& x);
+  erase_result answer(const prune_snapshots_request& x);
+  session_info answer(const copy_session_request& x);
+  snapshot_record answer(const annotate_snapshot_request& x);
+  session_info answer(const title_session_request& x);
+  [[nodiscard]] verification_page
+  answer(const verify_sessions_request& x) const;
+  [[nodiscard]] static vacuum_result answer(const vacuum_store_request&) {
     return {};
   }
 
@@ -156,7 +157,7 @@ private:
   /// @returns the number of states that were erased with it: 0 or 1.
   std::uint64_t drop(timeline& from, const entry& x);
 
-  erased prune(timeline& x, const prune_snapshots& how);
+  erase_result prune(timeline& x, const prune_snapshots_request& request);
 
   /// Casts away `const` for a function that may change the data, which itself
   /// is not const.

@@ -13,7 +13,7 @@
 
 namespace tertulia {
 
-session_page memory_store_data::answer(const list_sessions& x) const {
+session_page memory_store_data::answer(const list_sessions_request& x) const {
   rules::check(x);
   session_page result;
   const auto by_change = x.order == session_order::by_change;
@@ -46,8 +46,8 @@ session_page memory_store_data::answer(const list_sessions& x) const {
   return result;
 }
 
-snapshot_record memory_store_data::answer(const label_snapshot& x) {
-  const auto [known, record] = find(x.which);
+snapshot_record memory_store_data::answer(const label_snapshot_request& x) {
+  const auto [known, record] = find(x.target);
   auto labels = record->labels;
   rules::relabel(labels, x.add, x.remove);
   auto& session = writable(*known);
@@ -58,22 +58,22 @@ snapshot_record memory_store_data::answer(const label_snapshot& x) {
   return session.record_of(changed);
 }
 
-erased memory_store_data::answer(const delete_session& x) {
-  rules::check_known(x.which);
-  const auto i = sessions_.find(x.which);
+erase_result memory_store_data::answer(const delete_session_request& x) {
+  rules::check_known(x.target);
+  const auto i = sessions_.find(x.target);
   if (i == sessions_.end())
-    rules::reject_unknown(x.which);
+    rules::reject_unknown(x.target);
   auto& session = i->second;
-  erased result{session.records.size(), 0};
+  erase_result result{session.records.size(), 0};
   for (const auto& record : session.records)
     result.states += drop(session, record);
   sessions_.erase(i);
   return result;
 }
 
-erased memory_store_data::answer(const prune_snapshots& x) {
+erase_result memory_store_data::answer(const prune_snapshots_request& x) {
   rules::check(x);
-  erased result;
+  erase_result result;
   for (auto i = sessions_.lower_bound(session_ref{x.agent, x.session});
        i != sessions_.end(); ++i) {
     auto& session = i->second;
@@ -87,11 +87,13 @@ erased memory_store_data::answer(const prune_snapshots& x) {
   return result;
 }
 
-erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
+erase_result memory_store_data::prune(timeline& session,
+                                      const prune_snapshots_request& request) {
   auto& records = session.records;
   const auto old
-    = records.size() - std::min<std::uint64_t>(records.size(), how.keep_newest);
-  erased result;
+    = records.size()
+      - std::min<std::uint64_t>(records.size(), request.keep_newest);
+  erase_result result;
   // New parents for the children of dropped records. A parent is older than its
   // children, so it has been decided before its children are visited.
   std::unordered_map<std::uint64_t, std::uint64_t> heirs;
@@ -101,7 +103,8 @@ erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
     if (const auto heir = heirs.find(record.parent); heir != heirs.end())
       record.parent = heir->second;
     if (i >= old || record.sequence == session.info.head
-        || !record.labels.empty() || record.created_at >= how.created_before)
+        || !record.labels.empty()
+        || record.created_at >= request.created_before)
       continue;
     heirs.emplace(record.sequence, record.parent);
     dropped[i] = true;
@@ -125,7 +128,7 @@ erased memory_store_data::prune(timeline& session, const prune_snapshots& how) {
   return result;
 }
 
-session_info memory_store_data::answer(const copy_session& x) {
+session_info memory_store_data::answer(const copy_session_request& x) {
   rules::check(x);
   const auto from = find(x.from);
   if (from == nullptr)
@@ -176,9 +179,9 @@ session_info memory_store_data::answer(const copy_session& x) {
   return session.info;
 }
 
-snapshot_record memory_store_data::answer(const annotate_snapshot& x) {
+snapshot_record memory_store_data::answer(const annotate_snapshot_request& x) {
   rules::check(x);
-  const auto [known, record] = find(x.which);
+  const auto [known, record] = find(x.target);
   auto& notes = writable(*known).notes;
   if (x.note.empty())
     notes.erase(record->sequence);
@@ -187,19 +190,20 @@ snapshot_record memory_store_data::answer(const annotate_snapshot& x) {
   return known->record_of(*record);
 }
 
-session_info memory_store_data::answer(const title_session& x) {
+session_info memory_store_data::answer(const title_session_request& x) {
   rules::check(x);
-  const auto known = find(x.which);
+  const auto known = find(x.target);
   if (known == nullptr)
-    rules::reject_unknown(x.which);
+    rules::reject_unknown(x.target);
   auto& info = writable(*known).info;
   info.title = x.title;
   return info;
 }
 
-verified_page memory_store_data::answer(const verify_sessions& x) const {
+verification_page
+memory_store_data::answer(const verify_sessions_request& x) const {
   rules::check(x);
-  verified_page result;
+  verification_page result;
   auto left = rules::page_size(x.limit);
   for (auto i = sessions_.lower_bound(
          std::max(x.after, session_ref{x.agent, x.session}));

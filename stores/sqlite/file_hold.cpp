@@ -85,10 +85,10 @@ void occupy_standard_descriptors() {
 
 } // namespace
 
-void reject_file(errc code, const std::string& file, const std::string& why,
+void reject_file(errc code, const std::string& file, const std::string& reason,
                  json details) {
   details["file"] = file;
-  throw status_error{code, file + ": " + why,
+  throw status_error{code, file + ": " + reason,
                      details.dump(-1, ' ', false,
                                   json::error_handler_t::replace)};
 }
@@ -136,7 +136,7 @@ file_hold::file_hold(const std::string& file, caf::timespan patience) {
 
 file_hold::~file_hold() {
   const std::lock_guard guard{held().mutex};
-  const auto i = held().spare.find(places_.front().which);
+  const auto i = held().spare.find(places_.front().target);
   for (const auto x : i->second)
     ::close(x);
   held().spare.erase(i);
@@ -160,8 +160,8 @@ bool file_hold::take(const std::string& file) {
                            S_IRUSR | S_IWUSR)};
   if (handle.get() < 0 || ::fstat(handle.get(), &there) != 0)
     reject_file(file, errno);
-  const auto which = identity_of(there);
-  if (const auto i = spare.find(which); i != spare.end()) {
+  const auto target = identity_of(there);
+  if (const auto i = spare.find(target); i != spare.end()) {
     i->second.push_back(handle.release());
     return false;
   }
@@ -174,7 +174,7 @@ bool file_hold::take(const std::string& file) {
   // The previous holder may have put another file in its place.
   const std::unique_ptr<char, decltype(&std::free)> name{
     ::realpath(file.c_str(), nullptr), &std::free};
-  if (!name || ::stat(name.get(), &there) != 0 || identity_of(there) != which)
+  if (!name || ::stat(name.get(), &there) != 0 || identity_of(there) != target)
     return false;
   if (there.st_nlink > 1)
     reject_file(
@@ -183,8 +183,8 @@ bool file_hold::take(const std::string& file) {
         + " names (hard links), and data that is written under one of them is "
           "not found under the others: remove all but one");
   name_ = name.get();
-  places_.push_back({name_, which});
-  spare.try_emplace(which);
+  places_.push_back({name_, target});
+  spare.try_emplace(target);
   handle_ = handle.release();
   return true;
 }
@@ -200,7 +200,7 @@ void file_hold::expect_in_place() const {
   for (const auto& x : places_) {
     struct stat there {};
     if (::stat(x.name.c_str(), &there) == 0) {
-      if (identity_of(there) == x.which)
+      if (identity_of(there) == x.target)
         continue;
     } else if (errno != ENOENT && errno != ENOTDIR) {
       continue; // access may have been revoked; the file may still be there

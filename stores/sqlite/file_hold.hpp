@@ -67,7 +67,7 @@ public:
 private:
   struct place {
     std::string name;
-    file_identity which;
+    file_identity target;
   };
 
   /// Tries once to lock the file.
@@ -85,7 +85,7 @@ void expect_regular_file(const std::string& name);
 
 /// Throws an error that names a file, also in its details.
 [[noreturn]] void reject_file(errc code, const std::string& file,
-                              const std::string& why,
+                              const std::string& reason,
                               json details = json::object());
 
 /// Throws the error that corresponds to a system error (`errno`) for a file.

@@ -15,8 +15,8 @@ sqlite_known_logs::find(std::int64_t session) const {
 
 void sqlite_known_logs::remember(std::int64_t session,
                                  const ai::message_log& log,
-                                 sqlite_log_place where) {
-  if (where.branch == 0) {
+                                 sqlite_log_place position) {
+  if (position.branch == 0) {
     forget(session);
     return;
   }
@@ -25,10 +25,10 @@ void sqlite_known_logs::remember(std::int64_t session,
     auto& known = *found->second;
     messages_ -= known.log.size();
     known.log = log;
-    known.where = where;
+    known.where = position;
     logs_.splice(logs_.begin(), logs_, found->second);
   } else {
-    logs_.push_front({session, log, where});
+    logs_.push_front({session, log, position});
     by_session_.emplace(session, logs_.begin());
   }
   messages_ += log.size();

@@ -55,7 +55,7 @@ public:
   /// Remembers the log of a session's working state, in place of an earlier
   /// one; nothing for a log without messages.
   void remember(std::int64_t session, const ai::message_log& log,
-                sqlite_log_place where);
+                sqlite_log_place position);
 
   void forget(std::int64_t session);
   void forget_all();

@@ -112,12 +112,13 @@ sqlite_messages::place sqlite_messages::common(place x, place y) {
   return x;
 }
 
-std::uint64_t sqlite_messages::common(const ai::message_log& log, place where) {
-  where.length = std::min<std::uint64_t>(where.length, log.size());
+std::uint64_t sqlite_messages::common(const ai::message_log& log,
+                                      place position) {
+  position.length = std::min<std::uint64_t>(position.length, log.size());
   std::string text;
   auto i = log.begin();
   std::uint64_t result = 0;
-  for_each_text(where, [&](std::string_view x) {
+  for_each_text(position, [&](std::string_view x) {
     text.clear();
     append_json_text(text, *i);
     if (text != x)
@@ -156,21 +157,23 @@ std::int64_t sqlite_messages::make_branch(place parent) {
   return result;
 }
 
-sqlite_messages::place sqlite_messages::append(place where,
+sqlite_messages::place sqlite_messages::append(place position,
                                                const ai::message_log& log) {
   if (log.size() > max_position)
     throw status_error{errc::resource_exhausted,
                        "a conversation has too many messages"};
-  if (where.branch == 0)
-    where.branch = make_branch({});
+  if (position.branch == 0)
+    position.branch = make_branch({});
   std::string text;
-  for (const auto& x : log.from(where.length)) {
+  for (const auto& x : log.from(position.length)) {
     text.clear();
     append_json_text(text, x);
-    insert_.bind(1, key_of(where.branch, where.length)).bind(2, text).run();
-    ++where.length;
+    insert_.bind(1, key_of(position.branch, position.length))
+      .bind(2, text)
+      .run();
+    ++position.length;
   }
-  return where;
+  return position;
 }
 
 bool sqlite_messages::cut(place behind) {

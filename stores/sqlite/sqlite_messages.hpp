@@ -46,7 +46,8 @@ public:
 
   /// Returns the number of leading messages of a log that are at a place on
   /// disk.
-  [[nodiscard]] std::uint64_t common(const ai::message_log& log, place where);
+  [[nodiscard]] std::uint64_t common(const ai::message_log& log,
+                                     place position);
 
   /// Returns the place of a shorter beginning of the same messages.
   [[nodiscard]] place shorter(place x, std::uint64_t length);
@@ -59,7 +60,7 @@ public:
   /// Appends the messages of a log that follow a place, which is the end of its
   /// branch, or without a branch to a new one.
   /// @returns the place of the log.
-  [[nodiscard]] place append(place where, const ai::message_log& log);
+  [[nodiscard]] place append(place position, const ai::message_log& log);
 
   /// Erases the messages of a branch behind a place, unless something else
   /// needs them.

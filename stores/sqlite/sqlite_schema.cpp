@@ -197,9 +197,9 @@ CREATE INDEX labels_by_label ON labels (label, session);
 
 constexpr std::array schema{version_1, version_2, version_3};
 
-[[noreturn]] void reject(const std::string& file, const std::string& why,
+[[noreturn]] void reject(const std::string& file, const std::string& reason,
                          json details = json::object()) {
-  reject_file(errc::failed_precondition, file, why, std::move(details));
+  reject_file(errc::failed_precondition, file, reason, std::move(details));
 }
 
 /// Returns the version of a store's file; 0 for an empty file.

@@ -148,7 +148,8 @@ bool sqlite_states::make_room(place behind, const origin& from) {
   if (old == 0 || has_records(old)
       || has_others_.bind(1, old).bind(2, from.session).rows().next())
     return false;
-  if (const auto at = place_of(old); !at || at->branch != behind.branch)
+  if (const auto position = place_of(old);
+      !position || position->branch != behind.branch)
     return false;
   // The session refers to it until the new state is written, which is allowed
   // before the commit.
@@ -211,7 +212,7 @@ std::pair<state_id, stored_type> sqlite_states::name_of(std::int64_t key) {
 
 state sqlite_states::load(std::int64_t key, loaded* last) {
   state_id id;
-  place where;
+  place position;
   std::int64_t form = 0;
   std::int64_t custom_key = 0;
   std::int64_t artifacts_key = 0;
@@ -222,7 +223,7 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
       rules::reject_missing(id);
     id = state_id{columns::hex_of_bytes(rows.view(0))};
     form = rows.number(1);
-    where = {rows.number(2), rows.count(3)};
+    position = {rows.number(2), rows.count(3)};
     custom_key = rows.number(4);
     artifacts_key = rows.number(5);
     if (rows.number(8) != 0)
@@ -232,12 +233,12 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
     rules::reject_corrupt(id);
   loaded base;
   if (last != nullptr && !last->log.empty()) {
-    base.where = messages_.common(where, last->where);
+    base.where = messages_.common(position, last->where);
     base.log = last->log.prefix(base.where.length);
   }
   std::vector<ai::message> messages;
   messages.reserve(
-    std::min<std::uint64_t>(where.length - base.where.length, 1u << 20u));
+    std::min<std::uint64_t>(position.length - base.where.length, 1u << 20u));
   auto blob = [&](std::int64_t blob_key) {
     auto rows = read_blob_.bind(1, blob_key).rows();
     if (!rows.next())
@@ -247,13 +248,13 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
   state result;
   try {
     const auto found = messages_.for_each_text(
-      where,
+      position,
       [&](std::string_view text) {
         messages.push_back(read_stored_message(text));
         return true;
       },
       base.where.length);
-    if (found != where.length)
+    if (found != position.length)
       rules::reject_missing(id);
     auto custom
       = custom_key != 0 ? payload::encoded(blob(custom_key)) : payload{};
@@ -270,7 +271,7 @@ state sqlite_states::load(std::int64_t key, loaded* last) {
     }
     if (result.id() == id) {
       if (last != nullptr)
-        *last = {where, result.messages()};
+        *last = {position, result.messages()};
       return result;
     }
   } catch (const status_error& x) {
@@ -293,8 +294,8 @@ void sqlite_states::remember_listed(const loaded& x) {
 }
 
 void sqlite_states::remember(std::int64_t session, const ai::message_log& log,
-                             place where) {
-  known_.remember(session, log, where);
+                             place position) {
+  known_.remember(session, log, position);
 }
 
 void sqlite_states::remember(std::int64_t session, const state& x,

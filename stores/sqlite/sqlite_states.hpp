@@ -96,7 +96,8 @@ public:
   [[nodiscard]] verified verify(std::int64_t key, verifier& last);
 
   /// Remembers the log of a session's working state and its place on disk.
-  void remember(std::int64_t session, const ai::message_log& log, place where);
+  void remember(std::int64_t session, const ai::message_log& log,
+                place position);
 
   /// Remembers the log of a working state that was just loaded.
   void remember(std::int64_t session, const state& x, std::int64_t key);

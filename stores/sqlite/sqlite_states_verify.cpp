@@ -33,7 +33,7 @@ std::optional<damage_kind> sqlite_states::verify(place x, verifier& last) {
 sqlite_states::verified sqlite_states::verify(std::int64_t key,
                                               verifier& last) {
   verified result;
-  place where;
+  place position;
   std::int64_t form = 0;
   std::int64_t custom = 0;
   std::int64_t artifacts = 0;
@@ -46,7 +46,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
     }
     result.id = state_id{columns::hex_of_bytes(rows.view(0))};
     form = rows.number(1);
-    where = {rows.number(2), rows.count(3)};
+    position = {rows.number(2), rows.count(3)};
     custom = rows.number(4);
     artifacts = rows.number(5);
     is_whole = rows.number(8) != 0
@@ -68,7 +68,7 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
     if (blob == 0)
       return;
     const auto size = rest.size();
-    if (where.length != 0 || size != 0)
+    if (position.length != 0 || size != 0)
       rest += ',';
     rest += name;
     const auto begin = rest.size();
@@ -84,9 +84,9 @@ sqlite_states::verified sqlite_states::verify(std::int64_t key,
       else
         rest = "null";
     } else {
-      result.damaged = verify(where, last);
+      result.damaged = verify(position, last);
       hash = last.hash;
-      if (where.length != 0)
+      if (position.length != 0)
         hash.update("]");
       append_member(R"("custom":)", custom);
       append_member(R"("artifacts":)", artifacts);

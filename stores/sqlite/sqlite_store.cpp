@@ -34,12 +34,13 @@ constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
 
 template <class Verb>
 constexpr bool is_read
-  = is_one_of<Verb, get_snapshot, get_session, list_snapshots, list_sessions,
-              verify_sessions>;
+  = is_one_of<Verb, get_snapshot_request, get_session_request,
+              list_snapshots_request, list_sessions_request,
+              verify_sessions_request>;
 
 template <class Verb>
 constexpr bool has_own_transactions
-  = is_one_of<Verb, prune_snapshots, vacuum_store>;
+  = is_one_of<Verb, prune_snapshots_request, vacuum_store_request>;
 
 /// Request whose client waits until the batch is durable.
 class request {
@@ -110,8 +111,9 @@ public:
 
   explicit sqlite_store_state(store_actor::pointer self) : self_(self) {}
 
-  store_actor::behavior_type run(std::shared_ptr<sqlite_store_data> data,
-                                 std::uint32_t max_batch) {
+  store_actor::behavior_type
+  make_behavior(std::shared_ptr<sqlite_store_data> data,
+                std::uint32_t max_batch) {
     data_ = std::move(data);
     max_batch_ = max_batch;
     self_->set_exit_handler([this](caf::exit_msg& x) {
@@ -308,15 +310,15 @@ managed_store spawn_sqlite_store_actor(caf::actor_system& system,
        std::shared_ptr<sqlite_store_data> data, std::uint32_t max_batch) {
       // This thread belongs to the store alone.
       thread_local const size_limit_is_an_error guard;
-      return self->state.run(std::move(data), max_batch);
+      return self->state.make_behavior(std::move(data), max_batch);
     },
     std::move(data), options.max_batch);
 }
 
 store_factory stores_in_file(const std::filesystem::path& file,
                              const sqlite_options& options) {
-  return [name = full_name_of(file), options](caf::actor_system& where) {
-    return spawn_sqlite_store_actor(where, name, options);
+  return [name = full_name_of(file), options](caf::actor_system& system) {
+    return spawn_sqlite_store_actor(system, name, options);
   };
 }
 

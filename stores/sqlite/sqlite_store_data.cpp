@@ -103,25 +103,25 @@ sqlite_store_data::position_of(const std::optional<session>& x) {
 
 // -- verbs of sessions --------------------------------------------------------
 
-saved_snapshot sqlite_store_data::answer(save_snapshot x) {
+save_result sqlite_store_data::answer(save_snapshot_request x) {
   rules::check(x);
-  auto& made = x.record;
-  const session_ref where{made.agent, made.session};
-  auto known = find(where);
+  auto& saved = x.record;
+  const session_ref session_key{saved.agent, saved.session};
+  auto known = find(session_key);
   std::optional<entry> parent;
-  if (made.parent != 0) {
+  if (saved.parent != 0) {
     if (known)
-      parent = find(*known, made.parent);
+      parent = find(*known, saved.parent);
     if (!parent)
-      rules::reject_unknown(snapshot_ref{where, made.parent});
+      rules::reject_unknown(snapshot_ref{session_key, saved.parent});
   }
   rules::check_place(x, known ? known->info.head : 0,
                      known ? known->last_sequence : 0);
   if (!x.follows.empty())
-    rules::check_position(where, x.follows, position_of(known));
+    rules::check_position(session_key, x.follows, position_of(known));
   const auto as_it_was = x.where == append_rule::as_it_was;
-  if (!as_it_was && parent && parent->record.state == made.state
-      && parent->record.type == made.type) {
+  if (!as_it_was && parent && parent->record.state == saved.state
+      && parent->record.type == saved.type) {
     parent->record.orphaned = !is_active(*known, parent->record.sequence);
     return {std::move(parent->record), false};
   }
@@ -130,59 +130,59 @@ saved_snapshot sqlite_store_data::answer(save_snapshot x) {
   auto in = known ? std::move(*known) : session{};
   auto& info = in.info;
   if (in.key == 0) {
-    info.agent = made.agent;
-    info.id = made.session;
+    info.agent = saved.agent;
+    info.id = saved.session;
     info.created_at = now;
   }
   if (!as_it_was) {
-    made.sequence = in.last_sequence + 1;
-    made.index = parent ? parent->record.index + 1 : 0;
+    saved.sequence = in.last_sequence + 1;
+    saved.index = parent ? parent->record.index + 1 : 0;
   }
-  in.last_sequence = made.sequence;
-  made.parent_id = parent ? parent->record.id : snapshot_id{};
-  made.orphaned = false;
+  in.last_sequence = saved.sequence;
+  saved.parent_id = parent ? parent->record.id : snapshot_id{};
+  saved.orphaned = false;
   // A branch continues from the messages of its parent, any other record from
   // those of the session.
   auto base = in.state;
-  if (parent && made.parent != info.head) {
+  if (parent && saved.parent != info.head) {
     if (!states_.remembers(in.key, x.content.messages(), parent->state))
       states_.forget(in.key);
     base = parent->state;
   }
   info.updated_at = now;
-  info.head = made.sequence;
-  info.next_turn = next_turn_after(made);
+  info.head = saved.sequence;
+  info.next_turn = next_turn_after(saved);
   ++info.records;
-  work_on(in, x.content, made.state, base);
+  work_on(in, x.content, saved.state, base);
 
-  const auto follows = parent && made.parent + 1 == made.sequence;
+  const auto follows = parent && saved.parent + 1 == saved.sequence;
   insert_record_.bind(1, in.key)
-    .bind(2, made.sequence)
+    .bind(2, saved.sequence)
     .bind(3, in.state)
-    .bind(4, made.parent)
-    .bind(5, follows ? parent->run : made.sequence)
-    .bind(6, made.index)
-    .bind(7, made.turn_index)
-    .bind(8, columns::name_of(made.event))
-    .bind(9, columns::to_number(made.created_at));
-  if (made.id.str() == made.state.str())
+    .bind(4, saved.parent)
+    .bind(5, follows ? parent->run : saved.sequence)
+    .bind(6, saved.index)
+    .bind(7, saved.turn_index)
+    .bind(8, columns::name_of(saved.event))
+    .bind(9, columns::to_number(saved.created_at));
+  if (saved.id.str() == saved.state.str())
     insert_record_.bind_null(10);
   else
-    insert_record_.bind(10, made.id.str());
-  if (made.note.empty())
+    insert_record_.bind(10, saved.id.str());
+  if (saved.note.empty())
     insert_record_.bind_null(11);
   else
-    insert_record_.bind(11, made.note);
+    insert_record_.bind(11, saved.note);
   insert_record_.run();
-  if (!made.labels.empty()) {
-    write_labels(in, made);
-    seal(in, made.sequence);
+  if (!saved.labels.empty()) {
+    write_labels(in, saved);
+    seal(in, saved.sequence);
   }
-  return {std::move(made), true};
+  return {std::move(saved), true};
 }
 
-stored_snapshot sqlite_store_data::answer(const get_snapshot& x) {
-  auto [in, what] = find(x.which);
+stored_snapshot sqlite_store_data::answer(const get_snapshot_request& x) {
+  auto [in, what] = find(x.target);
   if (x.wanted == detail_level::record)
     return stored_snapshot{std::move(what.record)};
   auto content = states_.load(what.state);
@@ -191,8 +191,8 @@ stored_snapshot sqlite_store_data::answer(const get_snapshot& x) {
   return stored_snapshot{std::move(what.record), std::move(content)};
 }
 
-stored_snapshot sqlite_store_data::answer(const restore_snapshot& x) {
-  auto [in, what] = find(x.which);
+stored_snapshot sqlite_store_data::answer(const restore_snapshot_request& x) {
+  auto [in, what] = find(x.target);
   auto content = states_.load(what.state);
   const auto old = in.state;
   in.state = what.state;
@@ -208,7 +208,7 @@ stored_snapshot sqlite_store_data::answer(const restore_snapshot& x) {
   return stored_snapshot{std::move(what.record), std::move(content)};
 }
 
-snapshot_page sqlite_store_data::answer(const list_snapshots& x) {
+snapshot_page sqlite_store_data::answer(const list_snapshots_request& x) {
   rules::check(x.of);
   snapshot_page result;
   const auto in = find(x.of);
@@ -310,11 +310,11 @@ std::optional<damage> sqlite_store_data::load(const entry& what, state& to,
   return rules::damage_of(kind, what.record);
 }
 
-stored_session sqlite_store_data::answer(const get_session& x) {
-  rules::check(x.which);
-  const auto in = find(x.which);
+stored_session sqlite_store_data::answer(const get_session_request& x) {
+  rules::check(x.target);
+  const auto in = find(x.target);
   if (!in)
-    rules::reject_unknown(x.which);
+    rules::reject_unknown(x.target);
   stored_session result;
   result.info = in->info;
   std::optional<entry> head;
@@ -344,17 +344,17 @@ stored_session sqlite_store_data::answer(const get_session& x) {
   return result;
 }
 
-session_info sqlite_store_data::answer(save_session x) {
+session_info sqlite_store_data::answer(save_session_request x) {
   const auto id = rules::check(x);
-  auto known = find(x.which);
+  auto known = find(x.target);
   if (!x.follows.empty())
-    rules::check_position(x.which, x.follows, position_of(known));
+    rules::check_position(x.target, x.follows, position_of(known));
   const auto now = caf::make_timestamp();
   auto in = known ? std::move(*known) : session{};
   auto& info = in.info;
   if (in.key == 0) {
-    info.agent = x.which.agent;
-    info.id = x.which.id;
+    info.agent = x.target.agent;
+    info.id = x.target.id;
     info.created_at = now;
   }
   info.updated_at = now;

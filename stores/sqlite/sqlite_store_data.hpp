@@ -65,28 +65,28 @@ public:
 
   // -- verbs ------------------------------------------------------------------
 
-  saved_snapshot answer(save_snapshot x);
-  [[nodiscard]] stored_snapshot answer(const get_snapshot& x);
-  stored_snapshot answer(const restore_snapshot& x);
-  [[nodiscard]] snapshot_page answer(const list_snapshots& x);
-  [[nodiscard]] stored_session answer(const get_session& x);
-  session_info answer(save_session x);
+  save_result answer(save_snapshot_request x);
+  [[nodiscard]] stored_snapshot answer(const get_snapshot_request& x);
+  stored_snapshot answer(const restore_snapshot_request& x);
+  [[nodiscard]] snapshot_page answer(const list_snapshots_request& x);
+  [[nodiscard]] stored_session answer(const get_session_request& x);
+  session_info answer(save_session_request x);
 
-  [[nodiscard]] session_page answer(const list_sessions& x);
-  snapshot_record answer(const label_snapshot& x);
-  erased answer(const delete_session& x);
-  session_info answer(const copy_session& x);
-  snapshot_record answer(const annotate_snapshot& x);
-  session_info answer(const title_session& x);
-  [[nodiscard]] verified_page answer(const verify_sessions& x);
+  [[nodiscard]] session_page answer(const list_sessions_request& x);
+  snapshot_record answer(const label_snapshot_request& x);
+  erase_result answer(const delete_session_request& x);
+  session_info answer(const copy_session_request& x);
+  snapshot_record answer(const annotate_snapshot_request& x);
+  session_info answer(const title_session_request& x);
+  [[nodiscard]] verification_page answer(const verify_sessions_request& x);
 
   // Each of the following verbs has its own transactions.
 
   /// @pre no transaction is open.
-  erased answer(const prune_snapshots& x);
+  erase_result answer(const prune_snapshots_request& x);
 
   /// @pre no transaction is open.
-  vacuumed answer(const vacuum_store& x);
+  vacuum_result answer(const vacuum_store_request& x);
 
 private:
   struct session {
@@ -180,21 +180,22 @@ private:
 
   /// Calls a function with each requested session, damaged or not, until it
   /// returns false. Nothing may be written meanwhile.
-  void for_each_session(const list_sessions& x,
+  void for_each_session(const list_sessions_request& x,
                         const std::function<bool(session)>& fn);
 
   /// Returns all requested sessions, ordered by name, if a filter selects few
   /// enough to look at each of them for every page; nothing otherwise.
   [[nodiscard]] std::optional<std::vector<session>>
-  find_few(const list_sessions& x);
+  find_few(const list_sessions_request& x);
 
   [[nodiscard]] bool has_labels(const session& in, std::uint64_t sequence);
 
   /// Prunes sessions, all in one transaction or, if that fails, one by one, and
   /// adds the result to `to`.
-  void prune(const std::vector<session_ref>& names, const prune_snapshots& how,
-             erased& to);
-  void prune(session& x, const prune_snapshots& how, erased& to);
+  void prune(const std::vector<session_ref>& names,
+             const prune_snapshots_request& request, erase_result& to);
+  void prune(session& x, const prune_snapshots_request& request,
+             erase_result& to);
 
   /// Reads the state of a listed record.
   /// @returns the damage, if any.
@@ -203,7 +204,7 @@ private:
 
   /// Page of verification in progress.
   struct inspection {
-    verified_page page;
+    verification_page page;
     std::size_t left = 0;
     sqlite_states::verifier states;
 

@@ -14,14 +14,14 @@
 
 namespace tertulia {
 
-erased sqlite_store_data::answer(const prune_snapshots& x) {
+erase_result sqlite_store_data::answer(const prune_snapshots_request& x) {
   rules::check(x);
-  erased result;
+  erase_result result;
   if (!x.session.empty()) {
     prune({session_ref{x.agent, x.session}}, x, result);
     return result;
   }
-  list_sessions all;
+  list_sessions_request all;
   all.agent = x.agent;
   all.updated_since = caf::timestamp::min();
   for (auto more = true; more;) {
@@ -45,14 +45,15 @@ erased sqlite_store_data::answer(const prune_snapshots& x) {
 }
 
 void sqlite_store_data::prune(const std::vector<session_ref>& names,
-                              const prune_snapshots& how, erased& to) {
+                              const prune_snapshots_request& request,
+                              erase_result& to) {
   const auto prune_at_once = [&](auto first, auto last) {
     begin();
     try {
-      erased here;
+      erase_result here;
       for (; first != last; ++first)
         if (auto in = find(*first))
-          prune(*in, how, here);
+          prune(*in, request, here);
       commit();
       to.records += here.records;
       to.states += here.states;
@@ -85,8 +86,9 @@ void sqlite_store_data::prune(const std::vector<session_ref>& names,
   }
 }
 
-void sqlite_store_data::prune(session& x, const prune_snapshots& how,
-                              erased& to) {
+void sqlite_store_data::prune(session& x,
+                              const prune_snapshots_request& request,
+                              erase_result& to) {
   struct outline {
     std::uint64_t sequence = 0;
     std::uint64_t parent = 0;
@@ -104,8 +106,9 @@ void sqlite_store_data::prune(session& x, const prune_snapshots& how,
       auto damaged = damage_in(x, rows);
       // A record whose state is damaged is kept, and its parent is known.
       if (is_whole_record(rows))
-        all.push_back({rows.count(0), rows.count(1), rows.number(8), !damaged,
-                       columns::to_time(rows.number(5)) < how.created_before});
+        all.push_back(
+          {rows.count(0), rows.count(1), rows.number(8), !damaged,
+           columns::to_time(rows.number(5)) < request.created_before});
       if (damaged)
         to.damages.push_back(std::move(*damaged));
     }
@@ -113,7 +116,7 @@ void sqlite_store_data::prune(session& x, const prune_snapshots& how,
 
   auto old = static_cast<std::uint64_t>(std::count_if(
     all.begin(), all.end(), [](const outline& y) { return y.is_readable; }));
-  old -= std::min(old, how.keep_newest);
+  old -= std::min(old, request.keep_newest);
   // New parents for the children of dropped records. A parent is older than its
   // children, so it has been decided before its children are visited.
   std::unordered_map<std::uint64_t, std::uint64_t> heirs;

@@ -17,7 +17,7 @@
 namespace tertulia {
 
 void sqlite_store_data::for_each_session(
-  const list_sessions& x, const std::function<bool(session)>& fn) {
+  const list_sessions_request& x, const std::function<bool(session)>& fn) {
   const auto by_change = x.order == session_order::by_change;
   if (auto few = by_change ? std::nullopt : find_few(x)) {
     for (auto& next : *few)
@@ -48,7 +48,7 @@ void sqlite_store_data::for_each_session(
 }
 
 std::optional<std::vector<sqlite_store_data::session>>
-sqlite_store_data::find_few(const list_sessions& x) {
+sqlite_store_data::find_few(const list_sessions_request& x) {
   constexpr std::size_t most = max_page;
   std::vector<std::int64_t> keys;
   const auto selects_few = [&](sqlite_statement& by_index) {
@@ -86,7 +86,7 @@ sqlite_store_data::find_few(const list_sessions& x) {
   return result;
 }
 
-session_page sqlite_store_data::answer(const list_sessions& x) {
+session_page sqlite_store_data::answer(const list_sessions_request& x) {
   rules::check(x);
   session_page result;
   const auto size = rules::page_size(x.limit);
@@ -108,8 +108,8 @@ session_page sqlite_store_data::answer(const list_sessions& x) {
   return result;
 }
 
-snapshot_record sqlite_store_data::answer(const label_snapshot& x) {
-  auto [in, what] = find(x.which);
+snapshot_record sqlite_store_data::answer(const label_snapshot_request& x) {
+  auto [in, what] = find(x.target);
   auto& record = what.record;
   rules::relabel(record.labels, x.add, x.remove);
   erase_labels_.bind(1, in.key).bind(2, record.sequence).run();
@@ -118,11 +118,11 @@ snapshot_record sqlite_store_data::answer(const label_snapshot& x) {
   return std::move(record);
 }
 
-erased sqlite_store_data::answer(const delete_session& x) {
-  rules::check_known(x.which);
-  const auto in = find_any(x.which); // damaged sessions, too
+erase_result sqlite_store_data::answer(const delete_session_request& x) {
+  rules::check_known(x.target);
+  const auto in = find_any(x.target); // damaged sessions, too
   if (!in)
-    rules::reject_unknown(x.which);
+    rules::reject_unknown(x.target);
   std::vector<std::int64_t> states;
   {
     auto rows = states_of_.bind(1, in->key).rows();
@@ -133,12 +133,12 @@ erased sqlite_store_data::answer(const delete_session& x) {
   const auto records = static_cast<std::uint64_t>(db_.changes());
   erase_session_.bind(1, in->key).run();
   states_.forget(in->key);
-  erased result{records, release(states)};
+  erase_result result{records, release(states)};
   states_.release(in->state);
   return result;
 }
 
-session_info sqlite_store_data::answer(const copy_session& x) {
+session_info sqlite_store_data::answer(const copy_session_request& x) {
   rules::check(x);
   const auto from = find(x.from);
   if (!from)
@@ -192,9 +192,9 @@ session_info sqlite_store_data::answer(const copy_session& x) {
   return made.info;
 }
 
-snapshot_record sqlite_store_data::answer(const annotate_snapshot& x) {
+snapshot_record sqlite_store_data::answer(const annotate_snapshot_request& x) {
   rules::check(x);
-  auto [in, what] = find(x.which);
+  auto [in, what] = find(x.target);
   write_note_.bind(1, in.key).bind(2, what.record.sequence);
   if (x.note.empty())
     write_note_.bind_null(3);
@@ -206,17 +206,17 @@ snapshot_record sqlite_store_data::answer(const annotate_snapshot& x) {
   return std::move(what.record);
 }
 
-session_info sqlite_store_data::answer(const title_session& x) {
+session_info sqlite_store_data::answer(const title_session_request& x) {
   rules::check(x);
-  auto in = find(x.which);
+  auto in = find(x.target);
   if (!in)
-    rules::reject_unknown(x.which);
+    rules::reject_unknown(x.target);
   in->info.title = x.title;
   write(*in);
   return std::move(in->info);
 }
 
-vacuumed sqlite_store_data::answer(const vacuum_store&) {
+vacuum_result sqlite_store_data::answer(const vacuum_store_request&) {
   const auto size = [this] {
     return static_cast<std::uint64_t>(db_.number("PRAGMA page_count")
                                       * db_.number("PRAGMA page_size"));

@@ -22,8 +22,9 @@ namespace {
 /// SQLite counts as damage.
 bool is_failed_read(const std::string& what) {
   constexpr std::string_view code = "error code=";
-  if (const auto at = what.find(code); at != std::string::npos)
-    return (std::atoi(what.c_str() + at + code.size()) & 0xff) == SQLITE_IOERR;
+  if (const auto position = what.find(code); position != std::string::npos)
+    return (std::atoi(what.c_str() + position + code.size()) & 0xff)
+           == SQLITE_IOERR;
   return what.find("failed to get page") != std::string::npos;
 }
 
@@ -48,7 +49,7 @@ void sqlite_store_data::inspection::add(damage_kind kind, std::string what,
                             std::move(what));
 }
 
-verified_page sqlite_store_data::answer(const verify_sessions& x) {
+verification_page sqlite_store_data::answer(const verify_sessions_request& x) {
   rules::check(x);
   inspection to;
   to.left = rules::page_size(x.limit);
@@ -72,7 +73,7 @@ verified_page sqlite_store_data::answer(const verify_sessions& x) {
       }
     return std::move(to.page);
   }
-  list_sessions all;
+  list_sessions_request all;
   all.agent = x.agent;
   all.after = x.after;
   all.updated_since = caf::timestamp::min();

@@ -91,10 +91,10 @@ TEST_F(actor_bodies, an_echo_answers_each_input_until_its_client_closes) {
   client.send("hello");
   client.send("world");
   client.close();
-  EXPECT_EQ(client.heard().chunks,
+  EXPECT_EQ(client.received().chunks,
             (std::vector<std::string>{"echo: hello", "echo: world"}));
   EXPECT_EQ(client.output(), "done");
-  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.received().ends, 1u);
   EXPECT_EQ(cancels, 0);
   EXPECT_EQ(extra_actors(), 1u);
 }
@@ -102,10 +102,10 @@ TEST_F(actor_bodies, an_echo_answers_each_input_until_its_client_closes) {
 TEST_F(actor_bodies, turns_end_behind_their_chunks) {
   auto client = open(define_counter());
   client.send(3);
-  EXPECT_EQ(client.heard().chunks, numbers(3));
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().chunks, numbers(3));
+  EXPECT_EQ(client.received().turns, 1u);
   client.send(0);
-  EXPECT_EQ(client.heard().turns, 2u);
+  EXPECT_EQ(client.received().turns, 2u);
   client.close();
   EXPECT_EQ(client.output(), 3);
 }
@@ -145,7 +145,7 @@ TEST_F(actor_bodies, a_function_can_be_a_body) {
   auto client = open_to(&local::body);
   client.send(4);
   client.close();
-  EXPECT_EQ(client.heard().chunks, std::vector{8});
+  EXPECT_EQ(client.received().chunks, std::vector{8});
   EXPECT_EQ(client.output(), nothing{});
 }
 
@@ -192,13 +192,13 @@ TEST_F(actor_bodies, a_body_is_described_as_a_coroutine_would_be) {
 TEST_F(actor_bodies, what_the_client_has_no_room_for_is_kept) {
   auto client = open(define_counter(), with_chunk_window(10));
   client.send(1'000);
-  EXPECT_EQ(client.heard().chunks, numbers(10));
+  EXPECT_EQ(client.received().chunks, numbers(10));
   EXPECT_GT(lag, 900u);
   client.grant(500);
-  EXPECT_EQ(client.heard().chunks, numbers(510));
+  EXPECT_EQ(client.received().chunks, numbers(510));
   client.grant(500);
-  EXPECT_EQ(client.heard().chunks, numbers(1'000));
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().chunks, numbers(1'000));
+  EXPECT_EQ(client.received().turns, 1u);
   EXPECT_EQ(lag, 0u);
 }
 
@@ -218,16 +218,16 @@ TEST_F(actor_bodies, an_end_waits_for_the_chunks_that_are_kept) {
                        }),
                        with_chunk_window(2));
     client.send(500);
-    EXPECT_EQ(client.heard().chunks, numbers(2));
-    EXPECT_EQ(client.heard().ends, 0u);
+    EXPECT_EQ(client.received().chunks, numbers(2));
+    EXPECT_EQ(client.received().ends, 0u);
     client.grant(498);
-    EXPECT_EQ(client.heard().chunks, numbers(500));
-    EXPECT_EQ(client.heard().turns, 0u);
-    EXPECT_EQ(client.heard().end->chunks, 500u);
-    EXPECT_EQ(client.heard().end->inputs, 1u);
+    EXPECT_EQ(client.received().chunks, numbers(500));
+    EXPECT_EQ(client.received().turns, 0u);
+    EXPECT_EQ(client.received().end->chunks, 500u);
+    EXPECT_EQ(client.received().end->inputs, 1u);
     if (fails) {
       EXPECT_EQ(client.code(), errc::out_of_range);
-      EXPECT_EQ(to_status(client.heard().end->reason).message(), "too far");
+      EXPECT_EQ(to_status(client.received().end->reason).message(), "too far");
     } else {
       EXPECT_EQ(client.output(), 500);
     }
@@ -238,16 +238,16 @@ TEST_F(actor_bodies, an_end_waits_for_the_chunks_that_are_kept) {
 TEST_F(actor_bodies, a_window_of_zero_sends_only_what_was_asked_for) {
   auto client
     = open(define_counter(), with_chunk_window(0), with_input_window(0));
-  EXPECT_EQ(client.heard().input_credit, 1u);
+  EXPECT_EQ(client.received().input_credit, 1u);
   client.send(3);
-  EXPECT_TRUE(client.heard().chunks.empty());
+  EXPECT_TRUE(client.received().chunks.empty());
   for (int i = 1; i <= 3; ++i) {
     client.grant(1);
-    EXPECT_EQ(client.heard().chunks, numbers(i));
+    EXPECT_EQ(client.received().chunks, numbers(i));
   }
-  EXPECT_EQ(client.heard().turns, 0u);
+  EXPECT_EQ(client.received().turns, 0u);
   client.grant(1);
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().turns, 1u);
 }
 
 TEST_F(actor_bodies, an_answer_that_is_kept_keeps_further_inputs_away) {
@@ -263,8 +263,8 @@ TEST_F(actor_bodies, an_answer_that_is_kept_keeps_further_inputs_away) {
     client.grant(101);
   }
   EXPECT_EQ(inputs, 8);
-  EXPECT_EQ(client.heard().chunks, numbers(800));
-  EXPECT_EQ(client.heard().turns, 8u);
+  EXPECT_EQ(client.received().chunks, numbers(800));
+  EXPECT_EQ(client.received().turns, 8u);
 }
 
 TEST_F(actor_bodies, inputs_beyond_the_bodys_window_wait_for_it) {
@@ -282,7 +282,7 @@ TEST_F(actor_bodies, inputs_beyond_the_bodys_window_wait_for_it) {
   for (int i = 0; i < 8; ++i)
     client.send(i);
   EXPECT_EQ(inputs, 1);
-  EXPECT_LE(client.heard().input_credit, 2u);
+  EXPECT_LE(client.received().input_credit, 2u);
   client.cancel();
   EXPECT_EQ(client.code(), errc::cancelled);
   EXPECT_EQ(extra_actors(), 1u);
@@ -294,7 +294,7 @@ TEST_F(actor_bodies, inputs_accepted_before_a_close_are_delivered) {
     client.post(1);
   client.close();
   EXPECT_EQ(client.output(), 8);
-  EXPECT_EQ(client.heard().chunks, numbers(8));
+  EXPECT_EQ(client.received().chunks, numbers(8));
 }
 
 // -- other ends ---------------------------------------------------------------
@@ -316,9 +316,9 @@ TEST_F(actor_bodies, a_body_that_ends_without_a_last_word_has_an_error) {
           fail(self);
         }));
     client.send(0);
-    EXPECT_EQ(client.heard().chunks, std::vector{1});
+    EXPECT_EQ(client.received().chunks, std::vector{1});
     EXPECT_EQ(client.code(), code);
-    EXPECT_EQ(client.heard().ends, 1u);
+    EXPECT_EQ(client.received().ends, 1u);
     EXPECT_EQ(extra_actors(), 1u);
   }
 }
@@ -394,7 +394,7 @@ TEST_F(actor_bodies, a_flow_can_call_one_whose_body_is_an_actor) {
     co_return co_await talk.output();
   });
   EXPECT_EQ(client.output(), 5);
-  EXPECT_EQ(client.heard().chunks, numbers(5));
+  EXPECT_EQ(client.received().chunks, numbers(5));
   EXPECT_EQ(extra_actors(), 1u);
 }
 

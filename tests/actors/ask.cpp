@@ -123,7 +123,7 @@ TEST_F(ask, an_error_keeps_code_message_and_details) {
   auto client
     = open_to([this](context ctx, input<int>, output<int>) //
               -> task<int> { co_return co_await ctx.ask(it, 1s, 1, 0); });
-  const auto status = to_status(client.heard().end.value().reason);
+  const auto status = to_status(client.received().end.value().reason);
   EXPECT_EQ(status.code(), errc::already_exists);
   EXPECT_EQ(status.message(), "zero is there");
   EXPECT_EQ(status.details(), R"({"y":0})");
@@ -134,7 +134,7 @@ TEST_F(ask, no_answer_in_time_is_deadline_exceeded) {
     [this](context ctx, input<int>, output<int>) //
     -> task<std::string> { co_return co_await ctx.ask(it, 1s, "?"s); });
   advance(999ms);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(1ms);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
 }
@@ -148,7 +148,7 @@ TEST_F(ask, every_question_has_a_time_of_its_own) {
     };
     co_await when_all(late(3), late(1), late(2));
   });
-  const auto& chunks = client.heard().chunks;
+  const auto& chunks = client.received().chunks;
   advance(999ms);
   EXPECT_EQ(chunks, std::vector<int>{});
   advance(1ms);
@@ -157,7 +157,7 @@ TEST_F(ask, every_question_has_a_time_of_its_own) {
   EXPECT_EQ(chunks, (std::vector{1, 2}));
   advance(1s);
   EXPECT_EQ(chunks, (std::vector{1, 2, 3}));
-  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.received().ends, 1u);
 }
 
 TEST_F(ask, the_time_of_an_answered_question_is_not_that_of_the_next) {
@@ -170,7 +170,7 @@ TEST_F(ask, the_time_of_an_answered_question_is_not_that_of_the_next) {
       co_await out.send(answer ? 0 : *seconds);
     }
   });
-  const auto& chunks = client.heard().chunks;
+  const auto& chunks = client.received().chunks;
   client.send(1);
   advance(1s);
   EXPECT_EQ(chunks, std::vector{1});
@@ -186,7 +186,7 @@ TEST_F(ask, to_wait_for_no_time_at_all_is_deadline_exceeded) {
     [this](context ctx, input<int>, output<int>) //
     -> task<std::string> { co_return co_await ctx.ask(it, 0s, "?"s); });
   advance(0s); // the clock fires time-outs only when it is advanced
-  ASSERT_EQ(client.heard().ends, 1u);
+  ASSERT_EQ(client.received().ends, 1u);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
 }
 
@@ -225,7 +225,7 @@ TEST_F(ask, an_answer_after_the_time_is_up_is_dropped) {
   });
   advance(1s);
   answer("too late");
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   client.close();
   EXPECT_EQ(client.output(), "late");
 }
@@ -241,7 +241,7 @@ TEST_F(ask, an_answer_to_who_has_lost_a_race_is_dropped) {
   });
   client.send(1);
   answer("too late");
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   client.close();
   EXPECT_EQ(client.output(), "12");
 }
@@ -258,7 +258,7 @@ TEST_F(ask, an_answer_to_who_was_cancelled_is_dropped) {
   EXPECT_EQ(left, 1);
   answer("too late");
   advance(1h);
-  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.received().ends, 1u);
 }
 
 TEST_F(ask, answers_find_those_who_asked_in_any_order) {

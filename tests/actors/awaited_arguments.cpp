@@ -94,11 +94,11 @@ TEST_F(awaited_arguments, functions_with_a_name_may_hold_what_they_like) {
                         -> task<std::string> {
     const auto with_text = [text] { return text; };
     auto owner = [p = std::make_unique<int>(2)] { return *p; };
-    const auto a = co_await ctx.run("named", with_text);
-    const auto b = co_await ctx.run("named again", with_text);
-    const auto c = co_await ctx.run("referred to", std::ref(owner));
-    const auto d = co_await ctx.run("with a constructor", adder{text});
-    const auto e = co_await ctx.run("function", seven);
+    const auto a = co_await ctx.run_step("named", with_text);
+    const auto b = co_await ctx.run_step("named again", with_text);
+    const auto c = co_await ctx.run_step("referred to", std::ref(owner));
+    const auto d = co_await ctx.run_step("with a constructor", adder{text});
+    const auto e = co_await ctx.run_step("function", seven);
     co_return a + b + std::to_string(c) + d + std::to_string(e);
   });
   EXPECT_EQ(client.output(), text + text + "2" + text + "!7");
@@ -116,7 +116,7 @@ TEST_F(awaited_arguments, values_with_a_name_can_be_sent_again) {
       });
   auto client = open(flow);
   EXPECT_EQ(
-    client.heard().chunks,
+    client.received().chunks,
     (std::vector{progress{phase, 1}, progress{phase, 2}, progress{phase, 3}}));
 }
 
@@ -126,7 +126,7 @@ TEST_F(awaited_arguments, aggregates_with_nothing_to_destroy_need_no_name) {
         co_await out.send(point{1, 2});
       });
   auto client = open(flow);
-  EXPECT_EQ(client.heard().chunks, (std::vector{point{1, 2}}));
+  EXPECT_EQ(client.received().chunks, (std::vector{point{1, 2}}));
 }
 
 } // namespace tertulia::test::awaited_arguments_tests

@@ -64,13 +64,14 @@ class slow_client {
 public:
   explicit slow_client(chunk_sink::pointer self) : self_(self) {}
 
-  chunk_sink::behavior_type run(const front_desk_actor& desk, open what,
-                                observer& watch, std::promise<finished>& end) {
+  chunk_sink::behavior_type
+  make_behavior(const front_desk_actor& desk, open_request open_message,
+                observer& watch, std::promise<completion>& end) {
     watch_ = &watch;
     end_ = &end;
-    what.client = self_;
-    self_->request(desk, caf::duration{patience}, std::move(what))
-      .then([this](const opened& x) { connection_ = x.connection; });
+    open_message.client = self_;
+    self_->request(desk, caf::duration{patience}, std::move(open_message))
+      .then([this](const open_result& x) { connection_ = x.connection; });
     return {
       [this](chunk_batch& x) {
         auto values = std::move(x.items).template take<chunks<std::uint64_t>>();
@@ -81,7 +82,7 @@ public:
       },
       [this](input_credit) { step(); },
       [](turn_end) {},
-      [this](finished& x) {
+      [this](completion& x) {
         end_->set_value(std::move(x));
         self_->quit();
       },
@@ -103,7 +104,7 @@ private:
 
   chunk_sink::pointer self_;
   observer* watch_ = nullptr;
-  std::promise<finished>* end_ = nullptr;
+  std::promise<completion>* end_ = nullptr;
   connection_actor connection_;
   std::deque<std::uint64_t> waiting_;
 };
@@ -135,11 +136,13 @@ struct backpressure : threaded {
 
   void hear_slowly(std::uint32_t window, std::uint64_t offer) {
     observer watch{window, offer};
-    std::promise<finished> end;
+    std::promise<completion> end;
     auto flow = define_producer(watch);
     system.spawn<caf::hidden>(
-      [&](chunk_sink::stateful_pointer<slow_client> self, open what) {
-        return self->state.run(rt->front_desk(), std::move(what), watch, end);
+      [&](chunk_sink::stateful_pointer<slow_client> self,
+          open_request request) {
+        return self->state.make_behavior(rt->front_desk(), std::move(request),
+                                         watch, end);
       },
       flow.opening_for(chunk_sink{}, with_chunk_window(window)));
     auto last = end.get_future().get();

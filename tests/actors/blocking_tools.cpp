@@ -35,9 +35,9 @@ struct blocking_tools : threaded {
                                    ai::prompt{model, ai::with_tools(dig)});
   }
 
-  static task<ai::model_response> say(context, ai::generate_request asked,
+  static task<ai::model_response> say(context, ai::generate_request question,
                                       ai::model_output) {
-    const auto last = asked.messages.back();
+    const auto last = question.messages.back();
     ai::message answer;
     answer.role = ai::role::model;
     if (last.role == ai::role::tool)
@@ -56,7 +56,7 @@ struct blocking_tools : threaded {
 /// Reads a turn to its end.
 template <class Talk>
 void hear(Talk& talk) {
-  for (const auto& item : talk.receive(patience))
+  for (const auto& item : talk.responses(patience))
     (void)item;
 }
 

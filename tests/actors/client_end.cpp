@@ -45,14 +45,14 @@ struct client_end : threaded {
     const auto desk = system.spawn<caf::hidden>(
       [=](front_desk_actor::pointer self) -> front_desk_actor::behavior_type {
         return {
-          [=](open& x) {
-            auto promise = self->make_response_promise<opened>();
-            promise.deliver(opened{peer, 1});
+          [=](open_request& x) {
+            auto promise = self->make_response_promise<open_result>();
+            promise.deliver(open_result{peer, 1});
             for (const auto& y : batches)
               caf::send_as(peer, x.client, y);
             if (count)
               caf::send_as(peer, x.client,
-                           finished{payload::of(1), {}, *count, 0});
+                           completion{payload::of(1), {}, *count, 0});
             self->quit();
             return promise;
           },
@@ -73,10 +73,10 @@ struct client_end : threaded {
 TEST_F(client_end, chunks_in_their_order_are_read) {
   end.on(batch(0, 2));
   end.on(batch(2, 1));
-  end.on(finished{payload::of(1), {}, 3, 0});
+  end.on(completion{payload::of(1), {}, 3, 0});
   EXPECT_EQ(end.take_chunks().size, 2u);
   EXPECT_EQ(end.take_chunks().size, 1u);
-  EXPECT_EQ(end.next(), detail::client_end::arrival::over);
+  EXPECT_EQ(end.next(), detail::client_end::arrival::end);
   EXPECT_FALSE(end.failure());
 }
 
@@ -86,8 +86,8 @@ TEST_F(client_end, a_gap_a_repetition_and_a_wrong_count_are_data_loss) {
         detail::client_end x{8};
         for (auto& y : all)
           x.on(std::move(y));
-        x.on(finished{payload::of(1), {}, count, 0});
-        EXPECT_TRUE(x.over());
+        x.on(completion{payload::of(1), {}, count, 0});
+        EXPECT_TRUE(x.ended());
         return code_of(x.failure());
       };
   EXPECT_EQ(code_after({batch(0, 1), batch(1, 1)}, 2), errc::ok);
@@ -103,21 +103,21 @@ TEST_F(client_end, what_came_before_a_gap_is_read_before_the_error) {
   end.on(batch(5, 1));
   EXPECT_EQ(end.next(), detail::client_end::arrival::chunks);
   EXPECT_EQ(end.take_chunks().size, 2u);
-  EXPECT_EQ(end.next(), detail::client_end::arrival::over);
+  EXPECT_EQ(end.next(), detail::client_end::arrival::end);
   EXPECT_EQ(code_of(end.failure()), errc::data_loss);
 }
 
 TEST_F(client_end, more_than_there_was_credit_for_is_not_kept) {
   end.on(batch(0, 8));
-  EXPECT_FALSE(end.over()) << "a whole window";
+  EXPECT_FALSE(end.ended()) << "a whole window";
   end.on(turn_end{0, 0});
-  EXPECT_FALSE(end.over()) << "what may go ahead of its credit";
+  EXPECT_FALSE(end.ended()) << "what may go ahead of its credit";
   end.on(batch(8, 1'000));
-  ASSERT_TRUE(end.over());
+  ASSERT_TRUE(end.ended());
   EXPECT_EQ(code_of(end.failure()), errc::resource_exhausted);
   EXPECT_EQ(end.take_chunks().size, 8u) << "what came before is read";
   end.take_turn_end();
-  EXPECT_EQ(end.next(), detail::client_end::arrival::over);
+  EXPECT_EQ(end.next(), detail::client_end::arrival::end);
 }
 
 TEST_F(client_end, ends_of_turns_without_end_are_not_kept) {
@@ -136,7 +136,7 @@ TEST_F(client_end, whoever_is_read_may_go_on_for_ever) {
     else
       end.drop_unread();
   }
-  EXPECT_FALSE(end.over());
+  EXPECT_FALSE(end.ended());
 }
 
 TEST_F(client_end, a_connection_that_sends_without_credit_is_cancelled) {
@@ -152,7 +152,7 @@ TEST_F(client_end, a_connection_that_sends_without_credit_is_cancelled) {
 TEST_F(client_end, batches_without_chunks_are_not_kept) {
   end.on({0, 0, payload::of(chunks<int>(1'000, 7))});
   EXPECT_EQ(code_of(end.failure()), errc::data_loss);
-  EXPECT_EQ(end.next(), detail::client_end::arrival::over);
+  EXPECT_EQ(end.next(), detail::client_end::arrival::end);
 }
 
 TEST_F(client_end, a_batch_with_another_count_than_it_says_is_data_loss) {
@@ -162,13 +162,13 @@ TEST_F(client_end, a_batch_with_another_count_than_it_says_is_data_loss) {
     said.push_back(batch(0, 1));
     said.emplace_back(1, 2, all);
     auto talk = open_to(said, 3);
-    std::vector<int> heard;
+    std::vector<int> received;
     EXPECT_EQ(code_from([&] {
                 for (const auto x : talk.responses(patience))
-                  heard.push_back(x);
+                  received.push_back(x);
               }),
               errc::data_loss);
-    EXPECT_EQ(heard, std::vector<int>{7});
+    EXPECT_EQ(received, std::vector<int>{7});
     EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::data_loss);
   }
 }
@@ -216,17 +216,17 @@ TEST_F(client_end, a_flow_cancels_what_it_cannot_read) {
 }
 
 TEST_F(client_end, inputs_that_nobody_took_are_counted) {
-  end.sent();
-  end.sent();
-  end.sent();
+  end.count_sent_input();
+  end.count_sent_input();
+  end.count_sent_input();
   EXPECT_EQ(end.unread_inputs(), 0u) << "nobody knows yet";
-  end.on(finished{payload::of(1), {}, 0, 2});
+  end.on(completion{payload::of(1), {}, 0, 2});
   EXPECT_EQ(end.unread_inputs(), 1u);
 }
 
 TEST_F(client_end, inputs_of_a_lost_connection_count_as_unread) {
-  end.sent();
-  end.lost(fail(errc::aborted, "gone"));
+  end.count_sent_input();
+  end.on_lost(fail(errc::aborted, "gone"));
   EXPECT_EQ(end.unread_inputs(), 1u);
 }
 
@@ -235,13 +235,13 @@ TEST_F(client_end, a_chunk_that_is_missing_is_data_loss_to_everybody) {
   all.push_back(batch(0, 2));
   all.push_back(batch(3, 1));
   auto talk = open_to(all, 4);
-  std::vector<int> heard;
+  std::vector<int> received;
   EXPECT_EQ(code_from([&] {
               for (const auto x : talk.responses(patience))
-                heard.push_back(x);
+                received.push_back(x);
             }),
             errc::data_loss);
-  EXPECT_EQ(heard, (std::vector<int>{7, 7}));
+  EXPECT_EQ(received, (std::vector<int>{7, 7}));
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::data_loss);
 }
 

@@ -48,11 +48,11 @@ TEST_F(connection_actor, an_echo_answers_each_input_and_counts_them) {
   client.send("hello");
   client.send("world");
   client.close();
-  EXPECT_EQ(client.heard().chunks,
+  EXPECT_EQ(client.received().chunks,
             (std::vector<std::string>{"echo: hello", "echo: world"}));
   EXPECT_EQ(client.code(), errc::ok);
   EXPECT_EQ(client.output(), "processed 2 messages");
-  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.received().ends, 1u);
 }
 
 TEST_F(connection_actor, nothing_is_left_behind_when_a_body_returns) {
@@ -67,12 +67,12 @@ TEST_F(connection_actor, nothing_is_left_behind_when_a_body_returns) {
 
 TEST_F(connection_actor, credit_for_inputs_rides_on_the_answer) {
   auto client = open(define_echo());
-  EXPECT_EQ(client.heard().input_credit, 1u);
+  EXPECT_EQ(client.received().input_credit, 1u);
   client.post("hello");
-  EXPECT_EQ(client.heard().input_credit, 0u);
+  EXPECT_EQ(client.received().input_credit, 0u);
   run();
-  EXPECT_EQ(client.heard().input_credit, 1u);
-  EXPECT_EQ(client.heard().credit_messages, 0u);
+  EXPECT_EQ(client.received().input_credit, 1u);
+  EXPECT_EQ(client.received().credit_messages, 0u);
 }
 
 TEST_F(connection_actor, inputs_accepted_before_a_close_are_delivered) {
@@ -96,44 +96,44 @@ TEST_F(connection_actor, closing_twice_is_closing_once) {
 TEST_F(connection_actor, a_body_stops_exactly_when_its_credit_is_spent) {
   auto client = open(define_counter(), with_chunk_window(10));
   client.send(1'000);
-  EXPECT_EQ(client.heard().chunks, numbers(10));
+  EXPECT_EQ(client.received().chunks, numbers(10));
   client.grant(3);
-  EXPECT_EQ(client.heard().chunks, numbers(13));
+  EXPECT_EQ(client.received().chunks, numbers(13));
   client.grant(2'000);
-  EXPECT_EQ(client.heard().chunks, numbers(1'000));
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().chunks, numbers(1'000));
+  EXPECT_EQ(client.received().turns, 1u);
 }
 
 TEST_F(connection_actor, chunks_travel_in_batches_of_half_a_window) {
   auto client = open(define_counter());
   client.send(64);
-  EXPECT_EQ(client.heard().batches, (std::vector<std::uint32_t>{32, 32}));
+  EXPECT_EQ(client.received().batches, (std::vector<std::uint32_t>{32, 32}));
 }
 
 TEST_F(connection_actor, the_end_of_a_turn_costs_a_credit_too) {
   auto client = open(define_counter(), with_chunk_window(1));
   client.send(1);
-  EXPECT_EQ(client.heard().chunks.size(), 1u);
-  EXPECT_EQ(client.heard().turns, 0u);
+  EXPECT_EQ(client.received().chunks.size(), 1u);
+  EXPECT_EQ(client.received().turns, 0u);
   client.grant(1);
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().turns, 1u);
 }
 
 TEST_F(connection_actor, a_window_of_zero_sends_only_what_was_asked_for) {
   auto client
     = open(define_counter(), with_chunk_window(0), with_input_window(0));
   // The body waits for an input now, and has requested it.
-  EXPECT_EQ(client.heard().input_credit, 1u);
+  EXPECT_EQ(client.received().input_credit, 1u);
   client.send(5);
-  EXPECT_TRUE(client.heard().chunks.empty());
-  EXPECT_EQ(client.heard().input_credit, 0u) << "nobody waits for an input";
+  EXPECT_TRUE(client.received().chunks.empty());
+  EXPECT_EQ(client.received().input_credit, 0u) << "nobody waits for an input";
   for (int i = 1; i <= 5; ++i) {
     client.grant(1);
-    EXPECT_EQ(client.heard().chunks, numbers(i));
+    EXPECT_EQ(client.received().chunks, numbers(i));
   }
   client.grant(1);
-  EXPECT_EQ(client.heard().turns, 1u);
-  EXPECT_EQ(client.heard().input_credit, 1u) << "the body waits again";
+  EXPECT_EQ(client.received().turns, 1u);
+  EXPECT_EQ(client.received().input_credit, 1u) << "the body waits again";
 }
 
 TEST_F(connection_actor, credit_beyond_the_largest_window_is_not_believed) {
@@ -141,7 +141,7 @@ TEST_F(connection_actor, credit_beyond_the_largest_window_is_not_believed) {
   for (int i = 0; i < 10; ++i)
     client.grant(std::numeric_limits<std::uint32_t>::max());
   client.send(static_cast<int>(max_window) + 1'000);
-  EXPECT_EQ(client.heard().chunks.size(), max_window);
+  EXPECT_EQ(client.received().chunks.size(), max_window);
 }
 
 TEST_F(connection_actor, an_input_without_credit_ends_the_connection) {
@@ -151,7 +151,7 @@ TEST_F(connection_actor, an_input_without_credit_ends_the_connection) {
   client.send(100);
   client.send(100);
   EXPECT_EQ(client.code(), errc::resource_exhausted);
-  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.received().ends, 1u);
 }
 
 TEST_F(connection_actor, a_body_receives_that_an_input_had_no_credit) {
@@ -162,12 +162,12 @@ TEST_F(connection_actor, a_body_receives_that_an_input_had_no_credit) {
       seen = code_of(slept.error());
     },
     with_input_window(2));
-  EXPECT_EQ(client.heard().open->input_credit, 2u);
+  EXPECT_EQ(client.received().open->input_credit, 2u);
   for (int i = 0; i < 3; ++i)
     client.post(i);
   run();
   EXPECT_EQ(client.code(), errc::resource_exhausted);
-  EXPECT_EQ(client.heard().end->inputs, 0u);
+  EXPECT_EQ(client.received().end->inputs, 0u);
   EXPECT_EQ(seen, errc::resource_exhausted);
   EXPECT_EQ(extra_actors(), 1u);
 }
@@ -182,10 +182,10 @@ TEST_F(connection_actor, a_window_gives_credit_back_in_halves) {
     });
   auto client = open(flow, with_input_window(8));
   for (int i = 0; i < 100; ++i) {
-    ASSERT_GT(client.heard().input_credit, 0u);
+    ASSERT_GT(client.received().input_credit, 0u);
     client.send(i);
   }
-  EXPECT_EQ(client.heard().credit_messages, 25u);
+  EXPECT_EQ(client.received().credit_messages, 25u);
   client.close();
   EXPECT_EQ(client.output(), 99 * 100 / 2);
 }
@@ -194,15 +194,16 @@ TEST_F(connection_actor, a_window_gives_credit_back_in_halves) {
 
 TEST_F(connection_actor, a_window_above_the_largest_is_refused) {
   auto client = open(define_echo(), with_chunk_window(max_window + 1));
-  EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument);
+  EXPECT_EQ(code_of(client.received().refused), errc::invalid_argument);
   EXPECT_EQ(extra_actors(), 1u);
 }
 
 TEST_F(connection_actor, an_unknown_action_is_not_found) {
   recording_client<int, int, int> client{
-    system, rt->front_desk(), tertulia::open{"/bidi-flow/none", {}, {}, {}}};
+    system, rt->front_desk(),
+    tertulia::open_request{"/bidi-flow/none", {}, {}, {}}};
   run();
-  EXPECT_EQ(code_of(client.heard().refused), errc::not_found);
+  EXPECT_EQ(code_of(client.received().refused), errc::not_found);
 }
 
 TEST_F(connection_actor, no_more_connections_open_than_the_options_allow) {
@@ -212,11 +213,11 @@ TEST_F(connection_actor, no_more_connections_open_than_the_options_allow) {
   auto flow = define_echo();
   auto first = open(flow);
   auto second = open(flow);
-  EXPECT_TRUE(first.heard().open);
-  EXPECT_EQ(code_of(second.heard().refused), errc::resource_exhausted);
+  EXPECT_TRUE(first.received().open);
+  EXPECT_EQ(code_of(second.received().refused), errc::resource_exhausted);
   first.close();
   auto third = open(flow);
-  EXPECT_TRUE(third.heard().open);
+  EXPECT_TRUE(third.received().open);
 }
 
 TEST_F(connection_actor, an_input_of_another_shape_names_its_path) {
@@ -231,7 +232,7 @@ TEST_F(connection_actor, an_input_of_another_shape_names_its_path) {
     caf::anon_send(client.connection(), turn_input{input});
     run();
     EXPECT_EQ(client.code(), errc::invalid_argument);
-    const auto status = to_status(client.heard().end->reason);
+    const auto status = to_status(client.received().end->reason);
     EXPECT_NE(status.message().find(message), std::string::npos)
       << status.message();
     EXPECT_EQ(extra_actors(), 1u);
@@ -249,7 +250,7 @@ TEST_F(connection_actor, an_input_after_the_close_is_refused_alone) {
   auto client = open(flow);
   client.close();
   client.send(1);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(1s);
   EXPECT_EQ(client.output(), 7);
 }
@@ -266,8 +267,8 @@ TEST_F(connection_actor, what_was_sent_before_an_error_comes_before_it) {
     });
   auto client = open(flow);
   client.send(0);
-  EXPECT_EQ(client.heard().chunks, (std::vector{1, 2}));
-  const auto status = to_status(client.heard().end->reason);
+  EXPECT_EQ(client.received().chunks, (std::vector{1, 2}));
+  const auto status = to_status(client.received().end->reason);
   EXPECT_EQ(status.code(), errc::out_of_range);
   EXPECT_EQ(status.message(), "too far");
   EXPECT_EQ(status.details(), R"({"by":3})");
@@ -277,8 +278,8 @@ TEST_F(connection_actor, the_last_word_counts_chunks_and_inputs) {
   auto client = open(define_counter());
   client.send(5);
   client.close();
-  EXPECT_EQ(client.heard().end->chunks, 5u);
-  EXPECT_EQ(client.heard().end->inputs, 1u);
+  EXPECT_EQ(client.received().end->chunks, 5u);
+  EXPECT_EQ(client.received().end->inputs, 1u);
 }
 
 TEST_F(connection_actor, a_runtime_that_stops_tells_its_clients) {
@@ -286,7 +287,7 @@ TEST_F(connection_actor, a_runtime_that_stops_tells_its_clients) {
   rt->stop();
   run();
   EXPECT_EQ(client.code(), errc::unavailable);
-  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.received().ends, 1u);
 }
 
 TEST_F(connection_actor, a_stopping_runtime_opens_nothing) {
@@ -294,7 +295,7 @@ TEST_F(connection_actor, a_stopping_runtime_opens_nothing) {
   auto first = open(flow);
   rt->stop();
   auto second = open(flow);
-  EXPECT_EQ(code_of(second.heard().refused), errc::unavailable);
+  EXPECT_EQ(code_of(second.received().refused), errc::unavailable);
 }
 
 TEST_F(connection_actor, inputs_that_have_waited_come_once_and_in_order) {

@@ -57,7 +57,7 @@ struct context_trace : flows {
 TEST_F(context_time, a_sleep_lasts_as_long_as_was_said) {
   auto client = open(define_sleeper(1s));
   advance(999ms);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(1ms);
   EXPECT_EQ(client.code(), errc::ok);
 }
@@ -73,7 +73,7 @@ TEST_F(context_time, a_sleep_of_nothing_or_less_does_not_wait) {
 TEST_F(context_time, a_sleep_may_last_for_ever) {
   auto client = open(define_sleeper(caf::timespan::max()));
   advance(24h);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   client.cancel();
   EXPECT_EQ(client.code(), errc::cancelled);
 }
@@ -147,7 +147,7 @@ TEST_F(context_time, a_sleep_that_lost_a_race_leaves_no_timer_armed) {
   });
   client.send(1);
   EXPECT_FALSE(ticks_on());
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
 }
 
 TEST_F(context_time, a_question_that_was_given_up_leaves_no_timer_armed) {
@@ -194,7 +194,7 @@ TEST_F(context_time, a_deadline_is_known_to_the_body_and_ends_it) {
     with_deadline(3s));
   EXPECT_EQ(seen, sched.clock().now() + 3s);
   advance(2999ms);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(1ms);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
   EXPECT_TRUE(cancelled);
@@ -279,16 +279,18 @@ TEST_F(context_trace, steps_yield_what_their_functions_yield) {
   auto client = open_to([](context ctx, input<int>, output<int>) //
                         -> task<std::string> {
     const std::string captured = "captured ";
-    auto plain = co_await ctx.run("plain", [&] { return captured; });
-    co_await ctx.run("void", [] {});
-    auto given
-      = co_await ctx.run("coroutine", [&](context inner) -> task<std::string> {
-          co_await inner.sleep(1s);
-          co_return captured + "later";
-        });
-    co_await ctx.run("void coroutine",
-                     [](context inner) -> task<> { co_await inner.sleep(1s); });
-    auto box = co_await ctx.run("box", [] { return std::make_unique<int>(7); });
+    auto plain = co_await ctx.run_step("plain", [&] { return captured; });
+    co_await ctx.run_step("void", [] {});
+    auto given = co_await ctx.run_step("coroutine",
+                                       [&](context inner) -> task<std::string> {
+                                         co_await inner.sleep(1s);
+                                         co_return captured + "later";
+                                       });
+    co_await ctx.run_step("void coroutine", [](context inner) -> task<> {
+      co_await inner.sleep(1s);
+    });
+    auto box
+      = co_await ctx.run_step("box", [] { return std::make_unique<int>(7); });
     co_return plain + given + std::to_string(*box);
   });
   advance(1s);
@@ -303,12 +305,12 @@ TEST_F(context_trace, steps_yield_what_their_functions_yield) {
 TEST_F(context_trace, a_step_may_be_a_single_wait) {
   auto client = open_to([](context ctx, input<int> in, output<int>) //
                         -> task<int> {
-    co_await ctx.run("nap", [](context inner) { return inner.sleep(1s); });
-    const auto x = co_await ctx.run("input", [=] { return in.next(); });
+    co_await ctx.run_step("nap", [](context inner) { return inner.sleep(1s); });
+    const auto x = co_await ctx.run_step("input", [=] { return in.next(); });
     co_return *x;
   });
   client.send(4);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(1s);
   EXPECT_EQ(client.output(), 4);
   EXPECT_EQ(children("/bidi-flow/flow1"), (std::vector{"nap"s, "input"s}));
@@ -317,14 +319,14 @@ TEST_F(context_trace, a_step_may_be_a_single_wait) {
 TEST_F(context_trace, steps_in_steps_are_children) {
   auto client = open_to([](context ctx, input<int>, output<int>) //
                         -> task<int> {
-    co_return co_await ctx.run("outer", [](context outer) -> task<int> {
-      const auto x = co_await outer.run("left", [] { return 1; });
-      const auto y = co_await outer.run(
+    co_return co_await ctx.run_step("outer", [](context outer) -> task<int> {
+      const auto x = co_await outer.run_step("left", [] { return 1; });
+      const auto y = co_await outer.run_step(
         "right",
         [](context right) //
         -> task<int> {
           right.trace().set_attribute("deep", true);
-          co_return co_await right.run("leaf", [] { return 2; });
+          co_return co_await right.run_step("leaf", [] { return 2; });
         });
       co_return x + y;
     });
@@ -341,7 +343,7 @@ TEST_F(context_trace, steps_in_steps_are_children) {
 TEST_F(context_trace, steps_side_by_side_are_siblings) {
   auto client = open_to([](context ctx, input<int>, output<int>) -> task<> {
     const auto wait = [](context inner) -> task<> { co_await inner.sleep(1s); };
-    co_await when_all(ctx.run("one", wait), ctx.run("two", wait));
+    co_await when_all(ctx.run_step("one", wait), ctx.run_step("two", wait));
   });
   advance(1s);
   EXPECT_EQ(client.code(), errc::ok);
@@ -351,12 +353,13 @@ TEST_F(context_trace, steps_side_by_side_are_siblings) {
 TEST_F(context_trace, a_step_that_throws_sets_the_error_of_its_span) {
   auto client = open_to([](context ctx, input<int>, output<int>) -> task<> {
     try {
-      co_await ctx.run("bad", [] { throw std::runtime_error{"bad luck"}; });
+      co_await ctx.run_step("bad",
+                            [] { throw std::runtime_error{"bad luck"}; });
     } catch (const std::runtime_error&) {
       // A foreign exception keeps its type.
     }
-    co_await ctx.run("worse", [](context inner) -> task<> {
-      co_await inner.run("worst", [] {
+    co_await ctx.run_step("worse", [](context inner) -> task<> {
+      co_await inner.run_step("worst", [] {
         throw status_error{errc::data_loss, "gone"};
       });
     });
@@ -372,8 +375,8 @@ TEST_F(context_trace, a_step_that_throws_sets_the_error_of_its_span) {
 TEST_F(context_trace, a_step_that_is_cancelled_ends_with_cancelled) {
   auto client = open_to([](context ctx, input<int>, output<int>) -> task<> {
     co_await when_any(
-      ctx.run("slow",
-              [](context inner) -> task<> { co_await inner.sleep(1h); }),
+      ctx.run_step("slow",
+                   [](context inner) -> task<> { co_await inner.sleep(1h); }),
       ctx.sleep(1s));
   });
   advance(1s);
@@ -385,9 +388,10 @@ TEST_F(context_trace, nothing_is_recorded_when_nobody_listens) {
   listening.stop();
   auto client = open_to([](context ctx, input<int>, output<int>) //
                         -> task<bool> {
-    const auto idle = co_await ctx.run("step", [](context inner) -> task<bool> {
-      co_return inner.trace().context() == nullptr;
-    });
+    const auto idle
+      = co_await ctx.run_step("step", [](context inner) -> task<bool> {
+          co_return inner.trace().context() == nullptr;
+        });
     co_return idle&& ctx.trace().context() == nullptr;
   });
   EXPECT_TRUE(client.output());

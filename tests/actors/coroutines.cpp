@@ -115,7 +115,7 @@ TEST_F(coroutines, an_exception_passes_through_every_task_and_unwinds_it) {
     co_return co_await fail_below(3, left);
   });
   EXPECT_EQ(left, 4);
-  const auto status = to_status(client.heard().end.value().reason);
+  const auto status = to_status(client.received().end.value().reason);
   EXPECT_EQ(status.code(), errc::out_of_range);
   EXPECT_EQ(status.message(), "too deep");
   EXPECT_EQ(status.details(), R"({"by":1})");
@@ -138,11 +138,11 @@ TEST_F(coroutines, an_exception_can_be_caught_on_its_way) {
 TEST_F(coroutines, an_exception_of_a_foreign_type_is_internal) {
   auto client = open_to([](context, input<int>, output<int>) -> task<int> {
     co_await greeting("nobody");
-    throw std::runtime_error{"nobody is there"};
+    throw std::runtime_error{"the actor was lost"};
   });
-  const auto status = to_status(client.heard().end.value().reason);
+  const auto status = to_status(client.received().end.value().reason);
   EXPECT_EQ(status.code(), errc::internal);
-  EXPECT_EQ(status.message(), "nobody is there");
+  EXPECT_EQ(status.message(), "the actor was lost");
 }
 
 TEST_F(coroutines, what_is_no_exception_at_all_is_internal_too) {
@@ -219,7 +219,7 @@ TEST_F(coroutines, as_expected_yields_the_error_of_a_task) {
     co_return static_cast<int>(status.code());
   });
   EXPECT_EQ(client.output(), static_cast<int>(errc::out_of_range));
-  EXPECT_EQ(client.heard().chunks,
+  EXPECT_EQ(client.received().chunks,
             (std::vector<std::string>{"too deep", R"({"by":1})"}));
 }
 
@@ -236,7 +236,7 @@ TEST_F(coroutines, as_expected_yields_what_a_wait_yields) {
   client.close();
   advance(1s);
   EXPECT_EQ(client.output(), 3);
-  EXPECT_EQ(client.heard().chunks, std::vector{5});
+  EXPECT_EQ(client.received().chunks, std::vector{5});
 }
 
 TEST_F(coroutines, as_expected_yields_a_cancel_and_the_next_wait_still_fails) {
@@ -254,7 +254,7 @@ TEST_F(coroutines, as_expected_yields_a_cancel_and_the_next_wait_still_fails) {
   client.cancel();
   EXPECT_EQ(codes, std::vector(3, errc::cancelled));
   EXPECT_EQ(client.code(), errc::cancelled) << "a cancel is not taken back";
-  EXPECT_TRUE(client.heard().chunks.empty());
+  EXPECT_TRUE(client.received().chunks.empty());
 }
 
 // -- concurrent parts of a body -----------------------------------------------
@@ -304,12 +304,12 @@ TEST_F(coroutines, parts_that_wait_for_credit_get_it_in_order_of_arrival) {
       co_await when_all(part(1, out), part(2, out), part(3, out));
     },
     with_chunk_window(0));
-  EXPECT_TRUE(client.heard().chunks.empty());
+  EXPECT_TRUE(client.received().chunks.empty());
   for (std::size_t i = 1; i <= 9; ++i) {
     client.grant(1);
-    EXPECT_EQ(client.heard().chunks.size(), i);
+    EXPECT_EQ(client.received().chunks.size(), i);
   }
-  EXPECT_EQ(client.heard().chunks,
+  EXPECT_EQ(client.received().chunks,
             (std::vector{10, 20, 30, 11, 21, 31, 12, 22, 32}));
   EXPECT_EQ(client.code(), errc::ok);
 }
@@ -325,11 +325,11 @@ TEST_F(coroutines, much_credit_at_once_wakes_all_who_wait_and_loses_nothing) {
     },
     with_chunk_window(1));
   client.grant(150);
-  EXPECT_EQ(client.heard().chunks.size(), 151u);
+  EXPECT_EQ(client.received().chunks.size(), 151u);
   client.grant(149);
   for (const auto id : {1, 2, 3})
-    EXPECT_EQ(std::count(client.heard().chunks.begin(),
-                         client.heard().chunks.end(), id),
+    EXPECT_EQ(std::count(client.received().chunks.begin(),
+                         client.received().chunks.end(), id),
               100);
   EXPECT_EQ(client.code(), errc::ok);
 }

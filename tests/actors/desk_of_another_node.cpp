@@ -37,7 +37,7 @@ struct desk_of_another_node : ::testing::Test {
     desk = here.spawn<caf::hidden>([this](front_desk_actor::pointer self)
                                      -> front_desk_actor::behavior_type {
       return {
-        [=, this](open& x) {
+        [=, this](open_request& x) {
           sink = x.client.id();
           return self->delegate(rt.front_desk(), std::move(x));
         },
@@ -85,12 +85,12 @@ TEST_F(desk_of_another_node, forgets_a_connection_whose_client_lives_on) {
         auto message = what;
         message.client = self;
         self->request(rt.front_desk(), patience, std::move(message))
-          .then([&, self](const opened& x) {
+          .then([&, self](const open_result& x) {
             connection.set_value(x.connection.address());
             self->send(x.connection, caf::close_atom_v);
           });
         return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-                [&](finished&) { finished_once.open(); }};
+                [&](completion&) { finished_once.open(); }};
       });
   const auto ended = connection.get_future().get();
   finished_once.wait();
@@ -190,17 +190,17 @@ struct desk_of_a_still_client : ::testing::Test {
     rt->define_bidi_flow("f", std::move(f));
     const remote_runtime far{there, "127.0.0.1", rt->publish()};
     there.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
-      open what;
-      what.key = "/bidi-flow/f";
-      what.client = self;
-      self->request(far.front_desk(), patience, std::move(what))
-        .then([self, still = still, over = over](const opened&) {
+      open_request open_message;
+      open_message.key = "/bidi-flow/f";
+      open_message.client = self;
+      self->request(far.front_desk(), patience, std::move(open_message))
+        .then([self, still = still, over = over](const open_result&) {
           still.open();
           over.wait();
           self->quit();
         });
       return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-              [](finished&) {}};
+              [](completion&) {}};
     });
     still.wait();
     ready.wait();

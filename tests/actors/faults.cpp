@@ -104,7 +104,7 @@ constexpr moment moments[] = {
    }},
 };
 
-constexpr const char* stopped = "the connection was told to stop";
+constexpr const char* stopped = "the connection was stopped";
 
 constexpr event events[] = {
   {"cancel", [](waiting_body& test) { test.talk->cancel(); }, errc::cancelled,
@@ -114,7 +114,8 @@ constexpr event events[] = {
   {"deadline", [](waiting_body&) {}, errc::deadline_exceeded,
    "the connection's deadline has passed", errc::deadline_exceeded},
   {"death_of_the_client", [](waiting_body& test) { test.kill_client(); },
-   errc::unavailable, "the connection can no longer be heard", errc::cancelled},
+   errc::unavailable, "the receiver of the connection has ended",
+   errc::cancelled},
   {"death_of_the_connection", [](waiting_body& test) { test.kill_host(); },
    errc::aborted, "the connection was killed", errc::ok},
   {"exit_of_the_connection",
@@ -343,11 +344,11 @@ TEST_F(faults, send_after_the_body_has_failed) {
 TEST_F(faults, send_after_a_take_over) {
   const auto sum = define_agent(
     *rt, "sum",
-    [](context, session<int>, input<int> in, responder<int>) -> task<> {
+    [](context, agent_session<int>, input<int> in, responder<int>) -> task<> {
       while (co_await in.next())
         ;
     },
-    with_session_store(spawn_memory_store(system)));
+    with_snapshot_store(spawn_memory_store(system)));
   auto first = sum.stream_bidi(with_session_id("s"));
   const auto second = sum.stream_bidi(with_session_id("s"), with_take_over{});
   expect_send_says(std::move(first), errc::cancelled);
@@ -367,9 +368,9 @@ TEST_F(faults, send_of_a_body_after_a_deadline_or_a_failure) {
       auto failed = co_await failing.open(ctx);
       const auto no_output = co_await as_expected(failed.output());
       const auto refused = co_await as_expected(failed.send(1));
-      const caf::error heard[] = {no_answer.error(), refused_late.error(),
-                                  no_output.error(), refused.error()};
-      for (const auto& x : heard)
+      const caf::error received[] = {no_answer.error(), refused_late.error(),
+                                     no_output.error(), refused.error()};
+      for (const auto& x : received)
         co_await out.send(static_cast<int>(code_of(x)));
     });
   auto talk = caller.stream_bidi();

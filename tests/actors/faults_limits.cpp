@@ -198,16 +198,16 @@ TEST_F(faults_of_limits, an_opening_that_makes_no_sense_is_refused) {
   const auto echo = define_echo();
   const chunk_sink client = system.spawn<caf::hidden>([](chunk_sink::pointer) {
     return chunk_sink::behavior_type{[](chunk_batch&) {}, [](input_credit) {},
-                                     [](turn_end) {}, [](finished&) {}};
+                                     [](turn_end) {}, [](completion&) {}};
   });
   connection_actor opened_one;
-  const auto answer_of = [&](const auto& whom, open what) {
+  const auto answer_of = [&](const auto& whom, open_request open_message) {
     auto result = errc::ok;
     caf::scoped_actor self{system};
     self
       ->request(caf::actor_cast<caf::actor>(whom), caf::duration{patience},
-                std::move(what))
-      .receive([&](opened& x) { opened_one = std::move(x.connection); },
+                std::move(open_message))
+      .receive([&](open_result& x) { opened_one = std::move(x.connection); },
                [&](const caf::error& x) { result = code_of(x); });
     return result;
   };

@@ -21,12 +21,12 @@ namespace {
 
 /// Answers each message, and fails in the middle of the turn of "throw" or
 /// "plain".
-task<> answer(context, ai::session<notebook> sess,
+task<> answer(context, ai::chat_session<notebook> sess,
               input<ai::conversation_input> in, ai::responder<phase> out) {
-  while (const auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
+  while (const auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
     co_await sess.patch_custom([](notebook& x) { ++x.count; });
-    const auto last = said->messages.back().text();
+    const auto last = input->messages.back().text();
     if (last == "throw")
       throw status_error{errc::out_of_range, "too far", R"({"why":"asked"})"};
     if (last == "plain")
@@ -40,9 +40,9 @@ task<> answer(context, ai::session<notebook> sess,
 /// of "throw".
 task<> answer_in_turns(context ctx, ai::flow_session<notebook> sess,
                        ai::flow_responder<phase>) {
-  co_await sess.run(
-    ctx, [&](context, const ai::conversation_input& said) -> task<> {
-      const auto last = said.messages.back().text();
+  co_await sess.run_turns(
+    ctx, [&](context, const ai::conversation_input& input) -> task<> {
+      const auto last = input.messages.back().text();
       co_await sess.patch_custom([](notebook& x) { ++x.count; });
       if (last == "throw")
         throw status_error{errc::out_of_range, "too far", R"({"why":"asked"})"};
@@ -140,7 +140,7 @@ TEST_F(last_state, is_what_the_client_gave_if_the_first_turn_fails) {
 TEST_F(last_state, of_an_agent_is_its_own) {
   const auto sum
     = define_agent(*rt, "sum",
-                   [](context, session<int> mine, input<int> in,
+                   [](context, agent_session<int> mine, input<int> in,
                       responder<int> out) -> task<> {
                      while (const auto x = co_await in.next()) {
                        co_await mine.update([&](int& y) { y += *x; });
@@ -182,8 +182,8 @@ TEST_F(last_state, comes_to_a_body_that_is_the_client) {
     [=](context ctx, input<std::string> in, output<std::string> out) -> task<> {
       auto talk = co_await chat.open(ctx);
       while (auto text = co_await in.next()) {
-        std::vector<ai::message> said(1, ai::user_text(*text));
-        co_await talk.send(std::move(said));
+        std::vector<ai::message> added(1, ai::user_text(*text));
+        co_await talk.send(std::move(added));
         const auto end = co_await as_expected(talk.next());
         if (end)
           continue;
@@ -198,10 +198,10 @@ TEST_F(last_state, comes_to_a_body_that_is_the_client) {
   for (const auto* text : {"a", "b", "throw"})
     talk.send(text);
   talk.close();
-  const auto heard = read_turn(talk);
-  ASSERT_EQ(heard.size(), 2u);
-  EXPECT_EQ(heard[0], to_json_text(good));
-  EXPECT_EQ(heard[1], R"({"why":"asked"})") << "others may see this";
+  const auto received = read_turn(talk);
+  ASSERT_EQ(received.size(), 2u);
+  EXPECT_EQ(received[0], to_json_text(good));
+  EXPECT_EQ(received[1], R"({"why":"asked"})") << "others may see this";
 }
 
 TEST_F(last_state, is_left_to_the_store_where_there_is_one) {

@@ -33,7 +33,7 @@ struct lease_threads : threaded {
     : store(spawn_memory_store(system)),
       agent(define_agent(
         *rt, "memo",
-        [](context, session<memo> mine, input<std::string> in,
+        [](context, agent_session<memo> mine, input<std::string> in,
            responder<std::string> out) -> task<int> {
           const witness here;
           int count = 0;
@@ -44,7 +44,8 @@ struct lease_threads : threaded {
           }
           co_return count;
         },
-        with_session_store(store), with_snapshot_callback(snapshot_always{}))) {
+        with_snapshot_store(store),
+        with_snapshot_callback(snapshot_always{}))) {
     count_from_here();
   }
 
@@ -53,13 +54,13 @@ struct lease_threads : threaded {
     std::vector<stored_snapshot> result;
     caf::scoped_actor self{system};
     for (bool more = true; more;) {
-      list_snapshots which{
+      list_snapshots_request target{
         session_ref{agent.info().key, session_id{std::string{"s"}}}};
-      which.with_orphans = true;
-      which.wanted = detail_level::state;
-      which.limit = max_page;
-      which.after = result.size();
-      self->request(store, patience, which)
+      target.with_orphans = true;
+      target.wanted = detail_level::state;
+      target.limit = max_page;
+      target.after = result.size();
+      self->request(store, patience, target)
         .receive(
           [&](snapshot_page& page) {
             more = page.more;
@@ -154,7 +155,7 @@ TEST_F(lease_threads, of_two_that_race_for_a_session_one_gets_it) {
 
 TEST_F(lease_threads, who_takes_over_loses_no_turn_of_anybody) {
   constexpr int rounds = 250;
-  std::array<strings, 2> heard; // turns whose end their client received
+  std::array<strings, 2> received; // turns whose end their client received
   std::vector<std::thread> rivals;
   for (std::size_t i = 0; i < 2; ++i)
     rivals.emplace_back([&, i] {
@@ -168,7 +169,7 @@ TEST_F(lease_threads, who_takes_over_loses_no_turn_of_anybody) {
             for ([[maybe_unused]] const auto& x : turn)
               ;
             if (turn.turn_ended())
-              heard[i].push_back(text);
+              received[i].push_back(text);
           }
           talk.close();
           talk.output(patience);
@@ -193,7 +194,7 @@ TEST_F(lease_threads, who_takes_over_loses_no_turn_of_anybody) {
   auto sorted = all;
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
-  for (const auto& mine : heard) {
+  for (const auto& mine : received) {
     // Turns whose end a client received are stored, in their order.
     auto at = all.begin();
     for (const auto& text : mine) {

@@ -60,13 +60,14 @@ struct leases : faulty_conversations {
 
   /// Returns the request that opens session `s`.
   template <class... Options>
-  tertulia::open opening_of_s(const Options&... options) const {
+  tertulia::open_request opening_of_s(const Options&... options) const {
     return agent.opening_for(chunk_sink{}, with_session_id("s"), options...);
   }
 
   void expect_free(const std::string& session) {
     auto last = open(agent, with_session_id(session));
-    ASSERT_TRUE(last.heard().open) << to_status(last.heard().refused).message();
+    ASSERT_TRUE(last.received().open)
+      << to_status(last.received().refused).message();
     last.close();
     EXPECT_EQ(last.code(), errc::ok);
   }
@@ -79,8 +80,8 @@ struct leases : faulty_conversations {
 TEST_F(leases, a_second_invocation_is_refused_with_the_name_of_the_session) {
   auto first = open(agent, with_session_id("s"));
   auto second = open(agent, with_session_id("s"));
-  EXPECT_FALSE(second.heard().open);
-  const auto status = to_status(second.heard().refused);
+  EXPECT_FALSE(second.received().open);
+  const auto status = to_status(second.received().refused);
   EXPECT_EQ(status.code(), errc::failed_precondition);
   EXPECT_EQ(status.message(), "session s has a live invocation already");
   EXPECT_NE(status.details().find("\"id\":\"s\""), std::string::npos)
@@ -101,10 +102,10 @@ TEST_F(leases, agents_share_session_ids_without_disturbing_each_other) {
 TEST_F(leases, a_new_session_cannot_be_opened_beside_its_first_invocation) {
   auto first = open(agent);
   say(first, "one");
-  const auto page = ask<session_page>(list_sessions{});
+  const auto page = ask<session_page>(list_sessions_request{});
   ASSERT_EQ(page->sessions.size(), 1u);
   auto second = open(agent, with_session_id(page->sessions[0].id));
-  EXPECT_EQ(code_of(second.heard().refused), errc::failed_precondition);
+  EXPECT_EQ(code_of(second.received().refused), errc::failed_precondition);
 }
 
 TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
@@ -135,12 +136,13 @@ TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
       };
       run_others();
       ASSERT_EQ(sched.jobs.size(), 1u) << "the claim waits";
-      ASSERT_FALSE(client.heard().open);
+      ASSERT_FALSE(client.received().open);
       client.post_death();
       run_others();
       run();
       if (holder) {
-        EXPECT_EQ(holder->heard().ends, live == if_live::take_over ? 1u : 0u);
+        EXPECT_EQ(holder->received().ends,
+                  live == if_live::take_over ? 1u : 0u);
         holder->close();
       }
       expect_free("s");
@@ -155,11 +157,11 @@ TEST_F(leases, a_take_over_cancels_and_goes_on_with_the_last_state) {
   auto first = open(agent, with_session_id("s"));
   say(first, "one");
   auto second = open(agent, with_session_id("s"), with_take_over{});
-  ASSERT_EQ(first.heard().ends, 1u);
+  ASSERT_EQ(first.received().ends, 1u);
   EXPECT_EQ(first.code(), errc::cancelled);
-  EXPECT_EQ(to_status(first.heard().end->reason).message(),
+  EXPECT_EQ(to_status(first.received().end->reason).message(),
             "another invocation took over the session");
-  ASSERT_TRUE(second.heard().open);
+  ASSERT_TRUE(second.received().open);
   say(second, "two");
   second.close();
   EXPECT_EQ(second.output().state.said, (texts{"one", "two"}));
@@ -168,7 +170,7 @@ TEST_F(leases, a_take_over_cancels_and_goes_on_with_the_last_state) {
 
 TEST_F(leases, a_take_over_of_nobody_is_an_opening) {
   auto client = open(agent, with_session_id("s"), with_take_over{});
-  ASSERT_TRUE(client.heard().open);
+  ASSERT_TRUE(client.received().open);
   say(client, "one");
 }
 
@@ -178,7 +180,7 @@ TEST_F(leases, a_take_over_can_be_taken_over) {
   auto third = open(agent, with_session_id("s"), with_take_over{});
   EXPECT_EQ(first.code(), errc::cancelled);
   EXPECT_EQ(second.code(), errc::cancelled);
-  ASSERT_TRUE(third.heard().open);
+  ASSERT_TRUE(third.received().open);
   say(third, "mine");
   EXPECT_EQ(extra_actors(), 4u);
 }
@@ -186,11 +188,11 @@ TEST_F(leases, a_take_over_can_be_taken_over) {
 TEST_F(leases, a_take_over_of_a_hanging_save_does_not_wait_for_it) {
   auto first = open(agent, with_session_id("s"));
   say(first, "one");
-  kept.hang_next<save_snapshot>(1);
+  kept.hang_next<save_snapshot_request>(1);
   first.send("two");
   auto second = open(agent, with_session_id("s"), with_take_over{});
   EXPECT_EQ(first.code(), errc::cancelled);
-  ASSERT_TRUE(second.heard().open);
+  ASSERT_TRUE(second.received().open);
   say(second, "three");
   EXPECT_TRUE((kept.answer_hung(), run(), true));
   say(second, "four");
@@ -204,13 +206,13 @@ TEST_F(leases, a_restore_waits_for_no_save_and_orphans_what_it_left) {
   say(first, "two");
   const auto records = records_of(agent, "s");
   ASSERT_EQ(records.size(), 2u);
-  kept.hang_next<save_snapshot>(1);
+  kept.hang_next<save_snapshot_request>(1);
   first.send("three");
   auto refused = open(agent, with_snapshot_id(records[0].id));
-  EXPECT_EQ(code_of(refused.heard().refused), errc::failed_precondition);
+  EXPECT_EQ(code_of(refused.received().refused), errc::failed_precondition);
   auto second = open(agent, with_snapshot_id(records[0].id), with_take_over{});
   EXPECT_EQ(first.code(), errc::cancelled);
-  ASSERT_TRUE(second.heard().open);
+  ASSERT_TRUE(second.received().open);
   kept.answer_hung(); // too late: the head has moved
   run();
   say(second, "other");
@@ -242,9 +244,9 @@ TEST_F(leases, who_has_heard_the_end_can_open_the_session_in_any_order) {
     if (how == ending::late || how == ending::stuck)
       what.options.deadline = 10s;
     if (how == ending::refused)
-      kept.fail_next<get_session>(1, errc::unavailable);
+      kept.fail_next<get_session_request>(1, errc::unavailable);
     if (how == ending::stuck)
-      kept.hang_next<get_session>(1);
+      kept.hang_next<get_session_request>(1);
     std::optional<memo_client> first{std::in_place, system, rt->front_desk(),
                                      std::move(what)};
     if (how == ending::stuck)
@@ -261,16 +263,16 @@ TEST_F(leases, who_has_heard_the_end_can_open_the_session_in_any_order) {
       case ending::stuck: sched.advance_time(10s); break;
       default: break;
     }
-    while (!first->heard().end && !first->heard().refused)
+    while (!first->received().end && !first->received().refused)
       ASSERT_TRUE(step(dice)) << "the client hears nothing any more";
     memo_client second{system, rt->front_desk(), opening_of_s()};
     run_in_any_order(dice);
-    ASSERT_TRUE(second.heard().open)
+    ASSERT_TRUE(second.received().open)
       << static_cast<int>(how) << ": "
-      << to_status(second.heard().refused).message();
+      << to_status(second.received().refused).message();
     second.post_close();
     run_in_any_order(dice);
-    ASSERT_EQ(second.heard().ends, 1u);
+    ASSERT_EQ(second.received().ends, 1u);
     kept.answer_hung();
     first.reset();
     run_in_any_order(dice);
@@ -285,7 +287,7 @@ TEST_F(leases, whoever_vanishes_during_take_overs_the_session_gets_free) {
     SCOPED_TRACE(seed);
     std::minstd_rand dice{seed + 1};
     auto holder = open(agent, with_session_id("s"));
-    ASSERT_TRUE(holder.heard().open);
+    ASSERT_TRUE(holder.received().open);
     std::vector<std::unique_ptr<memo_client>> others;
     for (int i = 0; i < 3; ++i)
       others.push_back(std::make_unique<memo_client>(
@@ -294,24 +296,24 @@ TEST_F(leases, whoever_vanishes_during_take_overs_the_session_gets_free) {
       step(dice);
     // One of them dies, or is cancelled if it is open, and all others stay.
     auto& victim = *others[dice() % others.size()];
-    if (victim.heard().open && dice() % 2 == 0)
+    if (victim.received().open && dice() % 2 == 0)
       victim.post_cancel();
     else
       victim.post_death();
     run_in_any_order(dice);
-    EXPECT_EQ(holder.heard().ends, 1u);
+    EXPECT_EQ(holder.received().ends, 1u);
     EXPECT_EQ(holder.code(), errc::cancelled);
     int live = 0;
     for (const auto& x : others) {
-      const auto& heard = x->heard();
+      const auto& received = x->received();
       if (x.get() == &victim)
         continue;
-      ASSERT_TRUE(heard.open || heard.refused) << "it waits for ever";
-      if (heard.refused) { // while it waited, or while it opened
-        const auto code = code_of(heard.refused);
+      ASSERT_TRUE(received.open || received.refused) << "it waits for ever";
+      if (received.refused) { // while it waited, or while it opened
+        const auto code = code_of(received.refused);
         EXPECT_TRUE(code == errc::aborted || code == errc::cancelled);
       }
-      if (heard.open && !heard.end)
+      if (received.open && !received.end)
         ++live;
     }
     EXPECT_LE(live, 1);
@@ -337,13 +339,13 @@ TEST_F(leases, an_input_at_the_end_is_processed_or_counted_as_not) {
       step(dice);
     client.post("last");
     run_in_any_order(dice);
-    ASSERT_EQ(client.heard().ends, 1u);
+    ASSERT_EQ(client.received().ends, 1u);
     ASSERT_EQ(client.code(), errc::ok);
-    const auto& end = *client.heard().end;
+    const auto& end = *client.received().end;
     const auto output = client.output();
     EXPECT_EQ(end.inputs, output.state.said.size());
     EXPECT_EQ(end.inputs, static_cast<std::uint64_t>(output.output));
-    EXPECT_EQ(end.inputs, client.heard().turns);
+    EXPECT_EQ(end.inputs, client.received().turns);
     EXPECT_EQ(end.inputs, seed % 2 == 0 ? 1u : 2u);
     after += seed % 2 == 0 ? 1 : 0;
   }
@@ -360,8 +362,8 @@ TEST_F(leases, branches_from_one_snapshot_run_at_the_same_time) {
   const auto from = root.output().snapshot_ids.at(0);
   auto one = open(talk, with_snapshot_id(from));
   auto two = open(talk, with_snapshot_id(from));
-  ASSERT_TRUE(one.heard().open);
-  ASSERT_TRUE(two.heard().open);
+  ASSERT_TRUE(one.received().open);
+  ASSERT_TRUE(two.received().open);
   one.post(remark("one"));
   two.send(remark("two"));
   one.post_close();

@@ -26,7 +26,7 @@ TEST_F(nested_credit, a_next_that_lost_a_race_has_taken_nothing) {
       co_await out.send(*x);
   });
   client.send(0);
-  EXPECT_EQ(client.heard().chunks, (std::vector{1, 0, 1}));
+  EXPECT_EQ(client.received().chunks, (std::vector{1, 0, 1}));
   EXPECT_EQ(client.code(), errc::ok);
 }
 
@@ -50,7 +50,7 @@ TEST_F(nested_credit, a_send_that_lost_a_race_has_sent_nothing) {
     talk.close();
     co_return (first.index() == 0 ? 0 : -1'000) + co_await talk.output();
   });
-  ASSERT_EQ(client.heard().ends, 1u);
+  ASSERT_EQ(client.received().ends, 1u);
   EXPECT_EQ(client.output(), 101);
 }
 
@@ -76,7 +76,7 @@ TEST_F(nested_credit, two_parts_that_read_at_once_get_different_chunks) {
       co_return *x&&* y ? **x + **y : -1;
     co_return code_of(y.error()) == errc::failed_precondition ? 11 : -2;
   });
-  ASSERT_EQ(client.heard().ends, 1u);
+  ASSERT_EQ(client.received().ends, 1u);
   EXPECT_EQ(client.output(), 11);
 }
 
@@ -94,17 +94,17 @@ TEST_F(nested_credit, a_client_that_lags_holds_up_the_innermost_producer) {
       co_return co_await talk.output();
     },
     with_chunk_window(4));
-  EXPECT_EQ(client.heard().chunks, numbers(4));
+  EXPECT_EQ(client.received().chunks, numbers(4));
   // Chunks of the client, of the outer body, and of the inner window.
   EXPECT_LE(produced, 4 + 8 + 16);
   client.grant(100);
-  EXPECT_EQ(client.heard().chunks, numbers(104));
+  EXPECT_EQ(client.received().chunks, numbers(104));
   EXPECT_LE(produced, 104 + 8 + 16);
-  while (!client.heard().end) {
+  while (!client.received().end) {
     client.grant(max_window);
   }
   EXPECT_EQ(client.output(), 1'000'000);
-  EXPECT_EQ(client.heard().chunks, numbers(1'000'000));
+  EXPECT_EQ(client.received().chunks, numbers(1'000'000));
 }
 
 TEST_F(nested_credit, windows_of_zero_pass_one_thing_at_a_time) {
@@ -123,16 +123,16 @@ TEST_F(nested_credit, windows_of_zero_pass_one_thing_at_a_time) {
       co_return co_await talk.output();
     },
     with_input_window(0), with_chunk_window(0));
-  EXPECT_EQ(client.heard().input_credit, 1u);
+  EXPECT_EQ(client.received().input_credit, 1u);
   client.send(5);
   EXPECT_EQ(produced, 1) << "one chunk is in the outer body's hands";
   for (int i = 1; i <= 5; ++i) {
     client.grant(1);
-    EXPECT_EQ(client.heard().chunks, numbers(i));
+    EXPECT_EQ(client.received().chunks, numbers(i));
     EXPECT_EQ(produced, std::min(i + 1, 5));
   }
   client.grant(1);
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().turns, 1u);
   client.close();
   EXPECT_EQ(client.output(), 5);
 }

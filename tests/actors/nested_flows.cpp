@@ -35,7 +35,7 @@ TEST_F(nested_flows, a_body_can_be_the_client_of_another) {
     co_return co_await talk.output();
   });
   EXPECT_EQ(client.output(), 3);
-  EXPECT_EQ(client.heard().chunks, (std::vector{0, 1, 2}));
+  EXPECT_EQ(client.received().chunks, (std::vector{0, 1, 2}));
   EXPECT_EQ(inner_left, 1);
   EXPECT_EQ(extra_actors(), 1u) << "the client";
 }
@@ -57,7 +57,7 @@ TEST_F(nested_flows, next_is_empty_at_the_end_of_a_turn_and_goes_on_after_it) {
     co_return !end && !again && talk.finished();
   });
   EXPECT_TRUE(client.output());
-  EXPECT_EQ(client.heard().chunks, (std::vector{0, 1, -1, -1, 2, -1}));
+  EXPECT_EQ(client.received().chunks, (std::vector{0, 1, -1, -1, 2, -1}));
 }
 
 TEST_F(nested_flows, the_output_can_be_asked_for_twice) {
@@ -100,7 +100,7 @@ TEST_F(nested_flows, the_output_comes_even_if_chunks_are_unread) {
           co_await talk.next();
         co_return co_await talk.output();
       });
-      ASSERT_EQ(client.heard().ends, 1u) << window << ' ' << read;
+      ASSERT_EQ(client.received().ends, 1u) << window << ' ' << read;
       EXPECT_EQ(client.output(), 1'000);
     }
 }
@@ -139,7 +139,7 @@ TEST_F(nested_flows, an_error_comes_after_the_chunks_and_to_all_who_ask) {
   advance(1s);
   const auto error = R"(out_of_range too far {"by":3})"s;
   EXPECT_EQ(client.output(), error + ", " + error + ", " + error);
-  EXPECT_EQ(client.heard().chunks, (std::vector{1, 2}));
+  EXPECT_EQ(client.received().chunks, (std::vector{1, 2}));
 }
 
 TEST_F(nested_flows, an_error_that_nobody_catches_ends_the_outer_flow_too) {
@@ -149,7 +149,7 @@ TEST_F(nested_flows, an_error_that_nobody_catches_ends_the_outer_flow_too) {
     auto talk = co_await inner.open(ctx);
     co_return co_await talk.output();
   });
-  EXPECT_EQ(told(client.heard().end->reason),
+  EXPECT_EQ(told(client.received().end->reason),
             R"(out_of_range too far {"by":3})");
   EXPECT_EQ(extra_actors(), 1u);
 }
@@ -190,7 +190,7 @@ TEST_F(nested_flows, a_send_that_waits_ends_with_the_connection) {
     const auto sent = co_await as_expected(talk.send(2));
     co_return static_cast<int>(code_of(sent.error()));
   });
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(1s);
   EXPECT_EQ(client.output(), static_cast<int>(errc::failed_precondition));
 }
@@ -217,19 +217,19 @@ TEST_F(nested_flows, what_cannot_be_read_is_an_error_to_all_who_ask) {
   const auto mistaken
     = detail::access::make<bidi_action<nothing, int, int, std::string>>(
       detail::action_ref{&system, rt->front_desk(), info.key, info, nullptr});
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     auto talk = co_await mistaken.open(ctx);
     co_await talk.send(1);
     for (int i = 0; i < 2; ++i) {
       const auto chunk = co_await as_expected(talk.next());
-      heard.push_back(told(chunk.error()));
+      received.push_back(told(chunk.error()));
       const auto result = co_await as_expected(talk.output());
-      heard.push_back(told(result.error()));
+      received.push_back(told(result.error()));
     }
     co_await talk.send(1);
   });
-  EXPECT_EQ(heard,
+  EXPECT_EQ(received,
             std::vector(4, "invalid_argument $[0]: expected a string, found 0 "
                            R"({"expected":"a string","path":"$[0]"})"s));
   EXPECT_EQ(client.code(), errc::invalid_argument) << "a send says the same";
@@ -333,7 +333,7 @@ TEST_F(nested_flows, an_inner_flow_that_is_killed_is_aborted) {
     codes.push_back(code_of((co_await as_expected(talk.next())).error()));
     codes.push_back(code_of((co_await as_expected(talk.output())).error()));
   });
-  EXPECT_EQ(client.heard().chunks, std::vector{1});
+  EXPECT_EQ(client.received().chunks, std::vector{1});
   kill(victim);
   EXPECT_EQ(client.code(), errc::ok);
   EXPECT_EQ(codes, std::vector(2, errc::aborted));
@@ -360,7 +360,7 @@ TEST_F(nested_flows, the_inner_span_is_a_child_of_the_step_that_opened_it) {
   const auto inner = define_silent();
   auto client = open_to([=](context ctx, input<int>, output<int>) //
                         -> task<> {
-    auto talk = co_await ctx.run("opening", [&](context step) {
+    auto talk = co_await ctx.run_step("opening", [&](context step) {
       return inner.open(step);
     });
     talk.close();

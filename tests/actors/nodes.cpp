@@ -93,10 +93,11 @@ TEST_F(node_client, a_conversation_with_another_process_is_like_any_other) {
   auto talk = greet.stream_bidi(with_init(std::string{"dear "}));
   for (const auto* word : {"you", "me"}) {
     talk.send(word, 0.25);
-    std::vector<greeting> heard;
+    std::vector<greeting> received;
     for (auto& x : talk.responses(patience))
-      heard.push_back(x);
-    EXPECT_EQ(heard, (std::vector{greeting{"dear " + std::string{word}, 0.5}}));
+      received.push_back(x);
+    EXPECT_EQ(received,
+              (std::vector{greeting{"dear " + std::string{word}, 0.5}}));
   }
   talk.close();
   EXPECT_EQ(talk.output(patience), 2);
@@ -148,27 +149,27 @@ TEST_F(node_client, a_flow_can_be_the_client_of_another_process) {
   auto talk = relay.stream_bidi();
   talk.send("word");
   talk.close();
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   for (auto& x : talk.responses(patience))
-    heard.push_back(x);
-  EXPECT_EQ(heard, std::vector<std::string>{"my word"});
+    received.push_back(x);
+  EXPECT_EQ(received, std::vector<std::string>{"my word"});
   EXPECT_EQ(talk.output(patience), 1);
 }
 
 TEST_F(node_client, an_actor_can_be_the_client_of_another_process) {
   auto greet = action<std::string, greeting, int, greeting>("/bidi-flow/greet");
-  struct heard {
+  struct received {
     std::promise<std::string> word;
     std::promise<int> output;
   };
-  auto log = std::make_shared<heard>();
+  auto log = std::make_shared<received>();
   auto what = greet.opening_for({}, with_init(std::string{"hey "}));
   system.spawn([=, desk = there.front_desk()](
                  chunk_sink::pointer self) -> chunk_sink::behavior_type {
     auto message = what;
     message.client = self;
     self->request(desk, patience, std::move(message))
-      .then([=](const opened& x) {
+      .then([=](const open_result& x) {
         self->send(x.connection, turn_input{payload::of(greeting{"you", 1})});
         self->send(x.connection, caf::close_atom_v);
       });
@@ -179,7 +180,7 @@ TEST_F(node_client, an_actor_can_be_the_client_of_another_process) {
       },
       [](input_credit) {},
       [](turn_end) {},
-      [=](finished& x) {
+      [=](completion& x) {
         log->output.set_value(std::move(x.output).take<int>());
         self->quit();
       },

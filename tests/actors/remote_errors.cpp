@@ -61,12 +61,12 @@ struct remote_errors : ::testing::Test {
 
   /// Checks that an error received on another node contains an id instead of
   /// the secret, and that the log has the secret under that id.
-  void expect_id_of_secret(const status_error& heard) {
-    EXPECT_EQ(heard.code(), errc::internal);
-    EXPECT_EQ(heard.message().find(secret), std::string::npos);
+  void expect_id_of_secret(const status_error& received) {
+    EXPECT_EQ(received.code(), errc::internal);
+    EXPECT_EQ(received.message().find(secret), std::string::npos);
     const auto id
-      = parse_json<json>(heard.details()).at("error").get<std::string>();
-    EXPECT_NE(heard.message().find(id), std::string::npos);
+      = parse_json<json>(received.details()).at("error").get<std::string>();
+    EXPECT_NE(received.message().find(id), std::string::npos);
     const auto all = lines.str();
     const auto line = all.find(id);
     ASSERT_NE(line, std::string::npos) << all;
@@ -180,11 +180,11 @@ TEST_F(remote_errors, keep_it_from_an_input_that_comes_too_late) {
   const remote_runtime far{there, "127.0.0.1", port};
   std::promise<status_error> answer;
   there.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
-    open what;
-    what.key = "/bidi-flow/f";
-    what.client = self;
-    self->request(far.front_desk(), patience, std::move(what))
-      .then([&, self](const opened& x) {
+    open_request open_message;
+    open_message.key = "/bidi-flow/f";
+    open_message.client = self;
+    self->request(far.front_desk(), patience, std::move(open_message))
+      .then([&, self](const open_result& x) {
         self->request(x.connection, patience, turn_input{payload::of(1), 0})
           .then(
             [&, self] {
@@ -197,7 +197,7 @@ TEST_F(remote_errors, keep_it_from_an_input_that_comes_too_late) {
             });
       });
     return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-            [](finished&) {}};
+            [](completion&) {}};
   });
   expect_id_of_secret(answer.get_future().get());
   done.open();
@@ -205,7 +205,7 @@ TEST_F(remote_errors, keep_it_from_an_input_that_comes_too_late) {
 
 TEST_F(remote_errors, keep_what_a_blocking_client_in_a_body_has_heard) {
   const auto inner = ai::define_chat_agent(rt, "inner",
-                                           [](context, ai::session<int>,
+                                           [](context, ai::chat_session<int>,
                                               input<ai::conversation_input>,
                                               ai::responder<int>) -> task<> {
                                              blurt();
@@ -251,14 +251,14 @@ TEST_F(remote_errors, wait_for_a_client_that_still_reads_them) {
   const remote_runtime far{there, "127.0.0.1", port};
   std::promise<status_error> answer;
   there.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
-    open what;
-    what.key = "/bidi-flow/f";
-    what.client = self;
+    open_request open_message;
+    open_message.key = "/bidi-flow/f";
+    open_message.client = self;
     auto talk = std::make_shared<connection_actor>();
-    self->request(far.front_desk(), patience, std::move(what))
-      .then([=](const opened& x) { *talk = x.connection; });
+    self->request(far.front_desk(), patience, std::move(open_message))
+      .then([=](const open_result& x) { *talk = x.connection; });
     return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-            [&, self, talk](finished&) {
+            [&, self, talk](completion&) {
               // The connection receives this request before the client's answer
               // to its own last request, so it still exists.
               self->request(*talk, patience, turn_input{payload::of(1), 0})
@@ -281,18 +281,18 @@ TEST_F(remote_errors, end_the_frame_of_what_could_not_be_encoded) {
       co_return 0;
     });
   const remote_runtime far{there, "127.0.0.1", port};
-  gate heard;
+  gate received;
   const auto client
     = there.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
-        open what;
-        what.key = "/bidi-flow/f";
-        what.client = self;
-        self->request(far.front_desk(), patience, std::move(what))
-          .then([](const opened&) {});
+        open_request open_message;
+        open_message.key = "/bidi-flow/f";
+        open_message.client = self;
+        self->request(far.front_desk(), patience, std::move(open_message))
+          .then([](const open_result&) {});
         return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-                [&](finished&) { heard.open(); }};
+                [&](completion&) { received.open(); }};
       });
-  heard.wait();
+  received.wait();
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
   caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
 }
@@ -302,10 +302,10 @@ TEST_F(remote_errors, pass_what_the_author_has_said) {
     throw status_error{errc::internal, "the oven is cold", R"({"oven":2})"};
     co_return 0;
   });
-  const auto heard = heard_there("f");
-  EXPECT_EQ(heard.code(), errc::internal);
-  EXPECT_EQ(heard.message(), "the oven is cold");
-  EXPECT_EQ(heard.details(), R"({"oven":2})");
+  const auto received = heard_there("f");
+  EXPECT_EQ(received.code(), errc::internal);
+  EXPECT_EQ(received.message(), "the oven is cold");
+  EXPECT_EQ(received.details(), R"({"oven":2})");
   EXPECT_EQ(lines.str().find("oven"), std::string::npos);
 }
 

@@ -33,7 +33,7 @@ struct run_blocking : threaded {
         [](const chunk_batch&) {},
         [](input_credit) {},
         [](turn_end) {},
-        [=](finished& x) {
+        [=](completion& x) {
           said->set_value(std::move(x.reason));
           self->quit();
         },
@@ -44,7 +44,7 @@ struct run_blocking : threaded {
     self
       ->request(rt->front_desk(), caf::duration{patience},
                 flow.opening_for(sink))
-      .receive([&](const opened& x) { result = x.connection; },
+      .receive([&](const open_result& x) { result = x.connection; },
                [](const caf::error& reason) {
                  ADD_FAILURE() << to_status(reason).message();
                });

@@ -19,18 +19,18 @@ namespace {
 class recording_sink : public span_sink {
 public:
   void on_start(const span_data& x) noexcept override {
-    heard.push_back("start " + x.name + (x.end ? " ended" : ""));
+    received.push_back("start " + x.name + (x.end ? " ended" : ""));
   }
 
   void on_event(const span_context&, const span_event& x) noexcept override {
-    heard.push_back("event " + x.name);
+    received.push_back("event " + x.name);
   }
 
   void on_end(std::shared_ptr<const span_data> x) noexcept override {
-    heard.push_back("end " + x->name);
+    received.push_back("end " + x->name);
   }
 
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
 };
 
 struct trace : testing::Test {
@@ -174,7 +174,7 @@ TEST_F(trace, a_record_keeps_a_bounded_number_of_entries) {
   EXPECT_EQ(record->events.size(), events);
   EXPECT_EQ(record->events.back().name, "event " + std::to_string(events - 1));
   EXPECT_EQ(record->dropped_events, 3u);
-  EXPECT_EQ(sink->heard.size(), 1 + events + 3 + 1) << "all is heard live";
+  EXPECT_EQ(sink->received.size(), 1 + events + 3 + 1) << "all is heard live";
 }
 
 // -- sinks --------------------------------------------------------------------
@@ -186,14 +186,14 @@ TEST_F(trace, every_sink_hears_a_span_while_it_happens) {
   const auto second = spans.listen(two);
   auto x = spans.start("work");
   const strings begun = {"start work"};
-  EXPECT_EQ(one->heard, begun);
+  EXPECT_EQ(one->received, begun);
   x.add_event("tick");
   const strings ticked = {"start work", "event tick"};
-  EXPECT_EQ(one->heard, ticked);
+  EXPECT_EQ(one->received, ticked);
   x.end();
   const strings all = {"start work", "event tick", "end work"};
-  EXPECT_EQ(one->heard, all);
-  EXPECT_EQ(two->heard, all);
+  EXPECT_EQ(one->received, all);
+  EXPECT_EQ(two->received, all);
 }
 
 TEST_F(trace, a_sink_is_told_once_while_any_of_its_subscriptions_lives) {
@@ -205,12 +205,12 @@ TEST_F(trace, a_sink_is_told_once_while_any_of_its_subscriptions_lives) {
   first.stop(); // no effect
   x.add_event("tick");
   const strings told = {"start work", "event tick"};
-  EXPECT_EQ(sink->heard, told);
+  EXPECT_EQ(sink->received, told);
   second.reset();
   EXPECT_FALSE(spans.enabled());
   EXPECT_EQ(sink.use_count(), 1);
   x.end();
-  EXPECT_EQ(sink->heard, told);
+  EXPECT_EQ(sink->received, told);
 }
 
 TEST_F(trace, a_subscription_ends_where_it_was_moved_to) {
@@ -248,8 +248,8 @@ TEST_F(trace, a_sink_that_left_hears_nothing_more_and_is_let_go) {
   const auto late = std::make_shared<recording_sink>();
   const auto watching = spans.listen(late);
   x.end();
-  EXPECT_EQ(left->heard, strings{"start work"});
-  EXPECT_EQ(late->heard, strings{"end work"});
+  EXPECT_EQ(left->received, strings{"start work"});
+  EXPECT_EQ(late->received, strings{"end work"});
 }
 
 TEST_F(trace, a_sink_may_leave_from_each_of_its_calls) {
@@ -257,7 +257,7 @@ TEST_F(trace, a_sink_may_leave_from_each_of_its_calls) {
     explicit leaving_sink(std::string at) : at(at) {}
 
     void leave(std::string now) noexcept {
-      heard.push_back(now);
+      received.push_back(now);
       if (now == at)
         watching.stop(); // replaces the list during its iteration
     }
@@ -276,7 +276,7 @@ TEST_F(trace, a_sink_may_leave_from_each_of_its_calls) {
 
     tracer::subscription watching;
     std::string at;
-    strings heard;
+    strings received;
   };
   const strings all = {"start", "event", "end"};
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -287,9 +287,9 @@ TEST_F(trace, a_sink_may_leave_from_each_of_its_calls) {
     auto x = spans.start("work");
     x.add_event("tick");
     x.end();
-    EXPECT_EQ(leaving->heard.size(), i + 1) << all[i];
+    EXPECT_EQ(leaving->received.size(), i + 1) << all[i];
     EXPECT_EQ(leaving.use_count(), 1) << all[i];
-    EXPECT_EQ(staying->heard, all) << all[i];
+    EXPECT_EQ(staying->received, all) << all[i];
     staying->watching.stop();
   }
 }

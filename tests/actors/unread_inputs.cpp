@@ -97,7 +97,7 @@ TEST_F(unread_inputs, are_counted_however_late_they_come) {
 TEST_F(unread_inputs, of_an_agent_are_counted) {
   const auto agent
     = define_agent(*rt, "agent",
-                   [this](context ctx, session<int>, input<int> in,
+                   [this](context ctx, agent_session<int>, input<int> in,
                           responder<int>) -> task<int> {
                      const witness here;
                      co_await in.next();
@@ -115,11 +115,11 @@ TEST_F(unread_inputs, of_an_agent_are_counted) {
 TEST_F(unread_inputs, of_a_chat_agent_are_counted) {
   const auto chat = ai::define_chat_agent(
     *rt, "chat",
-    [this](context ctx, ai::session<nothing> sess,
+    [this](context ctx, ai::chat_session<nothing> sess,
            input<ai::conversation_input> in, ai::responder<nothing>) -> task<> {
       const witness here;
-      const auto said = co_await in.next();
-      co_await sess.add_messages(said->messages);
+      const auto input = co_await in.next();
+      co_await sess.add_messages(input->messages);
       co_await ctx.run_blocking([&] { all_are_sent.wait(); });
     });
   auto talk = chat.stream_bidi(with_input_window(4));
@@ -134,7 +134,7 @@ TEST_F(unread_inputs, of_a_session_flow_are_counted) {
     [this](context ctx, ai::flow_session<nothing> sess,
            ai::flow_responder<nothing>) -> task<> {
       const witness here;
-      co_await sess.run(
+      co_await sess.run_turns(
         ctx, [&](context turn, const ai::conversation_input&) -> task<> {
           co_await turn.run_blocking([&] { all_are_sent.wait(); });
           throw status_error{errc::permission_denied, "enough"};

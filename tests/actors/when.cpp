@@ -35,10 +35,10 @@ task<int> now(int value) {
   co_return value;
 }
 
-/// Sleeps for an hour, and sets `heard` if it is cancelled.
-task<int> last_wish(context ctx, bool& heard) {
+/// Sleeps for an hour, and sets `received` if it is cancelled.
+task<int> last_wish(context ctx, bool& received) {
   const auto slept = co_await as_expected(ctx.sleep(1h));
-  heard = !slept && code_of(slept.error()) == errc::cancelled;
+  received = !slept && code_of(slept.error()) == errc::cancelled;
   raise(slept.error());
 }
 
@@ -55,10 +55,10 @@ TEST_F(when, when_all_yields_every_value_and_nothing_for_none) {
     static_assert(std::is_same_v<decltype(sent), nothing>);
     co_return std::to_string(number) + std::to_string(*input);
   });
-  EXPECT_EQ(client.heard().chunks, std::vector{1});
+  EXPECT_EQ(client.received().chunks, std::vector{1});
   client.send(4);
   advance(1s);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(1s);
   EXPECT_EQ(client.output(), "34");
 }
@@ -83,7 +83,7 @@ TEST_F(when, when_all_of_a_vector_keeps_the_order) {
     co_return co_await when_all(std::move(parts));
   });
   advance(4s);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(1s);
   EXPECT_EQ(client.output(), (std::vector{0, 1, 2, 3, 4}));
 }
@@ -105,19 +105,19 @@ TEST_F(when, when_all_of_a_vector_cancels_the_others_when_one_fails) {
 }
 
 TEST_F(when, a_part_that_fails_cancels_the_others_and_they_unwind_first) {
-  bool heard = false;
+  bool received = false;
   auto client = open_to([&](context ctx, input<int> in, output<int>) -> task<> {
     const auto all = co_await as_expected(
-      when_all(later(ctx, 1h, 1, &left), last_wish(ctx, heard),
+      when_all(later(ctx, 1h, 1, &left), last_wish(ctx, received),
                fail_later(ctx, 1s, errc::data_loss), in.next()));
     left_before = left;
     raise(all.error());
   });
   advance(1s);
   EXPECT_EQ(client.code(), errc::data_loss);
-  EXPECT_EQ(to_status(client.heard().end->reason).message(), "failed later");
+  EXPECT_EQ(to_status(client.received().end->reason).message(), "failed later");
   EXPECT_EQ(left_before, 1);
-  EXPECT_TRUE(heard);
+  EXPECT_TRUE(received);
 }
 
 TEST_F(when, the_failure_that_comes_first_is_the_one_that_is_thrown) {
@@ -155,7 +155,7 @@ TEST_F(when, when_any_says_who_was_first) {
     co_return seen;
   });
   advance(30s);
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   client.send(7);
   EXPECT_EQ(client.output(), "10x7");
 }
@@ -211,7 +211,7 @@ TEST_F(when, an_input_wait_that_was_woken_and_lost_has_taken_nothing) {
     with_chunk_window(0));
   client.send(5, 1);
   EXPECT_EQ(client.output(), 5);
-  EXPECT_EQ(client.heard().chunks, std::vector{1});
+  EXPECT_EQ(client.received().chunks, std::vector{1});
 }
 
 TEST_F(when, a_loser_that_was_woken_gives_its_credit_back) {
@@ -222,7 +222,7 @@ TEST_F(when, a_loser_that_was_woken_gives_its_credit_back) {
     },
     with_chunk_window(0));
   client.grant(2);
-  EXPECT_EQ(client.heard().chunks, (std::vector{1, 3}));
+  EXPECT_EQ(client.received().chunks, (std::vector{1, 3}));
   EXPECT_EQ(client.code(), errc::ok);
 }
 
@@ -241,7 +241,7 @@ TEST_F(when, a_loser_with_credit_passes_it_to_who_waits_behind_it) {
     with_chunk_window(0));
   client.send(0);
   client.grant(2);
-  EXPECT_EQ(client.heard().chunks, (std::vector{1, 3}));
+  EXPECT_EQ(client.received().chunks, (std::vector{1, 3}));
   EXPECT_EQ(client.code(), errc::ok);
 }
 
@@ -255,7 +255,7 @@ TEST_F(when, of_parts_that_are_ready_at_once_the_first_one_wins) {
       + (rest ? "left" : "none");
   });
   run();
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   client.send(1);
   EXPECT_EQ(client.output(), "01left");
 }

@@ -4,7 +4,7 @@
 #include <tertulia/define_agent.hpp>
 #include <tertulia/runtime.hpp>
 
-tertulia::task<> take(tertulia::context, tertulia::session<int>,
+tertulia::task<> take(tertulia::context, tertulia::agent_session<int>,
                       tertulia::input<std::string>,
                       tertulia::responder<std::string>);
 

@@ -4,7 +4,7 @@
 
 #include <tertulia/ai/session.hpp>
 
-tertulia::task<> note(tertulia::ai::session<std::string> chat,
+tertulia::task<> note(tertulia::ai::chat_session<std::string> chat,
                       std::string text) {
   co_await chat.patch_custom([text](std::string& x) { x += text; });
 }

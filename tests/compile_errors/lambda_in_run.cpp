@@ -5,5 +5,5 @@
 #include <tertulia/context.hpp>
 
 tertulia::task<std::size_t> measure(tertulia::context ctx, std::string text) {
-  co_return co_await ctx.run("measure", [text] { return text.size(); });
+  co_return co_await ctx.run_step("measure", [text] { return text.size(); });
 }

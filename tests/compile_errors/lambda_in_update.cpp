@@ -4,6 +4,7 @@
 
 #include <tertulia/session.hpp>
 
-tertulia::task<> note(tertulia::session<std::string> chat, std::string text) {
+tertulia::task<> note(tertulia::agent_session<std::string> chat,
+                      std::string text) {
   co_await chat.update([text](std::string& x) { x += text; });
 }

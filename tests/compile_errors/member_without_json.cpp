@@ -23,7 +23,7 @@ struct order {
 
 BOOST_DESCRIBE_STRUCT(order, (), (lines))
 
-tertulia::task<> take(tertulia::context, tertulia::session<order>,
+tertulia::task<> take(tertulia::context, tertulia::agent_session<order>,
                       tertulia::input<std::string>,
                       tertulia::responder<std::string>);
 

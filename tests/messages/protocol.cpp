@@ -83,50 +83,50 @@ session_samples() {
 }
 
 auto store_samples() {
-  const session_ref which{"/agent/chat", session_id{"s"}};
-  const snapshot_ref snapshot{which, 1ull << 40};
-  list_sessions sessions;
-  sessions.agent = which.agent;
+  const session_ref session_key{"/agent/chat", session_id{"s"}};
+  const snapshot_ref snapshot{session_key, 1ull << 40};
+  list_sessions_request sessions;
+  sessions.agent = session_key.agent;
   sessions.label = "approved";
   sessions.updated_since = caf::timestamp{1s};
-  sessions.after = which;
+  sessions.after = session_key;
   sessions.limit = max_page;
   sessions.order = session_order::by_change;
-  list_snapshots snapshots{which};
+  list_snapshots_request snapshots{session_key};
   snapshots.with_orphans = true;
   snapshots.wanted = detail_level::state;
   snapshots.after = 3;
   snapshots.limit = 1;
-  label_snapshot label{snapshot};
+  label_snapshot_request label{snapshot};
   label.add = {"approved"};
   label.remove = {"draft", "old"};
-  prune_snapshots prune;
-  prune.agent = which.agent;
-  prune.session = which.id;
+  prune_snapshots_request prune;
+  prune.agent = session_key.agent;
+  prune.session = session_key.id;
   prune.created_before = caf::timestamp{1s};
   prune.keep_newest = 1ull << 40;
   session_info info;
-  info.agent = which.agent;
-  info.id = which.id;
+  info.agent = session_key.agent;
+  info.id = session_key.id;
   info.updated_at = caf::timestamp{1s};
   info.records = 2;
   info.title = "Tea";
   info.preview = "tea?";
   info.messages = 3;
   info.bytes = 1ull << 40;
-  verify_sessions verify;
-  verify.agent = which.agent;
-  verify.session = which.id;
-  verify.after = which;
+  verify_sessions_request verify;
+  verify.agent = session_key.agent;
+  verify.session = session_key.id;
+  verify.after = session_key;
   verify.after_record = 1ull << 40;
   verify.limit = max_page;
-  verified_page verified;
+  verification_page verified;
   verified.sessions = 1;
   verified.records = 1ull << 40;
-  verified.damages = {damage{damage_kind::missing, which, 5, state_id{"b"},
-                             "state b is missing"},
+  verified.damages = {damage{damage_kind::missing, session_key, 5,
+                             state_id{"b"}, "state b is missing"},
                       damage{}};
-  verified.last = which;
+  verified.last = session_key;
   verified.last_record = 3;
   verified.more = true;
   snapshot_page snapshot_list;
@@ -142,32 +142,32 @@ auto store_samples() {
   session.head = stored_snapshot{record(), talk()};
   const std::vector<session_position> follows{
     {}, {4, state_id{"a"}, stored_type{"app.memo", 2}}};
-  return std::tuple{annotate_snapshot{snapshot, "as we said"},
-                    copy_session{which, {"/agent/b", session_id{"t"}}, 7},
-                    delete_session{which},
-                    erased{1ull << 40, 1, verified.damages},
-                    get_session{which, detail_level::record},
-                    get_snapshot{snapshot, detail_level::record},
-                    label,
-                    sessions,
-                    snapshots,
-                    prune,
-                    restore_snapshot{snapshot},
-                    save_session{which, talk(), 5, follows},
-                    save_snapshot{record(), talk(), append_rule::at_head,
-                                  follows},
-                    saved_snapshot{record(), true},
-                    info,
-                    session_list,
-                    snapshot_list,
-                    record(),
-                    session,
-                    stored_snapshot{record(), talk()},
-                    title_session{which, "Tea"},
-                    vacuum_store{},
-                    vacuumed{1ull << 40, 1},
-                    verified,
-                    verify};
+  return std::tuple{
+    annotate_snapshot_request{snapshot, "as we said"},
+    copy_session_request{session_key, {"/agent/b", session_id{"t"}}, 7},
+    delete_session_request{session_key},
+    erase_result{1ull << 40, 1, verified.damages},
+    get_session_request{session_key, detail_level::record},
+    get_snapshot_request{snapshot, detail_level::record},
+    label,
+    sessions,
+    snapshots,
+    prune,
+    restore_snapshot_request{snapshot},
+    save_session_request{session_key, talk(), 5, follows},
+    save_snapshot_request{record(), talk(), append_rule::at_head, follows},
+    save_result{record(), true},
+    info,
+    session_list,
+    snapshot_list,
+    record(),
+    session,
+    stored_snapshot{record(), talk()},
+    title_session_request{session_key, "Tea"},
+    vacuum_store_request{},
+    vacuum_result{1ull << 40, 1},
+    verified,
+    verify};
 }
 
 /// Returns a sample of each noun. A noun without a sample does not compile.
@@ -185,11 +185,11 @@ auto samples(const protocol& at) {
     std::tuple{action_list{{info, descriptor{}}},
                chunk_batch{1ull << 40, 2, payload::encoded("[1,2]"), 3},
                chunk_credit{max_window},
-               finished{value, fail(errc::data_loss, "torn", R"({"at":3})"),
-                        1ull << 40, 5},
+               completion{value, fail(errc::data_loss, "torn", R"({"at":3})"),
+                          1ull << 40, 5},
                input_credit{1},
-               open{"/bidi-flow/shop", value, options, at.sink},
-               opened{at.connection, 7}, value, turn_end{1ull << 40, 1},
+               open_request{"/bidi-flow/shop", value, options, at.sink},
+               open_result{at.connection, 7}, value, turn_end{1ull << 40, 1},
                turn_input{value, 9}},
     session_samples(), store_samples());
 }

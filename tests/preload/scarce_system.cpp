@@ -34,10 +34,10 @@ void* run_and_count(void* what) {
 
 } // namespace
 
-extern "C" int clock_gettime(clockid_t which, timespec* now) noexcept {
-  const auto result = ::syscall(SYS_clock_gettime, which, now);
+extern "C" int clock_gettime(clockid_t target, timespec* now) noexcept {
+  const auto result = ::syscall(SYS_clock_gettime, target, now);
   const auto* by = std::getenv("LATE_BY");
-  if (result == 0 && by != nullptr && which == CLOCK_REALTIME)
+  if (result == 0 && by != nullptr && target == CLOCK_REALTIME)
     now->tv_sec += std::atol(by);
   return static_cast<int>(result);
 }

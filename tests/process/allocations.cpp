@@ -85,31 +85,33 @@ void count_allocations(char** sizes) {
     = dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
   std::optional<runtime> rt{std::in_place, system};
   auto flow = rt->define_bidi_flow("say", say<T>);
-  hearing heard;
+  hearing received;
   system.spawn<caf::hidden>(
-    [&](chunk_sink::pointer self, open what) -> chunk_sink::behavior_type {
-      what.client = self;
-      self->request(rt->front_desk(), caf::infinite, std::move(what))
-        .then([&](const opened& x) { heard.connection = x.connection; });
+    [&](chunk_sink::pointer self,
+        open_request open_message) -> chunk_sink::behavior_type {
+      open_message.client = self;
+      self->request(rt->front_desk(), caf::infinite, std::move(open_message))
+        .then(
+          [&](const open_result& x) { received.connection = x.connection; });
       return {
         [&](chunk_batch& x) {
           auto values = std::move(x.items).template take<chunks<T>>();
-          heard.chunks += static_cast<std::uint32_t>(values.size());
+          received.chunks += static_cast<std::uint32_t>(values.size());
         },
         [](input_credit) {},
         [](turn_end) {},
-        [self](const finished&) { self->quit(); },
+        [self](const completion&) { self->quit(); },
       };
     },
     flow.opening_for(chunk_sink{}, with_chunk_window(window)));
   sched.run();
   const auto answer_with = [&](int size) {
-    heard.chunks = 0;
+    received.chunks = 0;
     const auto before = allocations.load();
-    caf::anon_send(heard.connection, turn_input{payload::of(size)});
+    caf::anon_send(received.connection, turn_input{payload::of(size)});
     sched.run();
     const auto result = allocations.load() - before;
-    caf::anon_send(heard.connection, chunk_credit{heard.chunks});
+    caf::anon_send(received.connection, chunk_credit{received.chunks});
     sched.run();
     return result;
   };
@@ -117,11 +119,11 @@ void count_allocations(char** sizes) {
   answer_with(static_cast<int>(window));
   for (; *sizes != nullptr; ++sizes) {
     const auto result = answer_with(std::stoi(*sizes));
-    std::cout << heard.chunks << ' ' << result << std::endl;
+    std::cout << received.chunks << ' ' << result << std::endl;
   }
-  caf::anon_send(heard.connection, caf::close_atom_v);
+  caf::anon_send(received.connection, caf::close_atom_v);
   sched.run();
-  heard.connection = nullptr;
+  received.connection = nullptr;
   rt->stop();
   sched.run();
   rt.reset();

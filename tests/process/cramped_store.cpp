@@ -42,8 +42,9 @@ public:
   errc save(const std::string& session, std::size_t size) {
     auto result = errc::ok;
     self_
-      ->request(store_, std::chrono::minutes{1},
-                save_session{{"/agent/a", session_id{session}},
+      ->request(
+        store_, std::chrono::minutes{1},
+        save_session_request{{"/agent/a", session_id{session}},
                              state::plain(payload::of(std::string(size, 'x'))),
                              0})
       .receive([](const session_info&) {},

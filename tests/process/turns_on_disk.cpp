@@ -22,15 +22,16 @@ using namespace tertulia;
 
 task<> note(context ctx, ai::flow_session<int> mine,
             ai::flow_responder<nothing>) {
-  co_await mine.run(ctx, [&](context, const ai::conversation_input&) -> task<> {
-    co_await mine.patch_custom([](int& x) { ++x; });
-    co_await mine.add_messages(ai::model_text("noted"));
-  });
+  co_await mine.run_turns(
+    ctx, [&](context, const ai::conversation_input&) -> task<> {
+      co_await mine.patch_custom([](int& x) { ++x; });
+      co_await mine.add_messages(ai::model_text("noted"));
+    });
 }
 
-task<> count(context, session<int> mine, input<std::string> in,
+task<> count(context, agent_session<int> mine, input<std::string> in,
              responder<int> out) {
-  while (const auto said = co_await in.next()) {
+  while (const auto input = co_await in.next()) {
     const auto reached = co_await mine.state() + 1;
     co_await mine.update_state(reached);
     co_await out.send(reached);
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
   const auto notes
     = ai::define_session_flow(rt, "notes", note, with_snapshot_store(store));
   const auto counter
-    = define_agent(rt, "counter", count, with_session_store(store),
+    = define_agent(rt, "counter", count, with_snapshot_store(store),
                    with_snapshot_callback(snapshot_always{}));
 
   std::vector<std::thread> clients;
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
                       : notes.stream_bidi(with_snapshot_id(snapshot_id{from}));
         for (;;) {
           talk.send_text("one more");
-          for (const auto& x : talk.receive())
+          for (const auto& x : talk.responses())
             if (!x.snapshot_created.empty())
               out.print(name + x.snapshot_created.str());
         }

@@ -47,14 +47,14 @@ TEST_F(agent, a_new_session_begins_with_the_init_or_a_default_state) {
 TEST_F(agent, changes_that_wait_for_the_store_are_all_kept) {
   const auto notes = define_agent(
     *rt, "notes",
-    [](context, session<notebook> mine, input<std::string>,
+    [](context, agent_session<notebook> mine, input<std::string>,
        responder<int>) -> task<int> {
       co_await when_all(mine.update([](notebook& x) { x.count += 1; }),
                         mine.update([](notebook& x) { x.count += 10; }),
                         mine.update([](notebook& x) { x.count += 100; }));
       co_return 0;
     },
-    with_session_store(store));
+    with_snapshot_store(store));
   (void)notes.stream_bidi(with_session_id("mine")).output(patience);
   EXPECT_EQ(session_of("mine").at("state"), to_json(notebook{111, ""}));
 }
@@ -62,7 +62,7 @@ TEST_F(agent, changes_that_wait_for_the_store_are_all_kept) {
 TEST_F(agent, states_that_wait_for_the_store_are_saved_one_by_one) {
   const auto notes = define_agent(
     *rt, "notes",
-    [](context, session<notebook> mine, input<std::string>,
+    [](context, agent_session<notebook> mine, input<std::string>,
        responder<int>) -> task<int> {
       const notebook first{1, "a"};
       const notebook second{2, "b"};
@@ -71,7 +71,7 @@ TEST_F(agent, states_that_wait_for_the_store_are_saved_one_by_one) {
                         mine.update_state(third));
       co_return 0;
     },
-    with_session_store(store));
+    with_snapshot_store(store));
   (void)notes.stream_bidi(with_session_id("mine")).output(patience);
   EXPECT_EQ(session_of("mine").at("state"), to_json(notebook{3, "c"}));
 }
@@ -101,7 +101,7 @@ TEST_F(agent, without_a_store_nobody_knows_a_session_by_its_id) {
   const auto error = opening_error(notes, with_session_id("mine"));
   EXPECT_EQ(error.code(), errc::failed_precondition);
   EXPECT_EQ(error.message(),
-            "/agent/notes has no store that could know session mine");
+            "/agent/notes has no store that can contain session mine");
   EXPECT_EQ(opening_code("/agent/notes", with_session_id("mine")),
             errc::failed_precondition);
   EXPECT_TRUE(nothing_is_left());
@@ -174,11 +174,11 @@ TEST_F(agent, an_unknown_snapshot_fails_when_the_connection_is_opened) {
 }
 
 TEST_F(agent, every_combination_at_the_opening_has_one_meaning) {
-  enum class which { none, known, unknown };
-  using enum which;
+  enum class target { none, known, unknown };
+  using enum target;
   struct opening_case {
-    which snapshot;
-    which session;
+    target snapshot;
+    target session;
     bool has_init;
     const char* goes_on_with; // words at the start, or an error code
     void apply(client_options<notebook>& to) const {
@@ -272,7 +272,7 @@ TEST_F(agent, a_snapshot_of_another_agent_is_not_found) {
 TEST_F(agent, a_change_is_stored_at_once) {
   const auto slow = define_agent(
     *rt, "slow",
-    [](context ctx, session<notebook> sess, input<int>,
+    [](context ctx, agent_session<notebook> sess, input<int>,
        responder<std::string> out) -> task<> {
       const witness here;
       const auto before = co_await sess.state();
@@ -280,7 +280,7 @@ TEST_F(agent, a_change_is_stored_at_once) {
       co_await out.send(before.words);
       co_await ctx.sleep(1h);
     },
-    with_session_store(store));
+    with_snapshot_store(store));
   for (const auto* before : {"", "!", "!!"}) {
     auto talk = slow.stream_bidi(with_session_id("mine"));
     for (const auto& chunk : talk.responses(patience)) {
@@ -298,14 +298,14 @@ TEST_F(agent, a_change_is_stored_at_once) {
 TEST_F(agent, what_a_body_holds_is_a_copy) {
   const auto copying = define_agent(
     *rt, "copying",
-    [](context, session<notebook> sess, input<int>,
+    [](context, agent_session<notebook> sess, input<int>,
        responder<int>) -> task<std::string> {
       auto mine = co_await sess.state();
       mine.words += "mine";
       const auto theirs = co_await sess.state();
       co_return theirs.words;
     },
-    with_session_store(store));
+    with_snapshot_store(store));
   const auto result = finish(copying.stream_bidi(with_init(notebook{1, "x"})),
                              std::vector<int>{});
   EXPECT_EQ(result.output, "x");
@@ -315,7 +315,7 @@ TEST_F(agent, what_a_body_holds_is_a_copy) {
 TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
   const auto failing = define_agent(
     *rt, "failing",
-    [](context, session<notebook> sess, input<std::string> in,
+    [](context, agent_session<notebook> sess, input<std::string> in,
        responder<std::string> out) -> task<> {
       while (const auto word = co_await in.next()) {
         co_await sess.update([&](notebook& x) { x.words += *word; });
@@ -325,7 +325,7 @@ TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
         co_await out.end_turn();
       }
     },
-    with_session_store(store));
+    with_snapshot_store(store));
   auto talk = failing.stream_bidi(with_session_id("mine"));
   talk.send("a");
   read_turn(talk);
@@ -347,7 +347,7 @@ TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
 TEST_F(agent, the_output_has_all_members_of_the_seed) {
   const auto maker = define_agent(
     *rt, "maker",
-    [](context, session<notebook> sess, input<std::string>,
+    [](context, agent_session<notebook> sess, input<std::string>,
        responder<std::string>) -> task<agent_result<std::string>> {
       co_await sess.update_state(1, "x");
       agent_result<std::string> result{"done"};
@@ -355,7 +355,7 @@ TEST_F(agent, the_output_has_all_members_of_the_seed) {
         "summary", std::vector<ai::part>{ai::part::text("short")});
       co_return result;
     },
-    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto talk = maker.stream_bidi(with_session_id("mine"));
   const auto result = talk.output(patience);
   const auto id = hash_of(R"({"count":1,"words":"x"})");
@@ -370,16 +370,15 @@ TEST_F(agent, the_output_has_all_members_of_the_seed) {
 TEST_F(agent, a_body_may_return_a_value_or_nothing) {
   const auto value = define_agent(
     *rt, "value",
-    [](context, session<int>, input<int>, responder<int>) -> task<double> {
-      co_return 0.5;
-    },
-    with_session_store(store));
+    [](context, agent_session<int>, input<int>,
+       responder<int>) -> task<double> { co_return 0.5; },
+    with_snapshot_store(store));
   const auto none = define_agent(
     *rt, "none",
-    [](context, session<int>, input<int>, responder<int>) -> task<> {
+    [](context, agent_session<int>, input<int>, responder<int>) -> task<> {
       co_return;
     },
-    with_session_store(store));
+    with_snapshot_store(store));
   EXPECT_EQ(
     to_json_text(
       value.stream_bidi(with_session_id("s"), with_init(4)).output(patience)),

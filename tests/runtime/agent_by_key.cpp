@@ -21,7 +21,7 @@ TEST_F(agent, a_tool_gets_a_snapshot_by_key) {
   const auto notes = define_kept_notes();
   const auto made
     = finish(notes.stream_bidi(with_session_id("mine")), texts{"a", "b"});
-  const auto found = ask_store("/session-store/notes/getSnapshot",
+  const auto found = ask_store("/snapshot-store/notes/getSnapshot",
                                {{"snapshotId", made.snapshot_ids.at(1).str()}});
   EXPECT_EQ(found.at("id"), made.snapshot_ids.at(1).str());
   EXPECT_EQ(found.at("parentId"), made.snapshot_ids.at(0).str());
@@ -34,7 +34,7 @@ TEST_F(agent, a_tool_gets_a_snapshot_by_key) {
   EXPECT_LT(caf::make_timestamp() - made_at, patience);
   EXPECT_FALSE(found.contains("orphaned"));
   EXPECT_EQ(code_from([&] {
-              ask_store("/session-store/notes/getSnapshot",
+              ask_store("/snapshot-store/notes/getSnapshot",
                         {{"snapshotId", "unknown"}});
             }),
             errc::not_found);
@@ -44,7 +44,7 @@ TEST_F(agent, what_cannot_be_defined_whole_is_not_defined) {
   const auto count = [&] { return rt->actions().size(); };
   (void)ai::define_chat_agent(
     *rt, "x",
-    [](context, ai::session<nothing>, input<ai::conversation_input>,
+    [](context, ai::chat_session<nothing>, input<ai::conversation_input>,
        ai::responder<nothing>) -> task<> { co_return; },
     with_snapshot_store(store));
   const auto before = count();
@@ -79,7 +79,7 @@ TEST_F(agent, a_tool_gets_a_session_by_key) {
 
 TEST_F(agent, a_session_that_is_ahead_of_its_snapshot_shows_both) {
   const auto notes = define_agent(
-    *rt, "notes", take_notes, with_session_store(store),
+    *rt, "notes", take_notes, with_snapshot_store(store),
     with_snapshot_callback(
       [](const snapshot_context<notebook>& x) { return x.turn_index() == 0; }));
   finish(notes.stream_bidi(with_session_id("mine")), texts{"a", "b"});
@@ -104,14 +104,14 @@ TEST_F(agent, only_an_agent_with_a_store_has_actions_on_it) {
   define_notes("kept");
   define_agent(*rt, "loose", take_notes);
   EXPECT_EQ(keys_of(*rt), (texts{"/agent/kept", "/agent/loose",
-                                 "/session-store/kept/getSession",
-                                 "/session-store/kept/getSnapshot",
-                                 "/session-store/kept/listSnapshots"}));
+                                 "/snapshot-store/kept/getSession",
+                                 "/snapshot-store/kept/getSnapshot",
+                                 "/snapshot-store/kept/listSnapshots"}));
 }
 
 TEST_F(agent, a_descriptor_says_what_goes_in_and_out) {
   const auto notes
-    = define_agent(*rt, "notes", take_notes, with_session_store(store),
+    = define_agent(*rt, "notes", take_notes, with_snapshot_store(store),
                    with_description("Takes notes."));
   const auto found = rt->find_action("/agent/notes");
   ASSERT_TRUE(found);
@@ -130,7 +130,7 @@ TEST_F(agent, a_descriptor_says_what_goes_in_and_out) {
 TEST_F(agent, a_json_client_talks_to_an_agent) {
   define_kept_notes();
   texts chunks;
-  const auto result = rt->run(
+  const auto result = rt->run_action(
     "/agent/notes", {json("a"), json("b")},
     [&](const json& x) { chunks.push_back(x.get<std::string>()); },
     with_session_id("mine"),

@@ -28,7 +28,7 @@ std::string answer_to(const std::string& text) {
   auto talk = agent.stream_bidi();
   talk.send_text(text);
   std::string result;
-  for (const auto& x : talk.receive())
+  for (const auto& x : talk.responses())
     if (x.chunk && !x.chunk->aggregated)
       result += x.chunk->text();
   talk.close();

@@ -146,8 +146,8 @@ TEST_F(chat_agent, the_init_can_be_seen_by_the_body) {
     {});
   EXPECT_EQ(with.state.custom, (notebook{7, ""}));
   const auto id = without.snapshot_ids.at(0).str();
-  const auto json_init
-    = rt->run("/agent/chat", {}, {}, with_init(json{{"snapshotId", id}}));
+  const auto json_init = rt->run_action("/agent/chat", {}, {},
+                                        with_init(json{{"snapshotId", id}}));
   EXPECT_EQ(json_init.at("state").at("custom").at("words"), id);
   const auto chosen = say(
     looking.stream_bidi(with_snapshot_id(without.snapshot_ids.at(0))), {});
@@ -157,8 +157,8 @@ TEST_F(chat_agent, the_init_can_be_seen_by_the_body) {
 TEST_F(chat_agent, tools_find_the_session_by_its_type) {
   const auto tool = rt->define_bidi_flow(
     "tool", [](context ctx, input<int> in, output<int>) -> task<int> {
-      EXPECT_FALSE(ctx.session<ai::session<phase>>());
-      EXPECT_FALSE(ctx.session<session<notebook>>());
+      EXPECT_FALSE(ctx.session<ai::chat_session<phase>>());
+      EXPECT_FALSE(ctx.session<agent_session<notebook>>());
       const auto sess = ctx.session<chat_session>();
       if (!sess)
         co_return -1;
@@ -229,9 +229,9 @@ TEST_F(chat_agent, a_streamed_artifact_is_in_the_snapshot_of_its_turn) {
   const auto painting = ai::define_chat_agent(
     *rt, "chat",
     [](context, chat_session, chat_input in, chat_responder out) -> task<> {
-      while (const auto said = co_await in.next()) {
+      while (const auto input = co_await in.next()) {
         co_await out.send_artifact("picture", ai::part::text("of"),
-                                   said->messages.at(0).content.at(0));
+                                   input->messages.at(0).content.at(0));
         co_await out.end_turn();
       }
     },
@@ -251,9 +251,9 @@ TEST_F(chat_agent, a_snapshot_is_told_of_before_the_end_of_its_turn) {
   auto talk = chat.stream_bidi();
   for (const auto* text : {"a", "b"}) {
     talk.send_text(text);
-    texts heard;
-    for (const auto& x : talk.receive(patience)) {
-      heard.push_back(x.chunk ? "chunk" : x.end_turn ? "end" : "snapshot");
+    texts received;
+    for (const auto& x : talk.responses(patience)) {
+      received.push_back(x.chunk ? "chunk" : x.end_turn ? "end" : "snapshot");
       if (x.snapshot_created) {
         const auto found = snapshot_of(x.snapshot_created);
         EXPECT_EQ(found.at("state").at("messages").back().at("content"),
@@ -261,7 +261,7 @@ TEST_F(chat_agent, a_snapshot_is_told_of_before_the_end_of_its_turn) {
           << "it is stored already";
       }
     }
-    EXPECT_EQ(heard, (texts{"chunk", "snapshot", "end"}));
+    EXPECT_EQ(received, (texts{"chunk", "snapshot", "end"}));
   }
 }
 
@@ -287,13 +287,13 @@ TEST_F(chat_agent, a_loop_may_be_left_at_the_end_of_the_turn) {
   auto talk = chat.stream_bidi();
   for (const auto* text : {"a", "b", "c"}) {
     talk.send_text(text);
-    texts heard;
-    for (const auto& x : talk.receive(patience)) {
+    texts received;
+    for (const auto& x : talk.responses(patience)) {
       if (x.end_turn)
         break;
-      heard.push_back(x.chunk.value().text());
+      received.push_back(x.chunk.value().text());
     }
-    EXPECT_EQ(heard, texts{"re: "s + text});
+    EXPECT_EQ(received, texts{"re: "s + text});
   }
 }
 
@@ -309,16 +309,16 @@ TEST_F(chat_agent, leaving_a_loop_early_loses_nothing) {
   auto talk = counting.stream_bidi();
   for (int turn = 0; turn < 3; ++turn) {
     talk.send_text("count");
-    texts heard;
+    texts received;
     for (int pieces = 1; pieces <= 2; ++pieces)
-      for (int left = 2; const auto& x : talk.receive(patience)) {
-        heard.push_back(x.chunk.value().text());
+      for (int left = 2; const auto& x : talk.responses(patience)) {
+        received.push_back(x.chunk.value().text());
         if (--left == 0)
           break;
       }
     for (const auto& x : hear(talk))
-      heard.push_back(x.end_turn ? "end" : x.chunk.value().text());
-    EXPECT_EQ(heard, (texts{"0", "1", "2", "3", "4", "end"}));
+      received.push_back(x.end_turn ? "end" : x.chunk.value().text());
+    EXPECT_EQ(received, (texts{"0", "1", "2", "3", "4", "end"}));
   }
 }
 

@@ -285,18 +285,18 @@ TEST_F(chat_agent_snapshots, a_json_client_begins_with_a_snapshot_or_a_state) {
   const auto made = say(chat.stream_bidi(), {"a"});
   const auto input
     = to_json(ai::conversation_input{std::vector{ai::user_text("b")}});
-  texts heard;
-  const auto by_id = rt->run(
+  texts received;
+  const auto by_id = rt->run_action(
     "/agent/chat", {input},
-    [&](const json& x) { heard.push_back(x.begin().key()); },
+    [&](const json& x) { received.push_back(x.begin().key()); },
     with_init(json{{"snapshotId", made.snapshot_ids.at(0).str()}}));
   const auto by_state
-    = rt->run("/agent/chat", {input}, {},
-              with_init(json{{"state", to_json(made.state)}}));
+    = rt->run_action("/agent/chat", {input}, {},
+                     with_init(json{{"state", to_json(made.state)}}));
   EXPECT_EQ(by_id.at("state"), by_state.at("state"));
   EXPECT_EQ(by_id.at("state").at("messages").size(), 4u);
   EXPECT_EQ(by_id.at("sessionId"), made.session_id.str());
-  EXPECT_EQ(heard, (texts{"chunk", "snapshotCreated"}));
+  EXPECT_EQ(received, (texts{"chunk", "snapshotCreated"}));
 }
 
 TEST_F(chat_agent_snapshots, a_misspelt_member_begins_no_new_conversation) {
@@ -319,8 +319,9 @@ TEST_F(chat_agent_snapshots, a_misspelt_member_begins_no_new_conversation) {
     << "what it keeps is a struct of its own";
   for (const auto* action : {"getSnapshot", "listSnapshots"})
     EXPECT_EQ(code_from([&] {
-                (void)rt->run("/snapshot-store/chat/"s + action,
-                              {json{{"snapshotId", id}, {"sessionID", "s"}}});
+                (void)rt->run_action(
+                  "/snapshot-store/chat/"s + action,
+                  {json{{"snapshotId", id}, {"sessionID", "s"}}});
               }),
               errc::invalid_argument)
       << action;

@@ -86,12 +86,12 @@ struct a_conversation
     return define_keeping_memo();
   }
 
-  tertulia::open opening(const memo_agent& agent) {
+  tertulia::open_request opening(const memo_agent& agent) {
     auto result = agent.opening_for(chunk_sink{}, with_session_id("s"));
     if (std::get<event>(GetParam()) == event::deadline)
       result.options.deadline = 10s;
     switch (std::get<moment>(GetParam())) {
-      case moment::opening: kept.hang_next<get_session>(1); break;
+      case moment::opening: kept.hang_next<get_session_request>(1); break;
       case moment::waiting_for_credit: result.options.chunk_window = 0; break;
       case moment::waiting_for_credit_at_its_turn_end:
         result.options.chunk_window = 1;
@@ -106,11 +106,11 @@ struct a_conversation
       case moment::opening:
       case moment::idle: break;
       case moment::waiting_for_the_session:
-        kept.hang_next<save_session>(1);
+        kept.hang_next<save_session_request>(1);
         client.send("now");
         break;
       case moment::waiting_for_the_store:
-        kept.hang_next<save_snapshot>(1);
+        kept.hang_next<save_snapshot_request>(1);
         client.send("now");
         break;
       case moment::waiting_for_credit:
@@ -119,7 +119,7 @@ struct a_conversation
         break;
       case moment::ending:
         say(client, "now");
-        kept.hang_next<save_snapshot>(1);
+        kept.hang_next<save_snapshot_request>(1);
         client.close();
         break;
     }
@@ -134,9 +134,9 @@ TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
   const auto stored = store_before(agent);
   memo_client client{system, rt->front_desk(), opening(agent)};
   run();
-  ASSERT_EQ(client.heard().open.has_value(), when != moment::opening);
+  ASSERT_EQ(client.received().open.has_value(), when != moment::opening);
   reach(client);
-  ASSERT_EQ(client.heard().ends, 0u);
+  ASSERT_EQ(client.received().ends, 0u);
 
   std::optional<memo_client> other;
   switch (what) {
@@ -155,21 +155,21 @@ TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
   run();
 
   if (what == event::client_dies) {
-    EXPECT_EQ(client.heard().ends, 0u);
+    EXPECT_EQ(client.received().ends, 0u);
   } else if (when == moment::opening) {
-    EXPECT_EQ(code_of(client.heard().refused), code_of_event(what));
-    EXPECT_EQ(client.heard().ends, 0u);
+    EXPECT_EQ(code_of(client.received().refused), code_of_event(what));
+    EXPECT_EQ(client.received().ends, 0u);
   } else {
-    ASSERT_EQ(client.heard().ends, 1u);
+    ASSERT_EQ(client.received().ends, 1u);
     EXPECT_EQ(client.code(), code_of_event(what));
-    EXPECT_EQ(client.heard().gaps, 0u);
+    EXPECT_EQ(client.received().gaps, 0u);
   }
 
   if (other) {
-    ASSERT_TRUE(other->heard().open)
-      << to_status(other->heard().refused).message();
-    const auto error = when == moment::opening ? client.heard().refused
-                                               : client.heard().end->reason;
+    ASSERT_TRUE(other->received().open)
+      << to_status(other->received().refused).message();
+    const auto error = when == moment::opening ? client.received().refused
+                                               : client.received().end->reason;
     EXPECT_EQ(to_status(error).message(),
               "another invocation took over the session");
     EXPECT_EQ(extra_actors(), 3u); // two clients and a connection

@@ -36,20 +36,20 @@ snapshot_store::behavior_type lying_store(snapshot_store::pointer) {
     return result;
   };
   return {
-    [](const save_snapshot&) -> caf::result<saved_snapshot> {
+    [](const save_snapshot_request&) -> caf::result<save_result> {
       return fail(errc::unimplemented, "it only lies");
     },
-    [=](const get_snapshot&) { return lie(); },
-    [=](const restore_snapshot&) { return lie(); },
-    [](const list_snapshots&) { return snapshot_page{}; },
-    [=](const get_session&) {
+    [=](const get_snapshot_request&) { return lie(); },
+    [=](const restore_snapshot_request&) { return lie(); },
+    [](const list_snapshots_request&) { return snapshot_page{}; },
+    [=](const get_session_request&) {
       stored_session result;
       result.info.head = 1;
       result.head = lie();
       result.content = result.head.content;
       return result;
     },
-    [](const save_session&) { return session_info{}; },
+    [](const save_session_request&) { return session_info{}; },
   };
 }
 
@@ -57,12 +57,12 @@ snapshot_store::behavior_type lying_store(snapshot_store::pointer) {
 
 TEST_F(conversation_faults, a_damaged_snapshot_is_data_loss_and_no_session) {
   const auto lying = system.spawn<caf::hidden>(lying_store);
-  const auto agent = define_memo(with_session_store(lying));
+  const auto agent = define_memo(with_snapshot_store(lying));
   auto by_session = open(agent, with_session_id("s"));
   auto by_snapshot = open(agent, with_snapshot_id("x"));
   for (const auto* client : {&by_session, &by_snapshot}) {
-    EXPECT_FALSE(client->heard().open);
-    EXPECT_EQ(code_of(client->heard().refused), errc::data_loss);
+    EXPECT_FALSE(client->received().open);
+    EXPECT_EQ(code_of(client->received().refused), errc::data_loss);
   }
   EXPECT_EQ(extra_actors(), 2u);
 }
@@ -71,10 +71,10 @@ TEST_F(conversation_faults, a_session_id_that_cannot_be_shown_is_refused) {
   const auto agent = define_memo();
   for (const auto& id : {std::string{"\xff"}, std::string{"a\0b", 3}}) {
     auto client = open(agent, with_session_id(id));
-    EXPECT_FALSE(client.heard().open);
-    EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument);
+    EXPECT_FALSE(client.received().open);
+    EXPECT_EQ(code_of(client.received().refused), errc::invalid_argument);
   }
-  EXPECT_FALSE(ask<session_page>(list_sessions{})->sessions.size() > 0);
+  EXPECT_FALSE(ask<session_page>(list_sessions_request{})->sessions.size() > 0);
 }
 
 TEST_F(conversation_faults, a_body_that_throws_loses_its_turn_only) {
@@ -83,16 +83,16 @@ TEST_F(conversation_faults, a_body_that_throws_loses_its_turn_only) {
     auto client = open(agent, with_session_id("s"));
     say(client, "one");
     client.send("throw");
-    ASSERT_EQ(client.heard().ends, 1u);
+    ASSERT_EQ(client.received().ends, 1u);
     EXPECT_EQ(client.code(), errc::permission_denied);
-    EXPECT_EQ(client.heard().turns, 1u);
+    EXPECT_EQ(client.received().turns, 1u);
   }
   run();
   EXPECT_TRUE(all_gone());
   EXPECT_EQ(extra_actors(), 0u);
   EXPECT_EQ(records_of(agent, "s").size(), 1u);
   auto again = open(agent, with_session_id("s"));
-  ASSERT_TRUE(again.heard().open);
+  ASSERT_TRUE(again.received().open);
   say(again, "two");
   EXPECT_EQ(said_in(agent, "s"), (texts{"one", "two"}));
 }
@@ -128,25 +128,25 @@ TEST_F(conversation_faults, a_callback_that_throws_fails_its_turn) {
   auto client = open(agent, with_session_id("s"));
   say(client, "one");
   client.send("two");
-  ASSERT_EQ(client.heard().ends, 1u);
+  ASSERT_EQ(client.received().ends, 1u);
   EXPECT_EQ(client.code(), errc::out_of_range);
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().turns, 1u);
   EXPECT_TRUE(all_gone());
   EXPECT_EQ(records_of(agent, "s").size(), 1u);
 }
 
 TEST_F(conversation_faults, a_store_that_is_dead_is_unavailable) {
   failing_store mortal{system};
-  const auto agent = define_keeping_memo(with_session_store(mortal.store()));
+  const auto agent = define_keeping_memo(with_snapshot_store(mortal.store()));
   auto client = open(agent, with_session_id("s"));
   say(client, "one");
   caf::anon_send_exit(mortal.store(), caf::exit_reason::kill);
   client.send("two");
-  ASSERT_EQ(client.heard().ends, 1u);
+  ASSERT_EQ(client.received().ends, 1u);
   EXPECT_EQ(client.code(), errc::unavailable);
   EXPECT_TRUE(all_gone());
   auto later = open(agent, with_session_id("s"));
-  EXPECT_EQ(code_of(later.heard().refused), errc::unavailable);
+  EXPECT_EQ(code_of(later.received().refused), errc::unavailable);
   EXPECT_EQ(extra_actors(), 3u) << "two clients and the store behind";
 }
 
@@ -154,24 +154,24 @@ TEST_F(conversation_faults, a_killed_supervisor_is_unavailable_at_once) {
   const auto agent = define_keeping_memo();
   auto client = open(agent, with_session_id("s"));
   say(client, "one");
-  kept.hang_next<save_snapshot>(1);
+  kept.hang_next<save_snapshot_request>(1);
   client.send("two");
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   kill(store);
-  ASSERT_EQ(client.heard().ends, 1u);
+  ASSERT_EQ(client.received().ends, 1u);
   EXPECT_EQ(client.code(), errc::unavailable);
   EXPECT_TRUE(all_gone());
 }
 
 TEST_F(conversation_faults, a_state_that_cannot_be_kept_opens_no_session) {
   const auto agent = define_memo();
-  kept.fail_next<save_session>(1, errc::resource_exhausted);
+  kept.fail_next<save_session_request>(1, errc::resource_exhausted);
   const memo given{{"given"}};
   auto refused = open(agent, with_session_id("s"), with_init(given));
-  EXPECT_FALSE(refused.heard().open);
-  EXPECT_EQ(code_of(refused.heard().refused), errc::resource_exhausted);
+  EXPECT_FALSE(refused.received().open);
+  EXPECT_EQ(code_of(refused.received().refused), errc::resource_exhausted);
   auto client = open(agent, with_session_id("s"), with_init(given));
-  ASSERT_TRUE(client.heard().open);
+  ASSERT_TRUE(client.received().open);
   EXPECT_EQ(said_in(agent, "s"), given.said);
 }
 
@@ -206,13 +206,13 @@ TEST_F(conversation_faults, a_client_of_many_conversations_remembers_none) {
 TEST_F(conversation_faults,
        a_store_that_dies_of_a_save_is_waited_for_no_longer) {
   failing_store mortal{system};
-  const auto agent = define_keeping_memo(with_session_store(mortal.store()));
+  const auto agent = define_keeping_memo(with_snapshot_store(mortal.store()));
   auto client = open(agent, with_session_id("s"));
-  mortal.die_next<save_snapshot>();
+  mortal.die_next<save_snapshot_request>();
   client.send("one");
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(30s);
-  ASSERT_EQ(client.heard().ends, 1u);
+  ASSERT_EQ(client.received().ends, 1u);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
   EXPECT_TRUE(all_gone());
   EXPECT_EQ(extra_actors(), 2u) << "the client and the store behind";
@@ -230,7 +230,7 @@ TEST_F(conversation_faults, a_responder_killed_at_any_step_takes_no_end_along) {
     for (int i = 0; i < steps; ++i)
       sched.try_run_once();
     kill(actors.responder);
-    ASSERT_EQ(client.heard().ends, 1u) << steps;
+    ASSERT_EQ(client.received().ends, 1u) << steps;
     if (client.code() == errc::ok) {
       EXPECT_EQ(client.output().output, 1);
       ++finished;
@@ -249,7 +249,7 @@ TEST_F(conversation_faults, an_answer_after_the_end_changes_nothing) {
   const auto agent = define_keeping_memo();
   auto first = open(agent, with_session_id("s"));
   say(first, "one");
-  kept.hang_next<save_snapshot>(1);
+  kept.hang_next<save_snapshot_request>(1);
   first.send("two");
   first.cancel();
   ASSERT_EQ(first.code(), errc::cancelled);
@@ -258,7 +258,7 @@ TEST_F(conversation_faults, an_answer_after_the_end_changes_nothing) {
   kept.answer_hung(); // a head that has moved is not overwritten
   run();
   say(second, "four");
-  EXPECT_EQ(first.heard().ends, 1u);
+  EXPECT_EQ(first.received().ends, 1u);
   EXPECT_EQ(said_in(agent, "s"), (texts{"one", "two", "three", "four"}));
   const auto records = records_of(agent, "s");
   ASSERT_EQ(records.size(), 3u);

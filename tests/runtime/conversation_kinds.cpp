@@ -26,10 +26,9 @@ struct conversation_kinds : faulty_conversations {
     return ai::define_session_flow(
       *rt, "flow",
       [](context ctx, flow_session mine, flow_responder) -> task<> {
-        co_await mine.run(ctx,
-                          [](context, const ai::conversation_input&) -> task<> {
-                            co_return;
-                          });
+        co_await mine.run_turns(
+          ctx,
+          [](context, const ai::conversation_input&) -> task<> { co_return; });
       },
       with_snapshot_store(store));
   }
@@ -44,7 +43,8 @@ struct conversation_kinds : faulty_conversations {
   }
 
   ai::message_log log_of(const std::string& key) {
-    const auto found = ask<stored_session>(get_session{{key, session_id{"s"}}});
+    const auto found
+      = ask<stored_session>(get_session_request{{key, session_id{"s"}}});
     return found ? found->content.messages() : ai::message_log{};
   }
 
@@ -80,11 +80,11 @@ TEST_P(a_broken_save, fails_its_turn_and_the_next_invocation_goes_on) {
     ASSERT_EQ(records.size(), 1u);
 
     auto client = open(agent, with_session_id("s"));
-    kept.break_next<save_snapshot>(what);
+    kept.break_next<save_snapshot_request>(what);
     client.send(remark("broken"));
     if (what == store_fault::hangs)
       advance(30s);
-    ASSERT_EQ(client.heard().ends, 1u);
+    ASSERT_EQ(client.received().ends, 1u);
     EXPECT_EQ(client.code(), what == store_fault::hangs
                                ? errc::deadline_exceeded
                                : errc::unavailable);
@@ -96,7 +96,7 @@ TEST_P(a_broken_save, fails_its_turn_and_the_next_invocation_goes_on) {
     EXPECT_EQ(now[0].id, records[0].id);
 
     auto after = open(agent, with_session_id("s"));
-    ASSERT_TRUE(after.heard().open);
+    ASSERT_TRUE(after.received().open);
     after.send(remark("after"));
     after.close();
     ASSERT_EQ(after.code(), errc::ok);
@@ -131,14 +131,14 @@ TEST_P(a_live_conversation, refuses_another_one_until_it_is_taken_over) {
   with(GetParam(), [&](const auto& agent) {
     auto first = open(agent, with_session_id("s"));
     first.send(remark("one"));
-    ASSERT_EQ(first.heard().turns, 1u);
+    ASSERT_EQ(first.received().turns, 1u);
     auto second = open(agent, with_session_id("s"));
-    EXPECT_FALSE(second.heard().open);
-    EXPECT_EQ(code_of(second.heard().refused), errc::failed_precondition);
+    EXPECT_FALSE(second.received().open);
+    EXPECT_EQ(code_of(second.received().refused), errc::failed_precondition);
     auto third = open(agent, with_session_id("s"), with_take_over{});
-    ASSERT_EQ(first.heard().ends, 1u);
+    ASSERT_EQ(first.received().ends, 1u);
     EXPECT_EQ(first.code(), errc::cancelled);
-    ASSERT_TRUE(third.heard().open);
+    ASSERT_TRUE(third.received().open);
     third.send(remark("two"));
     third.close();
     ASSERT_EQ(third.code(), errc::ok);

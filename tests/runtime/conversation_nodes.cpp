@@ -33,9 +33,10 @@ struct conversation_nodes : ::testing::Test {
 
   template <class Response>
   auto conversation_of(const std::string& key) {
-    return ai::conversation_handle<phase, diary, Response>{
+    return detail::access::make<
+      ai::conversation_handle<phase, diary, Response>>(
       there.action<ai::conversation_init<diary>, ai::conversation_input,
-                   Response, ai::stream_chunk<phase>>(key)};
+                   Response, ai::stream_chunk<phase>>(key));
   }
 
   child_process server;
@@ -95,7 +96,7 @@ TEST_F(conversation_nodes, snapshot_notices_of_a_chat_agent_arrive) {
     for (const auto* word : {"cats", "dogs", "birds"}) {
       talk.send_text(word);
       std::vector<ai::stream_chunk<phase>> turn;
-      for (auto& x : talk.receive(patience))
+      for (auto& x : talk.responses(patience))
         turn.push_back(x);
       ASSERT_EQ(turn.size(), 4u);
       EXPECT_EQ(turn[0].status, (phase{"answering", 1}));
@@ -122,7 +123,7 @@ TEST_F(conversation_nodes, a_session_flow_tags_what_it_stores) {
   auto talk = turns.stream_bidi();
   talk.send_text("cats");
   snapshot_id seen;
-  for (auto& x : talk.receive(patience))
+  for (auto& x : talk.responses(patience))
     if (x.snapshot_created)
       seen = x.snapshot_created;
   ASSERT_FALSE(seen.empty());
@@ -143,7 +144,7 @@ TEST_F(conversation_nodes, json_is_enough_to_use_them) {
   EXPECT_EQ(output.at("sessionId"), "j");
   EXPECT_EQ(output.at("state").at("words"), json::array({"one"}));
   const auto find
-    = there.action<json, json, json, json>("/session-store/diary/getSnapshot");
+    = there.action<json, json, json, json>("/snapshot-store/diary/getSnapshot");
   auto question = find.stream_bidi();
   question.send(json{{"snapshotId", output.at("snapshotIds").at(0)}});
   question.close();
@@ -167,7 +168,7 @@ TEST_F(conversation_nodes, a_state_that_json_cannot_say_is_an_error) {
     = conversation_of<ai::agent_response<diary>>("/agent/forgetful");
   auto talk = forgetful.stream_bidi();
   talk.send_text("mad");
-  for ([[maybe_unused]] auto& x : talk.receive(patience))
+  for ([[maybe_unused]] auto& x : talk.responses(patience))
     ;
   talk.close();
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::invalid_argument);
@@ -185,7 +186,7 @@ TEST_F(conversation_nodes, a_conversation_that_fails_gives_its_state_back) {
     = conversation_of<ai::agent_response<diary>>("/agent/forgetful");
   auto talk = forgetful.stream_bidi();
   talk.send_text("hi");
-  for ([[maybe_unused]] auto& x : talk.receive(patience))
+  for ([[maybe_unused]] auto& x : talk.responses(patience))
     ;
   talk.cancel();
   const auto error = error_of([&] { return talk.output(patience); });
@@ -204,7 +205,7 @@ TEST_F(conversation_nodes, a_flow_of_another_process_works_on_the_session) {
   const auto store = spawn_memory_store(system);
   const auto own = define_agent(
     here, "own",
-    [helper](context ctx, session<diary> mine, input<std::string> in,
+    [helper](context ctx, agent_session<diary> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
       auto talk = co_await helper.open(ctx);
       int count = 0;
@@ -219,7 +220,7 @@ TEST_F(conversation_nodes, a_flow_of_another_process_works_on_the_session) {
       co_await talk.output();
       co_return count;
     },
-    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   {
     auto talk = own.stream_bidi(with_session_id("s"));
     for (const auto* word : {"there", "again"}) {
@@ -244,7 +245,7 @@ TEST_F(conversation_nodes,
     "/bidi-flow/readForCaller");
   const auto own = ai::define_chat_agent(
     here, "own",
-    [helper](context ctx, ai::session<diary> mine,
+    [helper](context ctx, ai::chat_session<diary> mine,
              input<ai::conversation_input> in,
              ai::responder<phase> out) -> task<> {
       for (double mood = 2; co_await in.next(); mood = not_a_number) {
@@ -259,7 +260,7 @@ TEST_F(conversation_nodes,
   auto talk = own.stream_bidi();
   talk.send_text("hi");
   std::vector<ai::stream_chunk<phase>> turn;
-  for (auto& x : talk.receive(patience))
+  for (auto& x : talk.responses(patience))
     turn.push_back(x);
   ASSERT_EQ(turn.size(), 2u);
   EXPECT_EQ(turn[0].status, (phase{"read", 2}));
@@ -274,11 +275,11 @@ TEST_F(conversation_nodes, a_flow_of_another_process_triggers_snapshots) {
   const auto store = spawn_memory_store(system);
   const auto own = ai::define_chat_agent(
     here, "own",
-    [helper](context ctx, ai::session<diary> mine,
+    [helper](context ctx, ai::chat_session<diary> mine,
              input<ai::conversation_input> in,
              ai::responder<phase> out) -> task<> {
-      while (auto said = co_await in.next()) {
-        co_await mine.add_messages(said->messages);
+      while (auto input = co_await in.next()) {
+        co_await mine.add_messages(input->messages);
         auto talk = co_await helper.open(ctx);
         talk.close();
         const auto id = co_await talk.output();
@@ -290,7 +291,7 @@ TEST_F(conversation_nodes, a_flow_of_another_process_triggers_snapshots) {
   auto talk = own.stream_bidi();
   talk.send_text("hi");
   std::vector<ai::stream_chunk<phase>> turn;
-  for (auto& x : talk.receive(patience))
+  for (auto& x : talk.responses(patience))
     turn.push_back(x);
   ASSERT_EQ(turn.size(), 3u);
   EXPECT_FALSE(turn[0].snapshot_created.empty());

@@ -28,7 +28,7 @@ struct conversation_saves : faulty_conversations {
     record.parent = rule == append_rule::at_head ? record.sequence : 0;
     record.state = content.id();
     record.id = snapshot_id{record.state.str()};
-    return ask<saved_snapshot>(save_snapshot{record, content, rule})
+    return ask<save_result>(save_snapshot_request{record, content, rule})
       .has_value();
   }
 };
@@ -41,7 +41,7 @@ TEST_F(conversation_saves, a_save_that_fails_can_be_survived) {
   const auto agent
     = define_keeping_memo(with_save_failure(save_failure::is_reported));
   auto client = open(agent, with_session_id("s"));
-  kept.fail_next<save_snapshot>(1, errc::resource_exhausted);
+  kept.fail_next<save_snapshot_request>(1, errc::resource_exhausted);
   say(client, "one");
   EXPECT_TRUE(records_of(agent, "s").empty());
   say(client, "two");
@@ -68,12 +68,12 @@ TEST_F(conversation_saves, a_turn_that_was_not_saved_can_be_ended_again) {
   const auto agent = define_stubborn(on_failure::tries_again,
                                      with_snapshot_callback(snapshot_always{}));
   auto client = open(agent, with_session_id("s"), with_chunk_window(1));
-  kept.fail_next<save_snapshot>(3, errc::unavailable);
+  kept.fail_next<save_snapshot_request>(3, errc::unavailable);
   client.send("one");
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().turns, 1u);
   client.grant(1);
   client.send("two");
-  EXPECT_EQ(client.heard().turns, 2u);
+  EXPECT_EQ(client.received().turns, 2u);
   client.close();
   ASSERT_EQ(client.code(), errc::ok);
   EXPECT_EQ(client.output().output, 3);
@@ -90,9 +90,9 @@ TEST_F(conversation_saves, a_save_whose_answer_was_lost_is_found_again) {
       = define_stubborn(policy, with_snapshot_callback(snapshot_always{}));
     auto client = open(agent, with_session_id("s"));
     say(client, "one");
-    kept.lose_next<save_snapshot>(1, errc::unavailable);
+    kept.lose_next<save_snapshot_request>(1, errc::unavailable);
     // The store cannot be read at first, either.
-    kept.fail_next<get_session>(1, errc::unavailable);
+    kept.fail_next<get_session_request>(1, errc::unavailable);
     say(client, "two");
     say(client, "three");
     client.close();
@@ -122,7 +122,7 @@ TEST_F(conversation_saves, a_head_that_somebody_else_has_moved_is_told_apart) {
     codes.clear();
     auto client = open(agent, with_session_id(name));
     say(client, "one");
-    kept.fail_next<save_snapshot>(1, errc::unavailable);
+    kept.fail_next<save_snapshot_request>(1, errc::unavailable);
     client.send("two");
     // That state was not stored, and then another writer is faster.
     ASSERT_TRUE(save_of_another(agent, name, content, append_rule::at_head));
@@ -139,7 +139,7 @@ TEST_F(conversation_saves, the_same_state_behind_another_parent_is_not_ours) {
                                      with_snapshot_callback(snapshot_always{}));
   auto client = open(agent, with_session_id("s"));
   say(client, "one");
-  kept.fail_next<save_snapshot>(1, errc::unavailable);
+  kept.fail_next<save_snapshot_request>(1, errc::unavailable);
   client.send("two");
   const auto content = state::plain(payload::of(memo{{"one", "two"}}));
   ASSERT_TRUE(save_of_another(agent, "s", content, append_rule::anywhere));
@@ -161,13 +161,13 @@ TEST_F(conversation_saves, no_runtime_overwrites_what_another_one_has_saved) {
     auto first = open(here, with_session_id("s"));
     memo_client second{system, other.front_desk(), opening};
     run();
-    ASSERT_TRUE(first.heard().open);
-    ASSERT_TRUE(second.heard().open);
+    ASSERT_TRUE(first.received().open);
+    ASSERT_TRUE(second.received().open);
     say(first, text);
     if (text != "pass")
       all.push_back(text);
     second.send(text == "pass" ? text : text + " again");
-    ASSERT_EQ(second.heard().ends, 1u) << text;
+    ASSERT_EQ(second.received().ends, 1u) << text;
     EXPECT_EQ(second.code(), errc::aborted) << text;
     EXPECT_EQ(said_in(here, "s"), all);
     first.close();
@@ -182,7 +182,7 @@ TEST_F(conversation_saves, no_runtime_overwrites_what_another_one_has_saved) {
     EXPECT_EQ(third.code(), errc::ok) << text;
   }
   const auto found = ask<stored_session>(
-    get_session{session_ref{here.info().key, session_id{"s"}}});
+    get_session_request{session_ref{here.info().key, session_id{"s"}}});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->info.next_turn, 6u);
   other.stop();
@@ -192,23 +192,23 @@ TEST_F(conversation_saves, no_runtime_overwrites_what_another_one_has_saved) {
 TEST_F(conversation_saves, a_change_whose_answer_was_lost_can_be_repeated) {
   const auto agent = define_stubborn(on_failure::tries_again);
   auto client = open(agent, with_session_id("s"));
-  kept.lose_next<save_session>(2, errc::unavailable);
-  kept.fail_next<save_session>(1, errc::unavailable);
+  kept.lose_next<save_session_request>(2, errc::unavailable);
+  kept.fail_next<save_session_request>(1, errc::unavailable);
   say(client, "one");
   EXPECT_EQ(said_in(agent, "s"), texts{"one!!!"});
   // More attempts than a session remembers.
-  kept.lose_next<save_session>(20, errc::unavailable);
+  kept.lose_next<save_session_request>(20, errc::unavailable);
   say(client, "two");
   EXPECT_EQ(said_in(agent, "s"),
             (texts{"one!!!", "two" + std::string(23, '!')}));
   // The state saved meanwhile by another writer is not one of them.
-  kept.lose_next<save_session>(1, errc::unavailable);
-  kept.hang_next<save_session>(1);
+  kept.lose_next<save_session_request>(1, errc::unavailable);
+  kept.hang_next<save_session_request>(1);
   client.send("three");
-  ASSERT_TRUE(
-    ask<session_info>(save_session{{agent.info().key, session_id{"s"}},
-                                   state::plain(payload::of(memo{{"else"}})),
-                                   2}));
+  ASSERT_TRUE(ask<session_info>(
+    save_session_request{{agent.info().key, session_id{"s"}},
+                         state::plain(payload::of(memo{{"else"}})),
+                         2}));
   kept.answer_hung();
   run();
   EXPECT_EQ(codes[codes.size() - 3], errc::unavailable);
@@ -221,7 +221,7 @@ TEST_F(conversation_saves, a_change_that_is_not_saved_holds_up_no_other) {
   const auto agent = define_stubborn(on_failure::tries_again,
                                      with_snapshot_callback(snapshot_always{}));
   auto client = open(agent, with_session_id("s"));
-  kept.fail_next<save_session>(1, errc::unavailable);
+  kept.fail_next<save_session_request>(1, errc::unavailable);
   say(client, "one");
   EXPECT_EQ(codes, (std::vector{errc::unavailable, errc::ok, errc::ok}));
   EXPECT_EQ(said_in(agent, "s"), texts{"one!"});
@@ -231,7 +231,7 @@ TEST_F(conversation_saves, a_change_that_is_not_saved_holds_up_no_other) {
 }
 
 TEST_F(conversation_saves, a_change_during_a_save_is_in_the_next_snapshot) {
-  using chat_session = ai::session<memo>;
+  using chat_session = ai::chat_session<memo>;
   const auto agent = ai::define_chat_agent(
     *rt, "busy",
     [&](context ctx, chat_session mine, input<ai::conversation_input> in,
@@ -249,12 +249,12 @@ TEST_F(conversation_saves, a_change_during_a_save_is_in_the_next_snapshot) {
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto client = open(agent, with_session_id("s"));
-  kept.hang_next<save_snapshot>(1);
+  kept.hang_next<save_snapshot_request>(1);
   client.send(ai::conversation_input{});
-  EXPECT_EQ(client.heard().turns, 0u);
+  EXPECT_EQ(client.received().turns, 0u);
   kept.answer_hung();
   run();
-  ASSERT_EQ(client.heard().turns, 1u);
+  ASSERT_EQ(client.received().turns, 1u);
   client.close();
   ASSERT_EQ(client.code(), errc::ok);
   const auto output = client.output();
@@ -279,17 +279,17 @@ TEST_F(conversation_saves, messages_replaced_during_a_save_stay_replaced) {
         const auto instead = ai::message_log{}.with(ai::user_text("new"));
         co_await mine.set_messages(instead);
       };
-      co_await when_all(mine.run(ctx, turn), replace());
+      co_await when_all(mine.run_turns(ctx, turn), replace());
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto client = open(flow, with_session_id("s"));
-  kept.hang_next<save_snapshot>(1);
+  kept.hang_next<save_snapshot_request>(1);
   client.send(ai::conversation_input{{ai::user_text("old")}});
-  EXPECT_EQ(client.heard().turns, 0u);
+  EXPECT_EQ(client.received().turns, 0u);
   advance(1s);
   kept.answer_hung();
   run();
-  ASSERT_EQ(client.heard().turns, 1u);
+  ASSERT_EQ(client.received().turns, 1u);
   client.close();
   ASSERT_EQ(client.code(), errc::ok);
   const auto output = client.output();
@@ -301,16 +301,16 @@ TEST_F(conversation_saves, a_body_cannot_go_on_when_its_store_keeps_silent) {
   const auto agent = define_stubborn(on_failure::tries_again,
                                      with_snapshot_callback(snapshot_always{}));
   auto client = open(agent, with_session_id("s"));
-  kept.hang_next<save_snapshot>(1);
+  kept.hang_next<save_snapshot_request>(1);
   client.send("one");
-  EXPECT_EQ(client.heard().ends, 0u);
+  EXPECT_EQ(client.received().ends, 0u);
   advance(30s);
-  ASSERT_EQ(client.heard().ends, 1u);
+  ASSERT_EQ(client.received().ends, 1u);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
   kept.answer_hung(); // not reported to the client
   run();
-  EXPECT_EQ(client.heard().turns, 0u);
-  EXPECT_EQ(client.heard().ends, 1u);
+  EXPECT_EQ(client.received().turns, 0u);
+  EXPECT_EQ(client.received().ends, 1u);
   EXPECT_EQ(codes.size(), 1 + most_failures);
   EXPECT_TRUE(all_gone());
   EXPECT_EQ(records_of(agent, "s").size(), 1u);

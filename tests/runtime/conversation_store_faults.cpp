@@ -71,8 +71,8 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
   const auto stored = store_before(agent);
 
   switch (what) {
-    case work::opening: break_next<get_session>(); break;
-    case work::restoring: break_next<restore_snapshot>(); break;
+    case work::opening: break_next<get_session_request>(); break;
+    case work::restoring: break_next<restore_snapshot_request>(); break;
     default: break;
   }
   const auto options = agent.opening_for(chunk_sink{}, with_session_id("s"));
@@ -87,35 +87,35 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
     case work::opening:
     case work::restoring:
       wait_out();
-      EXPECT_FALSE(client.heard().open);
-      EXPECT_EQ(code_of(client.heard().refused), expected());
-      EXPECT_EQ(client.heard().ends, 0u);
+      EXPECT_FALSE(client.received().open);
+      EXPECT_EQ(code_of(client.received().refused), expected());
+      EXPECT_EQ(client.received().ends, 0u);
       break;
     case work::change:
-      break_next<save_session>();
+      break_next<save_session_request>();
       client.send("lost");
       break;
     case work::iteration:
-      break_next<save_snapshot>();
+      break_next<save_snapshot_request>();
       client.send("iterate");
       break;
     case work::turn_end:
-      break_next<save_snapshot>();
+      break_next<save_snapshot_request>();
       client.send("lost");
       break;
     case work::turn_end_without_snapshot:
-      break_next<save_session>();
+      break_next<save_session_request>();
       client.send("pass"); // so that the end of the turn is saved next
       break;
     case work::invocation_end:
       say(client, "lost");
-      break_next<save_snapshot>();
+      break_next<save_snapshot_request>();
       client.close();
       break;
   }
-  if (client.heard().open) {
+  if (client.received().open) {
     wait_out();
-    ASSERT_EQ(client.heard().ends, 1u);
+    ASSERT_EQ(client.received().ends, 1u);
     EXPECT_EQ(client.code(), expected());
   }
   EXPECT_TRUE(all_left());

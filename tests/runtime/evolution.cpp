@@ -215,16 +215,16 @@ TEST_P(evolution, what_is_read_by_key_is_migrated) {
   {
     program now{*this};
     now.define_notes<memo>(each_turn, speak_english);
-    const auto found = now.rt->run<session_data<memo>>(
-      "/session-store/notes/getSession", session);
+    const auto found = now.rt->run_action<session_data<memo>>(
+      "/snapshot-store/notes/getSession", session);
     EXPECT_EQ(found.state, migrated);
     EXPECT_EQ(found.last_snapshot->state, migrated);
-    const auto one = now.rt->run<snapshot<memo>>(
-      "/session-store/notes/getSnapshot", snapshot_query{id});
+    const auto one = now.rt->run_action<snapshot<memo>>(
+      "/snapshot-store/notes/getSnapshot", snapshot_query{id});
     EXPECT_EQ(one.state, migrated);
     EXPECT_EQ(one.id, id);
-    const auto all = now.rt->run<std::vector<snapshot<memo>>>(
-      "/session-store/notes/listSnapshots", session);
+    const auto all = now.rt->run_action<std::vector<snapshot<memo>>>(
+      "/snapshot-store/notes/listSnapshots", session);
     ASSERT_EQ(all.size(), 1u);
     EXPECT_EQ(all[0].state, migrated);
   }
@@ -232,8 +232,8 @@ TEST_P(evolution, what_is_read_by_key_is_migrated) {
   stranger.define_notes<other::memo>();
   const auto read = [&](const char* what, const auto& question) {
     return error_of([&] {
-      (void)stranger.rt->run("/session-store/notes/" + std::string{what},
-                             {to_json(question)});
+      (void)stranger.rt->run_action(
+        "/snapshot-store/notes/" + std::string{what}, {to_json(question)});
     });
   };
   const words both{"app.memo", "app.other"};
@@ -266,13 +266,14 @@ TEST_P(evolution, migrations_that_lead_nowhere_are_refused_by_definitions) {
 }
 
 TEST_P(evolution, a_session_is_not_found_under_another_version) {
-  EXPECT_TRUE(detail::access::session_type<session<second::memo>>().ends_with(
-    " app.memo 2"));
   EXPECT_TRUE(
-    detail::access::session_type<ai::session<first::memo>>().ends_with(
+    detail::access::session_type<agent_session<second::memo>>().ends_with(
+      " app.memo 2"));
+  EXPECT_TRUE(
+    detail::access::session_type<ai::chat_session<first::memo>>().ends_with(
       " app.memo 1"));
-  EXPECT_EQ(detail::access::session_type<session<words_only>>(),
-            detail::type_name<session<words_only>>());
+  EXPECT_EQ(detail::access::session_type<agent_session<words_only>>(),
+            detail::type_name<agent_session<words_only>>());
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, evolution,

@@ -35,7 +35,7 @@ TEST_P(evolution, a_chat_agents_custom_value_is_migrated) {
   const auto branch = say(chat.stream_bidi(with_snapshot_id(oldest)), {"d"});
   EXPECT_EQ(branch.state.custom, (second::memo{{"a", "d"}, "en"}));
   EXPECT_EQ(told_of(branch.state.messages), (texts{"user: a", "user: d"}));
-  const auto one = now.rt->run<ai::agent_snapshot<second::memo>>(
+  const auto one = now.rt->run_action<ai::agent_snapshot<second::memo>>(
     "/snapshot-store/chat/getSnapshot", snapshot_query{oldest});
   EXPECT_EQ(one.state.custom, (second::memo{{"a"}, "en"}));
   EXPECT_EQ(now.snapshots("/agent/chat"),
@@ -91,7 +91,7 @@ TEST_P(evolution, a_session_flows_custom_value_is_migrated) {
   EXPECT_EQ(say(flow.stream_bidi(with_snapshot_id(next.snapshot_id)), {"c"})
               .state.custom,
             (second::memo{{"a", "b", "c"}, "en"}));
-  const auto one = now.rt->run<ai::session_flow_snapshot<second::memo>>(
+  const auto one = now.rt->run_action<ai::session_flow_snapshot<second::memo>>(
     "/snapshot-store/flow/getSnapshot", snapshot_query{oldest});
   EXPECT_EQ(one.state.custom, (second::memo{{"a"}, "en"}));
 }
@@ -108,8 +108,8 @@ TEST_P(evolution, a_migrated_state_is_kept_at_the_next_snapshot) {
   // without any input, and still the state differs from the one before
   const auto next = say(flow.stream_bidi(with_snapshot_id(oldest)), {});
   EXPECT_NE(next.snapshot_id, oldest);
-  const auto found = now.ask(
-    get_snapshot{{"/session-flow/flow", session_id{}, next.snapshot_id}});
+  const auto found = now.ask(get_snapshot_request{
+    {"/session-flow/flow", session_id{}, next.snapshot_id}});
   EXPECT_EQ(found.record.type, stored_type::of<second::memo>());
   EXPECT_EQ(
     say(flow.stream_bidi(with_snapshot_id(next.snapshot_id)), {}).snapshot_id,
@@ -125,7 +125,7 @@ TEST(remote_evolution, clients_get_what_was_migrated_and_hear_what_was_not) {
   const auto define = [&]<class Memo>(runtime& rt, std::type_identity<Memo>,
                                       const auto&... options) {
     return define_agent(rt, "notes", take_notes<Memo>,
-                        with_session_store(store), options...);
+                        with_snapshot_store(store), options...);
   };
   {
     runtime old{system};

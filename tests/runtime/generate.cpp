@@ -53,7 +53,7 @@ struct generate : generating {
 
   template <class Client>
   status_error to_error_code(const Client& client) {
-    const auto& reason = client.heard().end.value().reason;
+    const auto& reason = client.received().end.value().reason;
     return reason ? to_status(reason) : status_error{errc::ok, ""};
   }
 
@@ -68,7 +68,7 @@ TEST_F(generate, an_answer_without_tools_is_the_end) {
   answers(model_says(ai::part::text("Hello!")));
   ai::model_config config;
   config.temperature = 0.5;
-  const auto made = make(ai::with_system("Be brief."), ai::with_prompt("Hi"),
+  const auto made = make(ai::with_system("Be brief."), ai::with_user_text("Hi"),
                          ai::with_config(config));
   EXPECT_EQ(made.text(), "Hello!");
   EXPECT_EQ(made.iterations, 1u);
@@ -83,27 +83,27 @@ TEST_F(generate, an_answer_without_tools_is_the_end) {
 TEST_F(generate, what_the_user_says_comes_last_however_it_is_given) {
   const ai::message_log before{{ai::user_text("Hi"), ai::model_text("Yes?")}};
   answers(model_says(), model_says());
-  make(ai::with_prompt("A joke?"), ai::with_messages(before));
-  make(ai::with_messages(before), ai::with_prompt("A joke?"));
+  make(ai::with_user_text("A joke?"), ai::with_messages(before));
+  make(ai::with_messages(before), ai::with_user_text("A joke?"));
   const lines all{"user: Hi", "model: Yes?", "user: A joke?"};
-  EXPECT_EQ(heard(0), all);
-  EXPECT_EQ(heard(1), all);
+  EXPECT_EQ(received(0), all);
+  EXPECT_EQ(received(1), all);
 }
 
 TEST_F(generate, what_comes_is_heard_in_its_order) {
   answers(model_says(ai::part::text("So: "), asks("add", 1, 2)),
           model_says(ai::part::text("3")));
-  lines heard;
+  lines received;
   const auto write_down = [&](const ai::model_response_chunk& x) {
     for (const auto& part : x.content) {
       if (const auto* text = part.as_text())
-        heard.push_back(text->text);
+        received.push_back(text->text);
       if (const auto* done = part.as_response())
-        heard.push_back(done->name + '=' + to_json_text(done->output));
+        received.push_back(done->name + '=' + to_json_text(done->output));
     }
   };
   const auto made = stream(write_down, ai::with_tools(define_add()));
-  EXPECT_EQ(heard, (lines{"So: ", "add=3", "3"}));
+  EXPECT_EQ(received, (lines{"So: ", "add=3", "3"}));
   EXPECT_EQ(made.text(), "3");
   EXPECT_EQ(made.iterations, 2u);
 }
@@ -113,11 +113,11 @@ TEST_F(generate, what_was_not_streamed_is_heard_at_the_end_of_its_answer) {
   answers(model_says(ai::part::text("So: "), asks("add", 1, 2)),
           model_says(ai::part::text("3.")),
           model_says(ai::part::text(R"({"name":"soup","servings":4})")));
-  std::vector<ai::model_response_chunk> heard;
-  stream([&](auto x) { heard.push_back(std::move(x)); },
+  std::vector<ai::model_response_chunk> received;
+  stream([&](auto x) { received.push_back(std::move(x)); },
          ai::with_tools(define_add()), ai::with_repairs(1),
          ai::with_output_schema{schema_of<recipe>()});
-  EXPECT_EQ(lines_of(heard),
+  EXPECT_EQ(lines_of(received),
             (lines{R"(model: So:  add({"a":1,"b":2}))", "tool: add=3",
                    "model: 3.", R"(model: {"name":"soup","servings":4})"}))
     << "once each";
@@ -126,15 +126,15 @@ TEST_F(generate, what_was_not_streamed_is_heard_at_the_end_of_its_answer) {
 TEST_F(generate, who_hears_and_throws_ends_it) {
   answers(model_says(ai::part::text("a"), asks("add", 1, 2)),
           model_says(ai::part::text("b")), model_says(ai::part::text("c")));
-  int heard = 0;
+  int received = 0;
   const auto hear = [&](ai::model_response_chunk) -> task<> {
-    if (++heard == 2)
+    if (++received == 2)
       throw status_error{errc::out_of_range, "enough"};
     co_return;
   };
   stream(hear, ai::with_tools(define_add()));
   EXPECT_EQ(failure.code(), errc::out_of_range);
-  EXPECT_EQ(heard, 2);
+  EXPECT_EQ(received, 2);
   EXPECT_EQ(script->asked.size(), 1u);
 }
 
@@ -143,7 +143,7 @@ TEST_F(generate, what_tools_give_back_goes_to_the_model) {
   answers(model_says(ai::part::text("Wait."), asks("add", 1, 2, "x"),
                      asks("add", 3, 4, "y")),
           model_says(asks("add", 3, 7)), model_says(ai::part::text("10")));
-  const auto made = make(ai::with_prompt("1+2+3+4?"), ai::with_tools(add));
+  const auto made = make(ai::with_user_text("1+2+3+4?"), ai::with_tools(add));
   EXPECT_EQ(lines_of(made.messages),
             (lines{"user: 1+2+3+4?",
                    R"(model: Wait. addx({"a":1,"b":2}) addy({"a":3,"b":4}))",
@@ -153,7 +153,7 @@ TEST_F(generate, what_tools_give_back_goes_to_the_model) {
   EXPECT_EQ(made.usage.input_tokens, 30);
   EXPECT_EQ(made.usage.output_tokens, 3);
   EXPECT_EQ(made.usage.total_tokens, 33);
-  EXPECT_EQ(heard(1).size(), 3u);
+  EXPECT_EQ(received(1).size(), 3u);
   EXPECT_EQ(script->asked.at(2).tools,
             std::vector<ai::tool_definition>{add.definition()});
 }
@@ -164,8 +164,9 @@ TEST_F(generate, the_tools_of_one_answer_run_side_by_side) {
   const auto slow = define_slow();
   auto client = open_to([&](context ctx, input<int>, output<int>) //
                         -> task<std::string> {
-    const auto made = co_await ai::generate(ctx, model(), ai::with_tools(slow));
-    co_return made.text();
+    const auto result
+      = co_await ai::generate(ctx, model(), ai::with_tools(slow));
+    co_return result.text();
   });
   EXPECT_EQ(slow_left, 0);
   advance(1s);
@@ -177,7 +178,7 @@ TEST_F(generate, requests_that_nobody_could_tell_apart_get_references) {
   answers(model_says(asks("add", 1, 0), asks("add", 2, 0), asks("add", 3, 0)),
           model_says());
   make(ai::with_tools(define_add()));
-  EXPECT_EQ(heard(1).at(1), "tool: add=1 add#2=2 add#3=3");
+  EXPECT_EQ(received(1).at(1), "tool: add=1 add#2=2 add#3=3");
 }
 
 TEST_F(generate, what_goes_wrong_in_a_tool_goes_to_the_model) {
@@ -193,7 +194,7 @@ TEST_F(generate, what_goes_wrong_in_a_tool_goes_to_the_model) {
   const auto made = make(ai::with_tools(bad, define_add()));
   EXPECT_EQ(made.text(), "Sorry.");
   EXPECT_EQ(
-    heard(1).at(1),
+    received(1).at(1),
     R"(tool: bad={"error":{"code":"not_found","message":"no such sum"}} )"
     R"(unknown={"error":{"code":"not_found",)"
     R"("message":"there is no tool unknown"}} )"
@@ -210,7 +211,7 @@ TEST_F(generate, what_a_tool_has_not_said_itself_does_not_go_to_the_model) {
       });
   answers(model_says(asks("bad", 1, 2)), model_says(ai::part::text("Sorry.")));
   make(ai::with_tools(bad));
-  const auto told = heard(1).at(1);
+  const auto told = received(1).at(1);
   EXPECT_EQ(told.find("password"), std::string::npos);
   EXPECT_TRUE(told.starts_with(R"(tool: bad={"error":{"code":"internal",)"
                                R"("message":"an unexpected error: )"))
@@ -254,9 +255,10 @@ TEST_F(generate, an_answer_may_ask_for_so_many_tools_only) {
                      asks("add", 3, 0, "z")),
           model_says());
   make(ai::with_tools(define_add()), ai::with_max_tool_calls(2));
-  EXPECT_EQ(heard(1).at(1),
-            R"(tool: addx=1 addy=2 addz={"error":{"code":"resource_exhausted",)"
-            R"("message":"an answer may ask for 2 tools at most"}})");
+  EXPECT_EQ(
+    received(1).at(1),
+    R"(tool: addx=1 addy=2 addz={"error":{"code":"resource_exhausted",)"
+    R"("message":"an answer may request no more tools than 2 tools at most"}})");
 }
 
 TEST_F(generate, tools_that_are_required_are_so_once) {
@@ -298,7 +300,7 @@ TEST_F(generate, an_answer_can_be_a_value_of_a_type) {
   auto client
     = open_to([&](context ctx, input<int>, output<int>) -> task<recipe> {
         co_return co_await ai::generate<recipe>(ctx, model(),
-                                                ai::with_prompt("Soup?"));
+                                                ai::with_user_text("Soup?"));
       });
   EXPECT_EQ(client.output(), (recipe{"soup", 4}));
   EXPECT_EQ(script->asked.at(0).output_schema, schema_of<recipe>());
@@ -310,9 +312,9 @@ TEST_F(generate, an_answer_of_another_shape_is_refused_with_its_path) {
           model_says(ai::part::text("Soup for four.")));
   make(shape);
   EXPECT_EQ(failure.code(), errc::invalid_argument);
-  EXPECT_EQ(failure.message(), "the model's answer is not what was asked for: "
-                               "$.servings: expected an integer, found a "
-                               "string");
+  EXPECT_EQ(failure.message(),
+            "the answer of the model does not fit the schema: $.servings: "
+            "expected an integer, found a string");
   EXPECT_EQ(json::parse(failure.details()).at("path"), "$.servings");
   make(shape);
   EXPECT_EQ(failure.code(), errc::invalid_argument);
@@ -324,11 +326,12 @@ TEST_F(generate, a_model_can_be_told_what_is_wrong_with_its_answer) {
           model_says(ai::part::text("Soup.")),
           model_says(ai::part::text("Stew.")));
   const ai::with_output_schema shape{schema_of<recipe>()};
-  const auto made = make(shape, ai::with_prompt("What?"), ai::with_repairs(1));
+  const auto made
+    = make(shape, ai::with_user_text("What?"), ai::with_repairs(1));
   EXPECT_EQ(made.output.at("servings"), 4);
-  EXPECT_EQ(heard(1).size(), 3u);
-  EXPECT_TRUE(
-    heard(1).at(2).starts_with("user: That is not what was asked for: "));
+  EXPECT_EQ(received(1).size(), 3u);
+  EXPECT_TRUE(received(1).at(2).starts_with(
+    "user: The answer does not fit the schema: "));
   EXPECT_EQ(lines_of(made.messages),
             (lines{"user: What?", R"(model: {"name":"soup","servings":4})"}))
     << "nobody needs to see the wrong one";
@@ -339,13 +342,13 @@ TEST_F(generate, a_model_can_be_told_what_is_wrong_with_its_answer) {
 TEST_F(generate, a_correction_is_not_said_again_once_the_model_asks_for_tools) {
   answers(model_says(ai::part::text("Soup.")), model_says(asks("add", 1, 2)),
           model_says(ai::part::text(R"({"name":"soup","servings":3})")));
-  const auto made = make(ai::with_prompt("What?"), ai::with_repairs(1),
+  const auto made = make(ai::with_user_text("What?"), ai::with_repairs(1),
                          ai::with_tools(define_add()),
                          ai::with_output_schema{schema_of<recipe>()});
   EXPECT_EQ(made.output.at("servings"), 3);
-  EXPECT_EQ(heard(1).size(), 3u) << "what is wrong with it";
-  EXPECT_EQ(heard(2), (lines{"user: What?", R"(model: add({"a":1,"b":2}))",
-                             "tool: add=3"}));
+  EXPECT_EQ(received(1).size(), 3u) << "what is wrong with it";
+  EXPECT_EQ(received(2), (lines{"user: What?", R"(model: add({"a":1,"b":2}))",
+                                "tool: add=3"}));
 }
 
 } // namespace tertulia::test::generate_tests

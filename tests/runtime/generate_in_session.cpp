@@ -53,11 +53,11 @@ struct generate_in_session : generating {
       [=, this](context ctx, ai::flow_session<notebook> sess,
                 ai::flow_responder<nothing> out) -> task<> {
         const auto turn
-          = [&](context here, const ai::conversation_input&) -> task<> {
-          co_await ai::generate_stream(here, model(), out,
+          = [&](context inner, const ai::conversation_input&) -> task<> {
+          co_await ai::generate_stream(inner, model(), out,
                                        ai::with_session(sess), more...);
         };
-        co_await sess.run(ctx, turn);
+        co_await sess.run_turns(ctx, turn);
       },
       with_snapshot_store(store), with_client_states{});
   }
@@ -72,7 +72,7 @@ struct generate_in_session : generating {
   template <class Client>
   std::vector<lines> snapshots(const Client& client) {
     std::vector<lines> result;
-    for (const auto& x : client.heard().chunks)
+    for (const auto& x : client.received().chunks)
       if (x.snapshot_created) {
         json query;
         query["snapshotId"] = x.snapshot_created.str();
@@ -101,9 +101,9 @@ TEST_F(generate_in_session, the_session_has_what_was_said) {
                   "tool: add=3",  "model: 3",
                   "user: Thanks", "model: Bye"};
   EXPECT_EQ(lines_of(client.output().state.messages), all);
-  EXPECT_EQ(heard(2), lines(all.begin(), all.end() - 1));
+  EXPECT_EQ(received(2), lines(all.begin(), all.end() - 1));
   lines streamed;
-  for (const auto& x : client.heard().chunks)
+  for (const auto& x : client.received().chunks)
     if (x.chunk && x.chunk->role == ai::role::tool)
       streamed.push_back(
         to_json_text(x.chunk->content[0].as_response()->output));
@@ -113,7 +113,7 @@ TEST_F(generate_in_session, the_session_has_what_was_said) {
 TEST_F(generate_in_session, a_tool_changes_the_session) {
   const auto count = ai::define_tool(
     *rt, "count", "", [](ai::tool_context ctx, nothing) -> task<int> {
-      const auto sess = ctx.session<ai::session<notebook>>();
+      const auto sess = ctx.session<ai::chat_session<notebook>>();
       co_await sess->patch_custom([](notebook& x) { ++x.count; });
       const auto now = co_await sess->custom();
       co_return now.count;
@@ -157,14 +157,14 @@ TEST_F(generate_in_session, a_failure_leaves_no_request_without_response) {
     [&](context ctx, ai::flow_session<notebook> sess,
         ai::flow_responder<nothing>) -> task<> {
       const auto turn
-        = [&](context here, const ai::conversation_input&) -> task<> {
-        auto made = ai::generate(here, model(), ai::with_session(sess),
+        = [&](context inner, const ai::conversation_input&) -> task<> {
+        auto made = ai::generate(inner, model(), ai::with_session(sess),
                                  ai::with_tools(add, bad));
         const auto done = co_await as_expected(std::move(made));
         if (!done)
           co_await sess.add_messages(ai::model_text("Sorry."));
       };
-      co_await sess.run(ctx, turn);
+      co_await sess.run_turns(ctx, turn);
     });
   auto client = open(flow);
   say(client, "1+2?");
@@ -206,7 +206,7 @@ TEST_F(generate_in_session, wherever_a_turn_is_cancelled_the_history_is_whole) {
     client.post(ai::conversation_input{{ai::user_text("Add!")}});
     for (auto i = 0; i < steps && sched.has_job(); ++i)
       sched.run_once();
-    over = static_cast<int>(client.heard().turns);
+    over = static_cast<int>(client.received().turns);
     client.cancel();
     cancelled += over == 0 ? 1 : 0;
     for (const auto& asked : script->asked)
@@ -233,10 +233,10 @@ TEST_F(generate_in_session, a_tool_that_takes_its_time_delays_nobody_else) {
   auto other = open(flow);
   say(slow, "Take a second");
   say(other, "Hi");
-  EXPECT_EQ(slow.heard().turns, 0u);
-  EXPECT_EQ(other.heard().turns, 1u) << "without the clock being moved";
+  EXPECT_EQ(slow.received().turns, 0u);
+  EXPECT_EQ(other.received().turns, 1u) << "without the clock being moved";
   advance(1s);
-  EXPECT_EQ(slow.heard().turns, 1u);
+  EXPECT_EQ(slow.received().turns, 1u);
 }
 
 TEST_F(generate_in_session, what_another_program_left_open_is_closed) {
@@ -250,15 +250,15 @@ TEST_F(generate_in_session, what_another_program_left_open_is_closed) {
   say(client, "Well?");
   const auto gone = R"({"error":{"code":"aborted","message":"the tool was )"
                     R"(stopped before it was done"}})"s;
-  EXPECT_EQ(heard(0).at(2), "tool: addx=" + gone + " addy=" + gone);
-  EXPECT_EQ(heard(0).at(3), "user: Well?");
+  EXPECT_EQ(received(0).at(2), "tool: addx=" + gone + " addy=" + gone);
+  EXPECT_EQ(received(0).at(3), "user: Well?");
   client.close();
   EXPECT_EQ(client.output().state.messages.size(), 5u);
 }
 
 TEST_F(generate_in_session, messages_of_its_own_are_refused) {
   answers(model_says());
-  auto client = open(define_chat(ai::with_prompt("and this")));
+  auto client = open(define_chat(ai::with_user_text("and this")));
   say(client, "Hi");
   EXPECT_EQ(client.code(), errc::invalid_argument);
 }

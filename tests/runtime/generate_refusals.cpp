@@ -55,10 +55,10 @@ struct generate_refusals : generating {
             pieces.push_back(x.text());
           };
           *result = co_await ai::generate_stream(ctx, model, hear,
-                                                 ai::with_prompt("Well?"));
+                                                 ai::with_user_text("Well?"));
         });
     run();
-    EXPECT_FALSE(client.heard().end.value().reason);
+    EXPECT_FALSE(client.received().end.value().reason);
     return *result;
   }
 
@@ -95,10 +95,10 @@ TEST_F(generate_refusals, are_no_value) {
     = open_to([](context ctx, input<int>, output<int>) -> task<> {
         const unwilling_model model{"", R"({"good":true})"};
         static_cast<void>(co_await ai::generate<verdict>(
-          ctx, model, ai::with_prompt("Is it good?")));
+          ctx, model, ai::with_user_text("Is it good?")));
       });
   run();
-  const auto failure = to_status(client.heard().end.value().reason);
+  const auto failure = to_status(client.received().end.value().reason);
   EXPECT_EQ(failure.code(), errc::failed_precondition);
   EXPECT_TRUE(failure.message().ends_with(R"(: {"good":true})"));
 }

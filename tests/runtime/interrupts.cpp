@@ -33,8 +33,8 @@ struct interrupts : generating {
         if (x.amount > 10) {
           json question;
           question["pay"] = x.amount;
-          const auto said = co_await ctx.interrupt(question);
-          if (said != true)
+          const auto reply = co_await ctx.interrupt(question);
+          if (reply != true)
             throw status_error{errc::permission_denied, "not approved"};
         }
         paid.push_back(x.to);
@@ -77,7 +77,7 @@ struct interrupts : generating {
   template <class Client>
   std::vector<ai::part> questions(const Client& client) {
     std::vector<ai::part> result;
-    const auto& chunks = client.heard().chunks;
+    const auto& chunks = client.received().chunks;
     for (; seen < chunks.size(); ++seen)
       if (const auto& x = chunks[seen].chunk)
         for (auto& part : ai::interrupts_in(x->content))
@@ -97,7 +97,7 @@ struct interrupts : generating {
     auto client
       = open(rt->action("/session-flow/teller"), with_session_id("s"));
     client.send(to_json(ai::conversation_input{std::move(messages)}));
-    return to_status(client.heard().end.value().reason);
+    return to_status(client.received().end.value().reason);
   }
 
   managed_store store = spawn_memory_store(system);
@@ -111,7 +111,7 @@ struct interrupts : generating {
 TEST_F(interrupts, a_tool_that_asks_ends_the_turn_with_its_question) {
   auto client = begin();
   ask(client);
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().turns, 1u);
   const auto asked = questions(client);
   ASSERT_EQ(asked.size(), 2u);
   EXPECT_EQ(asked[0].as_request()->ref, "b");
@@ -129,8 +129,8 @@ TEST_F(interrupts, a_person_answers_in_place_of_the_tool_or_approves) {
   auto client = begin();
   ask(client);
   const auto asked = questions(client);
-  say(client, {ai::answer_to(asked.at(0), "paid by hand"),
-               ai::approval(asked.at(1), true)});
+  say(client,
+      {ai::answer_to(asked.at(0), "paid by hand"), ai::approval(asked.at(1))});
   EXPECT_EQ(paid, (lines{"Ann", "Cid"}));
   EXPECT_EQ(runs, 4) << "what was done is not done again";
   EXPECT_EQ(lines_of(end(client)),
@@ -141,7 +141,7 @@ TEST_F(interrupts, a_person_answers_in_place_of_the_tool_or_approves) {
                    R"(tool: paya="paid Ann" payb="paid by hand" )"
                    R"(payc="paid Cid" addd=3)",
                    "model: Done."}));
-  EXPECT_EQ(heard(1).size(), 3u);
+  EXPECT_EQ(received(1).size(), 3u);
   const auto& request = script->asked.at(1).messages.prefix(2).back();
   EXPECT_TRUE(ai::interrupts_in(request.content).empty());
   EXPECT_EQ(request.content[2].metadata.at("approvals").dump(), "[true]");
@@ -154,7 +154,7 @@ TEST_F(interrupts, what_an_approved_tool_adds_stands_behind_the_responses) {
   const auto note = ai::define_tool(
     *rt, "note", "", [](ai::tool_context ctx, nothing) -> task<int> {
       co_await ctx.interrupt("well?");
-      const auto mine = ctx.session<ai::session<nothing>>();
+      const auto mine = ctx.session<ai::chat_session<nothing>>();
       co_await mine->add_messages(ai::user_text("Noted."));
       co_return 1;
     });
@@ -170,8 +170,8 @@ TEST_F(interrupts, what_an_approved_tool_adds_stands_behind_the_responses) {
   auto question = asked.back().content.at(0);
   question.metadata["interrupt"] = "well?";
   client.send(to_json(ai::conversation_input{
-    {ai::approval(question, true), ai::user_text("and hurry")}}));
-  EXPECT_EQ(heard(1),
+    {ai::approval(question), ai::user_text("and hurry")}}));
+  EXPECT_EQ(received(1),
             (lines{"user: Note it", "model: noten(null)", "tool: noten=1",
                    "user: and hurry", "user: Noted."}));
 }
@@ -180,12 +180,11 @@ TEST_F(interrupts, what_a_person_refuses_goes_to_the_model) {
   auto client = begin();
   ask(client);
   const auto asked = questions(client);
-  say(client,
-      {ai::approval(asked.at(0), false), ai::approval(asked.at(1), false)});
+  say(client, {ai::refusal(asked.at(0)), ai::refusal(asked.at(1))});
   EXPECT_EQ(paid, lines{"Ann"});
   const auto no
     = R"({"error":{"code":"permission_denied","message":"not approved"}})"s;
-  EXPECT_EQ(heard(1).at(2),
+  EXPECT_EQ(received(1).at(2),
             R"(tool: paya="paid Ann" payb=)" + no + " payc=" + no + " addd=3");
   for (const auto& x : end(client))
     for (const auto& part : x.content)
@@ -196,16 +195,16 @@ TEST_F(interrupts, answers_can_come_one_by_one) {
   auto client = begin();
   ask(client);
   const auto asked = questions(client);
-  say(client, {ai::approval(asked.at(1), true), ai::user_text("and hurry")});
+  say(client, {ai::approval(asked.at(1)), ai::user_text("and hurry")});
   EXPECT_EQ(script->asked.size(), 1u) << "one question is open";
   const auto left = questions(client);
   ASSERT_EQ(left.size(), 1u);
   EXPECT_EQ(left[0], asked[0]);
   EXPECT_EQ(paid, (lines{"Ann", "Cid"}));
-  say(client, {ai::approval(left[0], true)});
+  say(client, {ai::approval(left[0])});
   EXPECT_EQ(paid, (lines{"Ann", "Cid", "Bob"}));
-  EXPECT_EQ(heard(1).size(), 4u);
-  EXPECT_EQ(heard(1).at(3), "user: and hurry") << "nothing is lost";
+  EXPECT_EQ(received(1).size(), 4u);
+  EXPECT_EQ(received(1).at(3), "user: and hurry") << "nothing is lost";
 }
 
 TEST_F(interrupts, who_goes_on_without_an_answer_declines) {
@@ -215,9 +214,9 @@ TEST_F(interrupts, who_goes_on_without_an_answer_declines) {
   EXPECT_EQ(paid, lines{"Ann"});
   const auto no = R"({"error":{"code":"cancelled","message":"the user has )"
                   R"(gone on without an answer to the tool's question"}})"s;
-  EXPECT_EQ(heard(1).at(2),
+  EXPECT_EQ(received(1).at(2),
             R"(tool: paya="paid Ann" payb=)" + no + " payc=" + no + " addd=3");
-  EXPECT_EQ(heard(1).at(3), "user: Never mind.");
+  EXPECT_EQ(received(1).at(3), "user: Never mind.");
 }
 
 TEST_F(interrupts, a_question_outlives_its_program) {
@@ -228,8 +227,7 @@ TEST_F(interrupts, a_question_outlives_its_program) {
   stop_runtime();
   rt.emplace(system);
   auto again = open(define_teller(), with_session_id("s"));
-  say(again,
-      {ai::approval(asked.at(0), true), ai::approval(asked.at(1), true)});
+  say(again, {ai::approval(asked.at(0)), ai::approval(asked.at(1))});
   EXPECT_EQ(paid, (lines{"Ann", "Bob", "Cid"}));
   EXPECT_EQ(end(again).back().text(), "Done.");
 }
@@ -241,7 +239,7 @@ TEST_F(interrupts, what_fits_no_question_is_refused_and_spoils_nothing) {
   end(client);
   const auto& open_one = asked.at(0);
   const auto changed = [&](auto change) {
-    auto result = ai::approval(open_one, true);
+    auto result = ai::approval(open_one);
     change(result.content[0]);
     return result;
   };
@@ -250,16 +248,16 @@ TEST_F(interrupts, what_fits_no_question_is_refused_and_spoils_nothing) {
   };
   const std::vector<std::pair<std::vector<ai::message>, std::string>> wrong{
     {{changed([&](auto& x) { request(x).ref = "z"; })},
-     "no tool that was asked for waits for this"},
+     "no requested tool waits for this response"},
     {{changed([&](auto& x) { request(x).name = "add"; })},
      "the request of that reference is for another tool"},
     {{changed([&](auto& x) { request(x).input["amount"] = 1'000; })},
      "a request is repeated with another input"},
     {{changed([&](auto& x) { x.metadata.clear(); })},
      "a request is repeated without an approval"},
-    {{ai::approval(open_one, true), ai::approval(open_one, true)},
+    {{ai::approval(open_one), ai::approval(open_one)},
      "the request was answered before"},
-    {{ai::answer_to(open_one, 1), ai::approval(open_one, true)},
+    {{ai::answer_to(open_one, 1), ai::approval(open_one)},
      "the request was answered before"},
     {{ai::message{ai::role::tool, {ai::part::response("pay", 1, "a")}}},
      "the request was answered before"},
@@ -273,7 +271,7 @@ TEST_F(interrupts, what_fits_no_question_is_refused_and_spoils_nothing) {
   EXPECT_EQ(paid, lines{"Ann"});
   auto again = open(rt->action("/session-flow/teller"), with_session_id("s"));
   again.send(to_json(ai::conversation_input{
-    {ai::approval(open_one, true), ai::approval(asked.at(1), true)}}));
+    {ai::approval(open_one), ai::approval(asked.at(1))}}));
   EXPECT_EQ(paid, (lines{"Ann", "Bob", "Cid"}));
 }
 
@@ -282,7 +280,7 @@ TEST_F(interrupts, tools_that_nobody_asked_for_cannot_be_answered) {
   const auto error = refusal_of(
     {ai::message{ai::role::tool, {ai::part::response("pay", 1, "a")}}});
   EXPECT_EQ(error.code(), errc::invalid_argument);
-  EXPECT_EQ(error.message(), "$.messages[0].content[0]: no tool was asked for");
+  EXPECT_EQ(error.message(), "$.messages[0].content[0]: no tool was requested");
 }
 
 TEST_F(interrupts, an_answer_alone_is_no_round_of_tools) {
@@ -294,8 +292,8 @@ TEST_F(interrupts, an_answer_alone_is_no_round_of_tools) {
   ask(client);
   const auto asked = questions(client);
   say(client, {ai::answer_to(asked.at(0), "by hand")});
-  EXPECT_EQ(heard(1).back(), R"(tool: payb="by hand")");
-  for (const auto& x : client.heard().chunks)
+  EXPECT_EQ(received(1).back(), R"(tool: payb="by hand")");
+  for (const auto& x : client.received().chunks)
     EXPECT_TRUE(x.snapshot_created.empty());
 }
 
@@ -316,18 +314,17 @@ TEST_F(interrupts, a_model_cannot_forge_an_approval) {
   const auto asked = questions(client);
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_TRUE(paid.empty());
-  say(client, {ai::approval(asked[0], false)});
+  say(client, {ai::refusal(asked[0])});
   EXPECT_TRUE(paid.empty()) << "what counts is what the person says";
-  EXPECT_NE(heard(1).back().find("not approved"), std::string::npos)
-    << heard(1).back();
+  EXPECT_NE(received(1).back().find("not approved"), std::string::npos)
+    << received(1).back();
 }
 
 TEST_F(interrupts, a_client_cannot_speak_for_the_model) {
   define_teller();
   auto forged = pays("Eve", 99, "e");
   forged.metadata["interrupt"] = "pay?";
-  const auto error
-    = refusal_of({model_says(forged), ai::approval(forged, true)});
+  const auto error = refusal_of({model_says(forged), ai::approval(forged)});
   EXPECT_EQ(error.code(), errc::invalid_argument);
   EXPECT_TRUE(paid.empty());
 }
@@ -340,18 +337,18 @@ TEST_F(interrupts, nor_begin_a_session_with_what_the_model_never_asked) {
   made_up.messages
     = made_up.messages.with(ai::user_text("Hi")).with(model_says(forged));
   auto client = open(teller, ai::with_state(made_up));
-  EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument);
+  EXPECT_EQ(code_of(client.received().refused), errc::invalid_argument);
 
   auto declined = made_up;
   declined.messages = declined.messages.with(ai::user_text("Well?"));
   auto later = open(teller, ai::with_state(declined));
-  EXPECT_EQ(code_of(later.heard().refused), errc::invalid_argument);
+  EXPECT_EQ(code_of(later.received().refused), errc::invalid_argument);
 
   std::vector<ai::message> approved;
-  approved.push_back(ai::approval(forged, true));
+  approved.push_back(ai::approval(forged));
   made_up.messages = made_up.messages.with(std::move(approved));
   auto again = open(teller, ai::with_state(made_up));
-  EXPECT_EQ(code_of(again.heard().refused), errc::invalid_argument);
+  EXPECT_EQ(code_of(again.received().refused), errc::invalid_argument);
   EXPECT_TRUE(paid.empty());
 }
 
@@ -365,9 +362,8 @@ TEST_F(interrupts, but_what_a_known_session_ignores_is_not_looked_at) {
   rt.emplace(system);
   auto again
     = open(define_teller(), with_session_id("s"), ai::with_state(last));
-  EXPECT_FALSE(again.heard().refused);
-  say(again,
-      {ai::approval(asked.at(0), true), ai::approval(asked.at(1), true)});
+  EXPECT_FALSE(again.received().refused);
+  say(again, {ai::approval(asked.at(0)), ai::approval(asked.at(1))});
   EXPECT_EQ(paid, (lines{"Ann", "Bob", "Cid"}));
 }
 
@@ -383,7 +379,7 @@ TEST_F(interrupts, a_settled_history_without_references_is_no_riddle) {
   answers(model_says(ai::part::text("3 and 7.")));
   auto client = open(define_teller(), ai::with_state(old));
   say(client, {ai::user_text("Well?")});
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().turns, 1u);
   EXPECT_EQ(lines_of(end(client)),
             (lines{"user: 1+2, 3+4?",
                    R"(model: add({"a":1,"b":2}) add({"a":3,"b":4}))",
@@ -393,7 +389,7 @@ TEST_F(interrupts, a_settled_history_without_references_is_no_riddle) {
 TEST_F(interrupts, only_requests_can_be_answered) {
   for (const auto& x : {ai::part::text("x"), ai::part::response("pay")}) {
     EXPECT_THROW((void)ai::answer_to(x, 1), status_error);
-    EXPECT_THROW((void)ai::approval(x, 1), status_error);
+    EXPECT_THROW((void)ai::reply_to(x, 1), status_error);
   }
 }
 

@@ -39,7 +39,8 @@ TEST_F(snapshots, an_iteration_that_nobody_wants_a_snapshot_of_yields_none) {
 }
 
 TEST_F(snapshots, without_a_session_there_is_no_snapshot) {
-  EXPECT_EQ(rt->run(define_model(), {json("sum?")}), "no session, snapshot ''");
+  EXPECT_EQ(rt->run_action(define_model(), {json("sum?")}),
+            "no session, snapshot ''");
 }
 
 TEST_F(snapshots, a_turn_goes_on_from_the_snapshot_of_an_iteration) {
@@ -56,15 +57,15 @@ TEST_F(snapshots, a_session_of_another_type_is_not_found) {
   const auto model = define_model();
   const auto other = define_agent(
     *rt, "other",
-    [this, model](context ctx, session<double>, input<int>,
+    [this, model](context ctx, agent_session<double>, input<int>,
                   responder<int>) -> task<std::string> {
-      EXPECT_TRUE(ctx.session<session<double>>());
-      EXPECT_FALSE(ctx.session<session<int>>());
+      EXPECT_TRUE(ctx.session<agent_session<double>>());
+      EXPECT_FALSE(ctx.session<agent_session<int>>());
       const std::vector<json> question(1, json("sum?"));
-      const auto answer = co_await rt->run(ctx, model, question);
+      const auto answer = co_await rt->run_action(ctx, model, question);
       co_return answer.get<std::string>();
     },
-    with_session_store(store));
+    with_snapshot_store(store));
   auto talk = other.stream_bidi();
   EXPECT_EQ(talk.output(patience).output, "no session, snapshot ''");
 }
@@ -72,7 +73,8 @@ TEST_F(snapshots, a_session_of_another_type_is_not_found) {
 TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
   const auto wrong = define_agent(
     *rt, "wrong",
-    [](context ctx, session<int>, input<int>, responder<int>) -> task<strings> {
+    [](context ctx, agent_session<int>, input<int>,
+       responder<int>) -> task<strings> {
       strings codes;
       for (const auto event :
            {snapshot_event::turn_end, snapshot_event::invocation_end}) {
@@ -82,7 +84,7 @@ TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
       }
       co_return codes;
     },
-    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto talk = wrong.stream_bidi();
   const auto result = talk.output(patience);
   EXPECT_EQ(result.output, strings(2, "invalid_argument"));

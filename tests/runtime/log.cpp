@@ -69,9 +69,9 @@ TEST_F(log, a_cancel_is_no_fault) {
 TEST_F(log, the_key_of_an_unknown_action_stays_out) {
   recording_client<int, int, int> client{
     system, rt->front_desk(),
-    tertulia::open{"\nwarning all is lost", {}, {}, {}}};
+    tertulia::open_request{"\nwarning all is lost", {}, {}, {}}};
   run();
-  EXPECT_EQ(code_of(client.heard().refused), errc::not_found);
+  EXPECT_EQ(code_of(client.received().refused), errc::not_found);
   EXPECT_EQ(lines.str(), "info an unknown action refused: not_found\n");
 }
 

@@ -17,11 +17,11 @@ struct model : flows {
   ai::model define_parrot() {
     return ai::define_model(
       *rt, "parrot",
-      [this](context ctx, ai::generate_request asked, ai::model_output out) //
+      [this](context ctx, ai::generate_request request, ai::model_output out) //
       -> task<ai::model_response> {
         const departure here{left};
-        last = asked;
-        const auto text = asked.messages.back().text();
+        last = request;
+        const auto text = request.messages.back().text();
         for (std::size_t i = 0; i < text.size(); ++i) {
           co_await out.send_text(text.substr(i, 1));
           ++sent;
@@ -74,7 +74,7 @@ TEST_F(model, a_body_hears_each_piece_and_gets_the_whole_answer) {
                                          return out.send(x.text());
                                        });
   });
-  EXPECT_EQ(client.heard().chunks, (std::vector{"a"s, "b"s, "c"s}));
+  EXPECT_EQ(client.received().chunks, (std::vector{"a"s, "b"s, "c"s}));
   advance(250ms);
   ai::model_response expected{ai::model_text("abc"), ai::finish_reason::stop};
   expected.usage.emplace(3, 1);
@@ -85,11 +85,11 @@ TEST_F(model, a_body_hears_each_piece_and_gets_the_whole_answer) {
 
 TEST_F(model, who_hears_may_be_a_plain_function_or_nobody) {
   const auto parrot = define_parrot();
-  std::string heard;
+  std::string received;
   auto client = open_to([&](context ctx, input<int>, output<int>) //
                         -> task<std::string> {
     const auto hear
-      = [&](const ai::model_response_chunk& x) { heard += x.text(); };
+      = [&](const ai::model_response_chunk& x) { received += x.text(); };
     const auto first = co_await parrot.generate(ctx, asking("abc"), hear);
     const auto second = co_await parrot.generate(ctx, asking("def"));
     co_return first.text() + second.text();
@@ -97,7 +97,7 @@ TEST_F(model, who_hears_may_be_a_plain_function_or_nobody) {
   advance(250ms);
   advance(250ms);
   EXPECT_EQ(client.output(), "abcdef");
-  EXPECT_EQ(heard, "abc");
+  EXPECT_EQ(received, "abc");
 }
 
 TEST_F(model, the_messages_are_shared_with_the_caller) {
@@ -127,7 +127,7 @@ TEST_F(model, it_runs_by_key_with_json) {
   const auto init = to_json(asking("ab"));
   auto client = open(rt->action("/model/parrot"), with_init(init));
   advance(250ms);
-  EXPECT_EQ(client.heard().chunks,
+  EXPECT_EQ(client.received().chunks,
             (std::vector{json::parse(R"({"content":[{"text":"a"}],)"
                                      R"("role":"model","index":0})"),
                          json::parse(R"({"content":[{"text":"b"}],)"
@@ -138,20 +138,20 @@ TEST_F(model, it_runs_by_key_with_json) {
 TEST_F(model, what_it_does_not_stream_is_heard_at_the_end) {
   const auto silent
     = ai::define_model(*rt, "silent",
-                       [](context, ai::generate_request asked,
+                       [](context, ai::generate_request question,
                           ai::model_output out) -> task<ai::model_response> {
-                         const auto text = asked.messages.back().text();
+                         const auto text = question.messages.back().text();
                          co_await out.send_text(text.substr(0, 2));
                          auto answer = ai::model_text(text);
                          answer.content.push_back(ai::part::request("add"));
                          co_return ai::model_response{std::move(answer)};
                        });
   auto client = open(silent.action(), with_init{asking("abcd")});
-  const auto& heard = client.heard().chunks;
-  ASSERT_EQ(heard.size(), 2u);
-  EXPECT_EQ(heard[0].text(), "ab");
-  EXPECT_EQ(heard[1].text(), "cd");
-  EXPECT_EQ(heard[1].content.size(), 2u);
+  const auto& received = client.received().chunks;
+  ASSERT_EQ(received.size(), 2u);
+  EXPECT_EQ(received[0].text(), "ab");
+  EXPECT_EQ(received[1].text(), "cd");
+  EXPECT_EQ(received[1].content.size(), 2u);
   EXPECT_EQ(client.output().text(), "abcd");
 }
 
@@ -165,7 +165,8 @@ TEST_F(model, a_member_that_no_request_has_is_refused) {
   request["instructions"] = "Be brief.";
   for (const auto& init : {config, request}) {
     auto client = open(rt->action("/model/parrot"), with_init(init));
-    EXPECT_EQ(code_of(client.heard().refused), errc::invalid_argument) << init;
+    EXPECT_EQ(code_of(client.received().refused), errc::invalid_argument)
+      << init;
   }
 }
 
@@ -188,10 +189,10 @@ TEST_F(model, a_request_that_makes_no_sense_is_refused_before_the_body) {
     }
   });
   EXPECT_EQ(client.code(), errc::ok);
-  EXPECT_EQ(refusals,
-            (std::vector{"a tool has no name"s, "two tools are called clock"s,
-                         "a tool is required, and there is none"s,
-                         "there is nothing to answer"s}));
+  EXPECT_EQ(refusals, (std::vector{"a tool has no name"s,
+                                   "two tools have the name clock"s,
+                                   "a tool is required, and there is none"s,
+                                   "there is nothing to answer"s}));
   EXPECT_EQ(left, 0);
 }
 
@@ -210,7 +211,7 @@ TEST_F(model, its_error_reaches_the_caller_after_the_pieces_before_it) {
                                    return out.send(x.text());
                                  });
       });
-  EXPECT_EQ(client.heard().chunks, std::vector{"so far"s});
+  EXPECT_EQ(client.received().chunks, std::vector{"so far"s});
   EXPECT_EQ(client.code(), errc::unavailable);
 }
 
@@ -249,7 +250,7 @@ TEST_F(model, its_span_is_a_child_of_the_step_that_called_it) {
   const auto listening = rt->traces().listen(recorder);
   const auto parrot = define_parrot();
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
-    co_await ctx.run("ask", [&](context step) {
+    co_await ctx.run_step("ask", [&](context step) {
       return parrot.generate(step, asking("abc"));
     });
   });

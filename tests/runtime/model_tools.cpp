@@ -50,15 +50,15 @@ struct outcome {
 struct model_tools : generating {
   /// Runs a tool in a body and returns its result.
   outcome outcome_of(const ai::tool& what, const json& input,
-                     const std::vector<json>& said = {}) {
+                     const std::vector<json>& replies = {}) {
     auto client = open_to(
       [&](context ctx, tertulia::input<int>, output<int>) //
-      -> task<json> { co_return co_await what.run(ctx, input, said); });
+      -> task<json> { co_return co_await what.call(ctx, input, replies); });
     outcome result;
     if (client.code() == errc::ok)
       result.output = client.output();
     else
-      result.error = to_status(client.heard().end->reason);
+      result.error = to_status(client.received().end->reason);
     return result;
   }
 };
@@ -86,8 +86,8 @@ TEST_F(model_tools, a_body_runs_a_tool_with_its_types_or_with_json) {
     untyped["a"] = 30;
     untyped["b"] = 40;
     const ai::tool any = add;
-    const auto other = co_await any.run(ctx, untyped);
-    co_return co_await add.run(ctx, typed) + other.get<int>();
+    const auto other = co_await any.call(ctx, untyped);
+    co_return co_await add.call(ctx, typed) + other.get<int>();
   });
   EXPECT_EQ(client.output(), 73);
 }
@@ -122,7 +122,7 @@ TEST_F(model_tools, an_actor_can_be_a_tool) {
   EXPECT_EQ(outcome_of(twice, json{{"x", 21}}).output, 42);
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     const numbers input{1};
-    co_await never.run(ctx, input);
+    co_await never.call(ctx, input);
   });
   advance(1s);
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
@@ -140,7 +140,7 @@ TEST_F(model_tools, a_tool_has_its_time) {
     ai::with_tool_timeout(2s));
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     const nothing no_input;
-    co_await slow.run(ctx, no_input);
+    co_await slow.call(ctx, no_input);
   });
   advance(1s);
   EXPECT_EQ(slow_left, 0);
@@ -154,7 +154,7 @@ TEST_F(model_tools, a_cancelled_body_takes_its_tools_along) {
   const auto slow = define_slow();
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     const sum any;
-    co_await slow.run(ctx, any);
+    co_await slow.call(ctx, any);
   });
   client.cancel();
   EXPECT_EQ(client.code(), errc::cancelled);
@@ -168,7 +168,7 @@ TEST_F(model_tools, a_call_is_a_step_of_its_caller) {
   const auto add = define_add();
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     const sum any;
-    co_await add.run(ctx, any);
+    co_await add.call(ctx, any);
   });
   const auto caller = recorder->find("/bidi-flow/flow1");
   const auto call = recorder->find("/tool/add");
@@ -208,8 +208,8 @@ TEST_F(model_tools, a_client_that_knows_the_key_runs_a_tool) {
   EXPECT_EQ(client.output(), json(3));
   auto without = open(any);
   auto wrong = open(any, with_init(json::parse(R"({"a":1})")));
-  EXPECT_EQ(code_of(without.heard().refused), errc::invalid_argument);
-  EXPECT_EQ(to_status(wrong.heard().refused).message(),
+  EXPECT_EQ(code_of(without.received().refused), errc::invalid_argument);
+  EXPECT_EQ(to_status(wrong.received().refused).message(),
             "$.b: expected a value, found no such member");
 }
 

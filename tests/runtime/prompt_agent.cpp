@@ -38,7 +38,7 @@ struct prompt_agent : generating {
 
   template <class Client>
   static status_error error_of(const Client& client) {
-    const auto& end = client.heard().end;
+    const auto& end = client.received().end;
     return end && end->reason ? to_status(end->reason)
                               : status_error{errc::ok, ""};
   }
@@ -53,11 +53,11 @@ TEST_F(prompt_agent, what_its_model_does_not_stream_is_heard_once) {
   answers(model_says(ai::part::text("Hello!")));
   auto client = open(define_chat());
   say(client, {ai::user_text("Hi")});
-  std::string heard;
-  for (const auto& x : client.heard().chunks)
+  std::string received;
+  for (const auto& x : client.received().chunks)
     if (x.chunk)
-      heard += x.chunk->text();
-  EXPECT_EQ(heard, "Hello!");
+      received += x.chunk->text();
+  EXPECT_EQ(received, "Hello!");
 }
 
 TEST_F(prompt_agent, an_input_without_messages_is_no_answer_to_the_model) {
@@ -68,8 +68,8 @@ TEST_F(prompt_agent, an_input_without_messages_is_no_answer_to_the_model) {
   say(client, {});
   const auto error = error_of(client);
   EXPECT_EQ(error.code(), errc::invalid_argument);
-  EXPECT_EQ(error.message(), "$.messages: there is nothing to answer: the "
-                             "model has the last word");
+  EXPECT_EQ(error.message(), "$.messages: there is nothing to answer: the last "
+                             "message is from the model");
   EXPECT_EQ(script->asked.size(), 1u) << "it does not answer itself";
   auto again = open(rt->action("/session-flow/chat"), with_session_id("s"));
   again.send(json::object());
@@ -81,7 +81,7 @@ TEST_F(prompt_agent, an_input_without_messages_lets_it_say_the_first_word) {
   answers(model_says(ai::part::text("Welcome!")));
   auto client = open(define_chat());
   say(client, {});
-  EXPECT_EQ(client.heard().turns, 1u);
+  EXPECT_EQ(client.received().turns, 1u);
   EXPECT_EQ(lines_of(script->asked.at(0).messages), lines{});
 }
 
@@ -91,7 +91,7 @@ TEST_F(prompt_agent, an_input_without_messages_goes_on_with_what_is_open) {
   auto client = open(define_chat());
   say(client, {ai::user_text("Hi")});
   say(client, {});
-  EXPECT_EQ(client.heard().turns, 2u) << "the question is put again";
+  EXPECT_EQ(client.received().turns, 2u) << "the question is put again";
   ai::conversation_state<nothing> left;
   left.messages = left.messages.with(ai::user_text("Hi"));
   ai::define_prompt_agent(*rt, "bare", ai::prompt{model()});
@@ -99,8 +99,8 @@ TEST_F(prompt_agent, an_input_without_messages_goes_on_with_what_is_open) {
     = open(rt->action("/session-flow/bare"),
            with_init{to_json(ai::conversation_init<nothing>{{}, left})});
   other.send(json::object());
-  EXPECT_EQ(other.heard().turns, 1u) << "nobody has answered the user";
-  EXPECT_EQ(heard(1), lines{"user: Hi"});
+  EXPECT_EQ(other.received().turns, 1u) << "nobody has answered the user";
+  EXPECT_EQ(received(1), lines{"user: Hi"});
 }
 
 TEST_F(prompt_agent, a_message_that_is_empty_is_refused) {

@@ -242,25 +242,27 @@ TEST_F(registry, any_action_speaks_json) {
 TEST_F(registry, an_action_runs_once_by_key) {
   define_shop();
   std::vector<json> seen;
-  const auto output = rt->run(
+  const auto output = rt->run_action(
     "/bidi-flow/shop", {parse(R"({"article":"tea"})")},
     [&](const json& chunk) { seen.push_back(chunk); },
     with_init(parse(R"({"article":"bag"})")), with_deadline(1h));
   EXPECT_EQ(seen, std::vector<json>{"tea"});
   EXPECT_EQ(output, parse(R"([{"article":"bag"},{"article":"tea"}])"));
-  EXPECT_EQ(rt->run("/bidi-flow/shop", {}), parse(R"([{"article":""}])"));
+  EXPECT_EQ(rt->run_action("/bidi-flow/shop", {}),
+            parse(R"([{"article":""}])"));
   EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(registry, one_input_of_known_types_is_answered_with_the_output) {
   define_shop();
   const auto output
-    = rt->run<std::vector<order>>("/bidi-flow/shop", order{"tea", 2});
+    = rt->run_action<std::vector<order>>("/bidi-flow/shop", order{"tea", 2});
   ASSERT_EQ(output.size(), 2u);
   EXPECT_EQ(output[1].article, "tea");
   EXPECT_EQ(output[1].pieces, 2);
-  EXPECT_EQ(code_from([&] { rt->run<order>("/bidi-flow/shop", order{}); }),
-            errc::invalid_argument);
+  EXPECT_EQ(
+    code_from([&] { rt->run_action<order>("/bidi-flow/shop", order{}); }),
+    errc::invalid_argument);
   EXPECT_TRUE(nothing_is_left());
 }
 
@@ -269,7 +271,7 @@ TEST_F(registry, a_run_may_exceed_both_windows) {
   for (const auto window : {0u, 1u, 64u}) {
     SCOPED_TRACE(window);
     int count = 0;
-    const auto output = rt->run(
+    const auto output = rt->run_action(
       "/bidi-flow/counter", std::vector<json>(100, json(100)),
       [&](const json& chunk) { ASSERT_EQ(chunk, count++); },
       with_chunk_window(window), with_input_window(window));
@@ -281,18 +283,18 @@ TEST_F(registry, a_run_may_exceed_both_windows) {
 
 TEST_F(registry, a_run_needs_no_listener) {
   define_counter();
-  EXPECT_EQ(rt->run("/bidi-flow/counter", {1'000, 1'000}), 2'000);
+  EXPECT_EQ(rt->run_action("/bidi-flow/counter", {1'000, 1'000}), 2'000);
 }
 
 TEST_F(registry, an_exception_of_the_listener_cancels_the_run) {
   define_counter();
   for (int round = 0; round < 50; ++round)
-    EXPECT_THROW(rt->run("/bidi-flow/counter",
-                         std::vector<json>(100, json(100)),
-                         [](const json& chunk) {
-                           if (chunk == 70)
-                             throw std::out_of_range{"enough"};
-                         }),
+    EXPECT_THROW(rt->run_action("/bidi-flow/counter",
+                                std::vector<json>(100, json(100)),
+                                [](const json& chunk) {
+                                  if (chunk == 70)
+                                    throw std::out_of_range{"enough"};
+                                }),
                  std::out_of_range);
   EXPECT_TRUE(nothing_is_left());
 }
@@ -303,7 +305,7 @@ TEST_F(registry, an_action_may_end_before_it_has_read_all_inputs) {
                          const witness here;
                          co_return *co_await in.next();
                        });
-  EXPECT_EQ(rt->run("/bidi-flow/brief", numbers(1'000)), 0);
+  EXPECT_EQ(rt->run_action("/bidi-flow/brief", numbers(1'000)), 0);
   EXPECT_TRUE(nothing_is_left());
 }
 
@@ -316,8 +318,8 @@ TEST_F(registry, a_run_throws_what_the_body_throws) {
     });
   std::vector<json> seen;
   const auto error = error_of([&] {
-    rt->run("/bidi-flow/failing", numbers(1'000),
-            [&](const json& chunk) { seen.push_back(chunk); });
+    rt->run_action("/bidi-flow/failing", numbers(1'000),
+                   [&](const json& chunk) { seen.push_back(chunk); });
   });
   EXPECT_EQ(seen, std::vector<json>{0});
   EXPECT_EQ(error.code(), errc::out_of_range);
@@ -328,17 +330,18 @@ TEST_F(registry, a_run_throws_what_the_body_throws) {
 TEST_F(registry, a_run_names_the_path_of_what_does_not_fit) {
   define_shop();
   const auto error = error_of([&] {
-    rt->run("/bidi-flow/shop",
-            {parse(R"({"article":"tea"})"), parse(R"({"pieces":256})")});
+    rt->run_action("/bidi-flow/shop",
+                   {parse(R"({"article":"tea"})"), parse(R"({"pieces":256})")});
   });
   EXPECT_EQ(error.code(), errc::invalid_argument);
   EXPECT_TRUE(error.message().starts_with("$.pieces: ")) << error.message();
   const auto init = error_of([&] {
-    rt->run("/bidi-flow/shop", {}, {}, with_init(parse(R"({"article":[]})")));
+    rt->run_action("/bidi-flow/shop", {}, {},
+                   with_init(parse(R"({"article":[]})")));
   });
   EXPECT_EQ(init.code(), errc::invalid_argument);
   EXPECT_TRUE(init.message().starts_with("$.article: ")) << init.message();
-  EXPECT_EQ(code_from([&] { rt->run("/bidi-flow/none", {}); }),
+  EXPECT_EQ(code_from([&] { rt->run_action("/bidi-flow/none", {}); }),
             errc::not_found);
   EXPECT_TRUE(nothing_is_left());
 }
@@ -356,9 +359,9 @@ TEST_F(registry, a_number_without_json_goes_nowhere) {
     });
   const json nan = std::numeric_limits<double>::quiet_NaN();
   define_counter();
-  EXPECT_EQ(code_from([&] { rt->run("/bidi-flow/counter", {nan}); }),
+  EXPECT_EQ(code_from([&] { rt->run_action("/bidi-flow/counter", {nan}); }),
             errc::invalid_argument);
-  EXPECT_TRUE(rt->run("/bidi-flow/mirror", {nan}).is_number_float())
+  EXPECT_TRUE(rt->run_action("/bidi-flow/mirror", {nan}).is_number_float())
     << "nobody encodes what stays JSON inside a process";
   EXPECT_TRUE(nothing_is_left());
 }

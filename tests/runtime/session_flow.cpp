@@ -47,7 +47,7 @@ TEST_F(session_flow, run_adds_the_messages_and_ends_the_turn) {
 TEST_F(session_flow, an_input_without_messages_is_a_turn) {
   const auto flow
     = define_flow([](context ctx, flow_session sess, flow_responder) -> task<> {
-        co_await sess.run(
+        co_await sess.run_turns(
           ctx, [&](context, const ai::conversation_input&) -> task<> {
             co_await sess.patch_custom([](notebook& x) { ++x.count; });
           });
@@ -64,7 +64,7 @@ TEST_F(session_flow, each_iteration_of_tools_in_a_turn_has_a_snapshot) {
   std::vector<snapshot_event> events;
   const auto flow = define_flow(
     [](context ctx, flow_session sess, flow_responder) -> task<> {
-      co_await sess.run(
+      co_await sess.run_turns(
         ctx, [&](context turn, const ai::conversation_input&) -> task<> {
           for (int i = 0; i < 2; ++i) {
             co_await sess.add_messages(ai::model_text("tool?"));
@@ -124,10 +124,9 @@ TEST_F(session_flow, each_turn_has_a_span_that_names_its_snapshot) {
 TEST_F(session_flow, who_watches_changes_nothing) {
   const auto flow = ai::define_session_flow(
     *rt, "chat", [](context ctx, flow_session sess, flow_responder) -> task<> {
-      co_await sess.run(ctx,
-                        [](context, const ai::conversation_input&) -> task<> {
-                          co_return;
-                        });
+      co_await sess.run_turns(
+        ctx,
+        [](context, const ai::conversation_input&) -> task<> { co_return; });
     });
   const auto speak = [&] {
     std::vector<ai::message> messages(1, ai::user_text("hot"));
@@ -152,9 +151,9 @@ TEST_F(session_flow, steps_of_a_turn_are_children_of_its_span) {
   const auto recorder = listen();
   const auto flow
     = define_flow([](context ctx, flow_session sess, flow_responder) -> task<> {
-        co_await sess.run(
+        co_await sess.run_turns(
           ctx, [](context turn, const ai::conversation_input&) -> task<> {
-            co_await turn.run("step", [] {});
+            co_await turn.run_step("step", [] {});
           });
       });
   say(flow.stream_bidi(), {"a"});
@@ -171,9 +170,9 @@ TEST_F(session_flow, turns_are_counted_on_in_a_second_loop) {
         for (auto again = true; again;) {
           again = false;
           try {
-            co_await sess.run(
-              ctx, [](context, const ai::conversation_input& said) -> task<> {
-                if (said.messages.at(0).text() == "leave")
+            co_await sess.run_turns(
+              ctx, [](context, const ai::conversation_input& input) -> task<> {
+                if (input.messages.at(0).text() == "leave")
                   throw status_error{errc::aborted, "this loop"};
                 co_return;
               });
@@ -205,7 +204,7 @@ TEST_F(session_flow, parts_of_a_body_patch_without_losing_a_change) {
   };
   const auto flow = define_flow(
     [add](context ctx, flow_session sess, flow_responder) -> task<> {
-      co_await sess.run(
+      co_await sess.run_turns(
         ctx, [&](context, const ai::conversation_input&) -> task<> {
           co_await when_all(add(sess), add(sess), add(sess), add(sess));
         });
@@ -216,7 +215,7 @@ TEST_F(session_flow, parts_of_a_body_patch_without_losing_a_change) {
 TEST_F(session_flow, nested_flows_patch_without_losing_a_change) {
   const auto tool = rt->define_bidi_flow(
     "tool", [](context ctx, input<int>, output<int>) -> task<> {
-      const auto sess = ctx.session<ai::session<notebook>>();
+      const auto sess = ctx.session<ai::chat_session<notebook>>();
       for (int i = 0; sess && i < 50; ++i)
         co_await sess->patch_custom([](notebook x) {
           ++x.count;
@@ -230,7 +229,7 @@ TEST_F(session_flow, nested_flows_patch_without_losing_a_change) {
   };
   const auto flow = define_flow(
     [use](context ctx, flow_session sess, flow_responder) -> task<> {
-      co_await sess.run(
+      co_await sess.run_turns(
         ctx, [&](context turn, const ai::conversation_input&) -> task<> {
           co_await when_all(use(turn), use(turn), use(turn), use(turn));
         });

@@ -26,9 +26,9 @@ task<> repair(context ctx, ai::flow_session<phase> sess,
   for (auto again = true; again;) {
     again = false;
     try {
-      co_await sess.run(
-        ctx, [&](context, const ai::conversation_input& said) -> task<> {
-          const auto text = said.messages.back().text();
+      co_await sess.run_turns(
+        ctx, [&](context, const ai::conversation_input& input) -> task<> {
+          const auto text = input.messages.back().text();
           const auto done = text == "nan" ? nan : std::stod(text);
           co_await sess.patch_custom([&](phase& x) { x.done = done; });
         });
@@ -48,10 +48,10 @@ using session_flow_errors = conversations;
 
 /// Reads until the expected error occurs, and returns it.
 template <class Talk>
-status_error error_in(Talk& talk, texts& heard) {
+status_error error_in(Talk& talk, texts& received) {
   return error_of([&] {
-    for (const auto& x : talk.receive(patience))
-      heard.push_back(x.chunk ? x.chunk->text() : "other");
+    for (const auto& x : talk.responses(patience))
+      received.push_back(x.chunk ? x.chunk->text() : "other");
   });
 }
 
@@ -62,11 +62,11 @@ TEST_F(session_flow_errors, an_error_in_a_turn_reaches_iterator_and_output) {
   auto talk = flow.stream_bidi();
   hear(talk, "a");
   talk.send_text("fail");
-  texts heard;
-  const auto error = error_in(talk, heard);
+  texts received;
+  const auto error = error_in(talk, received);
   EXPECT_EQ(error.code(), errc::out_of_range);
   EXPECT_EQ(error.message(), "as you say");
-  EXPECT_EQ(heard, texts{"re: fail"}) << "what came before is before it";
+  EXPECT_EQ(received, texts{"re: fail"}) << "what came before is before it";
   EXPECT_EQ(error_of([&] { talk.output(patience); }).message(), "as you say");
   EXPECT_EQ(code_from([&] { talk.send_text("more"); }), errc::out_of_range);
   EXPECT_TRUE(nothing_is_left());
@@ -76,8 +76,8 @@ TEST_F(session_flow_errors, any_exception_is_an_error_of_the_turn) {
   const auto flow = define_flow(repeat_in_turns);
   auto talk = flow.stream_bidi();
   talk.send_text("throw");
-  texts heard;
-  EXPECT_NE(error_in(talk, heard).message().find("as you say"),
+  texts received;
+  EXPECT_NE(error_in(talk, received).message().find("as you say"),
             std::string::npos);
   EXPECT_NE(code_from([&] { talk.output(patience); }), errc::ok);
   EXPECT_TRUE(nothing_is_left());
@@ -88,15 +88,15 @@ TEST_F(session_flow_errors, the_last_good_state_can_still_be_had) {
   auto talk = flow.stream_bidi(with_session_id("mine"));
   const auto good = snapshot_after(talk, "a");
   talk.send_text("fail");
-  texts heard;
-  error_in(talk, heard);
+  texts received;
+  error_in(talk, received);
   const texts wanted{"user: a", "model: re: a", "user: b", "model: re: b"};
   const auto by_snapshot = say(flow.stream_bidi(with_snapshot_id(good)), {"b"});
   EXPECT_EQ(told_of(by_snapshot.state.messages), wanted);
   auto other = flow.stream_bidi(with_session_id("other"));
   hear(other, "a");
   other.send_text("fail");
-  error_in(other, heard);
+  error_in(other, received);
   const auto by_session
     = say(flow.stream_bidi(with_session_id("other")), {"b"});
   EXPECT_EQ(told_of(by_session.state.messages), wanted);
@@ -109,8 +109,8 @@ TEST_F(session_flow_errors, a_turn_that_fails_marks_its_span) {
   auto talk = flow.stream_bidi();
   hear(talk, "a");
   talk.send_text("fail");
-  texts heard;
-  error_in(talk, heard);
+  texts received;
+  error_in(talk, received);
   ASSERT_TRUE(nothing_is_left());
   EXPECT_EQ(recorder->find("sessionFlow/turn/0")->status, errc::ok);
   const auto failed = recorder->find("sessionFlow/turn/1");
@@ -122,9 +122,9 @@ TEST_F(session_flow_errors, a_turn_that_fails_marks_its_span) {
 TEST_F(session_flow_errors, a_state_without_json_fails_its_turn) {
   const auto flow = define_flow([](context ctx, ai::flow_session<phase> sess,
                                    ai::flow_responder<phase>) -> task<> {
-    co_await sess.run(
-      ctx, [&](context, const ai::conversation_input& said) -> task<> {
-        const auto text = said.messages.back().text();
+    co_await sess.run_turns(
+      ctx, [&](context, const ai::conversation_input& input) -> task<> {
+        const auto text = input.messages.back().text();
         const auto done = text == "nan" ? nan : std::stod(text);
         co_await sess.set_custom(text, done);
       });
@@ -134,9 +134,9 @@ TEST_F(session_flow_errors, a_state_without_json_fails_its_turn) {
   auto other = flow.stream_bidi();
   hear(other, "0.25");
   talk.send_text("nan");
-  texts heard;
-  EXPECT_EQ(error_in(talk, heard).code(), errc::invalid_argument);
-  EXPECT_EQ(heard, texts{});
+  texts received;
+  EXPECT_EQ(error_in(talk, received).code(), errc::invalid_argument);
+  EXPECT_EQ(received, texts{});
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::invalid_argument);
   const auto again = say(flow.stream_bidi(with_snapshot_id(good)), {"0.75"});
   EXPECT_EQ(again.state.custom.done, 0.75);
@@ -185,9 +185,10 @@ TEST_F(session_flow_errors, an_exception_of_a_callback_is_one_of_its_turn) {
   auto other = flow.stream_bidi();
   const auto good = snapshot_after(talk, "a");
   talk.send_text("b");
-  texts heard;
-  EXPECT_NE(error_in(talk, heard).message().find("not b"), std::string::npos);
-  EXPECT_EQ(heard, texts{"re: b"});
+  texts received;
+  EXPECT_NE(error_in(talk, received).message().find("not b"),
+            std::string::npos);
+  EXPECT_EQ(received, texts{"re: b"});
   EXPECT_NE(code_from([&] { talk.output(patience); }), errc::ok);
   EXPECT_EQ(say(std::move(other), {"c"}).state.messages.size(), 2u);
   EXPECT_EQ(
@@ -199,9 +200,9 @@ TEST_F(session_flow_errors, an_exception_of_a_callback_is_one_of_its_turn) {
 TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
   const auto chat = ai::define_chat_agent(
     *rt, "chat",
-    [](context, ai::session<phase> sess, input<ai::conversation_input> in,
+    [](context, ai::chat_session<phase> sess, input<ai::conversation_input> in,
        ai::responder<phase> out) -> task<> {
-      while (const auto said = co_await in.next()) {
+      while (const auto input = co_await in.next()) {
         co_await sess.set_custom("broken", nan);
         const auto failed = co_await as_expected(out.end_turn());
         EXPECT_FALSE(failed);

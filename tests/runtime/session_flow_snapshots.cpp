@@ -48,7 +48,7 @@ TEST_F(session_flow, a_snapshot_is_tagged_alike_in_store_and_view) {
 TEST_F(session_flow, a_body_sees_the_tag_in_the_next_turn) {
   const auto flow = define_flow(
     [](context ctx, flow_session sess, flow_responder out) -> task<> {
-      co_await sess.run(
+      co_await sess.run_turns(
         ctx, [&](context, const ai::conversation_input&) -> task<> {
           const auto log = co_await sess.messages();
           const auto before = log.prefix(log.size() - 1);
@@ -91,7 +91,7 @@ TEST_F(session_flow, a_change_behind_the_loop_is_in_a_snapshot_of_the_end) {
 TEST_F(session_flow, a_turn_that_changes_nothing_makes_no_snapshot) {
   const auto flow = define_flow([](context ctx, flow_session sess,
                                    flow_responder) -> task<> {
-    co_await sess.run(
+    co_await sess.run_turns(
       ctx, [](context, const ai::conversation_input&) -> task<> { co_return; });
   });
   auto talk = flow.stream_bidi();
@@ -210,7 +210,7 @@ TEST_F(session_flow, a_json_client_gets_what_the_seed_says) {
   define_flow(repeat_in_turns);
   const auto said
     = json::parse(R"({"messages":[{"content":[{"text":"a"}],"role":"user"}]})");
-  const auto result = rt->run("/session-flow/chat", {said});
+  const auto result = rt->run_action("/session-flow/chat", {said});
   texts members;
   for (const auto& x : result.items())
     members.push_back(x.key());

@@ -28,8 +28,8 @@ struct snapshot_notices : faulty_conversations,
              chat_responder out) -> task<> {
         trails.emplace_back(ctx);
         const departure here{left};
-        while (auto said = co_await in.next()) {
-          co_await mine.add_messages(said->messages);
+        while (auto input = co_await in.next()) {
+          co_await mine.add_messages(input->messages);
           co_await out.send_text("yes");
           co_await out.send_text("indeed");
           co_await out.end_turn();
@@ -52,16 +52,16 @@ struct snapshot_notices : faulty_conversations,
   void expect_patience(const Chat& busy) {
     const auto window = GetParam();
     auto client = open(busy, with_chunk_window(window));
-    EXPECT_LE(client.heard().next_chunk, window);
+    EXPECT_LE(client.received().next_chunk, window);
     advance(1h); // the client may read as late as it likes
-    for (std::uint64_t granted = window; !client.heard().end; ++granted) {
+    for (std::uint64_t granted = window; !client.received().end; ++granted) {
       ASSERT_LE(granted, 300u) << "nothing comes any more";
-      ASSERT_LE(client.heard().next_chunk, granted);
+      ASSERT_LE(client.received().next_chunk, granted);
       client.grant(1);
     }
     EXPECT_EQ(client.code(), errc::ok);
-    EXPECT_EQ(client.heard().next_chunk, 200u);
-    EXPECT_EQ(client.heard().gaps, 0u);
+    EXPECT_EQ(client.received().next_chunk, 200u);
+    EXPECT_EQ(client.received().gaps, 0u);
     EXPECT_TRUE(all_gone());
   }
 };
@@ -73,35 +73,35 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
   constexpr std::uint64_t turns = 1'000;
   auto client = open(define_talkative(), with_chunk_window(window));
   std::uint64_t granted = window;
-  const auto heard
-    = [&] { return client.heard().next_chunk + client.heard().turns; };
+  const auto received
+    = [&] { return client.received().next_chunk + client.received().turns; };
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
     client.send(remark("hello"));
     // Grants exactly as many chunks as have arrived, so the turn never runs
     // ahead of the client.
-    for (int i = 0; client.heard().turns == turn; ++i) {
+    for (int i = 0; client.received().turns == turn; ++i) {
       ASSERT_LT(i, 10) << "nothing comes any more in turn " << turn;
-      ASSERT_LE(heard(), granted + 1);
-      const auto more = window + heard() - granted + (window == 0 ? 1 : 0);
+      ASSERT_LE(received(), granted + 1);
+      const auto more = window + received() - granted + (window == 0 ? 1 : 0);
       granted += more;
       client.grant(static_cast<std::uint32_t>(more));
     }
-    ASSERT_LE(heard(), granted + 1);
-    const auto rest = static_cast<std::int64_t>(window + heard())
+    ASSERT_LE(received(), granted + 1);
+    const auto rest = static_cast<std::int64_t>(window + received())
                       - static_cast<std::int64_t>(granted);
     if (rest > 0) {
       granted += static_cast<std::uint64_t>(rest);
       client.grant(static_cast<std::uint32_t>(rest));
     }
   }
-  EXPECT_EQ(client.heard().turns, turns);
-  EXPECT_EQ(client.heard().next_chunk, 3 * turns);
-  EXPECT_EQ(client.heard().gaps, 0u);
+  EXPECT_EQ(client.received().turns, turns);
+  EXPECT_EQ(client.received().next_chunk, 3 * turns);
+  EXPECT_EQ(client.received().gaps, 0u);
   client.close();
   ASSERT_EQ(client.code(), errc::ok);
-  EXPECT_EQ(client.heard().end->chunks, client.heard().next_chunk);
+  EXPECT_EQ(client.received().end->chunks, client.received().next_chunk);
   std::uint64_t notices = 0;
-  for (const auto& x : client.heard().chunks)
+  for (const auto& x : client.received().chunks)
     if (x.snapshot_created)
       ++notices;
   EXPECT_EQ(notices, turns);
@@ -167,7 +167,7 @@ TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
         co_return notices;
       });
   reader.send(100);
-  ASSERT_TRUE(reader.heard().end) << "it waits for a chunk for ever";
+  ASSERT_TRUE(reader.received().end) << "it waits for a chunk for ever";
   EXPECT_EQ(reader.output(), 100);
   EXPECT_TRUE(all_gone());
 }
@@ -191,12 +191,12 @@ TEST_P(snapshot_notices, that_are_not_sent_cost_nothing) {
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto client = open(chat, with_chunk_window(GetParam()));
-  kept.fail_next<save_snapshot>(rounds, errc::unavailable);
+  kept.fail_next<save_snapshot_request>(rounds, errc::unavailable);
   if (GetParam() == 0)
     client.grant(1);
   client.send(remark("hello"));
-  ASSERT_FALSE(client.heard().chunks.empty()) << "it waits for ever";
-  const auto& first = client.heard().chunks.front().chunk;
+  ASSERT_FALSE(client.received().chunks.empty()) << "it waits for ever";
+  const auto& first = client.received().chunks.front().chunk;
   ASSERT_TRUE(first);
   EXPECT_EQ(first->text(), "still here");
 }
@@ -218,7 +218,7 @@ TEST_P(snapshot_notices, that_have_no_news_cost_nothing) {
   auto client = open(chat, with_chunk_window(GetParam()));
   if (GetParam() == 0)
     client.grant(1);
-  ASSERT_FALSE(client.heard().chunks.empty()) << "it waits for ever";
+  ASSERT_FALSE(client.received().chunks.empty()) << "it waits for ever";
 }
 
 TEST_P(snapshot_notices, come_behind_what_was_said_before) {
@@ -234,13 +234,13 @@ TEST_P(snapshot_notices, come_behind_what_was_said_before) {
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
   auto client = open(chat, with_chunk_window(GetParam()));
-  for (auto i = 0; i < 2 && !client.heard().end; ++i) {
+  for (auto i = 0; i < 2 && !client.received().end; ++i) {
     client.grant(1);
   }
-  ASSERT_EQ(client.heard().chunks.size(), 2u);
-  EXPECT_TRUE(client.heard().chunks[0].chunk);
-  EXPECT_TRUE(client.heard().chunks[1].snapshot_created);
-  EXPECT_EQ(client.heard().gaps, 0u);
+  ASSERT_EQ(client.received().chunks.size(), 2u);
+  EXPECT_TRUE(client.received().chunks[0].chunk);
+  EXPECT_TRUE(client.received().chunks[1].snapshot_created);
+  EXPECT_EQ(client.received().gaps, 0u);
 }
 
 TEST_P(snapshot_notices, that_do_not_come_end_a_body_that_goes_on) {
@@ -256,12 +256,12 @@ TEST_P(snapshot_notices, that_do_not_come_end_a_body_that_goes_on) {
       co_await in.next();
     },
     with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
-  kept.hang_next<save_snapshot>(1);
+  kept.hang_next<save_snapshot_request>(1);
   auto client = open(chat, with_chunk_window(GetParam()));
   if (GetParam() == 0)
     client.grant(1);
   advance(1h);
-  ASSERT_TRUE(client.heard().end) << "nobody knows what is kept";
+  ASSERT_TRUE(client.received().end) << "nobody knows what is kept";
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
   kept.answer_hung();
   run();

@@ -30,7 +30,7 @@ TEST_F(snapshots, never_makes_none) {
 
 TEST_F(snapshots, always_makes_one_per_turn_and_one_of_a_changed_end) {
   const auto sum
-    = define_agent(*rt, "sum", add_up_and_double, with_session_store(store),
+    = define_agent(*rt, "sum", add_up_and_double, with_snapshot_store(store),
                    with_snapshot_callback(snapshot_always{}));
   EXPECT_EQ(run_mine(sum, {1, 2}),
             (strings{"0/0 turnEnd 1", "1/1 turnEnd 3", "2/2 invocationEnd 6"}));
@@ -71,15 +71,15 @@ TEST_F(snapshots, an_invocation_that_changes_nothing_makes_no_record) {
 
 TEST_F(snapshots, on_makes_them_at_its_events_only) {
   const auto at_turns = define_agent(
-    *rt, "sum", add_up_and_double, with_session_store(store),
+    *rt, "sum", add_up_and_double, with_snapshot_store(store),
     with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
   EXPECT_EQ(run_mine(at_turns, {1, 2}),
             (strings{"0/0 turnEnd 1", "1/1 turnEnd 3"}));
   const auto at_ends = define_agent(
-    *rt, "ends", add_up_and_double, with_session_store(store),
+    *rt, "ends", add_up_and_double, with_snapshot_store(store),
     with_snapshot_callback(snapshot_on{snapshot_event::invocation_end}));
   finish(at_ends.stream_bidi(with_session_id("mine")), numbers{1, 2});
-  EXPECT_EQ(told(ask_store("/session-store/ends/listSnapshots",
+  EXPECT_EQ(told(ask_store("/snapshot-store/ends/listSnapshots",
                            json::object({{"sessionId", "mine"}}))),
             strings{"0/2 invocationEnd 6"});
 }
@@ -128,7 +128,7 @@ TEST_F(snapshots, an_index_counts_snapshots_and_not_chances) {
 
 TEST_F(snapshots, a_callback_chooses_by_event_and_state) {
   const auto sum
-    = define_agent(*rt, "sum", add_up_and_double, with_session_store(store),
+    = define_agent(*rt, "sum", add_up_and_double, with_snapshot_store(store),
                    with_snapshot_callback([](const sum_context& x) {
                      switch (x.event()) {
                        case snapshot_event::turn_end: return x.state() % 5 == 0;
@@ -230,7 +230,7 @@ TEST_F(snapshots, an_id_in_several_sessions_needs_a_session) {
   EXPECT_EQ(error.code(), errc::failed_precondition);
   EXPECT_NE(error.message().find("one"), std::string::npos);
   EXPECT_NE(error.message().find("two"), std::string::npos);
-  const auto key = "/session-store/sum/getSnapshot";
+  const auto key = "/snapshot-store/sum/getSnapshot";
   EXPECT_EQ(code_from([&] {
               ask_store(key, {{"snapshotId", id_of(1)}});
             }),
@@ -331,7 +331,7 @@ TEST_F(snapshots, index_and_turn_index_go_on_from_the_restored_snapshot) {
 TEST_F(snapshots, the_turn_index_goes_on_without_snapshots_too) {
   const auto turns = define_agent(
     *rt, "turns",
-    [](context, session<notebook> sess, input<std::string> in,
+    [](context, agent_session<notebook> sess, input<std::string> in,
        responder<std::uint64_t> out) -> task<std::uint64_t> {
       while (const auto word = co_await in.next()) {
         co_await sess.update([&](notebook& x) { x.words += *word; });
@@ -340,7 +340,7 @@ TEST_F(snapshots, the_turn_index_goes_on_without_snapshots_too) {
       }
       co_return co_await sess.turn_index();
     },
-    with_session_store(store));
+    with_snapshot_store(store));
   EXPECT_EQ(
     finish(turns.stream_bidi(with_session_id("mine")), texts{"a", "b"}).output,
     2u);

@@ -48,7 +48,7 @@ task<int> echo(context, input<std::string> in, output<std::string> out) {
   co_return count;
 }
 
-task<int> remember(context, session<memo> mine, input<std::string> in,
+task<int> remember(context, agent_session<memo> mine, input<std::string> in,
                    responder<std::string> out) {
   int count = 0;
   while (auto text = co_await in.next()) {
@@ -60,10 +60,10 @@ task<int> remember(context, session<memo> mine, input<std::string> in,
   co_return count;
 }
 
-task<> listen(context, ai::session<memo> mine, input<ai::conversation_input> in,
-              ai::responder<int> out) {
-  while (const auto said = co_await in.next()) {
-    co_await mine.add_messages(said->messages);
+task<> listen(context, ai::chat_session<memo> mine,
+              input<ai::conversation_input> in, ai::responder<int> out) {
+  while (const auto input = co_await in.next()) {
+    co_await mine.add_messages(input->messages);
     co_await out.send_artifact("heard", ai::part::text("hi"));
     co_await out.end_turn();
   }
@@ -71,7 +71,7 @@ task<> listen(context, ai::session<memo> mine, input<ai::conversation_input> in,
 
 task<> listen_in_turns(context ctx, ai::flow_session<memo> mine,
                        ai::flow_responder<int> out) {
-  co_await mine.run(
+  co_await mine.run_turns(
     ctx, [out](context, const ai::conversation_input&) mutable -> task<> {
       co_await out.send_artifact("heard", ai::part::text("hi"));
     });
@@ -92,7 +92,7 @@ payload message_payload(std::string text) {
 /// Data shared by the clients of one crowd.
 struct crowd {
   front_desk_actor desk;
-  open what;
+  open_request what;
   /// Store in which each client has a session of its own; null for none.
   managed_store store;
   /// Input of a client. It differs between sessions, which would otherwise
@@ -117,9 +117,10 @@ chunk_sink::behavior_type client(chunk_sink::pointer self,
                         session_id{"session" + std::to_string(++of->named)}};
   if (of->store)
     what.options.session = own.id;
-  self->request(of->desk, patience, std::move(what)).then([=](const opened& x) {
-    self->send(x.connection, turn_input{of->say(own.id.str())});
-  });
+  self->request(of->desk, patience, std::move(what))
+    .then([=](const open_result& x) {
+      self->send(x.connection, turn_input{of->say(own.id.str())});
+    });
   const auto leave = [=](bool right) {
     if (right)
       ++of->right;
@@ -136,13 +137,15 @@ chunk_sink::behavior_type client(chunk_sink::pointer self,
       self->send(caf::actor_cast<connection_actor>(self->current_sender()),
                  caf::close_atom_v);
     },
-    [=](finished& x) {
+    [=](completion& x) {
       const auto right = !x.reason && x.inputs == 1 && x.chunks != 0;
       if (!of->store)
         leave(right && x.chunks == 1);
       else
-        self->request(of->store, caf::infinite, delete_session{own})
-          .then([=](const erased& gone) { leave(right && gone.records == 1); });
+        self->request(of->store, caf::infinite, delete_session_request{own})
+          .then([=](const erase_result& gone) {
+            leave(right && gone.records == 1);
+          });
     },
   };
 }
@@ -150,12 +153,12 @@ chunk_sink::behavior_type client(chunk_sink::pointer self,
 struct soak : ::testing::Test {
   soak() : system(cfg), rt(system), idle(system.registry().running()) {}
 
-  void converse(const open& what, const speech& say,
+  void converse(const open_request& request, const speech& say,
                 const managed_store& sessions, int total) {
     auto all = std::make_shared<crowd>();
     constexpr auto at_once = 64;
     all->desk = rt.front_desk();
-    all->what = what;
+    all->what = request;
     all->store = sessions;
     all->say = say;
     all->to_open = total - at_once;
@@ -168,11 +171,11 @@ struct soak : ::testing::Test {
     wait_until_idle();
   }
 
-  void expect_all_comes_back(const open& what, const speech& say,
+  void expect_all_comes_back(const open_request& request, const speech& say,
                              const managed_store& sessions, int total) {
-    converse(what, say, sessions, first);
+    converse(request, say, sessions, first);
     const auto before = bytes_in_use();
-    converse(what, say, sessions, total);
+    converse(request, say, sessions, total);
     const auto after = bytes_in_use();
     // Three bytes for each of 100 000: no actor, lease, timer, record or state
     // is left.
@@ -194,7 +197,7 @@ struct soak : ::testing::Test {
     = rt.define_bidi_flow("echo", echo);
   managed_store store = spawn_memory_store(system);
   bidi_flow<memo, std::string, agent_output<memo, int>, std::string> agent
-    = define_agent(rt, "memo", remember, with_session_store(store),
+    = define_agent(rt, "memo", remember, with_snapshot_store(store),
                    with_snapshot_callback(snapshot_always{}));
   std::size_t idle;
 };

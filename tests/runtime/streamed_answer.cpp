@@ -18,14 +18,14 @@ using parts = std::vector<part>;
 /// Returns the rest of an answer that consists of the given parts, after other
 /// parts were streamed one by one.
 parts rest_of(parts answer, const parts& streamed) {
-  detail::streamed_answer heard;
+  detail::streamed_answer received;
   for (const auto& x : streamed) {
     ai::model_response_chunk piece;
     piece.content.push_back(x);
-    heard.add(piece);
+    received.add(piece);
   }
   const ai::message whole{ai::role::model, std::move(answer)};
-  const auto rest = heard.rest_of(whole);
+  const auto rest = received.rest_of(whole);
   if (!rest)
     return {};
   EXPECT_FALSE(rest->content.empty());
@@ -75,20 +75,20 @@ TEST(streamed_answer, a_request_that_was_not_streamed_is_left_beside_the_text) {
 }
 
 TEST(streamed_answer, pieces_that_are_not_new_do_not_count) {
-  detail::streamed_answer heard;
+  detail::streamed_answer received;
   const auto add = [&](const char* text, std::int64_t index, auto change) {
     chunks<part> content;
     content.push_back(part::text(text));
     ai::model_response_chunk piece{std::move(content), ai::role::model, index};
     change(piece);
-    heard.add(piece);
+    received.add(piece);
   };
   const auto as_it_is = [](auto&) {};
   add("Before.", 0, as_it_is);
   add("He", 1, as_it_is);
   add("tool", 1, [](auto& x) { x.role = ai::role::tool; });
   add("He", 1, [](auto& x) { x.aggregated = true; });
-  const auto rest = heard.rest_of(ai::model_text("Hello"));
+  const auto rest = received.rest_of(ai::model_text("Hello"));
   ASSERT_TRUE(rest);
   EXPECT_EQ(rest->text(), "llo");
   EXPECT_EQ(rest->index, 1);

@@ -33,8 +33,8 @@ TEST_F(memory_store, a_state_is_kept_as_it_is) {
   const auto first = talk(3);
   save(at("s"), first, 0);
   EXPECT_TRUE(
-    get(get_snapshot{snapshot_ref{at("s"), 1}}).content.same_as(first));
-  EXPECT_TRUE(get(get_session{at("s")}).content.same_as(first));
+    get(get_snapshot_request{snapshot_ref{at("s"), 1}}).content.same_as(first));
+  EXPECT_TRUE(get(get_session_request{at("s")}).content.same_as(first));
 }
 
 TEST_F(memory_store, equal_states_are_kept_once) {
@@ -42,7 +42,7 @@ TEST_F(memory_store, equal_states_are_kept_once) {
   save(at("s"), first, 0);
   save(at("t"), talk(3), 0);
   EXPECT_TRUE(
-    get(get_snapshot{snapshot_ref{at("t"), 1}}).content.same_as(first));
+    get(get_snapshot_request{snapshot_ref{at("t"), 1}}).content.same_as(first));
 }
 
 TEST_F(memory_store, a_snapshot_costs_little_beside_what_is_new_in_it) {
@@ -69,12 +69,12 @@ TEST_F(memory_store, a_value_that_was_changed_behind_its_back_is_data_loss) {
   save(at("s"), state::plain(payload::of(value)), 0);
   save(at("s"), number(2), 1);
   *value = 3;
-  const snapshot_ref which{at("s"), 1};
-  EXPECT_EQ(code(get_snapshot{which}), errc::data_loss);
+  const snapshot_ref snapshot{at("s"), 1};
+  EXPECT_EQ(code(get_snapshot_request{snapshot}), errc::data_loss);
   EXPECT_NE(store.error().message().find("corrupt"), std::string::npos);
-  EXPECT_EQ(code(restore_snapshot{which}), errc::data_loss);
-  EXPECT_EQ(get(get_session{at("s")}).info.head, 2u);
-  list_snapshots all{at("s")};
+  EXPECT_EQ(code(restore_snapshot_request{snapshot}), errc::data_loss);
+  EXPECT_EQ(get(get_session_request{at("s")}).info.head, 2u);
+  list_snapshots_request all{at("s")};
   EXPECT_EQ(code(all), errc::ok);
   all.wanted = detail_level::state;
   const auto page = get(all);
@@ -102,7 +102,7 @@ TEST(memory_store_actor, what_it_knew_survives_it) {
     return result;
   };
   auto save = [](const char* name) {
-    return save_session{
+    return save_session_request{
       {"/agent/a", session_id{name}}, state::plain(payload::of(1)), 0};
   };
   caf::actor_addr killed;
@@ -118,7 +118,7 @@ TEST(memory_store_actor, what_it_knew_survives_it) {
   EXPECT_EQ(caf::actor_cast<caf::strong_actor_ptr>(killed), nullptr);
   EXPECT_EQ(ask(save("second"), [] {}), errc::ok);
 
-  auto all = self->request(store, caf::infinite, list_sessions{});
+  auto all = self->request(store, caf::infinite, list_sessions_request{});
   sched.run();
   all.receive(
     [](session_page& x) {

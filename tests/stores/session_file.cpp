@@ -51,12 +51,13 @@ struct session_file : store_contract<memory_factory> {
     return result;
   }
 
-  std::uint64_t keep(const managed_store& store, const session_ref& of,
+  std::uint64_t keep(const managed_store& store, const session_ref& session,
                      const state& content, std::uint64_t parent) {
-    auto made = record(of, content, parent);
+    auto made = record(session, content, parent);
     made.created_at = caf::timestamp{std::chrono::nanoseconds{1'234'567'891}};
     made.turn_index = 3;
-    return ask(store, save_snapshot{made, content, append_rule::anywhere})
+    return ask(store,
+               save_snapshot_request{made, content, append_rule::anywhere})
       .record.sequence;
   }
 
@@ -78,15 +79,15 @@ struct session_file : store_contract<memory_factory> {
     keep(store, of, longer(content, "the end"), fifth);
     // the record between two equal states is pruned
     for (const auto i : {first, second, again, fifth, fifth + 1, fifth + 2}) {
-      label_snapshot mark{snapshot_ref{of, i}};
+      label_snapshot_request mark{snapshot_ref{of, i}};
       mark.add = {"kept", std::to_string(i)};
       ask(store, mark);
     }
-    ask(store, annotate_snapshot{snapshot_ref{of, second}, "a\nnote"});
-    ask(store, prune_snapshots{});
-    ask(store, restore_snapshot{snapshot_ref{of, fifth}});
-    ask(store, save_session{of, longer(content, "draft"), 9});
-    ask(store, title_session{of, "Tea \"x\""});
+    ask(store, annotate_snapshot_request{snapshot_ref{of, second}, "a\nnote"});
+    ask(store, prune_snapshots_request{});
+    ask(store, restore_snapshot_request{snapshot_ref{of, fifth}});
+    ask(store, save_session_request{of, longer(content, "draft"), 9});
+    ask(store, title_session_request{of, "Tea \"x\""});
     return of;
   }
 
@@ -94,9 +95,9 @@ struct session_file : store_contract<memory_factory> {
     return x.with_messages(x.messages().with(ai::user_text(text)));
   }
 
-  std::string exported(const managed_store& store, const session_ref& of) {
+  std::string exported(const managed_store& store, const session_ref& session) {
     std::ostringstream file;
-    export_session(system, store, of, file);
+    export_session(system, store, session, file);
     return file.str();
   }
 
@@ -108,15 +109,15 @@ struct session_file : store_contract<memory_factory> {
 
   /// Returns the error of an import, which must not change the store.
   status_error refusal(const std::string& text) {
-    const auto before = ask(to, list_sessions{});
+    const auto before = ask(to, list_sessions_request{});
     auto result = test::error_of([&] { return imported(to, text); });
-    EXPECT_EQ(ask(to, list_sessions{}), before);
+    EXPECT_EQ(ask(to, list_sessions_request{}), before);
     return result;
   }
 
   std::vector<stored_snapshot> all(const managed_store& store,
-                                   const session_ref& of) {
-    list_snapshots x{of};
+                                   const session_ref& session) {
+    list_snapshots_request x{session};
     x.with_orphans = true;
     x.wanted = detail_level::state;
     return ask(store, x).snapshots;
@@ -151,8 +152,8 @@ TEST_F(session_file, what_was_exported_is_imported_as_it_was) {
   for (auto i = 0; i < 2; ++i) {
     const auto of = make_session(from);
     const auto made = imported(to, exported(from, of));
-    const auto before = ask(from, get_session{of});
-    const auto after = ask(to, get_session{of});
+    const auto before = ask(from, get_session_request{of});
+    const auto after = ask(to, get_session_request{of});
     EXPECT_EQ(after.info, made);
     EXPECT_GE(after.info.created_at, before.info.updated_at);
     EXPECT_EQ(after.info.head, before.info.head);
@@ -163,7 +164,7 @@ TEST_F(session_file, what_was_exported_is_imported_as_it_was) {
     EXPECT_EQ(after.head, before.head);
     EXPECT_EQ(after.content, before.content);
     EXPECT_EQ(all(to, of), all(from, of));
-    EXPECT_EQ(ask(to, list_sessions{}).sessions.size(), 1u);
+    EXPECT_EQ(ask(to, list_sessions_request{}).sessions.size(), 1u);
     // only the times of the session differ, and thus the hash
     auto theirs = lines(exported(to, of));
     auto ours = lines(exported(from, of));
@@ -171,8 +172,8 @@ TEST_F(session_file, what_was_exported_is_imported_as_it_was) {
     ASSERT_EQ(ours.size(), 9u);
     for (const auto line : {1, 2, 3, 4, 5, 6, 7})
       EXPECT_EQ(theirs[line], ours[line]);
-    ask(from, delete_session{of});
-    ask(to, delete_session{of});
+    ask(from, delete_session_request{of});
+    ask(to, delete_session_request{of});
     std::swap(from, to); // and back
   }
 }
@@ -182,12 +183,12 @@ TEST_F(session_file, versions_of_states_are_kept) {
   const auto first = keep(from, of, version(1, talk(2)), 0);
   const auto second = keep(from, of, version(2, talk(2)), first);
   keep(from, of, talk(3), second);
-  ask(from, save_session{of, version(3, talk(3)), 4});
+  ask(from, save_session_request{of, version(3, talk(3)), 4});
   const auto text = exported(from, of);
   imported(to, text);
   EXPECT_EQ(all(to, of), all(from, of));
   EXPECT_EQ(all(to, of)[1].content, version(2, talk(2)));
-  EXPECT_EQ(ask(to, get_session{of}).content, version(3, talk(3)));
+  EXPECT_EQ(ask(to, get_session_request{of}).content, version(3, talk(3)));
   // a default type is not written, so older files do not have one
   const auto told = lines(text);
   const auto tells = [&](std::size_t line, const char* what) {
@@ -200,17 +201,17 @@ TEST_F(session_file, versions_of_states_are_kept) {
 }
 
 TEST_F(session_file, a_session_without_records_is_exported_too) {
-  ask(from, save_session{at("s"), talk(2), 4});
+  ask(from, save_session_request{at("s"), talk(2), 4});
   const auto info = imported(to, exported(from, at("s")));
   EXPECT_EQ(info.next_turn, 4u);
   EXPECT_EQ(info.head, 0u);
-  EXPECT_EQ(ask(to, get_session{at("s")}).content, talk(2));
+  EXPECT_EQ(ask(to, get_session_request{at("s")}).content, talk(2));
 }
 
 TEST_F(session_file, a_session_that_stands_at_its_head_does_so_again) {
   keep(from, at("s"), talk(2), 0);
   imported(to, exported(from, at("s")));
-  const auto session = ask(to, get_session{at("s")});
+  const auto session = ask(to, get_session_request{at("s")});
   EXPECT_EQ(session.content, talk(2));
   EXPECT_EQ(session.info.next_turn, 4u);
   EXPECT_EQ(session.head.record.sequence, 1u);
@@ -227,9 +228,9 @@ TEST_F(session_file, an_import_can_have_another_name) {
 
 TEST_F(session_file, an_import_replaces_nobody) {
   const auto text = exported(from, make_session(from));
-  ask(to, save_session{at("s"), number(1), 0});
+  ask(to, save_session_request{at("s"), number(1), 0});
   EXPECT_EQ(refusal(text).code(), errc::already_exists);
-  EXPECT_EQ(ask(to, get_session{at("s")}).content, number(1));
+  EXPECT_EQ(ask(to, get_session_request{at("s")}).content, number(1));
 }
 
 TEST_F(session_file, what_is_not_there_is_not_exported) {
@@ -285,7 +286,7 @@ TEST_F(session_file, a_session_that_changes_meanwhile_is_not_exported) {
   options.progress = [&](std::uint64_t done, std::uint64_t all) {
     EXPECT_EQ(all, 7u);
     if (done == 4)
-      ask(from, save_session{of, number(1), 1});
+      ask(from, save_session_request{of, number(1), 1});
   };
   errc code = errc::ok;
   try {
@@ -378,7 +379,7 @@ TEST_F(session_file, a_line_that_is_too_long_is_damage) {
   EXPECT_EQ(error.message(),
             "line 2: is longer than " + std::to_string(longest - 1) + " bytes");
   EXPECT_EQ(take(longest).head, 1u);
-  EXPECT_EQ(ask(to, get_session{of}).content, content);
+  EXPECT_EQ(ask(to, get_session_request{of}).content, content);
 }
 
 TEST_F(session_file, a_name_that_no_session_may_have_is_refused) {
@@ -436,7 +437,7 @@ TEST_F(session_file, a_message_is_in_the_file_once) {
   EXPECT_LT(text.size(), 2u * count * 1'000);
   imported(from, text);
   EXPECT_EQ(all(from, at("s")).size(), 100u); // one page
-  EXPECT_EQ(ask(from, get_session{at("s")}).content, content);
+  EXPECT_EQ(ask(from, get_session_request{at("s")}).content, content);
 }
 
 } // namespace tertulia::test::session_file_tests

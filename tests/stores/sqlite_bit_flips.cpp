@@ -27,9 +27,9 @@ TEST_F(sqlite_faults, a_flipped_bit_is_the_loss_of_what_has_it) {
   {
     program x{file};
     x.run();
-    ASSERT_TRUE(
-      x.get(annotate_snapshot{snapshot_ref{session("s"), 2}, "remarkable"}));
-    ASSERT_TRUE(x.get(title_session{session("v"), "entitled"}));
+    ASSERT_TRUE(x.get(
+      annotate_snapshot_request{snapshot_ref{session("s"), 2}, "remarkable"}));
+    ASSERT_TRUE(x.get(title_session_request{session("v"), "entitled"}));
   }
   const auto bytes = bytes_of(file);
   struct hit {
@@ -51,11 +51,11 @@ TEST_F(sqlite_faults, a_flipped_bit_is_the_loss_of_what_has_it) {
       return name == x.session && sequence == x.sequence;
     };
     for (const auto* name : {"s", "t", "v"}) {
-      const auto found = again.get(get_session{session(name)});
+      const auto found = again.get(get_session_request{session(name)});
       EXPECT_EQ(found.has_value(), !is_hit(name, 0)) << x.text << name;
       if (!found)
         continue;
-      list_snapshots records{session(name)};
+      list_snapshots_request records{session(name)};
       records.with_orphans = true;
       const auto page = again.get(records);
       ASSERT_TRUE(page) << x.text << name;
@@ -65,19 +65,19 @@ TEST_F(sqlite_faults, a_flipped_bit_is_the_loss_of_what_has_it) {
         EXPECT_TRUE(x.in_lists && is_hit(name, y.sequence)) << y.what;
       for (const auto& y : page->snapshots) {
         const auto sequence = y.record.sequence;
-        const auto one
-          = again.get(get_snapshot{snapshot_ref{session(name), sequence}});
+        const auto one = again.get(
+          get_snapshot_request{snapshot_ref{session(name), sequence}});
         EXPECT_EQ(one.has_value(), !is_hit(name, sequence))
           << x.text << name << sequence;
       }
     }
-    list_sessions all;
+    list_sessions_request all;
     all.updated_since = caf::timestamp::min();
     const auto sessions = again.get(all);
     ASSERT_TRUE(sessions) << x.text;
     EXPECT_EQ(sessions->damages.size(), x.sequence == 0 ? 1u : 0u) << x.text;
     EXPECT_EQ(sessions->sessions.size() + sessions->damages.size(), 3u);
-    const auto verified = again.get(verify_sessions{});
+    const auto verified = again.get(verify_sessions_request{});
     ASSERT_TRUE(verified) << x.text;
     ASSERT_EQ(verified->damages.size(), 1u) << x.text;
     EXPECT_EQ(verified->damages[0].where, session(x.session)) << x.text;
@@ -103,15 +103,15 @@ account account_of(const std::filesystem::path& file,
   try {
     program x{file, durability::process};
     if (!deleted.empty())
-      (void)x.get(delete_session{session(deleted)});
+      (void)x.get(delete_session_request{session(deleted)});
     for (const std::string name : {"s", "t", "v"}) {
       if (name == deleted)
         continue;
       const auto of = session(name);
-      if (const auto found = x.get(get_session{of}))
+      if (const auto found = x.get(get_session_request{of}))
         result.lines[name] = to_json_text(found->info) + found->content.text();
       for (std::uint64_t i = 1; i <= 5; ++i)
-        if (auto found = x.get(get_snapshot{snapshot_ref{of, i}})) {
+        if (auto found = x.get(get_snapshot_request{snapshot_ref{of, i}})) {
           // Damage elsewhere may hide the path of the head and the id of a
           // parent.
           found->record.orphaned = false;
@@ -123,12 +123,12 @@ account account_of(const std::filesystem::path& file,
             = to_json_text(found->record) + found->content.text();
         }
     }
-    list_sessions all;
+    list_sessions_request all;
     all.updated_since = caf::timestamp::min();
     if (const auto page = x.get(all))
       for (const auto& info : page->sessions)
         result.lines["list " + info.id.str()] = to_json_text(info);
-    if (const auto page = x.get(verify_sessions{})) {
+    if (const auto page = x.get(verify_sessions_request{})) {
       std::string text;
       for (const auto& y : page->damages)
         text += to_json_text(y) + '\n';
@@ -214,7 +214,7 @@ TEST_F(sqlite_faults, what_is_saved_beside_a_flipped_bit_is_that_or_a_loss) {
     program again{copy, durability::process};
     for (const auto& [where, text] : promised.records) {
       const auto found = again.get(
-        get_snapshot{snapshot_ref{session(where.first), where.second}});
+        get_snapshot_request{snapshot_ref{session(where.first), where.second}});
       if (found) {
         EXPECT_EQ(found->content.text(), text) << "bit " << bit;
       }
@@ -224,7 +224,7 @@ TEST_F(sqlite_faults, what_is_saved_beside_a_flipped_bit_is_that_or_a_loss) {
       EXPECT_TRUE(code == errc::data_loss || code == errc::not_found)
         << to_string(code) << ", bit " << bit;
     if (errors.contains(errc::not_found)) {
-      const auto verified = again.get(verify_sessions{});
+      const auto verified = again.get(verify_sessions_request{});
       EXPECT_TRUE(!verified || !verified->damages.empty()) << "bit " << bit;
     }
   };

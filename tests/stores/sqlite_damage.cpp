@@ -14,7 +14,7 @@ namespace tertulia::test::sqlite_tests {
 TEST_F(sqlite_store, damage_to_messages_is_told_apart) {
   save(at("s"), talk(3), 0);
   save(at("t"), number(1), 0);
-  const snapshot_ref which{at("s"), 1};
+  const snapshot_ref snapshot{at("s"), 1};
   struct row {
     const char* damage;
     const char* message; // part of it; empty without damage
@@ -29,13 +29,14 @@ TEST_F(sqlite_store, damage_to_messages_is_told_apart) {
     raw().run(x.damage);
     const auto is_damaged = *x.message != '\0';
     const auto expected = is_damaged ? errc::data_loss : errc::ok;
-    EXPECT_EQ(code(restore_snapshot{which}), expected);
-    EXPECT_EQ(code(get_snapshot{which}), expected);
+    EXPECT_EQ(code(restore_snapshot_request{snapshot}), expected);
+    EXPECT_EQ(code(get_snapshot_request{snapshot}), expected);
     if (is_damaged) {
       EXPECT_NE(store.error().message().find(x.message), std::string::npos);
     }
-    EXPECT_EQ(code(get_snapshot{which, detail_level::record}), errc::ok);
-    EXPECT_EQ(code(get_snapshot{snapshot_ref{at("t"), 1}}), errc::ok);
+    EXPECT_EQ(code(get_snapshot_request{snapshot, detail_level::record}),
+              errc::ok);
+    EXPECT_EQ(code(get_snapshot_request{snapshot_ref{at("t"), 1}}), errc::ok);
   }
 }
 
@@ -46,7 +47,8 @@ TEST_F(sqlite_store, a_save_behind_damage_is_whole) {
        {"DELETE FROM messages", "UPDATE messages SET text = '{}'"}) {
     raw().run(damage);
     store.reopen(); // cached data would hide the damage to a text
-    const auto head = get(get_session{at("s"), detail_level::record}).info.head;
+    const auto head
+      = get(get_session_request{at("s"), detail_level::record}).info.head;
     const auto next = longer(content, damage);
     const auto saved = save(at("s"), next, head);
     EXPECT_EQ(load(saved.record.sequence).content.text(), next.text());
@@ -67,8 +69,10 @@ TEST_F(sqlite_store, a_save_with_a_value_that_was_damaged_mends_it) {
   save(at("s"), talk(1).with_custom(value), 0);
   raw().run("UPDATE blobs SET text = replace(text, 'value', 'thing')");
   save(at("t"), talk(2).with_custom(value), 0);
-  EXPECT_EQ(get(get_session{at("t")}).content, talk(2).with_custom(value));
-  EXPECT_EQ(get(get_session{at("s")}).content, talk(1).with_custom(value));
+  EXPECT_EQ(get(get_session_request{at("t")}).content,
+            talk(2).with_custom(value));
+  EXPECT_EQ(get(get_session_request{at("s")}).content,
+            talk(1).with_custom(value));
 }
 
 TEST_F(sqlite_store, records_and_lists_do_not_touch_messages_and_values) {
@@ -76,13 +80,14 @@ TEST_F(sqlite_store, records_and_lists_do_not_touch_messages_and_values) {
   save(at("s"), talk(4).with_custom(payload::of(2)), 1);
   raw().run("PRAGMA foreign_keys = OFF;"
             "DELETE FROM messages; DELETE FROM blobs; DELETE FROM branches");
-  const snapshot_ref which{at("s"), 2};
-  EXPECT_EQ(code(get_snapshot{which}), errc::data_loss);
-  EXPECT_EQ(code(get_snapshot{which, detail_level::record}), errc::ok);
-  EXPECT_EQ(code(get_session{at("s"), detail_level::record}), errc::ok);
+  const snapshot_ref snapshot{at("s"), 2};
+  EXPECT_EQ(code(get_snapshot_request{snapshot}), errc::data_loss);
+  EXPECT_EQ(code(get_snapshot_request{snapshot, detail_level::record}),
+            errc::ok);
+  EXPECT_EQ(code(get_session_request{at("s"), detail_level::record}), errc::ok);
   EXPECT_EQ(sequences(at("s"), true).size(), 2u);
-  EXPECT_EQ(get(list_sessions{}).sessions.size(), 1u);
-  EXPECT_EQ(code(label_snapshot{which}), errc::ok);
+  EXPECT_EQ(get(list_sessions_request{}).sessions.size(), 1u);
+  EXPECT_EQ(code(label_snapshot_request{snapshot}), errc::ok);
 }
 
 TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
@@ -93,15 +98,16 @@ TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
     content = longer(content.with_custom(payload::of(i)), "more");
   }
   save(at("t"), talk(1).with_artifact({"file", {ai::part::text("x")}}), 0);
-  get(save_session{at("u"), talk(0), 0});
-  get(save_session{at("v"), state::plain({}), 0});
-  get(save_session{at("w"), talk(0).with_custom(payload::of(json{})), 0});
-  EXPECT_EQ(get(verify_sessions{}).damages, std::vector<damage>{});
+  get(save_session_request{at("u"), talk(0), 0});
+  get(save_session_request{at("v"), state::plain({}), 0});
+  get(
+    save_session_request{at("w"), talk(0).with_custom(payload::of(json{})), 0});
+  EXPECT_EQ(get(verify_sessions_request{}).damages, std::vector<damage>{});
 
   const auto found = [&](const std::string& sql) {
     raw().run(sql);
     std::string result;
-    for (const auto& x : get(verify_sessions{}).damages)
+    for (const auto& x : get(verify_sessions_request{}).damages)
       result += x.where.id.str() + std::to_string(x.sequence)
                 + (x.state.empty() ? " " : " state ")
                 + (x.kind == damage_kind::corrupt ? "corrupt; " : "missing; ");
@@ -136,17 +142,17 @@ TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
 TEST_F(sqlite_store, a_damaged_state_is_no_basis_for_another_session) {
   save(at("s"), talk(3), 0);
   raw().run("UPDATE states SET length = 2");
-  EXPECT_EQ(code(save_session{at("t"), talk(3), 0}), errc::data_loss);
-  EXPECT_EQ(code(save_snapshot{record(at("t"), talk(3), 0), talk(3),
-                               append_rule::at_head}),
+  EXPECT_EQ(code(save_session_request{at("t"), talk(3), 0}), errc::data_loss);
+  EXPECT_EQ(code(save_snapshot_request{record(at("t"), talk(3), 0), talk(3),
+                                       append_rule::at_head}),
             errc::data_loss);
-  EXPECT_EQ(code(get_session{at("t")}), errc::not_found);
-  EXPECT_EQ(code(save_session{at("t"), talk(4), 0}), errc::ok);
+  EXPECT_EQ(code(get_session_request{at("t")}), errc::not_found);
+  EXPECT_EQ(code(save_session_request{at("t"), talk(4), 0}), errc::ok);
   // Nor can a change follow a session whose working state is damaged.
-  EXPECT_EQ(code(save_session{
+  EXPECT_EQ(code(save_session_request{
               at("s"), talk(4), 1, {{1, talk(3).id(), talk(3).type()}}}),
             errc::data_loss);
-  EXPECT_EQ(get(get_session{at("t")}).content, talk(4));
+  EXPECT_EQ(get(get_session_request{at("t")}).content, talk(4));
 }
 
 TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
@@ -156,13 +162,14 @@ TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
                          "type_version = 1 << 32"};
   for (const std::string what : wrong) {
     raw().run("UPDATE states SET " + what + " WHERE length = 3");
-    EXPECT_EQ(code(get_snapshot{snapshot_ref{at("s"), 1}}), errc::data_loss)
+    EXPECT_EQ(code(get_snapshot_request{snapshot_ref{at("s"), 1}}),
+              errc::data_loss)
       << what;
-    const auto damages = get(verify_sessions{}).damages;
+    const auto damages = get(verify_sessions_request{}).damages;
     ASSERT_EQ(damages.size(), 1u) << what;
     EXPECT_EQ(damages[0].kind, damage_kind::corrupt);
     EXPECT_EQ(damages[0].sequence, 1u);
-    EXPECT_EQ(get(get_session{at("s")}).content, talk(4)) << what;
+    EXPECT_EQ(get(get_session_request{at("s")}).content, talk(4)) << what;
     raw().run("UPDATE states SET type_name = '', type_version = 1");
   }
 }

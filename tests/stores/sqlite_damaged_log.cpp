@@ -44,7 +44,7 @@ struct sqlite_damaged_log : sqlite_files {
   static void save(file_store& to, std::size_t i) {
     const auto where = session(std::string(1, char('a' + int(i))));
     const ai::message_log log;
-    to.get(save_session{
+    to.get(save_session_request{
       where,
       state::conversation(log.with(ai::user_text(where.id.str())), {}, {}), i});
   }
@@ -60,12 +60,12 @@ struct sqlite_damaged_log : sqlite_files {
 
   /// Returns the number of existing sessions, which must be the first ones.
   static std::size_t sessions_in(file_store& x) {
-    list_sessions all;
+    list_sessions_request all;
     all.limit = max_page;
     const auto found = x.get(all).sessions;
     for (std::size_t i = 0; i < found.size(); ++i) {
       EXPECT_EQ(found[i].next_turn, i);
-      EXPECT_TRUE(x.ask(get_session{{found[i].agent, found[i].id}}));
+      EXPECT_TRUE(x.ask(get_session_request{{found[i].agent, found[i].id}}));
     }
     return found.size();
   }
@@ -89,14 +89,14 @@ TEST_F(sqlite_damaged_log, is_kept_and_named_until_somebody_removes_it) {
       file_store x{copied};
       EXPECT_EQ(sessions_in(x), first);
       ASSERT_TRUE(std::filesystem::exists(lost));
-      const auto damages = x.get(verify_sessions{}).damages;
+      const auto damages = x.get(verify_sessions_request{}).damages;
       ASSERT_EQ(damages.size(), 1u);
       EXPECT_EQ(damages[0].where, session_ref{});
       EXPECT_NE(damages[0].what.find(lost.string()), std::string::npos);
     }
     std::filesystem::remove(lost);
     file_store x{copied};
-    EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+    EXPECT_EQ(x.get(verify_sessions_request{}).damages, std::vector<damage>{});
     save(x, first);
     EXPECT_EQ(sessions_in(x), first + 1);
   }
@@ -122,7 +122,8 @@ TEST_F(sqlite_damaged_log, is_told_from_one_that_was_being_written) {
     {
       file_store x{in / "sessions.db"};
       EXPECT_GE(sessions_in(x), count - 1);
-      EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+      EXPECT_EQ(x.get(verify_sessions_request{}).damages,
+                std::vector<damage>{});
     }
     return !std::filesystem::exists(in / "sessions.db-wal-damaged");
   };
@@ -149,7 +150,7 @@ TEST_F(sqlite_damaged_log, is_nothing_to_who_has_traded_it) {
   options.survives = durability::process;
   file_store x{file, options};
   EXPECT_EQ(sessions_in(x), 3u);
-  EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+  EXPECT_EQ(x.get(verify_sessions_request{}).damages, std::vector<damage>{});
   EXPECT_FALSE(std::filesystem::exists(kept));
 }
 
@@ -213,7 +214,7 @@ TEST_F(sqlite_damaged_log, is_noticed_wherever_the_bit_is) {
     // The loss of up to three sessions at the end cannot always be detected.
     if (there + 3 < count) {
       ++losses;
-      EXPECT_EQ(x.get(verify_sessions{}).damages.size(), 1u) << bit;
+      EXPECT_EQ(x.get(verify_sessions_request{}).damages.size(), 1u) << bit;
     }
   }
   EXPECT_GT(losses, 0);

@@ -26,8 +26,8 @@ namespace {
 
 constexpr auto names = {"a", "b", "c"};
 
-save_snapshot turn(const std::string& name, std::uint64_t number,
-                   payload custom = payload::of(1)) {
+save_snapshot_request turn(const std::string& name, std::uint64_t number,
+                           payload custom = payload::of(1)) {
   ai::message_log log;
   for (std::uint64_t i = 0; i < number; ++i)
     log = log.with(ai::user_text(name + ' ' + std::to_string(i)));
@@ -54,7 +54,8 @@ struct sqlite_damaged_pages : sqlite_files {
   static std::string all_of(file_store& x, const std::string& name) {
     std::string result;
     for (std::uint64_t i = 1; i <= 3; ++i) {
-      const auto found = x.ask(get_snapshot{snapshot_ref{session(name), i}});
+      const auto found
+        = x.ask(get_snapshot_request{snapshot_ref{session(name), i}});
       if (!found)
         return {};
       result += to_json_text(found->record) + found->content.text();
@@ -76,15 +77,15 @@ TEST_F(sqlite_damaged_pages, who_is_taken_out_of_an_index_is_found_again) {
   change_page(file, root_page(file, "sqlite_autoindex_sessions_1"),
               [](std::string& bytes) { bytes.replace(10, 2, bytes, 8, 2); });
   file_store x{file};
-  x.get(delete_session{session("a")});
+  x.get(delete_session_request{session("a")});
   EXPECT_EQ(all_of(x, "b"), "");
 
-  const auto verified = x.get(verify_sessions{});
+  const auto verified = x.get(verify_sessions_request{});
   ASSERT_FALSE(verified.damages.empty());
   EXPECT_EQ(verified.damages.front().where, session_ref{});
 
-  x.get(vacuum_store{});
-  EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+  x.get(vacuum_store_request{});
+  EXPECT_EQ(x.get(verify_sessions_request{}).damages, std::vector<damage>{});
   EXPECT_EQ(all_of(x, "b"), b);
 }
 
@@ -110,10 +111,10 @@ TEST_F(sqlite_damaged_pages, a_vacuum_makes_indexes_of_the_rows_again) {
     const auto bit = random() % (4096 * 8);
     flip(copy, static_cast<std::size_t>(page - 1) * 4096 * 8 + bit);
     file_store x{copy};
-    (void)x.ask(delete_session{session("a")});
-    if (!x.ask(vacuum_store{}))
+    (void)x.ask(delete_session_request{session("a")});
+    if (!x.ask(vacuum_store_request{}))
       continue; // SQLite cannot read the page
-    EXPECT_EQ(x.get(verify_sessions{}).damages, std::vector<damage>{});
+    EXPECT_EQ(x.get(verify_sessions_request{}).damages, std::vector<damage>{});
     for (const auto* name : {"b", "c"})
       EXPECT_EQ(all_of(x, name), truth[name])
         << name << ", page " << page << ", bit " << bit;
@@ -128,9 +129,9 @@ TEST_F(sqlite_damaged_pages, a_vacuum_keeps_what_knows_the_name_of_a_row) {
   });
   file_store x{file};
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(x.code(get_session{session("b")}), errc::data_loss);
-    EXPECT_FALSE(x.get(verify_sessions{}).damages.empty());
-    x.get(vacuum_store{});
+    EXPECT_EQ(x.code(get_session_request{session("b")}), errc::data_loss);
+    EXPECT_FALSE(x.get(verify_sessions_request{}).damages.empty());
+    x.get(vacuum_store_request{});
   }
 }
 
@@ -163,7 +164,8 @@ TEST_F(sqlite_damaged_pages, what_is_new_needs_no_whole_key_beside_it) {
         const auto custom = std::string{name} + std::to_string(i);
         const auto what = turn(name, i, payload::of(custom));
         ASSERT_TRUE(x.ask(what)) << table;
-        const auto found = x.ask(get_snapshot{snapshot_ref{session(name), i}});
+        const auto found
+          = x.ask(get_snapshot_request{snapshot_ref{session(name), i}});
         ASSERT_TRUE(found) << table << ' ' << name << i;
         EXPECT_EQ(found->content.text(), what.content.text()) << table;
       }
@@ -175,11 +177,12 @@ TEST_F(sqlite_damaged_pages, who_shares_a_batch_with_it_is_not_harmed) {
   change_page(file, root_page(file, "blobs"), spoil);
   file_store x{file};
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    x.send_batch(turn("d", i, {}), get_session{session("a")}, turn("e", i, {}));
+    x.send_batch(turn("d", i, {}), get_session_request{session("a")},
+                 turn("e", i, {}));
     auto saved = 0;
     auto lost = 0;
     x.receive(
-      3, [&](const saved_snapshot&) { ++saved; },
+      3, [&](const save_result&) { ++saved; },
       [&](const stored_session&) { ADD_FAILURE(); },
       [&](const caf::error& why) {
         EXPECT_EQ(code_of(why), errc::data_loss);
@@ -188,8 +191,8 @@ TEST_F(sqlite_damaged_pages, who_shares_a_batch_with_it_is_not_harmed) {
     EXPECT_EQ(saved, 2);
     EXPECT_EQ(lost, 1);
   }
-  EXPECT_EQ(x.get(get_session{session("d")}).info.records, 20u);
-  EXPECT_EQ(x.get(get_session{session("e")}).info.records, 20u);
+  EXPECT_EQ(x.get(get_session_request{session("d")}).info.records, 20u);
+  EXPECT_EQ(x.get(get_session_request{session("e")}).info.records, 20u);
 }
 
 TEST_F(sqlite_damaged_pages, what_nobody_can_read_stops_no_pruning_of_others) {
@@ -201,15 +204,17 @@ TEST_F(sqlite_damaged_pages, what_nobody_can_read_stops_no_pruning_of_others) {
   }
   change_page(file, root_page(file, "blobs"), spoil);
   file_store x{file};
-  const auto pruned = x.get(prune_snapshots{});
+  const auto pruned = x.get(prune_snapshots_request{});
   EXPECT_EQ(pruned.records, 4u);
   ASSERT_EQ(pruned.damages.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_EQ(pruned.damages[i].where, session(std::data(names)[i]));
   for (const auto* name : names)
-    EXPECT_EQ(x.get(list_snapshots{session(name)}).snapshots.size(), 3u);
+    EXPECT_EQ(x.get(list_snapshots_request{session(name)}).snapshots.size(),
+              3u);
   for (const auto* name : {"aa", "d"})
-    EXPECT_EQ(x.get(list_snapshots{session(name)}).snapshots.size(), 1u);
+    EXPECT_EQ(x.get(list_snapshots_request{session(name)}).snapshots.size(),
+              1u);
 }
 
 TEST_F(sqlite_damaged_pages, a_list_goes_on_up_to_what_nobody_can_read) {
@@ -233,12 +238,13 @@ TEST_F(sqlite_damaged_pages, a_list_goes_on_up_to_what_nobody_can_read) {
   });
   file_store x{file};
   std::uint64_t readable = 0;
-  while (readable < count
-         && x.ask(get_snapshot{snapshot_ref{session("z"), readable + 1}}))
+  while (
+    readable < count
+    && x.ask(get_snapshot_request{snapshot_ref{session("z"), readable + 1}}))
     ++readable;
   ASSERT_GT(readable, 10u);
   ASSERT_LT(readable, count);
-  list_snapshots all{session("z")};
+  list_snapshots_request all{session("z")};
   all.limit = 1;
   for (all.after = readable - 3; all.after < readable; ++all.after) {
     const auto page = x.get(all);

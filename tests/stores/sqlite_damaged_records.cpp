@@ -51,7 +51,7 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
             "DELETE FROM states WHERE"
             + is_state_of("u", 1));
 
-  prune_snapshots one;
+  prune_snapshots_request one;
   one.agent = at("s").agent;
   one.session = at("s").id;
   one.keep_newest = 3; // of the readable records: 4, 5, 6
@@ -60,7 +60,7 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
   EXPECT_EQ(names_of(first.damages), (strings{"s2 corrupt", "s3 corrupt"}));
   EXPECT_EQ(sequences(at("s"), true), (std::vector<std::uint64_t>{4, 5, 6}));
 
-  const auto all = get(prune_snapshots{});
+  const auto all = get(prune_snapshots_request{});
   EXPECT_EQ(all.records, 2u + 1u + 2u);
   EXPECT_EQ(names_of(all.damages),
             (strings{"t0 corrupt", "s2 corrupt", "s3 corrupt", "u1 missing"}));
@@ -80,8 +80,9 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
   EXPECT_EQ(sequences(at("s")), (std::vector<std::uint64_t>{2, 3, 6}));
   EXPECT_EQ(read(at("s"), 2).parent, 0u);
   EXPECT_EQ(load(3).content, number(3));
-  EXPECT_EQ(names_of(get(verify_sessions{}).damages), strings{"u1 missing"});
-  EXPECT_EQ(get(prune_snapshots{}).records, 2u + 2u);
+  EXPECT_EQ(names_of(get(verify_sessions_request{}).damages),
+            strings{"u1 missing"});
+  EXPECT_EQ(get(prune_snapshots_request{}).records, 2u + 2u);
 }
 
 TEST_F(sqlite_store, a_copy_needs_the_records_that_it_gets_and_no_others) {
@@ -89,19 +90,19 @@ TEST_F(sqlite_store, a_copy_needs_the_records_that_it_gets_and_no_others) {
   save(at("s"), number(5), 2, append_rule::anywhere);
   save_all(at("t"), {1, 2});
   const auto copy = [&](std::uint64_t up_to) {
-    const auto result = code(copy_session{at("s"), at("copy"), up_to});
+    const auto result = code(copy_session_request{at("s"), at("copy"), up_to});
     if (result == errc::ok) {
-      verify_sessions x;
+      verify_sessions_request x;
       x.agent = at("copy").agent;
       x.session = at("copy").id;
       EXPECT_EQ(get(x).damages, std::vector<damage>{});
-      get(delete_session{at("copy")});
+      get(delete_session_request{at("copy")});
     }
     return result;
   };
-  const auto is_refused = [&](std::uint64_t up_to, const char* why) {
+  const auto is_refused = [&](std::uint64_t up_to, const char* reason) {
     return copy(up_to) == errc::data_loss
-           && store.error().message().find(why) != std::string::npos;
+           && store.error().message().find(reason) != std::string::npos;
   };
   raw().run("UPDATE records SET turn_index = 9 WHERE" + is_record("s", 3));
   EXPECT_TRUE(is_refused(0, "record 3 is corrupt"));
@@ -111,7 +112,7 @@ TEST_F(sqlite_store, a_copy_needs_the_records_that_it_gets_and_no_others) {
     is_refused(3, "record 3 of session \"s\" of /agent/a is corrupt"));
   EXPECT_EQ(copy(2), errc::ok);
   EXPECT_EQ(copy(5), errc::ok);
-  EXPECT_EQ(code(copy_session{at("t"), at("another")}), errc::ok);
+  EXPECT_EQ(code(copy_session_request{at("t"), at("another")}), errc::ok);
 
   raw().run("DELETE FROM records WHERE" + is_record("s", 3));
   EXPECT_EQ(copy(0), errc::data_loss);
@@ -133,19 +134,19 @@ TEST_F(sqlite_store, a_way_is_whole_however_it_was_pruned) {
     save(at("s"), number(x), static_cast<std::uint64_t>(parent),
          append_rule::anywhere);
   for (const std::uint64_t kept : {2, 3, 6, 10}) {
-    label_snapshot mark{snapshot_ref{at("s"), kept}};
+    label_snapshot_request mark{snapshot_ref{at("s"), kept}};
     mark.add = {"kept"};
     get(mark);
   }
-  prune_snapshots some;
+  prune_snapshots_request some;
   some.keep_newest = 2;
   get(some);
   const std::vector<std::vector<std::uint64_t>> ways{
     {2}, {2, 3}, {2, 3, 6}, {2, 3, 10}, {2, 3, 12}, {2, 3, 12, 13}};
   for (const auto& way : ways) {
-    get(copy_session{at("s"), at("copy"), way.back()});
+    get(copy_session_request{at("s"), at("copy"), way.back()});
     EXPECT_EQ(sequences(at("copy"), true), way);
-    get(delete_session{at("copy")});
+    get(delete_session_request{at("copy")});
   }
 }
 
@@ -153,15 +154,15 @@ TEST_F(sqlite_store, a_session_is_known_without_its_head) {
   save_all(at("s"), {1, 2, 3});
   raw().run("UPDATE records SET depth = 9 WHERE" + is_record("s", 3));
   for (int i = 0; i < 2; ++i) {
-    const auto found = get(get_session{at("s"), detail_level::record});
+    const auto found = get(get_session_request{at("s"), detail_level::record});
     EXPECT_EQ(found.info.head, 3u);
     EXPECT_FALSE(found.head);
-    EXPECT_EQ(code(get_session{at("s")}), errc::data_loss);
+    EXPECT_EQ(code(get_session_request{at("s")}), errc::data_loss);
     EXPECT_EQ(load(2).content, number(2));
     raw().run("DELETE FROM records WHERE" + is_record("s", 3));
   }
   EXPECT_EQ(restore(at("s"), 2).content, number(2));
-  EXPECT_EQ(get(get_session{at("s")}).content, number(2));
+  EXPECT_EQ(get(get_session_request{at("s")}).content, number(2));
 }
 
 TEST_F(sqlite_store, what_is_behind_a_page_may_be_damaged) {
@@ -170,7 +171,7 @@ TEST_F(sqlite_store, what_is_behind_a_page_may_be_damaged) {
   raw().run("UPDATE records SET depth = 9 WHERE" + is_record("s", 3));
   raw().run("UPDATE sessions SET title = 'x' WHERE id = 't'");
   for (const auto with_orphans : {true, false}) {
-    list_snapshots x{at("s")};
+    list_snapshots_request x{at("s")};
     x.with_orphans = with_orphans;
     x.limit = 2;
     const auto first = get(x);
@@ -183,7 +184,7 @@ TEST_F(sqlite_store, what_is_behind_a_page_may_be_damaged) {
     EXPECT_FALSE(second.more);
     EXPECT_EQ(names_of(second.damages), strings{"s3 corrupt"});
   }
-  list_sessions all;
+  list_sessions_request all;
   all.limit = 1;
   EXPECT_EQ(get(all).damages, std::vector<damage>{});
   EXPECT_TRUE(get(all).more);

@@ -164,14 +164,14 @@ std::uint64_t let_a_batch_fail(const std::filesystem::path& file,
     {
       faulty_vfs disk;
       file_store x{there};
-      x.get(get_session{session("t")}); // so it is cached
+      x.get(get_session_request{session("t")}); // so it is cached
       x.batch([&] {
         reads.begin(disk, n);
         x.send(sqlite_files::snapshot(session("t"), content, 0));
-        x.send(get_session{session("s")});
+        x.send(get_session_request{session("s")});
       });
       x.receive(
-        2, [&](const saved_snapshot&) { is_saved = true; },
+        2, [&](const save_result&) { is_saved = true; },
         [&](const stored_session&) { is_read = true; },
         [&](const caf::error& why) {
           EXPECT_EQ(code_of(why), errc::unavailable);
@@ -181,10 +181,11 @@ std::uint64_t let_a_batch_fail(const std::filesystem::path& file,
       result += !is_over && is_saved && is_read ? 1 : 0;
     }
     file_store again{there};
-    const auto found = again.get(get_session{session("t")});
+    const auto found = again.get(get_session_request{session("t")});
     EXPECT_EQ(found.content == content, is_saved);
     EXPECT_EQ(found.info.head, is_saved ? 1u : 0u);
-    EXPECT_EQ(again.get(verify_sessions{}).damages, std::vector<damage>{});
+    EXPECT_EQ(again.get(verify_sessions_request{}).damages,
+              std::vector<damage>{});
   }
   EXPECT_TRUE(is_over);
   return result;
@@ -195,9 +196,9 @@ std::uint64_t let_a_batch_fail(const std::filesystem::path& file,
 TEST_F(sqlite_faults, a_read_that_fails_harms_nobody_in_its_batch) {
   {
     file_store x{file};
-    x.get(save_session{session("t"), talk("t", 2), 1});
+    x.get(save_session_request{session("t"), talk("t", 2), 1});
     // occupies pages that are not needed by any other request
-    x.get(save_session{session("s"), talk("s", 200), 1});
+    x.get(save_session_request{session("s"), talk("s", 200), 1});
   }
   EXPECT_GT(let_a_batch_fail(file, false), 10u);
   // If the disk fails for ever, a rolled back request cannot be repeated.
@@ -232,21 +233,22 @@ TEST_F(sqlite_faults, a_full_disk_says_what_helps_and_a_little_is_enough) {
     return why.code() == errc::resource_exhausted
            && why.message().find("free some MiB") != std::string::npos;
   };
-  prune_snapshots prune;
+  prune_snapshots_request prune;
   prune.created_before = caf::timestamp::max();
   disk.fill_after(0);
-  EXPECT_TRUE(is_told(delete_session{session("a")}));
+  EXPECT_TRUE(is_told(delete_session_request{session("a")}));
   EXPECT_TRUE(is_told(prune));
-  EXPECT_TRUE(is_told(vacuum_store{}));
-  EXPECT_TRUE(is_told(save_session{session("c"), talk("c", 100), 0}));
-  EXPECT_EQ(store.get(get_session{session("a")}).info.records, 40u);
+  EXPECT_TRUE(is_told(vacuum_store_request{}));
+  EXPECT_TRUE(is_told(save_session_request{session("c"), talk("c", 100), 0}));
+  EXPECT_EQ(store.get(get_session_request{session("a")}).info.records, 40u);
   disk.fill_after(1 << 20);
-  EXPECT_EQ(store.get(delete_session{session("a")}).records, 40u);
+  EXPECT_EQ(store.get(delete_session_request{session("a")}).records, 40u);
   EXPECT_EQ(store.get(prune).records, 39u);
-  store.get(save_session{session("c"), talk("c", 100), 0});
+  store.get(save_session_request{session("c"), talk("c", 100), 0});
   disk.fill_after(64 << 20);
-  store.get(vacuum_store{});
-  EXPECT_EQ(store.get(verify_sessions{}).damages, std::vector<damage>{});
+  store.get(vacuum_store_request{});
+  EXPECT_EQ(store.get(verify_sessions_request{}).damages,
+            std::vector<damage>{});
 }
 
 namespace {

@@ -86,7 +86,7 @@ TEST_F(sqlite_file, is_waited_for) {
 
 TEST_F(sqlite_file, can_be_read_by_others_meanwhile) {
   file_store store{file};
-  store.get(save_session{
+  store.get(save_session_request{
     {"/agent/a", session_id{"s"}}, state::plain(payload::of(1)), 0});
   EXPECT_EQ(raw_sqlite{file}.texts("SELECT id FROM sessions").front(), "s");
 }
@@ -220,7 +220,8 @@ TEST_F(sqlite_file, stays_as_it_was_if_a_step_to_a_new_version_fails) {
 
 TEST_F(sqlite_store, a_file_of_any_older_version_keeps_everything) {
   const auto expect_content = [&](file_store& old) {
-    EXPECT_EQ(old.get(verify_sessions{}).damages, std::vector<damage>{});
+    EXPECT_EQ(old.get(verify_sessions_request{}).damages,
+              std::vector<damage>{});
     const auto said = [](const state& x, const char* text) {
       return x.with_messages(x.messages().with(ai::model_text(text)));
     };
@@ -228,19 +229,19 @@ TEST_F(sqlite_store, a_file_of_any_older_version_keeps_everything) {
       = talk(3).with_custom(payload::of(std::string{"ö\n\"x\""}));
     const auto third = said(
       second.with_artifact({"file", {ai::part::text("content")}}), "more");
-    const auto sessions = old.get(list_sessions{}).sessions;
+    const auto sessions = old.get(list_sessions_request{}).sessions;
     ASSERT_EQ(sessions.size(), 4u);
-    const auto expect = [&](std::size_t i, const session_ref& of,
+    const auto expect = [&](std::size_t i, const session_ref& session,
                             const char* preview, const state& content) {
       const auto& info = sessions[i];
-      EXPECT_EQ(info.agent, of.agent);
-      EXPECT_EQ(info.id, of.id);
+      EXPECT_EQ(info.agent, session.agent);
+      EXPECT_EQ(info.id, session.id);
       EXPECT_EQ(info.title, "");
       EXPECT_EQ(info.preview, preview) << i;
       const auto& log = content.messages();
       EXPECT_EQ(info.messages, log.size()) << i;
       EXPECT_EQ(info.bytes, log.empty() ? 0 : to_json_text(log).size()) << i;
-      const auto found = old.get(get_session{of});
+      const auto found = old.get(get_session_request{session});
       EXPECT_EQ(found.info, info);
       EXPECT_EQ(found.content, content) << i;
     };
@@ -251,7 +252,7 @@ TEST_F(sqlite_store, a_file_of_any_older_version_keeps_everything) {
     EXPECT_EQ(sessions[0].head, 3u);
     EXPECT_EQ(sessions[0].next_turn, 9u);
 
-    list_snapshots all{at("s")};
+    list_snapshots_request all{at("s")};
     all.with_orphans = true;
     all.wanted = detail_level::state;
     const auto snapshots = old.get(all).snapshots;
@@ -267,8 +268,8 @@ TEST_F(sqlite_store, a_file_of_any_older_version_keeps_everything) {
     // the session can be continued
     const auto next = said(third, "on");
     EXPECT_EQ(old
-                .get(save_snapshot{record(at("s"), next, 3), next,
-                                   append_rule::at_head})
+                .get(save_snapshot_request{record(at("s"), next, 3), next,
+                                           append_rule::at_head})
                 .record.sequence,
               6u);
   };
@@ -288,9 +289,10 @@ TEST_F(sqlite_store, a_file_of_any_older_version_keeps_everything) {
     EXPECT_EQ(version_now(), static_cast<std::int64_t>(version));
     file_store old{file};
     EXPECT_EQ(version_now(), static_cast<std::int64_t>(newest));
-    list_sessions recent; // found through an index that older files lack
+    list_sessions_request
+      recent; // found through an index that older files lack
     recent.updated_since = caf::timestamp{std::chrono::hours{1}};
-    EXPECT_EQ(old.get(recent), old.get(list_sessions{}));
+    EXPECT_EQ(old.get(recent), old.get(list_sessions_request{}));
     expect_content(old);
   }
 }

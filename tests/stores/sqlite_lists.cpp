@@ -86,10 +86,11 @@ private:
     save(to, {agent, session_id{std::to_string(number)}}, number, 0, labels);
   }
 
-  static void save(sqlite_store_data& to, const session_ref& of, int number,
-                   std::uint64_t parent, std::vector<std::string> labels) {
-    auto request
-      = sqlite_files::snapshot(of, state::plain(payload::of(number)), parent);
+  static void save(sqlite_store_data& to, const session_ref& session,
+                   int number, std::uint64_t parent,
+                   std::vector<std::string> labels) {
+    auto request = sqlite_files::snapshot(
+      session, state::plain(payload::of(number)), parent);
     request.record.labels = std::move(labels);
     (void)to.answer(std::move(request));
   }
@@ -119,7 +120,7 @@ strings names_in(const snapshot_page& x) {
 }
 
 /// Returns the names of all sessions that a filter selects, page by page.
-strings all_names(measured_store& in, list_sessions x) {
+strings all_names(measured_store& in, list_sessions_request x) {
   strings result;
   x.limit = 300;
   for (auto more = true; more;) {
@@ -179,7 +180,7 @@ TEST(sqlite_lists, a_filter_costs_nothing_for_what_it_leaves_out) {
     {"", "", caf::timestamp::max(), none, {}}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     SCOPED_TRACE(i);
-    list_sessions x;
+    list_sessions_request x;
     x.agent = rows[i].agent;
     x.label = rows[i].label;
     x.updated_since = rows[i].since;
@@ -189,7 +190,7 @@ TEST(sqlite_lists, a_filter_costs_nothing_for_what_it_leaves_out) {
   }
 
   for (const auto with_orphans : {false, true}) {
-    list_snapshots x{some};
+    list_snapshots_request x{some};
     x.with_orphans = with_orphans;
     x.limit = 2;
     expect(x, {"1", "2"});
@@ -203,7 +204,7 @@ TEST(sqlite_lists, a_filter_may_select_more_than_a_page) {
     measured_store store{sessions};
     const auto names = all_names(store, {});
     EXPECT_EQ(names.size(), static_cast<std::size_t>(sessions));
-    list_sessions labelled;
+    list_sessions_request labelled;
     labelled.label = "common";
     EXPECT_EQ(all_names(store, labelled), names);
     EXPECT_EQ(store.sum(SQLITE_STMTSTATUS_FULLSCAN_STEP), 0);
@@ -216,7 +217,7 @@ TEST(sqlite_lists, a_filter_may_select_more_than_a_page) {
 
 TEST(sqlite_lists, a_session_that_changes_is_a_recent_one) {
   measured_store store{10};
-  list_sessions recent;
+  list_sessions_request recent;
   recent.updated_since = recently;
   EXPECT_EQ(all_names(store, recent), strings{"100003"});
   store.extend({"/agent/a", session_id{"100002"}}, 1, 1);

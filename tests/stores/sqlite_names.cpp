@@ -66,7 +66,7 @@ struct sqlite_names : sqlite_files {
     });
   }
 
-  static save_session change(const std::string& name) {
+  static save_session_request change(const std::string& name) {
     return {session(name), state::plain(payload::of(1)), 0};
   }
 
@@ -194,8 +194,8 @@ TEST_F(sqlite_names, that_are_gone_take_nothing_more) {
     3, [](const session_info&) { ADD_FAILURE() << "was saved"; },
     [](const caf::error& x) { EXPECT_EQ(code_of(x), errc::data_loss); });
   // Pruning and vacuuming are writes.
-  EXPECT_EQ(store.code(prune_snapshots{}), errc::data_loss);
-  EXPECT_EQ(store.code(vacuum_store{}), errc::data_loss);
+  EXPECT_EQ(store.code(prune_snapshots_request{}), errc::data_loss);
+  EXPECT_EQ(store.code(vacuum_store_request{}), errc::data_loss);
   EXPECT_TRUE(fs::is_empty(folder / "here"));
 }
 

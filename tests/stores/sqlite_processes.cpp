@@ -32,7 +32,7 @@ struct sqlite_processes : sqlite_files {
   static constexpr std::size_t flows = 2;
 
   /// Output of a process before it was killed.
-  struct heard {
+  struct received {
     /// Snapshots of each flow, oldest first.
     std::array<std::vector<std::string>, flows> snapshots;
     int count = 0;
@@ -44,7 +44,7 @@ struct sqlite_processes : sqlite_files {
   }
 
   /// Reads the output of a process, up to a number of lines or to its end.
-  static void listen(child_process& to, heard& into, std::size_t lines) {
+  static void listen(child_process& to, received& into, std::size_t lines) {
     for (; lines > 0; --lines) {
       const auto line = to.read_line();
       if (line.empty())
@@ -58,34 +58,34 @@ struct sqlite_processes : sqlite_files {
   }
 
   /// Kills a process, and reads the rest of its output.
-  static void kill(child_process& x, heard& into) {
+  static void kill(child_process& x, received& into) {
     x.kill();
     listen(x, into, SIZE_MAX);
   }
 
   /// Checks the output of a process against the store, and the heads of all
   /// sessions.
-  static void check(file_store& store, const heard& x) {
+  static void check(file_store& store, const received& x) {
     for (const auto& flow : x.snapshots)
       for (const auto& id : flow) {
-        const snapshot_ref which{"/session-flow/notes", {}, snapshot_id{id}};
-        const auto there = store.get(get_snapshot{which});
-        ASSERT_EQ(there.record.id, which.id);
+        const snapshot_ref snapshot{"/session-flow/notes", {}, snapshot_id{id}};
+        const auto there = store.get(get_snapshot_request{snapshot});
+        ASSERT_EQ(there.record.id, snapshot.id);
         // Each turn adds two messages and counts one.
         const auto turns = there.record.turn_index + 1;
         ASSERT_EQ(there.content.messages().size(), 2 * turns);
         ASSERT_EQ(payload{there.content.custom()}.take<int>(), turns);
       }
     if (x.count > 0) {
-      const session_ref which{"/agent/counter", session_id{"s"}};
-      const auto there = store.get(get_session{which});
+      const session_ref session{"/agent/counter", session_id{"s"}};
+      const auto there = store.get(get_session_request{session});
       ASSERT_GE(payload{there.content.custom()}.take<int>(), x.count);
     }
-    const auto all = store.get(list_sessions{});
+    const auto all = store.get(list_sessions_request{});
     ASSERT_FALSE(all.more);
     for (const auto& info : all.sessions) {
-      const auto there = store.get(
-        get_session{session_ref{info.agent, info.id}, detail_level::record});
+      const auto there = store.get(get_session_request{
+        session_ref{info.agent, info.id}, detail_level::record});
       ASSERT_EQ(there.info, info);
       ASSERT_EQ(there.head ? true : false, info.records > 0);
     }
@@ -95,8 +95,8 @@ struct sqlite_processes : sqlite_files {
   /// @returns the number of records.
   static std::uint64_t verify_all(file_store& store) {
     std::uint64_t records = 0;
-    verify_sessions next;
-    verified_page page;
+    verify_sessions_request next;
+    verification_page page;
     do {
       page = store.get(next);
       EXPECT_TRUE(page.damages.empty());
@@ -121,7 +121,7 @@ TEST_F(sqlite_processes, keep_what_was_acknowledged_however_often_killed) {
     SCOPED_TRACE("round " + std::to_string(round));
     if (round % 20 == 0)
       from = {"-", "-"}; // so that conversations do not grow for ever
-    heard said;
+    received said;
     auto process = start();
     listen(process, said, random() % 20);
     // Kill it at a random point before its next line.
@@ -138,16 +138,17 @@ TEST_F(sqlite_processes, keep_what_was_acknowledged_however_often_killed) {
   }
   file_store store{file};
   EXPECT_GE(verify_all(store), acknowledged);
-  for (const auto& info : store.get(list_sessions{}).sessions)
-    EXPECT_EQ(store.get(get_session{session_ref{info.agent, info.id}}).info,
-              info);
+  for (const auto& info : store.get(list_sessions_request{}).sessions)
+    EXPECT_EQ(
+      store.get(get_session_request{session_ref{info.agent, info.id}}).info,
+      info);
   // The processes made progress before they were killed.
   EXPECT_GT(acknowledged, 2u * rounds);
 }
 
 TEST_F(sqlite_processes, cannot_have_one_file_at_the_same_time) {
   auto process = start();
-  heard said;
+  received said;
   listen(process, said, 10);
   options.patience = 0s;
   const auto refusal = error_of([&] { return file_store{file, options}; });
@@ -165,7 +166,7 @@ TEST_F(sqlite_processes, cannot_have_one_file_at_the_same_time) {
 
 TEST_F(sqlite_processes, wait_for_each_other) {
   auto process = start();
-  heard said;
+  received said;
   listen(process, said, 10);
   // Two more processes wait for the file. One of them gets it whenever its
   // owner is killed.
@@ -176,7 +177,7 @@ TEST_F(sqlite_processes, wait_for_each_other) {
     EXPECT_EQ(waiting->read_line(), "opens");
   }
   kill(process, said);
-  heard more;
+  received more;
   kill(third, more);
   EXPECT_EQ(second.read_line(), "is open");
   kill(second, more);

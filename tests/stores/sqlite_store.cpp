@@ -33,7 +33,7 @@ TEST_F(sqlite_store, a_store_that_was_opened_again_writes_what_is_new) {
   save(at("s"), content, 0);
   store.reopen();
   // the client has loaded the state from the store
-  content = longer(get(get_session{at("s")}).content, "loaded");
+  content = longer(get(get_session_request{at("s")}).content, "loaded");
   save(at("s"), content, 1);
   EXPECT_EQ(raw().count("messages"), 11);
   store.reopen();
@@ -70,28 +70,29 @@ TEST_F(sqlite_store, a_way_can_be_cut_down_to_where_it_begins) {
   const auto trunk = talk(2);
   save(at("s"), longer(trunk, "one way"), 0);
   save(at("s"), longer(trunk, "the other"), 1);
-  get(save_session{at("s"), trunk, 2});
-  EXPECT_EQ(get(get_session{at("s")}).content, trunk);
+  get(save_session_request{at("s"), trunk, 2});
+  EXPECT_EQ(get(get_session_request{at("s")}).content, trunk);
   EXPECT_EQ(raw().count("messages"), 4);
 }
 
 TEST_F(sqlite_store, a_copy_costs_no_message_and_each_new_one_is_written_once) {
   const auto trunk = talk(10);
   save(at("s"), trunk, 0);
-  get(copy_session{at("s"), at("t")});
+  get(copy_session_request{at("s"), at("t")});
   EXPECT_EQ(raw().count("messages"), 10);
   EXPECT_EQ(raw().count("states"), 1);
   store.reopen(); // neither session is cached
-  get(copy_session{at("s"), at("u"), 1});
+  get(copy_session_request{at("s"), at("u"), 1});
   save(at("t"), longer(trunk, "the copy"), 1);
   save(at("s"), longer(trunk, "the origin"), 1);
   save(at("u"), longer(trunk, "the other copy"), 1);
   EXPECT_EQ(raw().count("messages"), 13);
   EXPECT_EQ(raw().count("branches"), 3);
-  EXPECT_EQ(get(get_session{at("t")}).content, longer(trunk, "the copy"));
+  EXPECT_EQ(get(get_session_request{at("t")}).content,
+            longer(trunk, "the copy"));
   EXPECT_EQ(load(2).content, longer(trunk, "the origin"));
   for (const auto* name : {"s", "t", "u"})
-    get(delete_session{at(name)});
+    get(delete_session_request{at(name)});
   expect_nothing_is_left();
 }
 
@@ -102,7 +103,7 @@ TEST_F(sqlite_store, a_list_goes_on_from_its_last_page_whatever_is_written) {
     contents.push_back(longer(contents[parent], std::to_string(i)));
     save(at("s"), contents.back(), parent, append_rule::anywhere);
   }
-  list_snapshots all{at("s")};
+  list_snapshots_request all{at("s")};
   all.with_orphans = true;
   all.wanted = detail_level::state;
   const auto expected = get(all).snapshots;
@@ -120,11 +121,11 @@ TEST_F(sqlite_store, a_list_goes_on_from_its_last_page_whatever_is_written) {
       // Branches come and go, and the working state of the session changes.
       for (const auto* text : {"one", "another"}) {
         const auto draft = longer(contents.back(), text);
-        get(save_session{at("s"), draft, 0});
-        get(save_session{at("t"), longer(draft, text), 0});
+        get(save_session_request{at("s"), draft, 0});
+        get(save_session_request{at("t"), longer(draft, text), 0});
       }
       if (seen.size() % 2 == 0)
-        get(delete_session{at("t")});
+        get(delete_session_request{at("t")});
     }
     EXPECT_EQ(seen, expected) << limit;
   }
@@ -132,7 +133,7 @@ TEST_F(sqlite_store, a_list_goes_on_from_its_last_page_whatever_is_written) {
   auto page = all;
   page.limit = 5;
   get(page);
-  prune_snapshots prune;
+  prune_snapshots_request prune;
   prune.created_before = caf::timestamp::max();
   prune.keep_newest = 10;
   get(prune);
@@ -150,7 +151,7 @@ TEST_F(sqlite_store, a_list_reads_each_message_once) {
     contents.push_back(longer(contents[parent], std::to_string(i)));
     save(at("s"), contents.back(), parent, append_rule::anywhere);
   }
-  list_snapshots page{at("s")};
+  list_snapshots_request page{at("s")};
   page.with_orphans = true;
   page.wanted = detail_level::state;
   page.limit = 4;
@@ -174,7 +175,7 @@ TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
   std::uint64_t parent = 0;
   for (int i = 0; i < 10; ++i) {
     log = log.with(ai::user_text("draft"));
-    get(save_session{at("s"), state::conversation(log, {}, {}), 0});
+    get(save_session_request{at("s"), state::conversation(log, {}, {}), 0});
     log = log.with_back(ai::user_text("final " + std::to_string(i)));
     parent
       = save(at("s"), state::conversation(log, {}, {}), parent).record.sequence;
@@ -186,10 +187,10 @@ TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
 
 TEST_F(sqlite_store, what_a_session_no_longer_works_on_is_gone) {
   for (int i = 0; i < 10; ++i)
-    get(save_session{at("s"), number(i), 0});
+    get(save_session_request{at("s"), number(i), 0});
   EXPECT_EQ(raw().count("states"), 1);
   EXPECT_EQ(raw().count("blobs"), 1);
-  EXPECT_EQ(get(get_session{at("s")}).content, number(9));
+  EXPECT_EQ(get(get_session_request{at("s")}).content, number(9));
 }
 
 TEST_F(sqlite_store, equal_parts_are_kept_once) {
@@ -208,11 +209,11 @@ TEST_F(sqlite_store, what_was_deleted_leaves_nothing_behind) {
   save(at("s"), trunk, 0);
   save(at("s"), longer(trunk, "one way"), 1);
   save(at("s"), longer(trunk, "the other"), 1, append_rule::anywhere);
-  get(save_session{at("s"), talk(20), 0});
-  label_snapshot mark{snapshot_ref{at("s"), 1}};
+  get(save_session_request{at("s"), talk(20), 0});
+  label_snapshot_request mark{snapshot_ref{at("s"), 1}};
   mark.add = {"label"};
   get(mark);
-  get(delete_session{at("s")});
+  get(delete_session_request{at("s")});
   expect_nothing_is_left();
 }
 
@@ -226,42 +227,43 @@ TEST_F(sqlite_store, what_was_deleted_cannot_be_read_in_the_file) {
   };
   {
     file_store other{file};
-    other.get(save_session{at("s"), longer(talk(1), "a secret of mine"), 0});
-    other.get(save_session{at("t"), talk(2), 0});
+    other.get(
+      save_session_request{at("s"), longer(talk(1), "a secret of mine"), 0});
+    other.get(save_session_request{at("t"), talk(2), 0});
   }
   EXPECT_TRUE(is_there());
-  file_store{file}.get(delete_session{at("s")});
+  file_store{file}.get(delete_session_request{at("s")});
   EXPECT_FALSE(is_there()) << "not even where nothing is";
   EXPECT_FALSE(std::filesystem::exists(file.string() + "-wal"));
 }
 
 TEST_F(sqlite_store, what_was_deleted_is_given_back_to_the_disk) {
   const auto longest = longer(talk(1), std::string(1'000'000, 'x'));
-  get(save_session{at("s"), longest, 0});
-  get(save_session{at("t"), talk(2), 0});
-  get(delete_session{at("s")});
-  const auto sizes = get(vacuum_store{});
+  get(save_session_request{at("s"), longest, 0});
+  get(save_session_request{at("t"), talk(2), 0});
+  get(delete_session_request{at("s")});
+  const auto sizes = get(vacuum_store_request{});
   EXPECT_GT(sizes.bytes_before, 1'000'000u);
   EXPECT_LT(sizes.bytes_after, 200'000u);
   EXPECT_EQ(std::filesystem::file_size(store.factory().file),
             sizes.bytes_after);
-  EXPECT_EQ(get(get_session{at("t")}).content, talk(2));
+  EXPECT_EQ(get(get_session_request{at("t")}).content, talk(2));
 }
 
 TEST_F(sqlite_store, vacuuming_waits_for_no_change_and_loses_none) {
   const scratch folder;
   file_store other{folder / "other.db"};
-  other.send(save_session{at("s"), talk(1), 0});
-  other.send(vacuum_store{});
-  other.send(save_session{at("t"), talk(2), 0});
+  other.send(save_session_request{at("s"), talk(1), 0});
+  other.send(vacuum_store_request{});
+  other.send(save_session_request{at("t"), talk(2), 0});
   const auto fail = [](caf::error& x) { ADD_FAILURE() << to_status(x).what(); };
   other.receive(
     1, [](const session_info&) {}, fail);
   other.receive(
-    1, [](const vacuumed&) {}, fail);
+    1, [](const vacuum_result&) {}, fail);
   other.receive(
     1, [](const session_info&) {}, fail);
-  EXPECT_EQ(other.get(list_sessions{}).sessions.size(), 2u);
+  EXPECT_EQ(other.get(list_sessions_request{}).sessions.size(), 2u);
 }
 
 TEST_F(sqlite_store, what_is_pruned_takes_along_what_only_it_needed) {
@@ -269,11 +271,11 @@ TEST_F(sqlite_store, what_is_pruned_takes_along_what_only_it_needed) {
   save(at("s"), trunk, 0);
   save(at("s"), longer(trunk, "one way"), 1);
   save(at("s"), longer(trunk, "the other"), 1, append_rule::anywhere);
-  get(prune_snapshots{});
+  get(prune_snapshots_request{});
   EXPECT_EQ(raw().count("states"), 1);
   EXPECT_EQ(raw().count("messages"), 11);
   EXPECT_EQ(load(3).content.text(), longer(trunk, "the other").text());
-  get(delete_session{at("s")});
+  get(delete_session_request{at("s")});
   expect_nothing_is_left();
 }
 
@@ -281,12 +283,12 @@ TEST_F(sqlite_store, a_list_remembers_no_message_that_was_erased) {
   const auto trunk = talk(10);
   save(at("s"), trunk, 0);
   save(at("s"), longer(trunk, "one way"), 1);
-  list_snapshots last{at("s")};
+  list_snapshots_request last{at("s")};
   last.wanted = detail_level::state;
   last.after = 1;
   ASSERT_EQ(get(last).snapshots.size(), 1u);
   restore(at("s"), 1);
-  get(prune_snapshots{});
+  get(prune_snapshots_request{});
   const auto other = longer(trunk, "the other");
   save(at("s"), other, 1);
   const auto page = get(last);
@@ -302,10 +304,10 @@ TEST_F(sqlite_store, a_session_can_go_on_in_another_ones_messages) {
   save(at("t"), longer(trunk, "t"), 1);
   save(at("s"), longer(trunk, "s"), 1);
   EXPECT_EQ(raw().count("messages"), 12);
-  get(delete_session{at("s")});
-  EXPECT_EQ(get(get_session{at("t")}).content.text(),
+  get(delete_session_request{at("s")});
+  EXPECT_EQ(get(get_session_request{at("t")}).content.text(),
             longer(trunk, "t").text());
-  get(delete_session{at("t")});
+  get(delete_session_request{at("t")});
   expect_nothing_is_left();
 }
 
@@ -316,14 +318,14 @@ TEST_F(sqlite_store, what_was_forgotten_is_read_again) {
   file_store small{folder / "small.db", options};
   for (int i = 1; i < 10; ++i)
     for (const auto* name : {"s", "t"})
-      small.get(save_snapshot{record(at(name), talk(i), i - 1), talk(i),
-                              append_rule::at_head});
+      small.get(save_snapshot_request{record(at(name), talk(i), i - 1), talk(i),
+                                      append_rule::at_head});
   EXPECT_EQ(raw_sqlite{folder / "small.db"}.count("messages"), 9);
   for (int i = 1; i < 10; ++i)
     for (const auto* name : {"s", "t"}) {
       const auto content = longer(talk(i + 10), name);
-      small.get(save_snapshot{record(at(name), content, i + 8), content,
-                              append_rule::at_head});
+      small.get(save_snapshot_request{record(at(name), content, i + 8), content,
+                                      append_rule::at_head});
     }
   // Each last message remains with its record, so the next one starts a branch.
   // Only the very first one can be appended to the existing messages.

@@ -24,10 +24,10 @@ TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   constexpr int count = 100;
   other.batch([&] {
     for (int i = 0; i < count; ++i)
-      other.send(save_session{at(std::to_string(i)), number(i), 0});
+      other.send(save_session_request{at(std::to_string(i)), number(i), 0});
     // a change that cannot be made, and a read of data that is not durable yet
-    other.send(delete_session{at("nobody")});
-    other.send(get_session{at("7")});
+    other.send(delete_session_request{at("nobody")});
+    other.send(get_session_request{at("7")});
   });
   int saved = 0;
   int failed = 0;
@@ -53,13 +53,13 @@ TEST_F(sqlite_store, who_waits_for_the_file_takes_nobody_elses_thread) {
   const auto echo = all.spawn([](caf::event_based_actor*) {
     return caf::behavior{[](int x) { return x; }};
   });
-  self->request(other, 30s, list_sessions{})
+  self->request(other, 30s, list_sessions_request{})
     .receive([](const session_page&) {},
              [](const caf::error& x) { FAIL() << caf::to_string(x); });
   {
     raw_sqlite busy{file};
     busy.run("BEGIN IMMEDIATE");
-    self->send(other, save_session{at("s"), number(1), 0});
+    self->send(other, save_session_request{at("s"), number(1), 0});
     self->request(echo, 30s, 7)
       .receive([](int x) { EXPECT_EQ(x, 7); },
                [](const caf::error&) { FAIL(); });
@@ -81,7 +81,7 @@ TEST_F(sqlite_store, a_transaction_has_an_end) {
   const auto before = other.commits();
   other.batch([&] {
     for (int i = 0; i < 100; ++i)
-      other.send(save_session{at(std::to_string(i)), number(i), 0});
+      other.send(save_session_request{at(std::to_string(i)), number(i), 0});
   });
   other.receive(100, [](const session_info&) {});
   EXPECT_EQ(other.commits() - before, 10u);
@@ -94,11 +94,11 @@ TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
             " WHEN NEW.turn_index = 7 BEGIN SELECT raise(FAIL, 'no'); END");
   auto wrong = record(at("s"), talk(5), 1);
   wrong.turn_index = 7;
-  EXPECT_EQ(code(save_snapshot{wrong, talk(5), append_rule::at_head}),
+  EXPECT_EQ(code(save_snapshot_request{wrong, talk(5), append_rule::at_head}),
             errc::internal);
   EXPECT_EQ(raw().count("messages"), 3);
   EXPECT_EQ(raw().count("states"), 1);
-  EXPECT_EQ(get(get_session{at("s")}).info.head, 1u);
+  EXPECT_EQ(get(get_session_request{at("s")}).info.head, 1u);
   EXPECT_TRUE(save(at("s"), talk(5), 1).created);
   EXPECT_EQ(load(2).content.text(), talk(5).text());
 }
@@ -112,7 +112,7 @@ TEST_F(sqlite_store, a_change_that_fails_half_way_harms_nobody_in_its_batch) {
     " BEGIN SELECT raise(FAIL, 'no'); END");
   other.batch([&] {
     for (int i = 1; i <= 3; ++i)
-      other.send(save_session{at(std::to_string(i)), number(i), 0});
+      other.send(save_session_request{at(std::to_string(i)), number(i), 0});
   });
   std::vector<std::string> saved;
   int failed = 0;
@@ -122,23 +122,24 @@ TEST_F(sqlite_store, a_change_that_fails_half_way_harms_nobody_in_its_batch) {
   EXPECT_EQ(saved, (std::vector<std::string>{"1", "3"}));
   EXPECT_EQ(failed, 1);
   for (const auto i : {1, 3})
-    EXPECT_EQ(other.get(get_session{at(std::to_string(i))}).content, number(i));
+    EXPECT_EQ(other.get(get_session_request{at(std::to_string(i))}).content,
+              number(i));
   EXPECT_EQ(raw_sqlite{folder / "other.db"}.count("states"), 2);
 }
 
 TEST_F(sqlite_store, a_commit_that_fails_harms_only_who_made_it_fail) {
   const scratch folder;
   file_store other{folder / "other.db"};
-  other.get(save_session{at("first"), number(1), 0});
+  other.get(save_session_request{at("first"), number(1), 0});
   // makes any commit with it fail: foreign keys are checked at the end
   raw_sqlite{folder / "other.db"}.run(
     "CREATE TRIGGER no AFTER INSERT ON sessions WHEN NEW.id = 'bad'"
     " BEGIN UPDATE sessions SET state = 12345 WHERE key = NEW.key; END");
   const auto save = [](const char* name) {
-    return save_session{at(name), number(2), 0};
+    return save_session_request{at(name), number(2), 0};
   };
   other.send_batch(save("good"), save("bad"), save("better"),
-                   get_session{at("first")});
+                   get_session_request{at("first")});
   std::vector<std::string> saved;
   int seen = 0;
   int failed = 0;
@@ -149,8 +150,8 @@ TEST_F(sqlite_store, a_commit_that_fails_harms_only_who_made_it_fail) {
   EXPECT_EQ(saved, (std::vector<std::string>{"good", "better"}));
   EXPECT_EQ(seen, 1);
   EXPECT_EQ(failed, 1);
-  EXPECT_EQ(other.get(list_sessions{}).sessions.size(), 3u);
-  EXPECT_EQ(other.get(get_session{at("good")}).content, number(2));
+  EXPECT_EQ(other.get(list_sessions_request{}).sessions.size(), 3u);
+  EXPECT_EQ(other.get(get_session_request{at("good")}).content, number(2));
 }
 
 TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
@@ -164,7 +165,7 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
     const auto file = store.factory().file;
     sqlite_files::copy_store(file, copy);
     file_store after{copy};
-    const auto found = after.get(get_session{at("s")});
+    const auto found = after.get(get_session_request{at("s")});
     EXPECT_EQ(found.info.head, parent);
     EXPECT_EQ(found.content.text(), content.text());
     content = longer(content, "more");

@@ -67,13 +67,14 @@ bidi_flow<int, int, agent_output<int, nothing>, int>
 define_adder(runtime& rt, const managed_store& store) {
   return define_agent(
     rt, "adder",
-    [](context, session<int> sum, input<int> in, responder<int> out) -> task<> {
+    [](context, agent_session<int> sum, input<int> in,
+       responder<int> out) -> task<> {
       while (auto x = co_await in.next()) {
         co_await sum.update([&](int& y) { y += *x; });
         co_await out.end_turn();
       }
     },
-    with_session_store(store), with_snapshot_callback(snapshot_always{}));
+    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
 }
 
 /// Sends many requests at once. The actor ends after all answers have arrived,
@@ -81,10 +82,10 @@ define_adder(runtime& rt, const managed_store& store) {
 caf::behavior ask_much(caf::event_based_actor* self,
                        const managed_store& store) {
   for (int i = 0; i < 100; ++i) {
-    const session_ref which{"/agent/a", session_id{"s" + std::to_string(i)}};
+    const session_ref session{"/agent/a", session_id{"s" + std::to_string(i)}};
     self
       ->request(store, caf::infinite,
-                save_session{which, state::plain(payload::of(i)), 0})
+                save_session_request{session, state::plain(payload::of(i)), 0})
       .then([](const session_info&) {}, [](const caf::error&) {});
   }
   return {};

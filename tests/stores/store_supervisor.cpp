@@ -71,12 +71,12 @@ struct store_supervisor : ::testing::Test {
   }
 
   asked save(int value = 1) {
-    save_session x{
+    save_session_request x{
       {"/agent/a", session_id{"s"}}, state::plain(payload::of(value)), 0};
     asked result;
     result.asker = system.spawn<caf::hidden>(
-      [](caf::event_based_actor* self, managed_store store, save_session x,
-         std::shared_ptr<std::optional<errc>> answer) {
+      [](caf::event_based_actor* self, managed_store store,
+         save_session_request x, std::shared_ptr<std::optional<errc>> answer) {
         self->request(store, caf::infinite, std::move(x))
           .then([=](session_info&) { *answer = errc::ok; },
                 [=](caf::error& reason) { *answer = code_of(reason); });

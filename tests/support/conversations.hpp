@@ -26,7 +26,7 @@ namespace tertulia::test {
 // -- bodies -------------------------------------------------------------------
 
 /// Stores each word and sends all stored words, one turn each.
-inline task<std::int64_t> take_notes(context, session<notebook> sess,
+inline task<std::int64_t> take_notes(context, agent_session<notebook> sess,
                                      input<std::string> in,
                                      responder<std::string> out) {
   const witness here;
@@ -47,8 +47,8 @@ inline task<std::int64_t> take_notes(context, session<notebook> sess,
 inline task<> repeat(context, chat_session sess, chat_input in,
                      chat_responder out) {
   const witness here;
-  while (const auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
+  while (const auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
     const auto log = co_await sess.messages();
     const auto answer
       = log.empty() ? std::string{"nothing"} : "re: " + log.back().text();
@@ -63,9 +63,9 @@ inline task<> repeat(context, chat_session sess, chat_input in,
 inline task<> repeat_in_turns(context ctx, flow_session sess,
                               flow_responder out) {
   const witness here;
-  co_await sess.run(
-    ctx, [&](context, const ai::conversation_input& said) -> task<> {
-      const auto text = said.messages.back().text();
+  co_await sess.run_turns(
+    ctx, [&](context, const ai::conversation_input& input) -> task<> {
+      const auto text = input.messages.back().text();
       co_await out.send_text("re: " + text);
       if (text == "fail")
         throw status_error{errc::out_of_range, "as you say"};
@@ -87,13 +87,13 @@ protected:
 
   /// Defines an agent without snapshots.
   auto define_notes(const std::string& name = "notes") {
-    return define_agent(*rt, name, take_notes, with_session_store(store));
+    return define_agent(*rt, name, take_notes, with_snapshot_store(store));
   }
 
   /// Defines an agent with a snapshot at the end of each turn.
   auto define_kept_notes(const std::string& name = "notes") {
     return define_agent(
-      *rt, name, take_notes, with_session_store(store),
+      *rt, name, take_notes, with_snapshot_store(store),
       with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
   }
 
@@ -114,16 +114,16 @@ protected:
 
   /// Runs an action of the store with one input.
   json ask_store(const std::string& key, const json& question) const {
-    return rt->run(key, std::vector<json>(1, question));
+    return rt->run_action(key, std::vector<json>(1, question));
   }
 
   json session_of(const std::string& id, const std::string& name = "notes") {
-    return ask_store("/session-store/" + name + "/getSession",
+    return ask_store("/snapshot-store/" + name + "/getSession",
                      json::object({{"sessionId", id}}));
   }
 
   json snapshots_of(const std::string& id, const std::string& name = "notes") {
-    return ask_store("/session-store/" + name + "/listSnapshots",
+    return ask_store("/snapshot-store/" + name + "/listSnapshots",
                      json::object({{"sessionId", id}}));
   }
 
@@ -131,7 +131,7 @@ protected:
   json all_snapshots_of(const std::string& id,
                         const std::string& name = "notes") {
     return ask_store(
-      "/session-store/" + name + "/listSnapshots",
+      "/snapshot-store/" + name + "/listSnapshots",
       json::object({{"sessionId", id}, {"includeOrphaned", true}}));
   }
 
@@ -178,7 +178,7 @@ auto finish(Talk talk, const std::vector<In>& inputs) {
 template <class Talk>
 std::vector<phase_chunk> hear(Talk& talk) {
   std::vector<phase_chunk> result;
-  for (auto& chunk : talk.receive(patience))
+  for (auto& chunk : talk.responses(patience))
     result.push_back(std::move(chunk));
   return result;
 }

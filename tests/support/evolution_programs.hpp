@@ -100,7 +100,7 @@ namespace tertulia::test::evolution_tests {
 
 /// Stores each word, one turn per word.
 template <class Memo>
-task<int> take_notes(context, session<Memo> sess, input<std::string> in,
+task<int> take_notes(context, agent_session<Memo> sess, input<std::string> in,
                      responder<std::string> out) {
   while (const auto word = co_await in.next()) {
     co_await sess.update([&](Memo& x) { x.said.push_back(*word); });
@@ -112,11 +112,11 @@ task<int> take_notes(context, session<Memo> sess, input<std::string> in,
 
 /// Stores each message, and its text in the custom value.
 template <class Memo>
-task<> chat(context, ai::session<Memo> sess, input<ai::conversation_input> in,
-            ai::responder<phase> out) {
-  while (const auto said = co_await in.next()) {
-    co_await sess.add_messages(said->messages);
-    const auto text = said->messages.back().text();
+task<> chat(context, ai::chat_session<Memo> sess,
+            input<ai::conversation_input> in, ai::responder<phase> out) {
+  while (const auto input = co_await in.next()) {
+    co_await sess.add_messages(input->messages);
+    const auto text = input->messages.back().text();
     co_await sess.patch_custom([&](Memo& x) { x.said.push_back(text); });
     co_await out.end_turn();
   }
@@ -126,16 +126,16 @@ task<> chat(context, ai::session<Memo> sess, input<ai::conversation_input> in,
 template <class Memo>
 task<>
 flow(context ctx, ai::flow_session<Memo> sess, ai::flow_responder<phase>) {
-  co_await sess.run(
-    ctx, [&](context, const ai::conversation_input& said) -> task<> {
-      const auto text = said.messages.back().text();
+  co_await sess.run_turns(
+    ctx, [&](context, const ai::conversation_input& input) -> task<> {
+      const auto text = input.messages.back().text();
       co_await sess.patch_custom([&](Memo& x) { x.said.push_back(text); });
     });
 }
 
 /// Sets the time-out to each input; 0 changes nothing.
 template <class Patience>
-task<std::int64_t> set_timeout(context, session<Patience> sess,
+task<std::int64_t> set_timeout(context, agent_session<Patience> sess,
                                input<std::int64_t> in, responder<int> out) {
   while (const auto timeout = co_await in.next()) {
     if (*timeout != 0)
@@ -181,7 +181,7 @@ struct evolution : ::testing::TestWithParam<const char*> {
     template <class Memo, class... Options>
     auto define_notes(const Options&... options) {
       return define_agent(*rt, "notes", take_notes<Memo>,
-                          with_session_store(store), options...);
+                          with_snapshot_store(store), options...);
     }
 
     template <class Memo, class... Options>
@@ -200,7 +200,7 @@ struct evolution : ::testing::TestWithParam<const char*> {
     template <class Patience, class... Options>
     auto define_timeout(const Options&... options) {
       return define_agent(*rt, "timeout", set_timeout<Patience>,
-                          with_session_store(store), each_turn, options...);
+                          with_snapshot_store(store), each_turn, options...);
     }
 
     template <class Verb>
@@ -213,13 +213,13 @@ struct evolution : ::testing::TestWithParam<const char*> {
     }
 
     stored_session session(const std::string& agent) {
-      return ask(get_session{{agent, session_id{"mine"}}});
+      return ask(get_session_request{{agent, session_id{"mine"}}});
     }
 
     /// Returns the snapshots of the session as texts: `1: {…}` is the version
     /// and the custom value, followed by a mark for orphans.
     words snapshots(const std::string& agent) {
-      list_snapshots all{{agent, session_id{"mine"}}};
+      list_snapshots_request all{{agent, session_id{"mine"}}};
       all.with_orphans = true;
       all.wanted = detail_level::state;
       words result;

@@ -38,7 +38,8 @@ inline std::string name_of(store_fault x) {
 
 /// Store that obeys the test, and otherwise forwards requests to the store
 /// behind it. An instruction holds for the next requests, or for the next
-/// requests of one verb: `fail_next<save_snapshot>(2, errc::unavailable)`.
+/// requests of one verb: `fail_next<save_snapshot_request>(2,
+/// errc::unavailable)`.
 ///
 /// @threads any.
 class failing_store {
@@ -196,24 +197,24 @@ private:
 
     explicit scripted_state(scripted::pointer self) : self_(self) {}
 
-    scripted::behavior_type run(std::shared_ptr<script> with) {
+    scripted::behavior_type make_behavior(std::shared_ptr<script> with) {
       script_ = std::move(with);
       return {
-        obey<save_snapshot, saved_snapshot>(),
-        obey<get_snapshot, stored_snapshot>(),
-        obey<restore_snapshot, stored_snapshot>(),
-        obey<list_snapshots, snapshot_page>(),
-        obey<get_session, stored_session>(),
-        obey<save_session, session_info>(),
-        obey<list_sessions, session_page>(),
-        obey<label_snapshot, snapshot_record>(),
-        obey<delete_session, erased>(),
-        obey<prune_snapshots, erased>(),
-        obey<copy_session, session_info>(),
-        obey<annotate_snapshot, snapshot_record>(),
-        obey<title_session, session_info>(),
-        obey<vacuum_store, vacuumed>(),
-        obey<verify_sessions, verified_page>(),
+        obey<save_snapshot_request, save_result>(),
+        obey<get_snapshot_request, stored_snapshot>(),
+        obey<restore_snapshot_request, stored_snapshot>(),
+        obey<list_snapshots_request, snapshot_page>(),
+        obey<get_session_request, stored_session>(),
+        obey<save_session_request, session_info>(),
+        obey<list_sessions_request, session_page>(),
+        obey<label_snapshot_request, snapshot_record>(),
+        obey<delete_session_request, erase_result>(),
+        obey<prune_snapshots_request, erase_result>(),
+        obey<copy_session_request, session_info>(),
+        obey<annotate_snapshot_request, snapshot_record>(),
+        obey<title_session_request, session_info>(),
+        obey<vacuum_store_request, vacuum_result>(),
+        obey<verify_sessions_request, verification_page>(),
         [this](done_atom) {
           for (auto& answer : std::exchange(hung_, {}))
             answer();
@@ -261,7 +262,7 @@ private:
     managed_store result = system.spawn<caf::hidden>(
       [](scripted::stateful_pointer<scripted_state> self,
          std::shared_ptr<script> with) {
-        return self->state.run(std::move(with));
+        return self->state.make_behavior(std::move(with));
       },
       with);
     const std::lock_guard guard{with->mutex};

@@ -74,16 +74,16 @@ struct faults : threaded {
       [this](
         front_desk_actor::pointer self) -> front_desk_actor::behavior_type {
         return {
-          [=, this](open& x) {
+          [=, this](open_request& x) {
             client_ = x.client;
             return self->delegate(rt->front_desk(), std::move(x));
           },
           [](list_atom) { return action_list{}; },
         };
       });
-    return bidi_action<Init, In, Out, Stream>{
-      detail::action_ref{&system, listener, flow.info().key, flow.info(),
-                         nullptr}}
+    return detail::access::make<bidi_action<Init, In, Out, Stream>>(
+             detail::action_ref{&system, listener, flow.info().key, flow.info(),
+                                nullptr})
       .stream_bidi();
   }
 

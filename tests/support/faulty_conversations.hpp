@@ -77,7 +77,7 @@ protected:
                             const Options&... options) {
     return define_agent(
       where, name,
-      [this](context ctx, session<memo> mine, input<std::string> in,
+      [this](context ctx, agent_session<memo> mine, input<std::string> in,
              responder<std::string> out) -> task<int> {
         trails.emplace_back(ctx);
         const departure here{left};
@@ -97,7 +97,7 @@ protected:
         }
         co_return count;
       },
-      with_session_store(store), options...);
+      with_snapshot_store(store), options...);
   }
 
   /// Defines such an agent with a snapshot at the end of each turn and of the
@@ -114,7 +114,8 @@ protected:
   memo_agent define_stubborn(on_failure policy, const Options&... options) {
     return define_agent(
       *rt, "stubborn" + std::to_string(++agents_),
-      [this, policy](context ctx, session<memo> mine, input<std::string> in,
+      [this, policy](context ctx, agent_session<memo> mine,
+                     input<std::string> in,
                      responder<std::string> out) -> task<int> {
         trails.emplace_back(ctx);
         const departure here{left};
@@ -144,7 +145,7 @@ protected:
         }
         co_return static_cast<int>(failures);
       },
-      with_session_store(store), options...);
+      with_snapshot_store(store), options...);
   }
 
   /// Defines a chat agent that adds each message, with a snapshot at the end of
@@ -154,8 +155,8 @@ protected:
       *rt, "chat",
       [](context, chat_session mine, chat_input in,
          chat_responder out) -> task<> {
-        while (const auto said = co_await in.next()) {
-          co_await mine.add_messages(said->messages);
+        while (const auto input = co_await in.next()) {
+          co_await mine.add_messages(input->messages);
           co_await out.end_turn();
         }
       },
@@ -165,22 +166,22 @@ protected:
   /// Sends a request to the store behind the failing one.
   template <class Answer, class Verb>
   std::optional<Answer> ask(Verb verb) {
-    auto heard = std::make_shared<std::optional<Answer>>();
+    auto received = std::make_shared<std::optional<Answer>>();
     system.spawn<caf::hidden>(
       [=, to = behind](caf::event_based_actor* self) mutable {
         self->request(to, caf::infinite, std::move(verb))
-          .then([=](Answer& x) { *heard = std::move(x); },
+          .then([=](Answer& x) { *received = std::move(x); },
                 [](const caf::error&) {});
       });
     run();
-    return std::move(*heard);
+    return std::move(*received);
   }
 
   /// Returns the inputs in the working state of a session.
   std::vector<std::string> said_in(const memo_agent& agent,
                                    const std::string& session) {
     const auto found = ask<stored_session>(
-      get_session{session_ref{agent.info().key, session_id{session}}});
+      get_session_request{session_ref{agent.info().key, session_id{session}}});
     if (!found)
       return {};
     auto custom = found->content.custom();
@@ -191,11 +192,11 @@ protected:
   /// on the way.
   std::vector<snapshot_record> records_of(const std::string& agent,
                                           const std::string& session) {
-    list_snapshots which{session_ref{agent, session_id{session}}};
-    which.with_orphans = true;
-    which.wanted = detail_level::state;
-    which.limit = max_page;
-    const auto page = ask<snapshot_page>(which);
+    list_snapshots_request target{session_ref{agent, session_id{session}}};
+    target.with_orphans = true;
+    target.wanted = detail_level::state;
+    target.limit = max_page;
+    const auto page = ask<snapshot_page>(target);
     std::vector<snapshot_record> result;
     if (!page) {
       ADD_FAILURE() << "the store has something that is damaged";
@@ -240,10 +241,10 @@ protected:
 
   /// Takes one turn, which must succeed.
   void say(memo_client& client, const std::string& text) {
-    const auto before = client.heard().turns;
+    const auto before = client.received().turns;
     client.send(text);
     run();
-    ASSERT_EQ(client.heard().turns, before + 1);
+    ASSERT_EQ(client.received().turns, before + 1);
   }
 
   /// Stores a session with the input "before", and returns its record.
@@ -265,8 +266,8 @@ protected:
   void expect_free_again(const memo_agent& agent, const std::string& session) {
     auto after = open(agent, with_session_id(session));
     run();
-    ASSERT_TRUE(after.heard().open)
-      << to_status(after.heard().refused).message();
+    ASSERT_TRUE(after.received().open)
+      << to_status(after.received().refused).message();
     say(after, "after");
     after.close();
     run();

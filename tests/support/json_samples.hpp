@@ -60,10 +60,10 @@ struct tertulia::json_codec<user::code> {
     out += "\"#" + std::to_string(x.value) + '"';
   }
 
-  static user::code read(const json& from, const json_path& at) {
+  static user::code read(const json& from, const json_path& path) {
     if (!from.is_string()
         || !from.get_ref<const std::string&>().starts_with('#'))
-      raise_mismatch(at, "a code", from);
+      raise_mismatch(path, "a code", from);
     return {static_cast<std::uint32_t>(
       std::stoul(from.get_ref<const std::string&>().substr(1)))};
   }

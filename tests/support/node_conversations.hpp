@@ -33,8 +33,8 @@ BOOST_DESCRIBE_STRUCT(diary, (), (words, mood))
 inline constexpr auto not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Stores each input; "mad" also stores a mood that JSON cannot express.
-inline task<int> keep_diary(context, session<diary> mine, input<std::string> in,
-                            responder<std::string> out) {
+inline task<int> keep_diary(context, agent_session<diary> mine,
+                            input<std::string> in, responder<std::string> out) {
   int count = 0;
   while (auto word = co_await in.next()) {
     ++count;
@@ -50,12 +50,12 @@ inline task<int> keep_diary(context, session<diary> mine, input<std::string> in,
 }
 
 /// Answers each input with a status and a text; stores it in the custom value.
-inline task<> answer(context, ai::session<diary> mine,
+inline task<> answer(context, ai::chat_session<diary> mine,
                      input<ai::conversation_input> in,
                      ai::responder<phase> out) {
-  while (auto said = co_await in.next()) {
-    co_await mine.add_messages(said->messages);
-    const auto last = said->messages.back().text();
+  while (auto input = co_await in.next()) {
+    co_await mine.add_messages(input->messages);
+    const auto last = input->messages.back().text();
     co_await mine.patch_custom([&](diary& x) {
       x.words.push_back(last);
       if (last == "mad")
@@ -71,9 +71,9 @@ inline task<> answer(context, ai::session<diary> mine,
 /// Answers each input with a text, as a session flow.
 inline task<> answer_in_turns(context ctx, ai::flow_session<diary> mine,
                               ai::flow_responder<phase> out) {
-  co_await mine.run(
-    ctx, [&](context, const ai::conversation_input& said) -> task<> {
-      const auto last = said.messages.back().text();
+  co_await mine.run_turns(
+    ctx, [&](context, const ai::conversation_input& input) -> task<> {
+      const auto last = input.messages.back().text();
       co_await out.send_text("about " + last);
       co_await mine.add_messages(ai::model_text("about " + last));
     });
@@ -83,7 +83,7 @@ inline task<> answer_in_turns(context ctx, ai::flow_session<diary> mine,
 /// words in it; "mad" as above.
 inline task<int> write_for_caller(context ctx, input<std::string> in,
                                   output<int> out) {
-  auto theirs = ctx.session<session<diary>>();
+  auto theirs = ctx.session<agent_session<diary>>();
   if (!theirs)
     throw status_error{errc::not_found, "the caller has no diary"};
   while (auto word = co_await in.next()) {
@@ -102,7 +102,7 @@ inline task<int> write_for_caller(context ctx, input<std::string> in,
 /// Returns the mood in the custom value of the caller.
 inline task<double> read_for_caller(context ctx, input<nothing>,
                                     output<nothing>) {
-  auto theirs = ctx.session<ai::session<diary>>();
+  auto theirs = ctx.session<ai::chat_session<diary>>();
   if (!theirs)
     throw status_error{errc::not_found, "the caller has no diary"};
   const auto now = co_await theirs->custom();
@@ -119,7 +119,7 @@ inline task<std::string> snapshot_for_caller(context ctx, input<nothing>,
 
 inline void define_node_conversations(runtime& rt) {
   const auto store = spawn_memory_store(rt.system());
-  define_agent(rt, "diary", keep_diary, with_session_store(store),
+  define_agent(rt, "diary", keep_diary, with_snapshot_store(store),
                with_snapshot_callback(snapshot_always{}));
   ai::define_chat_agent(rt, "chat", answer, with_snapshot_store(store),
                         with_snapshot_callback(snapshot_always{}));

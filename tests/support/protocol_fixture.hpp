@@ -38,7 +38,7 @@ struct protocol : threaded {
   protocol() {
     sink = system.spawn<caf::hidden>([]() -> chunk_sink::behavior_type {
       return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-              [](finished&) {}};
+              [](completion&) {}};
     });
     connection
       = system.spawn<caf::hidden>([]() -> connection_actor::behavior_type {

@@ -25,7 +25,7 @@ template <class In, class Out, class Stream>
 class recording_client {
 public:
   struct log {
-    std::optional<opened> open;
+    std::optional<open_result> open;
     caf::error refused; ///< reason if the open failed
     std::vector<Stream> chunks;
     std::vector<std::uint32_t> batches; ///< sizes, in order
@@ -34,7 +34,7 @@ public:
     std::uint32_t input_credit = 0;     ///< credit that is left
     std::uint32_t credit_messages = 0;  ///< credit in separate messages
     std::uint64_t turns = 0;
-    std::optional<finished> end;
+    std::optional<completion> end;
     std::uint32_t ends = 0; ///< completion messages: at most one
     caf::error refused_input;
   };
@@ -50,9 +50,9 @@ public:
 
   /// Sends an open request without running an actor.
   recording_client(caf::actor_system& system, const front_desk_actor& desk,
-                   open what)
+                   open_request request)
     : system_(&system) {
-    sink_ = system.spawn(run, log_, desk, std::move(what));
+    sink_ = system.spawn(make_behavior, log_, desk, std::move(request));
   }
 
   recording_client(const recording_client&) = delete;
@@ -62,7 +62,7 @@ public:
     caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
   }
 
-  const log& heard() const noexcept {
+  const log& received() const noexcept {
     return *log_;
   }
 
@@ -137,38 +137,38 @@ private:
     dynamic_cast<caf::scheduler::test_coordinator&>(system_->scheduler()).run();
   }
 
-  static chunk_sink::behavior_type run(chunk_sink::pointer self,
-                                       std::shared_ptr<log> heard,
-                                       front_desk_actor desk, open what) {
-    what.client = self;
-    self->request(desk, caf::infinite, std::move(what))
+  static chunk_sink::behavior_type
+  make_behavior(chunk_sink::pointer self, std::shared_ptr<log> received,
+                front_desk_actor desk, open_request open_message) {
+    open_message.client = self;
+    self->request(desk, caf::infinite, std::move(open_message))
       .then(
-        [=](const opened& x) {
-          heard->open = x;
-          heard->input_credit += x.input_credit;
+        [=](const open_result& x) {
+          received->open = x;
+          received->input_credit += x.input_credit;
         },
-        [=](const caf::error& reason) { heard->refused = reason; });
+        [=](const caf::error& reason) { received->refused = reason; });
     return {
       [=](chunk_batch& x) {
-        heard->batches.push_back(x.size);
-        if (x.first != heard->next_chunk)
-          ++heard->gaps;
-        heard->next_chunk = x.first + x.size;
-        heard->input_credit += x.input_credit;
+        received->batches.push_back(x.size);
+        if (x.first != received->next_chunk)
+          ++received->gaps;
+        received->next_chunk = x.first + x.size;
+        received->input_credit += x.input_credit;
         for (auto& chunk : std::move(x.items).template take<chunks<Stream>>())
-          heard->chunks.push_back(std::move(chunk));
+          received->chunks.push_back(std::move(chunk));
       },
       [=](input_credit x) {
-        heard->input_credit += x.inputs;
-        ++heard->credit_messages;
+        received->input_credit += x.inputs;
+        ++received->credit_messages;
       },
       [=](turn_end x) {
-        heard->input_credit += x.input_credit;
-        ++heard->turns;
+        received->input_credit += x.input_credit;
+        ++received->turns;
       },
-      [=](finished& x) {
-        heard->end = std::move(x);
-        ++heard->ends;
+      [=](completion& x) {
+        received->end = std::move(x);
+        ++received->ends;
       },
     };
   }

@@ -51,8 +51,8 @@ private:
     if (from->streams) {
       ai::model_response_chunk chunk;
       chunk.content.push_back(ai::part::text(result.text()));
-      auto heard = hear(std::move(chunk));
-      co_await std::move(heard);
+      auto received = hear(std::move(chunk));
+      co_await std::move(received);
     }
     co_return result;
   }
@@ -111,7 +111,7 @@ struct generating : flows {
   }
 
   /// Returns the messages that preceded the answer of the model at an index.
-  lines heard(std::size_t index) const {
+  lines received(std::size_t index) const {
     return lines_of(script->asked.at(index).messages);
   }
 

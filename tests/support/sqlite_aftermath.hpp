@@ -22,14 +22,14 @@ inline std::string damage_of(const std::filesystem::path& file,
   {
     program again{file, survives};
     for (const auto& [where, text] : all.records) {
-      const snapshot_ref which{session(where.first), where.second};
-      const auto found = again.get(get_snapshot{which});
+      const snapshot_ref snapshot{session(where.first), where.second};
+      const auto found = again.get(get_snapshot_request{snapshot});
       if (!found || found->content.text() != text)
         complain("record " + std::to_string(where.second) + " of " + where.first
                  + (found ? " is another one" : " is gone"));
     }
     const auto session_of = [&](const std::string& name) {
-      return again.get(get_session{session(name)});
+      return again.get(get_session_request{session(name)});
     };
     for (const auto& [name, head] : all.heads)
       if (const auto found = session_of(name);
@@ -40,8 +40,8 @@ inline std::string damage_of(const std::filesystem::path& file,
           !found || found->content.text() != text)
         complain(name + " does not work on what was saved");
     for (const auto& [sequence, label] : all.labels) {
-      const snapshot_ref which{session("s"), sequence};
-      const auto found = again.get(get_snapshot{which});
+      const snapshot_ref snapshot{session("s"), sequence};
+      const auto found = again.get(get_snapshot_request{snapshot});
       if (!found || found->record.labels != std::vector{label})
         complain("record " + std::to_string(sequence) + " has no label");
     }
@@ -50,11 +50,11 @@ inline std::string damage_of(const std::filesystem::path& file,
         for (const auto& x : page->damages)
           complain(x.what);
     };
-    const auto verified = again.get(verify_sessions{});
+    const auto verified = again.get(verify_sessions_request{});
     expect_none(verified);
     if (!verified || verified->more)
       complain("not all of it can be verified");
-    list_sessions every_one;
+    list_sessions_request every_one;
     every_one.updated_since = caf::timestamp::min();
     const auto sessions = again.get(every_one);
     if (!sessions)
@@ -66,7 +66,7 @@ inline std::string damage_of(const std::filesystem::path& file,
         complain(name + " is there again");
       if (!session_of(name))
         complain(name + " cannot be read");
-      list_snapshots records{session(name)};
+      list_snapshots_request records{session(name)};
       records.with_orphans = true;
       records.wanted = detail_level::state;
       const auto page = again.get(records);
@@ -79,7 +79,7 @@ inline std::string damage_of(const std::filesystem::path& file,
   if (const auto text = db.texts("PRAGMA integrity_check").at(0); text != "ok")
     complain(text);
   if (!db.texts("PRAGMA foreign_key_check").empty())
-    complain("something refers to what is not there");
+    complain("something has dangling references");
   for (const auto* nothing :
        {"SELECT count(*) FROM states s WHERE NOT EXISTS"
         " (SELECT 1 FROM records WHERE state = s.key) AND NOT EXISTS"

@@ -24,16 +24,16 @@ struct sqlite_files : testing::Test {
   }
 
   /// Returns a request to save a snapshot whose id is that of its state.
-  static save_snapshot snapshot(const session_ref& of, const state& content,
-                                std::uint64_t parent,
-                                append_rule where = append_rule::at_head) {
+  static save_snapshot_request
+  snapshot(const session_ref& session, const state& content,
+           std::uint64_t parent, append_rule rule = append_rule::at_head) {
     snapshot_record made;
-    made.agent = of.agent;
-    made.session = of.id;
+    made.agent = session.agent;
+    made.session = session.id;
     made.state = content.id();
     made.id = snapshot_id{made.state.str()};
     made.parent = parent;
-    return {made, content, where};
+    return {made, content, rule};
   }
 
   static std::string bytes_of(const std::filesystem::path& file) {

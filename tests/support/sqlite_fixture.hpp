@@ -55,7 +55,7 @@ struct sqlite_store : store_contract<sqlite_store_factory> {
   }
 
   stored_snapshot load(std::uint64_t sequence) {
-    return get(get_snapshot{snapshot_ref{at("s"), sequence}});
+    return get(get_snapshot_request{snapshot_ref{at("s"), sequence}});
   }
 
   /// Checks that everything without a reference has been removed.

@@ -65,24 +65,24 @@ public:
     save("s", talk("s branch", 3), 2, append_rule::anywhere);
     settle();
     // No later change overwrites one of these.
-    if (get(restore_snapshot{snapshot_ref{session("s"), 4}}))
+    if (get(restore_snapshot_request{snapshot_ref{session("s"), 4}}))
       promise([](promises& x) { x.heads["s"] = 4; });
     for (const auto& x :
          {std::pair{"s", talk("s", 7)}, std::pair{"v", talk("v", 2)}})
-      if (get(save_session{session(x.first), x.second, 9}))
+      if (get(save_session_request{session(x.first), x.second, 9}))
         promise([&](promises& to) { to.works_on[x.first] = x.second.text(); });
-    label_snapshot mark{snapshot_ref{session("s"), 5}};
+    label_snapshot_request mark{snapshot_ref{session("s"), 5}};
     mark.add = {"label"};
     if (get(mark))
       promise([](promises& x) { x.labels[5] = "label"; });
-    (void)get(get_session{session("t")});
+    (void)get(get_session_request{session("t")});
     promise([](promises& x) {
       std::erase_if(x.records,
                     [](const auto& y) { return y.first.first == "u"; });
     });
-    if (get(delete_session{session("u")}))
+    if (get(delete_session_request{session("u")}))
       promise([](promises& x) { x.deleted.insert("u"); });
-    prune_snapshots old;
+    prune_snapshots_request old;
     old.agent = "/agent/a";
     old.session = session_id{"t"};
     old.keep_newest = 2;
@@ -91,7 +91,7 @@ public:
       x.records.erase({"t", 2});
     });
     (void)get(old);
-    (void)get(vacuum_store{});
+    (void)get(vacuum_store_request{});
     save("t", talk("t", 6), 4, append_rule::at_head);
     settle();
   }
@@ -109,11 +109,11 @@ public:
   /// Makes changes of every kind on top of those of `run`, and reads all of it.
   void go_on() {
     for (const auto* name : {"s", "t", "v"}) {
-      list_snapshots records{session(name)};
+      list_snapshots_request records{session(name)};
       records.with_orphans = true;
       records.wanted = detail_level::state;
       look_at(records);
-      (void)get(get_session{session(name)});
+      (void)get(get_session_request{session(name)});
     }
     for (int i = 1; i <= 3; ++i) {
       save("s", talk("s again", i), 5, append_rule::anywhere);
@@ -122,18 +122,19 @@ public:
            append_rule::anywhere);
       settle();
     }
-    (void)get(copy_session{session("s"), session("w")});
-    (void)get(restore_snapshot{snapshot_ref{session("s"), 4}});
-    (void)get(annotate_snapshot{snapshot_ref{session("s"), 4}, "noted"});
-    list_sessions all;
+    (void)get(copy_session_request{session("s"), session("w")});
+    (void)get(restore_snapshot_request{snapshot_ref{session("s"), 4}});
+    (void)get(
+      annotate_snapshot_request{snapshot_ref{session("s"), 4}, "noted"});
+    list_sessions_request all;
     all.updated_since = caf::timestamp::min();
     look_at(all);
-    look_at(verify_sessions{});
-    (void)get(delete_session{session("w")});
-    prune_snapshots none;
+    look_at(verify_sessions_request{});
+    (void)get(delete_session_request{session("w")});
+    prune_snapshots_request none;
     none.keep_newest = 100;
     look_at(none);
-    (void)get(vacuum_store{});
+    (void)get(vacuum_store_request{});
     save("t", talk("t", 9), 4, append_rule::anywhere);
     settle();
   }
@@ -171,9 +172,9 @@ private:
   }
 
   void save(const std::string& name, const state& content, std::uint64_t parent,
-            append_rule where) {
+            append_rule rule) {
     const auto request
-      = sqlite_files::snapshot(session(name), content, parent, where);
+      = sqlite_files::snapshot(session(name), content, parent, rule);
     store_.send(request);
     sent_.emplace_back(request.record.state.str(), content.text());
   }
@@ -188,7 +189,7 @@ private:
   void settle() {
     store_.receive(
       static_cast<int>(sent_.size()),
-      [&](const saved_snapshot& x) {
+      [&](const save_result& x) {
         promise([&](promises& to) {
           for (const auto& [id, text] : sent_)
             if (id == x.record.state.str())

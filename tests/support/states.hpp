@@ -44,7 +44,7 @@ struct phase {
 BOOST_DESCRIBE_STRUCT(phase, (), (name, done))
 
 using chat_input = input<ai::conversation_input>;
-using chat_session = ai::session<notebook>;
+using chat_session = ai::chat_session<notebook>;
 using chat_responder = ai::responder<phase>;
 using flow_session = ai::flow_session<notebook>;
 using flow_responder = ai::flow_responder<phase>;

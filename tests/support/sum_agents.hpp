@@ -21,7 +21,7 @@ using sum_context = snapshot_context<int>;
 
 /// Adds up its inputs, one turn each, and returns the snapshot ids of the ends
 /// of the turns.
-inline task<strings> add_up(context, session<int> sess, input<int> in,
+inline task<strings> add_up(context, agent_session<int> sess, input<int> in,
                             responder<std::string> out) {
   const witness here;
   strings ids;
@@ -34,7 +34,7 @@ inline task<strings> add_up(context, session<int> sess, input<int> in,
 }
 
 /// Adds up its inputs, one turn each, and doubles the sum after the last turn.
-inline task<> add_up_and_double(context, session<int> sess, input<int> in,
+inline task<> add_up_and_double(context, agent_session<int> sess, input<int> in,
                                 responder<std::string> out) {
   while (const auto x = co_await in.next()) {
     co_await sess.update([&](int& sum) { sum += *x; });
@@ -46,7 +46,7 @@ inline task<> add_up_and_double(context, session<int> sess, input<int> in,
 struct snapshots : conversations {
   template <class... Options>
   auto define_sum(const Options&... options) {
-    return define_agent(*rt, "sum", add_up, with_session_store(store),
+    return define_agent(*rt, "sum", add_up, with_snapshot_store(store),
                         options...);
   }
 
@@ -95,7 +95,7 @@ struct snapshots : conversations {
     co_await when_all(run_tool(ctx, "add", 1), run_tool(ctx, "times", 10));
     const auto kept
       = co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
-    const auto sess = ctx.session<session<int>>();
+    const auto sess = ctx.session<agent_session<int>>();
     if (!sess)
       co_return "no session, snapshot '" + kept.str() + "'";
     const auto sum = co_await sess->state();
@@ -104,7 +104,7 @@ struct snapshots : conversations {
   }
 
   static task<> run_tool(context ctx, std::string name, int by) {
-    const auto sess = ctx.session<session<int>>();
+    const auto sess = ctx.session<agent_session<int>>();
     if (!sess)
       co_return;
     if (name == "add")
@@ -123,18 +123,18 @@ struct snapshots : conversations {
     const auto model = define_model();
     return define_agent(
       *rt, "sum",
-      [this, model](context ctx, session<int> sess, input<int> in,
+      [this, model](context ctx, agent_session<int> sess, input<int> in,
                     responder<std::string> out) -> task<> {
         while (const auto x = co_await in.next()) {
           co_await sess.update([&](int& sum) { sum += *x; });
           const std::vector<json> question(1, json("sum?"));
-          const json answer = co_await rt->run(ctx, model, question);
+          const json answer = co_await rt->run_action(ctx, model, question);
           co_await out.send(answer.get<std::string>());
           co_await sess.update([](int& sum) { ++sum; });
           co_await out.end_turn();
         }
       },
-      with_session_store(store), options...);
+      with_snapshot_store(store), options...);
   }
 };
 

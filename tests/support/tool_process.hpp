@@ -116,9 +116,9 @@ public:
   testing::AssertionResult read_until(const std::string& text) {
     using namespace std::chrono;
     const auto limit = steady_clock::now() + minutes{1};
-    const auto failure = [&](const char* why) {
+    const auto failure = [&](const char* reason) {
       return testing::AssertionFailure()
-             << why << " before it said \"" << text << "\"; it said:\n"
+             << reason << " before it said \"" << text << "\"; it said:\n"
              << result_.out;
     };
     while (result_.out.find(text) == std::string::npos) {

@@ -42,12 +42,12 @@ struct a_tool : testing::Test {
     save(store, chat, two, 1);
     save(store, chat, three, 2);
     save(store, chat, four, 2);
-    label_snapshot label{snapshot_ref{chat, 2}};
+    label_snapshot_request label{snapshot_ref{chat, 2}};
     label.add.emplace_back("good");
     store.get(label);
     const session_ref second{"/agent/chat", session_id{"s2"}};
     save(store, second, one, 0);
-    store.get(title_session{second, "Second"});
+    store.get(title_session_request{second, "Second"});
     save(store, {"/flow/draft", session_id{"s1"}}, two, 0);
     ids = {to_string(one.id()), to_string(two.id()), to_string(three.id()),
            to_string(four.id())};
@@ -67,18 +67,19 @@ struct a_tool : testing::Test {
   }
 
   /// Saves a record that was made an hour after its parent.
-  static snapshot_record save(file_store& store, const session_ref& where,
+  static snapshot_record save(file_store& store, const session_ref& session,
                               const state& content, std::uint64_t parent) {
     snapshot_record x;
-    x.agent = where.agent;
-    x.session = where.id;
+    x.agent = session.agent;
+    x.session = session.id;
     x.state = content.id();
     x.id = snapshot_id{x.state.str()};
     x.parent = parent;
     x.turn_index = parent;
     x.created_at = parse_rfc3339("2026-11-20T10:00:00Z")
                    + std::chrono::hours{static_cast<std::int64_t>(parent)};
-    return store.get(save_snapshot{x, content, append_rule::anywhere}).record;
+    return store.get(save_snapshot_request{x, content, append_rule::anywhere})
+      .record;
   }
 
   // -- running ----------------------------------------------------------------

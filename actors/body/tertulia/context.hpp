@@ -149,10 +149,10 @@ public:
   /// @errors exceptions of `fn`.
   template <class Fn>
   [[nodiscard]] task<detail::step_value_t<std::decay_t<Fn>>>
-  run(std::string name, Fn&& fn) const {
+  run_step(std::string name, Fn&& fn) const {
     detail::check_awaited_arguments<Fn>();
-    return run_step<std::decay_t<Fn>>(*this, std::move(name),
-                                      std::forward<Fn>(fn));
+    return run_in_span<std::decay_t<Fn>>(*this, std::move(name),
+                                         std::forward<Fn>(fn));
   }
 
   /// Returns the current span, for attributes and events. Empty, and cheap, if
@@ -167,11 +167,11 @@ public:
   /// connection, or that of the conversation that has called this flow.
   ///
   /// ```
-  /// if (auto chat = ctx.session<tertulia::session<words>>())
+  /// if (auto chat = ctx.session<tertulia::agent_session<words>>())
   ///   co_await chat->update([](words& w) { w.seen += 1; });
   /// ```
   ///
-  /// @tparam Session `session<State>` or `ai::session<Custom>`.
+  /// @tparam Session `agent_session<State>` or `ai::chat_session<Custom>`.
   /// @returns empty if there is no session or it has another type.
   /// @design docs/sessions.md#sessions; docs/genkit.md 003 §1.4, 004 §1.4.
   template <class Session>
@@ -202,7 +202,7 @@ private:
 
   template <class Fn>
   static task<detail::step_value_t<Fn>>
-  run_step(context outer, std::string name, Fn fn) {
+  run_in_span(context outer, std::string name, Fn fn) {
     auto trace = outer.start_span(name);
     const context inner{*outer.owner_, trace};
     try {

@@ -17,46 +17,46 @@ class [[nodiscard]] next_input final : public wait {
 public:
   using value_type = std::optional<T>;
 
-  explicit next_input(inbox& from) noexcept : from_(&from) {}
+  explicit next_input(inbox& from) noexcept : queue_(&from) {}
 
   next_input(next_input&&) noexcept = default;
 
   ~next_input() {
-    from_->forget(*this);
+    queue_->remove_reader(*this);
   }
 
   template <scoped_promise Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
     if (!begin(waiting))
       return false;
-    if (from_->has_reader()) {
+    if (queue_->has_reader()) {
       fail_with(fail(errc::failed_precondition,
                      "another part of the body waits for an input already"));
       return false;
     }
-    if (from_->ready())
+    if (queue_->is_ready())
       return false;
-    from_->wait_for_input(*this);
+    queue_->wait_for_input(*this);
     suspend();
     return true;
   }
 
   void abort(const caf::error& reason) override {
-    from_->forget(*this);
+    queue_->remove_reader(*this);
     wait::abort(reason);
   }
 
   std::optional<T> await_resume() {
-    from_->forget(*this);
+    queue_->remove_reader(*this);
     check();
-    auto value = from_->take();
+    auto value = queue_->take();
     if (!value)
       return std::nullopt;
     return std::move(*value).template take<T>();
   }
 
 private:
-  inbox* from_;
+  inbox* queue_;
 };
 
 } // namespace detail
@@ -82,21 +82,21 @@ public:
   /// @errors  `cancelled` or another error that ends the connection;
   ///          `failed_precondition` if another part of the body waits already.
   [[nodiscard]] auto next() const noexcept {
-    return detail::next_input<T>{*from_};
+    return detail::next_input<T>{*queue_};
   }
 
   /// Returns whether the client has closed its input; some inputs may still be
   /// unread.
   [[nodiscard]] bool closed() const noexcept {
-    return from_->closed();
+    return queue_->closed();
   }
 
 private:
   friend detail::access;
 
-  explicit input(detail::host& owner) noexcept : from_(&owner.in) {}
+  explicit input(detail::host& owner) noexcept : queue_(&owner.in) {}
 
-  detail::inbox* from_;
+  detail::inbox* queue_;
 };
 
 } // namespace tertulia

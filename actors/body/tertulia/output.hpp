@@ -31,18 +31,18 @@ public:
   }
 
   void abort(const caf::error& reason) override {
-    owner_->out.forget(*this);
+    owner_->out.remove(*this);
     wait::abort(reason);
   }
 
 protected:
   ~credit_wait() {
     if (is_linked())
-      owner_->out.forget(*this);
+      owner_->out.remove(*this);
   }
 
   /// Throws if the wait failed; otherwise the caller owns one credit.
-  void claim() const {
+  void take_credit() const {
     // Woken with a credit, but cancelled before it ran: others may use it.
     if (!failed() && cancelled())
       owner_->out.release();
@@ -62,7 +62,7 @@ public:
   send_chunk(send_chunk&&) noexcept = default;
 
   void await_resume() {
-    claim();
+    take_credit();
     if (owner_->out.push(std::move(chunk_)))
       owner_->flush();
   }
@@ -73,17 +73,17 @@ private:
 
 /// Sends a chunk that is built in its batch, for chunks that are large to move.
 template <class T, class Fill>
-class [[nodiscard]] send_made final : public credit_wait {
+class [[nodiscard]] send_built final : public credit_wait {
 public:
-  send_made(host& owner, Fill fill)
+  send_built(host& owner, Fill fill)
     : credit_wait(owner), fill_(std::move(fill)) {}
 
   // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
-  send_made(send_made&&) noexcept = default;
+  send_built(send_built&&) noexcept = default;
 
   void await_resume() {
-    claim();
-    if (owner_->out.template push_made<T>(fill_))
+    take_credit();
+    if (owner_->out.template push_built<T>(fill_))
       owner_->flush();
   }
 
@@ -96,7 +96,7 @@ public:
   using credit_wait::credit_wait;
 
   void await_resume() {
-    claim();
+    take_credit();
     owner_->end_turn();
   }
 };

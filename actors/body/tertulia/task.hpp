@@ -50,7 +50,7 @@ public:
         if (promise.listener_ != nullptr)
           promise.listener_->on_task_end();
         if (promise.continuation_)
-          promise.scope_->ready().go_on_with(promise.continuation_);
+          promise.scope_->ready().set_next(promise.continuation_);
       }
 
       void await_resume() const noexcept {}
@@ -205,7 +205,7 @@ private:
     void await_suspend(std::coroutine_handle<Promise> waiting) const noexcept {
       auto& within = waiting.promise().scope();
       frame.promise().continue_with(waiting, within);
-      within.ready().go_on_with(frame);
+      within.ready().set_next(frame);
     }
 
     // Not const: clang-tidy would then require `[[nodiscard]]`, and the value

@@ -44,7 +44,7 @@ public:
     first, ///< The first end, by value or by error, cancels the others.
   };
 
-  explicit race(policy how) noexcept : how_(how) {}
+  explicit race(policy rule) noexcept : policy_(rule) {}
 
   race(race&&) noexcept = default;
 
@@ -59,61 +59,61 @@ protected:
   template <class T>
   class entrant final : public task_listener {
   public:
-    entrant(race& of, std::size_t index, task<T>& part, scope& parent)
-      : of_(of), index_(index), part_(part), within_(&parent) {
-      within_.owner().schedule(access::start(part_, *this, within_));
+    entrant(race& group, std::size_t index, task<T>& part, scope& parent)
+      : race_(group), index_(index), part_(part), scope_(&parent) {
+      scope_.owner().schedule(access::start(part_, *this, scope_));
     }
 
     void on_task_end() noexcept override {
-      of_.ended(index_, access::has_failed(part_));
+      race_.on_part_end(index_, access::has_failed(part_));
     }
 
     void cancel(const caf::error& reason) {
-      within_.cancel(reason);
+      scope_.cancel(reason);
     }
 
   private:
-    race& of_;
+    race& race_;
     std::size_t index_;
     task<T>& part_;
-    scope within_;
+    scope scope_;
   };
 
   ~race() = default;
 
-  void expect(std::size_t parts) noexcept {
-    running_ = parts;
+  void set_part_count(std::size_t parts) noexcept {
+    running_parts_ = parts;
   }
 
   /// Returns the part that ended first; with `all`, the first that failed.
-  [[nodiscard]] std::optional<std::size_t> decided_by() const noexcept {
-    return decided_by_;
+  [[nodiscard]] std::optional<std::size_t> deciding_part() const noexcept {
+    return deciding_part_;
   }
 
   virtual void cancel_parts(const caf::error& reason) = 0;
 
 private:
-  void ended(std::size_t index, bool failed) noexcept {
-    if (!decided_by_ && (failed || how_ == policy::first)) {
-      decided_by_ = index;
+  void on_part_end(std::size_t index, bool failed) noexcept {
+    if (!deciding_part_ && (failed || policy_ == policy::first)) {
+      deciding_part_ = index;
       cancel_parts(fail(errc::cancelled, failed ? "another part has failed"
                                                 : "another part was first"));
     }
-    if (--running_ == 0)
+    if (--running_parts_ == 0)
       wake();
   }
 
-  policy how_;
-  std::size_t running_ = 0;
-  std::optional<std::size_t> decided_by_;
+  policy policy_;
+  std::size_t running_parts_ = 0;
+  std::optional<std::size_t> deciding_part_;
 };
 
 /// A race of parts with different types.
 template <class... Ts>
 class tuple_race : public race {
 public:
-  tuple_race(policy how, task<Ts>&&... parts)
-    : race(how), parts_(std::move(parts)...) {}
+  tuple_race(policy rule, task<Ts>&&... parts)
+    : race(rule), parts_(std::move(parts)...) {}
 
   tuple_race(tuple_race&& other) noexcept
     : race(std::move(other)), parts_(std::move(other.parts_)) {}
@@ -122,7 +122,7 @@ public:
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
     if (!begin(waiting) || sizeof...(Ts) == 0)
       return false;
-    expect(sizeof...(Ts));
+    set_part_count(sizeof...(Ts));
     suspend();
     start(waiting.promise().scope(), std::index_sequence_for<Ts...>{});
     return true;
@@ -159,7 +159,7 @@ public:
     this->check();
     return std::apply(
       [this](auto&... xs) {
-        if (const auto failed = this->decided_by()) {
+        if (const auto failed = this->deciding_part()) {
           std::size_t index = 0;
           ((index++ == *failed ? void(access::result(xs)) : void()),
            ...); // throws
@@ -188,7 +188,7 @@ public:
 private:
   template <std::size_t... Is>
   void take(std::optional<result_type>& result, std::index_sequence<Is...>) {
-    const auto first = *this->decided_by();
+    const auto first = *this->deciding_part();
     ((Is == first ? void(result.emplace(
         std::in_place_index<Is>, access::result(std::get<Is>(this->parts_))))
                   : void()),
@@ -210,7 +210,7 @@ public:
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
     if (!begin(waiting) || parts_.empty())
       return false;
-    expect(parts_.size());
+    set_part_count(parts_.size());
     suspend();
     auto& parent = waiting.promise().scope();
     for (std::size_t i = 0; i < parts_.size(); ++i)
@@ -220,8 +220,8 @@ public:
 
   auto await_resume() {
     check();
-    if (decided_by())
-      static_cast<void>(access::result(parts_[*decided_by()])); // throws
+    if (deciding_part())
+      static_cast<void>(access::result(parts_[*deciding_part()])); // throws
     if constexpr (!std::is_void_v<T>) {
       std::vector<T> result;
       result.reserve(parts_.size());

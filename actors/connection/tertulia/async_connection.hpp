@@ -21,20 +21,21 @@ template <class In>
 class [[nodiscard]] nested_send final : public nested_wait {
 public:
   template <class... Ts>
-  explicit nested_send(nested_connection& of, Ts&&... xs)
-    : nested_wait(of),
-      value_(of.pack(payload::of(build<In>(std::forward<Ts>(xs)...)))) {}
+  explicit nested_send(nested_connection& connection, Ts&&... xs)
+    : nested_wait(connection),
+      value_(
+        connection.prepare(payload::of(build<In>(std::forward<Ts>(xs)...)))) {}
 
   nested_send(nested_send&&) noexcept = default;
 
-  bool settled() override {
-    if (auto refusal = of().end.refusal()) {
-      fail_with(std::move(refusal));
+  bool is_ready() override {
+    if (auto send_error = connection().end.send_error()) {
+      fail_with(std::move(send_error));
       return true;
     }
-    if (!of().end.has_input_credit())
+    if (!connection().end.has_input_credit())
       return false;
-    of().end.spend_input_credit();
+    connection().end.spend_input_credit();
     has_credit_ = true;
     return true;
   }
@@ -42,11 +43,11 @@ public:
   void await_resume() {
     // Woken with a credit, but cancelled before it ran: others may use it.
     if (has_credit_ && cancelled())
-      of().on(input_credit{1});
+      connection().on(input_credit{1});
     check();
-    if (const auto refusal = of().end.refusal())
-      raise(refusal);
-    of().send(std::move(value_));
+    if (const auto send_error = connection().end.send_error())
+      raise(send_error);
+    connection().send(std::move(value_));
   }
 
 private:
@@ -57,53 +58,54 @@ private:
 template <class Stream>
 class [[nodiscard]] nested_next final : public nested_wait {
 public:
-  nested_next(nested_connection& of, chunk_cursor<Stream>& at) noexcept
-    : nested_wait(of), at_(&at) {}
+  nested_next(nested_connection& connection,
+              chunk_cursor<Stream>& cursor) noexcept
+    : nested_wait(connection), cursor_(&cursor) {}
 
   nested_next(nested_next&&) noexcept = default;
 
-  bool settled() override {
-    if (!of().read_by(*this)) {
+  bool is_ready() override {
+    if (!connection().set_reader(*this)) {
       fail_with(fail(errc::failed_precondition,
                      "another part of the body waits for a chunk already"));
       return true;
     }
-    if (!at_->empty())
+    if (!cursor_->empty())
       return true;
-    of().end.consumed(at_->release());
-    of().grant(false);
-    if (of().end.next() != client_end::arrival::none)
+    connection().end.count_consumed(cursor_->release());
+    connection().grant(false);
+    if (connection().end.next() != client_end::arrival::none)
       return true;
-    of().grant(true);
+    connection().grant(true);
     return false;
   }
 
   std::optional<Stream> await_resume() {
-    of().forget(*this);
+    connection().remove_wait(*this);
     check();
-    if (at_->empty())
-      switch (of().end.next()) {
+    if (cursor_->empty())
+      switch (connection().end.next()) {
         case client_end::arrival::chunks:
           try {
-            at_->load(of().end.take_chunks());
+            cursor_->load(connection().end.take_chunks());
           } catch (...) {
-            of().reject(current_exception_to_error());
+            connection().reject(current_exception_to_error());
           }
           break;
         case client_end::arrival::turn_end:
-          of().end.take_turn_end();
-          of().grant(false);
+          connection().end.take_turn_end();
+          connection().grant(false);
           return std::nullopt;
         default:
-          if (const auto& failure = of().end.failure())
+          if (const auto& failure = connection().end.failure())
             raise(failure);
           return std::nullopt;
       }
-    return at_->take();
+    return cursor_->take();
   }
 
 private:
-  chunk_cursor<Stream>* at_;
+  chunk_cursor<Stream>* cursor_;
 };
 
 template <class Out>
@@ -111,22 +113,22 @@ class [[nodiscard]] nested_output final : public nested_wait {
 public:
   using nested_wait::nested_wait;
 
-  bool settled() override {
+  bool is_ready() override {
     // Unread chunks will not be read any more and must not delay the end.
-    of().end.drop_unread();
-    of().grant(true);
-    return of().end.over();
+    connection().end.drop_unread();
+    connection().grant(true);
+    return connection().end.ended();
   }
 
   Out await_resume() {
     check();
-    if (const auto& failure = of().end.failure())
+    if (const auto& failure = connection().end.failure())
       raise(failure);
-    auto output = of().end.output();
+    auto output = connection().end.output();
     try {
       return std::move(output).template take<Out>();
     } catch (...) {
-      of().reject(current_exception_to_error());
+      connection().reject(current_exception_to_error());
     }
   }
 };
@@ -170,21 +172,21 @@ public:
   /// @errors  the error that ended the action, after all chunks that it sent;
   ///          `failed_precondition` if another part of the body waits already.
   [[nodiscard]] auto next() {
-    return detail::nested_next<Stream>{*impl_, *at_};
+    return detail::nested_next<Stream>{*impl_, *cursor_};
   }
 
   /// Waits for the output. Chunks that are unread by then are dropped.
   /// @errors the error that ended the action.
   [[nodiscard]] auto output() {
-    at_->drop();
-    impl_->end.consumed(at_->release());
+    cursor_->drop();
+    impl_->end.count_consumed(cursor_->release());
     return detail::nested_output<Out>{*impl_};
   }
 
   /// Returns whether the action has ended and all its chunks were read.
   [[nodiscard]] bool finished() const noexcept {
-    return at_->empty()
-           && impl_->end.next() == detail::client_end::arrival::over;
+    return cursor_->empty()
+           && impl_->end.next() == detail::client_end::arrival::end;
   }
 
   /// Returns the number of inputs that were sent but not read by the body
@@ -198,7 +200,7 @@ public:
   /// an error that the body does not catch would carry it to the body's own
   /// client.
   [[nodiscard]] auto last_state() const requires detail::has_state<Out> {
-    return detail::state_in<Out>(impl_->end.last_state());
+    return detail::take_state<Out>(impl_->end.last_state());
   }
 
   /// Closes the input: no further input follows. Idempotent.
@@ -216,10 +218,10 @@ private:
 
   explicit async_connection(std::unique_ptr<detail::nested_connection> impl)
     : impl_(std::move(impl)),
-      at_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
+      cursor_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
 
   std::unique_ptr<detail::nested_connection> impl_;
-  std::unique_ptr<detail::chunk_cursor<Stream>> at_; // waits refer to it
+  std::unique_ptr<detail::chunk_cursor<Stream>> cursor_; // waits refer to it
 };
 
 } // namespace tertulia

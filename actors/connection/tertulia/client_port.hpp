@@ -30,28 +30,28 @@ public:
              std::uint32_t credit);
 
   void on(const chunk_credit& x);
-  void took_input();
+  void count_input();
   void send(payload batch);
   void end_turn();
   void finish(payload output, caf::error reason);
 
   [[nodiscard]] std::size_t lag() const noexcept {
-    return waiting_.size();
+    return pending_.size();
   }
 
 private:
-  void push(payload batch);
-  void drain();
+  void enqueue(payload batch);
+  void send_pending();
 
   connection_actor::pointer self_;
   chunk_sink client_;
   std::uint32_t credit_;
-  std::uint32_t owed_inputs_ = 0;
+  std::uint32_t due_input_credit_ = 0;
   std::uint64_t inputs_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t turns_ = 0;
-  std::deque<payload> waiting_; // an empty one is the end of a turn
-  std::optional<finished> last_;
+  std::deque<payload> pending_; // an empty one is the end of a turn
+  std::optional<completion> completion_;
 };
 
 } // namespace detail
@@ -89,7 +89,7 @@ public:
 
   /// Takes the value out of an input, and requests the next one.
   In read(turn_input& x) const {
-    state_->took_input();
+    state_->count_input();
     return std::move(x.value).template take<In>();
   }
 

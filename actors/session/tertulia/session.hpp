@@ -25,7 +25,7 @@ namespace tertulia {
 /// @lifetime a light handle; valid while the body runs.
 /// @design   docs/sessions.md#sessions; docs/genkit.md 001 §1.5, §3.2.
 template <class State>
-class session {
+class agent_session {
 public:
   using state_type = State;
 
@@ -88,10 +88,10 @@ private:
 
   /// Returns the type name of sessions with this state.
   static const std::string& type() {
-    return detail::session_type_name<session, State>();
+    return detail::session_type_name<agent_session, State>();
   }
 
-  explicit session(detail::host& owner) noexcept : owner_(&owner) {}
+  explicit agent_session(detail::host& owner) noexcept : owner_(&owner) {}
 
   detail::host* owner_;
 };

@@ -194,7 +194,8 @@ public:
   virtual void on_start(const span_data& x) noexcept = 0;
 
   /// Handles an event of an open span, even if its record is full.
-  virtual void on_event(const span_context& of, const span_event& x) noexcept;
+  virtual void on_event(const span_context& parent,
+                        const span_event& x) noexcept;
 
   /// Handles the end of a span. The record does not change any more.
   virtual void on_end(std::shared_ptr<const span_data> x) noexcept = 0;
@@ -283,7 +284,7 @@ public:
     subscription() = default;
 
     subscription(subscription&& x) noexcept
-      : of_(std::move(x.of_)), sink_(x.sink_) {}
+      : source_(std::move(x.source_)), sink_(x.sink_) {}
 
     /// Stops the previous subscription.
     subscription& operator=(subscription&& x) noexcept;
@@ -302,9 +303,9 @@ public:
 
     subscription(std::shared_ptr<span_listeners> of,
                  const span_sink* sink) noexcept
-      : of_(std::move(of)), sink_(sink) {}
+      : source_(std::move(of)), sink_(sink) {}
 
-    std::shared_ptr<span_listeners> of_;
+    std::shared_ptr<span_listeners> source_;
     const span_sink* sink_ = nullptr;
   };
 

@@ -55,10 +55,11 @@ template <class State>
 struct snapshot {
   snapshot() = default;
 
-  snapshot(const snapshot_record& of, State state)
-    : id(of.id), parent_id(of.parent_id), session_id(of.session),
-      created_at(of.created_at), state(std::move(state)), index(of.index),
-      turn_index(of.turn_index), event(of.event), orphaned(of.orphaned) {}
+  snapshot(const snapshot_record& record, State state)
+    : id(record.id), parent_id(record.parent_id), session_id(record.session),
+      created_at(record.created_at), state(std::move(state)),
+      index(record.index), turn_index(record.turn_index), event(record.event),
+      orphaned(record.orphaned) {}
 
   snapshot_id id;
   snapshot_id parent_id;

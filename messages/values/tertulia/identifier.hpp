@@ -53,12 +53,12 @@ private:
 template <class Kind>
 struct json_codec<identifier<Kind>> {
   static void write(std::string& out, const identifier<Kind>& x,
-                    const json_path& at) {
-    detail::write_text(out, x.str(), at);
+                    const json_path& path) {
+    detail::write_text(out, x.str(), path);
   }
 
-  static identifier<Kind> read(const json& from, const json_path& at) {
-    return identifier<Kind>{detail::require_string(from, at)};
+  static identifier<Kind> read(const json& from, const json_path& path) {
+    return identifier<Kind>{detail::require_string(from, path)};
   }
 
   static json schema() {

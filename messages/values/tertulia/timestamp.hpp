@@ -27,8 +27,8 @@ using timestamp = std::chrono::time_point<std::chrono::system_clock,
 /// JSON of a time: a string, RFC 3339 in UTC.
 template <>
 struct json_codec<timestamp> {
-  static void write(std::string& out, timestamp x, const json_path& at);
-  static timestamp read(const json& from, const json_path& at);
+  static void write(std::string& out, timestamp x, const json_path& path);
+  static timestamp read(const json& from, const json_path& path);
   static json schema();
 };
 

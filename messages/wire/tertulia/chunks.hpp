@@ -20,17 +20,18 @@ using chunks = boost::container::small_vector<T, 1>;
 
 template <class T>
 struct json_codec<boost::container::small_vector<T, 1>> {
-  static void write(std::string& out, const chunks<T>& x, const json_path& at) {
-    detail::write_array(out, x, at);
+  static void write(std::string& out, const chunks<T>& x,
+                    const json_path& path) {
+    detail::write_array(out, x, path);
   }
 
-  static chunks<T> read(const json& from, const json_path& at) {
+  static chunks<T> read(const json& from, const json_path& path) {
     if (!from.is_array())
-      raise_mismatch(at, "an array", from);
+      raise_mismatch(path, "an array", from);
     chunks<T> result;
     result.reserve(from.size());
     for (std::size_t i = 0; i < from.size(); ++i)
-      result.push_back(detail::read_value<T>(from[i], json_path{at, i}));
+      result.push_back(detail::read_value<T>(from[i], json_path{path, i}));
     return result;
   }
 

@@ -117,9 +117,10 @@ BOOST_DESCRIBE_STRUCT(open_options, (),
                        session, snapshot, live))
 
 /// Client to front desk: open a connection to an action.
-struct open : memberwise {
-  open() = default;
-  open(std::string key, payload init, open_options options, chunk_sink client)
+struct open_request : memberwise {
+  open_request() = default;
+  open_request(std::string key, payload init, open_options options,
+               chunk_sink client)
     : key(std::move(key)), init(std::move(init)), options(std::move(options)),
       client(std::move(client)) {}
 
@@ -134,13 +135,13 @@ struct open : memberwise {
   session_link session;
 };
 
-BOOST_DESCRIBE_STRUCT(open, (), (key, init, options, client, session))
+BOOST_DESCRIBE_STRUCT(open_request, (), (key, init, options, client, session))
 
-/// Reply of the connection to `open`. No other message of this connection
-/// reaches the client before it.
-struct opened : memberwise {
-  opened() = default;
-  opened(connection_actor connection, std::uint32_t input_credit)
+/// Reply of the connection to `open_request`. No other message of this
+/// connection reaches the client before it.
+struct open_result : memberwise {
+  open_result() = default;
+  open_result(connection_actor connection, std::uint32_t input_credit)
     : connection(std::move(connection)), input_credit(input_credit) {}
 
   connection_actor connection;
@@ -148,6 +149,6 @@ struct opened : memberwise {
   std::uint32_t input_credit = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(opened, (), (connection, input_credit))
+BOOST_DESCRIBE_STRUCT(open_result, (), (connection, input_credit))
 
 } // namespace tertulia

@@ -53,19 +53,19 @@ using protocol = caf::typed_actor<typename detail::clause<Signatures>::type...>;
 
 /// Opens connections to the actions that are registered with one runtime.
 using front_desk_actor = protocol<
-  caf::result<opened>(open),              // the connection itself replies; not_found,
-                                          // invalid_argument, resource_exhausted
-  caf::result<action_list>(list_atom)>;   // all actions that can be opened here
+  caf::result<open_result>(open_request),  // the connection itself replies; not_found,
+                                           // invalid_argument, resource_exhausted
+  caf::result<action_list>(list_atom)>;    // all actions that can be opened here
 
 // -- client -> connection -------------------------------------------------------
 
 /// Handle of one live conversation, for its client. A body that is a plain actor
 /// implements it as well; its connection acts as the client.
 using connection_actor = protocol<
-  caf::result<void>(turn_input),          // costs one input credit; overrun: resource_exhausted
-  caf::result<void>(chunk_credit),        // room for n more chunks
-  caf::result<void>(caf::close_atom),     // no further inputs; idempotent
-  caf::result<void>(cancel_atom)>;        // unwinds the body; idempotent
+  caf::result<void>(turn_input),       // costs one input credit; overrun: resource_exhausted
+  caf::result<void>(chunk_credit),     // room for n more chunks
+  caf::result<void>(caf::close_atom),  // no further inputs; idempotent
+  caf::result<void>(cancel_atom)>;     // unwinds the body; idempotent
 
 // -- connection -> client -------------------------------------------------------
 
@@ -73,10 +73,10 @@ using connection_actor = protocol<
 /// our facades and by tests. One sink can serve many connections and
 /// distinguishes them by the sender.
 using chunk_sink = protocol<
-  caf::result<void>(chunk_batch),         // costs one chunk credit per chunk
-  caf::result<void>(input_credit),        // room for n more inputs
-  caf::result<void>(turn_end),            // costs one chunk credit; after every chunk of its turn
-  caf::result<void>(finished)>;           // free; completion message: an output or an error
+  caf::result<void>(chunk_batch),   // costs one chunk credit per chunk
+  caf::result<void>(input_credit),  // room for n more inputs
+  caf::result<void>(turn_end),      // costs one chunk credit; after every chunk of its turn
+  caf::result<void>(completion)>;   // free; completion message: an output or an error
 
 // -- connection -> responder ----------------------------------------------------
 
@@ -84,14 +84,14 @@ using chunk_sink = protocol<
 /// forwards the output of the body, and ends turns.
 using responder_actor = chunk_sink::extend<
   caf::replies_to<snapshot_trigger>::with<snapshot_outcome>>;
-                                          // turn_end: the client is notified after the snapshot
+                                    // turn_end: the client is notified after the snapshot
 
 // -- connection, responder, tools -> session ------------------------------------
 
 /// Working state of one conversation. Only this actor can change it.
 using session_actor = protocol<
-  caf::result<session_view>(caf::open_atom),   // once, first: load or create; not_found, data_loss,
-                                          // failed_precondition if another invocation is live
+  caf::result<session_view>(caf::open_atom),        // once, first: load or create; not_found, data_loss,
+                                                    // failed_precondition if another invocation is live
   caf::result<session_view>(caf::get_atom),
   caf::result<std::uint64_t>(session_edit),         // the new version; aborted
   caf::result<snapshot_outcome>(snapshot_trigger),  // unavailable or the store's own code
@@ -104,27 +104,27 @@ using session_actor = protocol<
 /// Store of states and records. Every change is one request, decided by the
 /// store. If one id can mean several snapshots: failed_precondition.
 using snapshot_store = protocol<
-  caf::result<saved_snapshot>(save_snapshot),       // not_found: the parent; aborted: changed by
-                                                    // another writer; no-op if the parent has this state
-  caf::result<stored_snapshot>(get_snapshot),       // not_found; data_loss
-  caf::result<stored_snapshot>(restore_snapshot),   // moves the head; not_found; data_loss
-  caf::result<snapshot_page>(list_snapshots),       // empty for an unknown session
-  caf::result<stored_session>(get_session),         // not_found; data_loss
-  caf::result<session_info>(save_session)>;         // aborted: changed by another writer
+  caf::result<save_result>(save_snapshot_request),         // not_found: the parent; aborted: changed by
+                                                           // another writer; no-op if the parent has this state
+  caf::result<stored_snapshot>(get_snapshot_request),      // not_found; data_loss
+  caf::result<stored_snapshot>(restore_snapshot_request),  // moves the head; not_found; data_loss
+  caf::result<snapshot_page>(list_snapshots_request),      // empty for an unknown session
+  caf::result<stored_session>(get_session_request),        // not_found; data_loss
+  caf::result<session_info>(save_session_request)>;        // aborted: changed by another writer
 
 // -- management tools -> store --------------------------------------------------
 
 /// A store with management requests. Converts to a `snapshot_store`.
 using managed_store = snapshot_store::extend<
-  caf::replies_to<list_sessions>::with<session_page>,
-  caf::replies_to<label_snapshot>::with<snapshot_record>, // not_found
-  caf::replies_to<delete_session>::with<erased>,          // not_found
-  caf::replies_to<prune_snapshots>::with<erased>,
-  caf::replies_to<copy_session>::with<session_info>,      // not_found; already_exists
-  caf::replies_to<annotate_snapshot>::with<snapshot_record>, // not_found
-  caf::replies_to<title_session>::with<session_info>,     // not_found
-  caf::replies_to<vacuum_store>::with<vacuumed>,
-  caf::replies_to<verify_sessions>::with<verified_page>>; // damage is a reply, not an error
+  caf::replies_to<list_sessions_request>::with<session_page>,
+  caf::replies_to<label_snapshot_request>::with<snapshot_record>,      // not_found
+  caf::replies_to<delete_session_request>::with<erase_result>,         // not_found
+  caf::replies_to<prune_snapshots_request>::with<erase_result>,
+  caf::replies_to<copy_session_request>::with<session_info>,           // not_found; already_exists
+  caf::replies_to<annotate_snapshot_request>::with<snapshot_record>,   // not_found
+  caf::replies_to<title_session_request>::with<session_info>,          // not_found
+  caf::replies_to<vacuum_store_request>::with<vacuum_result>,
+  caf::replies_to<verify_sessions_request>::with<verification_page>>;  // damage is a reply, not an error
 
 // clang-format on
 

@@ -54,17 +54,18 @@ BOOST_DESCRIBE_ENUM(session_verb, add_messages, set_messages, set_custom,
 /// beside the snapshots, it saves the state before it replies.
 struct session_edit : memberwise {
   session_edit() = default;
-  session_edit(session_verb what, payload value, std::uint64_t only_if = 0)
-    : what(what), value(std::move(value)), only_if(only_if) {}
+  session_edit(session_verb verb, payload value,
+               std::uint64_t expected_version = 0)
+    : verb(verb), value(std::move(value)), expected_version(expected_version) {}
 
-  session_verb what = session_verb::set_custom;
+  session_verb verb = session_verb::set_custom;
   payload value;
   /// Version that the session must still have, else `aborted`; 0 for any. Makes
   /// a change atomic that depends on the previous state.
-  std::uint64_t only_if = 0;
+  std::uint64_t expected_version = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(session_edit, (), (what, value, only_if))
+BOOST_DESCRIBE_STRUCT(session_edit, (), (verb, value, expected_version))
 
 /// Responder to session, and any actor to responder: an event has occurred,
 /// make a snapshot if one is due.

@@ -74,8 +74,8 @@ private:
 template <>
 struct json_codec<stored_type> {
   static void write(std::string& out, const stored_type& x,
-                    const json_path& at);
-  static stored_type read(const json& from, const json_path& at);
+                    const json_path& path);
+  static stored_type read(const json& from, const json_path& path);
   static json schema();
 };
 

@@ -89,10 +89,10 @@ BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, input_credit))
 
 /// Connection to client: completion message, with an output or an error. Free;
 /// comes after every chunk.
-struct finished : memberwise {
-  finished() = default;
-  finished(payload output, caf::error reason, std::uint64_t chunks,
-           std::uint64_t inputs)
+struct completion : memberwise {
+  completion() = default;
+  completion(payload output, caf::error reason, std::uint64_t chunks,
+             std::uint64_t inputs)
     : output(std::move(output)), reason(std::move(reason)), chunks(chunks),
       inputs(inputs) {}
 
@@ -107,6 +107,6 @@ struct finished : memberwise {
   std::uint64_t inputs = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(finished, (), (output, reason, chunks, inputs))
+BOOST_DESCRIBE_STRUCT(completion, (), (output, reason, chunks, inputs))
 
 } // namespace tertulia

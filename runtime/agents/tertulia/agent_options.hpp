@@ -15,7 +15,7 @@
 
 // Options for the definition of an agent, a chat agent or a session flow:
 //
-//   define_agent(rt, "chat", body, with_session_store(store),
+//   define_agent(rt, "chat", body, with_snapshot_store(store),
 //                   with_snapshot_callback(snapshot_always{}));
 //
 // Design: docs/sessions.md#sessions; docs/genkit.md 001 §2.3, 000 §3.1,
@@ -41,21 +41,20 @@ struct agent_options {
 
 /// Store for sessions and snapshots. Without one they last as long as the
 /// connection.
-struct with_session_store {
-  explicit with_session_store(snapshot_store store) : store(std::move(store)) {}
+struct with_snapshot_store {
+  explicit with_snapshot_store(snapshot_store store)
+    : store(std::move(store)) {}
 
   template <class Context>
   void apply(agent_options<Context>& to) const {
     if (!store)
-      throw status_error{errc::invalid_argument, "the store is no actor"};
+      throw status_error{errc::invalid_argument,
+                         "the handle of the store is empty"};
     to.store = store;
   }
 
   snapshot_store store;
 };
-
-/// Alias of `with_session_store` for chat agents and session flows.
-using with_snapshot_store = with_session_store;
 
 /// Condition for making a snapshot; requires a store. The callback runs on the
 /// session's actor, for many sessions at once, so its captures must be
@@ -68,8 +67,8 @@ struct with_snapshot_callback {
   template <class Context>
   requires std::predicate<const Callback&, const Context&>
   void apply(agent_options<Context>& to) const {
-    to.wanted = [fn = callback](const detail::snapshot_moment& at) {
-      return static_cast<bool>(fn(detail::access::make<Context>(at)));
+    to.wanted = [fn = callback](const detail::snapshot_moment& moment) {
+      return static_cast<bool>(fn(detail::access::make<Context>(moment)));
     };
   }
 
@@ -78,14 +77,14 @@ struct with_snapshot_callback {
 
 /// Effect of a snapshot that cannot be stored; by default the turn fails.
 struct with_save_failure {
-  explicit with_save_failure(save_failure what) : what(what) {}
+  explicit with_save_failure(save_failure effect) : effect(effect) {}
 
   template <class Context>
   void apply(agent_options<Context>& to) const {
-    to.on_failure = what;
+    to.on_failure = effect;
   }
 
-  save_failure what;
+  save_failure effect;
 };
 
 /// Lets the clients of a chat agent or a session flow begin a new session of

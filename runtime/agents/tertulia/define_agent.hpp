@@ -17,13 +17,13 @@ namespace tertulia {
 /// Defines an agent: a flow whose connections have a session with a state of
 /// its own type, which is stored, snapshotted and restored. Registers it as
 /// `/agent/<name>`, and if it has a store the actions
-/// `/session-store/<name>/getSnapshot`, `…/listSnapshots` and `…/getSession`.
+/// `/snapshot-store/<name>/getSnapshot`, `…/listSnapshots` and `…/getSession`.
 ///
 /// @param name    as for `runtime::define_bidi_action`.
 /// @param body    a coroutine `task<agent_result<Out>>(context,
 ///                session<State>, input<In>, responder<Stream>)`, or one that
 ///                returns `task<Out>` or `task<>`; otherwise as there.
-/// @param options any of `with_session_store`, `with_snapshot_callback`,
+/// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`, `with_migration`,
 ///                `with_description`.
 /// @errors `already_exists`; `invalid_argument` for a bad name or invalid
@@ -41,13 +41,13 @@ auto define_agent(runtime& rt, std::string name, Body body,
       "agent", std::move(name), std::move(chosen.description));
     auto policy = detail::policy_of(std::move(chosen));
     policy.saves_changes = true;
-    auto what = std::make_shared<detail::agent_action<Body>>(
+    auto callee = std::make_shared<detail::agent_action<Body>>(
       std::move(info), std::move(policy), std::move(body));
-    std::vector<std::shared_ptr<const detail::action>> all{what};
-    if (what->policy.store)
-      detail::add_session_store<state_type>(all, *what);
+    std::vector<std::shared_ptr<const detail::action>> all{callee};
+    if (callee->policy.store)
+      detail::add_store_actions<state_type>(all, *callee);
     detail::access::add(rt, all);
-    return detail::access::handle<types>(rt, what);
+    return detail::access::handle<types>(rt, callee);
   }
 }
 

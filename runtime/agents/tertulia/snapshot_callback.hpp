@@ -31,16 +31,16 @@ namespace tertulia {
 class snapshot_context_base {
 public:
   [[nodiscard]] snapshot_event event() const noexcept {
-    return at_->event;
+    return moment_->event;
   }
 
   /// Returns the index that the snapshot would have in its timeline.
   [[nodiscard]] std::uint64_t index() const noexcept {
-    return at_->index;
+    return moment_->index;
   }
 
   [[nodiscard]] std::uint64_t turn_index() const noexcept {
-    return at_->turn_index;
+    return moment_->turn_index;
   }
 
   /// Returns whether the state differs from that of the last snapshot, or no
@@ -48,21 +48,22 @@ public:
   /// hashed again.
   /// @errors `invalid_argument` for a state without a JSON form.
   [[nodiscard]] bool changed() const {
-    return at_->previous == nullptr || at_->present.id() != at_->previous->id();
+    return moment_->previous == nullptr
+           || moment_->present.id() != moment_->previous->id();
   }
 
 protected:
-  [[nodiscard]] const detail::snapshot_moment& at() const noexcept {
-    return *at_;
+  [[nodiscard]] const detail::snapshot_moment& moment() const noexcept {
+    return *moment_;
   }
 
 private:
   friend detail::access;
 
-  explicit snapshot_context_base(const detail::snapshot_moment& at) noexcept
-    : at_(&at) {}
+  explicit snapshot_context_base(const detail::snapshot_moment& moment) noexcept
+    : moment_(&moment) {}
 
-  const detail::snapshot_moment* at_;
+  const detail::snapshot_moment* moment_;
 };
 
 /// Context of the snapshot callback of an agent. docs/genkit.md 000 §1.3.
@@ -75,15 +76,15 @@ public:
   using snapshot_context_base::snapshot_context_base;
 
   [[nodiscard]] const State& state() const noexcept {
-    return *at().present.custom().template get_if<State>();
+    return *moment().present.custom().template get_if<State>();
   }
 
   /// Returns the state at the last snapshot of the session; null if none
   /// exists.
   [[nodiscard]] const State* prev_state() const noexcept {
-    return at().previous == nullptr
+    return moment().previous == nullptr
              ? nullptr
-             : at().previous->custom().template get_if<State>();
+             : moment().previous->custom().template get_if<State>();
   }
 };
 
@@ -122,14 +123,14 @@ private:
 class snapshot_on_change {
 public:
   snapshot_on_change(std::initializer_list<snapshot_event> events)
-    : when_(events) {}
+    : trigger_(events) {}
 
   bool operator()(const snapshot_context_base& x) const {
-    return when_(x) && x.changed();
+    return trigger_(x) && x.changed();
   }
 
 private:
-  snapshot_on when_;
+  snapshot_on trigger_;
 };
 
 namespace ai {
@@ -140,23 +141,23 @@ template <class Custom>
 class state_view {
 public:
   [[nodiscard]] const message_log& messages() const noexcept {
-    return of_->messages();
+    return state_->messages();
   }
 
   [[nodiscard]] const Custom& custom() const noexcept {
-    return *of_->custom().template get_if<Custom>();
+    return *state_->custom().template get_if<Custom>();
   }
 
   [[nodiscard]] const artifact_list& artifacts() const noexcept {
-    return of_->artifacts();
+    return state_->artifacts();
   }
 
 private:
   friend detail::access;
 
-  explicit state_view(const state& of) noexcept : of_(&of) {}
+  explicit state_view(const state& source) noexcept : state_(&source) {}
 
-  const state* of_;
+  const state* state_;
 };
 
 /// Context of the snapshot callback of a chat agent or a session flow.
@@ -170,14 +171,14 @@ public:
   using snapshot_context_base::snapshot_context_base;
 
   [[nodiscard]] state_view<Custom> state() const noexcept {
-    return detail::access::make<state_view<Custom>>(at().present);
+    return detail::access::make<state_view<Custom>>(moment().present);
   }
 
   /// Returns the state at the last snapshot; empty if none exists.
   [[nodiscard]] std::optional<state_view<Custom>> prev_state() const noexcept {
-    if (at().previous == nullptr)
+    if (moment().previous == nullptr)
       return std::nullopt;
-    return detail::access::make<state_view<Custom>>(*at().previous);
+    return detail::access::make<state_view<Custom>>(*moment().previous);
   }
 };
 

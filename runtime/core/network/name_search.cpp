@@ -72,9 +72,9 @@ name_search::addresses name_search::ask_system(const std::string& host,
 }
 
 name_search::name_search(std::weak_ptr<asio::io_context> at, std::string host,
-                         std::string port, look_up how)
-  : at_(std::move(at)), host_(std::move(host)), port_(std::move(port)),
-    how_(std::move(how)) {}
+                         std::string port, look_up resolver)
+  : context_(std::move(at)), host_(std::move(host)), port_(std::move(port)),
+    resolver_(std::move(resolver)) {}
 
 asio::awaitable<name_search::addresses>
 name_search::find(clock::time_point deadline) {
@@ -94,10 +94,10 @@ name_search::find(clock::time_point deadline) {
 
 std::shared_ptr<name_search::search> name_search::start() {
   auto result = std::make_shared<search>();
-  const auto at = at_.lock();
+  const auto at = context_.lock();
   if (!at)
     throw system_error{asio::error::operation_aborted};
-  auto work = [at, result, host = host_, port = port_, how = how_] {
+  auto work = [at, result, host = host_, port = port_, how = resolver_] {
     error_code error;
     addresses found;
     try {

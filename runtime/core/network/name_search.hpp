@@ -36,7 +36,7 @@ public:
 
   /// @param at must be running while a caller waits.
   name_search(std::weak_ptr<boost::asio::io_context> at, std::string host,
-              std::string port, look_up how = ask_system);
+              std::string port, look_up resolver = ask_system);
 
   /// Waits for the addresses.
   /// @errors throws `boost::system::system_error`: `timed_out` if they are not
@@ -49,10 +49,10 @@ private:
   std::shared_ptr<search> start();
 
   // Not shared, because pending work there shares this object.
-  std::weak_ptr<boost::asio::io_context> at_;
+  std::weak_ptr<boost::asio::io_context> context_;
   std::string host_;
   std::string port_;
-  look_up how_;
+  look_up resolver_;
   std::weak_ptr<search> under_way_;
 };
 

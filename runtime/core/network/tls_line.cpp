@@ -24,8 +24,8 @@ tls_line::tls_line(std::unique_ptr<tls_stream> remote)
   : remote_(std::move(remote)), local_(remote_->get_executor()),
     linger_(remote_->get_executor()) {}
 
-asio::awaitable<void> tls_line::hear_first() {
-  heard_
+asio::awaitable<void> tls_line::receive_first() {
+  received_
     = co_await remote_->async_read_some(asio::buffer(in_), asio::use_awaitable);
 }
 
@@ -65,10 +65,10 @@ asio::awaitable<void> tls_line::decrypt(line_ptr self) {
   error_code error;
   while (!error) {
     co_await asio::async_write(
-      self->local_, asio::buffer(self->in_, self->heard_),
+      self->local_, asio::buffer(self->in_, self->received_),
       asio::redirect_error(asio::use_awaitable, error));
     if (!error)
-      self->heard_ = co_await self->remote_->async_read_some(
+      self->received_ = co_await self->remote_->async_read_some(
         asio::buffer(self->in_),
         asio::redirect_error(asio::use_awaitable, error));
   }

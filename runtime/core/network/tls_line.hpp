@@ -32,7 +32,7 @@ public:
   /// Waits for the first bytes of the peer. With TLS 1.3 a client learns only
   /// then whether the server has accepted its certificate.
   /// @errors throws `boost::system::system_error`.
-  boost::asio::awaitable<void> hear_first();
+  boost::asio::awaitable<void> receive_first();
 
   /// Starts to forward bytes in both directions.
   /// @returns the socket for CAF, which owns it.
@@ -52,7 +52,7 @@ private:
   boost::asio::local::stream_protocol::socket local_;
   boost::asio::steady_timer linger_;
   bool closed_ = false;
-  std::size_t heard_ = 0; // bytes in `in_` that are not forwarded yet
+  std::size_t received_ = 0; // bytes in `in_` that are not forwarded yet
   std::array<char, 16'384> in_;
   std::array<char, 16'384> out_;
 };

@@ -196,11 +196,12 @@ bool is_alert(error_code x) {
     throw status_error{errc::deadline_exceeded, "no answer from " + to.name()};
   if (is_alert(reason))
     throw status_error{errc::permission_denied,
-                       to.name() + " does not let us in: " + reason.message()};
-  if (reason.category() == asio::error::get_ssl_category())
-    throw status_error{errc::unavailable,
                        to.name()
-                         + " does not talk TLS as we do: " + reason.message()};
+                         + " refused the connection: " + reason.message()};
+  if (reason.category() == asio::error::get_ssl_category())
+    throw status_error{errc::unavailable, to.name()
+                                            + " has no TLS settings in common: "
+                                            + reason.message()};
   throw status_error{errc::unavailable, "cannot connect to " + to.name() + ": "
                                           + reason.message()};
 }
@@ -246,7 +247,7 @@ asio::awaitable<int> connect(std::weak_ptr<asio::io_context> at,
     fail_to_connect(*to, error);
   const auto line = std::make_shared<tls_line>(std::move(stream));
   try {
-    co_await line->hear_first();
+    co_await line->receive_first();
     co_return line->start();
   } catch (const system_error& x) {
     fail_to_connect(*to, x.code());

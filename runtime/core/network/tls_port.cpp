@@ -35,10 +35,11 @@ constexpr std::size_t max_guests = 256;
 } // namespace
 
 tls_port::tls_port(tls_thread& at, std::shared_ptr<asio::ssl::context> tls,
-                   const asio::ip::tcp::endpoint& where,
+                   const asio::ip::tcp::endpoint& endpoint,
                    std::shared_ptr<spdlog::logger> log)
-  : acceptor_(at.context(), where, /*reuse_addr=*/true), tls_(std::move(tls)),
-    log_(std::move(log)), port_(acceptor_.local_endpoint().port()) {
+  : acceptor_(at.context(), endpoint, /*reuse_addr=*/true),
+    tls_(std::move(tls)), log_(std::move(log)),
+    port_(acceptor_.local_endpoint().port()) {
   // A packet socket, so that a number is never read in part.
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
@@ -112,7 +113,7 @@ asio::awaitable<void> tls_port::shake_hands(port_ptr self,
   if (!self->acceptor_.is_open())
     co_return;
   if (error) {
-    self->log_->debug("{} was not let in: {}", address.to_string(),
+    self->log_->debug("{} was rejected: {}", address.to_string(),
                       error.message());
     co_return;
   }

@@ -28,7 +28,7 @@ public:
   /// @threads any.
   /// @errors throws `boost::system::system_error`.
   tls_port(tls_thread& at, std::shared_ptr<boost::asio::ssl::context> tls,
-           const boost::asio::ip::tcp::endpoint& where,
+           const boost::asio::ip::tcp::endpoint& endpoint,
            std::shared_ptr<spdlog::logger> log);
   tls_port(const tls_port&) = delete;
   tls_port& operator=(const tls_port&) = delete;

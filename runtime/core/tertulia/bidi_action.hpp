@@ -59,7 +59,7 @@ public:
 
   /// Returns its name, and the schemas of its inputs and outputs.
   [[nodiscard]] const descriptor& info() const noexcept {
-    return what_->info;
+    return reference_->info;
   }
 
   /// Opens a connection for threads and waits until it is open.
@@ -82,9 +82,9 @@ public:
   stream_bidi(const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
     return detail::access::make<connection<In, Out, Stream>>(
-      detail::blocking_client::connect(*what_->system, what_->current_desk(),
-                                       opening(chosen, {}), chosen.open_within,
-                                       what_->local));
+      detail::blocking_client::connect(
+        *reference_->system, reference_->current_desk(),
+        make_open_request(chosen, {}), chosen.open_within, reference_->local));
   }
 
   /// Opens a connection whose client is a body, without blocking; see
@@ -94,38 +94,40 @@ public:
   open(context ctx, Options&&... options) const {
     detail::check_awaited_options<Options...>();
     auto chosen = detail::gather<Init>(options...);
-    auto message = opening(chosen, {});
-    return open_as_task(ctx, what_, std::move(message), chosen.open_within);
+    auto message = make_open_request(chosen, {});
+    return open_as_task(ctx, reference_, std::move(message),
+                        chosen.open_within);
   }
 
   /// Returns the message with which an actor opens a connection: send it as a
   /// request to the runtime's `front_desk`.
   /// @param client receives the messages of the connection.
   template <class... Options>
-  [[nodiscard]] tertulia::open
+  [[nodiscard]] tertulia::open_request
   opening_for(chunk_sink client, const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
-    return opening(chosen, std::move(client));
+    return make_open_request(chosen, std::move(client));
   }
 
 private:
   friend detail::access;
 
   explicit bidi_action(detail::action_ref what)
-    : what_(std::make_shared<const detail::action_ref>(std::move(what))) {}
+    : reference_(std::make_shared<const detail::action_ref>(std::move(what))) {}
 
-  tertulia::open opening(client_options<Init>& chosen,
-                         chunk_sink client) const {
+  tertulia::open_request make_open_request(client_options<Init>& chosen,
+                                           chunk_sink client) const {
     payload init;
     if (chosen.init)
       init = payload::of(std::move(*chosen.init));
-    return tertulia::open{what_->key, std::move(init),
-                          std::move(chosen.connection), std::move(client)};
+    return tertulia::open_request{reference_->key, std::move(init),
+                                  std::move(chosen.connection),
+                                  std::move(client)};
   }
 
   static task<async_connection<In, Out, Stream>>
   open_as_task(context ctx, std::shared_ptr<const detail::action_ref> what,
-               tertulia::open message, caf::timespan within) {
+               tertulia::open_request message, caf::timespan within) {
     front_desk_actor desk;
     if (what->remote && what->remote->is_lost()) {
       const auto again = [from = what->remote.get()] { return from->get(); };
@@ -140,7 +142,7 @@ private:
   }
 
   // Shared, because its schemas are large compared with the cost of a call.
-  std::shared_ptr<const detail::action_ref> what_;
+  std::shared_ptr<const detail::action_ref> reference_;
 };
 
 /// Bidi action whose connections are traced: docs/genkit.md 001 §1.3.

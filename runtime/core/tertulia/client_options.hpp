@@ -96,7 +96,7 @@ struct with_open_timeout {
   void apply(client_options<Init>& to) const {
     if (within.count() < 0)
       throw status_error{errc::invalid_argument,
-                         "a time to wait must not be negative"};
+                         "a time limit must not be negative"};
     to.open_within = within;
   }
 

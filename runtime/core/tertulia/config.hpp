@@ -60,7 +60,7 @@ void check_messages_of(caf::actor_system& system);
 void add_network_to(caf::actor_system_config& cfg, const tls_files& files);
 
 /// Adds the network module with another transport; read its description first.
-void add_network_to(caf::actor_system_config& cfg, transport how);
+void add_network_to(caf::actor_system_config& cfg, transport choice);
 
 /// Configuration of a program without a configuration of its own.
 ///
@@ -81,7 +81,7 @@ public:
 
   /// Adds the network module; see `add_network_to`.
   config& with_network(const tls_files& files);
-  config& with_network(transport how);
+  config& with_network(transport choice);
 };
 
 } // namespace tertulia

@@ -51,7 +51,7 @@ public:
     if (this != &other) {
       drop();
       impl_ = std::move(other.impl_);
-      at_ = std::move(other.at_);
+      cursor_ = std::move(other.cursor_);
     }
     return *this;
   }
@@ -113,7 +113,8 @@ public:
   ///         before it; `deadline_exceeded` if a wait was too long: call again.
   [[nodiscard]] response_range<Stream>
   responses(std::optional<caf::timespan> within = std::nullopt) {
-    return detail::access::make<response_range<Stream>>(*impl_, *at_, within);
+    return detail::access::make<response_range<Stream>>(*impl_, *cursor_,
+                                                        within);
   }
 
   /// Waits for the result of the action.
@@ -136,7 +137,7 @@ public:
   /// Returns whether the action has finished and its last chunk was read; only
   /// on the reading thread.
   [[nodiscard]] bool finished() const {
-    return at_->empty() && impl_->finished();
+    return cursor_->empty() && impl_->finished();
   }
 
   /// Returns the number of inputs that were sent but not read by the body
@@ -152,7 +153,7 @@ public:
   /// end, with a store, and if the connection was lost. The details of the
   /// error contain the same state as JSON, as `state`.
   [[nodiscard]] auto last_state() const requires detail::has_state<Out> {
-    return detail::state_in<Out>(impl_->last_state());
+    return detail::take_state<Out>(impl_->last_state());
   }
 
   /// Waits until the action has finished.
@@ -167,7 +168,7 @@ private:
 
   explicit connection(std::shared_ptr<detail::blocking_client> impl)
     : impl_(std::move(impl)),
-      at_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
+      cursor_(std::make_unique<detail::chunk_cursor<Stream>>()) {}
 
   void drop() noexcept {
     if (impl_)
@@ -175,7 +176,7 @@ private:
   }
 
   std::shared_ptr<detail::blocking_client> impl_;
-  std::unique_ptr<detail::chunk_cursor<Stream>> at_; // ranges refer to it
+  std::unique_ptr<detail::chunk_cursor<Stream>> cursor_; // ranges refer to it
 };
 
 /// Connection to an action whose types are not known here.
@@ -200,38 +201,38 @@ public:
 
     iterator() = default;
 
-    explicit iterator(response_range& of) noexcept : of_(&of) {}
+    explicit iterator(response_range& range) noexcept : range_(&range) {}
 
     Stream& operator*() const noexcept {
-      return *of_->current_;
+      return *range_->current_;
     }
 
     Stream* operator->() const noexcept {
-      return &*of_->current_;
+      return &*range_->current_;
     }
 
     iterator& operator++() {
-      of_->advance();
+      range_->advance();
       return *this;
     }
 
     void operator++(int) {
-      of_->advance();
+      range_->advance();
     }
 
     bool operator==(std::default_sentinel_t) const noexcept {
-      return !of_->current_;
+      return !range_->current_;
     }
 
   private:
-    response_range* of_ = nullptr;
+    response_range* range_ = nullptr;
   };
 
   response_range(const response_range&) = delete;
   response_range& operator=(const response_range&) = delete;
 
   ~response_range() {
-    from_.stop_reading();
+    client_.stop_reading();
   }
 
   /// Waits for the first chunk.
@@ -253,35 +254,35 @@ public:
 private:
   friend detail::access;
 
-  response_range(detail::blocking_client& from,
-                 detail::chunk_cursor<Stream>& at,
+  response_range(detail::blocking_client& client,
+                 detail::chunk_cursor<Stream>& cursor,
                  std::optional<caf::timespan> within)
-    : from_(from), at_(at), within_(within) {
-    from_.start_reading();
+    : client_(client), cursor_(cursor), within_(within) {
+    client_.start_reading();
   }
 
   void advance() {
     using found = detail::blocking_client::found;
     current_.reset();
-    while (at_.empty()) {
+    while (cursor_.empty()) {
       chunk_batch batch;
-      const auto what
-        = from_.read(batch, detail::blocking_client::limit_of(within_));
-      if (what != found::chunks) {
-        turn_ended_ = what == found::turn_end;
+      const auto found_item
+        = client_.read(batch, detail::blocking_client::limit_of(within_));
+      if (found_item != found::chunks) {
+        turn_ended_ = found_item == found::turn_end;
         return;
       }
       try {
-        at_.load(std::move(batch));
+        cursor_.load(std::move(batch));
       } catch (...) {
-        from_.reject(current_exception_to_error());
+        client_.reject(current_exception_to_error());
       }
     }
-    current_.emplace(at_.take());
+    current_.emplace(cursor_.take());
   }
 
-  detail::blocking_client& from_;
-  detail::chunk_cursor<Stream>& at_;
+  detail::blocking_client& client_;
+  detail::chunk_cursor<Stream>& cursor_;
   std::optional<caf::timespan> within_;
   std::optional<Stream> current_;
   bool turn_ended_ = false;

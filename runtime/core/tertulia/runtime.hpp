@@ -82,10 +82,10 @@ public:
       auto info = describe<types>("bidi-action", std::move(name),
                                   std::move(description));
       info.key.clear();
-      auto what = std::make_shared<detail::action_of<Body>>(std::move(info),
-                                                            std::move(body));
-      env_->actions.keep(what);
-      return handle<types>(what);
+      auto action = std::make_shared<detail::action_of<Body>>(std::move(info),
+                                                              std::move(body));
+      env_->actions.keep(action);
+      return handle<types>(action);
     }
   }
 
@@ -136,33 +136,34 @@ public:
   ///         `on_chunk` cancels the action.
   template <class... Options>
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
-  json run(const std::string& key, const std::vector<json>& inputs,
-           const chunk_listener& on_chunk = {},
-           const Options&... options) const {
+  json run_action(const std::string& key, const std::vector<json>& inputs,
+                  const chunk_listener& on_chunk = {},
+                  const Options&... options) const {
     return detail::run_once(stream_bidi(key, options...), inputs, on_chunk);
   }
 
-  /// As `run`, for an action of known types with one input.
+  /// As `run_action`, for an action of known types with one input.
   ///
   /// ```
-  /// auto now = rt.run<snapshot<words>>("/session-store/chat/getSnapshot",
+  /// auto now =
+  /// rt.run_action<snapshot<words>>("/snapshot-store/chat/getSnapshot",
   ///                                    snapshot_query{id});
   /// ```
   ///
   /// @errors also `invalid_argument` if the input has no JSON form or the
   ///         output is not an `Out`.
   template <class Out, class In>
-  Out run(const std::string& key, const In& input) const {
-    return from_json<Out>(run(key, {to_json(input)}));
+  Out run_action(const std::string& key, const In& input) const {
+    return from_json<Out>(run_action(key, {to_json(input)}));
   }
 
-  /// As `run`, for a client that is a body: waits without blocking.
+  /// As `run_action`, for a client that is a body: waits without blocking.
   /// @lifetime `on_chunk` is called on the actor of the body.
   template <std::convertible_to<chunk_listener> Hear = chunk_listener,
             class... Options>
-  [[nodiscard]] task<json> run(context ctx, const std::string& key,
-                               std::vector<json> inputs, Hear&& on_chunk = {},
-                               Options&&... options) const {
+  [[nodiscard]] task<json>
+  run_action(context ctx, const std::string& key, std::vector<json> inputs,
+             Hear&& on_chunk = {}, Options&&... options) const {
     detail::check_awaited_arguments<Hear>();
     return detail::run_once(
       action(key).open(ctx, std::forward<Options>(options)...),
@@ -230,22 +231,22 @@ private:
   /// Makes a handle of an action.
   template <class Types>
   [[nodiscard]] auto
-  handle(const std::shared_ptr<const detail::action>& what) const {
+  handle(const std::shared_ptr<const detail::action>& action) const {
     return detail::access::make<
       bidi_action<typename Types::init_type, typename Types::in_type,
                   typename Types::out_type, typename Types::stream_type>>(
-      detail::action_ref{&env_->system, env_->desk, what->key(), what->info,
-                         what});
+      detail::action_ref{&env_->system, env_->desk, action->key(), action->info,
+                         action});
   }
 
   /// Defines an action of any kind.
   template <class Body>
   auto define(std::string kind, std::string name, Body body,
               std::string description) {
-    auto what = make(std::move(kind), std::move(name), std::move(body),
-                     std::move(description));
-    add({what});
-    return handle<detail::types_of_body<Body>>(what);
+    auto action = make(std::move(kind), std::move(name), std::move(body),
+                       std::move(description));
+    add({action});
+    return handle<detail::types_of_body<Body>>(action);
   }
 
   /// Makes an action of any kind.

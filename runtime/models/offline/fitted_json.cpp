@@ -168,9 +168,9 @@ private:
     while (!text.empty()) {
       auto end = std::min(text.find(','), text.size());
       auto next = end + 1;
-      if (const auto at = text.find(" and "); at < end) {
-        end = at;
-        next = at + 5;
+      if (const auto position = text.find(" and "); position < end) {
+        end = position;
+        next = position + 5;
       }
       if (const auto item = trimmed(text.substr(0, end)); !item.empty())
         result.push_back(fit(items, item, depth + 1));
@@ -189,9 +189,9 @@ private:
     const auto lower = lowered(text);
     std::vector<std::pair<std::size_t, std::string>> places;
     for (const auto& [name, schema] : properties.items())
-      if (const auto at = find_word(lower, lowered(name));
-          at != std::string_view::npos)
-        places.emplace_back(at, name);
+      if (const auto position = find_word(lower, lowered(name));
+          position != std::string_view::npos)
+        places.emplace_back(position, name);
     std::sort(places.begin(), places.end());
     named result;
     for (std::size_t i = 0; i < places.size(); ++i) {

@@ -32,11 +32,11 @@ std::string missing_tool(const std::string& name,
 }
 
 /// Returns the complete answer, before any part of it is sent.
-message answer_to(const generate_request& asked) {
-  if (!asked.messages.empty() && asked.messages.back().role == role::tool)
-    return model_text(offline::told_of(asked.messages.back()));
-  const auto said = last_said(asked.messages);
-  auto wishes = offline::tool_wishes(asked, said);
+message answer_to(const generate_request& request) {
+  if (!request.messages.empty() && request.messages.back().role == role::tool)
+    return model_text(offline::told_of(request.messages.back()));
+  const auto said = last_said(request.messages);
+  auto wishes = offline::tool_wishes(request, said);
   if (!wishes.empty()) {
     message result;
     result.role = role::model;
@@ -44,13 +44,13 @@ message answer_to(const generate_request& asked) {
       result.content.emplace_back(std::move(x));
     return result;
   }
-  if (!asked.output_schema.is_null())
+  if (!request.output_schema.is_null())
     return model_text(
-      to_json_text(offline::fitted_json(asked.output_schema, said)));
-  if (asked.tool_choice != tool_choice::none)
+      to_json_text(offline::fitted_json(request.output_schema, said)));
+  if (request.tool_choice != tool_choice::none)
     if (const auto name = offline::wanted_tool(said); !name.empty())
-      return model_text(missing_tool(name, asked.tools));
-  return model_text(offline::reply_to(asked.messages));
+      return model_text(missing_tool(name, request.tools));
+  return model_text(offline::reply_to(request.messages));
 }
 
 std::int64_t words_in(const std::string& text) {
@@ -88,24 +88,24 @@ bool shorten(std::string& text, std::int64_t words) {
   return true;
 }
 
-task<model_response> answer_offline(context ctx, generate_request asked,
+task<model_response> answer_offline(context ctx, generate_request request,
                                     model_output out, offline_options options) {
-  model_response result{answer_to(asked), finish_reason::stop};
+  model_response result{answer_to(request), finish_reason::stop};
   auto& content = result.message->content;
   if (const auto* first = content.front().as_text()) {
     auto text = first->text;
-    stop_at(asked.config.stop_sequences, text);
-    const auto limit = asked.config.max_output_tokens;
+    stop_at(request.config.stop_sequences, text);
+    const auto limit = request.config.max_output_tokens;
     if (limit && shorten(text, std::max<std::int64_t>(*limit, 0)))
       result.finish_reason = finish_reason::length;
-    result.usage.emplace(words_in(last_said(asked.messages)), words_in(text));
+    result.usage.emplace(words_in(last_said(request.messages)), words_in(text));
     content.front() = part::text(text);
     co_await say_words(ctx, out, std::move(text), options.word_pause);
   } else {
     model_response_chunk chunk;
     chunk.content.assign(content.begin(), content.end());
     co_await out.send(std::move(chunk));
-    result.usage.emplace(words_in(last_said(asked.messages)), 0);
+    result.usage.emplace(words_in(last_said(request.messages)), 0);
   }
   co_return result;
 }
@@ -119,8 +119,8 @@ model define_offline_model(runtime& rt, std::string name,
                        "a pause between words must not be negative"};
   return define_model(
     rt, std::move(name),
-    [options](context ctx, generate_request asked, model_output out) {
-      return answer_offline(ctx, std::move(asked), out, options);
+    [options](context ctx, generate_request request, model_output out) {
+      return answer_offline(ctx, std::move(request), out, options);
     },
     "A conversation partner that needs no key and no network.");
 }

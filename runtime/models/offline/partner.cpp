@@ -46,8 +46,8 @@ struct recollection {
 
 std::string filled(std::string_view form, std::string_view with) {
   std::string result{form};
-  if (const auto at = result.find('%'); at != std::string::npos)
-    result.replace(at, 1, with);
+  if (const auto position = result.find('%'); position != std::string::npos)
+    result.replace(position, 1, with);
   return result;
 }
 
@@ -171,11 +171,11 @@ std::string reply_to(const ai::message_log& messages) {
   matched_rule best;
   for (const auto& x : now.latest)
     if (auto found = match(x);
-        found.which != nullptr
-        && (best.which == nullptr || found.which->rank > best.which->rank))
+        found.target != nullptr
+        && (best.target == nullptr || found.target->rank > best.target->rank))
       best = std::move(found);
-  if (best.which != nullptr)
-    if (auto answer = chosen(best.which->answers, best.reflected, now);
+  if (best.target != nullptr)
+    if (auto answer = chosen(best.target->answers, best.reflected, now);
         !answer.empty())
       return answer;
   if (auto answer = come_back(now); !answer.empty())

@@ -327,43 +327,44 @@ std::optional<range> find(const sentence& words, text pattern) {
   return std::nullopt;
 }
 
-bool any_of(std::span<const text> these, const sentence& words, range where) {
-  return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(where.first),
-                     words.begin() + static_cast<std::ptrdiff_t>(where.second),
-                     [&](const word& x) {
-                       return std::find(these.begin(), these.end(), x.lower)
-                              != these.end();
-                     });
+bool any_of(std::span<const text> these, const sentence& words,
+            range words_range) {
+  return std::any_of(
+    words.begin() + static_cast<std::ptrdiff_t>(words_range.first),
+    words.begin() + static_cast<std::ptrdiff_t>(words_range.second),
+    [&](const word& x) {
+      return std::find(these.begin(), these.end(), x.lower) != these.end();
+    });
 }
 
 /// Returns the rule for the mood of a user; `plain` if the words name none.
 const rule* rule_of_mood(const rule* plain, const sentence& words,
-                         range where) {
+                         range words_range) {
   constexpr text negations[] = {"not", "never", "no"};
-  if (any_of(negations, words, where))
+  if (any_of(negations, words, words_range))
     return plain;
-  if (any_of(low_moods, words, where))
+  if (any_of(low_moods, words, words_range))
     return &low_mood;
-  return any_of(high_moods, words, where) ? &high_mood : plain;
+  return any_of(high_moods, words, words_range) ? &high_mood : plain;
 }
 
 } // namespace
 
 matched_rule match(const sentence& words) {
   const rule* best = nullptr;
-  range where;
+  range words_range;
   for (const auto& x : rules)
     if (best == nullptr || x.rank > best->rank)
       if (const auto found = find(words, x.pattern)) {
         best = &x;
-        where = *found;
+        words_range = *found;
       }
   if (best == nullptr)
     return {};
   if (best->pattern == "i am *")
-    best = rule_of_mood(best, words, where);
-  return {best, joined(words, where.first, where.second),
-          reflected(words, where.first, where.second)};
+    best = rule_of_mood(best, words, words_range);
+  return {best, joined(words, words_range.first, words_range.second),
+          reflected(words, words_range.first, words_range.second)};
 }
 
 std::span<const std::string_view> fallbacks() {

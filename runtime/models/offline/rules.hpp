@@ -26,7 +26,7 @@ struct rule {
 /// Result of matching a sentence.
 struct matched_rule {
   /// Null if no rule matches.
-  const rule* which = nullptr;
+  const rule* target = nullptr;
   /// Words that the `*` stands for, as written.
   std::string said;
   /// `said` with the pronouns swapped.

@@ -56,13 +56,13 @@ struct mention {
 bool find_mention(std::string_view text, const ai::tool_definition& tool,
                   std::vector<mention>& to) {
   for (const auto& name : names_of(tool)) {
-    const auto at = find_word(text, name);
-    if (at == npos)
+    const auto position = find_word(text, name);
+    if (position == npos)
       continue;
-    auto end = at + name.size();
+    auto end = position + name.size();
     const auto is_tool
       = text.substr(end).starts_with(" tool") && !is_letter(text, end + 5);
-    const auto before = text.substr(0, at);
+    const auto before = text.substr(0, position);
     const auto is_told
       = std::any_of(verbs.begin(), verbs.end(), [&](std::string_view x) {
           return find_word(before, x) != npos;
@@ -71,7 +71,7 @@ bool find_mention(std::string_view text, const ai::tool_definition& tool,
       continue;
     if (is_tool)
       end += 5;
-    to.push_back(mention{at, end, &tool});
+    to.push_back(mention{position, end, &tool});
     return true;
   }
   return false;
@@ -117,20 +117,20 @@ std::string in_plain_words(const json& x) {
 
 } // namespace
 
-std::vector<ai::tool_request> tool_wishes(const ai::generate_request& asked,
+std::vector<ai::tool_request> tool_wishes(const ai::generate_request& request,
                                           std::string_view text) {
   std::vector<mention> found;
-  if (asked.tool_choice != ai::tool_choice::none) {
+  if (request.tool_choice != ai::tool_choice::none) {
     auto lower = lowered(text);
     // `get_weather` becomes `get weather`, which has the same length.
     std::replace(lower.begin(), lower.end(), '_', ' ');
-    for (const auto& tool : asked.tools)
+    for (const auto& tool : request.tools)
       find_mention(lower, tool, found);
   }
   std::sort(found.begin(), found.end(),
             [](const mention& a, const mention& b) { return a.from < b.from; });
-  if (found.empty() && asked.tool_choice == ai::tool_choice::required)
-    found.push_back(mention{0, 0, &asked.tools.front()});
+  if (found.empty() && request.tool_choice == ai::tool_choice::required)
+    found.push_back(mention{0, 0, &request.tools.front()});
   std::vector<ai::tool_request> result;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto end = i + 1 < found.size() ? found[i + 1].from : text.size();
@@ -140,7 +140,7 @@ std::vector<ai::tool_request> tool_wishes(const ai::generate_request& asked,
       words = without_tail(words);
     const auto& tool = *found[i].tool;
     // Unique in the conversation, and reproducible.
-    auto ref = "call-" + std::to_string(asked.messages.size()) + '-'
+    auto ref = "call-" + std::to_string(request.messages.size()) + '-'
                + std::to_string(i + 1);
     result.emplace_back(tool.name, fitted_json(tool.input_schema, words),
                         std::move(ref));

@@ -14,7 +14,7 @@ namespace tertulia::offline {
 /// it names them: `use the weather tool for Lisbon`.
 ///
 /// If a tool is required and none is named, the first one is requested.
-std::vector<ai::tool_request> tool_wishes(const ai::generate_request& asked,
+std::vector<ai::tool_request> tool_wishes(const ai::generate_request& request,
                                           std::string_view text);
 
 /// Returns the name of the tool that a text asks for with the word `tool`;

@@ -65,11 +65,11 @@ std::string plain_apostrophes(std::string_view text) {
   constexpr std::string_view curly = "\xE2\x80\x99";
   std::string result;
   result.reserve(text.size());
-  for (auto at = text.find(curly); at != std::string_view::npos;
-       at = text.find(curly)) {
-    result += text.substr(0, at);
+  for (auto position = text.find(curly); position != std::string_view::npos;
+       position = text.find(curly)) {
+    result += text.substr(0, position);
     result += '\'';
-    text.remove_prefix(at + curly.size());
+    text.remove_prefix(position + curly.size());
   }
   return result += text;
 }
@@ -146,11 +146,11 @@ bool is_letter(std::string_view text, std::size_t at) {
 std::size_t find_word(std::string_view text, std::string_view what) {
   if (what.empty())
     return std::string_view::npos;
-  for (auto at = text.find(what); at != std::string_view::npos;
-       at = text.find(what, at + 1))
-    if ((at == 0 || !is_letter(text, at - 1))
-        && !is_letter(text, at + what.size()))
-      return at;
+  for (auto position = text.find(what); position != std::string_view::npos;
+       position = text.find(what, position + 1))
+    if ((position == 0 || !is_letter(text, position - 1))
+        && !is_letter(text, position + what.size()))
+      return position;
   return std::string_view::npos;
 }
 

@@ -80,10 +80,10 @@ task<model_response> read_document(http_stream& from, model_output out) {
 
 task<model_response>
 answer_from_server(context ctx, http_client server, std::string model,
-                   generate_request asked, model_output out) {
+                   generate_request question, model_output out) {
   try {
     http_request request{"POST", "/chat/completions",
-                         openai::request_text(model, asked)};
+                         openai::request_text(model, question)};
     request.headers.emplace_back("Accept",
                                  "text/event-stream, application/json");
     http_stream answer{ctx, server};
@@ -111,9 +111,9 @@ model define_openai_model(runtime& rt, std::string name,
   auto description = options.model + " at " + server.authority();
   return define_model(
     rt, std::move(name),
-    [server, model = options.model](context ctx, generate_request asked,
+    [server, model = options.model](context ctx, generate_request request,
                                     model_output out) {
-      return answer_from_server(ctx, server, model, std::move(asked), out);
+      return answer_from_server(ctx, server, model, std::move(request), out);
     },
     std::move(description));
 }

@@ -127,9 +127,9 @@ private:
   std::deque<open_call> open_; // requests of the last message of the model
 };
 
-json tools_of(const ai::generate_request& asked) {
+json tools_of(const ai::generate_request& request) {
   auto result = json::array();
-  for (const auto& x : asked.tools) {
+  for (const auto& x : request.tools) {
     json function{{"name", x.name}};
     if (!x.description.empty())
       function["description"] = x.description;
@@ -174,25 +174,25 @@ void write_config(const ai::model_config& from, json& to) {
 } // namespace
 
 std::string request_text(const std::string& model,
-                         const ai::generate_request& asked) {
+                         const ai::generate_request& request) {
   json result{{"model", model},
               {"stream", true},
               {"stream_options", {{"include_usage", true}}}};
   message_writer messages;
-  if (!asked.system.empty())
-    messages.add("system", asked.system);
-  for (const auto& x : asked.messages)
+  if (!request.system.empty())
+    messages.add("system", request.system);
+  for (const auto& x : request.messages)
     messages.write(x);
   result["messages"] = messages.take();
-  if (!asked.tools.empty()) {
-    result["tools"] = tools_of(asked);
-    result["tool_choice"] = choice_of(asked.tool_choice);
+  if (!request.tools.empty()) {
+    result["tools"] = tools_of(request);
+    result["tool_choice"] = choice_of(request.tool_choice);
   }
-  if (!asked.output_schema.is_null())
+  if (!request.output_schema.is_null())
     result["response_format"] = json{
       {"type", "json_schema"},
-      {"json_schema", {{"name", "answer"}, {"schema", asked.output_schema}}}};
-  write_config(asked.config, result);
+      {"json_schema", {{"name", "answer"}, {"schema", request.output_schema}}}};
+  write_config(request.config, result);
   return to_json_text(result);
 }
 

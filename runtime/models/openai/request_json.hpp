@@ -13,6 +13,6 @@ namespace tertulia::openai {
 /// @errors throws `invalid_argument` for content that the protocol does not
 ///         support.
 std::string request_text(const std::string& model,
-                         const ai::generate_request& asked);
+                         const ai::generate_request& request);
 
 } // namespace tertulia::openai

@@ -65,7 +65,7 @@ struct session_file_options {
 /// @threads any except that of an actor: it blocks.
 session_info export_session(caf::actor_system& system,
                             const snapshot_store& store,
-                            const session_ref& which, std::ostream& to,
+                            const session_ref& session, std::ostream& to,
                             const session_file_options& options = {});
 
 /// Creates a session from a file, with the original records, numbers, times,

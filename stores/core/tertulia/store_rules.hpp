@@ -35,29 +35,29 @@ void check(const snapshot_ref& x);
 /// Rejects a snapshot that cannot be stored, whatever the content of the store.
 /// Afterwards the labels of the record are in order, and its type is that of
 /// the state.
-void check(save_snapshot& x);
+void check(save_snapshot_request& x);
 
 /// Rejects a session that cannot be stored.
 /// @returns the id of the state.
-[[nodiscard]] state_id check(const save_session& x);
+[[nodiscard]] state_id check(const save_session_request& x);
 
 /// Rejects a session without its agent.
-void check(const prune_snapshots& x);
+void check(const prune_snapshots_request& x);
 
 /// Rejects a request unless both of its references name sessions.
-void check(const copy_session& x);
+void check(const copy_session_request& x);
 
 /// Rejects a note that is too long or not UTF-8.
-void check(const annotate_snapshot& x);
+void check(const annotate_snapshot_request& x);
 
 /// Rejects a title that is too long or not UTF-8, and an invalid session.
-void check(const title_session& x);
+void check(const title_session_request& x);
 
 /// Rejects a session without its agent.
-void check(const verify_sessions& x);
+void check(const verify_sessions_request& x);
 
 /// Rejects a list by change without its agent, or after its first page.
-void check(const list_sessions& x);
+void check(const list_sessions_request& x);
 
 /// Largest sequence number of a record: databases do not support larger
 /// numbers.
@@ -66,14 +66,14 @@ inline constexpr std::uint64_t max_sequence = (std::uint64_t{1} << 63u) - 1;
 /// Rejects a record that has to follow the head but does not, a record whose
 /// number has been used, and a record for which there is no number left.
 /// @param last greatest number that the session has ever used.
-void check_place(const save_snapshot& x, std::uint64_t head,
+void check_place(const save_snapshot_request& x, std::uint64_t head,
                  std::uint64_t last);
 
 /// Rejects a change if the session is not in one of the positions that the
 /// change may follow.
 /// @param now position of the session; the default value if the session does
 ///        not exist.
-void check_position(const session_ref& of,
+void check_position(const session_ref& session,
                     const std::vector<session_position>& follows,
                     const session_position& now);
 

@@ -137,12 +137,13 @@ TEST_F(tool, never_lets_control_characters_through) {
   const std::string evil = "a\x1b[2Jb\nc\x07\u009b\u202ed";
   {
     file_store store{file};
-    const session_ref where{"/agent/chat", session_id{"evil\x1b[31m"}};
+    const session_ref session{"/agent/chat", session_id{"evil\x1b[31m"}};
     const auto saved
-      = save(store, where, conversation({{evil.c_str(), "x"}}, "y"), 0);
-    store.get(title_session{where, evil});
-    store.get(annotate_snapshot{snapshot_ref{where, saved.sequence}, evil});
-    label_snapshot label{snapshot_ref{where, saved.sequence}};
+      = save(store, session, conversation({{evil.c_str(), "x"}}, "y"), 0);
+    store.get(title_session_request{session, evil});
+    store.get(
+      annotate_snapshot_request{snapshot_ref{session, saved.sequence}, evil});
+    label_snapshot_request label{snapshot_ref{session, saved.sequence}};
     label.add.push_back(evil);
     store.get(label);
   }

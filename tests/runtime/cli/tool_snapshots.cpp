@@ -175,10 +175,10 @@ TEST_F(tool_snapshots, are_compared_as_a_document) {
 TEST_F(tool_snapshots, tell_of_which_type_their_state_is) {
   {
     file_store store{file};
-    const session_ref where{"/agent/plain", session_id{"p"}};
+    const session_ref session{"/agent/plain", session_id{"p"}};
     const auto value = payload::of(json::object({{"a", 1}}));
-    save(store, where, state::plain(value), 0);
-    save(store, where, state::plain(value, stored_type{"app.memo", 2}), 1);
+    save(store, session, state::plain(value), 0);
+    save(store, session, state::plain(value, stored_type{"app.memo", 2}), 1);
   }
   EXPECT_TRUE(has(output({"snapshots", "show", "p@2"}),
                   "type          app.memo version 2\n"));
@@ -192,12 +192,12 @@ TEST_F(tool_snapshots, tell_of_which_type_their_state_is) {
 TEST_F(tool_snapshots, of_plain_states_are_compared_too) {
   {
     file_store store{file};
-    const session_ref where{"/agent/plain", session_id{"p"}};
+    const session_ref session{"/agent/plain", session_id{"p"}};
     const auto plain = [](const char* text) {
       return state::plain(payload::of(json::parse(text)));
     };
-    save(store, where, plain(R"({"a/b":[1,2],"c":{"d":true}})"), 0);
-    save(store, where, plain(R"({"a/b":[1,3,4],"e":null})"), 1);
+    save(store, session, plain(R"({"a/b":[1,2],"c":{"d":true}})"), 0);
+    save(store, session, plain(R"({"a/b":[1,3,4],"e":null})"), 1);
   }
   const auto text = output({"snapshots", "diff", "p@1", "p@2"});
   EXPECT_TRUE(has(text, "  ~ /state/a~1b/1\n      - 2\n      + 3\n"

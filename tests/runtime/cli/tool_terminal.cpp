@@ -153,8 +153,8 @@ TEST_F(tool_terminal, gets_no_hidden_text_and_no_pile_of_marks) {
   output({"sessions", "title", "s2", title});
   const auto marks_in = [&](const std::string& text) {
     auto result = 0;
-    for (auto at = text.find(mark); at != std::string::npos;
-         at = text.find(mark, at + mark.size()))
+    for (auto position = text.find(mark); position != std::string::npos;
+         position = text.find(mark, position + mark.size()))
       ++result;
     return result;
   };

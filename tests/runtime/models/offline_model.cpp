@@ -23,17 +23,17 @@ BOOST_DESCRIBE_STRUCT(trip, (), (to, days, by_train))
 struct offline_model : flows {
   offline_model() : eliza(ai::define_offline_model(*rt)) {}
 
-  /// Asks the model, and stores its chunks in `heard`.
-  ai::model_response answer(ai::generate_request asked) {
-    heard.clear();
+  /// Asks the model, and stores its chunks in `received`.
+  ai::model_response answer(ai::generate_request request) {
+    received.clear();
     auto client = open_to([&](context ctx, input<int>, output<int>) //
                           -> task<ai::model_response> {
-      co_return co_await eliza.generate(ctx, asked,
+      co_return co_await eliza.generate(ctx, request,
                                         [&](ai::model_response_chunk x) {
-                                          heard.push_back(std::move(x));
+                                          received.push_back(std::move(x));
                                         });
     });
-    if (const auto& end = client.heard().end; end && end->reason)
+    if (const auto& end = client.received().end; end && end->reason)
       raise(end->reason);
     return client.output();
   }
@@ -48,24 +48,24 @@ struct offline_model : flows {
 
   /// Sends a text with tools, in a conversation of one message.
   ai::message ask_with_tools(std::string text) {
-    ai::generate_request asked{
+    ai::generate_request request{
       ai::message_log{{ai::user_text(std::move(text))}}};
-    asked.tools = tools;
-    asked.tool_choice = choice;
-    return answer(std::move(asked)).message.value();
+    request.tools = tools;
+    request.tool_choice = choice;
+    return answer(std::move(request)).message.value();
   }
 
   /// Returns the answer to this text alone, with tools turned off.
   std::string reply_without_tools(std::string text) {
-    ai::generate_request asked{
+    ai::generate_request request{
       ai::message_log{{ai::user_text(std::move(text))}}};
-    asked.tool_choice = ai::tool_choice::none;
-    return answer(std::move(asked)).text();
+    request.tool_choice = ai::tool_choice::none;
+    return answer(std::move(request)).text();
   }
 
   ai::model eliza;
   ai::message_log talk;
-  std::vector<ai::model_response_chunk> heard;
+  std::vector<ai::model_response_chunk> received;
   std::vector<ai::tool_definition> tools{
     ai::tool_definition{"getWeather", "Looks out.",
                         json::parse(R"({"type":"object","properties":{)"
@@ -97,13 +97,13 @@ TEST_F(offline_model, it_is_sorry_for_who_is_tired) {
 TEST_F(offline_model, it_streams_word_by_word_what_it_answers) {
   const auto text = say("Hello");
   std::string streamed;
-  for (const auto& x : heard) {
+  for (const auto& x : received) {
     const auto word = x.text();
     EXPECT_GE(word.find(' '), word.size() - 1) << word;
     streamed += word;
   }
   EXPECT_EQ(streamed, text);
-  EXPECT_GT(heard.size(), 3u);
+  EXPECT_GT(received.size(), 3u);
 }
 
 TEST_F(offline_model, it_comes_back_to_what_was_said_before) {
@@ -166,17 +166,17 @@ TEST_F(offline_model, it_pauses_before_each_word_if_it_is_told_to) {
 }
 
 TEST_F(offline_model, it_keeps_to_the_limits_of_the_request) {
-  ai::generate_request asked{ai::message_log{{ai::user_text("Hello")}}};
-  const auto full = answer(asked);
+  ai::generate_request request{ai::message_log{{ai::user_text("Hello")}}};
+  const auto full = answer(request);
   EXPECT_EQ(full.finish_reason, ai::finish_reason::stop);
-  asked.config.max_output_tokens = 2;
-  const auto limited = answer(asked);
+  request.config.max_output_tokens = 2;
+  const auto limited = answer(request);
   EXPECT_EQ(limited.finish_reason, ai::finish_reason::length);
   EXPECT_EQ(limited.usage, (ai::generation_usage{1, 2}));
   EXPECT_TRUE(full.text().starts_with(limited.text() + ' '));
-  asked.config.max_output_tokens.reset();
-  asked.config.stop_sequences = {full.text().substr(5, 3)};
-  EXPECT_EQ(answer(asked).text(), full.text().substr(0, 5));
+  request.config.max_output_tokens.reset();
+  request.config.stop_sequences = {full.text().substr(5, 3)};
+  EXPECT_EQ(answer(request).text(), full.text().substr(0, 5));
 }
 
 // -- tools --------------------------------------------------------------------
@@ -192,8 +192,8 @@ TEST_F(offline_model, it_asks_for_the_tool_that_is_named) {
       *said.content[0].as_request(),
       (ai::tool_request{"getWeather", json{{"city", "Lisbon"}}, "call-1-1"}))
       << to_json_text(said);
-    ASSERT_EQ(heard.size(), 1u);
-    EXPECT_EQ(heard[0].content[0], said.content[0]);
+    ASSERT_EQ(received.size(), 1u);
+    EXPECT_EQ(received[0].content[0], said.content[0]);
   }
 }
 
@@ -237,12 +237,12 @@ TEST_F(offline_model, it_says_what_the_tools_have_answered) {
   std::vector<ai::tool_response> done;
   done.emplace_back("getWeather", json{{"sky", "clear"}, {"degrees", 18}});
   done.emplace_back("clock", "noon");
-  ai::generate_request asked{
+  ai::generate_request question{
     ai::message_log{{ai::user_text("Use the weather tool for Lisbon"), request,
                      ai::tool_responses(std::move(done))}}};
-  asked.tools = tools;
-  asked.tool_choice = ai::tool_choice::required;
-  EXPECT_EQ(answer(asked).text(),
+  question.tools = tools;
+  question.tool_choice = ai::tool_choice::required;
+  EXPECT_EQ(answer(question).text(),
             "The get weather tool says: degrees 18, sky clear. "
             "The clock tool says: noon.");
 }
@@ -274,10 +274,10 @@ TEST_F(offline_model, it_talks_about_tools_without_using_them) {
 // -- structured output --------------------------------------------------------
 
 TEST_F(offline_model, an_answer_of_a_certain_shape_is_json_of_that_shape) {
-  ai::generate_request asked{
+  ai::generate_request request{
     ai::message_log{{ai::user_text("to Porto, days 3")}}};
-  asked.output_schema = schema_of<trip>();
-  const auto made = parse_json<trip>(answer(asked).text());
+  request.output_schema = schema_of<trip>();
+  const auto made = parse_json<trip>(answer(request).text());
   EXPECT_EQ(made.to, "Porto");
   EXPECT_EQ(made.days, 3);
 }
@@ -291,9 +291,10 @@ TEST_F(offline_model, any_schema_has_a_value) {
         R"({"$ref":"#"})", R"({"type":"object","properties":7})",
         R"({"type":"object","properties":{"a":{"$ref":"#"}},)"
         R"("required":["a"]})"}) {
-    ai::generate_request asked{ai::message_log{{ai::user_text("1, 2 and b")}}};
-    asked.output_schema = json::parse(x);
-    EXPECT_NO_THROW((void)parse_json<json>(answer(asked).text())) << x;
+    ai::generate_request request{
+      ai::message_log{{ai::user_text("1, 2 and b")}}};
+    request.output_schema = json::parse(x);
+    EXPECT_NO_THROW((void)parse_json<json>(answer(request).text())) << x;
   }
 }
 

@@ -398,15 +398,15 @@ TEST_F(openai_model, earlier_turns_stay_stored_when_the_server_fails) {
   const auto model = define();
   const auto chat = ai::define_chat_agent(
     *rt, "chat",
-    [model](context ctx, ai::session<nothing> sess,
+    [model](context ctx, ai::chat_session<nothing> sess,
             input<ai::conversation_input> in,
             ai::responder<nothing> out) -> task<> {
-      while (auto said = co_await in.next()) {
-        co_await sess.add_messages(said->messages);
+      while (auto input = co_await in.next()) {
+        co_await sess.add_messages(input->messages);
         auto messages = co_await sess.messages();
-        ai::generate_request asked{std::move(messages)};
+        ai::generate_request request{std::move(messages)};
         auto answer = co_await model.generate(
-          ctx, std::move(asked), [&](ai::model_response_chunk x) {
+          ctx, std::move(request), [&](ai::model_response_chunk x) {
             return out.send_chunk(std::move(x));
           });
         std::vector<ai::message> answers;
@@ -421,7 +421,7 @@ TEST_F(openai_model, earlier_turns_stay_stored_when_the_server_fails) {
   {
     auto talk = chat.stream_bidi(id);
     talk.send_text("Hi");
-    for (auto& x : talk.receive(patience))
+    for (auto& x : talk.responses(patience))
       (void)x;
     talk.send_text("And now?");
     EXPECT_EQ(code_from([&] { (void)talk.output(patience); }), errc::internal);

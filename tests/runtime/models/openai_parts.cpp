@@ -11,8 +11,8 @@ namespace tertulia::test::openai_parts_tests {
 
 namespace {
 
-json openai_body_of(const ai::generate_request& asked) {
-  return json::parse(openai::request_text("m", asked));
+json openai_body_of(const ai::generate_request& request) {
+  return json::parse(openai::request_text("m", request));
 }
 
 ai::generate_request openai_asking(std::vector<ai::message> messages) {

@@ -44,8 +44,9 @@ public:
 
   /// Makes the task that runs a body.
   /// @param init the result of `check_init`; empty for a conversation, whose
-  ///             body uses `host::given_init`.
-  [[nodiscard]] virtual task<payload> run(context ctx, payload init) const = 0;
+  ///             body uses `host::client_init`.
+  [[nodiscard]] virtual task<payload> start_body(context ctx,
+                                                 payload init) const = 0;
 
   /// Returns the action as a conversation; null if it has no sessions.
   [[nodiscard]] virtual const conversation_action*

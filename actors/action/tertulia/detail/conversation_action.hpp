@@ -30,8 +30,8 @@ public:
   /// Converts the request of the client.
   /// @param init the result of `check_init`; empty if the client gave none.
   /// @errors throws `invalid_argument` for options that contradict each other.
-  [[nodiscard]] virtual session_opening
-  opening(payload init, const open_options& options) const = 0;
+  [[nodiscard]] virtual session_start
+  make_session_start(payload init, const open_options& options) const = 0;
 
   /// Returns the default first state of a session.
   [[nodiscard]] virtual state first_state() const = 0;

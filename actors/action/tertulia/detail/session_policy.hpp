@@ -85,7 +85,7 @@ struct session_policy {
 };
 
 /// Start of a conversation as its client requests it.
-struct session_opening {
+struct session_start {
   session_id session;
   snapshot_id snapshot;
   if_live live = if_live::refuse;

@@ -119,7 +119,7 @@ public:
   coroutine_action(descriptor info, Body body)
     : typed_action<types>(std::move(info)), body_(std::move(body)) {}
 
-  task<payload> run(context ctx, payload init) const override {
+  task<payload> start_body(context ctx, payload init) const override {
     if constexpr (types::returns_void) {
       co_await start(ctx, std::move(init));
       co_return payload::of(nothing{});

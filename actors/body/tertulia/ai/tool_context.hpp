@@ -11,7 +11,7 @@ namespace tertulia::ai {
 /// Context of a tool: the context of a body, and a way to ask a person.
 ///
 /// Its session is that of the conversation in which a model requested the tool,
-/// so `session<ai::session<Custom>>()` returns it.
+/// so `session<ai::chat_session<Custom>>()` returns it.
 ///
 /// @threads  as `context`.
 /// @lifetime as `context`.
@@ -44,7 +44,7 @@ public:
 private:
   friend detail::access;
 
-  explicit tool_context(const context& of) noexcept : context(of) {}
+  explicit tool_context(const context& outer) noexcept : context(outer) {}
 };
 
 } // namespace tertulia::ai

@@ -44,35 +44,36 @@ public:
 
   /// Returns the action whose body runs.
   [[nodiscard]] virtual const std::shared_ptr<const action>&
-  what() const noexcept = 0;
+  hosted_action() const noexcept = 0;
 
   // -- waits ------------------------------------------------------------------
 
   /// Schedules the coroutine for the next `settle`.
   void schedule(std::coroutine_handle<> waiting) {
-    ready_.schedule(waiting);
+    scheduled_.schedule(waiting);
   }
 
   /// Resumes the scheduled coroutines and sends the gathered chunks. Every
   /// handler that can schedule a coroutine calls this last.
-  virtual void settle() = 0;
+  virtual void drain() = 0;
 
   /// Registers a wait.
   /// @returns its number, by which a reply can find it.
-  std::uint64_t enlist(wait& x);
+  std::uint64_t register_wait(wait& x);
 
   /// Registers a wait that is aborted with `deadline_exceeded` if it is not
   /// claimed `within` that time.
   /// @param vital whether the connection cannot continue then, and is
   ///              cancelled.
-  std::uint64_t enlist(wait& x, caf::timespan within, bool vital = false);
+  std::uint64_t register_wait(wait& x, caf::timespan within,
+                              bool vital = false);
 
   /// Removes the wait of that number and returns it; null if it ended before.
-  wait* claim(std::uint64_t id) noexcept;
+  wait* take_wait(std::uint64_t id) noexcept;
 
   /// Aborts the wait of that number if `other` is lost before it replies: CAF
   /// does not answer a request to a lost node.
-  void watch_for(std::uint64_t id, const caf::actor_addr& other);
+  void watch_peer(std::uint64_t id, const caf::actor_addr& other);
 
   /// Requests a tick with the number `id` after `delay`.
   void arm(std::uint64_t id, caf::timespan delay);
@@ -97,7 +98,7 @@ public:
 
   /// Returns the init of the client in the action's own type, with the snapshot
   /// that the client chose; empty if it gave none. Only for conversations.
-  [[nodiscard]] const payload& given_init() const noexcept {
+  [[nodiscard]] const payload& client_init() const noexcept {
     return init_;
   }
 
@@ -109,12 +110,13 @@ public:
 protected:
   using time_point = caf::actor_clock::time_point;
 
-  explicit host(host_actor::pointer self) : root(*this, ready_), self_(self) {}
+  explicit host(host_actor::pointer self)
+    : root(*this, scheduled_), self_(self) {}
 
   virtual ~host() = default;
 
   /// Handles the tick for the earliest time-out of a wait.
-  void expire();
+  void expire_waits();
 
   /// Aborts the waits for a reply of an actor that was lost.
   void abort_waits_for(const caf::actor_addr& other, const caf::error& reason);
@@ -125,7 +127,7 @@ protected:
   static constexpr std::uint64_t deadline_id = 0;
   static constexpr std::uint64_t expiry_id = 1;
 
-  ready_queue ready_;
+  ready_queue scheduled_;
 
 public:
   inbox in;
@@ -142,17 +144,17 @@ protected:
   payload init_;
 
 private:
-  struct enlisted {
+  struct wait_entry {
     std::uint64_t id;
-    wait* who;
+    wait* waiter;
     time_point due;
     bool vital = false;
   };
 
   std::uint64_t last_id_ = expiry_id;
-  std::vector<enlisted> enlisted_;
+  std::vector<wait_entry> wait_entries_;
   time_point next_expiry_ = time_point::max();
-  std::vector<std::pair<caf::actor_addr, std::uint64_t>> asked_;
+  std::vector<std::pair<caf::actor_addr, std::uint64_t>> monitored_requests_;
 };
 
 } // namespace tertulia::detail

@@ -13,14 +13,16 @@ namespace tertulia::detail {
 /// Protocol of a connection actor: messages of its client, of connections whose
 /// client is its body, for its own waits, and of the other actors of its
 /// conversation.
-using host_actor = protocol<
-  caf::result<opened>(open), caf::result<void>(turn_input),
-  caf::result<void>(chunk_credit), caf::result<void>(caf::close_atom),
-  caf::result<void>(cancel_atom), caf::result<void>(chunk_batch),
-  caf::result<void>(input_credit), caf::result<void>(turn_end),
-  caf::result<void>(finished), caf::result<void>(caf::tick_atom, std::uint64_t),
-  caf::result<void>(done_atom, std::uint64_t), caf::result<void>(claim_atom),
-  caf::result<void>(release_atom), caf::result<void>(spend_atom, std::uint32_t),
-  caf::result<void>(cancel_atom, caf::error)>;
+using host_actor
+  = protocol<caf::result<open_result>(open_request),
+             caf::result<void>(turn_input), caf::result<void>(chunk_credit),
+             caf::result<void>(caf::close_atom), caf::result<void>(cancel_atom),
+             caf::result<void>(chunk_batch), caf::result<void>(input_credit),
+             caf::result<void>(turn_end), caf::result<void>(completion),
+             caf::result<void>(caf::tick_atom, std::uint64_t),
+             caf::result<void>(done_atom, std::uint64_t),
+             caf::result<void>(claim_atom), caf::result<void>(release_atom),
+             caf::result<void>(spend_atom, std::uint32_t),
+             caf::result<void>(cancel_atom, caf::error)>;
 
 } // namespace tertulia::detail

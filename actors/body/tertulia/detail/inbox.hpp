@@ -24,7 +24,7 @@ class inbox {
 public:
   void start(std::uint32_t window) noexcept {
     window_ = window;
-    granted_ = window;
+    client_credit_ = window;
   }
 
   [[nodiscard]] std::uint32_t window() const noexcept {
@@ -51,50 +51,50 @@ public:
   /// Takes the credit owed to the client, if it is worth a message of its own.
   /// @returns the credit to send, 0 for none.
   std::uint32_t credit_due() noexcept {
-    return owed_ * 2 >= window_ ? take_credit() : 0;
+    return due_credit_ * 2 >= window_ ? take_credit() : 0;
   }
 
   /// Takes all credit owed to the client, for a message that is sent anyway.
   std::uint32_t take_credit() noexcept {
-    granted_ += owed_;
-    return std::exchange(owed_, 0);
+    client_credit_ += due_credit_;
+    return std::exchange(due_credit_, 0);
   }
 
   // -- the body's side --------------------------------------------------------
 
   /// Returns whether `take` can return: an input is queued or none will follow.
-  [[nodiscard]] bool ready() const noexcept {
+  [[nodiscard]] bool is_ready() const noexcept {
     return head_ < queue_.size() || closed_;
   }
 
-  /// Returns whether a wait is registered: it waits until `ready`, or was woken
-  /// and has not taken its input yet. A second wait is not allowed.
+  /// Returns whether a wait is registered: it waits until `is_ready`, or was
+  /// woken and has not taken its input yet. A second wait is not allowed.
   [[nodiscard]] bool has_reader() const noexcept {
     return reader_ != nullptr;
   }
 
-  /// Registers the wait of the body until `ready`.
+  /// Registers the wait of the body until `is_ready`.
   /// @pre `!has_reader()`
   void wait_for_input(wait& reader) noexcept {
     reader_ = &reader;
-    if (window_ == 0 && granted_ == 0)
-      owed_ = 1;
+    if (window_ == 0 && client_credit_ == 0)
+      due_credit_ = 1;
   }
 
   /// Unregisters the wait: it has ended, or is about to take its input.
-  void forget(const wait& reader) noexcept {
+  void remove_reader(const wait& reader) noexcept {
     if (reader_ == &reader)
       reader_ = nullptr;
   }
 
   /// Takes the oldest input; empty if the queue is closed and all inputs are
   /// taken.
-  /// @pre `ready()`
+  /// @pre `is_ready()`
   std::optional<payload> take();
 
   /// Returns the number of inputs that the body took.
-  [[nodiscard]] std::uint64_t taken() const noexcept {
-    return taken_;
+  [[nodiscard]] std::uint64_t taken_count() const noexcept {
+    return taken_count_;
   }
 
 private:
@@ -106,10 +106,10 @@ private:
   }
 
   std::uint32_t window_ = 0;
-  std::uint32_t granted_ = 0; // credit that the client knows of
-  std::uint32_t owed_ = 0;    // credit not yet sent to the client
+  std::uint32_t client_credit_ = 0; // credit that the client knows of
+  std::uint32_t due_credit_ = 0;    // credit not yet sent to the client
   bool closed_ = false;
-  std::uint64_t taken_ = 0;
+  std::uint64_t taken_count_ = 0;
   std::size_t head_ = 0; // index of the oldest input in queue_
   std::vector<payload> queue_;
   wait* reader_ = nullptr;

@@ -35,8 +35,8 @@ public:
   /// Adds credit, up to `max_window` in all: with more, a client could make
   /// this node queue without a bound.
   void grant(std::uint32_t chunks) {
-    const auto paid = std::min(owed_, chunks);
-    owed_ -= paid;
+    const auto paid = std::min(debt_, chunks);
+    debt_ -= paid;
     chunks -= paid;
     credit_ = std::min(credit_, max_window) + std::min(chunks, max_window);
     credit_ = std::min(credit_, max_window);
@@ -50,7 +50,7 @@ public:
   void spend(std::uint32_t chunks) noexcept {
     const auto paid = std::min(credit_, chunks);
     credit_ -= paid;
-    owed_ += chunks - paid;
+    debt_ += chunks - paid;
   }
 
   // -- the body's side --------------------------------------------------------
@@ -84,7 +84,7 @@ public:
 
   /// Removes a wait of the body from the queue.
   /// @returns false if it was not queued: a credit is reserved for it.
-  bool forget(const wait& part) noexcept {
+  bool remove(const wait& part) noexcept {
     return std::erase_if(writers_,
                          [&](const writer& x) { return x.part == &part; })
            > 0;
@@ -104,7 +104,7 @@ public:
   /// @returns whether the batch is full and should be sent now.
   /// @pre a credit was reserved for it.
   template <class T, class Fill>
-  bool push_made(Fill&& fill) {
+  bool push_built(Fill&& fill) {
     auto& batch = batch_of<T>();
     fill(batch.emplace_back());
     return ++size_ >= batch_limit_;
@@ -136,7 +136,7 @@ public:
 private:
   struct writer {
     const wait* part; // null if it does not belong to the body
-    std::function<void()> go_on;
+    std::function<void()> resume;
   };
 
   /// Bounds the latency and the size of one message, for every window.
@@ -157,14 +157,14 @@ private:
   void wake_writers() {
     while (credit_ > 0 && !writers_.empty()) {
       --credit_;
-      const auto next = std::move(writers_.front().go_on);
+      const auto next = std::move(writers_.front().resume);
       writers_.erase(writers_.begin());
       next();
     }
   }
 
   std::uint32_t credit_ = 0;
-  std::uint32_t owed_ = 0; // credit that was spent before it was granted
+  std::uint32_t debt_ = 0; // credit that was spent before it was granted
   std::uint32_t batch_limit_ = 1;
   std::uint32_t size_ = 0; // chunks in pending_
   std::uint64_t sent_ = 0;

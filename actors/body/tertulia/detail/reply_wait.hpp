@@ -52,34 +52,35 @@ template <class Reply, class Handle, class... Ts>
 class [[nodiscard]] reply_wait final : public wait {
 public:
   reply_wait(Handle other, caf::timespan within, Ts... xs)
-    : other_(std::move(other)), within_(within), words_(std::move(xs)...) {}
+    : peer_(std::move(other)), within_(within), arguments_(std::move(xs)...) {}
 
   reply_wait(reply_wait&&) noexcept = default;
 
   ~reply_wait() {
     if (is_linked())
-      owner().claim(id_);
+      owner().take_wait(id_);
   }
 
   template <scoped_promise Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
     if (!begin(waiting))
       return false;
-    if (!other_) {
-      fail_with(fail(errc::invalid_argument, "there is no actor to ask"));
+    if (!peer_) {
+      fail_with(
+        fail(errc::invalid_argument, "the handle of the actor is empty"));
       return false;
     }
-    id_ = owner().enlist(*this, within_, is_vital);
+    id_ = owner().register_wait(*this, within_, is_vital);
     suspend();
-    if (other_.node() != owner().self()->node())
-      owner().watch_for(id_, other_.address());
-    std::apply([this](Ts&... xs) { ask(std::move(xs)...); }, words_);
+    if (peer_.node() != owner().self()->node())
+      owner().watch_peer(id_, peer_.address());
+    std::apply([this](Ts&... xs) { ask(std::move(xs)...); }, arguments_);
     return true;
   }
 
   void abort(const caf::error& reason) override {
-    owner().claim(id_);
-    forget_question();
+    owner().take_wait(id_);
+    drop_handlers();
     wait::abort(reason);
   }
 
@@ -99,29 +100,29 @@ private:
 
   /// Key of a request, held by CAF's response handlers. If the wait is gone
   /// when the reply arrives, the reply is dropped.
-  struct question {
-    host& at;
+  struct reply_handler {
+    host& owner;
     std::uint64_t id;
 
     template <class... Us>
-    void answered(Us&&... values) const {
-      if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
+    void on_reply(Us&&... values) const {
+      if (auto* x = static_cast<reply_wait*>(owner.take_wait(id))) {
         x->reply_.emplace(std::forward<Us>(values)...);
         x->wake();
-      } else if constexpr (std::is_same_v<Reply, opened>) {
+      } else if constexpr (std::is_same_v<Reply, open_result>) {
         // The wait is gone, but the client of the connection is this actor,
         // which lives on: cancel the connection.
-        (at.self()->send(values.connection, cancel_atom_v), ...);
+        (owner.self()->send(values.connection, cancel_atom_v), ...);
       }
-      at.settle();
+      owner.drain();
     }
 
-    void failed(const caf::error& reason) const {
-      if (auto* x = static_cast<reply_wait*>(at.claim(id))) {
+    void on_error(const caf::error& reason) const {
+      if (auto* x = static_cast<reply_wait*>(owner.take_wait(id))) {
         x->fail_with(reason);
         x->wake();
       }
-      at.settle();
+      owner.drain();
     }
   };
 
@@ -129,16 +130,17 @@ private:
     // The host limits the time: setting and cancelling a time-out in CAF's
     // clock costs more than the request.
     auto pending
-      = owner().self()->request(other_, caf::infinite, std::move(xs)...);
+      = owner().self()->request(peer_, caf::infinite, std::move(xs)...);
     request_ = pending.id();
-    then(pending, question{owner(), id_}, std::type_identity<Reply>{});
+    set_handlers(pending, reply_handler{owner(), id_},
+                 std::type_identity<Reply>{});
   }
 
   /// Makes CAF drop the response handlers of a request that may never be
   /// answered, in the way of its own time-outs.
-  void forget_question() {
+  void drop_handlers() {
     // A connection that opens too late must be cancelled: keep its handlers.
-    if constexpr (!std::is_same_v<Reply, opened>) {
+    if constexpr (!std::is_same_v<Reply, open_result>) {
       const auto self = owner().self();
       self->eq_impl(request_, self->ctrl(), self->context(),
                     caf::make_error(caf::sec::request_timeout));
@@ -146,27 +148,34 @@ private:
   }
 
   template <class Pending, class T>
-  static void then(Pending& pending, question of, std::type_identity<T>) {
-    pending.then([of](T& value) { of.answered(std::move(value)); },
-                 [of](const caf::error& reason) { of.failed(reason); });
+  static void
+  set_handlers(Pending& pending, reply_handler handler, std::type_identity<T>) {
+    pending.then([handler](T& value) { handler.on_reply(std::move(value)); },
+                 [handler](const caf::error& reason) {
+                   handler.on_error(reason);
+                 });
   }
 
   template <class Pending>
-  static void then(Pending& pending, question of, std::type_identity<void>) {
-    pending.then([of] { of.answered(); },
-                 [of](const caf::error& reason) { of.failed(reason); });
+  static void set_handlers(Pending& pending, reply_handler handler,
+                           std::type_identity<void>) {
+    pending.then([handler] { handler.on_reply(); },
+                 [handler](const caf::error& reason) {
+                   handler.on_error(reason);
+                 });
   }
 
   template <class Pending, class... Us>
-  static void
-  then(Pending& pending, question of, std::type_identity<std::tuple<Us...>>) {
-    pending.then([of](Us&... values) { of.answered(std::move(values)...); },
-                 [of](const caf::error& reason) { of.failed(reason); });
+  static void set_handlers(Pending& pending, reply_handler handler,
+                           std::type_identity<std::tuple<Us...>>) {
+    pending.then(
+      [handler](Us&... values) { handler.on_reply(std::move(values)...); },
+      [handler](const caf::error& reason) { handler.on_error(reason); });
   }
 
-  Handle other_;
+  Handle peer_;
   caf::timespan within_;
-  std::tuple<Ts...> words_;
+  std::tuple<Ts...> arguments_;
   std::uint64_t id_ = 0;
   caf::message_id request_;
   std::optional<std::conditional_t<std::is_void_v<Reply>, bool, Reply>> reply_;

@@ -41,7 +41,7 @@ public:
   /// Control returns to `run` instead of passing by symmetric transfer: g++
   /// makes that a call unless it optimises, and a loop over tasks would use up
   /// the stack.
-  void go_on_with(std::coroutine_handle<> next) noexcept {
+  void set_next(std::coroutine_handle<> next) noexcept {
     next_ = next;
   }
 

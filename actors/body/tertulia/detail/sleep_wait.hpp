@@ -26,7 +26,7 @@ public:
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
     if (!begin(waiting) || delay_.count() <= 0)
       return false;
-    id_ = owner().enlist(*this);
+    id_ = owner().register_wait(*this);
     owner().arm(id_, delay_);
     suspend();
     return true;
@@ -43,7 +43,7 @@ public:
 
 private:
   void stop() {
-    owner().claim(id_);
+    owner().take_wait(id_);
     owner().disarm(id_);
   }
 

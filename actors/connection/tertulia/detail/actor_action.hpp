@@ -42,12 +42,12 @@ public:
   actor_action(descriptor info, Body body)
     : typed_action<types>(std::move(info)), body_(std::move(body)) {}
 
-  task<payload> run(context ctx, payload init) const override {
+  task<payload> start_body(context ctx, payload init) const override {
     auto& at = detail::access::owner(ctx);
     const body_guard body{
-      at, at.self()->spawn(start, at.what(), chunk_sink{at.self()},
+      at, at.self()->spawn(start, at.hosted_action(), chunk_sink{at.self()},
                            std::move(init).template take<init_type>())};
-    nested_connection inner{at, body.actor(), opened{body.actor(), 1},
+    nested_connection inner{at, body.actor(), open_result{body.actor(), 1},
                             chunk_window};
     co_await when_any(pass_chunks(inner, at),
                       pass_inputs(inner,
@@ -62,9 +62,9 @@ private:
 
   static connection_actor::behavior_type
   start(typename types::self_type* self,
-        const std::shared_ptr<const action>& what, chunk_sink client,
+        const std::shared_ptr<const action>& action, chunk_sink client,
         init_type init) {
-    const auto& body = static_cast<const actor_action&>(*what).body_;
+    const auto& body = static_cast<const actor_action&>(*action).body_;
     return body(
       self,
       detail::access::make<client_port<in_type, out_type, stream_type>>(
@@ -73,12 +73,12 @@ private:
   }
 
   static task<> pass_chunks(nested_connection& from, host& to) {
-    chunk_cursor<stream_type> at;
+    chunk_cursor<stream_type> cursor;
     for (;;) {
-      auto chunk = co_await nested_next<stream_type>{from, at};
+      auto chunk = co_await nested_next<stream_type>{from, cursor};
       if (chunk) {
         co_await send_chunk<stream_type>{to, std::move(*chunk)};
-      } else if (from.end.next() == client_end::arrival::over) {
+      } else if (from.end.next() == client_end::arrival::end) {
         co_return;
       } else {
         co_await tertulia::detail::end_turn{to};

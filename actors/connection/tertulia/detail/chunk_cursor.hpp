@@ -21,7 +21,7 @@ template <class T>
 class chunk_cursor {
 public:
   [[nodiscard]] bool empty() const noexcept {
-    return at_ == batch_.size();
+    return position_ == batch_.size();
   }
 
   /// @pre `empty()`
@@ -29,7 +29,7 @@ public:
   ///         `data_loss` if their number differs from that of the batch.
   void load(chunk_batch x) {
     batch_.clear();
-    at_ = 0;
+    position_ = 0;
     loaded_ = x.size;
     auto items = std::move(x.items).template take<chunks<T>>();
     if (items.size() != x.size)
@@ -41,22 +41,22 @@ public:
 
   /// @pre not `empty()`
   T take() {
-    return std::move(batch_[at_++]);
+    return std::move(batch_[position_++]);
   }
 
   /// @pre not `empty()`
   T& front() noexcept {
-    return batch_[at_];
+    return batch_[position_];
   }
 
   /// @pre not `empty()`
   void pop() noexcept {
-    ++at_;
+    ++position_;
   }
 
   /// Skips the unread chunks.
   void drop() noexcept {
-    at_ = batch_.size();
+    position_ = batch_.size();
   }
 
   /// Returns the number of chunks loaded since the last call. Once all of them
@@ -67,7 +67,7 @@ public:
 
 private:
   chunks<T> batch_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   std::uint32_t loaded_ = 0;
 };
 

@@ -25,7 +25,7 @@ public:
     none,     ///< Nothing has arrived.
     chunks,   ///< Chunks: see `take_chunks`.
     turn_end, ///< The end of a turn: see `take_turn_end`.
-    over,     ///< The end of the stream: see `failure` and `output`.
+    end,      ///< The end of the stream: see `failure` and `output`.
   };
 
   explicit client_end(std::uint32_t chunk_window) noexcept
@@ -33,7 +33,7 @@ public:
 
   // -- arriving messages ------------------------------------------------------
 
-  void on(const opened& x) noexcept {
+  void on(const open_result& x) noexcept {
     input_credit_ = x.input_credit;
   }
 
@@ -49,11 +49,11 @@ public:
 
   void on(const turn_end& x);
 
-  void on(finished&& x);
+  void on(completion&& x);
 
   /// Ends a connection that is gone without a completion message, or that
   /// cannot be trusted. The first reason is kept.
-  void lost(caf::error reason);
+  void on_lost(caf::error reason);
 
   /// Ends the connection because a message cannot be read, even if it has ended
   /// with an output.
@@ -73,18 +73,18 @@ public:
   void drop_unread();
 
   /// Returns whether the connection has ended, even if there is more to read.
-  [[nodiscard]] bool over() const noexcept {
-    return over_;
+  [[nodiscard]] bool ended() const noexcept {
+    return ended_;
   }
 
   /// Returns why there is no output; none if there is one.
-  /// @pre `over()`
+  /// @pre `ended()`
   [[nodiscard]] const caf::error& failure() const noexcept {
     return failure_;
   }
 
   /// Returns the output of the body.
-  /// @pre `over()` and no `failure()`
+  /// @pre `ended()` and no `failure()`
   [[nodiscard]] const payload& output() const noexcept {
     return output_;
   }
@@ -98,12 +98,12 @@ public:
   /// Adds that state to the details of the failure. Not for the client in a
   /// body: an error that the body does not catch would carry the state to the
   /// body's own client.
-  void explain_failure();
+  void add_state_to_failure();
 
   // -- credit for chunks ------------------------------------------------------
 
   /// Counts chunks or ends of turns that have been processed.
-  void consumed(std::uint32_t count) noexcept {
+  void count_consumed(std::uint32_t count) noexcept {
     consumed_ += count;
   }
 
@@ -118,7 +118,7 @@ public:
 
   /// Returns why nothing can be sent any more: a close or cancel by the client,
   /// or the end of the connection. None while inputs can be sent.
-  [[nodiscard]] caf::error refusal() const;
+  [[nodiscard]] caf::error send_error() const;
 
   [[nodiscard]] bool has_input_credit() const noexcept {
     return input_credit_ > 0;
@@ -130,14 +130,15 @@ public:
   }
 
   /// Counts an input that was sent to the connection.
-  void sent() noexcept {
-    ++inputs_;
+  void count_sent_input() noexcept {
+    ++sent_inputs_;
   }
 
   /// Returns the number of inputs that were sent but not taken by the body. All
   /// of them if the completion message is missing, 0 before the end.
   [[nodiscard]] std::uint64_t unread_inputs() const noexcept {
-    return over_ && inputs_ > taken_inputs_ ? inputs_ - taken_inputs_ : 0;
+    return ended_ && sent_inputs_ > taken_inputs_ ? sent_inputs_ - taken_inputs_
+                                                  : 0;
   }
 
   /// Records the half-close.
@@ -149,32 +150,32 @@ public:
   /// Records the cancel.
   /// @returns false if there is nothing left to cancel.
   bool cancel() noexcept {
-    return !over_ && !std::exchange(cancelled_, true);
+    return !ended_ && !std::exchange(cancelled_, true);
   }
 
 private:
   using event = std::variant<chunk_batch, turn_end>;
 
   /// Counts chunks or ends of turns that have arrived.
-  void spent(std::uint32_t count) noexcept;
+  void count_arrived(std::uint32_t count) noexcept;
 
   /// Returns whether `count` more chunks can be kept. At most a window and 16
   /// chunks are unread at a time, where an end of a turn counts as a chunk.
   [[nodiscard]] bool has_room_for(std::uint32_t count) const noexcept;
 
-  [[nodiscard]] caf::error overrun() const;
+  [[nodiscard]] caf::error overrun_error() const;
 
   std::uint32_t window_;
-  std::int32_t granted_ = 0;   // rendezvous: chunks it may still send;
-                               // negative if it has sent more
-  std::uint32_t held_ = 0;     // arrived and not read
-  std::uint32_t consumed_ = 0; // processed; credit not yet granted
+  std::int32_t granted_credit_ = 0; // rendezvous: chunks it may still send;
+                                    // negative if it has sent more
+  std::uint32_t unread_count_ = 0;  // arrived and not read
+  std::uint32_t consumed_ = 0;      // processed; credit not yet granted
   std::uint32_t input_credit_ = 0;
   bool closed_ = false;
   bool cancelled_ = false;
-  bool over_ = false;
+  bool ended_ = false;
   std::uint64_t next_chunk_ = 0;
-  std::uint64_t inputs_ = 0;
+  std::uint64_t sent_inputs_ = 0;
   std::uint64_t taken_inputs_ = 0; // from the completion message
   std::deque<event> unread_;
   payload output_;
@@ -208,7 +209,7 @@ concept has_state = requires {
 /// Returns the state that came to a client with an error; empty without one.
 /// @errors throws `invalid_argument` if it is of another shape.
 template <has_state Out>
-std::optional<typename state_of<Out>::type> state_in(payload x) {
+std::optional<typename state_of<Out>::type> take_state(payload x) {
   if (!x)
     return std::nullopt;
   return std::move(x).template take<typename state_of<Out>::type>();

@@ -13,7 +13,8 @@ namespace tertulia::detail {
 /// A wait of a body for a message of its nested connection.
 class nested_wait : public wait {
 public:
-  explicit nested_wait(class nested_connection& of) noexcept : of_(&of) {}
+  explicit nested_wait(class nested_connection& connection) noexcept
+    : connection_(&connection) {}
 
   nested_wait(nested_wait&&) noexcept = default;
 
@@ -21,7 +22,7 @@ public:
 
   template <scoped_promise Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
-    return begin(waiting) && !settled() && enter();
+    return begin(waiting) && !is_ready() && start_waiting();
   }
 
   void abort(const caf::error& reason) override;
@@ -30,17 +31,17 @@ public:
   /// each message of the connection. If it returns true, it may have reserved
   /// the awaited item, but the wait may still be cancelled before its coroutine
   /// runs.
-  virtual bool settled() = 0;
+  virtual bool is_ready() = 0;
 
 protected:
-  [[nodiscard]] nested_connection& of() const noexcept {
-    return *of_;
+  [[nodiscard]] nested_connection& connection() const noexcept {
+    return *connection_;
   }
 
 private:
-  bool enter();
+  bool start_waiting();
 
-  nested_connection* of_;
+  nested_connection* connection_;
 };
 
 /// A connection whose client is a body. The connection actor of that body is
@@ -50,11 +51,11 @@ private:
 /// @lifetime lives in the body; its destructor cancels an unfinished action.
 class nested_connection {
 public:
-  /// @param what the action if it belongs to this process: inputs are then
+  /// @param action the action if it belongs to this process: inputs are then
   ///             checked before they are sent.
-  nested_connection(host& owner, connection_actor peer, const opened& first,
-                    std::uint32_t chunk_window,
-                    std::shared_ptr<const action> what = nullptr);
+  nested_connection(host& owner, connection_actor peer,
+                    const open_result& first, std::uint32_t chunk_window,
+                    std::shared_ptr<const action> action = nullptr);
 
   nested_connection(const nested_connection&) = delete;
   nested_connection& operator=(const nested_connection&) = delete;
@@ -76,15 +77,15 @@ public:
     notify();
   }
 
-  void lost(caf::error reason) {
-    end.lost(std::move(reason));
+  void on_lost(caf::error reason) {
+    end.on_lost(std::move(reason));
     notify();
   }
 
   /// Prepares an input for `send`.
   /// @errors throws `invalid_argument` if the action does not accept it, or if
   ///         it cannot be encoded for the node of the connection.
-  [[nodiscard]] payload pack(payload value) const;
+  [[nodiscard]] payload prepare(payload value) const;
 
   /// Sends an input together with all credit that can be granted.
   /// @pre a credit was spent for it.
@@ -100,21 +101,21 @@ public:
   /// Sends credit for chunks if some is due.
   void grant(bool waiting);
 
-  void watch(nested_wait& x) {
-    watchers_.push_back(&x);
+  void add_wait(nested_wait& x) {
+    waits_.push_back(&x);
   }
 
   /// Makes a wait the reader of the chunks, until it is forgotten.
   /// @returns false if another wait is the reader.
-  bool read_by(const nested_wait& x) noexcept {
+  bool set_reader(const nested_wait& x) noexcept {
     if (reader_ != nullptr && reader_ != &x)
       return false;
     reader_ = &x;
     return true;
   }
 
-  void forget(const nested_wait& x) noexcept {
-    std::erase(watchers_, &x);
+  void remove_wait(const nested_wait& x) noexcept {
+    std::erase(waits_, &x);
     if (reader_ == &x)
       reader_ = nullptr;
   }
@@ -126,8 +127,8 @@ private:
 
   host& owner_;
   connection_actor peer_;
-  std::shared_ptr<const action> what_;
-  std::vector<nested_wait*> watchers_;
+  std::shared_ptr<const action> action_;
+  std::vector<nested_wait*> waits_;
   const nested_wait* reader_ = nullptr;
 };
 

@@ -13,10 +13,10 @@
 namespace tertulia::detail {
 
 /// Opens a connection whose client is the body.
-/// @param what the action if it belongs to this process.
+/// @param action the action if it belongs to this process.
 /// @errors those of the front desk and of the connection; `deadline_exceeded`.
 task<std::unique_ptr<nested_connection>>
-open_nested(context ctx, front_desk_actor desk, open what_to,
-            caf::timespan within, std::shared_ptr<const action> what);
+open_nested(context ctx, front_desk_actor desk, open_request request,
+            caf::timespan within, std::shared_ptr<const action> action);
 
 } // namespace tertulia::detail

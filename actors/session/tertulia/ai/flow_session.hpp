@@ -17,7 +17,8 @@ namespace tertulia::ai {
 /// ```
 /// task<> chat(context ctx, flow_session<settings> sess,
 ///             flow_responder<status> out) {
-///   co_await sess.run(ctx, [&](context turn, const conversation_input& said)
+///   co_await sess.run_turns(ctx, [&](context turn, const conversation_input&
+///   said)
 ///                     -> task<> { … });
 /// }
 /// ```
@@ -26,9 +27,9 @@ namespace tertulia::ai {
 /// @lifetime a light handle; valid while the body runs.
 /// @design   docs/sessions.md#sessions; docs/genkit.md 004 §1.4, §6.2.
 template <class Custom>
-class flow_session : public session<Custom> {
+class flow_session : public chat_session<Custom> {
 public:
-  using session<Custom>::session;
+  using chat_session<Custom>::chat_session;
 
   /// Runs the turns until the client has closed its input. For each input it
   /// opens a span `sessionFlow/turn/N`, adds the input's messages to the
@@ -40,7 +41,7 @@ public:
   /// @errors those of the turn function and of the end of a turn, see
   ///         `responder::end_turn`. The loop then ends without ending the turn.
   template <class Turn>
-  [[nodiscard]] task<> run(context ctx, Turn&& turn) const {
+  [[nodiscard]] task<> run_turns(context ctx, Turn&& turn) const {
     detail::check_awaited_arguments<Turn>();
     return loop<std::decay_t<Turn>>(*this, ctx, std::forward<Turn>(turn));
   }
@@ -48,13 +49,13 @@ public:
 private:
   /// Records an input on a span. Tracing must not change the outcome: an input
   /// without JSON is an error where its JSON is needed, not here.
-  static void note_input(span& to, const conversation_input& said) {
+  static void note_input(span& to, const conversation_input& input) {
     if (to.context() == nullptr)
       return;
     try {
-      to.set_attribute("genkit:input", to_json_text(said));
-    } catch (const status_error& why) {
-      to.add_event("input without JSON", {{"why", why.message()}});
+      to.set_attribute("genkit:input", to_json_text(input));
+    } catch (const status_error& failure) {
+      to.add_event("input without JSON", {{"why", failure.message()}});
     }
   }
 
@@ -62,16 +63,16 @@ private:
   static task<> loop(flow_session self, context ctx, Turn turn) {
     const auto in = detail::access::make<input<conversation_input>>(
       detail::access::owner(ctx));
-    while (auto said = co_await in.next()) {
-      auto one = [&](context here) -> task<> {
-        note_input(here.trace(), *said);
+    while (auto input = co_await in.next()) {
+      auto one = [&](context inner) -> task<> {
+        note_input(inner.trace(), *input);
         // No need to wait: later requests of the turn to the session arrive
         // after this message, and the end of a session ends its connection.
-        detail::tell_session(detail::access::owner(here),
-                             session_edit{session_verb::add_messages,
-                                          payload::of(said->messages)});
-        co_await turn(here, std::as_const(*said));
-        co_await detail::end_conversation_turn(here);
+        detail::send_to_session(detail::access::owner(inner),
+                                session_edit{session_verb::add_messages,
+                                             payload::of(input->messages)});
+        co_await turn(inner, std::as_const(*input));
+        co_await detail::end_conversation_turn(inner);
       };
       std::string name;
       if (detail::access::owner(ctx)
@@ -80,7 +81,7 @@ private:
         const auto index = co_await self.turn_index();
         name = "sessionFlow/turn/" + std::to_string(index);
       }
-      co_await ctx.run(std::move(name), one);
+      co_await ctx.run_step(std::move(name), one);
     }
   }
 };

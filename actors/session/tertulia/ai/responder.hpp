@@ -41,18 +41,20 @@ public:
   /// Sends a piece of a model's answer.
   [[nodiscard]] auto send_chunk(model_response_chunk chunk) const {
     // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
-    return made([chunk = std::move(chunk)](stream_chunk<Status>& x) mutable {
-      x.chunk.emplace(std::move(chunk));
-    });
+    return send_built(
+      [chunk = std::move(chunk)](stream_chunk<Status>& x) mutable {
+        x.chunk.emplace(std::move(chunk));
+      });
   }
 
   /// Sends a text piece of a model's answer.
   [[nodiscard]] auto send_text(std::string text) const {
-    return made([text = std::move(text)](stream_chunk<Status>& x) mutable {
-      // A default part is a text, so nothing is moved twice.
-      auto& made = x.chunk.emplace().content.emplace_back();
-      std::get<text_part>(made.value).text = std::move(text);
-    });
+    return send_built(
+      [text = std::move(text)](stream_chunk<Status>& x) mutable {
+        // A default part is a text, so nothing is moved twice.
+        auto& built = x.chunk.emplace().content.emplace_back();
+        std::get<text_part>(built.value).text = std::move(text);
+      });
   }
 
   /// Sends the status of the work. Takes a status or the arguments to build
@@ -61,8 +63,8 @@ public:
   requires detail::buildable_from<Status, Ts...>
   [[nodiscard]] auto send_status(Ts&&... xs) const {
     detail::check_awaited_arguments<Ts...>();
-    return made([status = detail::build<Status>(std::forward<Ts>(xs)...)](
-                  stream_chunk<Status>& x) mutable {
+    return send_built([status = detail::build<Status>(std::forward<Ts>(xs)...)](
+                        stream_chunk<Status>& x) mutable {
       x.status.emplace(std::move(status));
     });
   }
@@ -107,8 +109,8 @@ private:
   explicit flow_responder(context ctx) noexcept : ctx_(ctx) {}
 
   template <class Fill>
-  [[nodiscard]] auto made(Fill fill) const {
-    return detail::send_made<stream_chunk<Status>, Fill>{
+  [[nodiscard]] auto send_built(Fill fill) const {
+    return detail::send_built<stream_chunk<Status>, Fill>{
       detail::access::owner(ctx_), std::move(fill)};
   }
 

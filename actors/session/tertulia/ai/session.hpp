@@ -26,7 +26,7 @@ namespace tertulia::ai {
 /// @lifetime a light handle; valid while the body runs.
 /// @design   docs/sessions.md#sessions; docs/genkit.md 003 §1.4, 004 §1.4.
 template <class Custom>
-class session {
+class chat_session {
 public:
   using custom_type = Custom;
 
@@ -163,7 +163,7 @@ public:
   /// itself.
   [[nodiscard]] conversation_init<Custom> init() const {
     if (const auto* given
-        = owner_->given_init().template get_if<conversation_init<Custom>>())
+        = owner_->client_init().template get_if<conversation_init<Custom>>())
       return *given;
     return {};
   }
@@ -178,10 +178,10 @@ private:
 
   /// Returns the type name of sessions with this state.
   static const std::string& type() {
-    return detail::session_type_name<session, Custom>();
+    return detail::session_type_name<chat_session, Custom>();
   }
 
-  explicit session(detail::host& owner) noexcept : owner_(&owner) {}
+  explicit chat_session(detail::host& owner) noexcept : owner_(&owner) {}
 
   detail::host* owner_;
 };

@@ -20,16 +20,16 @@ namespace tertulia::detail {
 ///              takes over. Null for a session without a store: its id is new,
 ///              so no other client can know it, and it needs neither a lease
 ///              nor `open_atom`.
-session_actor spawn_session(caf::local_actor& parent,
-                            std::shared_ptr<environment> env,
-                            std::shared_ptr<const conversation_action> what,
-                            session_opening opening, lease_holder owner);
+session_actor
+spawn_session(caf::local_actor& parent, std::shared_ptr<environment> env,
+              std::shared_ptr<const conversation_action> conversation,
+              session_start start_request, lease_holder owner);
 
 /// Spawns the responder of a connection. It forwards the messages of the
 /// connection to the client, with the connection as their sender.
 responder_actor
 spawn_responder(caf::local_actor& parent,
-                const std::shared_ptr<const conversation_action>& what,
+                const std::shared_ptr<const conversation_action>& conversation,
                 caf::strong_actor_ptr connection, chunk_sink client,
                 session_actor session);
 

@@ -44,8 +44,8 @@ private:
 
 /// Returns the longest wait for a reply of a session: that of its conversation
 /// for the store, otherwise 30 seconds.
-inline caf::timespan session_wait(const host& of) {
-  const auto* own = of.what()->conversation();
+inline caf::timespan session_wait(const host& owner) {
+  const auto* own = owner.hosted_action()->conversation();
   return own != nullptr ? own->policy.store_within
                         : caf::timespan{std::chrono::seconds{30}};
 }
@@ -53,19 +53,19 @@ inline caf::timespan session_wait(const host& of) {
 /// Sends a message to the session without waiting for its reply. Later messages
 /// of the body arrive after it.
 template <class T>
-void tell_session(const host& of, T x) {
-  const auto& session = of.link().session;
-  session->eq_impl(caf::make_message_id(), nullptr, of.self()->context(),
+void send_to_session(const host& owner, T x) {
+  const auto& session = owner.link().session;
+  session->eq_impl(caf::make_message_id(), nullptr, owner.self()->context(),
                    std::move(x));
 }
 
 /// Requests the current view of the session.
 /// @param fn maps the `session_view` to the value that the body gets.
 template <class Fn>
-[[nodiscard]] auto ask_session(const host& of, Fn fn) {
+[[nodiscard]] auto ask_session(const host& owner, Fn fn) {
   using wait_type = reply_wait<session_view, session_actor, caf::get_atom>;
   return mapped_wait<wait_type, Fn>{
-    wait_type{of.link().session, session_wait(of), caf::get_atom_v},
+    wait_type{owner.link().session, session_wait(owner), caf::get_atom_v},
     std::move(fn)};
 }
 
@@ -73,21 +73,22 @@ template <class Fn>
 /// encoded here, where an error can still be reported.
 /// @errors throws `invalid_argument` for a value without JSON, if it is
 ///         encoded.
-inline session_edit make_edit(const host& of, session_verb what, payload value,
-                              std::uint64_t only_if = 0) {
-  if (of.link().session.node() != of.self()->node())
+inline session_edit make_edit(const host& owner, session_verb verb,
+                              payload value,
+                              std::uint64_t expected_version = 0) {
+  if (owner.link().session.node() != owner.self()->node())
     value = value.sealed();
-  return {what, std::move(value), only_if};
+  return {verb, std::move(value), expected_version};
 }
 
 /// Changes the session; yields nothing.
-[[nodiscard]] inline auto edit_session(const host& of, session_verb what,
+[[nodiscard]] inline auto edit_session(const host& owner, session_verb verb,
                                        payload value) {
   using wait_type = reply_wait<std::uint64_t, session_actor, session_edit>;
   constexpr auto no_version = [](std::uint64_t) {};
   return mapped_wait<wait_type, decltype(no_version)>{
-    wait_type{of.link().session, session_wait(of),
-              make_edit(of, what, std::move(value))},
+    wait_type{owner.link().session, session_wait(owner),
+              make_edit(owner, verb, std::move(value))},
     no_version};
 }
 
@@ -95,22 +96,22 @@ inline session_edit make_edit(const host& of, session_verb what, payload value,
 /// change came first.
 /// @param fn takes a `T&` to change, or a `T` and returns the new one.
 template <class T, class Fn>
-[[nodiscard]] task<> patch_session(host& of, Fn fn) {
+[[nodiscard]] task<> patch_session(host& owner, Fn fn) {
   using get = reply_wait<session_view, session_actor, caf::get_atom>;
   using set = reply_wait<std::uint64_t, session_actor, session_edit>;
-  const auto within = session_wait(of);
+  const auto within = session_wait(owner);
   std::uint64_t tried = 0;
   for (;;) {
-    auto now = co_await get{of.link().session, within, caf::get_atom_v};
+    auto now = co_await get{owner.link().session, within, caf::get_atom_v};
     auto old = now.content.custom();
     auto value = std::move(old).template take<T>();
     if constexpr (std::is_void_v<std::invoke_result_t<Fn&, T&>>)
       fn(value);
     else
       value = fn(std::move(value));
-    auto change = make_edit(of, session_verb::set_custom,
+    auto change = make_edit(owner, session_verb::set_custom,
                             payload::of(std::move(value)), now.version);
-    set pending{of.link().session, within, std::move(change)};
+    set pending{owner.link().session, within, std::move(change)};
     const auto done = co_await as_expected(std::move(pending));
     if (done)
       co_return;
@@ -130,7 +131,7 @@ task<snapshot_id> take_snapshot(context ctx, snapshot_event event);
 task<snapshot_id> end_conversation_turn(context ctx);
 
 /// Result of an invocation.
-struct conclusion {
+struct invocation_result {
   session_summary summary;
   /// The snapshot that has the last state; empty if there is none.
   snapshot_id snapshot;
@@ -138,7 +139,7 @@ struct conclusion {
 
 /// Makes the snapshot at the end of an invocation, then requests the summary of
 /// the session.
-task<conclusion> conclude_session(context ctx);
+task<invocation_result> finish_invocation(context ctx);
 
 /// Returns a name of a type that is the same in all processes of one build.
 template <class T>

@@ -138,9 +138,10 @@ template <class Custom>
 struct agent_snapshot {
   agent_snapshot() = default;
 
-  agent_snapshot(const snapshot_record& of, const tertulia::state& content)
-    : snapshot_id(of.id), session_id(of.session), parent_id(of.parent_id),
-      created_at(of.created_at), turn_index(of.turn_index), event(of.event),
+  agent_snapshot(const snapshot_record& record, const tertulia::state& content)
+    : snapshot_id(record.id), session_id(record.session),
+      parent_id(record.parent_id), created_at(record.created_at),
+      turn_index(record.turn_index), event(record.event),
       state(from_state<Custom>(content)) {}
 
   tertulia::snapshot_id snapshot_id;
@@ -174,10 +175,11 @@ template <class Custom>
 struct session_flow_snapshot {
   session_flow_snapshot() = default;
 
-  session_flow_snapshot(const snapshot_record& of,
+  session_flow_snapshot(const snapshot_record& record,
                         const tertulia::state& content)
-    : snapshot_id(of.id), parent_id(of.parent_id), created_at(of.created_at),
-      turn_index(of.turn_index), state(from_state<Custom>(content)) {}
+    : snapshot_id(record.id), parent_id(record.parent_id),
+      created_at(record.created_at), turn_index(record.turn_index),
+      state(from_state<Custom>(content)) {}
 
   tertulia::snapshot_id snapshot_id;
   tertulia::snapshot_id parent_id;

@@ -154,8 +154,8 @@ namespace tertulia {
 template <>
 struct json_codec<ai::artifact_list> {
   static void write(std::string& out, const ai::artifact_list& x,
-                    const json_path& at);
-  static ai::artifact_list read(const json& from, const json_path& at);
+                    const json_path& path);
+  static ai::artifact_list read(const json& from, const json_path& path);
   static json schema();
 };
 

@@ -16,7 +16,7 @@
 // answer.
 //
 //   for (const auto& question : ai::interrupts_in(message.content))
-//     talk.send_messages({ai::approval(question, true)});
+//     talk.send_messages({ai::approval(question)});
 //
 // Design: docs/tools.md#tools.
 
@@ -43,11 +43,17 @@ inline constexpr auto resumed_key = "resumed";
 [[nodiscard]] message answer_to(const part& interrupt, json output);
 
 /// Returns the message that runs a tool again after it asked; its
-/// `tool_context::interrupt` then yields `answer`.
+/// `tool_context::interrupt` then yields `reply`.
 /// @param interrupt a result of `interrupts_in`.
 /// @errors `invalid_argument` for a part that is not a tool request.
 /// @threads from any thread.
-[[nodiscard]] message approval(const part& interrupt, json answer);
+[[nodiscard]] message reply_to(const part& interrupt, json reply);
+
+/// Returns `reply_to` with true.
+[[nodiscard]] message approval(const part& interrupt);
+
+/// Returns `reply_to` with false.
+[[nodiscard]] message refusal(const part& interrupt);
 
 // -- as an error --------------------------------------------------------------
 

@@ -246,8 +246,8 @@ namespace tertulia {
 template <>
 struct json_codec<ai::message_log> {
   static void write(std::string& out, const ai::message_log& x,
-                    const json_path& at);
-  static ai::message_log read(const json& from, const json_path& at);
+                    const json_path& path);
+  static ai::message_log read(const json& from, const json_path& path);
   static json schema();
 };
 

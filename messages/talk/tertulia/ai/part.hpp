@@ -258,8 +258,8 @@ inline constexpr auto omitted_when_empty<ai::tool_response> = std::tuple{
 /// JSON of a part; see `ai::part`.
 template <>
 struct json_codec<ai::part> {
-  static void write(std::string& out, const ai::part& x, const json_path& at);
-  static ai::part read(const json& from, const json_path& at);
+  static void write(std::string& out, const ai::part& x, const json_path& path);
+  static ai::part read(const json& from, const json_path& path);
   static json schema();
 };
 

@@ -81,14 +81,15 @@ private:
   std::size_t depth_ = 0;
 };
 
-/// Refuses the value at `at`. For the codecs of users.
+/// Refuses the value at `path`. For the codecs of users.
 ///
 /// @param expected description of an accepted value: "a number".
 /// @param found    description of the value: "a string".
 /// @errors `invalid_argument`, always: the message is
 ///         `$.path: expected a number, found a string`, the details are
 ///         `{"expected":…,"path":…}`.
-[[noreturn]] void raise_mismatch(const json_path& at, std::string_view expected,
+[[noreturn]] void raise_mismatch(const json_path& path,
+                                 std::string_view expected,
                                  std::string_view found);
 
 namespace detail {
@@ -102,12 +103,12 @@ std::string in_words(const json& x);
 
 } // namespace detail
 
-/// Refuses `found` at `at`. The message names its kind, or shows a number.
+/// Refuses `found` at `path`. The message names its kind, or shows a number.
 /// @errors `invalid_argument`, always.
 template <std::same_as<json> Json> // otherwise strings would convert to it
-[[noreturn]] void raise_mismatch(const json_path& at, std::string_view expected,
-                                 const Json& found) {
-  raise_mismatch(at, expected, std::string_view{detail::in_words(found)});
+[[noreturn]] void raise_mismatch(const json_path& path,
+                                 std::string_view expected, const Json& found) {
+  raise_mismatch(path, expected, std::string_view{detail::in_words(found)});
 }
 
 } // namespace tertulia

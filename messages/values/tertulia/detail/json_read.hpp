@@ -43,52 +43,52 @@ void check_nesting(std::string_view text);
 /// @errors `invalid_argument` if `from` is not an integer in the range. A
 ///         number with a point or an exponent is accepted if it is integral and
 ///         at most 2^53 in magnitude, where each integer is exact.
-std::int64_t read_signed(const json& from, const json_path& at,
+std::int64_t read_signed(const json& from, const json_path& path,
                          std::int64_t lowest, std::int64_t highest);
 
-std::uint64_t read_unsigned(const json& from, const json_path& at,
+std::uint64_t read_unsigned(const json& from, const json_path& path,
                             std::uint64_t highest);
 
 /// Returns `x` rounded to a float, an infinity if it is out of range.
 float nearest_float(double x);
 
-double read_double(const json& from, const json_path& at);
+double read_double(const json& from, const json_path& path);
 
-float read_float(const json& from, const json_path& at);
+float read_float(const json& from, const json_path& path);
 
 /// Each returns `from` if it has the required type, and refuses it otherwise.
-const json& require_array(const json& from, const json_path& at);
-const json& require_array(const json& from, const json_path& at,
+const json& require_array(const json& from, const json_path& path);
+const json& require_array(const json& from, const json_path& path,
                           std::size_t size);
-const json& require_object(const json& from, const json_path& at);
-const std::string& require_string(const json& from, const json_path& at);
+const json& require_object(const json& from, const json_path& path);
+const std::string& require_string(const json& from, const json_path& path);
 
 /// Returns `text` in a form for error messages: quoted, escaped and cut.
 std::string in_quotes(std::string_view text);
 
 /// Refuses a name that is not an enumerator of `T`.
 template <described_enum T>
-[[noreturn]] void raise_no_name(const json_path& at, std::string_view found) {
+[[noreturn]] void raise_no_name(const json_path& path, std::string_view found) {
   std::string expected;
   for_each_enumerator<T>([&](auto d) {
     expected += expected.empty() ? "one of " : ", ";
     expected += wire_name<decltype(d)>::quoted;
   });
-  raise_mismatch(at, expected, in_quotes(found));
+  raise_mismatch(path, expected, in_quotes(found));
 }
 
 template <described_enum T>
-T read_enum(const json& from, const json_path& at) {
-  const auto& name = require_string(from, at);
+T read_enum(const json& from, const json_path& path) {
+  const auto& name = require_string(from, path);
   T result{};
   if (!find_enumerator(name, result))
-    raise_no_name<T>(at, name);
+    raise_no_name<T>(path, name);
   return result;
 }
 
 /// Refuses an object that has a member unknown to `T`.
 template <described_struct T>
-void check_members(const json& from, const json_path& at) {
+void check_members(const json& from, const json_path& path) {
   for (auto i = from.begin(); i != from.end(); ++i) {
     std::string expected;
     auto known = false;
@@ -99,36 +99,36 @@ void check_members(const json& from, const json_path& at) {
       known = known || i.key() == name::plain;
     });
     if (!known)
-      raise_mismatch({at, i.key()}, expected, in_quotes(i.key()));
+      raise_mismatch({path, i.key()}, expected, in_quotes(i.key()));
   }
 }
 
 template <described_struct T>
-T read_struct(const json& from, const json_path& at) {
-  require_object(from, at);
+T read_struct(const json& from, const json_path& path) {
+  require_object(from, path);
   T result{};
   std::size_t found = 0;
   for_each_member<T>([&](auto d) {
     using member = member_of<T, decltype(d)>;
     constexpr auto name = wire_name<decltype(d)>::plain;
     if (const auto i = from.find(name); i != from.end()) {
-      result.*d.pointer = read_value<member>(*i, {at, name});
+      result.*d.pointer = read_value<member>(*i, {path, name});
       ++found;
     }
   });
   if constexpr (refuses_unknown_members<T>)
     if (found < from.size())
-      check_members<T>(from, at);
+      check_members<T>(from, path);
   return result;
 }
 
 template <class Map>
-Map read_map(const json& from, const json_path& at) {
+Map read_map(const json& from, const json_path& path) {
   using key = typename Map::key_type;
-  require_object(from, at);
+  require_object(from, path);
   Map result;
   for (auto i = from.begin(); i != from.end(); ++i) {
-    const json_path here{at, i.key()};
+    const json_path here{path, i.key()};
     auto value = read_value<typename Map::mapped_type>(i.value(), here);
     if constexpr (described_enum<key>) {
       key k{};
@@ -143,33 +143,33 @@ Map read_map(const json& from, const json_path& at) {
 }
 
 template <class Tuple>
-Tuple read_tuple(const json& from, const json_path& at) {
+Tuple read_tuple(const json& from, const json_path& path) {
   constexpr auto size = std::tuple_size_v<Tuple>;
-  require_array(from, at, size);
+  require_array(from, path, size);
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) {
     return Tuple{
-      read_value<std::tuple_element_t<Is, Tuple>>(from[Is], {at, Is})...};
+      read_value<std::tuple_element_t<Is, Tuple>>(from[Is], {path, Is})...};
   }
   (std::make_index_sequence<size>{});
 }
 
 template <json_array Array>
-Array read_array(const json& from, const json_path& at) {
+Array read_array(const json& from, const json_path& path) {
   Array result{};
-  require_array(from, at, result.size());
+  require_array(from, path, result.size());
   for (std::size_t i = 0; i < result.size(); ++i)
-    result[i] = read_value<typename Array::value_type>(from[i], {at, i});
+    result[i] = read_value<typename Array::value_type>(from[i], {path, i});
   return result;
 }
 
 template <class List>
-List read_list(const json& from, const json_path& at) {
-  require_array(from, at);
+List read_list(const json& from, const json_path& path) {
+  require_array(from, path);
   List result;
   if constexpr (json_vector<List>)
     result.reserve(from.size());
   for (std::size_t i = 0; i < from.size(); ++i) {
-    auto x = read_value<typename List::value_type>(from[i], {at, i});
+    auto x = read_value<typename List::value_type>(from[i], {path, i});
     if constexpr (json_vector<List>)
       result.push_back(std::move(x));
     else
@@ -181,55 +181,56 @@ List read_list(const json& from, const json_path& at) {
 // -- values of any type -------------------------------------------------------
 
 template <class T>
-T read_value(const json& from, const json_path& at) {
+T read_value(const json& from, const json_path& path) {
   if constexpr (has_codec<T>) {
-    return json_codec<T>::read(from, at);
+    return json_codec<T>::read(from, path);
   } else if constexpr (std::same_as<T, bool>) {
     if (!from.is_boolean())
-      raise_mismatch(at, "a boolean", from);
+      raise_mismatch(path, "a boolean", from);
     return from.get_ref<const bool&>();
   } else if constexpr (json_integer<T> && std::is_signed_v<T>) {
     using limits = std::numeric_limits<T>;
-    return static_cast<T>(read_signed(from, at, limits::min(), limits::max()));
+    return static_cast<T>(
+      read_signed(from, path, limits::min(), limits::max()));
   } else if constexpr (json_integer<T>) {
     return static_cast<T>(
-      read_unsigned(from, at, std::numeric_limits<T>::max()));
+      read_unsigned(from, path, std::numeric_limits<T>::max()));
   } else if constexpr (std::same_as<T, double>) {
-    return read_double(from, at);
+    return read_double(from, path);
   } else if constexpr (std::same_as<T, float>) {
-    return read_float(from, at);
+    return read_float(from, path);
   } else if constexpr (std::same_as<T, std::string>) {
-    return require_string(from, at);
+    return require_string(from, path);
   } else if constexpr (described_enum<T>) {
-    return read_enum<T>(from, at);
+    return read_enum<T>(from, path);
   } else if constexpr (std::same_as<T, json>) {
     return from;
   } else if constexpr (std::same_as<T, std::monostate>) {
     if (!from.is_null())
-      raise_mismatch(at, "null", from);
+      raise_mismatch(path, "null", from);
     return {};
   } else if constexpr (described_struct<T>) {
-    return read_struct<T>(from, at);
+    return read_struct<T>(from, path);
   } else if constexpr (json_map<T>) {
-    return read_map<T>(from, at);
+    return read_map<T>(from, path);
   } else if constexpr (json_vector<T> || json_set<T>) {
-    return read_list<T>(from, at);
+    return read_list<T>(from, path);
   } else if constexpr (json_array<T>) {
-    return read_array<T>(from, at);
+    return read_array<T>(from, path);
   } else if constexpr (json_tuple<T>) {
-    return read_tuple<T>(from, at);
+    return read_tuple<T>(from, path);
   } else if constexpr (json_variant<T>) {
-    return variant_reader<T>{from, at}.read();
+    return variant_reader<T>{from, path}.read();
   } else { // std::optional or a smart pointer
     using value = pointee<T>;
     if (from.is_null())
       return {};
     if constexpr (json_optional<T>)
-      return T{std::in_place, read_value<value>(from, at)};
+      return T{std::in_place, read_value<value>(from, path)};
     else if constexpr (is_a<T, std::shared_ptr>)
-      return std::make_shared<value>(read_value<value>(from, at));
+      return std::make_shared<value>(read_value<value>(from, path));
     else
-      return std::make_unique<value>(read_value<value>(from, at));
+      return std::make_unique<value>(read_value<value>(from, path));
   }
 }
 

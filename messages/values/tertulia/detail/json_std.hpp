@@ -24,12 +24,12 @@ struct duration_unit {
 
 /// @errors `invalid_argument` for more than 2^64 seconds.
 void write_duration(std::string& out, std::int64_t count, duration_unit unit,
-                    const json_path& at);
+                    const json_path& path);
 
 /// @errors `invalid_argument` for text that is not a duration, and for a
 ///         duration that is not a multiple of the unit from `lowest` to
 ///         `highest`.
-std::int64_t read_duration(const json& from, const json_path& at,
+std::int64_t read_duration(const json& from, const json_path& path,
                            duration_unit unit, std::int64_t lowest,
                            std::int64_t highest);
 
@@ -55,14 +55,14 @@ requires detail::exact_duration<Rep, Period>
 struct json_codec<std::chrono::duration<Rep, Period>> {
   using type = std::chrono::duration<Rep, Period>;
 
-  static void write(std::string& out, type x, const json_path& at) {
-    detail::write_duration(out, x.count(), unit, at);
+  static void write(std::string& out, type x, const json_path& path) {
+    detail::write_duration(out, x.count(), unit, path);
   }
 
-  static type read(const json& from, const json_path& at) {
+  static type read(const json& from, const json_path& path) {
     using limits = std::numeric_limits<Rep>;
     return type{static_cast<Rep>(
-      detail::read_duration(from, at, unit, limits::min(), limits::max()))};
+      detail::read_duration(from, path, unit, limits::min(), limits::max()))};
   }
 
   static json schema() {
@@ -79,11 +79,11 @@ template <>
 struct json_codec<std::filesystem::path> {
   /// @errors `invalid_argument` for a path that is not UTF-8.
   static void write(std::string& out, const std::filesystem::path& x,
-                    const json_path& at);
+                    const json_path& position);
 
   /// @errors `invalid_argument` for text with a NUL, which would end the path
   ///         in system calls.
-  static std::filesystem::path read(const json& from, const json_path& at);
+  static std::filesystem::path read(const json& from, const json_path& path);
 
   static json schema();
 };

@@ -47,9 +47,9 @@ namespace tertulia::detail {
 
 template <class T>
 concept has_codec = requires(std::string& out, const T& x, const json& from,
-                             const json_path& at) {
-  json_codec<T>::write(out, x, at);
-  { json_codec<T>::read(from, at) } -> std::convertible_to<T>;
+                             const json_path& path) {
+  json_codec<T>::write(out, x, path);
+  { json_codec<T>::read(from, path) } -> std::convertible_to<T>;
   { json_codec<T>::schema() } -> std::convertible_to<json>;
 };
 

@@ -17,7 +17,7 @@
 namespace tertulia::detail {
 
 template <class T>
-T read_value(const json& from, const json_path& at); // <…/json_read.hpp>
+T read_value(const json& from, const json_path& path); // <…/json_read.hpp>
 
 /// Required match between a value and an alternative, without nested values.
 enum class fit {

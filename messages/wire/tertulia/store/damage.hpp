@@ -24,9 +24,9 @@ BOOST_DESCRIBE_ENUM(damage_kind, corrupt, missing)
 /// Report about data that a store has lost or that is corrupt.
 struct damage {
   damage() = default;
-  damage(damage_kind kind, session_ref where, std::uint64_t sequence,
+  damage(damage_kind kind, session_ref session, std::uint64_t sequence,
          state_id state, std::string what)
-    : kind(kind), where(std::move(where)), sequence(sequence),
+    : kind(kind), where(std::move(session)), sequence(sequence),
       state(std::move(state)), what(std::move(what)) {}
 
   damage_kind kind = damage_kind::corrupt;

@@ -70,8 +70,8 @@ struct snapshot_ref {
     : agent(std::move(agent)), session(std::move(session)), id(std::move(id)) {}
 
   /// Refers to one certain record.
-  snapshot_ref(session_ref of, std::uint64_t sequence)
-    : agent(std::move(of.agent)), session(std::move(of.id)),
+  snapshot_ref(session_ref session_key, std::uint64_t sequence)
+    : agent(std::move(session_key.agent)), session(std::move(session_key.id)),
       sequence(sequence) {}
 
   std::string agent;

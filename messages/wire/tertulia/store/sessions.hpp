@@ -22,29 +22,30 @@ namespace tertulia {
 inline constexpr std::size_t max_title_size = 256;
 
 /// Request for a session; `not_found` if it does not exist.
-struct get_session : memberwise {
-  get_session() = default;
-  explicit get_session(session_ref which,
-                       detail_level wanted = detail_level::state)
-    : which(std::move(which)), wanted(wanted) {}
+struct get_session_request : memberwise {
+  get_session_request() = default;
+  explicit get_session_request(session_ref session,
+                               detail_level wanted = detail_level::state)
+    : target(std::move(session)), wanted(wanted) {}
 
-  session_ref which;
+  session_ref target;
   detail_level wanted = detail_level::state;
 };
 
-BOOST_DESCRIBE_STRUCT(get_session, (), (which, wanted))
+BOOST_DESCRIBE_STRUCT(get_session_request, (), (target, wanted))
 
 /// Request to save the state that a session works on, apart from its snapshots.
 /// A session that does not exist is created. `aborted` if the session is in
 /// none of the positions that this change follows; nothing is changed then.
-struct save_session : memberwise {
-  save_session() = default;
-  save_session(session_ref which, state content, std::uint64_t next_turn,
-               std::vector<session_position> follows = {})
-    : which(std::move(which)), content(std::move(content)),
+struct save_session_request : memberwise {
+  save_session_request() = default;
+  save_session_request(session_ref session, state content,
+                       std::uint64_t next_turn,
+                       std::vector<session_position> follows = {})
+    : target(std::move(session)), content(std::move(content)),
       next_turn(next_turn), follows(std::move(follows)) {}
 
-  session_ref which;
+  session_ref target;
   state content;
   std::uint64_t next_turn = 0;
   /// Positions that the change may replace; empty for any position. More than
@@ -53,7 +54,8 @@ struct save_session : memberwise {
   std::vector<session_position> follows;
 };
 
-BOOST_DESCRIBE_STRUCT(save_session, (), (which, content, next_turn, follows))
+BOOST_DESCRIBE_STRUCT(save_session_request, (),
+                      (target, content, next_turn, follows))
 
 /// Order of a list of sessions.
 enum class session_order : std::uint8_t {
@@ -63,8 +65,8 @@ enum class session_order : std::uint8_t {
 
 /// Request for a page of sessions. `invalid_argument` for a list by change that
 /// has no agent, or that is not at its first page.
-struct list_sessions : memberwise {
-  list_sessions() = default;
+struct list_sessions_request : memberwise {
+  list_sessions_request() = default;
 
   /// Key of the agent whose sessions are listed; empty for all agents.
   std::string agent;
@@ -79,24 +81,24 @@ struct list_sessions : memberwise {
   session_order order = session_order::by_name;
 };
 
-BOOST_DESCRIBE_STRUCT(list_sessions, (),
+BOOST_DESCRIBE_STRUCT(list_sessions_request, (),
                       (agent, label, updated_since, after, limit, order))
 
 /// Request to set, replace or remove the title of a session. This does not
 /// count as a change of the session: its time stays. `invalid_argument` for a
 /// title that is longer than `max_title_size` or not UTF-8, `not_found` if the
 /// session does not exist.
-struct title_session : memberwise {
-  title_session() = default;
-  title_session(session_ref which, std::string title)
-    : which(std::move(which)), title(std::move(title)) {}
+struct title_session_request : memberwise {
+  title_session_request() = default;
+  title_session_request(session_ref session, std::string title)
+    : target(std::move(session)), title(std::move(title)) {}
 
-  session_ref which;
+  session_ref target;
   /// Empty to remove the title.
   std::string title;
 };
 
-BOOST_DESCRIBE_STRUCT(title_session, (), (which, title))
+BOOST_DESCRIBE_STRUCT(title_session_request, (), (target, title))
 
 /// Request to copy a session, as a whole or up to one of its records. Copy and
 /// original are independent from then on: a change of one does not affect the
@@ -121,9 +123,10 @@ BOOST_DESCRIBE_STRUCT(title_session, (), (which, title))
 /// possible. A caller that copies to another agent asserts that this agent can
 /// read the states. A damaged state is copied as it is; reading it from the
 /// copy gives `data_loss`.
-struct copy_session : memberwise {
-  copy_session() = default;
-  copy_session(session_ref from, session_ref to, std::uint64_t up_to = 0)
+struct copy_session_request : memberwise {
+  copy_session_request() = default;
+  copy_session_request(session_ref from, session_ref to,
+                       std::uint64_t up_to = 0)
     : from(std::move(from)), to(std::move(to)), up_to(up_to) {}
 
   session_ref from;
@@ -132,7 +135,7 @@ struct copy_session : memberwise {
   std::uint64_t up_to = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(copy_session, (), (from, to, up_to))
+BOOST_DESCRIBE_STRUCT(copy_session_request, (), (from, to, up_to))
 
 /// Session as it is in a store.
 struct stored_session : memberwise {

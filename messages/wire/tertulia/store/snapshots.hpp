@@ -58,11 +58,11 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 /// `append_rule`, or if the session is in none of the positions that the
 /// snapshot follows. `resource_exhausted` for more than `max_labels` labels, or
 /// if the session has no number left for another record.
-struct save_snapshot : memberwise {
-  save_snapshot() = default;
-  save_snapshot(snapshot_record record, state content, append_rule where,
-                std::vector<session_position> follows = {})
-    : record(std::move(record)), content(std::move(content)), where(where),
+struct save_snapshot_request : memberwise {
+  save_snapshot_request() = default;
+  save_snapshot_request(snapshot_record record, state content, append_rule rule,
+                        std::vector<session_position> follows = {})
+    : record(std::move(record)), content(std::move(content)), where(rule),
       follows(std::move(follows)) {}
 
   /// The store sets the type from the content, and parent_id from the parent.
@@ -71,46 +71,49 @@ struct save_snapshot : memberwise {
   snapshot_record record;
   state content;
   append_rule where = append_rule::anywhere;
-  /// As in `save_session`.
+  /// As in `save_session_request`.
   std::vector<session_position> follows;
 };
 
-BOOST_DESCRIBE_STRUCT(save_snapshot, (), (record, content, where, follows))
+BOOST_DESCRIBE_STRUCT(save_snapshot_request, (),
+                      (record, content, where, follows))
 
 /// Request for a snapshot. `data_loss` if its record or its state is damaged;
 /// the message differs if it is missing.
-struct get_snapshot : memberwise {
-  get_snapshot() = default;
-  explicit get_snapshot(snapshot_ref which,
-                        detail_level wanted = detail_level::state)
-    : which(std::move(which)), wanted(wanted) {}
+struct get_snapshot_request : memberwise {
+  get_snapshot_request() = default;
+  explicit get_snapshot_request(snapshot_ref snapshot,
+                                detail_level wanted = detail_level::state)
+    : target(std::move(snapshot)), wanted(wanted) {}
 
-  snapshot_ref which;
+  snapshot_ref target;
   detail_level wanted = detail_level::state;
 };
 
-BOOST_DESCRIBE_STRUCT(get_snapshot, (), (which, wanted))
+BOOST_DESCRIBE_STRUCT(get_snapshot_request, (), (target, wanted))
 
 /// Request to make a snapshot the head of its session. Records after it become
 /// orphans; an orphaned snapshot becomes active again. The session then works
 /// on the state of the snapshot and continues with the turn that follows it. If
 /// the state is damaged, the head does not move. Genkit's
 /// `InvalidateSnapshotsAfter`.
-struct restore_snapshot : memberwise {
-  restore_snapshot() = default;
-  explicit restore_snapshot(snapshot_ref which) : which(std::move(which)) {}
+struct restore_snapshot_request : memberwise {
+  restore_snapshot_request() = default;
+  explicit restore_snapshot_request(snapshot_ref snapshot)
+    : target(std::move(snapshot)) {}
 
-  snapshot_ref which;
+  snapshot_ref target;
 };
 
-BOOST_DESCRIBE_STRUCT(restore_snapshot, (), (which))
+BOOST_DESCRIBE_STRUCT(restore_snapshot_request, (), (target))
 
 /// Request for a page of the snapshots of a session, oldest first. The list is
 /// empty if the session does not exist. A damaged record is left out and
 /// reported; so is a record with a damaged state, if states are requested.
-struct list_snapshots : memberwise {
-  list_snapshots() = default;
-  explicit list_snapshots(session_ref of) : of(std::move(of)) {}
+struct list_snapshots_request : memberwise {
+  list_snapshots_request() = default;
+  explicit list_snapshots_request(session_ref session)
+    : of(std::move(session)) {}
 
   session_ref of;
   /// True if orphaned records are to be included.
@@ -122,39 +125,40 @@ struct list_snapshots : memberwise {
   std::uint32_t limit = 100;
 };
 
-BOOST_DESCRIBE_STRUCT(list_snapshots, (),
+BOOST_DESCRIBE_STRUCT(list_snapshots_request, (),
                       (of, with_orphans, wanted, after, limit))
 
 /// Request to change the labels of a snapshot. Labels are first removed, then
 /// added. `invalid_argument` for a label that is empty or longer than
 /// `max_label_size`, `resource_exhausted` beyond `max_labels`.
-struct label_snapshot : memberwise {
-  label_snapshot() = default;
-  explicit label_snapshot(snapshot_ref which) : which(std::move(which)) {}
+struct label_snapshot_request : memberwise {
+  label_snapshot_request() = default;
+  explicit label_snapshot_request(snapshot_ref snapshot)
+    : target(std::move(snapshot)) {}
 
-  snapshot_ref which;
+  snapshot_ref target;
   /// Labels that the snapshot already has are not an error.
   std::vector<std::string> add;
   /// Labels that the snapshot does not have are not an error.
   std::vector<std::string> remove;
 };
 
-BOOST_DESCRIBE_STRUCT(label_snapshot, (), (which, add, remove))
+BOOST_DESCRIBE_STRUCT(label_snapshot_request, (), (target, add, remove))
 
 /// Request to set or replace the note on a snapshot. A note alone does not
 /// protect a snapshot from pruning. `invalid_argument` for a note that is
 /// longer than `max_note_size` or not UTF-8.
-struct annotate_snapshot : memberwise {
-  annotate_snapshot() = default;
-  annotate_snapshot(snapshot_ref which, std::string note)
-    : which(std::move(which)), note(std::move(note)) {}
+struct annotate_snapshot_request : memberwise {
+  annotate_snapshot_request() = default;
+  annotate_snapshot_request(snapshot_ref snapshot, std::string note)
+    : target(std::move(snapshot)), note(std::move(note)) {}
 
-  snapshot_ref which;
+  snapshot_ref target;
   /// Empty to remove the note.
   std::string note;
 };
 
-BOOST_DESCRIBE_STRUCT(annotate_snapshot, (), (which, note))
+BOOST_DESCRIBE_STRUCT(annotate_snapshot_request, (), (target, note))
 
 /// Snapshot as it is in a store.
 struct stored_snapshot : memberwise {
@@ -174,10 +178,10 @@ struct stored_snapshot : memberwise {
 
 BOOST_DESCRIBE_STRUCT(stored_snapshot, (), (record, content))
 
-/// Result of `save_snapshot`.
-struct saved_snapshot : memberwise {
-  saved_snapshot() = default;
-  saved_snapshot(snapshot_record record, bool created)
+/// Result of `save_snapshot_request`.
+struct save_result : memberwise {
+  save_result() = default;
+  save_result(snapshot_record record, bool created)
     : record(std::move(record)), created(created) {}
 
   /// The new record, or the parent if the parent already has this state.
@@ -185,7 +189,7 @@ struct saved_snapshot : memberwise {
   bool created = false;
 };
 
-BOOST_DESCRIBE_STRUCT(saved_snapshot, (), (record, created))
+BOOST_DESCRIBE_STRUCT(save_result, (), (record, created))
 
 /// One page of snapshots.
 struct snapshot_page : memberwise {

@@ -17,14 +17,15 @@ namespace tertulia {
 
 /// Request to erase a session with all its records, and the data that no other
 /// session shares; `not_found` if it does not exist.
-struct delete_session : memberwise {
-  delete_session() = default;
-  explicit delete_session(session_ref which) : which(std::move(which)) {}
+struct delete_session_request : memberwise {
+  delete_session_request() = default;
+  explicit delete_session_request(session_ref session)
+    : target(std::move(session)) {}
 
-  session_ref which;
+  session_ref target;
 };
 
-BOOST_DESCRIBE_STRUCT(delete_session, (), (which))
+BOOST_DESCRIBE_STRUCT(delete_session_request, (), (target))
 
 /// Request to drop records that are unlikely to be needed. Heads and labelled
 /// records stay. The children of a dropped record are attached to its nearest
@@ -36,8 +37,8 @@ BOOST_DESCRIBE_STRUCT(delete_session, (), (which))
 ///
 /// Each session is pruned completely or not at all. If an error other than
 /// damage occurs, such as a full disk, other sessions may already be pruned.
-struct prune_snapshots : memberwise {
-  prune_snapshots() = default;
+struct prune_snapshots_request : memberwise {
+  prune_snapshots_request() = default;
 
   /// Key of the agent whose sessions are pruned; empty for all agents.
   std::string agent;
@@ -49,14 +50,14 @@ struct prune_snapshots : memberwise {
   std::uint64_t keep_newest = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(prune_snapshots, (),
+BOOST_DESCRIBE_STRUCT(prune_snapshots_request, (),
                       (agent, session, created_before, keep_newest))
 
-/// Result of `delete_session` and `prune_snapshots`.
-struct erased : memberwise {
-  erased() = default;
-  erased(std::uint64_t records, std::uint64_t states,
-         std::vector<damage> damages = {})
+/// Result of `delete_session_request` and `prune_snapshots_request`.
+struct erase_result : memberwise {
+  erase_result() = default;
+  erase_result(std::uint64_t records, std::uint64_t states,
+               std::vector<damage> damages = {})
     : records(records), states(states), damages(std::move(damages)) {}
 
   std::uint64_t records = 0;
@@ -67,23 +68,23 @@ struct erased : memberwise {
   std::vector<damage> damages;
 };
 
-BOOST_DESCRIBE_STRUCT(erased, (), (records, states, damages))
+BOOST_DESCRIBE_STRUCT(erase_result, (), (records, states, damages))
 
 /// Request to return the space of erased data to the disk. The remaining data
 /// does not change. A store in a file rewrites the file, which temporarily
 /// needs space for a second one, and serves no other request until that is
 /// done; `resource_exhausted` without the space. A store without a file does
 /// nothing.
-struct vacuum_store : memberwise {
-  vacuum_store() noexcept {}
+struct vacuum_store_request : memberwise {
+  vacuum_store_request() noexcept {}
 };
 
-BOOST_DESCRIBE_STRUCT(vacuum_store, (), ())
+BOOST_DESCRIBE_STRUCT(vacuum_store_request, (), ())
 
-/// Result of `vacuum_store`.
-struct vacuumed : memberwise {
-  vacuumed() = default;
-  vacuumed(std::uint64_t bytes_before, std::uint64_t bytes_after)
+/// Result of `vacuum_store_request`.
+struct vacuum_result : memberwise {
+  vacuum_result() = default;
+  vacuum_result(std::uint64_t bytes_before, std::uint64_t bytes_after)
     : bytes_before(bytes_before), bytes_after(bytes_after) {}
 
   /// Size of the file in bytes, before and after; 0 without a file.
@@ -91,6 +92,6 @@ struct vacuumed : memberwise {
   std::uint64_t bytes_after = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(vacuumed, (), (bytes_before, bytes_after))
+BOOST_DESCRIBE_STRUCT(vacuum_result, (), (bytes_before, bytes_after))
 
 } // namespace tertulia

@@ -18,9 +18,9 @@ namespace tertulia {
 /// damage: whether every state exists and has the hash that is its id, and
 /// whether everything exists that sessions and records refer to.
 ///
-/// Sessions are verified in the order of `list_sessions`: first the session
-/// with the state that it works on, then its records, oldest first, with their
-/// states. A shared state is verified wherever it is referred to.
+/// Sessions are verified in the order of `list_sessions_request`: first the
+/// session with the state that it works on, then its records, oldest first,
+/// with their states. A shared state is verified wherever it is referred to.
 ///
 /// A store limits the work for one page, so that it can serve other requests in
 /// between; pages may therefore be shorter than requested. Changes beyond the
@@ -30,14 +30,14 @@ namespace tertulia {
 /// itself as well, without interruption: that reads the whole file.
 ///
 /// `invalid_argument` for a session without its agent.
-struct verify_sessions : memberwise {
-  verify_sessions() = default;
+struct verify_sessions_request : memberwise {
+  verify_sessions_request() = default;
 
   /// Key of the agent whose sessions are verified; empty for all agents.
   std::string agent;
   /// One session of the agent; empty for all sessions.
   session_id session;
-  /// Position at which the last page ended: `verified_page.last` and
+  /// Position at which the last page ended: `verification_page.last` and
   /// `last_record`; empty and 0 for the first page.
   session_ref after;
   std::uint64_t after_record = 0;
@@ -46,12 +46,12 @@ struct verify_sessions : memberwise {
   std::uint32_t limit = 100;
 };
 
-BOOST_DESCRIBE_STRUCT(verify_sessions, (),
+BOOST_DESCRIBE_STRUCT(verify_sessions_request, (),
                       (agent, session, after, after_record, limit))
 
-/// Result of one page of `verify_sessions`.
-struct verified_page : memberwise {
-  verified_page() = default;
+/// Result of one page of `verify_sessions_request`.
+struct verification_page : memberwise {
+  verification_page() = default;
 
   /// Numbers of sessions and records that were verified.
   std::uint64_t sessions = 0;
@@ -65,7 +65,7 @@ struct verified_page : memberwise {
   bool more = false;
 };
 
-BOOST_DESCRIBE_STRUCT(verified_page, (),
+BOOST_DESCRIBE_STRUCT(verification_page, (),
                       (sessions, records, damages, last, last_record, more))
 
 } // namespace tertulia

@@ -50,21 +50,21 @@ auto define_chat_agent(runtime& rt, std::string name, Body body,
     auto policy = detail::policy_of(std::move(chosen));
     policy.restore = detail::restore_rule::branch;
     policy.notice = detail::make_notice<status>;
-    auto what = std::make_shared<detail::typed_conversation<Body>>(
+    auto callee = std::make_shared<detail::typed_conversation<Body>>(
       std::move(info), std::move(policy), std::move(body));
-    std::vector<std::shared_ptr<const detail::action>> all{what};
-    if (what->policy.store) {
+    std::vector<std::shared_ptr<const detail::action>> all{callee};
+    if (callee->policy.store) {
       constexpr auto make = [](const stored_snapshot& x) {
         return agent_snapshot<custom>{x.record, x.content};
       };
       all.push_back(detail::get_snapshot_action<agent_snapshot<custom>>(
-        "snapshot-store", *what, make));
+        "snapshot-store", *callee, make));
       all.push_back(detail::list_snapshots_action<agent_snapshot<custom>>(
-        "snapshot-store", *what, make));
+        "snapshot-store", *callee, make));
     }
     detail::access::add(rt, all);
     return detail::access::make<chat_agent<status, custom>>(
-      detail::access::handle<types>(rt, what));
+      detail::access::handle<types>(rt, callee));
   }
 }
 

@@ -19,14 +19,14 @@
 namespace tertulia::ai {
 
 template <class Status>
-class received_range;
+class chat_response_range;
 
 /// Open connection to a chat agent or a session flow, for threads.
 ///
 /// ```
 /// auto talk = chat.stream_bidi();
 /// talk.send_text("Hello!");
-/// for (auto& item : talk.receive())
+/// for (auto& item : talk.responses())
 ///   if (item.chunk)
 ///     std::cout << item.chunk->text();
 /// ```
@@ -46,35 +46,35 @@ public:
 
   /// Sends the input of a turn, with full control over its content.
   void send(conversation_input input) {
-    talk_.send(std::move(input));
+    connection_.send(std::move(input));
   }
 
   /// As `send`, but waits no longer than `within`, as
   /// `connection::send_within`.
   void send_within(caf::timespan within, conversation_input input) {
-    talk_.send_within(within, std::move(input));
+    connection_.send_within(within, std::move(input));
   }
 
   /// Sends the messages of a turn.
   void send_messages(std::vector<message> messages) {
-    talk_.send(std::move(messages));
+    connection_.send(std::move(messages));
   }
 
   /// Sends one text message of the user.
   void send_text(std::string text) {
     std::vector<message> messages;
     messages.push_back(user_text(std::move(text)));
-    talk_.send(std::move(messages));
+    connection_.send(std::move(messages));
   }
 
   /// As `connection::close`.
   void close() {
-    talk_.close();
+    connection_.close();
   }
 
   /// As `connection::cancel`.
   void cancel() {
-    talk_.cancel();
+    connection_.cancel();
   }
 
   // -- receiving --------------------------------------------------------------
@@ -83,44 +83,45 @@ public:
   /// only has `end_turn`; a loop may stop there or continue to its end, which
   /// comes next. Otherwise as `connection::responses`.
   /// @param within longest wait for each chunk; unlimited if empty.
-  [[nodiscard]] received_range<Status>
-  receive(std::optional<caf::timespan> within = std::nullopt) {
-    return detail::access::make<received_range<Status>>(talk_, within);
+  [[nodiscard]] chat_response_range<Status>
+  responses(std::optional<caf::timespan> within = std::nullopt) {
+    return detail::access::make<chat_response_range<Status>>(connection_,
+                                                             within);
   }
 
   /// As `connection::output`.
   Response output(std::optional<caf::timespan> within = std::nullopt) {
-    return talk_.output(within);
+    return connection_.output(within);
   }
 
   /// As `connection::finished`.
   [[nodiscard]] bool finished() const {
-    return talk_.finished();
+    return connection_.finished();
   }
 
   /// Returns the number of turns whose inputs the body did not read before it
   /// ended; as `connection::unread_inputs`.
   [[nodiscard]] std::uint64_t unread_inputs() const {
-    return talk_.unread_inputs();
+    return connection_.unread_inputs();
   }
 
   /// As `connection::last_state`.
   [[nodiscard]] auto last_state() const {
-    return talk_.last_state();
+    return connection_.last_state();
   }
 
   /// As `connection::wait_until_done`.
   bool wait_until_done(caf::timespan within) {
-    return talk_.wait_until_done(within);
+    return connection_.wait_until_done(within);
   }
 
 private:
   friend detail::access;
 
   explicit conversation_connection(connection_type talk)
-    : talk_(std::move(talk)) {}
+    : connection_(std::move(talk)) {}
 
-  connection_type talk_;
+  connection_type connection_;
 };
 
 /// The chunks of one turn, including its end.
@@ -128,7 +129,7 @@ private:
 /// @threads  only on the thread that created it.
 /// @lifetime must not outlive its connection.
 template <class Status>
-class received_range {
+class chat_response_range {
 public:
   /// Single pass: every `++` waits for the next chunk.
   class iterator {
@@ -142,12 +143,13 @@ public:
 
     iterator() = default;
 
-    explicit iterator(received_range& of) : of_(&of), at_(of.chunks_.begin()) {
-      look();
+    explicit iterator(chat_response_range& range)
+      : range_(&range), position_(range.chunks_.begin()) {
+      find_end();
     }
 
     reference operator*() const noexcept {
-      return of_->end_ ? *of_->end_ : *at_;
+      return range_->end_ ? *range_->end_ : *position_;
     }
 
     pointer operator->() const noexcept {
@@ -155,11 +157,11 @@ public:
     }
 
     iterator& operator++() {
-      if (of_->end_) {
-        of_ = nullptr;
+      if (range_->end_) {
+        range_ = nullptr;
       } else {
-        ++at_;
-        look();
+        ++position_;
+        find_end();
       }
       return *this;
     }
@@ -169,21 +171,21 @@ public:
     }
 
     bool operator==(std::default_sentinel_t) const noexcept {
-      return of_ == nullptr;
+      return range_ == nullptr;
     }
 
   private:
-    void look() {
-      if (at_ != std::default_sentinel)
+    void find_end() {
+      if (position_ != std::default_sentinel)
         return;
-      if (of_->chunks_.turn_ended())
-        of_->end_.emplace().end_turn = true;
+      if (range_->chunks_.turn_ended())
+        range_->end_.emplace().end_turn = true;
       else
-        of_ = nullptr;
+        range_ = nullptr;
     }
 
-    received_range* of_ = nullptr;
-    typename response_range<stream_chunk<Status>>::iterator at_;
+    chat_response_range* range_ = nullptr;
+    typename response_range<stream_chunk<Status>>::iterator position_;
   };
 
   /// Waits for the first chunk.
@@ -198,8 +200,8 @@ public:
 private:
   friend detail::access;
 
-  template <class Talk>
-  received_range(Talk& talk, std::optional<caf::timespan> within)
+  template <class Connection>
+  chat_response_range(Connection& talk, std::optional<caf::timespan> within)
     : chunks_(talk.responses(within)) {}
 
   response_range<stream_chunk<Status>> chunks_;

@@ -53,19 +53,19 @@ auto define_session_flow(runtime& rt, std::string name, Body body,
     policy.span_key = "genkit:metadata:sessionFlow";
     if (policy.store && !policy.wanted)
       policy.wanted = [](const detail::snapshot_moment&) { return true; };
-    auto what = std::make_shared<detail::typed_conversation<Body>>(
+    auto callee = std::make_shared<detail::typed_conversation<Body>>(
       std::move(info), std::move(policy), std::move(body));
-    std::vector<std::shared_ptr<const detail::action>> all{what};
-    if (what->policy.store) {
+    std::vector<std::shared_ptr<const detail::action>> all{callee};
+    if (callee->policy.store) {
       constexpr auto make = [](const stored_snapshot& x) {
         return session_flow_snapshot<custom>{x.record, x.content};
       };
       all.push_back(detail::get_snapshot_action<session_flow_snapshot<custom>>(
-        "snapshot-store", *what, make));
+        "snapshot-store", *callee, make));
     }
     detail::access::add(rt, all);
     return detail::access::make<session_flow<status, custom>>(
-      detail::access::handle<types>(rt, what));
+      detail::access::handle<types>(rt, callee));
   }
 }
 

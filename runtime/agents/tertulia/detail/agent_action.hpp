@@ -35,7 +35,7 @@ template <class Signature>
 struct agent_signature;
 
 template <class Result, class State, class In, class Stream>
-struct agent_signature<task<Result>(context, session<State>, input<In>,
+struct agent_signature<task<Result>(context, agent_session<State>, input<In>,
                                     responder<Stream>)> {
   using result_type = Result;
   using state_type = State;
@@ -63,10 +63,10 @@ template <class Body>
 consteval bool check_agent_body() {
   static_assert(
     agent_body<Body>,
-    "the body of an agent is a coroutine task<agent_result<Out>>("
-    "context, session<State>, input<In>, responder<Stream>), or one "
-    "that returns task<Out> or task<>, or a function object with "
-    "one such call operator, const and no template");
+    "the body of an agent is a coroutine task<agent_result<Out>>(context, "
+    "agent_session<State>, input<In>, responder<Stream>), or one that returns "
+    "task<Out> or task<>, or a function object with one such call operator, "
+    "const and no template");
   if constexpr (agent_body<Body>) {
     using types = types_of_agent<std::decay_t<Body>>;
     return check_json<typename types::state_type, typename types::in_type,
@@ -82,8 +82,9 @@ consteval bool check_agent_body() {
 /// @errors throws `invalid_argument` for a snapshot together with an initial
 ///         state; `failed_precondition` for a snapshot or a session without a
 ///         store.
-session_opening opening_of(const conversation_action& what,
-                           const open_options& options, bool has_initial_state);
+session_start plain_session_start(const conversation_action& conversation,
+                                  const open_options& options,
+                                  bool has_initial_state);
 
 /// Action with sessions of a plain state: docs/genkit.md 001 §7, 000.
 template <class Body>
@@ -95,7 +96,7 @@ public:
   agent_action(descriptor info, session_policy policy, Body body)
     : conversation_action(
       std::move(info), std::move(policy),
-      detail::access::session_type<session<state_type_t>>()),
+      detail::access::session_type<agent_session<state_type_t>>()),
       body_(std::move(body)) {}
 
   [[nodiscard]] payload check_init(payload init) const override {
@@ -106,9 +107,9 @@ public:
     return std::move(value).template as<typename types::in_type>();
   }
 
-  [[nodiscard]] session_opening
-  opening(payload init, const open_options& options) const override {
-    auto result = opening_of(*this, options, static_cast<bool>(init));
+  [[nodiscard]] session_start
+  make_session_start(payload init, const open_options& options) const override {
+    auto result = plain_session_start(*this, options, static_cast<bool>(init));
     if (init)
       result.initial = state::plain(std::move(init), type());
     return result;
@@ -126,10 +127,10 @@ public:
     return x.custom();
   }
 
-  task<payload> run(context ctx, payload) const override {
+  task<payload> start_body(context ctx, payload) const override {
     typename types::out_type result;
-    const auto chat
-      = detail::access::make<session<state_type_t>>(detail::access::owner(ctx));
+    const auto chat = detail::access::make<agent_session<state_type_t>>(
+      detail::access::owner(ctx));
     const auto in = detail::access::make<input<typename types::in_type>>(
       detail::access::owner(ctx));
     const auto out
@@ -146,7 +147,7 @@ public:
         result.output = std::move(said);
       }
     }
-    auto end = co_await conclude_session(ctx);
+    auto end = co_await finish_invocation(ctx);
     auto& summary = end.summary;
     auto last = summary.last.content.custom();
     result.session_id = std::move(summary.last.id);

@@ -20,15 +20,15 @@ namespace tertulia::detail {
 
 /// Returns one snapshot of a store.
 task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
-                                    snapshot_ref which);
+                                    snapshot_ref snapshot);
 
 /// Returns a session of a store.
 task<stored_session> find_session(context ctx, const session_policy& policy,
-                                  session_ref which);
+                                  session_ref session);
 
 /// Returns all snapshots of a session in a store, requested page by page.
 task<std::vector<stored_snapshot>>
-find_snapshots(context ctx, const session_policy& policy, session_ref of,
+find_snapshots(context ctx, const session_policy& policy, session_ref session,
                session_query query);
 
 /// Returns a plain state as its type.
@@ -57,64 +57,67 @@ task<T> the_input(input<T> in) {
 /// Makes the action `/<kind>/<name>/getSnapshot`.
 /// @tparam Snapshot its output, which `make` creates from a `stored_snapshot`.
 template <class Snapshot, class Make>
-std::shared_ptr<const action> get_snapshot_action(const std::string& kind,
-                                                  const conversation_action& of,
-                                                  Make make) {
+std::shared_ptr<const action>
+get_snapshot_action(const std::string& kind,
+                    const conversation_action& conversation, Make make) {
   return access::make_action<runtime>(
-    kind, of.info.name + "/getSnapshot",
-    [key = of.info.key, policy = of.policy,
+    kind, conversation.info.name + "/getSnapshot",
+    [key = conversation.info.key, policy = conversation.policy,
      make](context ctx, input<snapshot_query> in,
            output<nothing>) -> task<Snapshot> {
       const auto query = co_await the_input(in);
-      snapshot_ref which{key, query.session_id, query.snapshot_id};
-      const auto found = co_await find_snapshot(ctx, policy, std::move(which));
+      snapshot_ref snapshot{key, query.session_id, query.snapshot_id};
+      const auto found
+        = co_await find_snapshot(ctx, policy, std::move(snapshot));
       co_return make(found);
     },
-    "Returns a snapshot of " + of.info.key + '.');
+    "Returns a snapshot of " + conversation.info.key + '.');
 }
 
 /// Makes the action `/<kind>/<name>/listSnapshots`.
 template <class Snapshot, class Make>
 std::shared_ptr<const action>
-list_snapshots_action(const std::string& kind, const conversation_action& of,
-                      Make make) {
+list_snapshots_action(const std::string& kind,
+                      const conversation_action& conversation, Make make) {
   return access::make_action<runtime>(
-    kind, of.info.name + "/listSnapshots",
-    [key = of.info.key, policy = of.policy, restore = of.policy.restore,
+    kind, conversation.info.name + "/listSnapshots",
+    [key = conversation.info.key, policy = conversation.policy,
+     restore = conversation.policy.restore,
      make](context ctx, input<session_query> in,
            output<nothing>) -> task<std::vector<Snapshot>> {
       auto query = co_await the_input(in);
       // If restoring makes a branch, no snapshot is out of date.
       if (restore == restore_rule::branch)
         query.include_orphaned = true;
-      session_ref which{key, query.session_id};
+      session_ref session{key, query.session_id};
       const auto found
-        = co_await find_snapshots(ctx, policy, std::move(which), query);
+        = co_await find_snapshots(ctx, policy, std::move(session), query);
       std::vector<Snapshot> result;
       result.reserve(found.size());
       for (const auto& x : found)
         result.push_back(make(x));
       co_return result;
     },
-    "Lists the snapshots of a session of " + of.info.key + ", oldest first.");
+    "Lists the snapshots of a session of " + conversation.info.key
+      + ", oldest first.");
 }
 
 /// Adds the actions on the store of an agent. docs/genkit.md 000 §10.1.
 template <class State>
-void add_session_store(std::vector<std::shared_ptr<const action>>& to,
-                       const conversation_action& of) {
-  to.push_back(get_snapshot_action<snapshot<State>>("session-store", of,
-                                                    snapshot_as<State>));
-  to.push_back(list_snapshots_action<snapshot<State>>("session-store", of,
-                                                      snapshot_as<State>));
+void add_store_actions(std::vector<std::shared_ptr<const action>>& to,
+                       const conversation_action& conversation) {
+  to.push_back(get_snapshot_action<snapshot<State>>(
+    "snapshot-store", conversation, snapshot_as<State>));
+  to.push_back(list_snapshots_action<snapshot<State>>(
+    "snapshot-store", conversation, snapshot_as<State>));
   to.push_back(access::make_action<runtime>(
-    "session-store", of.info.name + "/getSession",
-    [key = of.info.key,
-     policy = of.policy](context ctx, input<session_query> in,
-                         output<nothing>) -> task<session_data<State>> {
+    "snapshot-store", conversation.info.name + "/getSession",
+    [key = conversation.info.key, policy = conversation.policy](
+      context ctx, input<session_query> in,
+      output<nothing>) -> task<session_data<State>> {
       const auto query = co_await the_input(in);
-      session_ref which{key, query.session_id};
-      const auto found = co_await find_session(ctx, policy, std::move(which));
+      session_ref session{key, query.session_id};
+      const auto found = co_await find_session(ctx, policy, std::move(session));
       session_data<State> result;
       result.id = found.info.id;
       result.state = state_as<State>(found.content);
@@ -123,7 +126,7 @@ void add_session_store(std::vector<std::shared_ptr<const action>>& to,
         result.last_snapshot = snapshot_as<State>(found.head);
       co_return result;
     },
-    "Returns a session of " + of.info.key + '.'));
+    "Returns a session of " + conversation.info.key + '.'));
 }
 
 } // namespace tertulia::detail

@@ -19,7 +19,7 @@ struct conversation_signature;
 
 /// Types of the body of a chat agent.
 template <class Custom, class Status>
-struct conversation_signature<task<>(context, ai::session<Custom>,
+struct conversation_signature<task<>(context, ai::chat_session<Custom>,
                                      input<ai::conversation_input>,
                                      ai::responder<Status>)> {
   using custom_type = Custom;
@@ -112,7 +112,7 @@ public:
   typed_conversation(descriptor info, session_policy policy, Body body)
     : conversation_action(
       std::move(info), std::move(policy),
-      detail::access::session_type<ai::session<custom_type>>()),
+      detail::access::session_type<ai::chat_session<custom_type>>()),
       body_(std::move(body)) {}
 
   [[nodiscard]] payload check_init(payload init) const override {
@@ -123,8 +123,8 @@ public:
     return std::move(value).template as<ai::conversation_input>();
   }
 
-  [[nodiscard]] session_opening
-  opening(payload init, const open_options& options) const override {
+  [[nodiscard]] session_start
+  make_session_start(payload init, const open_options& options) const override {
     const auto* given = init.template get_if<init_type>();
     const auto has_state = given != nullptr && given->state.has_value();
     auto chosen = options;
@@ -134,7 +134,7 @@ public:
                            "$.snapshotId: another snapshot was chosen already"};
       chosen.snapshot = given->snapshot_id;
     }
-    auto result = opening_of(*this, chosen, has_state);
+    auto result = plain_session_start(*this, chosen, has_state);
     if (has_state && policy.store && !policy.check_initial)
       throw status_error{errc::failed_precondition,
                          info.key
@@ -166,7 +166,7 @@ public:
     return payload::of(ai::from_state<custom_type>(x));
   }
 
-  task<payload> run(context ctx, payload) const override {
+  task<payload> start_body(context ctx, payload) const override {
     typename types::out_type result;
     if constexpr (types::is_flow) {
       const auto chat = detail::access::make<ai::flow_session<custom_type>>(
@@ -175,18 +175,18 @@ public:
         = detail::access::make<ai::flow_responder<typename types::status_type>>(
           ctx);
       co_await body_(ctx, chat, out);
-      auto end = co_await conclude_session(ctx);
+      auto end = co_await finish_invocation(ctx);
       result.state = ai::from_state<custom_type>(end.summary.last.content);
       result.snapshot_id = std::move(end.snapshot);
     } else {
-      const auto chat = detail::access::make<ai::session<custom_type>>(
+      const auto chat = detail::access::make<ai::chat_session<custom_type>>(
         detail::access::owner(ctx));
       const auto in = detail::access::make<input<ai::conversation_input>>(
         detail::access::owner(ctx));
       const auto out
         = detail::access::make<ai::responder<typename types::status_type>>(ctx);
       co_await body_(ctx, chat, in, out);
-      auto end = co_await conclude_session(ctx);
+      auto end = co_await finish_invocation(ctx);
       auto& summary = end.summary;
       result.session_id = std::move(summary.last.id);
       result.state = ai::from_state<custom_type>(summary.last.content);

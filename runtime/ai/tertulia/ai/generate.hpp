@@ -52,16 +52,16 @@ struct generation {
 
 namespace tertulia::detail {
 
-task<ai::generation> run_generation(context ctx, ai::generate_options how);
+task<ai::generation> run_generation(context ctx, ai::generate_options options);
 
 /// @errors throws `failed_precondition` if there is no answer yet.
 json output_of(ai::generation&& x);
 
 template <class T>
-task<T> run_typed(context ctx, ai::generate_options how) {
-  how.output_schema = schema_of<T>();
-  auto made = co_await run_generation(ctx, std::move(how));
-  co_return from_json<T>(output_of(std::move(made)));
+task<T> generate_typed(context ctx, ai::generate_options options) {
+  options.output_schema = schema_of<T>();
+  auto result = co_await run_generation(ctx, std::move(options));
+  co_return from_json<T>(output_of(std::move(result)));
 }
 
 template <class Wait>
@@ -69,21 +69,21 @@ task<> wait_for(Wait x) {
   co_await std::move(x);
 }
 
-inline task<> wait_for_nothing() {
+inline task<> completed_task() {
   co_return;
 }
 
 /// Returns a chunk callback for a responder, or for a function that returns an
 /// awaitable or void.
 template <class Out>
-ai::chunk_hearer hearer_of(Out out) {
+ai::chunk_callback callback_of(Out out) {
   return [out = std::move(out)](ai::model_response_chunk x) {
     if constexpr (requires { out.send_chunk(x); }) {
       return wait_for(out.send_chunk(std::move(x)));
     } else if constexpr (std::is_void_v<std::invoke_result_t<
                            const Out&, ai::model_response_chunk>>) {
       out(std::move(x));
-      return wait_for_nothing();
+      return completed_task();
     } else {
       return wait_for(out(std::move(x)));
     }
@@ -92,8 +92,8 @@ ai::chunk_hearer hearer_of(Out out) {
 
 template <class... Options>
 ai::generate_options
-gather_generate(const ai::prompt& what, const Options&... options) {
-  auto result = what.options();
+collect_options(const ai::prompt& base_prompt, const Options&... options) {
+  auto result = base_prompt.options();
   (apply_option(options, result), ...);
   return result;
 }
@@ -106,8 +106,8 @@ namespace tertulia::ai {
 /// again, until it requests no more tools.
 ///
 /// ```
-/// auto told = co_await ai::generate(ctx, model, ai::with_prompt("A joke?"));
-/// co_await out.send(told.text());
+/// auto told = co_await ai::generate(ctx, model, ai::with_user_text("A
+/// joke?")); co_await out.send(told.text());
 /// ```
 ///
 /// The tools of one answer run concurrently. An error of a tool is sent to the
@@ -134,8 +134,8 @@ namespace tertulia::ai {
 /// answered with an error. So are requests without a response that a crashed
 /// program has left behind.
 ///
-/// @param what    an `ai::prompt`, or a model.
-/// @param options any of `with_session`, `with_messages`, `with_prompt`,
+/// @param base_prompt    an `ai::prompt`, or a model.
+/// @param options any of `with_session`, `with_messages`, `with_user_text`,
 ///                `with_system`, `with_tools`, `with_tool_choice`,
 ///                `with_config`, `with_output_schema`, `with_repairs`,
 ///                `with_max_iterations`, `with_max_tool_calls`.
@@ -150,9 +150,10 @@ namespace tertulia::ai {
 /// @design  docs/generate.md#generate; docs/genkit.md 000 §12.
 template <class... Options>
 [[nodiscard]] task<generation>
-generate(context ctx, const prompt& what, Options&&... options) {
+generate(context ctx, const prompt& base_prompt, Options&&... options) {
   detail::check_awaited_options<Options...>();
-  return detail::run_generation(ctx, detail::gather_generate(what, options...));
+  return detail::run_generation(ctx, detail::collect_options(base_prompt,
+                                                             options...));
 }
 
 /// As `generate` with a prompt that consists of the model only.
@@ -180,12 +181,13 @@ generate(context ctx, const Model& model, Options&&... options) {
 /// @errors  as `generate`, and errors of `to`, which end the generation.
 /// @threads as `generate`; `to` is called on that actor.
 template <class Out, class... Options>
-[[nodiscard]] task<generation> generate_stream(context ctx, const prompt& what,
+[[nodiscard]] task<generation> generate_stream(context ctx,
+                                               const prompt& base_prompt,
                                                Out&& to, Options&&... options) {
   detail::check_awaited_arguments<Out>();
   detail::check_awaited_options<Options...>();
-  auto how = detail::gather_generate(what, options...);
-  how.hear = detail::hearer_of<std::decay_t<Out>>(std::forward<Out>(to));
+  auto how = detail::collect_options(base_prompt, options...);
+  how.on_chunk = detail::callback_of<std::decay_t<Out>>(std::forward<Out>(to));
   return detail::run_generation(ctx, std::move(how));
 }
 
@@ -201,7 +203,8 @@ template <model_like Model, class Out, class... Options>
 ///
 /// ```
 /// auto dish = co_await ai::generate<recipe>(ctx, model,
-///                                           ai::with_prompt("With leeks!"));
+///                                           ai::with_user_text("With
+///                                           leeks!"));
 /// ```
 ///
 /// The model receives the schema of the type. Its answer is parsed and checked
@@ -212,9 +215,10 @@ template <model_like Model, class Out, class... Options>
 /// @threads as `generate`.
 template <json_value T, class... Options>
 [[nodiscard]] task<T>
-generate(context ctx, const prompt& what, Options&&... options) {
+generate(context ctx, const prompt& base_prompt, Options&&... options) {
   detail::check_awaited_options<Options...>();
-  return detail::run_typed<T>(ctx, detail::gather_generate(what, options...));
+  return detail::generate_typed<T>(ctx, detail::collect_options(base_prompt,
+                                                                options...));
 }
 
 /// As `generate` with a prompt that consists of the model only.

@@ -30,16 +30,16 @@ public:
 
   /// Makes a handle of a model from a handle of its action, such as one of
   /// another node.
-  explicit model(action_type what) : what_(std::move(what)) {}
+  explicit model(action_type what) : action_(std::move(what)) {}
 
   /// Returns its name, and the schemas of its request and its results.
   [[nodiscard]] const descriptor& info() const noexcept {
-    return what_.info();
+    return action_.info();
   }
 
   /// Returns the model as an action, for clients that are threads or actors.
   [[nodiscard]] const action_type& action() const noexcept {
-    return what_;
+    return action_;
   }
 
   /// Lets the model answer as a call of the body: under a child span of the
@@ -55,7 +55,7 @@ public:
   [[nodiscard]] task<model_response>
   generate(const context& ctx, generate_request request, Hear&& hear) const {
     detail::check_awaited_arguments<Hear>();
-    return streamed<std::decay_t<Hear>>(ctx, what_, std::move(request),
+    return streamed<std::decay_t<Hear>>(ctx, action_, std::move(request),
                                         std::forward<Hear>(hear));
   }
 
@@ -63,7 +63,7 @@ public:
   /// @errors as above.
   [[nodiscard]] task<model_response> generate(const context& ctx,
                                               generate_request request) const {
-    return at_once(ctx, what_, std::move(request));
+    return at_once(ctx, action_, std::move(request));
   }
 
 private:
@@ -90,7 +90,7 @@ private:
     co_return co_await talk.output();
   }
 
-  action_type what_;
+  action_type action_;
 };
 
 } // namespace tertulia::ai

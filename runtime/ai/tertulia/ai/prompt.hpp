@@ -30,7 +30,7 @@ namespace tertulia::ai {
 
 /// Callback for the chunks of an answer; its task is awaited before the next
 /// one.
-using chunk_hearer = std::function<task<>(model_response_chunk)>;
+using chunk_callback = std::function<task<>(model_response_chunk)>;
 
 } // namespace tertulia::ai
 
@@ -38,7 +38,7 @@ namespace tertulia::detail {
 
 /// Model of any type.
 using any_model = std::function<task<ai::model_response>(
-  context, ai::generate_request, ai::chunk_hearer)>;
+  context, ai::generate_request, ai::chunk_callback)>;
 
 } // namespace tertulia::detail
 
@@ -47,9 +47,10 @@ namespace tertulia::ai {
 /// Type of a model: `ai::model`, or any type with the same `generate`
 /// functions. Copies of it are stored.
 template <class T>
-concept model_like = requires(const T& x, const context& ctx,
-                              generate_request request, chunk_hearer hear) {
-  { x.generate(ctx, request, hear) } -> std::same_as<task<model_response>>;
+concept model_like
+  = requires(const T& x, const context& ctx, generate_request request,
+             chunk_callback on_chunk) {
+  { x.generate(ctx, request, on_chunk) } -> std::same_as<task<model_response>>;
   { x.generate(ctx, request) } -> std::same_as<task<model_response>>;
 };
 
@@ -61,7 +62,7 @@ struct generate_options {
   std::string system;
   /// The conversation so far, and the messages after it.
   message_log messages;
-  std::vector<message> said;
+  std::vector<message> user_messages;
   /// Tools that the model may request, with distinct names, and how it may use
   /// them.
   std::vector<tool> tools;
@@ -72,7 +73,7 @@ struct generate_options {
   /// True if the conversation is that of the session of the body.
   bool in_session = false;
   /// Callback for the chunks of the answers; may be empty.
-  chunk_hearer hear;
+  chunk_callback on_chunk;
   /// Maximum number of answers, and of tool requests in one answer.
   std::size_t max_iterations = 10;
   std::size_t max_tool_calls = 32;
@@ -115,11 +116,11 @@ struct with_messages {
 
 /// Text of the user, after the messages, regardless of the order of the
 /// options; may be given several times. Not together with `with_session`.
-struct with_prompt {
-  explicit with_prompt(std::string text) : text(std::move(text)) {}
+struct with_user_text {
+  explicit with_user_text(std::string text) : text(std::move(text)) {}
 
   void apply(generate_options& to) const {
-    to.said.push_back(user_text(text));
+    to.user_messages.push_back(user_text(text));
   }
 
   std::string text;
@@ -142,13 +143,13 @@ struct with_tools {
 /// first answer only: if every answer had to request tools, the generation
 /// would never end.
 struct with_tool_choice {
-  explicit with_tool_choice(tool_choice what) : what(what) {}
+  explicit with_tool_choice(tool_choice choice) : choice(choice) {}
 
   void apply(generate_options& to) const {
-    to.tool_choice = what;
+    to.tool_choice = choice;
   }
 
-  tool_choice what;
+  tool_choice choice;
 };
 
 /// Configuration of the model.
@@ -189,7 +190,7 @@ struct with_repairs {
 /// session of the body, in a chat agent or a session flow.
 struct with_session {
   template <class Custom>
-  explicit with_session(const session<Custom>&) {}
+  explicit with_session(const chat_session<Custom>&) {}
 
   void apply(generate_options& to) const {
     to.in_session = true;
@@ -205,7 +206,7 @@ struct with_max_iterations {
   void apply(generate_options& to) const {
     if (most == 0)
       throw status_error{errc::invalid_argument,
-                         "a generation takes one answer at least"};
+                         "a generation needs at least one answer"};
     to.max_iterations = most;
   }
 
@@ -237,12 +238,13 @@ public:
   /// @errors throws the errors of the options.
   template <model_like Model, class... Options>
   explicit prompt(Model model, const Options&... options) {
-    options_.model
-      = [model = std::move(model)](const context& ctx, generate_request request,
-                                   chunk_hearer hear) {
-          return hear ? model.generate(ctx, std::move(request), std::move(hear))
-                      : model.generate(ctx, std::move(request));
-        };
+    options_.model = [model = std::move(model)](const context& ctx,
+                                                generate_request request,
+                                                chunk_callback on_chunk) {
+      return on_chunk
+               ? model.generate(ctx, std::move(request), std::move(on_chunk))
+               : model.generate(ctx, std::move(request));
+    };
     (detail::apply_option(options, options_), ...);
   }
 

@@ -25,13 +25,13 @@ void check_unanswered(const ai::message_log& x);
 /// Checks the state with which a client begins a session of a store.
 /// @errors throws `invalid_argument` for an answer that waits for an approval:
 ///         a client that could forge one could have tools run.
-void check_first_words(const state& x);
+void check_initial_messages(const state& x);
 
 /// Option of an agent that rejects other initial states.
-struct with_checked_first_words {
+struct with_initial_message_check {
   template <class Context>
   void apply(agent_options<Context>& to) const {
-    to.check_initial = check_first_words;
+    to.check_initial = check_initial_messages;
   }
 };
 
@@ -55,7 +55,7 @@ namespace tertulia::ai {
 /// in the next input (see `interrupts_in`).
 ///
 /// @tparam Custom custom value of the session, for the tools.
-/// @param what    the model with its options, see `generate`.
+/// @param base_prompt    the model with its options, see `generate`.
 /// @param options as for `define_session_flow`, which is called: the flow is
 ///                registered as `/session-flow/<name>`.
 /// @errors as `define_session_flow`; of a turn: as `generate`, and
@@ -67,24 +67,25 @@ namespace tertulia::ai {
 /// @threads from any thread.
 /// @design docs/tools.md#tools.
 template <class Custom = nothing, class... Options>
-auto define_prompt_agent(runtime& rt, std::string name, prompt what,
+auto define_prompt_agent(runtime& rt, std::string name, prompt base_prompt,
                          const Options&... options) {
   return define_session_flow(
     rt, std::move(name),
-    [what = std::move(what)](context ctx, flow_session<Custom> sess,
-                             flow_responder<nothing> out) -> task<> {
+    [base_prompt
+     = std::move(base_prompt)](context ctx, flow_session<Custom> sess,
+                               flow_responder<nothing> out) -> task<> {
       const auto turn
-        = [&](context here, const conversation_input& said) -> task<> {
-        detail::check_messages(said);
-        if (said.messages.empty()) {
+        = [&](context inner, const conversation_input& input) -> task<> {
+        detail::check_messages(input);
+        if (input.messages.empty()) {
           const auto all = co_await sess.messages();
           detail::check_unanswered(all);
         }
-        co_await generate_stream(here, what, out, with_session(sess));
+        co_await generate_stream(inner, base_prompt, out, with_session(sess));
       };
-      co_await sess.run(ctx, turn);
+      co_await sess.run_turns(ctx, turn);
     },
-    detail::with_checked_first_words{}, options...);
+    detail::with_initial_message_check{}, options...);
 }
 
 } // namespace tertulia::ai

@@ -27,12 +27,12 @@ public:
   /// Returns its name, and the schemas of its input (`init_schema`), of its
   /// output, and of people's replies to it (`input_schema`).
   [[nodiscard]] const descriptor& info() const noexcept {
-    return what_->what.info;
+    return entry_->action.info;
   }
 
   /// Returns the options that were given in its definition.
   [[nodiscard]] const tool_options& options() const noexcept {
-    return what_->options;
+    return entry_->options;
   }
 
   /// Returns its definition for a model.
@@ -44,34 +44,35 @@ public:
   /// Runs the tool as a call of a body: under a span `/tool/<name>`, cancelled
   /// with the body, in the session of the body.
   ///
-  /// @param said replies of people to the tool, in the order of its questions.
+  /// @param replies replies of people to the tool, in the order of its
+  /// questions.
   /// @errors  `invalid_argument` with the path for an input that does not fit
   ///          its schema; `deadline_exceeded`; errors of the tool, see
   ///          `interrupt_error` for one that waits for a person; `cancelled`
   ///          and other reasons that end the body.
   /// @threads only on the actor of the body.
-  [[nodiscard]] task<json> run(context ctx, json input,
-                               std::vector<json> said) const {
-    return detail::run_tool<json>(ctx, what_, payload::of(std::move(input)),
-                                  std::move(said));
+  [[nodiscard]] task<json> call(context ctx, json input,
+                                std::vector<json> replies) const {
+    return detail::run_tool<json>(ctx, entry_, payload::of(std::move(input)),
+                                  std::move(replies));
   }
 
-  [[nodiscard]] task<json> run(context ctx, json input) const {
-    return run(ctx, std::move(input), std::vector<json>{});
+  [[nodiscard]] task<json> call(context ctx, json input) const {
+    return call(ctx, std::move(input), std::vector<json>{});
   }
 
 protected:
-  [[nodiscard]] const std::shared_ptr<const detail::tool_entry>& what() const {
-    return what_;
+  [[nodiscard]] const std::shared_ptr<const detail::tool_entry>& entry() const {
+    return entry_;
   }
 
 private:
   friend detail::access;
 
   explicit tool(std::shared_ptr<const detail::tool_entry> what)
-    : what_(std::move(what)) {}
+    : entry_(std::move(what)) {}
 
-  std::shared_ptr<const detail::tool_entry> what_;
+  std::shared_ptr<const detail::tool_entry> entry_;
 };
 
 /// Handle of a tool with its types.
@@ -83,14 +84,14 @@ class typed_tool : public tool {
 public:
   using tool::tool;
 
-  /// As `tool::run`, but without encoding. Takes an input or the arguments to
+  /// As `tool::call`, but without encoding. Takes an input or the arguments to
   /// build one, see `output::send`.
   template <class... Ts>
   requires detail::buildable_from<In, Ts...>
-  [[nodiscard]] task<Out> run(context ctx, Ts&&... xs) const {
+  [[nodiscard]] task<Out> call(context ctx, Ts&&... xs) const {
     detail::check_awaited_arguments<Ts...>();
     return detail::run_tool<Out>(
-      ctx, this->what(),
+      ctx, this->entry(),
       payload::of(detail::build<In>(std::forward<Ts>(xs)...)), {});
   }
 };
@@ -130,11 +131,11 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
     (detail::apply_option(options, entry->options), ...);
     auto info = detail::describe_action<in_type, json, out_type, nothing>(
       "tool", std::move(name), std::move(description));
-    auto what = std::make_shared<action_type>(std::move(info), std::move(fn));
+    auto callee = std::make_shared<action_type>(std::move(info), std::move(fn));
     detail::access::add(
-      rt, std::vector<std::shared_ptr<const detail::action>>{what});
-    entry->what = detail::action_ref{&rt.system(), rt.front_desk(), what->key(),
-                                     what->info, what};
+      rt, std::vector<std::shared_ptr<const detail::action>>{callee});
+    entry->action = detail::action_ref{&rt.system(), rt.front_desk(),
+                                       callee->key(), callee->info, callee};
     return detail::access::make<typed_tool<in_type, out_type>>(
       std::move(entry));
   }

@@ -34,13 +34,13 @@ struct tool_options {
 /// that the tool does not accept is the model's own mistake, and the model
 /// always receives that error.
 struct with_tool_failure {
-  explicit with_tool_failure(tool_failure what) : what(what) {}
+  explicit with_tool_failure(tool_failure effect) : effect(effect) {}
 
   void apply(tool_options& to) const {
-    to.on_failure = what;
+    to.on_failure = effect;
   }
 
-  tool_failure what;
+  tool_failure effect;
 };
 
 /// Time until a call of the tool is cancelled and fails with

@@ -99,7 +99,7 @@ public:
 
   // As in `coroutine_action`. A shared function would have this in its frame,
   // which g++ rejects if the body has a type of an anonymous namespace.
-  task<payload> run(context ctx, payload init) const override {
+  task<payload> start_body(context ctx, payload init) const override {
     if constexpr (types::returns_void) {
       co_await start(ctx, std::move(init));
       co_return payload::of(nothing{});
@@ -122,26 +122,27 @@ private:
 
 /// Action of a defined tool, with its options.
 struct tool_entry {
-  action_ref what;
+  action_ref action;
   ai::tool_options options;
 };
 
 /// Runs a tool as a call of the body.
-/// @param said replies of people to the tool, in the order of its questions.
+/// @param replies replies of people to the tool, in the order of its questions.
 template <class Out>
-task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> which,
-                   payload input, std::vector<json> said) {
+task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> target,
+                   payload input, std::vector<json> replies) {
   open_options options;
-  options.deadline = which->options.within;
+  options.deadline = target->options.within;
   options.input_window = static_cast<std::uint32_t>(
-    std::clamp<std::size_t>(said.size(), 1, max_window));
-  open question{which->what.key, std::move(input), std::move(options),
-                chunk_sink{}};
-  auto impl = co_await open_nested(ctx, which->what.desk, std::move(question),
-                                   std::chrono::seconds{30}, which->what.local);
+    std::clamp<std::size_t>(replies.size(), 1, max_window));
+  open_request question{target->action.key, std::move(input),
+                        std::move(options), chunk_sink{}};
+  auto impl
+    = co_await open_nested(ctx, target->action.desk, std::move(question),
+                           std::chrono::seconds{30}, target->action.local);
   auto talk
     = access::make<async_connection<json, Out, nothing>>(std::move(impl));
-  for (auto& x : said) {
+  for (auto& x : replies) {
     // A tool that ends without reading its replies reports its result as
     // output.
     const auto sent = co_await as_expected(talk.send(std::move(x)));

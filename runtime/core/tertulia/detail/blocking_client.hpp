@@ -38,32 +38,33 @@ public:
 
   /// Opens a connection and waits until it is open.
   ///
-  /// @param what the action if it belongs to this process: inputs are then
+  /// @param action the action if it belongs to this process: inputs are then
   ///             checked before they are sent.
   /// @errors throws errors of the front desk or the connection;
   ///         `deadline_exceeded`; `failed_precondition` on a thread of the
   ///         scheduler, as all functions here that wait.
   static std::shared_ptr<blocking_client>
-  connect(caf::actor_system& system, const front_desk_actor& desk, open what_to,
-          caf::timespan within, std::shared_ptr<const action> what);
+  connect(caf::actor_system& system, const front_desk_actor& desk,
+          open_request request, caf::timespan within,
+          std::shared_ptr<const action> action);
 
   blocking_client(caf::actor_system& system, std::uint32_t chunk_window,
-                  std::shared_ptr<const action> what);
+                  std::shared_ptr<const action> action);
 
   blocking_client(const blocking_client&) = delete;
   blocking_client& operator=(const blocking_client&) = delete;
 
   // -- for the sink -----------------------------------------------------------
 
-  void on_opened(const opened& x, bool remote);
+  void on_opened(const open_result& x, bool remote);
 
   template <class Message>
   void on(Message&& x) {
     const std::lock_guard guard{mutex_};
     end_.on(std::forward<Message>(x));
     if constexpr (std::is_same_v<std::remove_cvref_t<Message>,
-                                 tertulia::finished>)
-      end_.explain_failure();
+                                 tertulia::completion>)
+      end_.add_state_to_failure();
     changed_.notify_all();
   }
 
@@ -131,10 +132,10 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   client_end end_;
-  std::shared_ptr<const action> what_;
+  std::shared_ptr<const action> action_;
   connection_actor connection_;
   bool remote_ = false;
-  std::uint32_t in_hand_ = 0; // chunks of the last batch of the reader
+  std::uint32_t batch_size_ = 0; // chunks of the last batch of the reader
   std::optional<std::thread::id> reader_;
 };
 

@@ -85,7 +85,7 @@ consteval void refuse_option() {
                 "of the action");
   static_assert(!client || Here == 1,
                 "this option is one of a client: it belongs to stream_bidi, "
-                "open, opening_for or run");
+                "open, opening_for or run_action");
   static_assert(
     !definition || Here == 2,
     "this option is one of a definition: it belongs to "

@@ -73,20 +73,21 @@ public:
       return save(of, b, c, d, e, f);
     switch (verb) {
       case 9:
-      case 10: return compare(restore_snapshot{snapshot(of, b, c, d)});
-      case 11: return compare(get_snapshot{snapshot(of, b, c, d), level(e)});
+      case 10: return compare(restore_snapshot_request{snapshot(of, b, c, d)});
+      case 11:
+        return compare(get_snapshot_request{snapshot(of, b, c, d), level(e)});
       case 12: {
-        list_snapshots y{of};
+        list_snapshots_request y{of};
         y.with_orphans = b % 2 == 0;
         y.wanted = level(c);
         y.after = d % 8;
         y.limit = e % 5;
         return compare(y);
       }
-      case 13: return compare(get_session{of, level(b)});
+      case 13: return compare(get_session_request{of, level(b)});
       case 14:
-        return compare(
-          save_session{of, content(b), turn(c), positions(of, d, e, f)});
+        return compare(save_session_request{of, content(b), turn(c),
+                                            positions(of, d, e, f)});
       case 15:
         if constexpr (suite::durable)
           real_.reopen();
@@ -96,7 +97,7 @@ public:
     if constexpr (suite::managed)
       switch (verb) {
         case 16: {
-          list_sessions y;
+          list_sessions_request y;
           y.agent = c % 3 == 0 ? "" : of.agent;
           y.label = d % 3 == 0 ? label(d) : "";
           if (e % 2 == 0)
@@ -106,18 +107,18 @@ public:
         }
         case 17:
         case 18: {
-          label_snapshot y{snapshot(of, b, c, d)};
+          label_snapshot_request y{snapshot(of, b, c, d)};
           y.add = {label(e), label(f)};
           y.remove = {label(e + f)};
           return compare(y);
         }
-        case 19: return compare(delete_session{of});
+        case 19: return compare(delete_session_request{of});
         case 20:
         case 21:
-          return compare(
-            copy_session{of, session(b), static_cast<std::uint64_t>(c % 8)});
+          return compare(copy_session_request{
+            of, session(b), static_cast<std::uint64_t>(c % 8)});
         case 22: {
-          verify_sessions y;
+          verify_sessions_request y;
           y.agent = b % 3 == 0 ? "" : of.agent;
           y.session = c % 3 == 0 ? of.id : session_id{};
           if (d % 2 == 0) {
@@ -129,20 +130,20 @@ public:
         }
         case 23: {
           const auto size = b % 5 == 0 ? max_title_size + c % 2 : c % 3;
-          return compare(title_session{of, std::string(size, 'x')});
+          return compare(title_session_request{of, std::string(size, 'x')});
         }
         case 24:
-          return compare(
-            annotate_snapshot{snapshot(of, b, c, d), std::string(e % 4, 'x')});
+          return compare(annotate_snapshot_request{snapshot(of, b, c, d),
+                                                   std::string(e % 4, 'x')});
         case 25: { // does not change the model
-          const auto done = real_(vacuum_store{});
+          const auto done = real_(vacuum_store_request{});
           if (const auto* code = std::get_if<errc>(&done))
             return "vacuum_store is answered with "
                    + std::string{to_string(*code)};
           return {};
         }
         default: {
-          prune_snapshots y;
+          prune_snapshots_request y;
           y.agent = b % 4 == 0 ? "" : of.agent;
           y.session = b % 2 == 0 ? session_id{} : of.id;
           y.created_before = c % 2 == 0 ? caf::timestamp::max() : time(d);
@@ -156,55 +157,56 @@ public:
   /// Reads and compares all data.
   std::string compare_all() {
     for (const auto& of : model_.sessions()) {
-      list_snapshots x{of};
+      list_snapshots_request x{of};
       x.with_orphans = true;
       x.wanted = detail_level::state;
       x.limit = max_page;
       if (auto text = compare(x); !text.empty())
         return text;
-      if (auto text = compare(get_session{of}); !text.empty())
+      if (auto text = compare(get_session_request{of}); !text.empty())
         return text;
     }
     if constexpr (suite::managed)
-      return compare(list_sessions{});
+      return compare(list_sessions_request{});
     else
       return {};
   }
 
 private:
-  std::string save(const session_ref& of, int b, int c, int d, int e, int f) {
+  std::string save(const session_ref& session, int b, int c, int d, int e,
+                   int f) {
     const auto value = content(b);
     std::uint64_t parent = 0;
     if (c % 8 == 0) {
       parent = d % 10; // may or may not exist
     } else if (c % 8 != 1) {
-      const auto known = model_(get_session{of});
+      const auto known = model_(get_session_request{session});
       if (known.index() == 0)
         parent = std::get<0>(known).info.head;
     }
-    auto made = suite::record(of, value, parent);
-    made.turn_index = turn(d);
-    made.event = static_cast<snapshot_event>(e % 3);
-    made.created_at = time(d + e);
+    auto saved = suite::record(session, value, parent);
+    saved.turn_index = turn(d);
+    saved.event = static_cast<snapshot_event>(e % 3);
+    saved.created_at = time(d + e);
     if (e % 4 == 0)
-      made.id = snapshot_id{"snapshot-" + std::to_string(d % 4)};
+      saved.id = snapshot_id{"snapshot-" + std::to_string(d % 4)};
     auto where = d % 2 == 0 ? append_rule::at_head : append_rule::anywhere;
     if (f % 4 == 2)
-      made.note = "note";
+      saved.note = "note";
     if (f % 4 == 3) {
       where = append_rule::as_it_was;
-      made.sequence = f;
-      made.index = e;
+      saved.sequence = f;
+      saved.index = e;
     }
-    return compare(
-      save_snapshot{std::move(made), value, where, positions(of, e + f, b, c)});
+    return compare(save_snapshot_request{std::move(saved), value, where,
+                                         positions(session, e + f, b, c)});
   }
 
   /// Returns the positions that a change may follow: any, the right one, or
   /// another one and sometimes the right one.
-  std::vector<session_position> positions(const session_ref& of, int a, int b,
-                                          int c) const {
-    const auto right = model_.position(of);
+  std::vector<session_position> positions(const session_ref& session, int a,
+                                          int b, int c) const {
+    const auto right = model_.position(session);
     if (a % 4 == 1)
       return {right};
     if (a % 4 != 2)
@@ -222,19 +224,19 @@ private:
                      x % 2 == 0 ? "/agent/a" : "/agent/b");
   }
 
-  snapshot_ref snapshot(const session_ref& of, int b, int c, int d) {
+  snapshot_ref snapshot(const session_ref& session, int b, int c, int d) {
     const auto id = d % 4 == 0
                       ? snapshot_id{"snapshot-" + std::to_string(c % 4)}
                       : suite::id_of(content(c));
     switch (b % 4) {
-      case 0: return {of, static_cast<std::uint64_t>(c % 10)};
-      case 1: return {of.agent, {}, id};
+      case 0: return {session, static_cast<std::uint64_t>(c % 10)};
+      case 1: return {session.agent, {}, id};
       case 2: {
-        snapshot_ref result{of.agent, of.id, id};
+        snapshot_ref result{session.agent, session.id, id};
         result.sequence = d % 10;
         return result;
       }
-      default: return {of.agent, of.id, id};
+      default: return {session.agent, session.id, id};
     }
   }
 

@@ -39,7 +39,7 @@ using outcome = std::variant<answer_to<Verb>, errc>;
 /// @threads a value.
 class store_model {
 public:
-  outcome<save_snapshot> operator()(const save_snapshot& x) {
+  outcome<save_snapshot_request> operator()(const save_snapshot_request& x) {
     const session_ref key{x.record.agent, x.record.session};
     if (!is_named(key) || x.record.id.empty()
         || x.content.id() != x.record.state
@@ -66,7 +66,7 @@ public:
     if (record.parent != 0 && !as_it_was
         && session_model::key_of(before.at(record.parent))
              == session_model::key_of(record))
-      return saved_snapshot{before.read(record.parent), false};
+      return save_result{before.read(record.parent), false};
     auto& session = make(key);
     if (!as_it_was)
       record.sequence = session.last_sequence + 1;
@@ -76,18 +76,19 @@ public:
     session.info.next_turn = next_turn_after(record);
     session.content = x.content;
     states_[session_model::key_of(record)] = x.content;
-    return saved_snapshot{session.read(record.sequence), true};
+    return save_result{session.read(record.sequence), true};
   }
 
-  outcome<get_snapshot> operator()(const get_snapshot& x) {
-    const auto found = find(x.which);
+  outcome<get_snapshot_request> operator()(const get_snapshot_request& x) {
+    const auto found = find(x.target);
     if (found.reason != errc::ok)
       return found.reason;
     return read(*found.in, found.sequence, x.wanted);
   }
 
-  outcome<restore_snapshot> operator()(const restore_snapshot& x) {
-    const auto found = find(x.which);
+  outcome<restore_snapshot_request>
+  operator()(const restore_snapshot_request& x) {
+    const auto found = find(x.target);
     if (found.reason != errc::ok)
       return found.reason;
     auto& in = *found.in;
@@ -97,7 +98,7 @@ public:
     return read(in, found.sequence, detail_level::state);
   }
 
-  outcome<list_snapshots> operator()(const list_snapshots& x) {
+  outcome<list_snapshots_request> operator()(const list_snapshots_request& x) {
     if (!is_named(x.of))
       return errc::invalid_argument;
     std::vector<stored_snapshot> all;
@@ -112,10 +113,10 @@ public:
     return result;
   }
 
-  outcome<get_session> operator()(const get_session& x) {
-    if (!is_named(x.which))
+  outcome<get_session_request> operator()(const get_session_request& x) {
+    if (!is_named(x.target))
       return errc::invalid_argument;
-    const auto i = sessions_.find(x.which);
+    const auto i = sessions_.find(x.target);
     if (i == sessions_.end())
       return errc::not_found;
     stored_session result;
@@ -127,18 +128,18 @@ public:
     return result;
   }
 
-  outcome<save_session> operator()(const save_session& x) {
-    if (!is_named(x.which))
+  outcome<save_session_request> operator()(const save_session_request& x) {
+    if (!is_named(x.target))
       return errc::invalid_argument;
-    if (!may_follow(x.follows, x.which))
+    if (!may_follow(x.follows, x.target))
       return errc::aborted;
-    auto& session = make(x.which);
+    auto& session = make(x.target);
     session.content = x.content;
     session.info.next_turn = x.next_turn;
     return session.summary();
   }
 
-  outcome<list_sessions> operator()(const list_sessions& x) {
+  outcome<list_sessions_request> operator()(const list_sessions_request& x) {
     std::vector<session_info> all;
     for (const auto& [key, session] : sessions_) {
       const auto labelled = std::any_of(
@@ -157,8 +158,8 @@ public:
     return result;
   }
 
-  outcome<label_snapshot> operator()(const label_snapshot& x) {
-    const auto found = find(x.which);
+  outcome<label_snapshot_request> operator()(const label_snapshot_request& x) {
+    const auto found = find(x.target);
     if (found.reason != errc::ok)
       return found.reason;
     auto& record = found.in->records.at(found.sequence);
@@ -176,24 +177,25 @@ public:
     return found.in->read(found.sequence);
   }
 
-  outcome<delete_session> operator()(const delete_session& x) {
-    if (!is_named(x.which))
+  outcome<delete_session_request> operator()(const delete_session_request& x) {
+    if (!is_named(x.target))
       return errc::invalid_argument;
-    const auto i = sessions_.find(x.which);
+    const auto i = sessions_.find(x.target);
     if (i == sessions_.end())
       return errc::not_found;
     const auto before = kept_states();
-    erased result{i->second.records.size(), 0};
+    erase_result result{i->second.records.size(), 0};
     sessions_.erase(i);
     result.states = before - kept_states();
     return result;
   }
 
-  outcome<prune_snapshots> operator()(const prune_snapshots& x) {
+  outcome<prune_snapshots_request>
+  operator()(const prune_snapshots_request& x) {
     if (x.agent.empty() && !x.session.empty())
       return errc::invalid_argument;
     const auto before = kept_states();
-    erased result;
+    erase_result result;
     for (auto& [key, session] : sessions_) {
       if ((!x.agent.empty() && key.agent != x.agent)
           || (!x.session.empty() && key.id != x.session))
@@ -221,7 +223,7 @@ public:
     return result;
   }
 
-  outcome<copy_session> operator()(const copy_session& x) {
+  outcome<copy_session_request> operator()(const copy_session_request& x) {
     if (!is_named(x.from) || !is_named(x.to))
       return errc::invalid_argument;
     const auto from = sessions_.find(x.from);
@@ -248,42 +250,44 @@ public:
     return sessions_.emplace(x.to, std::move(copy)).first->second.summary();
   }
 
-  outcome<annotate_snapshot> operator()(const annotate_snapshot& x) {
+  outcome<annotate_snapshot_request>
+  operator()(const annotate_snapshot_request& x) {
     if (x.note.size() > max_note_size)
       return errc::invalid_argument;
-    const auto found = find(x.which);
+    const auto found = find(x.target);
     if (found.reason != errc::ok)
       return found.reason;
     found.in->records.at(found.sequence).note = x.note;
     return found.in->read(found.sequence);
   }
 
-  outcome<title_session> operator()(const title_session& x) {
-    if (!is_named(x.which) || x.title.size() > max_title_size)
+  outcome<title_session_request> operator()(const title_session_request& x) {
+    if (!is_named(x.target) || x.title.size() > max_title_size)
       return errc::invalid_argument;
-    const auto i = sessions_.find(x.which);
+    const auto i = sessions_.find(x.target);
     if (i == sessions_.end())
       return errc::not_found;
     i->second.info.title = x.title;
     return i->second.summary();
   }
 
-  outcome<verify_sessions> operator()(const verify_sessions& x) {
+  outcome<verify_sessions_request>
+  operator()(const verify_sessions_request& x) {
     if (x.agent.empty() && !x.session.empty())
       return errc::invalid_argument;
-    verified_page result;
+    verification_page result;
     auto left = std::clamp(x.limit, 1u, max_page);
-    const auto look = [&](const session_ref& of, std::uint64_t sequence) {
-      if ((!x.agent.empty() && of.agent != x.agent)
-          || (!x.session.empty() && of.id != x.session)
-          || std::tie(of, sequence) <= std::tie(x.after, x.after_record))
+    const auto look = [&](const session_ref& session, std::uint64_t sequence) {
+      if ((!x.agent.empty() && session.agent != x.agent)
+          || (!x.session.empty() && session.id != x.session)
+          || std::tie(session, sequence) <= std::tie(x.after, x.after_record))
         return;
       result.more = left == 0;
       if (left == 0)
         return;
       --left;
       ++(sequence == 0 ? result.sessions : result.records);
-      result.last = of;
+      result.last = session;
       result.last_record = sequence;
     };
     for (const auto& [key, session] : sessions_) {

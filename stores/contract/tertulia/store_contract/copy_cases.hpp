@@ -21,12 +21,12 @@ TYPED_TEST_P(store_contract, a_copy_is_what_its_origin_was) {
     const auto second = this->at("2");
     this->save_all(first, {1, 2, 3});
     this->restore(first, 2);
-    label_snapshot mark{snapshot_ref{first, 3}};
+    label_snapshot_request mark{snapshot_ref{first, 3}};
     mark.add = {"good"};
     this->get(mark);
-    this->get(save_session{first, this->talk(3), 7});
-    const auto before = this->get(get_session{first});
-    const auto info = this->get(copy_session{first, second});
+    this->get(save_session_request{first, this->talk(3), 7});
+    const auto before = this->get(get_session_request{first});
+    const auto info = this->get(copy_session_request{first, second});
     EXPECT_EQ(info.agent, second.agent);
     EXPECT_EQ(info.id, second.id);
     EXPECT_GE(info.created_at, before.info.updated_at);
@@ -34,7 +34,7 @@ TYPED_TEST_P(store_contract, a_copy_is_what_its_origin_was) {
     EXPECT_EQ(info.head, 2u);
     EXPECT_EQ(info.next_turn, 7u);
     EXPECT_EQ(info.records, 3u);
-    const auto copy = this->get(get_session{second});
+    const auto copy = this->get(get_session_request{second});
     EXPECT_EQ(copy.info, info);
     EXPECT_EQ(copy.content, this->talk(3));
     EXPECT_EQ(this->sequences(second, true), this->sequences(first, true));
@@ -44,7 +44,7 @@ TYPED_TEST_P(store_contract, a_copy_is_what_its_origin_was) {
       expected.session = second.id;
       EXPECT_EQ(this->read(second, i), expected);
     }
-    EXPECT_EQ(this->get(get_session{first}).info, before.info);
+    EXPECT_EQ(this->get(get_session_request{first}).info, before.info);
   }
 }
 
@@ -55,23 +55,23 @@ TYPED_TEST_P(store_contract, a_copy_up_to_a_record_has_its_ancestors) {
     this->save_all(first, {1, 2, 3});
     this->save(first, this->number(4), 1, append_rule::anywhere);
     this->save(first, this->number(5), 4);
-    label_snapshot mark{snapshot_ref{first, 1}};
+    label_snapshot_request mark{snapshot_ref{first, 1}};
     mark.add = {"root"};
     this->get(mark);
     // an orphan can be continued, too
-    const auto info = this->get(copy_session{first, second, 3});
+    const auto info = this->get(copy_session_request{first, second, 3});
     EXPECT_EQ(info.head, 3u);
     EXPECT_EQ(info.next_turn, 1u);
     EXPECT_EQ(info.records, 3u);
     const std::vector<std::uint64_t> way{1, 2, 3};
     EXPECT_EQ(this->sequences(second), way);
     EXPECT_EQ(this->sequences(second, true), way);
-    EXPECT_EQ(this->get(get_session{second}).content, this->number(3));
+    EXPECT_EQ(this->get(get_session_request{second}).content, this->number(3));
     EXPECT_EQ(this->read(second, 1).labels, std::vector<std::string>{"root"});
     EXPECT_EQ(this->save(second, this->number(6), 3).record.sequence, 4u);
 
     const auto third = this->at("3");
-    this->get(copy_session{first, third, 4});
+    this->get(copy_session_request{first, third, 4});
     EXPECT_EQ(this->sequences(third, true), (std::vector<std::uint64_t>{1, 4}));
     EXPECT_EQ(this->save(third, this->number(6), 4).record.sequence, 5u);
   }
@@ -86,19 +86,22 @@ TYPED_TEST_P(store_contract, a_copy_and_its_origin_go_their_own_ways) {
       return trunk.with_messages(trunk.messages().with(ai::user_text(text)));
     };
     this->save(first, trunk, 0);
-    this->get(copy_session{first, second});
+    this->get(copy_session_request{first, second});
     this->save(first, more("one way"), 1);
     this->save(second, more("the other"), 1);
     for (const auto& of : {first, second})
-      EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, 1}}).content, trunk);
-    EXPECT_EQ(this->get(get_session{first}).content, more("one way"));
-    EXPECT_EQ(this->get(get_session{second}).content, more("the other"));
-    EXPECT_EQ(this->code(get_snapshot{{first.agent, {}, this->id_of(trunk)}}),
-              errc::failed_precondition);
-    EXPECT_EQ(this->get(delete_session{first}), (erased{2, 1}));
+      EXPECT_EQ(this->get(get_snapshot_request{snapshot_ref{of, 1}}).content,
+                trunk);
+    EXPECT_EQ(this->get(get_session_request{first}).content, more("one way"));
+    EXPECT_EQ(this->get(get_session_request{second}).content,
+              more("the other"));
+    EXPECT_EQ(
+      this->code(get_snapshot_request{{first.agent, {}, this->id_of(trunk)}}),
+      errc::failed_precondition);
+    EXPECT_EQ(this->get(delete_session_request{first}), (erase_result{2, 1}));
     EXPECT_EQ(this->restore(second, 1).content, trunk);
     EXPECT_EQ(this->restore(second, 2).content, more("the other"));
-    EXPECT_EQ(this->get(delete_session{second}), (erased{2, 2}));
+    EXPECT_EQ(this->get(delete_session_request{second}), (erase_result{2, 2}));
   }
 }
 
@@ -107,14 +110,15 @@ TYPED_TEST_P(store_contract, a_copy_keeps_a_message_that_its_origin_replaces) {
     const auto first = this->at("1");
     const auto second = this->at("2");
     const auto content = this->talk(3);
-    this->get(save_session{first, content, 1});
-    this->get(copy_session{first, second});
-    this->get(save_session{first,
+    this->get(save_session_request{first, content, 1});
+    this->get(copy_session_request{first, second});
+    this->get(
+      save_session_request{first,
                            content.with_messages(content.messages().with_back(
                              ai::user_text("another"))),
                            1});
-    EXPECT_EQ(this->get(get_session{second}).content, content);
-    EXPECT_EQ(this->get(get_session{first}).content.messages().back(),
+    EXPECT_EQ(this->get(get_session_request{second}).content, content);
+    EXPECT_EQ(this->get(get_session_request{first}).content.messages().back(),
               ai::user_text("another"));
   }
 }
@@ -125,18 +129,22 @@ TYPED_TEST_P(store_contract, a_copy_needs_an_origin_and_a_name_of_its_own) {
     const auto second = this->at("2");
     this->save_all(first, {1});
     this->save_all(second, {2});
-    EXPECT_EQ(this->code(copy_session{first, second}), errc::already_exists);
+    EXPECT_EQ(this->code(copy_session_request{first, second}),
+              errc::already_exists);
     EXPECT_NE(this->store.error().message().find("\"2\""), std::string::npos);
-    EXPECT_EQ(this->code(copy_session{first, first}), errc::already_exists);
+    EXPECT_EQ(this->code(copy_session_request{first, first}),
+              errc::already_exists);
     const auto third = this->at("3");
-    EXPECT_EQ(this->code(copy_session{third, this->at("4")}), errc::not_found);
-    EXPECT_EQ(this->code(copy_session{first, third, 2}), errc::not_found);
-    EXPECT_EQ(this->code(copy_session{first, this->at("")}),
+    EXPECT_EQ(this->code(copy_session_request{third, this->at("4")}),
+              errc::not_found);
+    EXPECT_EQ(this->code(copy_session_request{first, third, 2}),
+              errc::not_found);
+    EXPECT_EQ(this->code(copy_session_request{first, this->at("")}),
               errc::invalid_argument);
-    EXPECT_EQ(this->code(copy_session{this->at("1", ""), third}),
+    EXPECT_EQ(this->code(copy_session_request{this->at("1", ""), third}),
               errc::invalid_argument);
-    EXPECT_EQ(this->code(get_session{third}), errc::not_found);
-    EXPECT_EQ(this->get(get_session{second}).content, this->number(2));
+    EXPECT_EQ(this->code(get_session_request{third}), errc::not_found);
+    EXPECT_EQ(this->get(get_session_request{second}).content, this->number(2));
   }
 }
 

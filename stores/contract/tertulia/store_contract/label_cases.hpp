@@ -16,47 +16,48 @@ namespace tertulia {
 
 TYPED_TEST_P(store_contract, labels_are_ordered_and_distinct) {
   TERTULIA_NEEDS_MANAGED_STORE() {
-    const auto of = this->at("s");
-    this->save_all(of, {1});
-    label_snapshot x{snapshot_ref{of, 1}};
+    const auto session = this->at("s");
+    this->save_all(session, {1});
+    label_snapshot_request x{snapshot_ref{session, 1}};
     x.add = {"b", "a", "b", "c"};
     x.remove = {"nothing"};
     const std::vector<std::string> abc{"a", "b", "c"};
     EXPECT_EQ(this->get(x).labels, abc);
-    EXPECT_EQ(this->read(of, 1).labels, abc);
+    EXPECT_EQ(this->read(session, 1).labels, abc);
     x.add = {"a", "d"};
     x.remove = {"b", "a"};
     EXPECT_EQ(this->get(x).labels, (std::vector<std::string>{"a", "c", "d"}));
-    x.which.sequence = 2;
+    x.target.sequence = 2;
     EXPECT_EQ(this->code(x), errc::not_found);
   }
 }
 
 TYPED_TEST_P(store_contract, a_snapshot_can_be_saved_with_labels) {
   TERTULIA_NEEDS_MANAGED_STORE() {
-    const auto of = this->at("s");
-    auto made = this->record(of, this->number(1), 0);
-    made.labels = {"b", "a"};
-    this->get(save_snapshot{made, this->number(1), append_rule::at_head});
+    const auto session = this->at("s");
+    auto saved = this->record(session, this->number(1), 0);
+    saved.labels = {"b", "a"};
+    this->get(
+      save_snapshot_request{saved, this->number(1), append_rule::at_head});
     const std::vector<std::string> expected{"a", "b"};
-    EXPECT_EQ(this->read(of, 1).labels, expected);
+    EXPECT_EQ(this->read(session, 1).labels, expected);
     if constexpr (TestFixture::durable)
       this->store.reopen();
-    EXPECT_EQ(this->read(of, 1).labels, expected);
-    EXPECT_TRUE(this->get(verify_sessions{}).damages.empty());
+    EXPECT_EQ(this->read(session, 1).labels, expected);
+    EXPECT_TRUE(this->get(verify_sessions_request{}).damages.empty());
   }
 }
 
 TYPED_TEST_P(store_contract, labels_have_limits) {
   TERTULIA_NEEDS_MANAGED_STORE() {
-    const auto of = this->at("s");
-    this->save_all(of, {1});
-    label_snapshot x{snapshot_ref{of, 1}};
+    const auto session = this->at("s");
+    this->save_all(session, {1});
+    label_snapshot_request x{snapshot_ref{session, 1}};
     x.add = {"fine", ""};
     EXPECT_EQ(this->code(x), errc::invalid_argument);
     x.add = {std::string(max_label_size + 1, 'x')};
     EXPECT_EQ(this->code(x), errc::invalid_argument);
-    EXPECT_TRUE(this->read(of, 1).labels.empty());
+    EXPECT_TRUE(this->read(session, 1).labels.empty());
     x.add = {std::string(max_label_size, 'x')};
     while (x.add.size() < max_labels)
       x.add.push_back(std::to_string(x.add.size()));
@@ -70,34 +71,36 @@ TYPED_TEST_P(store_contract, labels_have_limits) {
 
 TYPED_TEST_P(store_contract, a_snapshot_has_a_note) {
   TERTULIA_NEEDS_MANAGED_STORE() {
-    const auto of = this->at("s");
-    this->save_all(of, {1, 2});
-    auto made = this->record(of, this->number(3), 2);
-    made.note = "from the start";
-    this->get(save_snapshot{made, this->number(3), append_rule::at_head});
-    EXPECT_EQ(this->read(of, 3).note, "from the start");
-    const auto before = this->get(get_session{of}).info;
+    const auto session = this->at("s");
+    this->save_all(session, {1, 2});
+    auto saved = this->record(session, this->number(3), 2);
+    saved.note = "from the start";
+    this->get(
+      save_snapshot_request{saved, this->number(3), append_rule::at_head});
+    EXPECT_EQ(this->read(session, 3).note, "from the start");
+    const auto before = this->get(get_session_request{session}).info;
     const auto note = std::string(max_note_size - 2, 'x') + "\xc3\xb6";
-    auto expected = this->read(of, 1);
+    auto expected = this->read(session, 1);
     expected.note = note;
-    const snapshot_ref first{of, 1};
-    EXPECT_EQ(this->get(annotate_snapshot{first, note}), expected);
-    EXPECT_EQ(this->read(of, 1), expected);
-    EXPECT_EQ(this->get(get_session{of}).info, before);
-    EXPECT_EQ(this->code(annotate_snapshot{first, note + "x"}),
+    const snapshot_ref first{session, 1};
+    EXPECT_EQ(this->get(annotate_snapshot_request{first, note}), expected);
+    EXPECT_EQ(this->read(session, 1), expected);
+    EXPECT_EQ(this->get(get_session_request{session}).info, before);
+    EXPECT_EQ(this->code(annotate_snapshot_request{first, note + "x"}),
               errc::invalid_argument);
-    EXPECT_EQ(this->code(annotate_snapshot{first, "\xff"}),
+    EXPECT_EQ(this->code(annotate_snapshot_request{first, "\xff"}),
               errc::invalid_argument);
-    EXPECT_EQ(this->code(annotate_snapshot{snapshot_ref{of, 4}, "x"}),
-              errc::not_found);
-    EXPECT_EQ(this->read(of, 1).note, note);
+    EXPECT_EQ(
+      this->code(annotate_snapshot_request{snapshot_ref{session, 4}, "x"}),
+      errc::not_found);
+    EXPECT_EQ(this->read(session, 1).note, note);
     const auto copy = this->at("t");
-    this->get(copy_session{of, copy, 2});
-    EXPECT_EQ(this->get(annotate_snapshot{first, ""}).note, "");
-    EXPECT_EQ(this->read(of, 1).note, "");
+    this->get(copy_session_request{session, copy, 2});
+    EXPECT_EQ(this->get(annotate_snapshot_request{first, ""}).note, "");
+    EXPECT_EQ(this->read(session, 1).note, "");
     EXPECT_EQ(this->read(copy, 1).note, note);
-    EXPECT_EQ(this->get(prune_snapshots{}).records, 3u);
-    EXPECT_EQ(this->read(of, 3).note, "from the start");
+    EXPECT_EQ(this->get(prune_snapshots_request{}).records, 3u);
+    EXPECT_EQ(this->read(session, 3).note, "from the start");
   }
 }
 

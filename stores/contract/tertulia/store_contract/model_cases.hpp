@@ -20,21 +20,21 @@ namespace tertulia {
 
 TYPED_TEST_P(store_contract, a_durable_store_knows_everything_again) {
   if constexpr (TestFixture::durable) {
-    const auto of = this->at("s");
-    this->save_all(of, {1, 2, 3});
-    this->restore(of, 2);
-    this->get(save_session{of, this->talk(3), 9});
-    const auto before = this->get(get_session{of});
-    const auto records = this->sequences(of, true);
+    const auto session = this->at("s");
+    this->save_all(session, {1, 2, 3});
+    this->restore(session, 2);
+    this->get(save_session_request{session, this->talk(3), 9});
+    const auto before = this->get(get_session_request{session});
+    const auto records = this->sequences(session, true);
     this->store.reopen();
-    const auto after = this->get(get_session{of});
+    const auto after = this->get(get_session_request{session});
     EXPECT_EQ(after.info, before.info);
     EXPECT_EQ(after.content, this->talk(3));
     EXPECT_EQ(after.head.record, before.head.record);
-    EXPECT_EQ(this->sequences(of, true), records);
-    EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, 3}}).content,
+    EXPECT_EQ(this->sequences(session, true), records);
+    EXPECT_EQ(this->get(get_snapshot_request{snapshot_ref{session, 3}}).content,
               this->number(3));
-    EXPECT_EQ(this->save(of, this->number(4), 2).record.sequence, 4u);
+    EXPECT_EQ(this->save(session, this->number(4), 2).record.sequence, 4u);
   } else {
     GTEST_SKIP() << "the store is not durable";
   }

@@ -24,7 +24,7 @@ namespace tertulia {
 // -- states -------------------------------------------------------------------
 
 TYPED_TEST_P(store_contract, what_was_saved_is_returned) {
-  const auto of = this->at("s");
+  const auto session = this->at("s");
   ai::message_log log{{ai::system_text("be \"brief\""), ai::user_text("ö\n")}};
   const ai::artifact_list artifacts{
     std::vector{ai::artifact{"file", {ai::part::text("content")}}}};
@@ -37,9 +37,10 @@ TYPED_TEST_P(store_contract, what_was_saved_is_returned) {
     state::conversation(log, payload::of(1), artifacts)};
   std::uint64_t parent = 0;
   for (const auto& x : all)
-    parent = this->save(of, x, parent).record.sequence;
+    parent = this->save(session, x, parent).record.sequence;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto found = this->get(get_snapshot{snapshot_ref{of, i + 1}});
+    const auto found
+      = this->get(get_snapshot_request{snapshot_ref{session, i + 1}});
     EXPECT_EQ(found.content.form(), all[i].form());
     EXPECT_EQ(found.content.text(), all[i].text());
     EXPECT_EQ(found.content.id(), found.record.state);
@@ -47,40 +48,45 @@ TYPED_TEST_P(store_contract, what_was_saved_is_returned) {
 }
 
 TYPED_TEST_P(store_contract, logs_that_grow_from_a_state_leave_it_alone) {
-  const auto of = this->at("s");
+  const auto session = this->at("s");
   const auto first = this->talk(2);
   const auto text = first.text();
-  this->save(of, first, 0);
+  this->save(session, first, 0);
   for (const auto* next : {"one way", "the other"})
-    this->save(of,
+    this->save(session,
                first.with_messages(first.messages().with(ai::user_text(next))),
                1, append_rule::anywhere);
-  EXPECT_EQ(this->get(get_snapshot{snapshot_ref{of, 1}}).content.text(), text);
-  EXPECT_NE(this->get(get_snapshot{snapshot_ref{of, 2}}).content.text(),
-            this->get(get_snapshot{snapshot_ref{of, 3}}).content.text());
+  EXPECT_EQ(
+    this->get(get_snapshot_request{snapshot_ref{session, 1}}).content.text(),
+    text);
+  EXPECT_NE(
+    this->get(get_snapshot_request{snapshot_ref{session, 2}}).content.text(),
+    this->get(get_snapshot_request{snapshot_ref{session, 3}}).content.text());
 }
 
 TYPED_TEST_P(store_contract, a_record_alone_comes_without_its_state) {
-  const auto of = this->at("s");
-  this->save_all(of, {1});
-  const auto found
-    = this->get(get_snapshot{snapshot_ref{of, 1}, detail_level::record});
+  const auto session = this->at("s");
+  this->save_all(session, {1});
+  const auto found = this->get(
+    get_snapshot_request{snapshot_ref{session, 1}, detail_level::record});
   EXPECT_FALSE(found.content.custom());
 }
 
 TYPED_TEST_P(store_contract, a_corrupt_state_is_data_loss) {
   if constexpr (corrupts_states<TypeParam>) {
-    const auto of = this->at("s");
-    this->save_all(of, {1, 2});
-    const auto before = this->get(get_session{of}).info;
+    const auto session = this->at("s");
+    this->save_all(session, {1, 2});
+    const auto before = this->get(get_session_request{session}).info;
     this->store.factory().corrupt(this->number(1).id());
-    const snapshot_ref which{of, 1};
-    EXPECT_EQ(this->code(get_snapshot{which}), errc::data_loss);
+    const snapshot_ref snapshot{session, 1};
+    EXPECT_EQ(this->code(get_snapshot_request{snapshot}), errc::data_loss);
     EXPECT_NE(this->store.error().message().find("corrupt"), std::string::npos);
-    EXPECT_EQ(this->code(restore_snapshot{which}), errc::data_loss);
-    EXPECT_EQ(this->get(get_session{of}).info, before);
-    EXPECT_EQ(this->code(get_snapshot{which, detail_level::record}), errc::ok);
-    EXPECT_EQ(this->code(get_snapshot{snapshot_ref{of, 2}}), errc::ok);
+    EXPECT_EQ(this->code(restore_snapshot_request{snapshot}), errc::data_loss);
+    EXPECT_EQ(this->get(get_session_request{session}).info, before);
+    EXPECT_EQ(this->code(get_snapshot_request{snapshot, detail_level::record}),
+              errc::ok);
+    EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{session, 2}}),
+              errc::ok);
   } else {
     GTEST_SKIP() << "the factory does not corrupt states";
   }
@@ -100,7 +106,7 @@ TYPED_TEST_P(store_contract, a_list_names_what_is_corrupt_once) {
           std::tuple{end, sequences{1, 2}, std::uint64_t{3}}}) {
       EXPECT_EQ(this->sequences(of), (sequences{1, 2, 3}));
       for (const std::uint32_t limit : {1, 2, 3, 10}) {
-        list_snapshots x{of};
+        list_snapshots_request x{of};
         x.wanted = detail_level::state;
         x.limit = limit;
         sequences listed;
@@ -134,12 +140,14 @@ TYPED_TEST_P(store_contract, a_list_names_what_is_corrupt_once) {
 
 TYPED_TEST_P(store_contract, a_missing_state_is_another_data_loss) {
   if constexpr (loses_states<TypeParam>) {
-    const auto of = this->at("s");
-    this->save_all(of, {1, 2});
+    const auto session = this->at("s");
+    this->save_all(session, {1, 2});
     this->store.factory().lose(this->number(1).id());
-    EXPECT_EQ(this->code(get_snapshot{snapshot_ref{of, 1}}), errc::data_loss);
+    EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{session, 1}}),
+              errc::data_loss);
     EXPECT_NE(this->store.error().message().find("missing"), std::string::npos);
-    EXPECT_EQ(this->code(get_snapshot{snapshot_ref{of, 2}}), errc::ok);
+    EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{session, 2}}),
+              errc::ok);
   } else {
     GTEST_SKIP() << "the factory does not lose states";
   }
@@ -150,8 +158,8 @@ TYPED_TEST_P(store_contract, a_missing_state_is_another_data_loss) {
 TYPED_TEST_P(store_contract, an_id_in_one_session_needs_no_session) {
   this->save_all(this->at("s"), {1, 2});
   this->save_all(this->at("t"), {3});
-  const auto found
-    = this->get(get_snapshot{{"/agent/a", {}, this->id_of(this->number(2))}});
+  const auto found = this->get(
+    get_snapshot_request{{"/agent/a", {}, this->id_of(this->number(2))}});
   EXPECT_EQ(found.record.session, session_id{"s"});
   EXPECT_EQ(found.record.sequence, 2u);
 }
@@ -161,51 +169,54 @@ TYPED_TEST_P(store_contract, an_id_in_several_sessions_needs_the_session) {
     this->save_all(this->at(name), {1});
   this->save_all(this->at("three", "/agent/b"), {1});
   const auto id = this->id_of(this->number(1));
-  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", {}, id}}),
+  EXPECT_EQ(this->code(get_snapshot_request{{"/agent/a", {}, id}}),
             errc::failed_precondition);
   const auto message = this->store.error().message();
   EXPECT_NE(message.find("one"), std::string::npos);
   EXPECT_NE(message.find("two"), std::string::npos);
   EXPECT_EQ(message.find("three"), std::string::npos);
   EXPECT_NO_THROW((void)parse_json<json>(this->store.error().details()));
-  EXPECT_EQ(this->code(restore_snapshot{{"/agent/a", {}, id}}),
+  EXPECT_EQ(this->code(restore_snapshot_request{{"/agent/a", {}, id}}),
             errc::failed_precondition);
-  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", session_id{"one"}, id}}),
-            errc::ok);
-  EXPECT_EQ(this->code(get_snapshot{{"/agent/b", {}, id}}), errc::ok);
+  EXPECT_EQ(
+    this->code(get_snapshot_request{{"/agent/a", session_id{"one"}, id}}),
+    errc::ok);
+  EXPECT_EQ(this->code(get_snapshot_request{{"/agent/b", {}, id}}), errc::ok);
 }
 
 TYPED_TEST_P(store_contract, what_is_not_there_is_not_found) {
   this->save_all(this->at("s"), {1});
   const auto id = this->id_of(this->number(1));
   const auto other = this->id_of(this->number(2));
-  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", {}, other}}), errc::not_found);
-  EXPECT_EQ(this->code(get_snapshot{{"/agent/b", {}, id}}), errc::not_found);
-  EXPECT_EQ(this->code(get_snapshot{{"/agent/a", session_id{"t"}, id}}),
+  EXPECT_EQ(this->code(get_snapshot_request{{"/agent/a", {}, other}}),
             errc::not_found);
-  EXPECT_EQ(this->code(get_snapshot{snapshot_ref{this->at("s"), 2}}),
+  EXPECT_EQ(this->code(get_snapshot_request{{"/agent/b", {}, id}}),
+            errc::not_found);
+  EXPECT_EQ(this->code(get_snapshot_request{{"/agent/a", session_id{"t"}, id}}),
+            errc::not_found);
+  EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{this->at("s"), 2}}),
             errc::not_found);
   snapshot_ref both{"/agent/a", session_id{"s"}, other};
   both.sequence = 1;
-  EXPECT_EQ(this->code(get_snapshot{both}), errc::not_found);
-  EXPECT_EQ(this->code(restore_snapshot{both}), errc::not_found);
-  EXPECT_EQ(this->code(get_session{this->at("t")}), errc::not_found);
+  EXPECT_EQ(this->code(get_snapshot_request{both}), errc::not_found);
+  EXPECT_EQ(this->code(restore_snapshot_request{both}), errc::not_found);
+  EXPECT_EQ(this->code(get_session_request{this->at("t")}), errc::not_found);
 }
 
 TYPED_TEST_P(store_contract, an_unknown_session_has_no_snapshots) {
-  const auto page = this->get(list_snapshots{this->at("s")});
+  const auto page = this->get(list_snapshots_request{this->at("s")});
   EXPECT_TRUE(page.snapshots.empty());
   EXPECT_FALSE(page.more);
 }
 
 TYPED_TEST_P(store_contract, pages_show_everything_once) {
-  const auto of = this->at("s");
-  this->save_all(of, {1, 2, 3, 4, 5, 6, 7});
-  this->restore(of, 3);
-  this->save(of, this->number(8), 3);
+  const auto session = this->at("s");
+  this->save_all(session, {1, 2, 3, 4, 5, 6, 7});
+  this->restore(session, 3);
+  this->save(session, this->number(8), 3);
   for (const auto with_orphans : {false, true})
     for (const std::uint32_t limit : {0, 1, 2, 3, 100}) {
-      list_snapshots x{of};
+      list_snapshots_request x{session};
       x.with_orphans = with_orphans;
       x.limit = limit;
       std::vector<std::uint64_t> seen;
@@ -218,7 +229,7 @@ TYPED_TEST_P(store_contract, pages_show_everything_once) {
         x.after = seen.back();
         more = page.more;
       }
-      EXPECT_EQ(seen, this->sequences(of, with_orphans));
+      EXPECT_EQ(seen, this->sequences(session, with_orphans));
       EXPECT_EQ(seen.size(), with_orphans ? 8u : 4u);
     }
 }
@@ -226,53 +237,55 @@ TYPED_TEST_P(store_contract, pages_show_everything_once) {
 // -- heads --------------------------------------------------------------------
 
 TYPED_TEST_P(store_contract, a_restore_moves_the_head_and_what_follows_it) {
-  const auto of = this->at("s");
+  const auto session_key = this->at("s");
   std::uint64_t parent = 0;
   for (int i = 0; i < 3; ++i) {
-    auto made = this->record(of, this->number(i), parent);
-    made.turn_index = i;
-    parent
-      = this->get(save_snapshot{made, this->number(i), append_rule::at_head})
-          .record.sequence;
+    auto saved = this->record(session_key, this->number(i), parent);
+    saved.turn_index = i;
+    parent = this
+               ->get(save_snapshot_request{saved, this->number(i),
+                                           append_rule::at_head})
+               .record.sequence;
   }
-  const auto restored = this->restore(of, 2);
+  const auto restored = this->restore(session_key, 2);
   EXPECT_EQ(restored.record.sequence, 2u);
   EXPECT_FALSE(restored.record.orphaned);
   EXPECT_EQ(restored.content, this->number(1));
-  const auto session = this->get(get_session{of});
+  const auto session = this->get(get_session_request{session_key});
   EXPECT_EQ(session.info.head, 2u);
   EXPECT_EQ(session.info.next_turn, 2u);
   EXPECT_EQ(session.info.records, 3u);
   EXPECT_EQ(session.content, this->number(1));
   ASSERT_TRUE(session.head);
-  EXPECT_EQ(session.head.record, this->read(of, 2));
-  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 2}));
-  EXPECT_EQ(this->sequences(of, true), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(session.head.record, this->read(session_key, 2));
+  EXPECT_EQ(this->sequences(session_key), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(this->sequences(session_key, true),
+            (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
 TYPED_TEST_P(store_contract, an_orphan_is_recovered_by_restoring_it) {
-  const auto of = this->at("s");
-  this->save_all(of, {1, 2, 3});
-  this->restore(of, 1);
-  this->save(of, this->number(4), 1);
-  EXPECT_TRUE(this->read(of, 3).orphaned);
-  this->restore(of, 3);
-  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 2, 3}));
-  EXPECT_TRUE(this->read(of, 4).orphaned);
-  const auto next = this->save(of, this->number(5), 3);
+  const auto session = this->at("s");
+  this->save_all(session, {1, 2, 3});
+  this->restore(session, 1);
+  this->save(session, this->number(4), 1);
+  EXPECT_TRUE(this->read(session, 3).orphaned);
+  this->restore(session, 3);
+  EXPECT_EQ(this->sequences(session), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_TRUE(this->read(session, 4).orphaned);
+  const auto next = this->save(session, this->number(5), 3);
   EXPECT_EQ(next.record.sequence, 5u);
   EXPECT_EQ(next.record.index, 3u);
 }
 
 TYPED_TEST_P(store_contract, two_restores_in_a_row_end_at_the_second) {
-  const auto of = this->at("s");
-  this->save_all(of, {1, 2, 3});
-  this->restore(of, 1);
-  this->restore(of, 2);
-  EXPECT_EQ(this->get(get_session{of}).info.head, 2u);
-  EXPECT_EQ(this->sequences(of), (std::vector<std::uint64_t>{1, 2}));
-  this->restore(of, 2);
-  EXPECT_EQ(this->get(get_session{of}).info.head, 2u);
+  const auto session = this->at("s");
+  this->save_all(session, {1, 2, 3});
+  this->restore(session, 1);
+  this->restore(session, 2);
+  EXPECT_EQ(this->get(get_session_request{session}).info.head, 2u);
+  EXPECT_EQ(this->sequences(session), (std::vector<std::uint64_t>{1, 2}));
+  this->restore(session, 2);
+  EXPECT_EQ(this->get(get_session_request{session}).info.head, 2u);
 }
 
 } // namespace tertulia

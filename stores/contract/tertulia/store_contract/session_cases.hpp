@@ -23,35 +23,37 @@ namespace tertulia {
 // -- sessions -----------------------------------------------------------------
 
 TYPED_TEST_P(store_contract, a_session_lives_without_snapshots) {
-  const auto of = this->at("s");
-  const auto info = this->get(save_session{of, this->number(1), 4});
-  EXPECT_EQ(info.agent, of.agent);
-  EXPECT_EQ(info.id, of.id);
+  const auto session_key = this->at("s");
+  const auto info
+    = this->get(save_session_request{session_key, this->number(1), 4});
+  EXPECT_EQ(info.agent, session_key.agent);
+  EXPECT_EQ(info.id, session_key.id);
   EXPECT_EQ(info.head, 0u);
   EXPECT_EQ(info.next_turn, 4u);
-  const auto session = this->get(get_session{of});
+  const auto session = this->get(get_session_request{session_key});
   EXPECT_EQ(session.info, info);
   EXPECT_FALSE(session.head);
   EXPECT_EQ(session.content, this->number(1));
-  EXPECT_TRUE(this->save(of, this->number(1), 0).created);
+  EXPECT_TRUE(this->save(session_key, this->number(1), 0).created);
 }
 
 TYPED_TEST_P(store_contract, what_a_session_works_on_is_not_its_head) {
-  const auto of = this->at("s");
-  this->save_all(of, {1, 2});
-  this->get(save_session{of, this->number(3), 7});
-  const auto session = this->get(get_session{of});
+  const auto session_key = this->at("s");
+  this->save_all(session_key, {1, 2});
+  this->get(save_session_request{session_key, this->number(3), 7});
+  const auto session = this->get(get_session_request{session_key});
   EXPECT_EQ(session.content, this->number(3));
   EXPECT_EQ(session.info.next_turn, 7u);
   ASSERT_TRUE(session.head);
   EXPECT_EQ(session.head.record.sequence, 2u);
   EXPECT_EQ(session.head.content, this->number(2));
-  this->save(of, this->number(4), 2);
-  EXPECT_EQ(this->get(get_session{of}).content, this->number(4));
+  this->save(session_key, this->number(4), 2);
+  EXPECT_EQ(this->get(get_session_request{session_key}).content,
+            this->number(4));
 }
 
 TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
-  const auto of = this->at("s");
+  const auto session = this->at("s");
   const std::vector<session_position> nothing(1);
   const auto position = [](std::uint64_t turn, const state& content) {
     return session_position{turn, content.id(), content.type()};
@@ -60,62 +62,69 @@ TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
   const auto two = this->number(2);
   const auto three = this->number(3);
   const auto first = position(0, one);
-  EXPECT_EQ(this->code(save_session{of, two, 0, {first}}), errc::aborted);
-  EXPECT_EQ(this->code(get_session{of}), errc::not_found);
-  // Two writers create it.
-  this->get(save_session{of, one, 0, nothing});
-  EXPECT_EQ(this->code(save_session{of, two, 0, nothing}), errc::aborted);
-  EXPECT_EQ(this->code(save_snapshot{this->record(of, two, 0), two,
-                                     append_rule::at_head, nothing}),
+  EXPECT_EQ(this->code(save_session_request{session, two, 0, {first}}),
             errc::aborted);
-  EXPECT_EQ(this->get(get_session{of}).content, one);
+  EXPECT_EQ(this->code(get_session_request{session}), errc::not_found);
+  // Two writers create it.
+  this->get(save_session_request{session, one, 0, nothing});
+  EXPECT_EQ(this->code(save_session_request{session, two, 0, nothing}),
+            errc::aborted);
+  EXPECT_EQ(this->code(save_snapshot_request{this->record(session, two, 0), two,
+                                             append_rule::at_head, nothing}),
+            errc::aborted);
+  EXPECT_EQ(this->get(get_session_request{session}).content, one);
   // Two writers change it.
-  this->get(save_session{of, two, 0, {first}});
-  EXPECT_EQ(this->code(save_session{of, three, 0, {first}}), errc::aborted);
-  EXPECT_EQ(this->get(get_session{of}).content, two);
+  this->get(save_session_request{session, two, 0, {first}});
+  EXPECT_EQ(this->code(save_session_request{session, three, 0, {first}}),
+            errc::aborted);
+  EXPECT_EQ(this->get(get_session_request{session}).content, two);
   // The turn and the type are part of a position.
   for (const auto& wrong :
        {position(1, two), position(0, this->version(2, two))})
-    EXPECT_EQ(this->code(save_session{of, three, 0, {wrong}}), errc::aborted);
+    EXPECT_EQ(this->code(save_session_request{session, three, 0, {wrong}}),
+              errc::aborted);
   // An earlier save may have happened.
-  this->get(save_session{of, three, 1, {first, position(0, two)}});
-  EXPECT_EQ(this->get(get_session{of}).content, three);
+  this->get(save_session_request{session, three, 1, {first, position(0, two)}});
+  EXPECT_EQ(this->get(get_session_request{session}).content, three);
 
   // A snapshot is a change, too, and so is a restore.
-  auto made = this->record(of, one, 0);
-  made.turn_index = 1;
+  auto saved = this->record(session, one, 0);
+  saved.turn_index = 1;
   const auto save = [&](const session_position& follows) {
-    return save_snapshot{made, one, append_rule::at_head, {follows}};
+    return save_snapshot_request{saved, one, append_rule::at_head, {follows}};
   };
   EXPECT_EQ(this->code(save(position(0, three))), errc::aborted);
-  EXPECT_FALSE(this->get(get_session{of}).head);
+  EXPECT_FALSE(this->get(get_session_request{session}).head);
   this->get(save(position(1, three)));
-  this->get(save_session{of, two, 2, {position(2, one)}});
-  this->restore(of, 1);
-  EXPECT_EQ(this->code(save_session{of, three, 2, {position(2, two)}}),
-            errc::aborted);
+  this->get(save_session_request{session, two, 2, {position(2, one)}});
+  this->restore(session, 1);
+  EXPECT_EQ(
+    this->code(save_session_request{session, three, 2, {position(2, two)}}),
+    errc::aborted);
   if constexpr (TestFixture::durable)
     this->store.reopen();
-  this->get(save_session{of, three, 2, {position(2, one)}});
+  this->get(save_session_request{session, three, 2, {position(2, one)}});
   if constexpr (TestFixture::managed) {
     const auto copy = this->at("t");
-    this->get(copy_session{of, copy});
-    this->get(save_session{copy, two, 2, {position(2, three)}});
-    this->get(delete_session{copy});
-    EXPECT_EQ(this->code(save_session{copy, one, 3, {position(2, two)}}),
-              errc::aborted);
-    EXPECT_EQ(this->code(get_session{copy}), errc::not_found);
+    this->get(copy_session_request{session, copy});
+    this->get(save_session_request{copy, two, 2, {position(2, three)}});
+    this->get(delete_session_request{copy});
+    EXPECT_EQ(
+      this->code(save_session_request{copy, one, 3, {position(2, two)}}),
+      errc::aborted);
+    EXPECT_EQ(this->code(get_session_request{copy}), errc::not_found);
   }
 }
 
 TYPED_TEST_P(store_contract, a_session_knows_when_it_changed) {
-  const auto of = this->at("s");
+  const auto session = this->at("s");
   const auto before = caf::make_timestamp();
-  const auto made = this->get(save_session{of, this->number(1), 0});
+  const auto made
+    = this->get(save_session_request{session, this->number(1), 0});
   EXPECT_GE(made.created_at, before);
   EXPECT_GE(made.updated_at, made.created_at);
-  this->save(of, this->number(2), 0);
-  const auto saved = this->get(get_session{of}).info;
+  this->save(session, this->number(2), 0);
+  const auto saved = this->get(get_session_request{session}).info;
   EXPECT_EQ(saved.created_at, made.created_at);
   EXPECT_GE(saved.updated_at, made.updated_at);
   EXPECT_LE(saved.updated_at, caf::make_timestamp());
@@ -133,7 +142,7 @@ TYPED_TEST_P(store_contract, sessions_are_listed_in_pages) {
       }
     for (const std::uint32_t limit : {1, 2, 4, 100})
       for (const auto* agent : {"", "/agent/a", "/agent/b"}) {
-        list_sessions x;
+        list_sessions_request x;
         x.agent = agent;
         x.limit = limit;
         std::vector<session_ref> seen;
@@ -160,10 +169,10 @@ TYPED_TEST_P(store_contract, sessions_are_found_by_time_and_label) {
     const auto second = this->at("2");
     this->save_all(first, {1});
     this->save_all(second, {1});
-    label_snapshot mark{snapshot_ref{second, 1}};
+    label_snapshot_request mark{snapshot_ref{second, 1}};
     mark.add = {"good"};
     this->get(mark);
-    list_sessions x;
+    list_sessions_request x;
     x.label = "good";
     auto page = this->get(x);
     ASSERT_EQ(page.sessions.size(), 1u);
@@ -185,7 +194,7 @@ TYPED_TEST_P(store_contract, sessions_are_found_by_time_and_label) {
 
 TYPED_TEST_P(store_contract, sessions_are_listed_by_change) {
   TERTULIA_NEEDS_MANAGED_STORE() {
-    list_sessions x;
+    list_sessions_request x;
     x.agent = "/agent/a";
     x.order = session_order::by_change;
     EXPECT_TRUE(this->get(x).sessions.empty());
@@ -216,17 +225,18 @@ TYPED_TEST_P(store_contract, sessions_are_listed_by_change) {
 
 TYPED_TEST_P(store_contract, sessions_are_listed_with_what_they_are_about) {
   TERTULIA_NEEDS_MANAGED_STORE() {
-    const auto of = this->at("s");
+    const auto session = this->at("s");
     const auto listed = [&] {
-      const auto page = this->get(list_sessions{});
+      const auto page = this->get(list_sessions_request{});
       EXPECT_EQ(page.sessions.size(), 1u);
-      const auto info = this->get(get_session{of}).info;
+      const auto info = this->get(get_session_request{session}).info;
       EXPECT_EQ(page.sessions.back(), info);
       return info;
     };
     auto log = this->talk(3).messages();
     const auto save = [&] {
-      this->get(save_session{of, state::conversation(log, {}, {}), 0});
+      this->get(
+        save_session_request{session, state::conversation(log, {}, {}), 0});
       const auto info = listed();
       EXPECT_EQ(info.messages, log.size());
       EXPECT_EQ(info.bytes, to_json_text(log).size());
@@ -251,41 +261,48 @@ TYPED_TEST_P(store_contract, sessions_are_listed_with_what_they_are_about) {
         += i % 2 == 0 ? "\xc3\xb6" : "\xf0\x9f\x8d\xb5"; // ö and a cup of tea
     log = log.with(ai::user_text(text + "\xc3\xb6"));
     EXPECT_EQ(save(), text);
-    this->save(of, this->talk(2), 0);
+    this->save(session, this->talk(2), 0);
     EXPECT_EQ(listed().preview, "message 1");
-    this->save(of, this->number(1), 1);
+    this->save(session, this->number(1), 1);
     EXPECT_EQ(listed().preview, "");
     EXPECT_EQ(listed().messages, 0u);
     EXPECT_EQ(listed().bytes, 0u);
-    this->restore(of, 1);
+    this->restore(session, 1);
     EXPECT_EQ(listed().preview, "message 1");
     EXPECT_EQ(listed().messages, 2u);
-    EXPECT_EQ(this->get(copy_session{of, this->at("t"), 2}).messages, 0u);
-    EXPECT_EQ(this->get(copy_session{of, this->at("u"), 1}).preview,
-              "message 1");
+    EXPECT_EQ(
+      this->get(copy_session_request{session, this->at("t"), 2}).messages, 0u);
+    EXPECT_EQ(
+      this->get(copy_session_request{session, this->at("u"), 1}).preview,
+      "message 1");
   }
 }
 
 TYPED_TEST_P(store_contract, sessions_have_titles) {
   TERTULIA_NEEDS_MANAGED_STORE() {
-    const auto of = this->at("s");
-    this->save_all(of, {1, 2});
-    const auto before = this->get(get_session{of}).info;
+    const auto session = this->at("s");
+    this->save_all(session, {1, 2});
+    const auto before = this->get(get_session_request{session}).info;
     auto expected = before;
     expected.title = "Tea";
-    EXPECT_EQ(this->get(title_session{of, "Tea"}), expected);
-    EXPECT_EQ(this->get(list_sessions{}).sessions.at(0), expected);
-    this->save(of, this->number(3), 2);
-    EXPECT_EQ(this->get(get_session{of}).info.title, "Tea");
-    EXPECT_EQ(this->get(copy_session{of, this->at("t")}).title, "Tea");
-    EXPECT_EQ(this->get(copy_session{of, this->at("u"), 1}).title, "Tea");
-    EXPECT_EQ(this->get(title_session{of, {}}).title, "");
-    EXPECT_EQ(this->code(title_session{this->at("v"), "x"}), errc::not_found);
-    EXPECT_EQ(this->code(title_session{of, "\xff"}), errc::invalid_argument);
-    EXPECT_EQ(
-      this->code(title_session{of, std::string(max_title_size + 1, 'x')}),
-      errc::invalid_argument);
-    EXPECT_EQ(this->code(title_session{of, std::string(max_title_size, 'x')}),
+    EXPECT_EQ(this->get(title_session_request{session, "Tea"}), expected);
+    EXPECT_EQ(this->get(list_sessions_request{}).sessions.at(0), expected);
+    this->save(session, this->number(3), 2);
+    EXPECT_EQ(this->get(get_session_request{session}).info.title, "Tea");
+    EXPECT_EQ(this->get(copy_session_request{session, this->at("t")}).title,
+              "Tea");
+    EXPECT_EQ(this->get(copy_session_request{session, this->at("u"), 1}).title,
+              "Tea");
+    EXPECT_EQ(this->get(title_session_request{session, {}}).title, "");
+    EXPECT_EQ(this->code(title_session_request{this->at("v"), "x"}),
+              errc::not_found);
+    EXPECT_EQ(this->code(title_session_request{session, "\xff"}),
+              errc::invalid_argument);
+    EXPECT_EQ(this->code(title_session_request{
+                session, std::string(max_title_size + 1, 'x')}),
+              errc::invalid_argument);
+    EXPECT_EQ(this->code(title_session_request{
+                session, std::string(max_title_size, 'x')}),
               errc::ok);
   }
 }

@@ -160,11 +160,11 @@ public:
     return snapshot_id{to_string(x.id())};
   }
 
-  static snapshot_record record(const session_ref& of, const state& content,
-                                std::uint64_t parent) {
+  static snapshot_record record(const session_ref& session,
+                                const state& content, std::uint64_t parent) {
     snapshot_record result;
-    result.agent = of.agent;
-    result.session = of.id;
+    result.agent = session.agent;
+    result.session = session.id;
     result.state = content.id();
     result.id = id_of(content);
     result.parent = parent;
@@ -195,31 +195,33 @@ public:
     return code != nullptr ? *code : errc::ok;
   }
 
-  saved_snapshot save(const session_ref& of, const state& content,
-                      std::uint64_t parent,
-                      append_rule where = append_rule::at_head) {
-    return get(save_snapshot{record(of, content, parent), content, where});
+  save_result save(const session_ref& session, const state& content,
+                   std::uint64_t parent,
+                   append_rule rule = append_rule::at_head) {
+    return get(
+      save_snapshot_request{record(session, content, parent), content, rule});
   }
 
   /// Saves numbers, each as the child of the one before.
-  void save_all(const session_ref& of, const std::vector<int>& numbers) {
+  void save_all(const session_ref& session, const std::vector<int>& numbers) {
     std::uint64_t parent = 0;
     for (const auto x : numbers)
-      parent = save(of, number(x), parent).record.sequence;
+      parent = save(session, number(x), parent).record.sequence;
   }
 
-  snapshot_record read(const session_ref& of, std::uint64_t sequence) {
-    return get(get_snapshot{snapshot_ref{of, sequence}, detail_level::record})
+  snapshot_record read(const session_ref& session, std::uint64_t sequence) {
+    return get(get_snapshot_request{snapshot_ref{session, sequence},
+                                    detail_level::record})
       .record;
   }
 
-  stored_snapshot restore(const session_ref& of, std::uint64_t sequence) {
-    return get(restore_snapshot{snapshot_ref{of, sequence}});
+  stored_snapshot restore(const session_ref& session, std::uint64_t sequence) {
+    return get(restore_snapshot_request{snapshot_ref{session, sequence}});
   }
 
-  std::vector<std::uint64_t> sequences(const session_ref& of,
+  std::vector<std::uint64_t> sequences(const session_ref& session,
                                        bool with_orphans = false) {
-    list_snapshots x{of};
+    list_snapshots_request x{session};
     x.with_orphans = with_orphans;
     std::vector<std::uint64_t> result;
     for (const auto& y : get(x).snapshots)

@@ -22,10 +22,10 @@ TYPED_TEST_P(store_contract, everything_is_verified_once) {
     const auto third = this->at("1", "/agent/b");
     this->save_all(first, {1, 2, 3});
     this->restore(first, 1);
-    this->get(save_session{second, this->talk(3), 1});
-    this->get(copy_session{first, third});
+    this->get(save_session_request{second, this->talk(3), 1});
+    this->get(copy_session_request{first, third});
     for (const std::uint32_t limit : {0, 1, 2, 3, 5, 100}) {
-      verify_sessions x;
+      verify_sessions_request x;
       x.limit = limit;
       std::uint64_t sessions = 0;
       std::uint64_t records = 0;
@@ -44,7 +44,7 @@ TYPED_TEST_P(store_contract, everything_is_verified_once) {
       EXPECT_EQ(records, 6u);
       EXPECT_EQ(x.after, third);
       EXPECT_EQ(x.after_record, 3u);
-      EXPECT_EQ(this->get(x), verified_page{});
+      EXPECT_EQ(this->get(x), verification_page{});
     }
   }
 }
@@ -54,7 +54,7 @@ TYPED_TEST_P(store_contract, one_agent_or_one_session_is_verified) {
     for (const auto* agent : {"/agent/a", "/agent/b"})
       for (const auto* id : {"1", "2"})
         this->save_all(this->at(id, agent), {1, 2});
-    verify_sessions x;
+    verify_sessions_request x;
     x.agent = "/agent/b";
     auto page = this->get(x);
     EXPECT_EQ(page.sessions, 2u);
@@ -66,7 +66,7 @@ TYPED_TEST_P(store_contract, one_agent_or_one_session_is_verified) {
     EXPECT_EQ(page.last, this->at("1", "/agent/b"));
     EXPECT_FALSE(page.more);
     x.session = session_id{"3"};
-    EXPECT_EQ(this->get(x), verified_page{});
+    EXPECT_EQ(this->get(x), verification_page{});
     x.agent.clear();
     EXPECT_EQ(this->code(x), errc::invalid_argument);
   }
@@ -76,13 +76,13 @@ TYPED_TEST_P(store_contract, verification_goes_on_where_its_place_is_gone) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     for (const auto* id : {"1", "2", "3"})
       this->save_all(this->at(id), {1, 2});
-    verify_sessions x;
+    verify_sessions_request x;
     x.limit = 5; // ends in the second session, after one record
     const auto page = this->get(x);
     EXPECT_EQ(page.last, this->at("2"));
     EXPECT_EQ(page.last_record, 1u);
     EXPECT_TRUE(page.more);
-    this->get(delete_session{this->at("2")});
+    this->get(delete_session_request{this->at("2")});
     x.after = page.last;
     x.after_record = page.last_record;
     const auto rest = this->get(x);
@@ -103,18 +103,19 @@ TYPED_TEST_P(store_contract, verification_tells_corrupt_from_missing) {
     const auto missing = this->number(2).id();
     this->store.factory().corrupt(corrupt);
     this->store.factory().lose(missing);
-    const auto damages = this->get(verify_sessions{}).damages;
+    const auto damages = this->get(verify_sessions_request{}).damages;
     ASSERT_EQ(damages.size(), 5u);
-    const auto expect = [&](std::size_t i, damage_kind kind,
-                            const session_ref& where, std::uint64_t sequence) {
-      EXPECT_EQ(damages[i].kind, kind) << i;
-      EXPECT_EQ(damages[i].where, where) << i;
-      EXPECT_EQ(damages[i].sequence, sequence) << i;
-      EXPECT_EQ(damages[i].state,
-                kind == damage_kind::corrupt ? corrupt : missing)
-        << i;
-      EXPECT_FALSE(damages[i].what.empty()) << i;
-    };
+    const auto expect
+      = [&](std::size_t i, damage_kind kind, const session_ref& session,
+            std::uint64_t sequence) {
+          EXPECT_EQ(damages[i].kind, kind) << i;
+          EXPECT_EQ(damages[i].where, session) << i;
+          EXPECT_EQ(damages[i].sequence, sequence) << i;
+          EXPECT_EQ(damages[i].state,
+                    kind == damage_kind::corrupt ? corrupt : missing)
+            << i;
+          EXPECT_FALSE(damages[i].what.empty()) << i;
+        };
     expect(0, damage_kind::corrupt, first, 1);
     expect(1, damage_kind::missing, first, 2);
     expect(2, damage_kind::corrupt, second, 0); // its working state
