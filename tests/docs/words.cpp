@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Words in code, as docs/contributing.md asks for: beginnings of comments,
+// names of members and of messages.
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tertulia::test::words_tests {
+
+namespace {
+
+const std::filesystem::path root = TERTULIA_SOURCE_DIR;
+
+struct finding {
+  std::filesystem::path file;
+  std::size_t line = 0;
+  std::string text;
+
+  friend std::ostream& operator<<(std::ostream& out, const finding& x) {
+    return out << x.file.string() << ':' << x.line << ": " << x.text;
+  }
+};
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  std::ostringstream result;
+  result << in.rdbuf();
+  EXPECT_FALSE(result.str().empty()) << file;
+  return result.str();
+}
+
+/// Returns the source with its literals and, unless they are asked for, its
+/// comments blanked out. Lines stay where they are.
+std::string without_texts(const std::string& source, bool keeps_comments) {
+  std::string result = source;
+  auto blank = [&](std::size_t begin, std::size_t end) {
+    for (auto i = begin; i < end && i < result.size(); ++i)
+      if (result[i] != '\n')
+        result[i] = ' ';
+  };
+  for (std::size_t i = 0; i < source.size();) {
+    if (source.compare(i, 2, "//") == 0) {
+      const auto end = std::min(source.find('\n', i), source.size());
+      if (!keeps_comments)
+        blank(i, end);
+      i = end;
+    } else if (source.compare(i, 3, "R\"(") == 0) {
+      const auto end = std::min(source.find(")\"", i), source.size());
+      blank(i, end);
+      i = end + 2;
+    } else if (source[i] == '"') {
+      auto end = i + 1;
+      while (end < source.size() && source[end] != '"')
+        end += source[end] == '\\' ? 2 : 1;
+      blank(i + 1, end);
+      i = end + 1;
+    } else if (source[i] == '\'' && i > 0
+               && std::isalnum(static_cast<unsigned char>(source[i - 1]))
+                    == 0) {
+      auto end = i + 1;
+      while (end < source.size() && source[end] != '\'')
+        end += source[end] == '\\' ? 2 : 1;
+      blank(i + 1, end);
+      i = end + 1;
+    } else {
+      ++i;
+    }
+  }
+  return result;
+}
+
+/// Returns the lines of all sources in these rooms that match.
+std::vector<finding> find(const std::vector<std::string>& rooms,
+                          const std::regex& pattern, bool in_comments) {
+  std::vector<finding> result;
+  auto files = 0;
+  for (const auto& room : rooms)
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator{root / room}) {
+      const auto& file = entry.path();
+      if (file.extension() != ".hpp" && file.extension() != ".cpp")
+        continue;
+      ++files;
+      std::istringstream in{without_texts(content_of(file), in_comments)};
+      std::size_t number = 0;
+      for (std::string line; std::getline(in, line);) {
+        ++number;
+        if (std::regex_search(line, pattern))
+          result.push_back({file, number, line});
+      }
+    }
+  EXPECT_GE(files, 20);
+  return result;
+}
+
+const std::vector<std::string> library{"messages", "actors", "stores",
+                                       "runtime"};
+const std::vector<std::string> all_code{"messages", "actors",   "stores",
+                                        "runtime",  "examples", "bench"};
+
+} // namespace
+
+TEST(words, the_search_finds_what_it_looks_for) {
+  const auto code = without_texts("at_ = \"at_\"; // at_\n'\\'' at_", false);
+  EXPECT_EQ(code, "at_ = \"   \";       \n'  ' at_");
+  EXPECT_FALSE(find(library, std::regex{R"(\bself_\b)"}, false).empty());
+  EXPECT_FALSE(find(library, std::regex{R"(^\s*/// Returns\b)"}, true).empty());
+}
+
+TEST(words, a_brief_begins_with_a_noun_or_a_verb) {
+  static const std::regex riddle{
+    R"(^\s*/// (What|The same|Who|Whoever|So many|Says whether|Has the)\b)"};
+  for (const auto& x : find(all_code, riddle, true))
+    ADD_FAILURE() << x;
+}
+
+TEST(words, a_member_has_a_noun_as_its_name) {
+  static const std::regex relative{
+    R"(\b(what|how|of|at|said|told|heard|asked|which|who|whom|whose|why|when|)"
+    R"(where|made|kept|here|there|then|gone)_\b)"};
+  for (const auto& x : find(all_code, relative, false))
+    ADD_FAILURE() << x;
+}
+
+TEST(words, a_function_is_not_named_by_a_participle) {
+  static const std::regex participle{
+    R"((\b|_)(said|told|heard|asked|spoken)\w*\s*\()"};
+  for (const auto& x :
+       find({"messages", "actors", "stores"}, participle, false))
+    ADD_FAILURE() << x;
+}
+
+TEST(words, a_message_is_a_noun) {
+  static const std::regex entry{R"(\(tertulia::(\w+)\))"};
+  static const std::regex participle{"[a-z]+ed"};
+  static const std::regex verb{
+    "(open|get|set|save|copy|delete|list|label|annotate|prune|restore|title|"
+    "vacuum|verify)(_.*)?"};
+  static const std::regex noun{".*_(request|result)"};
+  std::filesystem::path block;
+  for (const auto& x :
+       std::filesystem::recursive_directory_iterator{root / "messages"})
+    if (x.path().filename() == "type_ids.hpp")
+      block = x.path();
+  const auto text = content_of(block);
+  auto nouns = 0;
+  for (std::sregex_iterator i{text.begin(), text.end(), entry}, end; i != end;
+       ++i) {
+    const auto name = (*i)[1].str();
+    ++nouns;
+    EXPECT_FALSE(std::regex_match(name, participle)) << name;
+    EXPECT_TRUE(!std::regex_match(name, verb) || std::regex_match(name, noun))
+      << name;
+  }
+  EXPECT_GE(nouns, 30);
+}
+
+} // namespace tertulia::test::words_tests
