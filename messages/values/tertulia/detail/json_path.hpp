@@ -11,6 +11,13 @@
 
 #include <nlohmann/json.hpp>
 
+// Compiled once, in json_read.cpp: each source that uses a runtime would
+// otherwise compile the members of a document and the parser again. The parser
+// is what `operator""_json` of nlohmann calls.
+extern template class nlohmann::basic_json<>;
+extern template nlohmann::json nlohmann::json::parse<const char*>(
+  const char*, const char*, nlohmann::json::parser_callback_t, bool, bool);
+
 namespace tertulia {
 
 /// A JSON value of any shape: objects are sorted by key.
