@@ -60,4 +60,8 @@ void check_initial_messages(const state& x) {
                        "model did not request it here"};
 }
 
+template ai::session_flow<nothing, nothing> define_prompt_agent<nothing>(
+  runtime& rt, std::string name, ai::prompt base_prompt,
+  agent_options<ai::snapshot_context<nothing>> chosen);
+
 } // namespace tertulia::detail

@@ -20,6 +20,45 @@ template <class Status, class Custom>
 using session_flow
   = conversation_handle<Status, Custom, session_flow_response<Custom>>;
 
+} // namespace tertulia::ai
+
+namespace tertulia::detail {
+
+/// Defines a session flow; see `ai::define_session_flow`.
+template <class Body, class Context>
+auto define_session_flow(runtime& rt, std::string name, Body body,
+                         agent_options<Context> chosen) {
+  using types = types_of_conversation<Body>;
+  using custom = typename types::custom_type;
+  using status = typename types::status_type;
+  auto info = access::describe<types, runtime>("session-flow", std::move(name),
+                                               chosen.description);
+  auto policy = policy_of(std::move(chosen));
+  policy.ids = id_scheme::unique;
+  policy.restore = restore_rule::branch;
+  policy.notice = make_notice<status>;
+  policy.span_key = "genkit:metadata:sessionFlow";
+  if (policy.store && !policy.wanted)
+    policy.wanted = [](const snapshot_moment&) { return true; };
+  auto callee = std::make_shared<typed_conversation<Body>>(
+    std::move(info), std::move(policy), std::move(body));
+  std::vector<std::shared_ptr<const action>> all{callee};
+  if (callee->policy.store) {
+    constexpr auto make = [](const stored_snapshot& x) {
+      return ai::session_flow_snapshot<custom>{x.record, x.content};
+    };
+    all.push_back(get_snapshot_action<ai::session_flow_snapshot<custom>>(
+      "snapshot-store", *callee, make));
+  }
+  access::add(rt, all);
+  return access::make<ai::session_flow<status, custom>>(
+    access::handle<types>(rt, callee));
+}
+
+} // namespace tertulia::detail
+
+namespace tertulia::ai {
+
 /// Defines a session flow: a conversation whose session owns the loop over the
 /// turns. Registers it as `/session-flow/<name>`, and if it has a store the
 /// action `/snapshot-store/<name>/getSnapshot`.
@@ -40,32 +79,10 @@ template <class Body, class... Options>
 auto define_session_flow(runtime& rt, std::string name, Body body,
                          const Options&... options) {
   if constexpr (detail::check_session_flow_body<Body>()) {
-    using types = detail::types_of_conversation<Body>;
-    using custom = typename types::custom_type;
-    using status = typename types::status_type;
-    auto chosen = detail::gather_agent<snapshot_context<custom>>(options...);
-    auto info = detail::access::describe<types, runtime>(
-      "session-flow", std::move(name), chosen.description);
-    auto policy = detail::policy_of(std::move(chosen));
-    policy.ids = detail::id_scheme::unique;
-    policy.restore = detail::restore_rule::branch;
-    policy.notice = detail::make_notice<status>;
-    policy.span_key = "genkit:metadata:sessionFlow";
-    if (policy.store && !policy.wanted)
-      policy.wanted = [](const detail::snapshot_moment&) { return true; };
-    auto callee = std::make_shared<detail::typed_conversation<Body>>(
-      std::move(info), std::move(policy), std::move(body));
-    std::vector<std::shared_ptr<const detail::action>> all{callee};
-    if (callee->policy.store) {
-      constexpr auto make = [](const stored_snapshot& x) {
-        return session_flow_snapshot<custom>{x.record, x.content};
-      };
-      all.push_back(detail::get_snapshot_action<session_flow_snapshot<custom>>(
-        "snapshot-store", *callee, make));
-    }
-    detail::access::add(rt, all);
-    return detail::access::make<session_flow<status, custom>>(
-      detail::access::handle<types>(rt, callee));
+    using custom = typename detail::types_of_conversation<Body>::custom_type;
+    return detail::define_session_flow(
+      rt, std::move(name), std::move(body),
+      detail::gather_agent<snapshot_context<custom>>(options...));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <tertulia/ai/flow_session.hpp>
 #include <tertulia/ai/responder.hpp>
 #include <tertulia/detail/agent_action.hpp>
+#include <tertulia/detail/compiled_json.hpp>
 
 #include <memory>
 #include <type_traits>

@@ -6,12 +6,18 @@
 #include <tertulia/ai/model.hpp>
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/detail/build.hpp>
+#include <tertulia/detail/compiled_json.hpp>
 #include <tertulia/nothing.hpp>
 
+#include <functional>
 #include <type_traits>
 #include <utility>
 
 namespace tertulia::ai {
+
+/// Callback for the chunks of an answer; its task is awaited before the next
+/// one.
+using chunk_callback = std::function<task<>(model_response_chunk)>;
 
 /// Handle of a model, returned by `define_model` and its siblings.
 ///
@@ -83,14 +89,13 @@ private:
   }
 
   static task<model_response> at_once(context ctx, action_type what,
-                                      generate_request request) {
-    const with_init init{std::move(request)};
-    auto talk = co_await what.open(ctx, init);
-    talk.close();
-    co_return co_await talk.output();
-  }
+                                      generate_request request);
 
   action_type action_;
 };
+
+extern template task<model_response>
+  model::streamed<chunk_callback>(context, action_type, generate_request,
+                                  chunk_callback);
 
 } // namespace tertulia::ai

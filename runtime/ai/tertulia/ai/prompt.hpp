@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/generate_request.hpp>
-#include <tertulia/ai/model.hpp>
+#include <tertulia/ai/model_handle.hpp>
 #include <tertulia/ai/responder.hpp>
 #include <tertulia/ai/session.hpp>
 #include <tertulia/ai/tool.hpp>
@@ -28,22 +28,6 @@
 
 namespace tertulia::ai {
 
-/// Callback for the chunks of an answer; its task is awaited before the next
-/// one.
-using chunk_callback = std::function<task<>(model_response_chunk)>;
-
-} // namespace tertulia::ai
-
-namespace tertulia::detail {
-
-/// Model of any type.
-using any_model = std::function<task<ai::model_response>(
-  context, ai::generate_request, ai::chunk_callback)>;
-
-} // namespace tertulia::detail
-
-namespace tertulia::ai {
-
 /// Type of a model: `ai::model`, or any type with the same `generate`
 /// functions. Copies of it are stored.
 template <class T>
@@ -53,6 +37,31 @@ concept model_like
   { x.generate(ctx, request, on_chunk) } -> std::same_as<task<model_response>>;
   { x.generate(ctx, request) } -> std::same_as<task<model_response>>;
 };
+
+} // namespace tertulia::ai
+
+namespace tertulia::detail {
+
+/// Model of any type.
+using any_model = std::function<task<ai::model_response>(
+  context, ai::generate_request, ai::chunk_callback)>;
+
+template <class Model>
+any_model any_model_of(Model model) {
+  return
+    [model = std::move(model)](const context& ctx, ai::generate_request request,
+                               ai::chunk_callback on_chunk) {
+      return on_chunk
+               ? model.generate(ctx, std::move(request), std::move(on_chunk))
+               : model.generate(ctx, std::move(request));
+    };
+}
+
+extern template any_model any_model_of<ai::model>(ai::model);
+
+} // namespace tertulia::detail
+
+namespace tertulia::ai {
 
 /// All options, with their defaults.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
@@ -238,13 +247,7 @@ public:
   /// @errors throws the errors of the options.
   template <model_like Model, class... Options>
   explicit prompt(Model model, const Options&... options) {
-    options_.model = [model = std::move(model)](const context& ctx,
-                                                generate_request request,
-                                                chunk_callback on_chunk) {
-      return on_chunk
-               ? model.generate(ctx, std::move(request), std::move(on_chunk))
-               : model.generate(ctx, std::move(request));
-    };
+    options_.model = detail::any_model_of(std::move(model));
     (detail::apply_option(options, options_), ...);
   }
 

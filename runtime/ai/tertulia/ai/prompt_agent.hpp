@@ -35,6 +35,36 @@ struct with_initial_message_check {
   }
 };
 
+/// Defines a prompt agent; see `ai::define_prompt_agent`.
+template <class Custom>
+ai::session_flow<nothing, Custom>
+define_prompt_agent(runtime& rt, std::string name, ai::prompt base_prompt,
+                    agent_options<ai::snapshot_context<Custom>> chosen) {
+  return define_session_flow(
+    rt, std::move(name),
+    [base_prompt
+     = std::move(base_prompt)](context ctx, ai::flow_session<Custom> sess,
+                               ai::flow_responder<nothing> out) -> task<> {
+      const auto turn
+        = [&](context inner, const ai::conversation_input& input) -> task<> {
+        check_messages(input);
+        if (input.messages.empty()) {
+          const auto all = co_await sess.messages();
+          check_unanswered(all);
+        }
+        co_await ai::generate_stream(inner, base_prompt, out,
+                                     ai::with_session(sess));
+      };
+      co_await sess.run_turns(ctx, turn);
+    },
+    std::move(chosen));
+}
+
+// Compiled once, in prompt_agent.cpp.
+extern template ai::session_flow<nothing, nothing> define_prompt_agent<nothing>(
+  runtime& rt, std::string name, ai::prompt base_prompt,
+  agent_options<ai::snapshot_context<nothing>> chosen);
+
 } // namespace tertulia::detail
 
 namespace tertulia::ai {
@@ -69,23 +99,10 @@ namespace tertulia::ai {
 template <class Custom = nothing, class... Options>
 auto define_prompt_agent(runtime& rt, std::string name, prompt base_prompt,
                          const Options&... options) {
-  return define_session_flow(
-    rt, std::move(name),
-    [base_prompt
-     = std::move(base_prompt)](context ctx, flow_session<Custom> sess,
-                               flow_responder<nothing> out) -> task<> {
-      const auto turn
-        = [&](context inner, const conversation_input& input) -> task<> {
-        detail::check_messages(input);
-        if (input.messages.empty()) {
-          const auto all = co_await sess.messages();
-          detail::check_unanswered(all);
-        }
-        co_await generate_stream(inner, base_prompt, out, with_session(sess));
-      };
-      co_await sess.run_turns(ctx, turn);
-    },
-    detail::with_initial_message_check{}, options...);
+  return detail::define_prompt_agent<Custom>(
+    rt, std::move(name), std::move(base_prompt),
+    detail::gather_agent<snapshot_context<Custom>>(
+      detail::with_initial_message_check{}, options...));
 }
 
 } // namespace tertulia::ai
