@@ -11,7 +11,6 @@
 #include <tertulia/runtime.hpp>
 #include <tertulia/sqlite_store.hpp>
 
-#include <exception>
 #include <iostream>
 #include <string>
 

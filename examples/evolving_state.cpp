@@ -6,7 +6,6 @@
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 
-#include <cstdint>
 #include <iostream>
 #include <string>
 #include <vector>

@@ -7,7 +7,6 @@
 #include <tertulia/memory_store.hpp>
 
 #include <iostream>
-#include <string>
 
 #include "scripted_model.hpp"
 
