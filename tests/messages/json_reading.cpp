@@ -88,12 +88,11 @@ TEST(json, unknown_members_are_refused_by_a_struct_that_says_so) {
   EXPECT_EQ(read(json{{"name", "x"}, {"inner", {{"more", 1}, {"n", 2}}}}).name,
             "x")
     << "a struct within says for itself";
-  const auto error = error_of([&] {
-    (void)read(json{{"name", "x"}, {"Inner", 1}});
-  });
-  EXPECT_EQ(error.code(), errc::invalid_argument);
-  EXPECT_EQ(error.message(), "$.Inner: expected one of \"name\", \"inner\", "
-                             "found \"Inner\"");
+  EXPECT_EQ(error_text([&] {
+              (void)read(json{{"name", "x"}, {"Inner", 1}});
+            }),
+            "invalid_argument: $.Inner: expected one of \"name\", \"inner\", "
+            "found \"Inner\"");
   const auto schema = schema_of<strict>();
   EXPECT_EQ(schema.at("additionalProperties"), false);
   EXPECT_FALSE(
@@ -188,9 +187,8 @@ TEST(json, an_integral_number_with_a_point_is_an_integer) {
 
 TEST(json, an_integer_that_was_rounded_is_refused) {
   // as a double it would be the lowest int64, which is another number
-  EXPECT_NE(refusal_to_read<std::int64_t>("-9223372036854775809")
-              .find("expected an integer"),
-            std::string::npos);
+  EXPECT_TRUE(has(refusal_to_read<std::int64_t>("-9223372036854775809"),
+                  "expected an integer"));
 }
 
 TEST(json, an_unknown_enumerator_names_the_known_ones) {

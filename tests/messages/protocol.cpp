@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <string>
 #include <tuple>

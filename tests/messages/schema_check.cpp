@@ -69,11 +69,10 @@ std::string told(const std::string& schema, const std::string& x) {
 }
 
 errc code_of_schema(const json& schema, const json& x = 1) {
-  return error_of([&] {
-           check_schema(x, schema);
-           return 0;
-         })
-    .code();
+  return code_from([&] {
+    check_schema(x, schema);
+    return 0;
+  });
 }
 
 template <class T>

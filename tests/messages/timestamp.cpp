@@ -4,7 +4,6 @@
 #include <tertulia/timestamp.hpp>
 
 #include <chrono>
-#include <string>
 
 #include "support/refusal.hpp"
 #include <gtest/gtest.h>
@@ -71,7 +70,7 @@ TEST(timestamp, that_is_none_is_refused) {
                            "1677-12-31T00:00:00Z",
                            "2262-01-01T00:00:00Z",
                            "2000-01-01T-1:00:00Z"})
-    EXPECT_EQ(error_of([&] { (void)parse_rfc3339(text); }).code(),
+    EXPECT_EQ(code_from([&] { (void)parse_rfc3339(text); }),
               errc::invalid_argument)
       << text;
 }
@@ -80,7 +79,7 @@ TEST(timestamp, is_a_string_in_json) {
   EXPECT_EQ(to_json_text(at(second)), R"("1970-01-01T00:00:01Z")");
   EXPECT_EQ(from_json<caf::timestamp>(json("1970-01-01T00:00:01Z")),
             at(second));
-  EXPECT_EQ(error_of([] { (void)from_json<caf::timestamp>(json(1)); }).code(),
+  EXPECT_EQ(code_from([] { (void)from_json<caf::timestamp>(json(1)); }),
             errc::invalid_argument);
 }
 

@@ -50,26 +50,18 @@ inline rc::Gen<std::string> any_text() {
 /// objects.
 inline rc::Gen<json> any_json(int levels = 2) {
   const auto leaf = rc::gen::oneOf(
-    rc::gen::just(json{}),
-    rc::gen::map(rc::gen::arbitrary<bool>(), [](bool x) { return json(x); }),
-    rc::gen::map(rc::gen::arbitrary<std::int64_t>(),
-                 [](std::int64_t x) { return json(x); }),
-    rc::gen::map(rc::gen::arbitrary<std::uint64_t>(),
-                 [](std::uint64_t x) { return json(x); }),
+    rc::gen::just(json{}), rc::gen::cast<json>(rc::gen::arbitrary<bool>()),
+    rc::gen::cast<json>(rc::gen::arbitrary<std::int64_t>()),
+    rc::gen::cast<json>(rc::gen::arbitrary<std::uint64_t>()),
     rc::gen::element(json(9007199254740993), json(INT64_MIN), json(INT64_MAX),
                      json(UINT64_MAX), json(0.5), json(-1e300), json(1e-7)),
-    rc::gen::map(any_text(), [](const std::string& x) { return json(x); }));
+    rc::gen::cast<json>(any_text()));
   if (levels == 0)
     return leaf;
   const auto inner = any_json(levels - 1);
   return rc::gen::oneOf(
-    leaf,
-    rc::gen::map(few<std::vector<json>>(inner),
-                 [](const std::vector<json>& xs) { return json(xs); }),
-    rc::gen::map(few<std::map<std::string, json>>(any_text(), inner),
-                 [](const std::map<std::string, json>& xs) {
-                   return json(xs);
-                 }));
+    leaf, rc::gen::cast<json>(few<std::vector<json>>(inner)),
+    rc::gen::cast<json>(few<std::map<std::string, json>>(any_text(), inner)));
 }
 
 inline rc::Gen<ai::metadata_map> any_metadata() {
@@ -94,9 +86,8 @@ rc::Gen<ai::part> part_of(Make make, rc::Gen<Ts>... gens) {
 
 inline rc::Gen<ai::part> any_part() {
   using ai::part;
-  const auto object = rc::gen::map(
-    few<std::map<std::string, json>>(any_text(), any_json(1)),
-    [](const std::map<std::string, json>& xs) { return json(xs); });
+  const auto object = rc::gen::cast<json>(
+    few<std::map<std::string, json>>(any_text(), any_json(1)));
   return rc::gen::oneOf(
     part_of(part::text, any_text(), any_text()),
     part_of(part::media, any_text(), any_text()),
@@ -110,11 +101,7 @@ inline rc::Gen<ai::message> any_message() {
   const auto role = rc::gen::element(ai::role::system, ai::role::user,
                                      ai::role::model, ai::role::tool);
   const auto parts = few<std::vector<ai::part>>(any_part());
-  return rc::gen::map(
-    rc::gen::tuple(role, parts, any_metadata()),
-    [](const std::tuple<ai::role, std::vector<ai::part>, ai::metadata_map>& x) {
-      return std::make_from_tuple<ai::message>(x);
-    });
+  return rc::gen::construct<ai::message>(role, parts, any_metadata());
 }
 
 } // namespace tertulia::test

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "support/has.hpp"
 #include <gtest/gtest.h>
 
 // Comparisons of values and their texts.

@@ -6,7 +6,10 @@
 #include <tertulia/status.hpp>
 
 #include <string>
+#include <type_traits>
+#include <utility>
 
+#include "support/has.hpp"
 #include <gtest/gtest.h>
 
 namespace tertulia::test {
@@ -20,6 +23,21 @@ status_error error_of(F&& f) {
     return e;
   }
   return {errc::ok, "nothing was thrown"};
+}
+
+template <class F>
+errc code_from(F&& f) {
+  return error_of(std::forward<F>(f)).code();
+}
+
+/// Returns an error, or the one that a function throws, as a text:
+/// `not_found: no such thing`.
+template <class X>
+std::string error_text(X&& x) {
+  if constexpr (std::is_convertible_v<X, const status_error&>)
+    return std::string{to_string(x.code())} + ": " + x.message();
+  else
+    return error_text(error_of(std::forward<X>(x)));
 }
 
 /// Returns the message of the `invalid_argument` that `f` must throw.

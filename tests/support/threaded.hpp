@@ -36,11 +36,6 @@ bool eventually(Condition holds) {
   return true;
 }
 
-template <class Fn>
-errc code_from(Fn fn) {
-  return error_of(std::move(fn)).code();
-}
-
 /// Member of a body's frame that counts the frames that were not destroyed.
 class witness {
 public:
