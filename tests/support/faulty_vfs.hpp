@@ -282,13 +282,17 @@ private:
     return SQLITE_OK; // the real disk is not under test
   }
 
+  /// Calls the same method of the real file.
+  template <auto Method, class Result, class... Args>
+  static Result pass(sqlite3_file* f, Args... args) {
+    return (of(f).real()->pMethods->*Method)(of(f).real(), args...);
+  }
+
   static const sqlite3_io_methods& methods() {
     static const sqlite3_io_methods result = [] {
       sqlite3_io_methods x{};
       x.iVersion = 2; // no memory mapping, which would bypass this
-      x.xClose = [](sqlite3_file* f) {
-        return of(f).real()->pMethods->xClose(of(f).real());
-      };
+      x.xClose = pass<&sqlite3_io_methods::xClose>;
       x.xRead = [](sqlite3_file* f, void* to, int size, sqlite3_int64 at) {
         return of(f).vfs->read(of(f), to, size, at);
       };
@@ -300,40 +304,18 @@ private:
         return of(f).vfs->truncate(of(f), size);
       };
       x.xSync = [](sqlite3_file* f, int) { return of(f).vfs->sync(of(f)); };
-      x.xFileSize = [](sqlite3_file* f, sqlite3_int64* to) {
-        return of(f).real()->pMethods->xFileSize(of(f).real(), to);
-      };
-      x.xLock = [](sqlite3_file* f, int how) {
-        return of(f).real()->pMethods->xLock(of(f).real(), how);
-      };
-      x.xUnlock = [](sqlite3_file* f, int how) {
-        return of(f).real()->pMethods->xUnlock(of(f).real(), how);
-      };
-      x.xCheckReservedLock = [](sqlite3_file* f, int* to) {
-        return of(f).real()->pMethods->xCheckReservedLock(of(f).real(), to);
-      };
-      x.xFileControl = [](sqlite3_file* f, int what, void* with) {
-        return of(f).real()->pMethods->xFileControl(of(f).real(), what, with);
-      };
-      x.xSectorSize = [](sqlite3_file* f) {
-        return of(f).real()->pMethods->xSectorSize(of(f).real());
-      };
+      x.xFileSize = pass<&sqlite3_io_methods::xFileSize>;
+      x.xLock = pass<&sqlite3_io_methods::xLock>;
+      x.xUnlock = pass<&sqlite3_io_methods::xUnlock>;
+      x.xCheckReservedLock = pass<&sqlite3_io_methods::xCheckReservedLock>;
+      x.xFileControl = pass<&sqlite3_io_methods::xFileControl>;
+      x.xSectorSize = pass<&sqlite3_io_methods::xSectorSize>;
       // No guarantees that a real disk may give.
       x.xDeviceCharacteristics = [](sqlite3_file*) { return 0; };
-      x.xShmMap = [](sqlite3_file* f, int page, int size, int extend,
-                     void volatile** to) {
-        return of(f).real()->pMethods->xShmMap(of(f).real(), page, size, extend,
-                                               to);
-      };
-      x.xShmLock = [](sqlite3_file* f, int at, int n, int flags) {
-        return of(f).real()->pMethods->xShmLock(of(f).real(), at, n, flags);
-      };
-      x.xShmBarrier = [](sqlite3_file* f) {
-        of(f).real()->pMethods->xShmBarrier(of(f).real());
-      };
-      x.xShmUnmap = [](sqlite3_file* f, int erase) {
-        return of(f).real()->pMethods->xShmUnmap(of(f).real(), erase);
-      };
+      x.xShmMap = pass<&sqlite3_io_methods::xShmMap>;
+      x.xShmLock = pass<&sqlite3_io_methods::xShmLock>;
+      x.xShmBarrier = pass<&sqlite3_io_methods::xShmBarrier>;
+      x.xShmUnmap = pass<&sqlite3_io_methods::xShmUnmap>;
       return x;
     }();
     return result;
