@@ -18,17 +18,14 @@ namespace tertulia::test {
 /// Fixture that runs `tertulia` for a user whose data directory is empty at
 /// first.
 struct a_chat : testing::Test {
-  using strings = std::vector<std::string>;
-
   strings command(strings arguments) const {
-    arguments.insert(arguments.begin(),
-                     {"env", "XDG_DATA_HOME=" + (folder / "data").string(),
-                      TERTULIA_TOOL});
-    return arguments;
+    return joined({"env", "XDG_DATA_HOME=" + (folder / "data").string(),
+                   TERTULIA_TOOL},
+                  arguments);
   }
 
   tool_result run(strings arguments, const std::string& input = {}) const {
-    return tool_process{on_pipes, command(std::move(arguments)), input}.wait();
+    return run_process(command(std::move(arguments)), input);
   }
 
   /// Returns the answers to lines of input; the run must succeed.
@@ -45,10 +42,7 @@ struct a_chat : testing::Test {
     options.insert(options.begin(), {"chat", "--json"});
     const auto result = run(std::move(options), input);
     EXPECT_EQ(result.code, 0) << result.err;
-    std::vector<json> all;
-    for (const auto& line : lines_of(result.out))
-      all.push_back(json::parse(line));
-    return all;
+    return documents_in(result.out);
   }
 
   /// Returns the records of the conversation as `/snapshots` shows them: the
@@ -63,17 +57,9 @@ struct a_chat : testing::Test {
     return result;
   }
 
-  static strings lines_of(const std::string& text) {
-    strings result;
-    for (std::size_t at = 0; at < text.size();) {
-      const auto end = std::min(text.find('\n', at), text.size());
-      result.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-    return result;
-  }
-
   scratch folder;
+  /// Store of the user.
+  std::filesystem::path file = folder / "data" / "tertulia" / "chat.db";
 };
 
 } // namespace tertulia::test

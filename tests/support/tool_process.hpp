@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include <tertulia/json.hpp>
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -12,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/has.hpp"
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -21,8 +25,22 @@
 
 namespace tertulia::test {
 
+using strings = std::vector<std::string>;
+
 /// Output of a process, and its exit code.
 struct tool_result {
+  /// Returns whether the process ended with this code, and whether its errors
+  /// contain all of these parts.
+  template <class... Parts>
+  [[nodiscard]] testing::AssertionResult
+  failed(int expected, const Parts&... parts) const {
+    if (code != expected)
+      return testing::AssertionFailure()
+             << "it ended with " << code << " and said:\n"
+             << err;
+    return has(err, parts...);
+  }
+
   /// Exit code; 128 plus the signal if a signal has killed the process.
   int code = -1;
   std::string out;
@@ -43,8 +61,7 @@ public:
   };
 
   /// Starts the process with its input, output and errors on pipes.
-  tool_process(pipes, std::vector<std::string> command,
-               const std::string& input = {}) {
+  tool_process(pipes, strings command, const std::string& input = {}) {
     std::array<int, 2> in{};
     std::array<int, 2> out{};
     std::array<int, 2> err{};
@@ -75,7 +92,7 @@ public:
   }
 
   /// Starts the process with its input, output and errors on a terminal.
-  tool_process(terminal size, std::vector<std::string> command) {
+  tool_process(terminal size, strings command) {
     winsize window{};
     window.ws_col = size.columns;
     window.ws_row = 24;
@@ -88,13 +105,22 @@ public:
   tool_process& operator=(const tool_process&) = delete;
 
   ~tool_process() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
+    kill();
     for (const int end : {out_, err_})
       if (end >= 0)
         ::close(end);
+  }
+
+  [[nodiscard]] pid_t id() const noexcept {
+    return pid_;
+  }
+
+  /// Kills the process with `kill -9`, and waits until it has ended.
+  void kill() {
+    if (pid_ <= 0)
+      return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(std::exchange(pid_, -1), nullptr, 0);
   }
 
   void send(int signal) const {
@@ -135,6 +161,15 @@ public:
     return testing::AssertionSuccess();
   }
 
+  /// Reads the next line of the output; empty at its end.
+  std::string read_line() {
+    while (result_.out.find('\n') == std::string::npos && out_ >= 0)
+      read(out_, result_.out);
+    auto line = result_.out.substr(0, result_.out.find('\n'));
+    result_.out.erase(0, line.size() + 1);
+    return line;
+  }
+
   /// Reads the rest of the output, and waits for the end of the process.
   tool_result wait() {
     while (out_ >= 0 || err_ >= 0) {
@@ -154,7 +189,7 @@ public:
   }
 
 private:
-  [[noreturn]] static void run(std::vector<std::string>& command) {
+  [[noreturn]] static void run(strings& command) {
     ::unsetenv("TERTULIA_STORE");
     ::setenv("TZ", "UTC", 1);
     ::setenv("TERM", "xterm", 1);
@@ -184,5 +219,34 @@ private:
 };
 
 inline constexpr tool_process::pipes on_pipes{};
+
+/// Runs a command to its end.
+inline tool_result run_process(strings command, const std::string& input = {}) {
+  return tool_process{on_pipes, std::move(command), input}.wait();
+}
+
+/// Returns the words of both lists.
+inline strings joined(strings words, const strings& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+inline strings lines_of(const std::string& text) {
+  strings result;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    result.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return result;
+}
+
+/// Returns the documents in a text, one per line.
+inline std::vector<json> documents_in(const std::string& text) {
+  std::vector<json> result;
+  for (const auto& line : lines_of(text))
+    result.push_back(json::parse(line));
+  return result;
+}
 
 } // namespace tertulia::test

@@ -82,32 +82,36 @@ struct a_tool : testing::Test {
       .record;
   }
 
+  /// Saves a session of `/agent/chat` with this text and its answer.
+  void add_session(const std::string& id, const std::string& text) const {
+    file_store store{file};
+    save(store, {"/agent/chat", session_id{id}},
+         conversation({{text.c_str(), "x"}}, "calm"), 0);
+  }
+
   // -- running ----------------------------------------------------------------
 
-  static std::vector<std::string> command(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), TERTULIA_TOOL);
-    return arguments;
+  static strings command(strings arguments) {
+    return joined({TERTULIA_TOOL}, arguments);
   }
 
   /// Runs the tool without a store.
-  static tool_result run_bare(std::vector<std::string> arguments,
+  static tool_result run_bare(strings arguments,
                               const std::string& input = {}) {
-    return tool_process{on_pipes, command(std::move(arguments)), input}.wait();
+    return run_process(command(std::move(arguments)), input);
   }
 
-  std::vector<std::string> on_store(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"--store", file.string()});
-    return command(std::move(arguments));
+  strings on_store(strings arguments) const {
+    return command(joined({"--store", file.string()}, arguments));
   }
 
   /// Runs the tool on the store.
-  tool_result run(std::vector<std::string> arguments,
-                  const std::string& input = {}) const {
-    return tool_process{on_pipes, on_store(std::move(arguments)), input}.wait();
+  tool_result run(strings arguments, const std::string& input = {}) const {
+    return run_process(on_store(std::move(arguments)), input);
   }
 
   /// Runs the tool, which must succeed and print nothing on standard error.
-  std::string output(std::vector<std::string> arguments) const {
+  std::string output(strings arguments) const {
     const auto result = run(std::move(arguments));
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(result.err, "");
@@ -115,37 +119,33 @@ struct a_tool : testing::Test {
   }
 
   /// Runs the tool with `--json` and returns its only document.
-  json document(std::vector<std::string> arguments) const {
-    arguments.emplace_back("--json");
-    const auto text = output(std::move(arguments));
+  json document(strings arguments) const {
+    const auto text = output(joined(std::move(arguments), {"--json"}));
     EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
     return json::parse(text);
   }
 
   /// Runs the tool with `--json` and returns its documents, one per line.
-  std::vector<json> documents(std::vector<std::string> arguments) const {
-    arguments.emplace_back("--json");
-    std::vector<json> result;
-    const auto text = output(std::move(arguments));
-    for (std::size_t at = 0; at < text.size();) {
-      const auto end = text.find('\n', at);
-      result.push_back(json::parse(text.substr(at, end - at)));
-      at = end + 1;
-    }
-    return result;
+  std::vector<json> documents(strings arguments) const {
+    return documents_in(output(joined(std::move(arguments), {"--json"})));
   }
 
   /// Runs the tool with `--json`; it must fail and print nothing on standard
   /// output.
-  json failure(int code, std::vector<std::string> arguments,
+  json failure(int code, strings arguments,
                const std::string& input = {}) const {
-    arguments.emplace_back("--json");
-    const auto result = run(std::move(arguments), input);
+    const auto result = run(joined(std::move(arguments), {"--json"}), input);
     EXPECT_EQ(result.code, code) << result.err;
     EXPECT_EQ(result.out, "");
     const auto error = json::parse(result.err).at("error");
     EXPECT_EQ(error.at("exitCode"), code);
     return error;
+  }
+
+  /// Runs the tool, which must fail as above, and returns the error's code.
+  std::string failure_code(int code, strings arguments,
+                           const std::string& input = {}) const {
+    return failure(code, std::move(arguments), input).at("code");
   }
 
   static std::string text_of(const std::filesystem::path& x) {
@@ -154,8 +154,8 @@ struct a_tool : testing::Test {
   }
 
   /// Returns the names of the files in the folder.
-  std::vector<std::string> files() const {
-    std::vector<std::string> result;
+  strings files() const {
+    strings result;
     for (const auto& x :
          std::filesystem::directory_iterator{file.parent_path()})
       result.push_back(x.path().filename().string());
@@ -165,15 +165,7 @@ struct a_tool : testing::Test {
   scratch folder;
   std::filesystem::path file = folder / "chat.db";
   /// Ids of the records 1 to 4 of `s1`.
-  std::vector<std::string> ids;
+  strings ids;
 };
-
-/// Returns whether a text contains another text.
-inline testing::AssertionResult has(const std::string& text,
-                                    const std::string& part) {
-  if (text.find(part) != std::string::npos)
-    return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "no \"" << part << "\" in:\n" << text;
-}
 
 } // namespace tertulia::test

@@ -15,13 +15,7 @@
 
 namespace tertulia::test::tool_tests {
 
-namespace {
-
 using tool = a_tool;
-
-using strings = std::vector<std::string>;
-
-} // namespace
 
 // -- files --------------------------------------------------------------------
 
@@ -59,19 +53,18 @@ TEST_F(tool, replaces_a_file_only_when_forced_to) {
   EXPECT_EQ(text_of(there), "precious");
   output({"sessions", "export", "s2", "-o", there, "--force"});
   EXPECT_TRUE(has(text_of(there), "tertulia-session"));
-  EXPECT_EQ(failure(2, {"sessions", "export", "s2", "-o", "/dev/null", "-f"})
-              .at("code"),
+  EXPECT_EQ(failure_code(2,
+                         {"sessions", "export", "s2", "-o", "/dev/null", "-f"}),
             "invalid_argument");
-  EXPECT_EQ(
-    failure(3, {"sessions", "export", "s2", "-o", "/nowhere/x"}).at("code"),
-    "not_found");
+  EXPECT_EQ(failure_code(3, {"sessions", "export", "s2", "-o", "/nowhere/x"}),
+            "not_found");
 }
 
 TEST_F(tool, leaves_no_file_behind_when_an_export_fails) {
   raw_sqlite{file}.run("UPDATE messages SET text = replace(text, 'hi', 'ho')");
   const auto there = (folder / "s2.jsonl").string();
   const auto before = files().size();
-  EXPECT_EQ(failure(4, {"sessions", "export", "s2", "-o", there}).at("code"),
+  EXPECT_EQ(failure_code(4, {"sessions", "export", "s2", "-o", there}),
             "data_loss");
   EXPECT_EQ(files().size(), before);
 }
@@ -83,11 +76,10 @@ TEST_F(tool, imports_nothing_of_a_broken_file) {
     = failure(4, {"sessions", "import", "-", "--as", "x"}, text);
   EXPECT_EQ(broken.at("code"), "data_loss");
   EXPECT_EQ(broken.at("details").at("line"), 2);
-  EXPECT_EQ(failure(1, {"sessions", "import", "-"}, "what?\n").at("code"),
+  EXPECT_EQ(failure_code(1, {"sessions", "import", "-"}, "what?\n"),
             "failed_precondition");
-  EXPECT_EQ(failure(3, {"sessions", "import", "/nowhere/x"}).at("code"),
-            "not_found");
-  EXPECT_EQ(failure(2, {"sessions", "import", "/tmp"}).at("code"),
+  EXPECT_EQ(failure_code(3, {"sessions", "import", "/nowhere/x"}), "not_found");
+  EXPECT_EQ(failure_code(2, {"sessions", "import", "/tmp"}),
             "invalid_argument");
   const auto taken = failure(1, {"sessions", "import", "-"},
                              output({"sessions", "export", "s2"}));
@@ -126,10 +118,9 @@ TEST_F(tool, tells_what_is_corrupt_and_what_is_missing) {
   const auto result = run({"verify"});
   EXPECT_EQ(result.code, 4);
   EXPECT_EQ(result.err, "");
-  EXPECT_TRUE(has(result.out, "corrupt: 1\n"));
-  EXPECT_TRUE(has(result.out, "/agent/chat  s1            3  state " + ids[2]));
-  EXPECT_TRUE(has(result.out, "missing: 2\n"));
-  EXPECT_TRUE(has(result.out, "1 corrupt, 2 missing."));
+  EXPECT_TRUE(has(result.out, "corrupt: 1\n",
+                  "/agent/chat  s1            3  state " + ids[2],
+                  "missing: 2\n", "1 corrupt, 2 missing."));
   const auto program = run({"verify", "--json"});
   EXPECT_EQ(program.code, 4);
   const auto found = json::parse(program.out);
@@ -142,12 +133,7 @@ TEST_F(tool, tells_what_is_corrupt_and_what_is_missing) {
 // -- vacuum -------------------------------------------------------------------
 
 TEST_F(tool, gives_back_what_was_deleted) {
-  std::string text(1'000'000, 'x');
-  {
-    file_store store{file};
-    const session_ref big{"/agent/chat", session_id{"big"}};
-    save(store, big, conversation({{text.c_str(), "hm"}}, "calm"), 0);
-  }
+  add_session("big", std::string(1'000'000, 'x'));
   output({"sessions", "delete", "big", "--yes"});
   const auto sizes = document({"vacuum"});
   EXPECT_GT(sizes.at("bytesBefore"), 1'000'000);
@@ -167,9 +153,7 @@ TEST_F(tool, makes_no_store_of_a_typo) {
                             {"snapshots", "list", "s1"},
                             {"verify"},
                             {"sessions", "import", "/nowhere/x"}}) {
-    auto all = arguments;
-    all.insert(all.end(), {"--store", typo});
-    EXPECT_EQ(run_bare(all).code, 3);
+    EXPECT_EQ(run_bare(joined(arguments, {"--store", typo})).code, 3);
   }
   EXPECT_FALSE(std::filesystem::exists(typo));
   EXPECT_TRUE(has(run_bare({"verify", "--store", typo}).err,
@@ -179,9 +163,8 @@ TEST_F(tool, makes_no_store_of_a_typo) {
 TEST_F(tool, refuses_what_is_no_store) {
   const auto other = (folder / "other").string();
   std::ofstream{other} << std::string(5'000, 'x');
-  const auto result = run_bare({"verify", "--store", other});
-  EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.err, "is not a SQLite file"));
+  EXPECT_TRUE(
+    run_bare({"verify", "--store", other}).failed(1, "is not a SQLite file"));
   raw_sqlite{folder / "foreign.db"}.run("CREATE TABLE x (y)");
   EXPECT_TRUE(
     has(run_bare({"verify", "--store", (folder / "foreign.db").string()}).err,
@@ -198,9 +181,9 @@ TEST_F(tool, says_which_file_another_process_has) {
   const auto result = run({"verify", "--wait", "0s"});
   EXPECT_EQ(result.code, 5);
   EXPECT_EQ(result.out, "");
-  EXPECT_TRUE(has(result.err, file.string() + " is in use by another process"));
-  EXPECT_TRUE(has(result.err, "--wait 30s"));
-  EXPECT_EQ(failure(5, {"verify", "--wait", "0s"}).at("code"), "unavailable");
+  EXPECT_TRUE(has(result.err, file.string() + " is in use by another process",
+                  "--wait 30s"));
+  EXPECT_EQ(failure_code(5, {"verify", "--wait", "0s"}), "unavailable");
 }
 
 TEST_F(tool, takes_the_store_from_where_it_is_said) {
@@ -209,20 +192,17 @@ TEST_F(tool, takes_the_store_from_where_it_is_said) {
   EXPECT_EQ(run_bare({"verify", "--store", file.string()}).code, 0);
   EXPECT_EQ(run_bare({"--store", file.string(), "verify"}).code, 0);
   EXPECT_EQ(run_bare({"sessions", "--store", file.string(), "list"}).code, 0);
-  EXPECT_EQ((tool_process{on_pipes,
-                          {"env", "TERTULIA_STORE=" + file.string(),
-                           TERTULIA_TOOL, "verify"}}
-               .wait()
+  EXPECT_EQ((run_process({"env", "TERTULIA_STORE=" + file.string(),
+                          TERTULIA_TOOL, "verify"})
                .code),
             0);
 }
 
 TEST_F(tool, lists_what_an_ambiguous_name_could_mean) {
-  const auto result = run({"sessions", "show", "s1"});
-  EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "several agents have a session \"s1\""));
-  EXPECT_TRUE(has(result.err, "\n  --agent /agent/chat\n"));
-  EXPECT_TRUE(has(result.err, "\n  --agent /flow/draft\n"));
+  EXPECT_TRUE(run({"sessions", "show", "s1"})
+                .failed(2, "several agents have a session \"s1\"",
+                        "\n  --agent /agent/chat\n",
+                        "\n  --agent /flow/draft\n"));
   const auto error = failure(2, {"sessions", "show", "s1"});
   EXPECT_EQ(error.at("code"), "failed_precondition");
   EXPECT_EQ(error.at("details").at("candidates").size(), 2u);
@@ -255,9 +235,10 @@ TEST_F(tool, says_what_it_does_not_know) {
     EXPECT_EQ(result.code, 2) << result.err;
     EXPECT_EQ(result.out, "");
     EXPECT_TRUE(result.err.starts_with("tertulia: ")) << result.err;
-    auto program = arguments;
-    program.emplace_back("--json");
-    EXPECT_EQ(json::parse(run(program).err).at("error").at("exitCode"), 2);
+    EXPECT_EQ(json::parse(run(joined(arguments, {"--json"})).err)
+                .at("error")
+                .at("exitCode"),
+              2);
   }
   EXPECT_TRUE(has(run({"sessions", "nonsense"}).err,
                   "tertulia sessions does not know \"nonsense\""));
@@ -273,11 +254,8 @@ TEST_F(tool, helps_whoever_asks) {
                                                {"sessions", "export"},
                                                {"snapshots", "prune"},
                                                {"verify"}}) {
-    auto arguments = path;
-    arguments.emplace_back("--help");
-    const auto text = output(arguments);
-    EXPECT_TRUE(has(text, "--store FILE"));
-    EXPECT_TRUE(has(text, "Usage: tertulia " + path.front()));
+    const auto text = output(joined(path, {"--help"}));
+    EXPECT_TRUE(has(text, "--store FILE", "Usage: tertulia " + path.front()));
   }
   EXPECT_TRUE(output({"--version"}).starts_with("tertulia "));
 }
@@ -289,13 +267,10 @@ TEST_F(tool, minds_neither_a_closed_pipe_nor_hides_a_full_disk) {
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.err, "");
   const auto full
-    = tool_process{on_pipes,
-                   {"sh", "-c",
-                    std::string{TERTULIA_TOOL} + " sessions list --store "
-                      + file.string() + " > /dev/full"}}
-        .wait();
-  EXPECT_EQ(full.code, 1);
-  EXPECT_TRUE(has(full.err, "standard output"));
+    = run_process({"sh", "-c",
+                   std::string{TERTULIA_TOOL} + " sessions list --store "
+                     + file.string() + " > /dev/full"});
+  EXPECT_TRUE(full.failed(1, "standard output"));
 }
 
 TEST_F(tool, ends_at_once_when_it_is_interrupted) {

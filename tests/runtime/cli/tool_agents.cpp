@@ -3,7 +3,6 @@
 // `tertulia agents`: the actions that the program can run, by key.
 
 #include <string>
-#include <vector>
 
 #include "support/tool_chat.hpp"
 #include "support/tool_store.hpp"
@@ -59,16 +58,12 @@ TEST_F(tool_agents, go_on_with_a_session_and_read_standard_input) {
 }
 
 TEST_F(tool_agents, say_what_is_wrong) {
-  const auto key = run({"agents", "run", "/tool/no"});
-  EXPECT_EQ(key.code, 3);
-  EXPECT_TRUE(has(key.err, "tertulia agents list"));
-  const auto text = run({"agents", "run", "/session-flow/chat", "{oops"});
-  EXPECT_EQ(text.code, 2);
-  EXPECT_TRUE(has(text.err, "found an error at byte 2: {oops"));
-  const auto shape
-    = run({"agents", "run", "/session-flow/chat", R"({"messages":7})"});
-  EXPECT_EQ(shape.code, 2);
-  EXPECT_TRUE(has(shape.err, "$.messages"));
+  EXPECT_TRUE(
+    run({"agents", "run", "/tool/no"}).failed(3, "tertulia agents list"));
+  EXPECT_TRUE(run({"agents", "run", "/session-flow/chat", "{oops"})
+                .failed(2, "found an error at byte 2: {oops"));
+  EXPECT_TRUE(run({"agents", "run", "/session-flow/chat", R"({"messages":7})"})
+                .failed(2, "$.messages"));
   const auto value = run(
     {"agents", "run", "/tool/dice", "--init", R"({"sides":1})", "--json"});
   EXPECT_EQ(value.code, 2);
@@ -78,10 +73,8 @@ TEST_F(tool_agents, say_what_is_wrong) {
 
 TEST_F(tool_agents, take_an_input_in_brackets_for_one_input) {
   for (const auto* x : {"[]", "[1,2]", "[1,2] "}) {
-    const auto result = run({"agents", "run", "/session-flow/chat", x});
-    EXPECT_EQ(result.code, 2) << result.err;
-    EXPECT_TRUE(has(result.err, "$: expected an object, found an array"))
-      << result.err;
+    EXPECT_TRUE(run({"agents", "run", "/session-flow/chat", x})
+                  .failed(2, "$: expected an object, found an array"));
   }
 }
 
@@ -98,8 +91,7 @@ TEST_F(tool_agents, refuse_what_is_nested_too_deep) {
   };
   for (const auto& result : {run(with({"-"}), deep + deep + '\n'),
                              run(with({deep})), run(with({"--init", deep}))}) {
-    EXPECT_EQ(result.code, 2) << result.err;
-    EXPECT_TRUE(has(result.err, "at most 200 levels"));
+    EXPECT_TRUE(result.failed(2, "at most 200 levels"));
     EXPECT_LT(result.err.size(), 500u);
   }
 }

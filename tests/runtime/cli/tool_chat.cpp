@@ -21,7 +21,6 @@ namespace tertulia::test::tool_chat_tests {
 namespace {
 
 using tool_chat = a_chat;
-using chat_lines = std::vector<std::string>;
 
 std::string id_of_chat(const a_chat& x) {
   const auto shown = x.documents("/session\n");
@@ -52,19 +51,18 @@ TEST_F(tool_chat, knows_the_conversation_when_it_is_started_again) {
 
 TEST_F(tool_chat, keeps_its_store_below_the_data_directory_for_the_user_alone) {
   answers("Hello\n");
-  const auto place = folder / "data" / "tertulia";
-  EXPECT_TRUE(std::filesystem::exists(place / "chat.db"));
-  EXPECT_EQ(std::filesystem::status(place).permissions(),
+  EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_EQ(std::filesystem::status(file.parent_path()).permissions(),
             std::filesystem::perms::owner_all);
 }
 
 TEST_F(tool_chat, keeps_its_store_where_it_is_told_to) {
-  const auto file = (folder / "my.db").string();
-  answers("My name is Ada\n", {"--store", file});
+  const strings there{"--store", (folder / "my.db").string()};
+  answers("My name is Ada\n", there);
   EXPECT_FALSE(std::filesystem::exists(folder / "data"));
-  EXPECT_TRUE(has(answers("What is my name?\n", {"--store", file}), "Ada"));
-  EXPECT_TRUE(
-    has(run({"sessions", "list", "--store", file}).out, "/session-flow/chat"));
+  EXPECT_TRUE(has(answers("What is my name?\n", there), "Ada"));
+  EXPECT_TRUE(has(run({"sessions", "list", there[0], there[1]}).out,
+                  "/session-flow/chat"));
 }
 
 TEST_F(tool_chat, says_a_slash_that_is_said_twice) {
@@ -75,7 +73,7 @@ TEST_F(tool_chat, says_a_slash_that_is_said_twice) {
 TEST_F(tool_chat, replaces_what_is_no_text_and_escapes_what_a_terminal_obeys) {
   const auto out = answers("my \x1b[2J hurts\n\xff\n");
   EXPECT_EQ(lines_of(out).size(), 2u);
-  EXPECT_EQ(out.find('\x1b'), std::string::npos);
+  EXPECT_FALSE(has(out, "\x1b"));
 }
 
 TEST_F(tool_chat, prints_a_document_per_answer_for_programs) {
@@ -148,15 +146,15 @@ TEST_F(tool_chat, prints_nothing_but_answers_if_it_is_quiet) {
 
 TEST_F(tool_chat, shows_what_a_restore_has_orphaned_as_a_branch) {
   answers("One\nTwo\nThree\n");
-  EXPECT_EQ(tree(), (chat_lines{"o 1", "o 2", "* 3"}));
+  EXPECT_EQ(tree(), (strings{"o 1", "o 2", "* 3"}));
   const auto restored = answers("/restore 1\n");
   EXPECT_TRUE(has(restored, "is the head now\nOrphaned: 2, 3. To have them "
                             "back: /restore 3\n"));
-  EXPECT_EQ(tree(), (chat_lines{"* 1", "x 2", "x 3"}));
+  EXPECT_EQ(tree(), (strings{"* 1", "x 2", "x 3"}));
   answers("Four\n");
-  EXPECT_EQ(tree(), (chat_lines{"o 1", "├─x 2", "│ x 3", "* 4"}));
+  EXPECT_EQ(tree(), (strings{"o 1", "├─x 2", "│ x 3", "* 4"}));
   answers("/restore 3\nFive\n");
-  EXPECT_EQ(tree(), (chat_lines{"o 1", "├─x 4", "o 2", "o 3", "* 5"}));
+  EXPECT_EQ(tree(), (strings{"o 1", "├─x 4", "o 2", "o 3", "* 5"}));
   EXPECT_TRUE(has(answers("/snapshots\n"), "“Four”"));
 }
 
@@ -170,7 +168,7 @@ TEST_F(tool_chat, finds_snapshots_by_the_beginning_of_an_id) {
   const auto replies = documents("One\nTwo\n");
   const auto id = replies.at(0).at("snapshot").get<std::string>();
   answers("/restore " + id.substr(0, 8) + "\n");
-  EXPECT_EQ(tree(), (chat_lines{"* 1", "x 2"}));
+  EXPECT_EQ(tree(), (strings{"* 1", "x 2"}));
 }
 
 TEST_F(tool_chat, shows_what_differs_between_two_snapshots) {
@@ -188,11 +186,11 @@ TEST_F(tool_chat, branches_into_a_copy_and_finds_the_way_back) {
   const auto text = answers("/branch 1\nThree\n");
   EXPECT_TRUE(has(text, "To go back: /resume " + origin));
   EXPECT_NE(id_of_chat(*this), origin);
-  EXPECT_EQ(tree(), (chat_lines{"o 1", "* 2"}));
+  EXPECT_EQ(tree(), (strings{"o 1", "* 2"}));
   EXPECT_TRUE(has(answers("What is my name?\n"), "Ada"));
   answers("/resume " + origin + "\n");
   EXPECT_EQ(id_of_chat(*this), origin) << "also when it is started again";
-  EXPECT_EQ(tree(), (chat_lines{"o 1", "* 2"}));
+  EXPECT_EQ(tree(), (strings{"o 1", "* 2"}));
 }
 
 TEST_F(tool_chat, begins_and_resumes_conversations) {
@@ -211,7 +209,6 @@ TEST_F(tool_chat, begins_and_resumes_conversations) {
 TEST_F(tool_chat,
        starts_at_the_same_cost_however_many_conversations_there_are) {
   answers("My name is Ada\n");
-  const auto file = folder / "data" / "tertulia" / "chat.db";
   const auto id = id_of_chat(*this);
   // Bytes that the process has read, its programs and libraries included.
   const auto bytes_read = [&](const strings& options) {
@@ -221,7 +218,7 @@ TEST_F(tool_chat,
                              "\"$@\" <&- || exit; sed -n 's/^rchar: //p' "
                              "/proc/$$/io",
                              "sh"});
-    const auto result = tool_process{on_pipes, all}.wait();
+    const auto result = run_process(all);
     EXPECT_EQ(result.code, 0) << result.err;
     return result.out.empty() ? 0 : std::stol(result.out);
   };
@@ -249,7 +246,7 @@ TEST_F(tool_chat,
 TEST_F(tool_chat, refuses_the_beginning_of_several_ids) {
   for (const auto* title : {"One\n", "Two\n"})
     answers(title, {"--new"});
-  raw_sqlite{folder / "data" / "tertulia" / "chat.db"}.run(
+  raw_sqlite{file}.run(
     "UPDATE sessions AS s SET id = 'same' || key;"
     "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s"));
   const auto result = run({"chat", "--session", "same"});
@@ -264,31 +261,29 @@ TEST_F(tool_chat, refuses_the_beginning_of_several_ids) {
 TEST_F(tool_chat, begins_another_conversation_if_the_last_one_is_damaged) {
   answers("My name is Ada\nI am blue\n");
   const auto first = id_of_chat(*this);
-  raw_sqlite{folder / "data" / "tertulia" / "chat.db"}.run(
+  raw_sqlite{file}.run(
     "UPDATE messages SET text = replace(text, 'blue', 'glue')");
   const auto result = run({"chat", "--quiet"}, "What is my name?\n");
   EXPECT_EQ(result.code, 4);
   EXPECT_EQ(result.out, "You have not told me your name yet.\n");
-  EXPECT_TRUE(has(result.err, "is corrupt"));
-  EXPECT_TRUE(has(result.err, "/resume " + first));
+  EXPECT_TRUE(has(result.err, "is corrupt", "/resume " + first));
   EXPECT_NE(id_of_chat(*this), first) << "and nothing is said of it again";
 }
 
 TEST_F(tool_chat, goes_back_to_what_is_whole_of_a_damaged_conversation) {
-  chat_lines ids;
+  strings ids;
   for (auto i = 0; i < 2; ++i) {
     answers("My name is Ada\nI am blue\n", {"--new"});
     ids.push_back(id_of_chat(*this));
   }
-  raw_sqlite{folder / "data" / "tertulia" / "chat.db"}.run(
+  raw_sqlite{file}.run(
     "UPDATE messages SET text = replace(text, 'blue', 'glue')");
   answers("My name is Bo\n", {"--new"});
   const std::string asked = "Hello\n/restore 1\nWhat is my name?\n";
   for (const auto& result :
        {run({"chat", "--quiet"}, "/resume " + ids[0] + "\n" + asked),
         run({"chat", "--quiet", "--session", ids[1]}, asked)}) {
-    EXPECT_EQ(result.code, 4);
-    EXPECT_TRUE(has(result.err, "/restore ID goes back"));
+    EXPECT_TRUE(result.failed(4, "/restore ID goes back"));
     EXPECT_TRUE(has(result.out, "You told me that your name is Ada."));
   }
 }
@@ -328,22 +323,17 @@ TEST_F(tool_chat, refuses_a_conversation_and_a_model_that_there_are_not) {
   const auto session = run({"chat", "--session", "no"}, "Hello\n");
   EXPECT_EQ(session.code, 3);
   EXPECT_EQ(session.out, "");
-  const auto model = run({"chat", "--model", "gpt-0"}, "Hello\n");
-  EXPECT_EQ(model.code, 2);
-  EXPECT_TRUE(has(model.err, "There is: eliza"));
+  EXPECT_TRUE(
+    run({"chat", "--model", "gpt-0"}, "Hello\n").failed(2, "There is: eliza"));
   const auto both = run({"chat", "--new", "--session", "x", "--json"});
   EXPECT_EQ(json::parse(both.err).at("error").at("code"), "invalid_argument");
 }
 
 TEST_F(tool_chat, says_so_where_it_cannot_keep_anything) {
   for (const auto* home : {"--unset=HOME", "HOME=", "HOME=here"}) {
-    const auto result = tool_process{on_pipes,
-                                     {"env", "-u", "XDG_DATA_HOME", home,
-                                      TERTULIA_TOOL, "chat"},
-                                     "Hello\n"}
-                          .wait();
-    EXPECT_EQ(result.code, 2);
-    EXPECT_TRUE(has(result.err, "Add --store FILE."));
+    const auto result = run_process(
+      {"env", "-u", "XDG_DATA_HOME", home, TERTULIA_TOOL, "chat"}, "Hello\n");
+    EXPECT_TRUE(result.failed(2, "Add --store FILE."));
   }
 }
 
@@ -364,19 +354,15 @@ TEST_F(tool_chat, refuses_a_line_that_is_nested_too_deep) {
   const auto line = "use the ask_user tool " + std::string(levels, '[')
                     + std::string(levels, ']') + '\n';
   const auto result = run({"chat", "--quiet"}, line + "What is my name?\n");
-  EXPECT_EQ(result.code, 2) << result.err;
-  EXPECT_TRUE(has(result.err, "at most 200 levels"));
+  EXPECT_TRUE(result.failed(2, "at most 200 levels"));
   EXPECT_EQ(result.out, "You have not told me your name yet.\n");
 }
 
 TEST_F(tool_chat, refuses_a_line_without_an_end) {
-  const auto result = tool_process{
-    on_pipes,
+  const auto result = run_process(
     {"sh", "-c", "head -c 80000000 /dev/zero | \"$@\"", "sh", "env",
-     "XDG_DATA_HOME=" + (folder / "data").string(), TERTULIA_TOOL,
-     "chat"}}.wait();
-  EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.err, "more than 64 MiB"));
+     "XDG_DATA_HOME=" + (folder / "data").string(), TERTULIA_TOOL, "chat"});
+  EXPECT_TRUE(result.failed(1, "more than 64 MiB"));
 }
 
 TEST_F(tool_chat, ends_at_once_with_130_when_a_pipe_is_interrupted) {

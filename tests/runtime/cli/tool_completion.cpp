@@ -14,21 +14,8 @@ namespace tertulia::test::tool_completion_tests {
 
 namespace {
 
-using strings = std::vector<std::string>;
-
 bool is_installed(const std::string& shell) {
-  return tool_process{on_pipes, {"sh", "-c", "command -v " + shell}}.wait().code
-         == 0;
-}
-
-strings lines_of(const std::string& text) {
-  strings result;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = text.find('\n', at);
-    result.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return result;
+  return run_process({"sh", "-c", "command -v " + shell}).code == 0;
 }
 
 /// Completions of lines that begin with the name of the program.
@@ -63,7 +50,7 @@ _tertulia
   }
 
   static strings output_of(strings command) {
-    const auto result = tool_process{on_pipes, std::move(command)}.wait();
+    const auto result = run_process(std::move(command));
     EXPECT_EQ(result.err, "");
     return lines_of(result.out);
   }
@@ -236,11 +223,7 @@ TEST_F(tool_completion, makes_no_store_and_minds_none_that_is_broken) {
 }
 
 TEST_F(tool_completion, escapes_what_a_terminal_would_obey) {
-  {
-    file_store store{file};
-    save(store, {"/agent/chat", session_id{"e\x1b[2J\t"}},
-         conversation({{"\x1b[1m\n", "x"}}, "y"), 0);
-  }
+  add_session("e\x1b[2J\t", "\x1b[1m\n");
   const auto offers
     = of_words({"--store", file.string(), "sessions", "show", "e"});
   EXPECT_EQ(offers, (strings{"words", "e\\x1b[2J\\t\t\\x1b[1m "}));
@@ -249,7 +232,7 @@ TEST_F(tool_completion, escapes_what_a_terminal_would_obey) {
 TEST_F(tool_completion, is_a_hidden_command) {
   for (const auto& arguments :
        std::vector<strings>{{"--help"}, {"completion", "--help"}})
-    EXPECT_EQ(run_bare(arguments).out.find("__complete"), std::string::npos);
+    EXPECT_FALSE(has(run_bare(arguments).out, "__complete"));
   EXPECT_EQ(run_bare({"sessions", "__complete"}).code, 2);
 }
 

@@ -4,7 +4,6 @@
 // not take their places.
 
 #include <array>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,14 +18,12 @@ namespace tertulia::test::tool_descriptors_tests {
 
 namespace {
 
-using strings = std::vector<std::string>;
-
 /// Runs a command with redirections in a shell.
 tool_result run_with(const std::string& redirections, const strings& command,
                      const std::string& input = {}) {
   strings all{"sh", "-c", "exec \"$@\" " + redirections, "sh"};
   all.insert(all.end(), command.begin(), command.end());
-  return tool_process{on_pipes, all, input}.wait();
+  return run_process(all, input);
 }
 
 using tool_descriptors = a_tool;
@@ -52,9 +49,9 @@ TEST_F(tool_descriptors, what_writes_fails_where_standard_output_is_closed) {
          {"snapshots", "prune", "--keep", "1", "--dry-run"},
          {"verify"},
          {"vacuum"}}) {
-    const auto result = run_with(">&-", on_store(arguments));
-    EXPECT_EQ(result.code, 1) << arguments.front() << ' ' << arguments.back();
-    EXPECT_TRUE(has(result.err, "standard output: "));
+    EXPECT_TRUE(
+      run_with(">&-", on_store(arguments)).failed(1, "standard output: "))
+      << arguments.front() << ' ' << arguments.back();
   }
   for (const auto& name : files())
     if (name.ends_with("-lock")) {
@@ -64,10 +61,8 @@ TEST_F(tool_descriptors, what_writes_fails_where_standard_output_is_closed) {
 }
 
 TEST_F(tool_descriptors, standard_output_that_is_open_to_read_only_is_none) {
-  const auto result
-    = run_with("1</dev/null", on_store({"sessions", "export", "s2"}));
-  EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.err, "standard output: "));
+  EXPECT_TRUE(run_with("1</dev/null", on_store({"sessions", "export", "s2"}))
+                .failed(1, "standard output: "));
 }
 
 TEST_F(tool_descriptors, closed_standard_errors_take_nothing_along) {
@@ -110,23 +105,19 @@ TEST_F(chat_descriptors, a_chat_ends_where_nobody_can_read_an_answer) {
 
 TEST_F(chat_descriptors, an_input_that_cannot_be_read_is_an_error) {
   for (const auto* from : {"</", "0>/dev/null"}) {
-    const auto result = run_with(from, command({"chat", "--quiet"}));
-    EXPECT_EQ(result.code, 1) << from;
-    EXPECT_TRUE(has(result.err, "standard input: "));
-    const auto action
-      = run_with(from, command({"agents", "run", "/session-flow/chat", "-"}));
-    EXPECT_EQ(action.code, 1) << from;
-    EXPECT_TRUE(has(action.err, "standard input: "));
+    EXPECT_TRUE(run_with(from, command({"chat", "--quiet"}))
+                  .failed(1, "standard input: "))
+      << from;
+    EXPECT_TRUE(
+      run_with(from, command({"agents", "run", "/session-flow/chat", "-"}))
+        .failed(1, "standard input: "))
+      << from;
   }
 }
 
 TEST_F(tool_descriptors, pipes_that_do_not_wait_lose_nothing) {
-  const std::string much(300'000, 'x'); // exceeds the capacity of a pipe
-  {
-    file_store store{file};
-    save(store, {"/agent/chat", session_id{"big"}},
-         conversation({{much.c_str(), "y"}}, "z"), 0);
-  }
+  // exceeds the capacity of a pipe
+  add_session("big", std::string(300'000, 'x'));
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   ASSERT_EQ(::fcntl(ends[0], F_SETFD, FD_CLOEXEC), 0);

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
-#include <vector>
 
 #include "support/sanitized.hpp"
 #include "support/tool_chat.hpp"
@@ -23,7 +22,7 @@ struct tool_limits : a_chat {
     auto all = command(std::move(arguments));
     all.insert(all.begin(),
                {"sh", "-c", limit + "; exec timeout 30 \"$@\"", "sh"});
-    return tool_process{on_pipes, all, input}.wait();
+    return run_process(all, input);
   }
 
   /// Returns shell commands for a system with scarce resources; see preload/.
@@ -32,12 +31,6 @@ struct tool_limits : a_chat {
     return "export " + variable + '=' + value
            + " LD_PRELOAD=" TERTULIA_TEST_BIN_DIR "/scarce_system.so";
   }
-
-  static bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-  }
-
-  std::filesystem::path file = folder / "data" / "tertulia" / "chat.db";
 };
 
 } // namespace
@@ -54,8 +47,7 @@ TEST_F(tool_limits, of_memory_end_in_a_sentence) {
     if (result.code == 127) // the program could not even be loaded
       continue;
     ++refused;
-    EXPECT_EQ(result.code, 1) << kilobytes << ": " << result.err;
-    EXPECT_TRUE(has(result.err, "tertulia: ")) << kilobytes;
+    EXPECT_TRUE(result.failed(1, "tertulia: ")) << kilobytes;
   }
   EXPECT_GT(refused, 0);
 }
@@ -70,8 +62,7 @@ TEST_F(tool_limits, of_threads_end_in_a_sentence) {
     if (result.code == 0)
       break;
     ++refused;
-    EXPECT_EQ(result.code, 1) << threads << ": " << result.err;
-    EXPECT_TRUE(has(result.err, "tertulia: ")) << threads;
+    EXPECT_TRUE(result.failed(1, "tertulia: ")) << threads;
     ASSERT_LT(threads, 100);
   }
   EXPECT_GT(refused, 0);
@@ -81,10 +72,9 @@ TEST_F(tool_limits, of_the_clock_end_in_a_sentence) {
   if (sanitized)
     GTEST_SKIP() << "a sanitizer wants to be loaded first";
   constexpr auto centuries = "9000000000"; // 285 years, in seconds
-  const auto result
-    = run_within(preload("LATE_BY", centuries), {"chat", "--quiet"}, "hello\n");
-  EXPECT_EQ(result.code, 1) << result.err;
-  EXPECT_TRUE(has(result.err, "Set the clock.")) << result.err;
+  EXPECT_TRUE(
+    run_within(preload("LATE_BY", centuries), {"chat", "--quiet"}, "hello\n")
+      .failed(1, "Set the clock."));
   const auto soon
     = run_within(preload("LATE_BY", "3600"), {"chat", "--quiet"}, "hello\n");
   EXPECT_EQ(soon.code, 0) << soon.err;
@@ -92,9 +82,8 @@ TEST_F(tool_limits, of_the_clock_end_in_a_sentence) {
 
 TEST_F(tool_limits, of_the_size_of_files_end_in_a_sentence) {
   EXPECT_EQ(answers("hello\n").empty(), false);
-  const auto result = run_within("ulimit -f 1", {"chat", "--quiet"}, "hello\n");
-  EXPECT_EQ(result.code, 1) << result.err;
-  EXPECT_TRUE(has(result.err, file.string())) << result.err;
+  EXPECT_TRUE(run_within("ulimit -f 1", {"chat", "--quiet"}, "hello\n")
+                .failed(1, file.string()));
 }
 
 TEST_F(tool_limits, of_a_file_that_is_removed_are_told_in_a_chat) {
@@ -113,10 +102,8 @@ TEST_F(tool_limits, of_a_file_that_is_removed_are_told_in_a_chat) {
 TEST_F(tool_limits, of_what_is_not_a_store_leave_nothing_beside_it) {
   const auto pipe = folder / "pipe.db";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const auto result
-    = run_within(":", {"--store", pipe.string(), "sessions", "list"});
-  EXPECT_EQ(result.code, 1) << result.err;
-  EXPECT_TRUE(has(result.err, "is not a regular file")) << result.err;
+  EXPECT_TRUE(run_within(":", {"--store", pipe.string(), "sessions", "list"})
+                .failed(1, "is not a regular file"));
   const auto last = std::filesystem::directory_iterator{folder / "."};
   EXPECT_EQ(std::distance(begin(last), end(last)), 1);
 }

@@ -21,17 +21,21 @@ namespace tertulia::test::tool_pki_tests {
 namespace {
 
 struct tool_pki : testing::Test {
-  static tool_result run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {TERTULIA_TOOL, "pki"});
-    return tool_process{tool_process::pipes{}, std::move(arguments)}.wait();
+  static tool_result run(strings arguments) {
+    return run_process(joined({TERTULIA_TOOL, "pki"}, arguments));
+  }
+
+  tool_result init() const {
+    return run({"init", there.string()});
+  }
+
+  tool_result issue(const std::string& name = "server") const {
+    return run({"issue", there.string(), name});
   }
 
   /// Returns the exit code of a command of OpenSSL itself.
-  static int openssl(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "openssl");
-    return tool_process{tool_process::pipes{}, std::move(arguments)}
-      .wait()
-      .code;
+  static int openssl(strings arguments) {
+    return run_process(joined({"openssl"}, arguments)).code;
   }
 
   [[nodiscard]] std::string at(const char* name) const {
@@ -52,15 +56,11 @@ struct tool_pki : testing::Test {
   const std::filesystem::path there = folder / "ca";
 };
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 } // namespace
 
 TEST_F(tool_pki, makes_an_authority_whose_keys_only_the_user_can_read) {
-  ASSERT_EQ(run({"init", there.string()}).code, 0);
-  ASSERT_EQ(run({"issue", there.string(), "server"}).code, 0);
+  ASSERT_EQ(init().code, 0);
+  ASSERT_EQ(issue().code, 0);
   EXPECT_EQ(mode(there.string()), 0700u);
   EXPECT_EQ(mode(at("authority.key")), 0600u);
   EXPECT_EQ(mode(at("server.key")), 0600u);
@@ -68,7 +68,7 @@ TEST_F(tool_pki, makes_an_authority_whose_keys_only_the_user_can_read) {
 }
 
 TEST_F(tool_pki, issues_certificates_for_both_sides_of_a_connection) {
-  run({"init", there.string()});
+  init();
   run({"issue", there.string(), "node-1.example_com"});
   for (const auto* purpose : {"sslserver", "sslclient"})
     EXPECT_EQ(openssl({"verify", "-x509_strict", "-CAfile", at("authority.crt"),
@@ -85,34 +85,30 @@ TEST_F(tool_pki, issues_certificates_for_both_sides_of_a_connection) {
 }
 
 TEST_F(tool_pki, issues_no_certificate_that_can_issue_others) {
-  run({"init", there.string()});
-  run({"issue", there.string(), "server"});
-  const auto text = tool_process{tool_process::pipes{},
-                                 {"openssl", "x509", "-in", at("server.crt"),
-                                  "-noout", "-text"}}
-                      .wait()
+  init();
+  issue();
+  const auto text = run_process({"openssl", "x509", "-in", at("server.crt"),
+                                 "-noout", "-text"})
                       .out;
   EXPECT_TRUE(has(text, "CA:FALSE"));
   EXPECT_FALSE(has(text, "Certificate Sign"));
 }
 
 TEST_F(tool_pki, overwrites_nothing) {
-  run({"init", there.string()});
-  run({"issue", there.string(), "server"});
+  init();
+  issue();
   const auto before = content(at("authority.key")) + content(at("server.key"));
-  const auto again = run({"init", there.string()});
-  EXPECT_EQ(again.code, 1);
-  EXPECT_TRUE(has(again.err, "is there already"));
-  EXPECT_EQ(run({"issue", there.string(), "server"}).code, 1);
+  EXPECT_TRUE(init().failed(1, "is there already"));
+  EXPECT_EQ(issue().code, 1);
   EXPECT_EQ(content(at("authority.key")) + content(at("server.key")), before);
   // A refusal because of one existing file must not create the other file.
   std::filesystem::remove(at("server.key"));
-  EXPECT_EQ(run({"issue", there.string(), "server"}).code, 1);
+  EXPECT_EQ(issue().code, 1);
   EXPECT_FALSE(std::filesystem::exists(at("server.key")));
 }
 
 TEST_F(tool_pki, refuses_names_that_are_paths_or_options) {
-  run({"init", there.string()});
+  init();
   for (const auto* name : {"", "../server", "a/b", ".hidden", "a b",
                            "authority", "-x", "caf\xc3\xa9"}) {
     const auto result = run({"issue", there.string(), "--", name});
@@ -122,35 +118,31 @@ TEST_F(tool_pki, refuses_names_that_are_paths_or_options) {
 }
 
 TEST_F(tool_pki, trusts_no_folder_that_others_can_write) {
-  run({"init", there.string()});
+  init();
   for (const auto mode : {0720, 0702}) {
     ASSERT_EQ(::chmod(there.c_str(), static_cast<mode_t>(mode)), 0);
-    for (const auto& x : {run({"issue", there.string(), "server"}),
-                          run({"init", there.string()})}) {
-      EXPECT_EQ(x.code, 1) << x.err;
-      EXPECT_TRUE(has(x.err, "others than you can write in")) << x.err;
+    for (const auto& x : {issue(), init()}) {
+      EXPECT_TRUE(x.failed(1, "others than you can write in"));
     }
   }
   ASSERT_EQ(::chmod(there.c_str(), 0755), 0);
-  EXPECT_EQ(run({"issue", there.string(), "server"}).code, 0);
+  EXPECT_EQ(issue().code, 0);
 }
 
 TEST_F(tool_pki, says_what_is_missing_or_damaged) {
-  const auto early = run({"issue", there.string(), "server"});
-  EXPECT_EQ(early.code, 3);
-  EXPECT_TRUE(has(early.err, "tertulia pki init"));
-  run({"init", there.string()});
+  EXPECT_TRUE(issue().failed(3, "tertulia pki init"));
+  init();
   std::ofstream{at("authority.crt")} << "nothing";
-  EXPECT_EQ(run({"issue", there.string(), "server"}).code, 4);
+  EXPECT_EQ(issue().code, 4);
 }
 
 TEST_F(tool_pki, refuses_a_key_of_another_authority) {
-  run({"init", there.string()});
+  init();
   const auto other = folder / "other";
   run({"init", other.string()});
   std::filesystem::copy_file(other / "authority.key", at("authority.key"),
                              std::filesystem::copy_options::overwrite_existing);
-  EXPECT_EQ(run({"issue", there.string(), "server"}).code, 4);
+  EXPECT_EQ(issue().code, 4);
   EXPECT_FALSE(std::filesystem::exists(at("server.crt")));
 }
 

@@ -16,15 +16,13 @@ namespace {
 
 using tool = a_tool;
 
-std::vector<std::string> ids_of(const std::vector<json>& lines) {
-  std::vector<std::string> result;
+strings ids_of(const std::vector<json>& lines) {
+  strings result;
   for (const auto& x : lines)
     result.push_back(x.at("agent").get<std::string>() + ' '
                      + x.at("id").get<std::string>());
   return result;
 }
-
-using strings = std::vector<std::string>;
 
 } // namespace
 
@@ -32,10 +30,9 @@ using strings = std::vector<std::string>;
 
 TEST_F(tool, lists_sessions_as_a_table) {
   const auto text = output({"sessions", "list"});
-  EXPECT_TRUE(has(text, "AGENT        SESSION  ABOUT"));
-  EXPECT_TRUE(has(text, "/agent/chat  s1       “oh”"));
-  EXPECT_TRUE(has(text, "/agent/chat  s2       Second"));
-  EXPECT_TRUE(has(text, "/flow/draft  s1       “how?”"));
+  EXPECT_TRUE(has(text, "AGENT        SESSION  ABOUT",
+                  "/agent/chat  s1       “oh”", "/agent/chat  s2       Second",
+                  "/flow/draft  s1       “how?”"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
 }
 
@@ -87,11 +84,11 @@ TEST_F(tool, says_so_when_no_session_fits) {
 TEST_F(tool, shows_a_session_and_its_last_messages) {
   const auto text = output(
     {"sessions", "show", "s1", "--agent", "/agent/chat", "--messages", "2"});
-  EXPECT_TRUE(has(text, "head       s1@4  " + ids[3].substr(0, 12)));
-  EXPECT_TRUE(has(text, "snapshots  4, 1 of them orphaned"));
-  EXPECT_TRUE(has(text, "custom     {\"mood\":\"glad\"}"));
-  EXPECT_TRUE(has(text, "the last 2 of 6 messages\n\n#4 user\n  oh\n\n"
-                        "#5 model\n  yes\n"));
+  EXPECT_TRUE(has(text, "head       s1@4  " + ids[3].substr(0, 12),
+                  "snapshots  4, 1 of them orphaned",
+                  "custom     {\"mood\":\"glad\"}",
+                  "the last 2 of 6 messages\n\n#4 user\n  oh\n\n"
+                  "#5 model\n  yes\n"));
 }
 
 TEST_F(tool, shows_a_session_as_a_document) {
@@ -108,8 +105,7 @@ TEST_F(tool, shows_a_session_whose_state_is_damaged_and_says_so) {
   const auto result = run({"sessions", "show", "s1", "--agent", "/agent/chat"});
   EXPECT_EQ(result.code, 4);
   EXPECT_TRUE(has(result.out, "snapshots  4"));
-  EXPECT_TRUE(has(result.err, "is corrupt"));
-  EXPECT_TRUE(has(result.err, "tertulia verify"));
+  EXPECT_TRUE(has(result.err, "is corrupt", "tertulia verify"));
 }
 
 TEST_F(tool, shows_a_session_whose_head_is_damaged_and_says_so) {
@@ -117,15 +113,13 @@ TEST_F(tool, shows_a_session_whose_head_is_damaged_and_says_so) {
   for (const auto& arguments : std::vector<strings>{{"sessions", "show", "s1"},
                                                     {"snapshots", "list", "s1"},
                                                     {"verify", "s1"}}) {
-    auto all = arguments;
-    all.insert(all.end(), {"--agent", "/agent/chat"});
-    const auto result = run(all);
+    const auto result = run(joined(arguments, {"--agent", "/agent/chat"}));
     EXPECT_EQ(result.code, 4);
     EXPECT_NE(result.out, "");
   }
   const auto shown = run({"sessions", "show", "s1", "--agent", "/agent/chat"});
-  EXPECT_TRUE(has(shown.out, "head       4, which is damaged\n"));
-  EXPECT_TRUE(has(shown.out, "snapshots  4"));
+  EXPECT_TRUE(
+    has(shown.out, "head       4, which is damaged\n", "snapshots  4"));
   EXPECT_TRUE(has(shown.err, "record 4 of session \"s1\""));
   const auto restored
     = run({"snapshots", "restore", "s1@3", "--agent", "/agent/chat"});
@@ -167,19 +161,17 @@ TEST_F(tool, never_lets_control_characters_through) {
     const auto result = run(arguments);
     const auto all = result.out + result.err;
     EXPECT_NE(all, "");
-    EXPECT_EQ(all.find('\x1b'), std::string::npos) << all;
-    EXPECT_EQ(all.find('\x07'), std::string::npos) << all;
-    EXPECT_EQ(all.find("\u009b"), std::string::npos) << all;
-    EXPECT_EQ(all.find("\u202e"), std::string::npos) << all;
+    EXPECT_FALSE(has(all, "\x1b"));
+    EXPECT_FALSE(has(all, "\x07"));
+    EXPECT_FALSE(has(all, "\u009b"));
+    EXPECT_FALSE(has(all, "\u202e"));
   }
 }
 
 // -- changes ------------------------------------------------------------------
 
 TEST_F(tool, deletes_a_session_when_told_that_it_is_meant) {
-  const auto refused = run({"sessions", "delete", "s2"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_TRUE(has(refused.err, "--yes"));
+  EXPECT_TRUE(run({"sessions", "delete", "s2"}).failed(2, "--yes"));
   EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
   EXPECT_EQ(output({"sessions", "delete", "s2", "--yes"}),
             "Erased session s2 of /agent/chat with 1 snapshot.\n");
@@ -192,9 +184,8 @@ TEST_F(tool, deletes_a_session_when_told_that_it_is_meant) {
 
 TEST_F(tool, deletes_a_damaged_session_of_an_agent_that_is_named) {
   raw_sqlite{file}.run("UPDATE sessions SET preview = 'x' WHERE id = 's2'");
-  const auto unnamed = run({"sessions", "delete", "s2", "--yes"});
-  EXPECT_EQ(unnamed.code, 4);
-  EXPECT_TRUE(has(unnamed.err, "is corrupt"));
+  EXPECT_TRUE(
+    run({"sessions", "delete", "s2", "--yes"}).failed(4, "is corrupt"));
   EXPECT_EQ(
     output({"sessions", "delete", "s2", "--agent", "/agent/chat", "--yes"}),
     "Erased session s2 of /agent/chat with 1 snapshot.\n");
@@ -240,7 +231,7 @@ TEST_F(tool, forks_a_session_whole_or_up_to_a_snapshot) {
     document({"sessions", "fork", "s2", "s3", "--to-agent", "/agent/other"})
       .at("agent"),
     "/agent/other");
-  EXPECT_EQ(failure(1, {"sessions", "fork", "s2", "whole"}).at("code"),
+  EXPECT_EQ(failure_code(1, {"sessions", "fork", "s2", "whole"}),
             "already_exists");
 }
 
@@ -248,19 +239,14 @@ TEST_F(tool, titles_a_session) {
   EXPECT_EQ(output({"sessions", "title", "s2", "A \"b\""}),
             "The session s2 of /agent/chat is titled \"A \"b\"\".\n");
   EXPECT_EQ(document({"sessions", "title", "s2", ""}).at("title"), "");
-  EXPECT_EQ(
-    failure(2, {"sessions", "title", "s2", std::string(300, 'x')}).at("code"),
-    "invalid_argument");
+  EXPECT_EQ(failure_code(2, {"sessions", "title", "s2", std::string(300, 'x')}),
+            "invalid_argument");
 }
 
 TEST_F(tool, names_a_session_as_it_is_shown_if_its_id_cannot_be_typed) {
   const std::string id = "a\x01"
                          "b\n";
-  {
-    file_store store{file};
-    save(store, {"/agent/chat", session_id{id}},
-         conversation({{"x", "y"}}, "z"), 0);
-  }
+  add_session(id, "x");
   EXPECT_TRUE(has(output({"sessions", "list", "-q"}), "a\\x01b\\n\n"));
   EXPECT_EQ(document({"sessions", "show", "a\\x01b\\n"}).at("session").at("id"),
             id);

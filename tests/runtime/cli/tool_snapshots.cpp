@@ -16,8 +16,6 @@ namespace tertulia::test::tool_snapshots_tests {
 
 namespace {
 
-using strings = std::vector<std::string>;
-
 struct tool_snapshots : a_tool {
   /// Returns the sequence numbers of a session's records, with `*` for the head
   /// and `x` for orphaned records.
@@ -32,13 +30,16 @@ struct tool_snapshots : a_tool {
     return result;
   }
 
-  /// Returns the record that a name refers to.
-  std::string meant(const std::string& name, strings more = {}) const {
-    more.insert(more.begin(), {"snapshots", "show", name});
-    const auto record = document(more).at("record");
+  static std::string name_of(const json& record) {
     return record.at("agent").get<std::string>() + ' '
            + record.at("session").get<std::string>() + '@'
            + std::to_string(record.at("sequence").get<int>());
+  }
+
+  /// Returns the record that a name refers to.
+  std::string meant(const std::string& name, strings more = {}) const {
+    more.insert(more.begin(), {"snapshots", "show", name});
+    return name_of(document(more).at("record"));
   }
 };
 
@@ -57,39 +58,35 @@ TEST_F(tool_snapshots, are_named_in_four_ways) {
 }
 
 TEST_F(tool_snapshots, with_an_ambiguous_name_are_listed) {
-  const auto same = run({"snapshots", "show", ids[0].substr(0, 10)});
-  EXPECT_EQ(same.code, 2);
-  EXPECT_TRUE(has(same.err, "several snapshots could be meant"));
-  EXPECT_TRUE(has(same.err, "\n  s1@1  " + ids[0].substr(0, 12)));
-  EXPECT_TRUE(has(same.err, "\n  s2@1  " + ids[0].substr(0, 12)));
+  EXPECT_TRUE(run({"snapshots", "show", ids[0].substr(0, 10)})
+                .failed(2, "several snapshots could be meant",
+                        "\n  s1@1  " + ids[0].substr(0, 12),
+                        "\n  s2@1  " + ids[0].substr(0, 12)));
   EXPECT_EQ(failure(2, {"snapshots", "show", ids[0]})
               .at("details")
               .at("candidates")
               .size(),
             2u);
-  EXPECT_EQ(failure(2, {"snapshots", "restore", "s1"}).at("code"),
+  EXPECT_EQ(failure_code(2, {"snapshots", "restore", "s1"}),
             "failed_precondition");
 }
 
 TEST_F(tool_snapshots, are_not_confused_with_a_session_that_is_called_alike) {
   const auto prefix = ids[2].substr(0, 6);
   output({"sessions", "fork", "s2", prefix});
-  const auto result = run({"snapshots", "restore", prefix});
-  EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "\n  s1@3  "));
-  EXPECT_TRUE(has(result.err, "\n  " + prefix + "@1  "));
+  EXPECT_TRUE(run({"snapshots", "restore", prefix})
+                .failed(2, "\n  s1@3  ", "\n  " + prefix + "@1  "));
   EXPECT_EQ(meant(prefix + "@1"), "/agent/chat " + prefix + "@1");
 }
 
 TEST_F(tool_snapshots, that_are_not_there_are_not_found) {
   for (const auto* name :
        {"s2@7", "s7@1", "s7", "0000", "000", "s2@0", "s2@99999999999999999999"})
-    EXPECT_EQ(failure(3, {"snapshots", "show", name}).at("code"), "not_found");
-  EXPECT_EQ(failure(3, {"snapshots", "show", std::string(64, '0')}).at("code"),
+    EXPECT_EQ(failure_code(3, {"snapshots", "show", name}), "not_found");
+  EXPECT_EQ(failure_code(3, {"snapshots", "show", std::string(64, '0')}),
             "not_found");
-  EXPECT_EQ(
-    failure(3, {"snapshots", "show", ids[2], "--session", "s2"}).at("code"),
-    "not_found");
+  EXPECT_EQ(failure_code(3, {"snapshots", "show", ids[2], "--session", "s2"}),
+            "not_found");
   EXPECT_TRUE(has(run({"snapshots", "show", "000"}).err, "4 characters"));
 }
 
@@ -99,11 +96,11 @@ TEST_F(tool_snapshots, are_listed_as_a_timeline) {
   EXPECT_EQ(timeline("s1"), (strings{"1", "2", "3x", "4*"}));
   const auto text
     = output({"snapshots", "list", "s1", "--agent", "/agent/chat"});
-  EXPECT_TRUE(has(text, "   SEQ  FROM  ID"));
-  EXPECT_TRUE(has(text, "x    3        " + ids[2].substr(0, 12)));
-  EXPECT_TRUE(has(text, "*    4     2  " + ids[3].substr(0, 12)
-                          + "  turnEnd     2  2026-11-20 12:00"));
-  EXPECT_TRUE(has(text, "2026-11-20 11:00  good\n"));
+  EXPECT_TRUE(has(text, "   SEQ  FROM  ID",
+                  "x    3        " + ids[2].substr(0, 12),
+                  "*    4     2  " + ids[3].substr(0, 12)
+                    + "  turnEnd     2  2026-11-20 12:00",
+                  "2026-11-20 11:00  good\n"));
   EXPECT_EQ(
     documents({"snapshots", "list", "s1", "--agent", "/agent/chat", "--active"})
       .size(),
@@ -113,10 +110,8 @@ TEST_F(tool_snapshots, are_listed_as_a_timeline) {
 
 TEST_F(tool_snapshots, show_their_record_and_their_state) {
   const auto text = output({"snapshots", "show", ids[2]});
-  EXPECT_TRUE(has(text, "snapshot      " + ids[2]));
-  EXPECT_TRUE(has(text, "status        orphaned"));
-  EXPECT_TRUE(has(text, "goes on from  2"));
-  EXPECT_TRUE(has(text, "\"mood\": \"calm\""));
+  EXPECT_TRUE(has(text, "snapshot      " + ids[2], "status        orphaned",
+                  "goes on from  2", "\"mood\": \"calm\""));
   EXPECT_EQ(
     document({"snapshots", "show", ids[2]}).at("state").at("messages").size(),
     6u);
@@ -137,24 +132,25 @@ TEST_F(tool_snapshots, show_their_record_even_if_the_state_is_damaged) {
   EXPECT_EQ(result.code, 4);
   EXPECT_TRUE(has(result.out, "status        orphaned"));
   EXPECT_TRUE(has(result.err, "is corrupt"));
-  EXPECT_EQ(failure(4, {"snapshots", "show", ids[2], "--state"}).at("code"),
+  EXPECT_EQ(failure_code(4, {"snapshots", "show", ids[2], "--state"}),
             "data_loss");
 }
 
 TEST_F(tool_snapshots, are_compared_part_by_part) {
   const auto text = output({"snapshots", "diff", ids[2], ids[3]});
-  EXPECT_TRUE(has(text, "- s1@3  " + ids[2].substr(0, 12) + "\n+ s1@4  "
-                          + ids[3].substr(0, 12) + "\n"));
-  EXPECT_TRUE(has(text, "  ~ /messages/2/content/0/text\n"
-                        "      - \"how?\"\n      + \"when?\"\n"));
-  EXPECT_TRUE(has(text, "  ~ /custom/mood\n      - \"calm\"\n"
-                        "      + \"glad\"\n"));
+  EXPECT_TRUE(has(text,
+                  "- s1@3  " + ids[2].substr(0, 12) + "\n+ s1@4  "
+                    + ids[3].substr(0, 12) + "\n",
+                  "  ~ /messages/2/content/0/text\n"
+                  "      - \"how?\"\n      + \"when?\"\n",
+                  "  ~ /custom/mood\n      - \"calm\"\n"
+                  "      + \"glad\"\n"));
 
   const auto added
     = output({"snapshots", "diff", "s1@1", "s1@2", "--agent", "/agent/chat"});
   EXPECT_TRUE(has(added, "messages: 2 -> 4\n  + /messages/2  user: how?\n"
                          "  + /messages/3  model: so\n"));
-  EXPECT_EQ(added.find("custom"), std::string::npos);
+  EXPECT_FALSE(has(added, "custom"));
   EXPECT_TRUE(
     has(output({"snapshots", "diff", "s1@2", "s1@1", "--agent", "/agent/chat"}),
         "  - /messages/2  user: how?\n"));
@@ -182,8 +178,7 @@ TEST_F(tool_snapshots, tell_of_which_type_their_state_is) {
   }
   EXPECT_TRUE(has(output({"snapshots", "show", "p@2"}),
                   "type          app.memo version 2\n"));
-  EXPECT_EQ(output({"snapshots", "show", "p@1"}).find("type"),
-            std::string::npos);
+  EXPECT_FALSE(has(output({"snapshots", "show", "p@1"}), "type"));
   const auto text = output({"snapshots", "diff", "p@1", "p@2"});
   EXPECT_TRUE(has(text, "  no type\n+ p@2  "));
   EXPECT_TRUE(text.ends_with("  app.memo version 2\n")) << text;
@@ -217,7 +212,7 @@ TEST_F(tool_snapshots, are_labelled_and_noted) {
   EXPECT_EQ(
     document({"snapshots", "label", "s2", "--remove", "b"}).at("labels"),
     json::array());
-  EXPECT_EQ(failure(2, {"snapshots", "label", "s2", "--add", ""}).at("code"),
+  EXPECT_EQ(failure_code(2, {"snapshots", "label", "s2", "--add", ""}),
             "invalid_argument");
   EXPECT_EQ(output({"snapshots", "note", "s2", "look here"}),
             "s2@1  " + ids[0].substr(0, 12) + "  is noted: look here\n");
@@ -230,9 +225,9 @@ TEST_F(tool_snapshots, tell_what_restoring_them_orphans) {
   const auto forth = output({"snapshots", "restore", ids[2]});
   EXPECT_TRUE(
     has(forth, "s1@3  " + ids[2].substr(0, 12) + "  is the head now"));
-  EXPECT_TRUE(has(forth, "Recovered: 3."));
-  EXPECT_TRUE(has(forth, "Orphaned: 4. To have them back: tertulia snapshots "
-                         "restore s1@4"));
+  EXPECT_TRUE(has(forth, "Recovered: 3.",
+                  "Orphaned: 4. To have them back: tertulia snapshots "
+                  "restore s1@4"));
   EXPECT_EQ(timeline("s1"), (strings{"1", "2", "3*", "4x"}));
   output({"sessions", "fork", "s1", "it's one", "--agent", "/agent/chat"});
   const auto advice
@@ -244,13 +239,12 @@ TEST_F(tool_snapshots, tell_what_restoring_them_orphans) {
   const auto path
     = "PATH=" + std::filesystem::path{TERTULIA_TOOL}.parent_path().string()
       + ":$PATH; ";
-  const auto followed
-    = tool_process{on_pipes, {"sh", "-c", path + typed}}.wait();
+  const auto followed = run_process({"sh", "-c", path + typed});
   EXPECT_EQ(followed.code, 0) << followed.err;
   EXPECT_TRUE(has(followed.out, "it's one@3"));
-  EXPECT_EQ(output({"snapshots", "restore", "s2", "--agent", "/agent/chat"})
-              .find("--store"),
-            std::string::npos)
+  EXPECT_FALSE(
+    has(output({"snapshots", "restore", "s2", "--agent", "/agent/chat"}),
+        "--store"))
     << "nothing is orphaned";
   const auto back = document({"snapshots", "restore", ids[0], "--session", "s1",
                               "--agent", "/agent/chat"});
@@ -286,16 +280,9 @@ TEST_F(tool_snapshots, are_pruned_as_the_dry_run_has_said) {
         for (const auto* session : {"s1", "s2"}) {
           const auto list
             = run_bare({"snapshots", "list", session, "--agent", agent,
-                        "--store", copy.string(), "--json"})
-                .out;
-          for (std::size_t at = 0; at < list.size();
-               at = list.find('\n', at) + 1) {
-            const auto x
-              = json::parse(list.substr(at, list.find('\n', at) - at));
-            result.insert(x.at("agent").get<std::string>() + ' '
-                          + x.at("session").get<std::string>() + '@'
-                          + std::to_string(x.at("sequence").get<int>()));
-          }
+                        "--store", copy.string(), "--json"});
+          for (const auto& x : documents_in(list.out))
+            result.insert(name_of(x));
         }
       return result;
     };
@@ -303,10 +290,7 @@ TEST_F(tool_snapshots, are_pruned_as_the_dry_run_has_said) {
     const auto plan = prune("--dry-run");
     EXPECT_EQ(there(), expected) << "a dry run changes nothing";
     for (const auto& x : plan.at("snapshots"))
-      EXPECT_EQ(expected.erase(x.at("agent").get<std::string>() + ' '
-                               + x.at("session").get<std::string>() + '@'
-                               + std::to_string(x.at("sequence").get<int>())),
-                1u);
+      EXPECT_EQ(expected.erase(name_of(x)), 1u);
     const auto done = prune("--yes");
     EXPECT_EQ(done.at("records"), plan.at("records"));
     EXPECT_EQ(there(), expected);
@@ -314,13 +298,11 @@ TEST_F(tool_snapshots, are_pruned_as_the_dry_run_has_said) {
 }
 
 TEST_F(tool_snapshots, are_pruned_only_when_it_is_meant) {
-  const auto refused = run({"snapshots", "prune", "--keep", "1"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_TRUE(has(refused.err, "--yes"));
+  EXPECT_TRUE(run({"snapshots", "prune", "--keep", "1"}).failed(2, "--yes"));
   EXPECT_EQ(timeline("s1").size(), 4u);
   const auto dry = output({"snapshots", "prune", "--keep", "1", "--dry-run"});
-  EXPECT_TRUE(has(dry, "/agent/chat  s1@1"));
-  EXPECT_TRUE(has(dry, "Would prune 2 of 6 snapshots in 1 session.\n"));
+  EXPECT_TRUE(has(dry, "/agent/chat  s1@1",
+                  "Would prune 2 of 6 snapshots in 1 session.\n"));
   EXPECT_EQ(output({"snapshots", "prune", "--keep", "1", "--yes"}),
             "Pruned 2 snapshots in 1 session.\n");
   EXPECT_EQ(timeline("s1"), (strings{"2", "4*"}));
@@ -353,11 +335,11 @@ TEST_F(tool_snapshots, that_are_damaged_stop_no_pruning_of_others) {
   const auto done = run({"snapshots", "prune", "--keep", "1", "--yes"});
   EXPECT_EQ(done.code, 4);
   EXPECT_EQ(done.err, "");
-  EXPECT_TRUE(has(done.out, "corrupt: 2\n"));
-  EXPECT_TRUE(has(done.out, "record 3 of session \"s1\" of /agent/chat is "
-                            "corrupt"));
-  EXPECT_TRUE(has(done.out, "session \"s2\" of /agent/chat is corrupt"));
-  EXPECT_TRUE(has(done.out, "\n\nPruned 1 snapshot in 1 session.\n"));
+  EXPECT_TRUE(has(done.out, "corrupt: 2\n",
+                  "record 3 of session \"s1\" of /agent/chat is "
+                  "corrupt",
+                  "session \"s2\" of /agent/chat is corrupt",
+                  "\n\nPruned 1 snapshot in 1 session.\n"));
   db.run("UPDATE records SET depth = 2 WHERE sequence = 3");
   EXPECT_EQ(timeline("s1"), (strings{"2", "3x", "4*"}));
   const auto rest
@@ -374,8 +356,7 @@ TEST_F(tool_snapshots, that_are_damaged_may_be_what_was_meant) {
   const auto lost = failure(4, {"snapshots", "show", ids[3].substr(0, 8)});
   EXPECT_EQ(lost.at("code"), "data_loss");
   EXPECT_TRUE(has(lost.at("message"), "record 4 of session \"s1\""));
-  EXPECT_EQ(failure(4, {"snapshots", "show", "0123456789"}).at("code"),
-            "data_loss")
+  EXPECT_EQ(failure_code(4, {"snapshots", "show", "0123456789"}), "data_loss")
     << "nobody knows what its id was";
   const auto found = run({"snapshots", "show", ids[2].substr(0, 8)});
   EXPECT_EQ(found.code, 0);

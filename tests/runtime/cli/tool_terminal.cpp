@@ -3,8 +3,6 @@
 // The command line on a terminal.
 
 #include <algorithm>
-#include <csignal>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -14,13 +12,20 @@ namespace tertulia::test::tool_terminal_tests {
 
 namespace {
 
-using strings = std::vector<std::string>;
-
 struct tool_terminal : a_tool {
   tool_result on_terminal(unsigned short columns, strings arguments) const {
     return tool_process{tool_process::terminal{columns},
                         on_store(std::move(arguments))}
       .wait();
+  }
+
+  /// Types keys as the answer to a question of the tool.
+  tool_result answer(strings arguments, const std::string& keys) const {
+    tool_process asks{tool_process::terminal{80},
+                      on_store(std::move(arguments))};
+    EXPECT_TRUE(asks.read_until("[y/N] "));
+    asks.type(keys);
+    return asks.wait();
   }
 
   bool has_session(const std::string& id) const {
@@ -38,7 +43,7 @@ TEST_F(tool_terminal, cuts_tables_to_fit) {
   const auto narrow = on_terminal(76, {"sessions", "list"});
   EXPECT_EQ(narrow.code, 0);
   EXPECT_TRUE(has(narrow.out, "…"));
-  EXPECT_EQ(narrow.out.find("weiter"), std::string::npos);
+  EXPECT_FALSE(has(narrow.out, "weiter"));
   EXPECT_TRUE(has(narrow.out, "Über den"));
   const auto wide = on_terminal(300, {"sessions", "list"});
   EXPECT_TRUE(has(wide.out, "weiter 日本語日本語"));
@@ -60,14 +65,14 @@ TEST_F(tool_terminal, aligns_wide_characters_of_all_scripts) {
 
 TEST_F(tool_terminal, gives_each_cell_a_line_where_a_table_is_too_wide) {
   const auto shown = on_terminal(20, {"sessions", "list"}).out;
-  EXPECT_TRUE(has(shown, "SESSION    s2\r\n"
-                         "ABOUT      Second\r\n"
-                         "SNAPSHOTS  1\r\n"));
-  EXPECT_TRUE(has(shown, "AGENT\r\n  /agent/chat\r\n"));
+  EXPECT_TRUE(has(shown,
+                  "SESSION    s2\r\n"
+                  "ABOUT      Second\r\n"
+                  "SNAPSHOTS  1\r\n",
+                  "AGENT\r\n  /agent/chat\r\n"));
   const auto records
     = on_terminal(20, {"snapshots", "list", "s1", "--agent", "/agent/chat"});
-  EXPECT_TRUE(has(records.out, "SEQ     * 4\r\n"));
-  EXPECT_TRUE(has(records.out, "LABELS  good\r\n"));
+  EXPECT_TRUE(has(records.out, "SEQ     * 4\r\n", "LABELS  good\r\n"));
   for (std::size_t at = 0; at < shown.size();) {
     const auto end = shown.find("\r\n", at);
     const auto line = shown.substr(at, end - at);
@@ -80,67 +85,51 @@ TEST_F(tool_terminal, gives_each_cell_a_line_where_a_table_is_too_wide) {
 }
 
 TEST_F(tool_terminal, asks_before_it_deletes) {
-  for (const auto* answer : {"n\n", "\n", "what\n"}) {
-    tool_process asks{tool_process::terminal{80},
-                      on_store({"sessions", "delete", "s2"})};
-    ASSERT_TRUE(asks.read_until("[y/N] "));
-    asks.type(answer);
-    const auto result = asks.wait();
+  for (const auto* keys : {"n\n", "\n", "what\n"}) {
+    const auto result = answer({"sessions", "delete", "s2"}, keys);
     EXPECT_EQ(result.code, 1);
-    EXPECT_TRUE(has(result.out, "Erase session s2 of /agent/chat with 1 "
-                                "snapshot and 2 messages for good? [y/N] "));
-    EXPECT_TRUE(has(result.out, "nothing was changed"));
+    EXPECT_TRUE(has(result.out,
+                    "Erase session s2 of /agent/chat with 1 "
+                    "snapshot and 2 messages for good? [y/N] ",
+                    "nothing was changed"));
   }
   EXPECT_TRUE(has_session("s2"));
-  tool_process asks{tool_process::terminal{80},
-                    on_store({"sessions", "delete", "s2"})};
-  ASSERT_TRUE(asks.read_until("[y/N] "));
-  asks.type("y\n");
-  EXPECT_EQ(asks.wait().code, 0);
+  EXPECT_EQ(answer({"sessions", "delete", "s2"}, "y\n").code, 0);
   EXPECT_FALSE(has_session("s2"));
 }
 
 TEST_F(tool_terminal, ends_with_130_when_it_is_interrupted_while_it_asks) {
-  tool_process asks{tool_process::terminal{80},
-                    on_store({"snapshots", "prune", "--keep", "1"})};
-  ASSERT_TRUE(asks.read_until("[y/N] "));
-  asks.type("\x03"); // the key Ctrl-C
-  EXPECT_EQ(asks.wait().code, 130);
+  constexpr const char* ctrl_c = "\x03";
+  EXPECT_EQ(answer({"snapshots", "prune", "--keep", "1"}, ctrl_c).code, 130);
   EXPECT_TRUE(has(output({"verify"}), "6 snapshots"));
 }
 
 TEST_F(tool_terminal, shows_how_far_it_has_come_and_cleans_up) {
   const auto result = on_terminal(80, {"verify"});
   EXPECT_EQ(result.code, 0);
-  EXPECT_TRUE(has(result.out, "verifying  [####"));
-  EXPECT_TRUE(has(result.out, "of 9\r\x1b[K"));
-  EXPECT_TRUE(has(result.out, "nothing is damaged."));
+  EXPECT_TRUE(
+    has(result.out, "verifying  [####", "of 9\r\x1b[K", "nothing is damaged."));
   const auto program = on_terminal(80, {"verify", "--json"});
-  EXPECT_EQ(program.out.find("verifying"), std::string::npos);
+  EXPECT_FALSE(has(program.out, "verifying"));
 }
 
 TEST_F(tool_terminal, shows_since_when_a_vacuum_runs_and_cleans_up) {
   const auto result = on_terminal(80, {"vacuum"});
   EXPECT_EQ(result.code, 0);
-  EXPECT_TRUE(has(result.out, " KiB  0 s"));
-  EXPECT_TRUE(has(result.out, "vacuuming "));
-  EXPECT_TRUE(has(result.out, "\r\x1b[KThe file had "));
+  EXPECT_TRUE(
+    has(result.out, " KiB  0 s", "vacuuming ", "\r\x1b[KThe file had "));
   const auto program = on_terminal(80, {"vacuum", "--json"});
-  EXPECT_EQ(program.out.find("vacuuming"), std::string::npos);
+  EXPECT_FALSE(has(program.out, "vacuuming"));
 }
 
 TEST_F(tool_terminal, gets_no_state_that_it_would_obey) {
-  {
-    file_store store{file};
-    save(store, {"/agent/chat", session_id{"evil"}},
-         conversation({{"\u009b2J\x7f", "x"}}, "y"), 0);
-  }
+  add_session("evil", "\u009b2J\x7f");
   for (const auto& arguments :
        std::vector<strings>{{"snapshots", "show", "evil", "--state"},
                             {"sessions", "export", "evil"}}) {
     const auto shown = on_terminal(80, arguments).out;
     EXPECT_TRUE(has(shown, "\\u009b2J\\u007f"));
-    EXPECT_EQ(shown.find("\u009b"), std::string::npos);
+    EXPECT_FALSE(has(shown, "\u009b"));
     EXPECT_TRUE(has(output(arguments), "\u009b2J\x7f"));
   }
 }
@@ -159,8 +148,8 @@ TEST_F(tool_terminal, gets_no_hidden_text_and_no_pile_of_marks) {
     return result;
   };
   const auto list = on_terminal(2000, {"sessions", "list"}).out;
-  EXPECT_TRUE(has(list, "a\\u{e0041}\\u{e007f}b" + mark));
-  EXPECT_TRUE(has(list, mark + "\\u{301}\\u{301}"));
+  EXPECT_TRUE(
+    has(list, "a\\u{e0041}\\u{e007f}b" + mark, mark + "\\u{301}\\u{301}"));
   EXPECT_EQ(marks_in(list), 8);
   const auto program = on_terminal(2000, {"sessions", "show", "s2", "--json"});
   EXPECT_TRUE(has(program.out, "a\\udb40\\udc41\\udb40\\udc7fb"));
