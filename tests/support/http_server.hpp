@@ -63,10 +63,14 @@ public:
                   + "\r\n" + std::string{fields} + "\r\n" + std::string{body});
     }
 
-    /// Begins a stream of events of unknown length.
+    /// Head of a stream of events of unknown length.
+    static constexpr std::string_view events_head
+      = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
+
+    /// Begins such a stream.
     bool begin_events() const {
-      return send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                  "Transfer-Encoding: chunked\r\n\r\n");
+      return send(events_head);
     }
 
     /// Sends a piece of the stream.
@@ -139,7 +143,7 @@ public:
       return socket_;
     }
 
-  private:
+    /// Returns a piece of a stream with its size, as it is sent.
     static std::string chunk(std::string_view bytes) {
       char size[24];
       const auto length = std::snprintf(size, sizeof size, "%zx", bytes.size());
@@ -147,6 +151,7 @@ public:
              + std::string{bytes} + "\r\n";
     }
 
+  private:
     /// Relays the bytes that are available.
     /// @returns false if either side has closed its connection.
     static bool hand_on(int from, int to) {
@@ -263,5 +268,13 @@ private:
   std::vector<std::string> requests_;
   std::thread acceptor_;
 };
+
+/// Returns a handler that sends an answer of a known length.
+inline http_server::handler answering(std::string status, std::string body = {},
+                                      std::string fields = {}) {
+  return [=](http_server::peer& client, const std::string&) {
+    client.answer(status, body, fields);
+  };
+}
 
 } // namespace tertulia::test

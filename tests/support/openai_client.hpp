@@ -5,8 +5,10 @@
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/openai_model.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,12 +39,45 @@ inline const auto sse_end
                 R"("completion_tokens":2,"total_tokens":5}})")
     + sse_event("[DONE]");
 
+/// Returns a handler that sends a stream of these events.
+inline http_server::handler streaming(std::string events) {
+  return [=](http_peer& client, const std::string&) {
+    client.begin_events();
+    client.send_last_chunk(events);
+  };
+}
+
+/// Returns a handler that begins a stream of events with a piece, and then
+/// sends `more` as long as the client listens, or waits until it hangs up.
+inline http_server::handler streaming_on(std::string piece,
+                                         std::string more = {}) {
+  return [=](http_peer& client, const std::string&) {
+    client.begin_events();
+    client.send_chunk(piece);
+    while (!more.empty() && client.send_chunk(more)) {
+    }
+    client.wait_until_closed();
+  };
+}
+
 /// Sends an answer as a server should.
-inline void say_hello(http_peer& client) {
+inline void say_hello(http_peer& client, const std::string& = {}) {
   client.begin_events();
   client.send_chunk(sse_text("Hel"));
   client.send_chunk(sse_text("lo"));
   client.send_last_chunk(sse_end);
+}
+
+/// Returns a handler that handles the first requests with `fail`.
+inline http_server::handler hello_after(int failures,
+                                        http_server::handler fail) {
+  const auto count = std::make_shared<std::atomic<int>>(0);
+  return [=](http_peer& client, const std::string& request) {
+    if (++*count <= failures)
+      fail(client, request);
+    else
+      say_hello(client);
+  };
 }
 
 /// Outcome of a call.
@@ -53,6 +88,13 @@ struct openai_outcome {
 
   [[nodiscard]] errc code() const {
     return error ? error->code() : errc::ok;
+  }
+
+  /// Returns the response; throws the error if the call has failed.
+  [[nodiscard]] const ai::model_response& value() const {
+    if (error)
+      throw *error;
+    return response.value();
   }
 };
 

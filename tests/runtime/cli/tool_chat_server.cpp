@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "support/openai_client.hpp"
 #include "support/tool_chat.hpp"
@@ -30,8 +29,7 @@ struct tool_chat_server : a_chat {
 
   /// Runs a chat with a model on the server.
   tool_result talk(strings options, const std::string& lines) const {
-    return tool_process{on_pipes, command_to_talk(std::move(options)), lines}
-      .wait();
+    return run_process(command_to_talk(std::move(options)), lines);
   }
 
   /// Returns the number of requests to the server.
@@ -44,10 +42,7 @@ struct tool_chat_server : a_chat {
     server.emplace(answer);
   }
 
-  std::optional<http_server> server{std::in_place,
-                                    [](http_peer& client, const std::string&) {
-                                      say_hello(client);
-                                    }};
+  std::optional<http_server> server{std::in_place, say_hello};
 };
 
 /// Sends an answer that asks the user two questions.
@@ -73,9 +68,8 @@ TEST_F(tool_chat_server, has_the_model_of_that_name_answer) {
   EXPECT_EQ(result.out, "Hello\n");
   ASSERT_EQ(asked(), 1u);
   const auto request = server->requests().front();
-  EXPECT_TRUE(has(request, "\r\nAuthorization: Bearer sk-of-nobody\r\n"));
-  EXPECT_TRUE(has(request, R"("model":"gpt-4o-mini")"));
-  EXPECT_TRUE(has(request, "Hi there"));
+  EXPECT_TRUE(has(request, "\r\nAuthorization: Bearer sk-of-nobody\r\n",
+                  R"("model":"gpt-4o-mini")", "Hi there"));
 }
 
 TEST_F(tool_chat_server, sends_what_was_said_in_an_earlier_run) {
@@ -95,15 +89,12 @@ TEST_F(tool_chat_server, another_model_can_answer_from_one_line_to_the_next) {
 }
 
 TEST_F(tool_chat_server, what_the_server_refuses_is_said_and_keeps_nothing) {
-  serve([](http_peer& client, const std::string&) {
-    client.answer("401 Unauthorized",
-                  R"({"error":{"message":"no such key: sk-of-nobody"}})");
-  });
+  serve(answering("401 Unauthorized",
+                  R"({"error":{"message":"no such key: sk-of-nobody"}})"));
   const auto result = talk({"--quiet", "--model", "openai:m"}, "Hi\n");
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, "");
-  EXPECT_TRUE(has(result.err, "401"));
-  EXPECT_TRUE(has(result.err, "no such key: ***"));
+  EXPECT_TRUE(has(result.err, "401", "no such key: ***"));
   EXPECT_FALSE(has(result.err, "sk-of-nobody"));
   const auto details = talk({"--json", "--model", "openai:m"}, "Hi\n").err;
   EXPECT_EQ(json::parse(details).at("error").at("code"), "unauthenticated");
@@ -135,13 +126,10 @@ TEST_F(tool_chat_server, is_left_with_130_in_the_middle_of_an_answer) {
 }
 
 TEST_F(tool_chat_server, a_refusal_of_the_model_is_an_answer) {
-  serve([](http_peer& client, const std::string&) {
-    client.begin_events();
-    client.send_last_chunk(
-      sse_event(R"({"choices":[{"delta":{"refusal":"I would rather not."},)"
-                R"("finish_reason":"stop"}]})")
-      + sse_event("[DONE]"));
-  });
+  serve(streaming(
+    sse_event(R"({"choices":[{"delta":{"refusal":"I would rather not."},)"
+              R"("finish_reason":"stop"}]})")
+    + sse_event("[DONE]")));
   const auto result = talk({"--model", "openai:m"}, "Hi\nPlease\n");
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out, "I would rather not.\nI would rather not.\n");
@@ -151,12 +139,9 @@ TEST_F(tool_chat_server, a_refusal_of_the_model_is_an_answer) {
 }
 
 TEST_F(tool_chat_server, an_answer_without_a_word_is_a_line) {
-  serve([](http_peer& client, const std::string&) {
-    client.begin_events();
-    client.send_last_chunk(
-      sse_event(R"({"choices":[{"finish_reason":"content_filter"}]})")
-      + sse_event("[DONE]"));
-  });
+  serve(
+    streaming(sse_event(R"({"choices":[{"finish_reason":"content_filter"}]})")
+              + sse_event("[DONE]")));
   EXPECT_EQ(talk({"--quiet", "--model", "openai:m"}, "Hi\nPlease\n").out,
             "\n\n");
   EXPECT_TRUE(
@@ -178,13 +163,10 @@ TEST_F(tool_chat_server, no_pile_of_marks_comes_piece_by_piece) {
 }
 
 TEST_F(tool_chat_server, an_answer_that_is_cut_short_says_so) {
-  serve([](http_peer& client, const std::string&) {
-    client.begin_events();
-    client.send_last_chunk(
-      sse_text("It was")
-      + sse_event(R"({"choices":[{"delta":{},"finish_reason":"length"}]})")
-      + sse_event("[DONE]"));
-  });
+  serve(streaming(
+    sse_text("It was")
+    + sse_event(R"({"choices":[{"delta":{},"finish_reason":"length"}]})")
+    + sse_event("[DONE]")));
   const auto text = talk({"--model", "openai:m"}, "Hi\n");
   EXPECT_EQ(text.out, "It was\n");
   EXPECT_TRUE(has(text.err, "may be no longer"));
@@ -192,7 +174,7 @@ TEST_F(tool_chat_server, an_answer_that_is_cut_short_says_so) {
     = json::parse(talk({"--json", "--model", "openai:m"}, "Hi\n").out);
   EXPECT_EQ(answer.at("answer"), "It was");
   EXPECT_EQ(answer.at("finishReason"), "length");
-  serve([](http_peer& client, const std::string&) { say_hello(client); });
+  serve(say_hello);
   EXPECT_EQ(talk({"--model", "openai:m"}, "Hi\n").err, "");
 }
 
@@ -216,14 +198,12 @@ TEST_F(tool_chat_server, each_of_two_questions_is_an_answer) {
   EXPECT_EQ(second.at("session"), json::parse(lines[0]).at("session"));
   EXPECT_EQ(json::parse(lines[2]).at("answer"), "Hello");
   const auto last = server->requests().back();
-  EXPECT_TRUE(has(last, "Ada"));
-  EXPECT_TRUE(has(last, "Today"));
+  EXPECT_TRUE(has(last, "Ada", "Today"));
 }
 
 TEST_F(tool_chat_server, a_server_has_more_than_one_model) {
-  const auto result = talk({"--model", "openai"}, "Hi\n");
-  EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "openai:gpt-4o-mini")) << result.err;
+  EXPECT_TRUE(
+    talk({"--model", "openai"}, "Hi\n").failed(2, "openai:gpt-4o-mini"));
   EXPECT_EQ(asked(), 0u);
 }
 

@@ -96,6 +96,17 @@ struct http_connections : testing::Test {
     return x->take_head();
   }
 
+  /// Returns a handler that answers, and reports when the client has closed the
+  /// connection.
+  static http_server::handler waiting(std::function<void()> report) {
+    return [=](http_server::peer& client, const std::string&) {
+      client.answer("200 OK", "");
+      client.wait_until_closed();
+      report();
+      client.close();
+    };
+  }
+
   http_options options;
   std::shared_ptr<valve> answer = std::make_shared<valve>();
 };
@@ -108,15 +119,12 @@ TEST_F(http_connections, a_name_that_is_never_found_is_no_connection_in_time) {
   replace_resolver(answer);
   options.base_url = "http://example.test";
   options.connect_within = 10ms;
-  const auto error = error_of([&] { head_of(get(endpoint())); });
-  EXPECT_EQ(error.code(), errc::deadline_exceeded);
-  EXPECT_EQ(error.message(), "no connection to example.test:80 in time");
+  EXPECT_EQ(error_text([&] { head_of(get(endpoint())); }),
+            "deadline_exceeded: no connection to example.test:80 in time");
 }
 
 TEST_F(http_connections, requests_of_a_client_share_one_lookup) {
-  http_server server{[](http_server::peer& client, const auto&) {
-    client.answer("200 OK", "");
-  }};
+  http_server server{answering("200 OK")};
   replace_resolver(answer);
   options.base_url = "http://example.test:" + std::to_string(server.port());
   const auto client = endpoint();
@@ -150,9 +158,7 @@ TEST_F(http_connections, a_lookup_that_cannot_begin_is_told) {
 }
 
 TEST_F(http_connections, an_address_needs_no_lookup) {
-  http_server server{[](http_server::peer& client, const auto&) {
-    client.answer("200 OK", "");
-  }};
+  http_server server{answering("200 OK")};
   replace_resolver(answer);
   options.base_url = server.url();
   EXPECT_EQ(head_of(get(endpoint())).status, 200u);
@@ -163,12 +169,7 @@ TEST_F(http_connections, an_address_needs_no_lookup) {
 
 TEST_F(http_connections, an_idle_connection_is_closed_in_time) {
   gate closed;
-  http_server server{[&](http_server::peer& client, const auto&) {
-    client.answer("200 OK", "");
-    client.wait_until_closed();
-    closed.open();
-    client.close();
-  }};
+  http_server server{waiting([&] { closed.open(); })};
   options.base_url = server.url();
   const auto client = endpoint(10ms);
   EXPECT_EQ(head_of(get(client)).status, 200u);
@@ -177,12 +178,7 @@ TEST_F(http_connections, an_idle_connection_is_closed_in_time) {
 
 TEST_F(http_connections, a_client_that_has_gone_closes_its_connections) {
   gate closed;
-  http_server server{[&](http_server::peer& client, const auto&) {
-    client.answer("200 OK", "");
-    client.wait_until_closed();
-    closed.open();
-    client.close();
-  }};
+  http_server server{waiting([&] { closed.open(); })};
   options.base_url = server.url();
   EXPECT_EQ(head_of(get(endpoint(1h))).status, 200u);
   closed.wait();
@@ -192,12 +188,10 @@ TEST_F(http_connections, no_more_connections_are_kept_than_allowed) {
   constexpr std::size_t count = 4;
   valve all_there;
   std::atomic<std::size_t> closed = 0;
-  http_server server{[&](http_server::peer& client, const auto&) {
+  const auto handle = waiting([&] { ++closed; });
+  http_server server{[&](http_server::peer& client, const auto& request) {
     all_there.wait();
-    client.answer("200 OK", "");
-    client.wait_until_closed();
-    ++closed;
-    client.close();
+    handle(client, request);
   }};
   options.base_url = server.url();
   options.max_idle_connections = 1;

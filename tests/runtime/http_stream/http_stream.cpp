@@ -47,7 +47,7 @@ struct http_streams : threaded {
     try {
       return talk.output(patience);
     } catch (const status_error& x) {
-      return std::string{to_string(x.code())} + ": " + x.message();
+      return error_text(x);
     }
   }
 
@@ -82,34 +82,29 @@ task<std::string> read_all(http_stream& answer, std::string path) {
 } // namespace
 
 TEST_F(http_streams, events_have_names_and_data) {
-  serve([](http_peer& client, const auto&) {
-    client.answer("200 OK",
+  serve(answering("200 OK",
                   "event: start\ndata: 1\n\ndata: 2\ndata: 3\n\n"
                   "event: cut off\ndata: 4\n",
-                  "X-Who: me \r\nContent-Type: text/event-stream\r\n");
-  });
-  EXPECT_EQ(run([](http_stream& x) { return read_events(x); }),
-            "me start=1 message=2\n3");
+                  "X-Who: me \r\nContent-Type: text/event-stream\r\n"));
+  EXPECT_EQ(run(read_events), "me start=1 message=2\n3");
   const auto request = server->requests().at(0);
   EXPECT_TRUE(request.starts_with("POST /v1/events HTTP/1.1\r\n")) << request;
   EXPECT_TRUE(request.ends_with("\r\n\r\n{}")) << request;
   for (const auto* field :
        {"\r\nX-Key: key-secret\r\n", "\r\nContent-Type: application/json\r\n",
         "\r\nUser-Agent: tertulia\r\n"})
-    EXPECT_NE(request.find(field), std::string::npos) << request;
+    EXPECT_TRUE(has(request, field));
 }
 
 TEST_F(http_streams, a_request_has_its_own_method_path_and_fields) {
-  serve([](http_peer& client, const auto&) {
-    client.answer("201 Created", std::string(100'000, 'x'));
-  });
+  serve(answering("201 Created", std::string(100'000, 'x')));
   EXPECT_EQ(
     run([](http_stream& x) { return read_all(x, "/a/../b?c=d"); }).size(),
     100'000u);
   const auto request = server->requests().at(0);
   EXPECT_TRUE(request.starts_with("GET /v1/a/../b?c=d HTTP/1.1\r\n"))
     << request;
-  EXPECT_NE(request.find("\r\nX-Empty:\r\n"), std::string::npos) << request;
+  EXPECT_TRUE(has(request, "\r\nX-Empty:\r\n"));
 }
 
 TEST_F(http_streams, a_large_request_is_sent_at_once) {
@@ -122,23 +117,19 @@ TEST_F(http_streams, a_large_request_is_sent_at_once) {
               co_return co_await x.read();
             })),
             3'000'000u);
-  EXPECT_EQ(server->requests().at(0).find("Expect:"), std::string::npos);
+  EXPECT_FALSE(has(server->requests().at(0), "Expect:"));
 }
 
 TEST_F(http_streams, an_answer_of_another_type_has_no_events) {
-  serve([](http_peer& client, const auto&) {
-    client.answer("200 OK", "<p>Please sign in</p>",
-                  "Content-Type: text/html\r\n");
-  });
-  EXPECT_EQ(run([](http_stream& x) { return read_events(x); }),
+  serve(answering("200 OK", "<p>Please sign in</p>",
+                  "Content-Type: text/html\r\n"));
+  EXPECT_EQ(run(read_events),
             "data_loss: the server's answer is not a stream of events");
 }
 
 TEST_F(http_streams, a_redirect_is_not_followed) {
-  serve([](http_peer& client, const auto&) {
-    client.answer("302 Found", "", "Location: /elsewhere\r\n");
-  });
-  EXPECT_EQ(run([](http_stream& x) { return read_events(x); }),
+  serve(answering("302 Found", "", "Location: /elsewhere\r\n"));
+  EXPECT_EQ(run(read_events),
             "failed_precondition: the server answers with status 302");
   EXPECT_EQ(server->requests().size(), 1u);
 }
@@ -152,7 +143,7 @@ TEST_F(http_streams, a_date_to_try_again_is_read) {
       else
         client.answer("200 OK", "", "Content-Type: text/event-stream\r\n");
     });
-    (void)run([](http_stream& x) { return read_events(x); });
+    (void)run(read_events);
     return server->requests().size();
   };
   EXPECT_EQ(retry_at("Sun, 06 Nov 1994 08:49:37 GMT"), 2u) << "it is over";
@@ -185,7 +176,7 @@ TEST_F(http_streams, a_connection_is_kept_if_the_rest_is_not_needed) {
 }
 
 TEST_F(http_streams, fields_that_could_smuggle_others_are_refused) {
-  serve([](http_peer& client, const auto&) { client.answer("200 OK", ""); });
+  serve(answering("200 OK"));
   const auto send = [](http_stream& x) -> task<std::string> {
     http_request request{"GET", "/"};
     request.headers.emplace_back("X-A", "a\r\nX-B: b");

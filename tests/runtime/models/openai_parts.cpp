@@ -242,8 +242,7 @@ TEST(openai_answer, what_is_not_of_the_protocol_is_data_loss) {
         R"({"arguments":"{}"}}]},"finish_reason":"stop"}]})",
         R"({"choices":[{"delta":{"tool_calls":[{"function":)"
         R"({"name":"a","arguments":"{"}}]},"finish_reason":"stop"}]})"})
-    EXPECT_EQ(error_of([&] { openai_assembled({x}); }).code(), errc::data_loss)
-      << x;
+    EXPECT_EQ(code_from([&] { openai_assembled({x}); }), errc::data_loss) << x;
 }
 
 TEST(openai_answer, a_stranger_cannot_fill_the_memory_with_tool_calls) {
@@ -263,20 +262,19 @@ TEST(openai_answer, a_tool_call_has_its_limit) {
       R"({"arguments":")"
       + std::string(600'000, ' ') + R"("}}]}}]})";
   answer.take(piece);
-  EXPECT_EQ(error_of([&] { answer.take(piece); }).code(),
-            errc::resource_exhausted);
+  EXPECT_EQ(code_from([&] { answer.take(piece); }), errc::resource_exhausted);
 }
 
 TEST(openai_answer, an_answer_without_its_end_is_cut_off) {
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(code_from([] {
               openai_assembled(
                 {R"({"choices":[{"delta":{"content":"Hel"}}]})"});
-            }).code(),
+            }),
             errc::unavailable);
-  const auto told = error_of(
-    [] { openai_assembled({R"({"error":{"message":"overloaded"}})"}); });
-  EXPECT_EQ(told.code(), errc::unavailable);
-  EXPECT_EQ(told.message(), "the server says: overloaded");
+  EXPECT_EQ(error_text([] {
+              openai_assembled({R"({"error":{"message":"overloaded"}})"});
+            }),
+            "unavailable: the server says: overloaded");
   const auto bare
     = error_of([] { openai_assembled({R"({"error":"no \"x\""})"}); });
   EXPECT_EQ(bare.message(), "the server says: no \"x\"");
