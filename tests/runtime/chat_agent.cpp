@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -103,8 +101,7 @@ TEST_F(chat_agent, all_artifacts_can_be_replaced_and_read) {
 }
 
 TEST_F(chat_agent, the_session_knows_itself) {
-  const auto knowing = ai::define_chat_agent(
-    *rt, "chat",
+  const auto knowing = define_stored_chat(
     [](context, chat_session sess, chat_input in,
        chat_responder out) -> task<> {
       std::vector<snapshot_id> made;
@@ -123,22 +120,19 @@ TEST_F(chat_agent, the_session_knows_itself) {
         EXPECT_EQ(so_far, made);
       }
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
-  const auto result
-    = say(knowing.stream_bidi(with_session_id("mine")), {"a", "b", "c"});
+    each_time);
+  const auto result = say(knowing.stream_bidi(my_session), {"a", "b", "c"});
   EXPECT_EQ(result.snapshot_ids.size(), 3u);
 }
 
 TEST_F(chat_agent, the_init_can_be_seen_by_the_body) {
-  const auto looking = ai::define_chat_agent(
-    *rt, "chat",
+  const auto looking = define_stored_chat(
     [](context, chat_session sess, chat_input, chat_responder) -> task<> {
       const auto init = sess.init();
       co_await sess.set_custom(init.state ? init.state->custom.count + 1 : -1,
                                init.snapshot_id.str());
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}),
-    with_client_states{});
+    each_time, with_client_states{});
   const auto without = say(looking.stream_bidi(), {});
   EXPECT_EQ(without.state.custom, (notebook{-1, ""}));
   const auto with = say(
@@ -226,8 +220,7 @@ TEST_F(chat_agent, a_whole_chunk_carries_what_it_is_given) {
 }
 
 TEST_F(chat_agent, a_streamed_artifact_is_in_the_snapshot_of_its_turn) {
-  const auto painting = ai::define_chat_agent(
-    *rt, "chat",
+  const auto painting = define_stored_chat(
     [](context, chat_session, chat_input in, chat_responder out) -> task<> {
       while (const auto input = co_await in.next()) {
         co_await out.send_artifact("picture", ai::part::text("of"),
@@ -235,7 +228,7 @@ TEST_F(chat_agent, a_streamed_artifact_is_in_the_snapshot_of_its_turn) {
         co_await out.end_turn();
       }
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+    each_time);
   auto talk = painting.stream_bidi();
   for (const auto* subject : {"a cat", "a dog"}) {
     const auto made = snapshots_in(hear(talk, subject));
@@ -247,8 +240,7 @@ TEST_F(chat_agent, a_streamed_artifact_is_in_the_snapshot_of_its_turn) {
 }
 
 TEST_F(chat_agent, a_snapshot_is_told_of_before_the_end_of_its_turn) {
-  const auto chat = define_chat();
-  auto talk = chat.stream_bidi();
+  auto talk = define_chat().stream_bidi();
   for (const auto* text : {"a", "b"}) {
     talk.send_text(text);
     texts received;
@@ -268,8 +260,7 @@ TEST_F(chat_agent, a_snapshot_is_told_of_before_the_end_of_its_turn) {
 // -- the client's end ---------------------------------------------------------
 
 TEST_F(chat_agent, receive_ends_with_the_end_of_the_turn) {
-  const auto chat = define_loose(repeat);
-  auto talk = chat.stream_bidi();
+  auto talk = define_loose(repeat).stream_bidi();
   for (int turn = 0; turn < 50; ++turn) {
     const auto chunks = hear(talk, "x");
     ASSERT_EQ(chunks.size(), 2u);
@@ -283,8 +274,7 @@ TEST_F(chat_agent, receive_ends_with_the_end_of_the_turn) {
 }
 
 TEST_F(chat_agent, a_loop_may_be_left_at_the_end_of_the_turn) {
-  const auto chat = define_loose(repeat);
-  auto talk = chat.stream_bidi();
+  auto talk = define_loose(repeat).stream_bidi();
   for (const auto* text : {"a", "b", "c"}) {
     talk.send_text(text);
     texts received;
@@ -340,8 +330,7 @@ TEST_F(chat_agent, the_output_comes_though_nothing_was_read) {
 }
 
 TEST_F(chat_agent, inputs_of_three_kinds_are_the_same_to_the_body) {
-  const auto chat = define_loose(repeat);
-  auto talk = chat.stream_bidi();
+  auto talk = define_loose(repeat).stream_bidi();
   const std::vector<ai::message> two{ai::user_text("a"), ai::user_text("b")};
   const auto kept = two;
   talk.send_messages(two);

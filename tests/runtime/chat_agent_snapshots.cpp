@@ -41,25 +41,20 @@ ai::message delicate() {
 // -- creation -----------------------------------------------------------------
 
 TEST_F(chat_agent_snapshots, without_a_callback_none_is_made) {
-  const auto chat
-    = ai::define_chat_agent(*rt, "chat", repeat, with_snapshot_store(store));
-  const auto result = say(chat.stream_bidi(), {"a", "b"});
+  const auto result = say(define_stored_chat(repeat).stream_bidi(), {"a", "b"});
   EXPECT_TRUE(result.snapshot_ids.empty());
   EXPECT_TRUE(snapshots_of(result.session_id).empty());
 }
 
 TEST_F(chat_agent_snapshots, a_callback_without_a_store_is_refused) {
-  EXPECT_EQ(code_from([&] {
-              ai::define_chat_agent(*rt, "chat", repeat,
-                                    with_snapshot_callback(snapshot_always{}));
-            }),
-            errc::invalid_argument);
+  EXPECT_EQ(
+    code_from([&] { ai::define_chat_agent(*rt, "chat", repeat, each_time); }),
+    errc::invalid_argument);
 }
 
 TEST_F(chat_agent_snapshots, a_callback_sees_both_states_where_they_lie) {
-  const auto chat = ai::define_chat_agent(
-    *rt, "chat", repeat, with_snapshot_store(store),
-    with_snapshot_callback([](const ai::snapshot_context<notebook>& x) {
+  const auto chat = define_stored_chat(
+    repeat, with_snapshot_callback([](const ai::snapshot_context<notebook>& x) {
       const auto before = x.prev_state();
       return !before
              || x.state().messages().size() >= before->messages().size() + 4;
@@ -72,8 +67,7 @@ TEST_F(chat_agent_snapshots, a_callback_sees_both_states_where_they_lie) {
 }
 
 TEST_F(chat_agent_snapshots, an_id_is_the_hash_of_the_canonical_json) {
-  const auto chat = define_chat();
-  const auto result = say(chat.stream_bidi(), {"a"});
+  const auto result = say(define_chat().stream_bidi(), {"a"});
   const auto text = R"({"messages":[{"content":[{"text":"a"}],"role":"user"},)"
                     R"({"content":[{"text":"re: a"}],"role":"model"}],)"
                     R"("custom":{"count":0,"words":""}})"s;
@@ -82,8 +76,7 @@ TEST_F(chat_agent_snapshots, an_id_is_the_hash_of_the_canonical_json) {
 }
 
 TEST_F(chat_agent_snapshots, the_response_has_all_members_of_the_seed) {
-  const auto chat = define_chat();
-  const auto result = say(chat.stream_bidi(with_session_id("mine")), {"a"});
+  const auto result = say(define_chat().stream_bidi(my_session), {"a"});
   EXPECT_EQ(to_json_text(result),
             R"({"sessionId":"mine","state":)" + to_json_text(result.state)
               + R"(,"snapshotIds":[")" + result.snapshot_ids.at(0).str()
@@ -207,8 +200,7 @@ TEST_F(chat_agent_snapshots, a_list_has_all_branches_oldest_first) {
 }
 
 TEST_F(chat_agent_snapshots, a_snapshot_has_all_members_of_the_seed) {
-  const auto chat = define_chat();
-  const auto made = say(chat.stream_bidi(with_session_id("mine")), {"a", "b"});
+  const auto made = say(define_chat().stream_bidi(my_session), {"a", "b"});
   const auto& ids = made.snapshot_ids;
   auto found = snapshot_of(ids.at(1));
   EXPECT_LT(caf::make_timestamp()
@@ -303,11 +295,10 @@ TEST_F(chat_agent_snapshots, a_misspelt_member_begins_no_new_conversation) {
   const auto chat = define_chat();
   const auto made = say(chat.stream_bidi(), {"a"});
   const auto id = made.snapshot_ids.at(0).str();
-  const auto misspelt
-    = opening_error("/agent/chat", with_init(json{{"snapshotID", id}}));
-  EXPECT_EQ(misspelt.code(), errc::invalid_argument);
-  EXPECT_EQ(misspelt.message(), "$.snapshotID: expected one of \"snapshotId\", "
-                                "\"state\", found \"snapshotID\"");
+  EXPECT_EQ(error_text(opening_error("/agent/chat",
+                                     with_init(json{{"snapshotID", id}}))),
+            "invalid_argument: $.snapshotID: expected one of \"snapshotId\", "
+            "\"state\", found \"snapshotID\"");
   auto state = to_json(made.state);
   state["history"] = state["messages"];
   EXPECT_EQ(opening_code("/agent/chat", with_init(json{{"state", state}})),
@@ -329,30 +320,27 @@ TEST_F(chat_agent_snapshots, a_misspelt_member_begins_no_new_conversation) {
 
 TEST_F(chat_agent_snapshots, a_state_of_another_shape_is_refused) {
   define_chat();
-  const auto error = opening_error(
-    "/agent/chat",
-    with_init(json::parse(R"({"state":{"custom":{"count":"one"}}})")));
-  EXPECT_EQ(error.code(), errc::invalid_argument);
-  EXPECT_NE(error.message().find("$.state.custom.count"), std::string::npos)
-    << error.message();
+  EXPECT_TRUE(
+    has(error_text(opening_error(
+          "/agent/chat",
+          with_init(json::parse(R"({"state":{"custom":{"count":"one"}}})")))),
+        "invalid_argument: ", "$.state.custom.count"));
 }
 
 TEST_F(chat_agent_snapshots,
        a_state_is_refused_beside_a_store_unless_it_was_agreed_on) {
   const auto strict = ai::define_chat_agent(
-    *rt, "strict", repeat, with_snapshot_store(store),
-    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
-  const auto error = opening_error(strict, ai::with_state(notebook_state{}));
-  EXPECT_EQ(error.code(), errc::failed_precondition);
-  EXPECT_EQ(error.message(), "/agent/strict keeps its states in a store and "
-                             "takes none from its clients");
+    *rt, "strict", repeat, with_snapshot_store(store), each_turn);
+  EXPECT_EQ(
+    error_text(opening_error(strict, ai::with_state(notebook_state{}))),
+    "failed_precondition: /agent/strict keeps its states in a store and "
+    "takes none from its clients");
   const auto as_json = json::object({{"state", to_json(notebook_state{})}});
   EXPECT_EQ(opening_code("/agent/strict", with_init(as_json)),
             errc::failed_precondition);
   // Also for a known session, where it would be ignored.
-  say(strict.stream_bidi(with_session_id("mine")), {"a"});
-  EXPECT_EQ(opening_code(strict, with_session_id("mine"),
-                         ai::with_state(notebook_state{})),
+  say(strict.stream_bidi(my_session), {"a"});
+  EXPECT_EQ(opening_code(strict, my_session, ai::with_state(notebook_state{})),
             errc::failed_precondition);
   EXPECT_EQ(code_from([&] {
               const auto flow = ai::define_session_flow(
@@ -368,10 +356,9 @@ TEST_F(chat_agent_snapshots,
 
 TEST_F(chat_agent_snapshots, a_session_goes_on_by_its_id) {
   const auto chat = define_chat();
-  say(chat.stream_bidi(with_session_id("mine")), {"a"});
-  const auto again = say(chat.stream_bidi(with_session_id("mine"),
-                                          ai::with_state(notebook_state{})),
-                         {"b"});
+  say(chat.stream_bidi(my_session), {"a"});
+  const auto again = say(
+    chat.stream_bidi(my_session, ai::with_state(notebook_state{})), {"b"});
   EXPECT_EQ(again.state.messages.size(), 4u) << "the state was ignored";
 }
 

@@ -6,9 +6,9 @@
 #include <tertulia/remote_runtime.hpp>
 
 #include "support/child_process.hpp"
+#include "support/conversations.hpp"
 #include "support/network_config.hpp"
 #include "support/node_conversations.hpp"
-#include "support/threaded.hpp"
 
 using namespace std::chrono_literals;
 
@@ -69,8 +69,7 @@ TEST_F(conversation_nodes, an_agent_keeps_its_state_for_another_process) {
       talk.send(word);
       EXPECT_EQ(read_turn(talk), strings{"noted: " + std::string{word}});
     }
-    talk.close();
-    const auto output = talk.output(patience);
+    const auto output = finish(talk);
     EXPECT_EQ(output.output, 2);
     EXPECT_EQ(output.state.words, (strings{"zero", "one", "two"}));
     EXPECT_EQ(output.state.mood, 0.5);
@@ -82,9 +81,7 @@ TEST_F(conversation_nodes, an_agent_keeps_its_state_for_another_process) {
             errc::failed_precondition);
   talk.send("three");
   read_turn(talk);
-  talk.close();
-  EXPECT_EQ(talk.output(patience).state.words,
-            (strings{"zero", "one", "two", "three"}));
+  EXPECT_EQ(finish(talk).state.words, (strings{"zero", "one", "two", "three"}));
 }
 
 TEST_F(conversation_nodes, snapshot_notices_of_a_chat_agent_arrive) {
@@ -94,10 +91,7 @@ TEST_F(conversation_nodes, snapshot_notices_of_a_chat_agent_arrive) {
     auto talk = chat.stream_bidi(with_chunk_window(window));
     std::vector<snapshot_id> seen;
     for (const auto* word : {"cats", "dogs", "birds"}) {
-      talk.send_text(word);
-      std::vector<ai::stream_chunk<phase>> turn;
-      for (auto& x : talk.responses(patience))
-        turn.push_back(x);
+      const auto turn = hear(talk, word);
       ASSERT_EQ(turn.size(), 4u);
       EXPECT_EQ(turn[0].status, (phase{"answering", 1}));
       EXPECT_EQ(turn[1].chunk->text(), "about " + std::string{word});
@@ -105,15 +99,13 @@ TEST_F(conversation_nodes, snapshot_notices_of_a_chat_agent_arrive) {
       EXPECT_TRUE(turn[3].end_turn);
       seen.push_back(turn[2].snapshot_created);
     }
-    talk.close();
-    const auto output = talk.output(patience);
+    const auto output = finish(talk);
     EXPECT_EQ(output.snapshot_ids, seen);
     EXPECT_EQ(output.state.messages.size(), 6u);
     EXPECT_EQ(output.state.custom.words, (strings{"cats", "dogs", "birds"}));
     auto branch = chat.stream_bidi(with_snapshot_id(seen[0]),
                                    with_session_id(output.session_id));
-    branch.close();
-    EXPECT_EQ(branch.output(patience).state.custom.words, strings{"cats"});
+    EXPECT_EQ(finish(branch).state.custom.words, strings{"cats"});
   }
 }
 
@@ -121,14 +113,8 @@ TEST_F(conversation_nodes, a_session_flow_tags_what_it_stores) {
   const auto turns
     = conversation_of<ai::session_flow_response<diary>>("/session-flow/turns");
   auto talk = turns.stream_bidi();
-  talk.send_text("cats");
-  snapshot_id seen;
-  for (auto& x : talk.responses(patience))
-    if (x.snapshot_created)
-      seen = x.snapshot_created;
-  ASSERT_FALSE(seen.empty());
-  talk.close();
-  const auto output = talk.output(patience);
+  const auto seen = snapshot_after(talk, "cats");
+  const auto output = finish(talk);
   EXPECT_EQ(output.snapshot_id, seen);
   ASSERT_EQ(output.state.messages.size(), 2u);
   EXPECT_EQ(output.state.messages.back().metadata.at("snapshotId"), seen.str());
@@ -139,17 +125,14 @@ TEST_F(conversation_nodes, json_is_enough_to_use_them) {
   auto talk = diary_json.stream_bidi(with_session_id("j"));
   talk.send("one");
   EXPECT_EQ(read_turn(talk), std::vector<json>{"noted: one"});
-  talk.close();
-  const auto output = talk.output(patience);
+  const auto output = finish(talk);
   EXPECT_EQ(output.at("sessionId"), "j");
   EXPECT_EQ(output.at("state").at("words"), json::array({"one"}));
   const auto find
     = there.action<json, json, json, json>("/snapshot-store/diary/getSnapshot");
   auto question = find.stream_bidi();
   question.send(json{{"snapshotId", output.at("snapshotIds").at(0)}});
-  question.close();
-  EXPECT_EQ(question.output(patience).at("state").at("words"),
-            json::array({"one"}));
+  EXPECT_EQ(finish(question).at("state").at("words"), json::array({"one"}));
   const auto chat_json = there.action<json, json, json, json>("/agent/chat");
   auto other = chat_json.stream_bidi();
   other.send(
@@ -167,9 +150,7 @@ TEST_F(conversation_nodes, a_state_that_json_cannot_say_is_an_error) {
   const auto forgetful
     = conversation_of<ai::agent_response<diary>>("/agent/forgetful");
   auto talk = forgetful.stream_bidi();
-  talk.send_text("mad");
-  for ([[maybe_unused]] auto& x : talk.responses(patience))
-    ;
+  hear(talk, "mad");
   talk.close();
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::invalid_argument);
   diary mad;
@@ -177,17 +158,14 @@ TEST_F(conversation_nodes, a_state_that_json_cannot_say_is_an_error) {
   EXPECT_EQ(code_from([&] { (void)agent().stream_bidi(with_init(mad)); }),
             errc::invalid_argument);
   auto again = agent().stream_bidi(with_session_id("n"));
-  again.close();
-  EXPECT_TRUE(again.output(patience).state.words.empty());
+  EXPECT_TRUE(finish(again).state.words.empty());
 }
 
 TEST_F(conversation_nodes, a_conversation_that_fails_gives_its_state_back) {
   const auto forgetful
     = conversation_of<ai::agent_response<diary>>("/agent/forgetful");
   auto talk = forgetful.stream_bidi();
-  talk.send_text("hi");
-  for ([[maybe_unused]] auto& x : talk.responses(patience))
-    ;
+  hear(talk, "hi");
   talk.cancel();
   const auto error = error_of([&] { return talk.output(patience); });
   EXPECT_EQ(error.code(), errc::cancelled);
@@ -220,15 +198,14 @@ TEST_F(conversation_nodes, a_flow_of_another_process_works_on_the_session) {
       co_await talk.output();
       co_return count;
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+    with_snapshot_store(store), each_time);
   {
     auto talk = own.stream_bidi(with_session_id("s"));
     for (const auto* word : {"there", "again"}) {
       talk.send(word);
       read_turn(talk);
     }
-    talk.close();
-    const auto output = talk.output(patience);
+    const auto output = finish(talk);
     EXPECT_EQ(output.output, 4);
     EXPECT_EQ(output.state.words, (strings{"here", "there", "here", "again"}));
     EXPECT_EQ(output.snapshot_ids.size(), 2u);
@@ -258,10 +235,7 @@ TEST_F(conversation_nodes,
       }
     });
   auto talk = own.stream_bidi();
-  talk.send_text("hi");
-  std::vector<ai::stream_chunk<phase>> turn;
-  for (auto& x : talk.responses(patience))
-    turn.push_back(x);
+  const auto turn = hear(talk, "hi");
   ASSERT_EQ(turn.size(), 2u);
   EXPECT_EQ(turn[0].status, (phase{"read", 2}));
   talk.send_text("hi");
@@ -287,12 +261,9 @@ TEST_F(conversation_nodes, a_flow_of_another_process_triggers_snapshots) {
         co_await out.end_turn();
       }
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+    with_snapshot_store(store), each_time);
   auto talk = own.stream_bidi();
-  talk.send_text("hi");
-  std::vector<ai::stream_chunk<phase>> turn;
-  for (auto& x : talk.responses(patience))
-    turn.push_back(x);
+  const auto turn = hear(talk, "hi");
   ASSERT_EQ(turn.size(), 3u);
   EXPECT_FALSE(turn[0].snapshot_created.empty());
   EXPECT_EQ(turn[0].snapshot_created.str(), turn[1].chunk->text());
@@ -326,8 +297,7 @@ TEST_F(conversation_host, a_client_killed_with_its_process_frees_the_session) {
   auto talk = agent.stream_bidi(with_session_id("s"));
   talk.send("yours");
   read_turn(talk);
-  talk.close();
-  EXPECT_EQ(talk.output(patience).state.words, (strings{"mine", "yours"}));
+  EXPECT_EQ(finish(talk).state.words, (strings{"mine", "yours"}));
 }
 
 } // namespace tertulia::test::conversation_nodes_tests

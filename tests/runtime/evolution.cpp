@@ -17,18 +17,18 @@ namespace tertulia::test::evolution_tests {
 TEST_P(evolution, a_state_is_migrated_when_its_session_is_opened) {
   {
     program old{*this};
-    finish(old.define_notes<first::memo>().stream_bidi(mine), words{"a", "b"});
+    finish(old.define_notes<first::memo>().stream_bidi(my_session), {"a", "b"});
     EXPECT_EQ(old.session("/agent/notes").content.type(),
               stored_type::of<first::memo>());
   }
   program now{*this};
   const auto notes = now.define_notes<second::memo>(speak_english);
   const auto before = all_of(now.session("/agent/notes"));
-  EXPECT_EQ(finish(notes.stream_bidi(mine), words{}).state,
+  EXPECT_EQ(finish(notes.stream_bidi(my_session), {}).state,
             (second::memo{{"a", "b"}, "en"}));
   EXPECT_EQ(all_of(now.session("/agent/notes")), before)
     << "who only looks changes nothing";
-  EXPECT_EQ(finish(notes.stream_bidi(mine), words{"c"}).state,
+  EXPECT_EQ(finish(notes.stream_bidi(my_session), {"c"}).state,
             (second::memo{{"a", "b", "c"}, "en"}));
   const auto after = now.session("/agent/notes").content;
   EXPECT_EQ(after.type(), stored_type::of<second::memo>());
@@ -38,29 +38,21 @@ TEST_P(evolution, a_state_is_migrated_when_its_session_is_opened) {
 TEST_P(evolution, a_state_from_before_versions_has_version_1) {
   {
     program old{*this};
-    finish(old.define_timeout<first::patience>().stream_bidi(mine),
-           std::vector<std::int64_t>{2});
+    finish(old.define_timeout<first::patience>().stream_bidi(my_session), {2});
     EXPECT_TRUE(old.session("/agent/timeout").content.type().empty());
   }
   program now{*this};
   const auto timeout = now.define_timeout<second::patience>(to_milliseconds);
-  EXPECT_EQ(finish(timeout.stream_bidi(mine), std::vector<std::int64_t>{})
-              .state.timeout,
-            2'000);
+  EXPECT_EQ(finish(timeout.stream_bidi(my_session), {}).state.timeout, 2'000);
 }
 
 TEST_P(evolution, an_old_snapshot_is_restored_amid_a_timeline) {
-  snapshot_id oldest;
-  {
-    program old{*this};
-    const auto notes = old.define_notes<first::memo>(each_turn);
-    oldest = finish(notes.stream_bidi(mine), words{"a", "b"}).snapshot_ids[0];
-  }
+  const auto oldest = leave_notes<first::memo>({"a", "b"}, each_turn).at(0);
   program now{*this};
   const auto notes = now.define_notes<second::memo>(each_turn, speak_english);
-  finish(notes.stream_bidi(mine), words{"c", "d"});
+  finish(notes.stream_bidi(my_session), {"c", "d"});
   const auto result
-    = finish(notes.stream_bidi(with_snapshot_id(oldest)), words{"e"});
+    = finish(notes.stream_bidi(with_snapshot_id(oldest)), {"e"});
   EXPECT_EQ(result.session_id.str(), "mine");
   EXPECT_EQ(result.state, (second::memo{{"a", "e"}, "en"}));
   EXPECT_EQ(now.snapshots("/agent/notes"),
@@ -74,18 +66,14 @@ TEST_P(evolution, an_old_snapshot_is_restored_amid_a_timeline) {
 }
 
 TEST_P(evolution, a_newer_state_is_refused_with_both_versions) {
-  snapshot_id newest;
-  {
-    program now{*this};
-    const auto notes = now.define_notes<second::memo>(each_turn, speak_english);
-    newest = finish(notes.stream_bidi(mine), words{"a", "b"}).snapshot_ids[1];
-  }
+  const auto newest
+    = leave_notes<second::memo>({"a", "b"}, each_turn, speak_english).at(1);
   {
     program old{*this};
     const auto notes = old.define_notes<first::memo>(each_turn);
     const auto before = all_of(old.session("/agent/notes"));
     for (int i = 0; i < 2; ++i) { // no lease is left either
-      const auto error = error_of([&] { (void)notes.stream_bidi(mine); });
+      const auto error = error_of([&] { (void)notes.stream_bidi(my_session); });
       expect_refusal(error, {"app.memo", "version 2", "version 1"});
       const auto details = parse_json<json>(error.details());
       EXPECT_EQ(details.at("stored").at("version"), 2);
@@ -99,116 +87,91 @@ TEST_P(evolution, a_newer_state_is_refused_with_both_versions) {
   }
   program again{*this};
   const auto notes = again.define_notes<second::memo>(each_turn);
-  EXPECT_EQ(finish(notes.stream_bidi(mine), words{"c"}).state.said,
+  EXPECT_EQ(finish(notes.stream_bidi(my_session), {"c"}).state.said,
             (words{"a", "b", "c"}));
 }
 
 TEST_P(evolution, a_state_of_another_type_is_refused) {
-  {
-    program some{*this};
-    finish(some.define_notes<other::memo>().stream_bidi(mine), words{"a"});
-  }
+  leave_notes<other::memo>({"a"});
   program now{*this};
   const auto notes = now.define_notes<second::memo>(speak_english);
-  expect_refusal(error_of([&] { (void)notes.stream_bidi(mine); }),
+  expect_refusal(error_of([&] { (void)notes.stream_bidi(my_session); }),
                  {"version 1 of \"app.other\"", "version 2 of \"app.memo\""});
 }
 
 TEST_P(evolution, a_state_that_is_too_old_is_refused) {
-  {
-    program old{*this};
-    finish(old.define_notes<first::memo>().stream_bidi(mine), words{"a"});
-  }
+  leave_notes<first::memo>({"a"});
   program now{*this};
   const auto notes = now.define_notes<second::memo>();
-  expect_refusal(error_of([&] { (void)notes.stream_bidi(mine); }),
+  expect_refusal(error_of([&] { (void)notes.stream_bidi(my_session); }),
                  {"app.memo", "version 1", "version 2", "from 1 to 2"});
 }
 
 TEST_P(evolution, a_migration_that_fails_opens_no_session) {
-  snapshot_id oldest;
-  {
-    program old{*this};
-    const auto notes = old.define_notes<first::memo>(each_turn);
-    oldest = finish(notes.stream_bidi(mine), words{"a", "b"}).snapshot_ids[0];
-  }
+  const auto oldest = leave_notes<first::memo>({"a", "b"}, each_turn).at(0);
   {
     program now{*this};
     const auto notes = now.define_notes<second::memo>(each_turn, give_up);
     const auto before = all_of(now.session("/agent/notes"));
     for (const auto& id : {snapshot_id{}, oldest}) {
-      const auto error = error_of([&] {
-        (void)(id ? notes.stream_bidi(with_snapshot_id(id))
-                  : notes.stream_bidi(mine));
-      });
-      EXPECT_EQ(error.code(), errc::internal);
-      EXPECT_NE(error.message().find("from version 1 to 2 failed: no idea"),
-                std::string::npos)
-        << error.what();
+      EXPECT_TRUE(has(error_text([&] {
+                        (void)(id ? notes.stream_bidi(with_snapshot_id(id))
+                                  : notes.stream_bidi(my_session));
+                      }),
+                      "internal: ", "from version 1 to 2 failed: no idea"));
     }
     EXPECT_EQ(all_of(now.session("/agent/notes")), before)
       << "the head has not moved either";
   }
   program again{*this};
   const auto notes = again.define_notes<second::memo>(speak_english);
-  EXPECT_EQ(finish(notes.stream_bidi(mine), words{}).state.said,
+  EXPECT_EQ(finish(notes.stream_bidi(my_session), {}).state.said,
             (words{"a", "b"}));
 }
 
 TEST_P(evolution, a_refusal_ends_nobody_elses_invocation) {
-  snapshot_id oldest;
+  const auto oldest = leave_notes<first::memo>({"a"}, each_turn).at(0);
   snapshot_id newest;
-  {
-    program old{*this};
-    const auto notes = old.define_notes<first::memo>(each_turn);
-    oldest = finish(notes.stream_bidi(mine), words{"a"}).snapshot_ids[0];
-  }
   {
     program now{*this};
     const auto notes = now.define_notes<second::memo>(each_turn, speak_english);
-    newest = finish(notes.stream_bidi(mine), words{"b"}).snapshot_ids[0];
-    finish(notes.stream_bidi(with_snapshot_id(oldest)), words{});
+    newest = finish(notes.stream_bidi(my_session), {"b"}).snapshot_ids[0];
+    finish(notes.stream_bidi(with_snapshot_id(oldest)), {});
   }
   program old{*this};
   const auto notes = old.define_notes<first::memo>(each_turn);
-  auto live = notes.stream_bidi(mine); // at the oldest snapshot again
+  auto live = notes.stream_bidi(my_session); // at the oldest snapshot again
   expect_refusal(error_of([&] {
                    (void)notes.stream_bidi(with_snapshot_id(newest),
                                            with_take_over{});
                  }),
                  {"version 2", "version 1"});
-  EXPECT_EQ(finish(std::move(live), words{"c"}).state.said, (words{"a", "c"}));
+  EXPECT_EQ(finish(std::move(live), {"c"}).state.said, (words{"a", "c"}));
 }
 
 TEST_P(evolution, the_same_text_of_two_versions_is_not_the_same_state) {
-  using numbers = std::vector<std::int64_t>;
   {
     program old{*this};
-    finish(old.define_timeout<first::patience>().stream_bidi(mine),
-           numbers{1'000});
+    finish(old.define_timeout<first::patience>().stream_bidi(my_session),
+           {1'000});
   }
   {
     program now{*this};
     const auto timeout = now.define_timeout<second::patience>(to_milliseconds);
-    EXPECT_EQ(finish(timeout.stream_bidi(mine), numbers{1'000}).output, 1'000);
+    EXPECT_EQ(finish(timeout.stream_bidi(my_session), {1'000}).output, 1'000);
     EXPECT_EQ(now.snapshots("/agent/timeout"),
               (words{R"(1: {"timeout":1000})", R"(2: {"timeout":1000})"}));
   }
   program again{*this};
   const auto timeout = again.define_timeout<second::patience>(to_milliseconds);
-  EXPECT_EQ(finish(timeout.stream_bidi(mine), numbers{0}).output, 1'000)
+  EXPECT_EQ(finish(timeout.stream_bidi(my_session), {0}).output, 1'000)
     << "a second, and not 1000 of them";
   EXPECT_EQ(again.snapshots("/agent/timeout").size(), 2u)
     << "now it is the same";
 }
 
 TEST_P(evolution, what_is_read_by_key_is_migrated) {
-  snapshot_id id;
-  {
-    program old{*this};
-    const auto notes = old.define_notes<first::memo>(each_turn);
-    id = finish(notes.stream_bidi(mine), words{"a"}).snapshot_ids[0];
-  }
+  const auto id = leave_notes<first::memo>({"a"}, each_turn).at(0);
   using memo = second::memo;
   const session_query session{session_id{"mine"}};
   const memo migrated{{"a"}, "en"};

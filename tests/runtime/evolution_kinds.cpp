@@ -25,11 +25,11 @@ TEST_P(evolution, a_chat_agents_custom_value_is_migrated) {
   {
     program old{*this};
     const auto chat = old.define_chat<first::memo>();
-    oldest = say(chat.stream_bidi(mine), {"a", "b"}).snapshot_ids[0];
+    oldest = say(chat.stream_bidi(my_session), {"a", "b"}).snapshot_ids[0];
   }
   program now{*this};
   const auto chat = now.define_chat<second::memo>(speak_english);
-  const auto next = say(chat.stream_bidi(mine), {"c"}).state;
+  const auto next = say(chat.stream_bidi(my_session), {"c"}).state;
   EXPECT_EQ(next.custom, (second::memo{{"a", "b", "c"}, "en"}));
   EXPECT_EQ(told_of(next.messages), (texts{"user: a", "user: b", "user: c"}));
   const auto branch = say(chat.stream_bidi(with_snapshot_id(oldest)), {"d"});
@@ -52,7 +52,7 @@ TEST_P(evolution, a_newer_custom_value_is_refused_with_both_versions) {
   snapshot_id flows;
   {
     program now{*this};
-    id = say(now.define_chat<second::memo>().stream_bidi(mine), {"a"})
+    id = say(now.define_chat<second::memo>().stream_bidi(my_session), {"a"})
            .snapshot_ids[0];
     flows
       = say(now.define_flow<second::memo>().stream_bidi(), {"a"}).snapshot_id;
@@ -62,14 +62,15 @@ TEST_P(evolution, a_newer_custom_value_is_refused_with_both_versions) {
     const auto chat = old.define_chat<first::memo>();
     const auto flow = old.define_flow<first::memo>();
     const words both{"app.memo", "version 2", "version 1"};
-    expect_refusal(error_of([&] { (void)chat.stream_bidi(mine); }), both);
+    expect_refusal(error_of([&] { (void)chat.stream_bidi(my_session); }), both);
     expect_refusal(
       error_of([&] { (void)chat.stream_bidi(with_snapshot_id(id)); }), both);
     expect_refusal(
       error_of([&] { (void)flow.stream_bidi(with_snapshot_id(flows)); }), both);
   }
   program again{*this};
-  EXPECT_EQ(say(again.define_chat<second::memo>().stream_bidi(mine), {"b"})
+  EXPECT_EQ(say(again.define_chat<second::memo>().stream_bidi(my_session),
+                {"b"})
               .state.custom.said,
             (words{"a", "b"}));
 }
@@ -129,8 +130,9 @@ TEST(remote_evolution, clients_get_what_was_migrated_and_hear_what_was_not) {
   };
   {
     runtime old{system};
-    finish(define(old, std::type_identity<first::memo>{}).stream_bidi(mine),
-           words{"a"});
+    finish(
+      define(old, std::type_identity<first::memo>{}).stream_bidi(my_session),
+      {"a"});
   }
   network_config their_cfg;
   caf::actor_system their_system{their_cfg};
@@ -140,12 +142,12 @@ TEST(remote_evolution, clients_get_what_was_migrated_and_hear_what_was_not) {
     return there
       .action<memo, std::string, agent_output<memo, int>, std::string>(
         "/agent/notes")
-      .stream_bidi(mine);
+      .stream_bidi(my_session);
   };
   {
     runtime now{system};
     define(now, std::type_identity<memo>{}, speak_english);
-    EXPECT_EQ(finish(talk_to(now), words{"b"}).state, (memo{{"a", "b"}, "en"}));
+    EXPECT_EQ(finish(talk_to(now), {"b"}).state, (memo{{"a", "b"}, "en"}));
   }
   runtime old{system};
   define(old, std::type_identity<first::memo>{});

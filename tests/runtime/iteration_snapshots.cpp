@@ -12,8 +12,7 @@
 namespace tertulia::test::snapshot_tests {
 
 TEST_F(snapshots, a_nested_model_has_a_snapshot_made_before_it_answers) {
-  const auto asking = define_asking(with_snapshot_callback(snapshot_always{}));
-  auto talk = asking.stream_bidi(with_session_id("mine"));
+  auto talk = define_asking(each_time).stream_bidi(my_session);
   talk.send(1);
   EXPECT_EQ(read_turn(talk), strings{"sum? 111 " + id_of(111)});
   talk.close();
@@ -31,9 +30,7 @@ TEST_F(snapshots, the_callback_hears_of_the_end_of_an_iteration) {
 }
 
 TEST_F(snapshots, an_iteration_that_nobody_wants_a_snapshot_of_yields_none) {
-  const auto asking = define_asking(
-    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
-  auto talk = asking.stream_bidi();
+  auto talk = define_asking(each_turn).stream_bidi();
   talk.send(1);
   EXPECT_EQ(read_turn(talk), strings{"sum? 111 "});
 }
@@ -47,7 +44,7 @@ TEST_F(snapshots, a_turn_goes_on_from_the_snapshot_of_an_iteration) {
   const auto asking = define_asking(
     with_snapshot_callback(snapshot_on{snapshot_event::tool_iteration_end}));
   run_mine(asking, {1, 1});
-  finish(asking.stream_bidi(with_snapshot_id(id_of(111))), numbers{5});
+  finish(asking.stream_bidi(with_snapshot_id(id_of(111))), {5});
   EXPECT_EQ(told(timeline()),
             (strings{"0/0 toolIterationEnd 111", "1/0 toolIterationEnd 226"}))
     << "turn 0 had not ended";
@@ -55,8 +52,7 @@ TEST_F(snapshots, a_turn_goes_on_from_the_snapshot_of_an_iteration) {
 
 TEST_F(snapshots, a_session_of_another_type_is_not_found) {
   const auto model = define_model();
-  const auto other = define_agent(
-    *rt, "other",
+  const auto other = define_stored(
     [this, model](context ctx, agent_session<double>, input<int>,
                   responder<int>) -> task<std::string> {
       EXPECT_TRUE(ctx.session<agent_session<double>>());
@@ -64,15 +60,13 @@ TEST_F(snapshots, a_session_of_another_type_is_not_found) {
       const std::vector<json> question(1, json("sum?"));
       const auto answer = co_await rt->run_action(ctx, model, question);
       co_return answer.get<std::string>();
-    },
-    with_snapshot_store(store));
+    });
   auto talk = other.stream_bidi();
   EXPECT_EQ(talk.output(patience).output, "no session, snapshot ''");
 }
 
 TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
-  const auto wrong = define_agent(
-    *rt, "wrong",
+  const auto wrong = define_stored(
     [](context ctx, agent_session<int>, input<int>,
        responder<int>) -> task<strings> {
       strings codes;
@@ -84,7 +78,7 @@ TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
       }
       co_return codes;
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+    each_time);
   auto talk = wrong.stream_bidi();
   const auto result = talk.output(patience);
   EXPECT_EQ(result.output, strings(2, "invalid_argument"));

@@ -4,7 +4,6 @@
 #include <tertulia/when.hpp>
 
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,8 +29,7 @@ std::string text_of(const span_data& x, std::string_view key) {
 // -- turns --------------------------------------------------------------------
 
 TEST_F(session_flow, run_adds_the_messages_and_ends_the_turn) {
-  const auto flow = define_flow(repeat_in_turns);
-  auto talk = flow.stream_bidi();
+  auto talk = define_flow(repeat_in_turns).stream_bidi();
   for (const auto* text : {"a", "b"}) {
     EXPECT_EQ(told_of(hear(talk, text)),
               (texts{R"({"chunk":{"content":[{"text":"re: )"s + text
@@ -45,13 +43,10 @@ TEST_F(session_flow, run_adds_the_messages_and_ends_the_turn) {
 }
 
 TEST_F(session_flow, an_input_without_messages_is_a_turn) {
-  const auto flow
-    = define_flow([](context ctx, flow_session sess, flow_responder) -> task<> {
-        co_await sess.run_turns(
-          ctx, [&](context, const ai::conversation_input&) -> task<> {
-            co_await sess.patch_custom([](notebook& x) { ++x.count; });
-          });
-      });
+  const auto flow = define_turns(
+    [](context, flow_session sess, const auto&, auto&) -> task<> {
+      co_await sess.patch_custom([](notebook& x) { ++x.count; });
+    });
   auto talk = flow.stream_bidi();
   talk.send(ai::conversation_input{});
   EXPECT_EQ(hear(talk).size(), 2u);
@@ -62,16 +57,13 @@ TEST_F(session_flow, an_input_without_messages_is_a_turn) {
 
 TEST_F(session_flow, each_iteration_of_tools_in_a_turn_has_a_snapshot) {
   std::vector<snapshot_event> events;
-  const auto flow = define_flow(
-    [](context ctx, flow_session sess, flow_responder) -> task<> {
-      co_await sess.run_turns(
-        ctx, [&](context turn, const ai::conversation_input&) -> task<> {
-          for (int i = 0; i < 2; ++i) {
-            co_await sess.add_messages(ai::model_text("tool?"));
-            co_await trigger_snapshot(turn, snapshot_event::tool_iteration_end);
-          }
-          co_await sess.add_messages(ai::model_text("done"));
-        });
+  const auto flow = define_turns(
+    [](context turn, flow_session sess, const auto&, auto&) -> task<> {
+      for (int i = 0; i < 2; ++i) {
+        co_await sess.add_messages(ai::model_text("tool?"));
+        co_await trigger_snapshot(turn, snapshot_event::tool_iteration_end);
+      }
+      co_await sess.add_messages(ai::model_text("done"));
     },
     with_snapshot_callback([&](const flow_context& x) {
       events.push_back(x.event());
@@ -149,13 +141,10 @@ TEST_F(session_flow, who_watches_changes_nothing) {
 
 TEST_F(session_flow, steps_of_a_turn_are_children_of_its_span) {
   const auto recorder = listen();
-  const auto flow
-    = define_flow([](context ctx, flow_session sess, flow_responder) -> task<> {
-        co_await sess.run_turns(
-          ctx, [](context turn, const ai::conversation_input&) -> task<> {
-            co_await turn.run_step("step", [] {});
-          });
-      });
+  const auto flow = define_turns(
+    [](context turn, flow_session, const auto&, auto&) -> task<> {
+      co_await turn.run_step("step", [] {});
+    });
   say(flow.stream_bidi(), {"a"});
   ASSERT_TRUE(nothing_is_left());
   const auto turn = recorder->find("sessionFlow/turn/0");
@@ -202,12 +191,9 @@ TEST_F(session_flow, parts_of_a_body_patch_without_losing_a_change) {
     for (int i = 0; i < 50; ++i)
       co_await sess.patch_custom([](notebook& x) { ++x.count; });
   };
-  const auto flow = define_flow(
-    [add](context ctx, flow_session sess, flow_responder) -> task<> {
-      co_await sess.run_turns(
-        ctx, [&](context, const ai::conversation_input&) -> task<> {
-          co_await when_all(add(sess), add(sess), add(sess), add(sess));
-        });
+  const auto flow = define_turns(
+    [add](context, flow_session sess, const auto&, auto&) -> task<> {
+      co_await when_all(add(sess), add(sess), add(sess), add(sess));
     });
   EXPECT_EQ(say(flow.stream_bidi(), {"a", "b"}).state.custom.count, 400);
 }
@@ -227,12 +213,9 @@ TEST_F(session_flow, nested_flows_patch_without_losing_a_change) {
     talk.close();
     co_await talk.output();
   };
-  const auto flow = define_flow(
-    [use](context ctx, flow_session sess, flow_responder) -> task<> {
-      co_await sess.run_turns(
-        ctx, [&](context turn, const ai::conversation_input&) -> task<> {
-          co_await when_all(use(turn), use(turn), use(turn), use(turn));
-        });
+  const auto flow = define_turns(
+    [use](context turn, flow_session, const auto&, auto&) -> task<> {
+      co_await when_all(use(turn), use(turn), use(turn), use(turn));
     });
   EXPECT_EQ(say(flow.stream_bidi(), {"a", "b"}).state.custom.count, 400);
   EXPECT_TRUE(nothing_is_left());

@@ -6,7 +6,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "support/conversations.hpp"
 
@@ -46,57 +45,52 @@ task<> repair(context ctx, ai::flow_session<phase> sess,
 
 using session_flow_errors = conversations;
 
-/// Reads until the expected error occurs, and returns it.
+/// Takes a turn that ends with an error, and returns the error.
+/// @param received the texts that must arrive before it.
 template <class Talk>
-status_error error_in(Talk& talk, texts& received) {
-  return error_of([&] {
+status_error
+error_in(Talk& talk, const std::string& input, const texts& received) {
+  talk.send_text(input);
+  texts read;
+  auto result = error_of([&] {
     for (const auto& x : talk.responses(patience))
-      received.push_back(x.chunk ? x.chunk->text() : "other");
+      read.push_back(x.chunk ? x.chunk->text() : "other");
   });
+  EXPECT_EQ(read, received);
+  return result;
 }
 
 } // namespace
 
 TEST_F(session_flow_errors, an_error_in_a_turn_reaches_iterator_and_output) {
-  const auto flow = define_flow(repeat_in_turns);
-  auto talk = flow.stream_bidi();
+  auto talk = define_flow(repeat_in_turns).stream_bidi();
   hear(talk, "a");
-  talk.send_text("fail");
-  texts received;
-  const auto error = error_in(talk, received);
-  EXPECT_EQ(error.code(), errc::out_of_range);
-  EXPECT_EQ(error.message(), "as you say");
-  EXPECT_EQ(received, texts{"re: fail"}) << "what came before is before it";
+  EXPECT_EQ(error_text(error_in(talk, "fail", {"re: fail"})),
+            "out_of_range: as you say");
   EXPECT_EQ(error_of([&] { talk.output(patience); }).message(), "as you say");
   EXPECT_EQ(code_from([&] { talk.send_text("more"); }), errc::out_of_range);
   EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(session_flow_errors, any_exception_is_an_error_of_the_turn) {
-  const auto flow = define_flow(repeat_in_turns);
-  auto talk = flow.stream_bidi();
-  talk.send_text("throw");
-  texts received;
-  EXPECT_NE(error_in(talk, received).message().find("as you say"),
-            std::string::npos);
+  auto talk = define_flow(repeat_in_turns).stream_bidi();
+  EXPECT_TRUE(
+    has(error_in(talk, "throw", {"re: throw"}).message(), "as you say"));
   EXPECT_NE(code_from([&] { talk.output(patience); }), errc::ok);
   EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(session_flow_errors, the_last_good_state_can_still_be_had) {
   const auto flow = define_flow(repeat_in_turns);
-  auto talk = flow.stream_bidi(with_session_id("mine"));
+  auto talk = flow.stream_bidi(my_session);
   const auto good = snapshot_after(talk, "a");
-  talk.send_text("fail");
-  texts received;
-  error_in(talk, received);
+  error_in(talk, "fail", {"re: fail"});
   const texts wanted{"user: a", "model: re: a", "user: b", "model: re: b"};
   const auto by_snapshot = say(flow.stream_bidi(with_snapshot_id(good)), {"b"});
   EXPECT_EQ(told_of(by_snapshot.state.messages), wanted);
   auto other = flow.stream_bidi(with_session_id("other"));
   hear(other, "a");
-  other.send_text("fail");
-  error_in(other, received);
+  error_in(other, "fail", {"re: fail"});
   const auto by_session
     = say(flow.stream_bidi(with_session_id("other")), {"b"});
   EXPECT_EQ(told_of(by_session.state.messages), wanted);
@@ -105,12 +99,9 @@ TEST_F(session_flow_errors, the_last_good_state_can_still_be_had) {
 TEST_F(session_flow_errors, a_turn_that_fails_marks_its_span) {
   const auto recorder = std::make_shared<span_recorder>();
   const auto listening = rt->traces().listen(recorder);
-  const auto flow = define_flow(repeat_in_turns);
-  auto talk = flow.stream_bidi();
+  auto talk = define_flow(repeat_in_turns).stream_bidi();
   hear(talk, "a");
-  talk.send_text("fail");
-  texts received;
-  error_in(talk, received);
+  error_in(talk, "fail", {"re: fail"});
   ASSERT_TRUE(nothing_is_left());
   EXPECT_EQ(recorder->find("sessionFlow/turn/0")->status, errc::ok);
   const auto failed = recorder->find("sessionFlow/turn/1");
@@ -120,23 +111,17 @@ TEST_F(session_flow_errors, a_turn_that_fails_marks_its_span) {
 }
 
 TEST_F(session_flow_errors, a_state_without_json_fails_its_turn) {
-  const auto flow = define_flow([](context ctx, ai::flow_session<phase> sess,
-                                   ai::flow_responder<phase>) -> task<> {
-    co_await sess.run_turns(
-      ctx, [&](context, const ai::conversation_input& input) -> task<> {
-        const auto text = input.messages.back().text();
-        const auto done = text == "nan" ? nan : std::stod(text);
-        co_await sess.set_custom(text, done);
-      });
-  });
+  const auto flow = define_turns<phase>(
+    [](context, auto sess, const auto& input, auto&) -> task<> {
+      const auto text = input.messages.back().text();
+      const auto done = text == "nan" ? nan : std::stod(text);
+      co_await sess.set_custom(text, done);
+    });
   auto talk = flow.stream_bidi();
   const auto good = snapshot_after(talk, "0.5");
   auto other = flow.stream_bidi();
   hear(other, "0.25");
-  talk.send_text("nan");
-  texts received;
-  EXPECT_EQ(error_in(talk, received).code(), errc::invalid_argument);
-  EXPECT_EQ(received, texts{});
+  EXPECT_EQ(error_in(talk, "nan", {}).code(), errc::invalid_argument);
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::invalid_argument);
   const auto again = say(flow.stream_bidi(with_snapshot_id(good)), {"0.75"});
   EXPECT_EQ(again.state.custom.done, 0.75);
@@ -145,8 +130,7 @@ TEST_F(session_flow_errors, a_state_without_json_fails_its_turn) {
 }
 
 TEST_F(session_flow_errors, a_body_can_repair_its_state_and_go_on) {
-  const auto flow = define_flow(repair);
-  auto talk = flow.stream_bidi();
+  auto talk = define_flow(repair).stream_bidi();
   EXPECT_EQ(snapshots_in(hear(talk, "0.5")).size(), 1u);
   talk.send_text("nan");
   EXPECT_EQ(told_of(hear(talk, "0.75")),
@@ -184,11 +168,7 @@ TEST_F(session_flow_errors, an_exception_of_a_callback_is_one_of_its_turn) {
   auto talk = flow.stream_bidi();
   auto other = flow.stream_bidi();
   const auto good = snapshot_after(talk, "a");
-  talk.send_text("b");
-  texts received;
-  EXPECT_NE(error_in(talk, received).message().find("not b"),
-            std::string::npos);
-  EXPECT_EQ(received, texts{"re: b"});
+  EXPECT_TRUE(has(error_in(talk, "b", {"re: b"}).message(), "not b"));
   EXPECT_NE(code_from([&] { talk.output(patience); }), errc::ok);
   EXPECT_EQ(say(std::move(other), {"c"}).state.messages.size(), 2u);
   EXPECT_EQ(
@@ -198,8 +178,7 @@ TEST_F(session_flow_errors, an_exception_of_a_callback_is_one_of_its_turn) {
 }
 
 TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
-  const auto chat = ai::define_chat_agent(
-    *rt, "chat",
+  const auto chat = define_stored_chat(
     [](context, ai::chat_session<phase> sess, input<ai::conversation_input> in,
        ai::responder<phase> out) -> task<> {
       while (const auto input = co_await in.next()) {
@@ -216,7 +195,7 @@ TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
         co_await out.send_status("turn", static_cast<double>(index));
       }
     },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+    each_time);
   auto talk = chat.stream_bidi(with_chunk_window(1));
   for (int turn = 0; turn < 3; ++turn) {
     const auto chunks = hear(talk, "x");

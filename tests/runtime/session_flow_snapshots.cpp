@@ -28,8 +28,7 @@ std::string tag_of(const ai::message_log& log) {
 // -- snapshots ----------------------------------------------------------------
 
 TEST_F(session_flow, a_snapshot_is_tagged_alike_in_store_and_view) {
-  const auto flow = define_flow(repeat_in_turns);
-  auto talk = flow.stream_bidi();
+  auto talk = define_flow(repeat_in_turns).stream_bidi();
   const auto first = snapshot_after(talk, "a");
   const auto second = snapshot_after(talk, "b");
   const auto result = finish(talk);
@@ -46,15 +45,12 @@ TEST_F(session_flow, a_snapshot_is_tagged_alike_in_store_and_view) {
 }
 
 TEST_F(session_flow, a_body_sees_the_tag_in_the_next_turn) {
-  const auto flow = define_flow(
-    [](context ctx, flow_session sess, flow_responder out) -> task<> {
-      co_await sess.run_turns(
-        ctx, [&](context, const ai::conversation_input&) -> task<> {
-          const auto log = co_await sess.messages();
-          const auto before = log.prefix(log.size() - 1);
-          const auto tag = before.empty() ? "first"s : tag_of(before);
-          co_await out.send_text(tag);
-        });
+  const auto flow = define_turns(
+    [](context, flow_session sess, const auto&, auto& out) -> task<> {
+      const auto log = co_await sess.messages();
+      const auto before = log.prefix(log.size() - 1);
+      const auto tag = before.empty() ? "first"s : tag_of(before);
+      co_await out.send_text(tag);
     });
   auto talk = flow.stream_bidi();
   const auto first = hear(talk, "a");
@@ -89,11 +85,8 @@ TEST_F(session_flow, a_change_behind_the_loop_is_in_a_snapshot_of_the_end) {
 }
 
 TEST_F(session_flow, a_turn_that_changes_nothing_makes_no_snapshot) {
-  const auto flow = define_flow([](context ctx, flow_session sess,
-                                   flow_responder) -> task<> {
-    co_await sess.run_turns(
-      ctx, [](context, const ai::conversation_input&) -> task<> { co_return; });
-  });
+  const auto flow = define_turns(
+    [](context, flow_session, const auto&, auto&) -> task<> { co_return; });
   auto talk = flow.stream_bidi();
   const auto made = snapshots_in(hear(talk, "a"));
   ASSERT_EQ(made.size(), 1u);
@@ -121,9 +114,7 @@ TEST_F(session_flow, a_callback_can_say_no) {
 
 TEST_F(session_flow, the_response_names_the_snapshot_of_its_state) {
   // The callback declines a snapshot at the end, and none is needed.
-  const auto flow
-    = define_flow(repeat_in_turns, with_snapshot_callback(
-                                     snapshot_on{snapshot_event::turn_end}));
+  const auto flow = define_flow(repeat_in_turns, each_turn);
   auto talk = flow.stream_bidi();
   const auto made = snapshot_after(talk, "a");
   const auto first = finish(talk);

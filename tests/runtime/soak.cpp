@@ -19,7 +19,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "support/memory.hpp"
 #include "support/sanitized.hpp"
@@ -197,8 +196,7 @@ struct soak : ::testing::Test {
     = rt.define_bidi_flow("echo", echo);
   managed_store store = spawn_memory_store(system);
   bidi_flow<memo, std::string, agent_output<memo, int>, std::string> agent
-    = define_agent(rt, "memo", remember, with_snapshot_store(store),
-                   with_snapshot_callback(snapshot_always{}));
+    = define_agent(rt, "memo", remember, with_snapshot_store(store), each_time);
   std::size_t idle;
 };
 
@@ -213,9 +211,8 @@ TEST_F(soak, actors_and_memory_of_many_deleted_sessions_come_back) {
 }
 
 TEST_F(soak, actors_and_memory_of_many_deleted_chats_come_back) {
-  const auto chat
-    = ai::define_chat_agent(rt, "chat", listen, with_snapshot_store(store),
-                            with_snapshot_callback(snapshot_always{}));
+  const auto chat = ai::define_chat_agent(
+    rt, "chat", listen, with_snapshot_store(store), each_time);
   expect_all_comes_back(chat.opening_for({}), message_payload, store, some);
 }
 

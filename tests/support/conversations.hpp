@@ -10,8 +10,10 @@
 #include <tertulia/span_recorder.hpp>
 
 #include <memory>
+#include <regex>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -76,6 +78,9 @@ inline task<> repeat_in_turns(context ctx, flow_session sess,
     });
 }
 
+/// Option of a client whose session has the id "mine".
+inline const auto my_session = with_session_id("mine");
+
 // -- fixture ------------------------------------------------------------------
 
 /// Fixture with a threaded runtime and a store that tools query by key.
@@ -85,24 +90,41 @@ protected:
     count_from_here();
   }
 
+  /// Defines an agent with this body, and with the store.
+  template <class Body, class... Options>
+  auto define_stored_as(const std::string& name, Body body,
+                        const Options&... options) {
+    return define_agent(*rt, name, std::move(body), with_snapshot_store(store),
+                        options...);
+  }
+
+  /// Defines such an agent with the name "notes".
+  template <class Body, class... Options>
+  auto define_stored(Body body, const Options&... options) {
+    return define_stored_as("notes", std::move(body), options...);
+  }
+
   /// Defines an agent without snapshots.
   auto define_notes(const std::string& name = "notes") {
-    return define_agent(*rt, name, take_notes, with_snapshot_store(store));
+    return define_stored_as(name, take_notes);
   }
 
   /// Defines an agent with a snapshot at the end of each turn.
   auto define_kept_notes(const std::string& name = "notes") {
-    return define_agent(
-      *rt, name, take_notes, with_snapshot_store(store),
-      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+    return define_stored_as(name, take_notes, each_turn);
   }
 
   /// Defines a chat agent with a snapshot at the end of each turn.
   auto define_chat(const std::string& name = "chat") {
-    return ai::define_chat_agent(
-      *rt, name, repeat, with_snapshot_store(store),
-      with_snapshot_callback(snapshot_on{snapshot_event::turn_end}),
-      with_client_states{});
+    return ai::define_chat_agent(*rt, name, repeat, with_snapshot_store(store),
+                                 each_turn, with_client_states{});
+  }
+
+  /// Defines a chat agent with this body, and with the store.
+  template <class Body, class... Options>
+  auto define_stored_chat(Body body, const Options&... options) {
+    return ai::define_chat_agent(*rt, "chat", std::move(body),
+                                 with_snapshot_store(store), options...);
   }
 
   /// Defines a session flow with this body.
@@ -110,6 +132,21 @@ protected:
   auto define_flow(Body body, const Options&... options) {
     return ai::define_session_flow(*rt, "chat", std::move(body),
                                    with_snapshot_store(store), options...);
+  }
+
+  /// Defines a session flow whose turns are calls of this function.
+  template <class State = notebook, class Turn, class... Options>
+  auto define_turns(Turn turn, const Options&... options) {
+    return define_flow(
+      [turn](context ctx, ai::flow_session<State> sess,
+             flow_responder out) -> task<> {
+        co_await sess.run_turns(
+          ctx,
+          [&](context inner, const ai::conversation_input& input) -> task<> {
+            co_await turn(inner, sess, input, out);
+          });
+      },
+      options...);
   }
 
   /// Runs an action of the store with one input.
@@ -165,8 +202,9 @@ auto finish(Talk& talk) {
 
 /// Takes one turn for each input, closes the conversation and returns the
 /// output.
-template <class Talk, class In>
-auto finish(Talk talk, const std::vector<In>& inputs) {
+template <class In, class Out, class Stream>
+auto finish(connection<In, Out, Stream> talk,
+            const std::vector<std::type_identity_t<In>>& inputs) {
   for (const auto& x : inputs) {
     talk.send(x);
     read_turn(talk);
@@ -272,15 +310,8 @@ inline std::string hash_of(const std::string& text) {
 
 /// Returns whether a text is a UUID.
 inline bool is_uuid(const std::string& text) {
-  if (text.size() != 36)
-    return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash ? text[i] != '-'
-             : std::string("0123456789abcdef").find(text[i]) == text.npos)
-      return false;
-  }
-  return true;
+  const std::regex uuid{"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"};
+  return std::regex_match(text, uuid);
 }
 
 } // namespace tertulia::test

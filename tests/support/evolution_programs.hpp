@@ -155,8 +155,6 @@ inline const with_migration to_milliseconds{
 inline const with_migration give_up{1, [](json&) {
                                       throw std::runtime_error{"no idea"};
                                     }};
-inline const with_snapshot_callback each_turn{
-  snapshot_on{snapshot_event::turn_end}};
 
 struct evolution : ::testing::TestWithParam<const char*> {
   /// Program with a store that the next program continues to use.
@@ -246,6 +244,16 @@ struct evolution : ::testing::TestWithParam<const char*> {
       memory = spawn_memory_store(system);
   }
 
+  /// Runs a program that stores these words in a session, and returns its
+  /// snapshots.
+  template <class Memo, class... Options>
+  std::vector<snapshot_id>
+  leave_notes(const words& said, const Options&... options) {
+    program old{*this};
+    const auto notes = old.define_notes<Memo>(options...);
+    return finish(notes.stream_bidi(my_session), said).snapshot_ids;
+  }
+
   /// Returns everything that must not change: the whole session with its times.
   static std::string all_of(const stored_session& x) {
     return caf::deep_to_string(x);
@@ -261,9 +269,7 @@ struct evolution : ::testing::TestWithParam<const char*> {
 inline void expect_refusal(const status_error& x, const words& said) {
   EXPECT_EQ(x.code(), errc::failed_precondition) << x.what();
   for (const auto& text : said)
-    EXPECT_NE(x.message().find(text), std::string::npos) << x.what();
+    EXPECT_TRUE(has(x.message(), text));
 }
-
-inline const auto mine = with_session_id("mine");
 
 } // namespace tertulia::test::evolution_tests

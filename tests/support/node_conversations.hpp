@@ -11,7 +11,6 @@
 
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/states.hpp"
@@ -119,10 +118,9 @@ inline task<std::string> snapshot_for_caller(context ctx, input<nothing>,
 
 inline void define_node_conversations(runtime& rt) {
   const auto store = spawn_memory_store(rt.system());
-  define_agent(rt, "diary", keep_diary, with_snapshot_store(store),
-               with_snapshot_callback(snapshot_always{}));
+  define_agent(rt, "diary", keep_diary, with_snapshot_store(store), each_time);
   ai::define_chat_agent(rt, "chat", answer, with_snapshot_store(store),
-                        with_snapshot_callback(snapshot_always{}));
+                        each_time);
   ai::define_chat_agent(rt, "forgetful", answer);
   ai::define_session_flow(rt, "turns", answer_in_turns,
                           with_snapshot_store(store));

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/agent_options.hpp>
 #include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/describe.hpp>
 
@@ -50,6 +51,12 @@ using flow_session = ai::flow_session<notebook>;
 using flow_responder = ai::flow_responder<phase>;
 using notebook_state = ai::conversation_state<notebook>;
 using phase_chunk = ai::stream_chunk<phase>;
+
+/// Options of agents with a snapshot at every opportunity, and of agents with a
+/// snapshot at the end of each turn.
+inline const with_snapshot_callback each_time{snapshot_always{}};
+inline const with_snapshot_callback each_turn{
+  snapshot_on{snapshot_event::turn_end}};
 
 /// Returns an input of a chat that consists of one text.
 inline ai::conversation_input remark(std::string text) {

@@ -46,13 +46,19 @@ inline task<> add_up_and_double(context, agent_session<int> sess, input<int> in,
 struct snapshots : conversations {
   template <class... Options>
   auto define_sum(const Options&... options) {
-    return define_agent(*rt, "sum", add_up, with_snapshot_store(store),
-                        options...);
+    return define_stored_as("sum", add_up, options...);
+  }
+
+  /// Defines an agent that doubles the sum after its last turn.
+  template <class Callback>
+  auto define_doubling(Callback callback, const std::string& name = "sum") {
+    return define_stored_as(name, add_up_and_double,
+                            with_snapshot_callback(callback));
   }
 
   /// Defines an agent with a snapshot at every opportunity.
   auto define_kept_sum() {
-    return define_sum(with_snapshot_callback(snapshot_always{}));
+    return define_sum(each_time);
   }
 
   json timeline(const std::string& id = "mine") {
@@ -66,7 +72,7 @@ struct snapshots : conversations {
   /// Runs session `mine` with these inputs and returns its snapshots.
   template <class Agent>
   strings run_mine(const Agent& what, const numbers& inputs) {
-    finish(what.stream_bidi(with_session_id("mine")), inputs);
+    finish(what.stream_bidi(my_session), inputs);
     return told(timeline());
   }
 
@@ -121,8 +127,8 @@ struct snapshots : conversations {
   template <class... Options>
   auto define_asking(const Options&... options) {
     const auto model = define_model();
-    return define_agent(
-      *rt, "sum",
+    return define_stored_as(
+      "sum",
       [this, model](context ctx, agent_session<int> sess, input<int> in,
                     responder<std::string> out) -> task<> {
         while (const auto x = co_await in.next()) {
@@ -134,7 +140,7 @@ struct snapshots : conversations {
           co_await out.end_turn();
         }
       },
-      with_snapshot_store(store), options...);
+      options...);
   }
 };
 
