@@ -3,7 +3,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "support/faulty_conversations.hpp"
 
@@ -16,10 +15,7 @@ namespace tertulia::test::conversation_kinds_tests {
 namespace {
 
 enum class kind { chat_agent, session_flow };
-
-std::string name_of(kind x) {
-  return x == kind::chat_agent ? "chat_agent" : "session_flow";
-}
+BOOST_DESCRIBE_ENUM(kind, chat_agent, session_flow)
 
 struct conversation_kinds : faulty_conversations {
   auto define_flow() {
@@ -84,10 +80,8 @@ TEST_P(a_broken_save, fails_its_turn_and_the_next_invocation_goes_on) {
     client.send(remark("broken"));
     if (what == store_fault::hangs)
       advance(30s);
-    ASSERT_EQ(client.received().ends, 1u);
-    EXPECT_EQ(client.code(), what == store_fault::hangs
-                               ? errc::deadline_exceeded
-                               : errc::unavailable);
+    expect_end(client, what == store_fault::hangs ? errc::deadline_exceeded
+                                                  : errc::unavailable);
     run();
     const auto now = records_of(key, "s");
     // Only a record whose answer was lost has been saved.
@@ -136,8 +130,7 @@ TEST_P(a_live_conversation, refuses_another_one_until_it_is_taken_over) {
     EXPECT_FALSE(second.received().open);
     EXPECT_EQ(code_of(second.received().refused), errc::failed_precondition);
     auto third = open(agent, with_session_id("s"), with_take_over{});
-    ASSERT_EQ(first.received().ends, 1u);
-    EXPECT_EQ(first.code(), errc::cancelled);
+    expect_end(first, errc::cancelled);
     ASSERT_TRUE(third.received().open);
     third.send(remark("two"));
     third.close();

@@ -25,13 +25,8 @@ enum class work {
   turn_end_without_snapshot,
   invocation_end,
 };
-
-std::string name_of(work x) {
-  constexpr const char* names[]
-    = {"opening",  "restoring",    "change",        "iteration",
-       "turn_end", "declined_end", "invocation_end"};
-  return names[static_cast<std::size_t>(x)];
-}
+BOOST_DESCRIBE_ENUM(work, opening, restoring, change, iteration, turn_end,
+                    turn_end_without_snapshot, invocation_end)
 
 struct a_store_that
   : faulty_conversations,
@@ -115,8 +110,7 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
   }
   if (client.received().open) {
     wait_out();
-    ASSERT_EQ(client.received().ends, 1u);
-    EXPECT_EQ(client.code(), expected());
+    expect_end(client, expected());
   }
   EXPECT_TRUE(all_left());
   EXPECT_EQ(extra_actors(), 1u); // the client

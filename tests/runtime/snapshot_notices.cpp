@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "support/faulty_conversations.hpp"
 
@@ -19,23 +18,30 @@ namespace {
 
 struct snapshot_notices : faulty_conversations,
                           ::testing::WithParamInterface<std::uint32_t> {
-  using chunk = phase_chunk;
-
-  auto define_talkative() {
+  /// Defines a chat agent with this body.
+  template <class Body, class Policy = snapshot_always>
+  auto define_chat(Body body, Policy policy = {}) {
     return ai::define_chat_agent(
       *rt, "chat",
-      [this](context ctx, chat_session mine, chat_input in,
-             chat_responder out) -> task<> {
+      [this, body](context ctx, chat_session mine, chat_input in,
+                   chat_responder out) -> task<> {
         trails.emplace_back(ctx);
         const departure here{left};
-        while (auto input = co_await in.next()) {
-          co_await mine.add_messages(input->messages);
-          co_await out.send_text("yes");
-          co_await out.send_text("indeed");
-          co_await out.end_turn();
-        }
+        co_await body(ctx, mine, in, out);
       },
-      with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+      with_snapshot_store(store), with_snapshot_callback(policy));
+  }
+
+  auto define_talkative() {
+    return define_chat([](context, chat_session mine, chat_input in,
+                          chat_responder out) -> task<> {
+      while (auto input = co_await in.next()) {
+        co_await mine.add_messages(input->messages);
+        co_await out.send_text("yes");
+        co_await out.send_text("indeed");
+        co_await out.end_turn();
+      }
+    });
   }
 
   /// Adds 200 messages and takes a snapshot after each of them.
@@ -109,15 +115,9 @@ TEST_P(snapshot_notices, stay_within_one_chunk_of_the_window_and_in_order) {
 }
 
 TEST_P(snapshot_notices, wait_for_a_client_that_does_not_read) {
-  expect_patience(ai::define_chat_agent(
-    *rt, "busy",
+  expect_patience(define_chat(
     [this](context ctx, chat_session mine, chat_input,
-           chat_responder) -> task<> {
-      trails.emplace_back(ctx);
-      const departure here{left};
-      co_await report(ctx, mine);
-    },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{})));
+           chat_responder) -> task<> { co_await report(ctx, mine); }));
 }
 
 TEST_P(snapshot_notices, of_a_flow_of_its_body_wait_for_its_client) {
@@ -128,16 +128,11 @@ TEST_P(snapshot_notices, of_a_flow_of_its_body_wait_for_its_client) {
       const auto mine = ctx.session<chat_session>();
       co_await report(ctx, *mine);
     });
-  expect_patience(ai::define_chat_agent(
-    *rt, "boss",
-    [this, worker](context ctx, chat_session, chat_input,
-                   chat_responder) -> task<> {
-      trails.emplace_back(ctx);
-      const departure here{left};
+  expect_patience(define_chat(
+    [worker](context ctx, chat_session, chat_input, chat_responder) -> task<> {
       auto first = co_await worker.open(ctx);
       co_await first.output();
-    },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{})));
+    }));
 }
 
 TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
@@ -174,22 +169,18 @@ TEST_P(snapshot_notices, do_not_use_up_the_credit_of_a_flow_that_reads_them) {
 
 TEST_P(snapshot_notices, that_are_not_sent_cost_nothing) {
   const auto rounds = std::max(GetParam(), 1u);
-  const auto chat = ai::define_chat_agent(
-    *rt, "chat",
-    [this, rounds](context ctx, chat_session mine, chat_input in,
-                   chat_responder out) -> task<> {
-      trails.emplace_back(ctx);
-      const departure here{left};
-      co_await in.next();
-      for (auto i = 0u; i < rounds; ++i) {
-        co_await mine.add_messages(ai::user_text(std::to_string(i)));
-        const auto made = co_await as_expected(
-          trigger_snapshot(ctx, snapshot_event::tool_iteration_end));
-        EXPECT_EQ(code_of(made.error()), errc::unavailable);
-      }
-      co_await out.send_text("still here");
-    },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  const auto chat
+    = define_chat([rounds](context ctx, chat_session mine, chat_input in,
+                           chat_responder out) -> task<> {
+        co_await in.next();
+        for (auto i = 0u; i < rounds; ++i) {
+          co_await mine.add_messages(ai::user_text(std::to_string(i)));
+          const auto made = co_await as_expected(
+            trigger_snapshot(ctx, snapshot_event::tool_iteration_end));
+          EXPECT_EQ(code_of(made.error()), errc::unavailable);
+        }
+        co_await out.send_text("still here");
+      });
   auto client = open(chat, with_chunk_window(GetParam()));
   kept.fail_next<save_snapshot_request>(rounds, errc::unavailable);
   if (GetParam() == 0)
@@ -203,18 +194,14 @@ TEST_P(snapshot_notices, that_are_not_sent_cost_nothing) {
 
 TEST_P(snapshot_notices, that_have_no_news_cost_nothing) {
   const auto rounds = std::max(GetParam(), 1u) + 1;
-  const auto chat = ai::define_chat_agent(
-    *rt, "chat",
-    [this, rounds](context ctx, chat_session, chat_input,
-                   chat_responder out) -> task<> {
-      trails.emplace_back(ctx);
-      const departure here{left};
+  const auto chat = define_chat(
+    [rounds](context ctx, chat_session, chat_input,
+             chat_responder out) -> task<> {
       for (auto i = 0u; i < rounds; ++i)
         co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
       co_await out.send_text("still here");
     },
-    with_snapshot_store(store),
-    with_snapshot_callback(snapshot_on{snapshot_event::turn_end}));
+    snapshot_on{snapshot_event::turn_end});
   auto client = open(chat, with_chunk_window(GetParam()));
   if (GetParam() == 0)
     client.grant(1);
@@ -222,17 +209,12 @@ TEST_P(snapshot_notices, that_have_no_news_cost_nothing) {
 }
 
 TEST_P(snapshot_notices, come_behind_what_was_said_before) {
-  const auto chat = ai::define_chat_agent(
-    *rt, "chat",
-    [this](context ctx, chat_session mine, chat_input,
-           chat_responder out) -> task<> {
-      trails.emplace_back(ctx);
-      const departure here{left};
-      co_await mine.add_messages(ai::user_text("x"));
-      co_await out.send_text("first");
-      co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
-    },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  const auto chat = define_chat([](context ctx, chat_session mine, chat_input,
+                                   chat_responder out) -> task<> {
+    co_await mine.add_messages(ai::user_text("x"));
+    co_await out.send_text("first");
+    co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
+  });
   auto client = open(chat, with_chunk_window(GetParam()));
   for (auto i = 0; i < 2 && !client.received().end; ++i) {
     client.grant(1);
@@ -244,18 +226,13 @@ TEST_P(snapshot_notices, come_behind_what_was_said_before) {
 }
 
 TEST_P(snapshot_notices, that_do_not_come_end_a_body_that_goes_on) {
-  const auto chat = ai::define_chat_agent(
-    *rt, "chat",
-    [this](context ctx, chat_session mine, chat_input in,
-           chat_responder) -> task<> {
-      trails.emplace_back(ctx);
-      const departure here{left};
-      co_await mine.add_messages(ai::user_text("x"));
-      static_cast<void>(co_await as_expected(
-        trigger_snapshot(ctx, snapshot_event::tool_iteration_end)));
-      co_await in.next();
-    },
-    with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+  const auto chat = define_chat([](context ctx, chat_session mine,
+                                   chat_input in, chat_responder) -> task<> {
+    co_await mine.add_messages(ai::user_text("x"));
+    static_cast<void>(co_await as_expected(
+      trigger_snapshot(ctx, snapshot_event::tool_iteration_end)));
+    co_await in.next();
+  });
   kept.hang_next<save_snapshot_request>(1);
   auto client = open(chat, with_chunk_window(GetParam()));
   if (GetParam() == 0)

@@ -22,18 +22,22 @@
 #include <utility>
 #include <vector>
 
+#include <boost/describe.hpp>
+
 namespace tertulia::test {
 
 enum class store_fault { fails, loses_its_answer, hangs, dies };
+BOOST_DESCRIBE_ENUM(store_fault, fails, loses_its_answer, hangs, dies)
 
 inline constexpr store_fault store_faults[]
   = {store_fault::fails, store_fault::loses_its_answer, store_fault::hangs,
      store_fault::dies};
 
-inline std::string name_of(store_fault x) {
-  constexpr const char* names[]
-    = {"fails", "loses_its_answer", "hangs", "dies"};
-  return names[static_cast<std::size_t>(x)];
+/// Returns the name of a described enumerator.
+template <class Enum>
+requires boost::describe::has_describe_enumerators<Enum>::value std::string
+name_of(Enum x) {
+  return boost::describe::enum_to_string(x, "");
 }
 
 /// Store that obeys the test, and otherwise forwards requests to the store

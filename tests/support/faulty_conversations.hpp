@@ -104,7 +104,7 @@ protected:
   /// invocation.
   template <class... Options>
   memo_agent define_keeping_memo(const Options&... options) {
-    return define_memo(with_snapshot_callback(snapshot_always{}), options...);
+    return define_memo(each_time, options...);
   }
 
   /// Defines an agent that stores each input, with a mark for each failure so
@@ -160,7 +160,7 @@ protected:
           co_await out.end_turn();
         }
       },
-      with_snapshot_store(store), with_snapshot_callback(snapshot_always{}));
+      with_snapshot_store(store), each_time);
   }
 
   /// Sends a request to the store behind the failing one.
@@ -245,6 +245,13 @@ protected:
     client.send(text);
     run();
     ASSERT_EQ(client.received().turns, before + 1);
+  }
+
+  /// Checks that the conversation has ended once, with this code.
+  template <class Client>
+  static void expect_end(const Client& client, errc code) {
+    EXPECT_EQ(client.received().ends, 1u);
+    EXPECT_EQ(client.code(), code); // throws without an end
   }
 
   /// Stores a session with the input "before", and returns its record.
