@@ -45,16 +45,10 @@ struct generate : generating {
   template <class Begin>
   ai::generation come_of(const Begin& begin) {
     auto result = std::make_shared<ai::generation>();
-    auto client = open_to([&, result](context ctx, input<int>, output<int>) //
-                          -> task<> { *result = co_await begin(ctx); });
-    failure = to_error_code(client);
+    auto client = open_body(
+      [&, result](context ctx) -> task<> { *result = co_await begin(ctx); });
+    failure = client.error();
     return *result;
-  }
-
-  template <class Client>
-  status_error to_error_code(const Client& client) {
-    const auto& reason = client.received().end.value().reason;
-    return reason ? to_status(reason) : status_error{errc::ok, ""};
   }
 
   status_error failure{errc::ok, ""};
@@ -65,7 +59,7 @@ struct generate : generating {
 // -- the loop -----------------------------------------------------------------
 
 TEST_F(generate, an_answer_without_tools_is_the_end) {
-  answers(model_says(ai::part::text("Hello!")));
+  answers("Hello!");
   ai::model_config config;
   config.temperature = 0.5;
   const auto made = make(ai::with_system("Be brief."), ai::with_user_text("Hi"),
@@ -91,8 +85,7 @@ TEST_F(generate, what_the_user_says_comes_last_however_it_is_given) {
 }
 
 TEST_F(generate, what_comes_is_heard_in_its_order) {
-  answers(model_says(ai::part::text("So: "), asks("add", 1, 2)),
-          model_says(ai::part::text("3")));
+  answers(model_says(ai::part::text("So: "), asks("add", 1, 2)), "3");
   lines received;
   const auto write_down = [&](const ai::model_response_chunk& x) {
     for (const auto& part : x.content) {
@@ -110,9 +103,8 @@ TEST_F(generate, what_comes_is_heard_in_its_order) {
 
 TEST_F(generate, what_was_not_streamed_is_heard_at_the_end_of_its_answer) {
   script->streams = false;
-  answers(model_says(ai::part::text("So: "), asks("add", 1, 2)),
-          model_says(ai::part::text("3.")),
-          model_says(ai::part::text(R"({"name":"soup","servings":4})")));
+  answers(model_says(ai::part::text("So: "), asks("add", 1, 2)), "3.",
+          R"({"name":"soup","servings":4})");
   std::vector<ai::model_response_chunk> received;
   stream([&](auto x) { received.push_back(std::move(x)); },
          ai::with_tools(define_add()), ai::with_repairs(1),
@@ -124,8 +116,7 @@ TEST_F(generate, what_was_not_streamed_is_heard_at_the_end_of_its_answer) {
 }
 
 TEST_F(generate, who_hears_and_throws_ends_it) {
-  answers(model_says(ai::part::text("a"), asks("add", 1, 2)),
-          model_says(ai::part::text("b")), model_says(ai::part::text("c")));
+  answers(model_says(ai::part::text("a"), asks("add", 1, 2)), "b", "c");
   int received = 0;
   const auto hear = [&](ai::model_response_chunk) -> task<> {
     if (++received == 2)
@@ -142,7 +133,7 @@ TEST_F(generate, what_tools_give_back_goes_to_the_model) {
   const auto add = define_add();
   answers(model_says(ai::part::text("Wait."), asks("add", 1, 2, "x"),
                      asks("add", 3, 4, "y")),
-          model_says(asks("add", 3, 7)), model_says(ai::part::text("10")));
+          asks("add", 3, 7), "10");
   const auto made = make(ai::with_user_text("1+2+3+4?"), ai::with_tools(add));
   EXPECT_EQ(lines_of(made.messages),
             (lines{"user: 1+2+3+4?",
@@ -159,11 +150,9 @@ TEST_F(generate, what_tools_give_back_goes_to_the_model) {
 }
 
 TEST_F(generate, the_tools_of_one_answer_run_side_by_side) {
-  answers(model_says(asks("slow", 1, 0, "x"), asks("slow", 2, 0, "y")),
-          model_says(ai::part::text("done")));
+  answers(model_says(asks("slow", 1, 0, "x"), asks("slow", 2, 0, "y")), "done");
   const auto slow = define_slow();
-  auto client = open_to([&](context ctx, input<int>, output<int>) //
-                        -> task<std::string> {
+  auto client = open_body([&](context ctx) -> task<std::string> {
     const auto result
       = co_await ai::generate(ctx, model(), ai::with_tools(slow));
     co_return result.text();
@@ -182,15 +171,11 @@ TEST_F(generate, requests_that_nobody_could_tell_apart_get_references) {
 }
 
 TEST_F(generate, what_goes_wrong_in_a_tool_goes_to_the_model) {
-  const auto bad
-    = ai::define_tool(*rt, "bad", "", [](ai::tool_context, sum) -> task<> {
-        throw status_error{errc::not_found, "no such sum"};
-        co_return;
-      });
+  const auto bad = define_bad(status_error{errc::not_found, "no such sum"});
   answers(model_says(asks("bad", 1, 2), asks("unknown", 1, 2),
                      ai::part::request("add", json{{"a", 1}}),
                      asks("add", 1, 1, "z")),
-          model_says(ai::part::text("Sorry.")));
+          "Sorry.");
   const auto made = make(ai::with_tools(bad, define_add()));
   EXPECT_EQ(made.text(), "Sorry.");
   EXPECT_EQ(
@@ -204,15 +189,11 @@ TEST_F(generate, what_goes_wrong_in_a_tool_goes_to_the_model) {
 }
 
 TEST_F(generate, what_a_tool_has_not_said_itself_does_not_go_to_the_model) {
-  const auto bad
-    = ai::define_tool(*rt, "bad", "", [](ai::tool_context, sum) -> task<> {
-        throw std::runtime_error{"password=1234"};
-        co_return;
-      });
-  answers(model_says(asks("bad", 1, 2)), model_says(ai::part::text("Sorry.")));
+  const auto bad = define_bad(std::runtime_error{"password=1234"});
+  answers(asks("bad", 1, 2), "Sorry.");
   make(ai::with_tools(bad));
   const auto told = received(1).at(1);
-  EXPECT_EQ(told.find("password"), std::string::npos);
+  EXPECT_FALSE(has(told, "password"));
   EXPECT_TRUE(told.starts_with(R"(tool: bad={"error":{"code":"internal",)"
                                R"("message":"an unexpected error: )"))
     << told;
@@ -230,7 +211,7 @@ TEST_F(generate, a_tool_can_fail_the_turn) {
                      asks("slow", 1, 2)),
           model_says(asks("bad", 1, 2), asks("slow", 1, 2)));
   const auto slow = define_slow();
-  auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     co_await ai::generate(ctx, model(), ai::with_tools(bad, slow));
   });
   advance(1s);
@@ -244,7 +225,7 @@ TEST_F(generate, a_tool_can_fail_the_turn) {
 
 TEST_F(generate, a_model_that_never_ends_is_ended) {
   for (int i = 0; i < 5; ++i)
-    answers(model_says(asks("add", i, 0)));
+    answers(asks("add", i, 0));
   make(ai::with_tools(define_add()), ai::with_max_iterations(3));
   EXPECT_EQ(failure.code(), errc::resource_exhausted);
   EXPECT_EQ(script->asked.size(), 3u);
@@ -262,7 +243,7 @@ TEST_F(generate, an_answer_may_ask_for_so_many_tools_only) {
 }
 
 TEST_F(generate, tools_that_are_required_are_so_once) {
-  answers(model_says(asks("add", 1, 0)), model_says());
+  answers(asks("add", 1, 0), model_says());
   make(ai::with_tools(define_add()),
        ai::with_tool_choice(ai::tool_choice::required));
   EXPECT_EQ(script->asked.at(0).tool_choice, ai::tool_choice::required);
@@ -271,20 +252,20 @@ TEST_F(generate, tools_that_are_required_are_so_once) {
 
 TEST_F(generate, options_that_make_no_sense_are_refused) {
   const auto add = define_add();
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(code_from([&] {
               return ai::prompt{model(), ai::with_tools(add, add)};
-            }).code(),
+            }),
             errc::invalid_argument);
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(code_from([&] {
               return ai::prompt{model(), ai::with_max_iterations(0)};
-            }).code(),
+            }),
             errc::invalid_argument);
 }
 
 TEST_F(generate, model_and_tools_are_steps_of_the_generation) {
   const auto recorder = std::make_shared<span_recorder>();
   const auto listening = rt->traces().listen(recorder);
-  answers(model_says(asks("add", 1, 0)), model_says());
+  answers(asks("add", 1, 0), model_says());
   make(ai::with_tools(define_add()));
   const auto whole = recorder->find("generate");
   const auto call = recorder->find("/tool/add");
@@ -295,36 +276,30 @@ TEST_F(generate, model_and_tools_are_steps_of_the_generation) {
 // -- structured answers -------------------------------------------------------
 
 TEST_F(generate, an_answer_can_be_a_value_of_a_type) {
-  answers(model_says(ai::part::text("```json\n{\"name\":\"soup\",\n"
-                                    "\"servings\":4}\n```\n")));
-  auto client
-    = open_to([&](context ctx, input<int>, output<int>) -> task<recipe> {
-        co_return co_await ai::generate<recipe>(ctx, model(),
-                                                ai::with_user_text("Soup?"));
-      });
+  answers("```json\n{\"name\":\"soup\",\n"
+          "\"servings\":4}\n```\n");
+  auto client = open_body([&](context ctx) -> task<recipe> {
+    co_return co_await ai::generate<recipe>(ctx, model(),
+                                            ai::with_user_text("Soup?"));
+  });
   EXPECT_EQ(client.output(), (recipe{"soup", 4}));
   EXPECT_EQ(script->asked.at(0).output_schema, schema_of<recipe>());
 }
 
 TEST_F(generate, an_answer_of_another_shape_is_refused_with_its_path) {
   const ai::with_output_schema shape{schema_of<recipe>()};
-  answers(model_says(ai::part::text(R"({"name":"soup","servings":"4"})")),
-          model_says(ai::part::text("Soup for four.")));
+  answers(R"({"name":"soup","servings":"4"})", "Soup for four.");
   make(shape);
-  EXPECT_EQ(failure.code(), errc::invalid_argument);
-  EXPECT_EQ(failure.message(),
-            "the answer of the model does not fit the schema: $.servings: "
-            "expected an integer, found a string");
+  EXPECT_EQ(error_text(failure), "invalid_argument: the answer of the model "
+                                 "does not fit the schema: $.servings: "
+                                 "expected an integer, found a string");
   EXPECT_EQ(json::parse(failure.details()).at("path"), "$.servings");
   make(shape);
   EXPECT_EQ(failure.code(), errc::invalid_argument);
 }
 
 TEST_F(generate, a_model_can_be_told_what_is_wrong_with_its_answer) {
-  answers(model_says(ai::part::text("Soup.")),
-          model_says(ai::part::text(R"({"name":"soup","servings":4})")),
-          model_says(ai::part::text("Soup.")),
-          model_says(ai::part::text("Stew.")));
+  answers("Soup.", R"({"name":"soup","servings":4})", "Soup.", "Stew.");
   const ai::with_output_schema shape{schema_of<recipe>()};
   const auto made
     = make(shape, ai::with_user_text("What?"), ai::with_repairs(1));
@@ -340,8 +315,7 @@ TEST_F(generate, a_model_can_be_told_what_is_wrong_with_its_answer) {
 }
 
 TEST_F(generate, a_correction_is_not_said_again_once_the_model_asks_for_tools) {
-  answers(model_says(ai::part::text("Soup.")), model_says(asks("add", 1, 2)),
-          model_says(ai::part::text(R"({"name":"soup","servings":3})")));
+  answers("Soup.", asks("add", 1, 2), R"({"name":"soup","servings":3})");
   const auto made = make(ai::with_user_text("What?"), ai::with_repairs(1),
                          ai::with_tools(define_add()),
                          ai::with_output_schema{schema_of<recipe>()});

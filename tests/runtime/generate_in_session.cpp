@@ -62,11 +62,6 @@ struct generate_in_session : generating {
       with_snapshot_store(store), with_client_states{});
   }
 
-  template <class Client>
-  void say(Client& client, std::string text) {
-    client.send(ai::conversation_input{{ai::user_text(std::move(text))}});
-  }
-
   /// Returns the states of all snapshots, oldest first: their messages, as
   /// lines.
   template <class Client>
@@ -91,8 +86,7 @@ struct generate_in_session : generating {
 } // namespace
 
 TEST_F(generate_in_session, the_session_has_what_was_said) {
-  answers(model_says(asks("add", 1, 2)), model_says(ai::part::text("3")),
-          model_says(ai::part::text("Bye")));
+  answers(asks("add", 1, 2), "3", "Bye");
   auto client = open(define_chat(ai::with_tools(define_add())));
   say(client, "1+2?");
   say(client, "Thanks");
@@ -128,8 +122,7 @@ TEST_F(generate_in_session, a_tool_changes_the_session) {
 }
 
 TEST_F(generate_in_session, each_round_of_tools_is_worth_a_snapshot) {
-  answers(model_says(asks("add", 1, 2)), model_says(asks("add", 3, 3)),
-          model_says(ai::part::text("6")));
+  answers(asks("add", 1, 2), asks("add", 3, 3), "6");
   auto client = open(define_chat(ai::with_tools(define_add())));
   say(client, "1+2+3?");
   const lines all{"user: 1+2+3?", R"(model: add({"a":1,"b":2}))",
@@ -142,15 +135,10 @@ TEST_F(generate_in_session, each_round_of_tools_is_worth_a_snapshot) {
 }
 
 TEST_F(generate_in_session, a_failure_leaves_no_request_without_response) {
-  answers(model_says(asks("add", 1, 2)), model_says(asks("bad", 1, 2)),
-          model_says(ai::part::text("Hello again")));
-  const auto bad = ai::define_tool(
-    *rt, "bad", "",
-    [](ai::tool_context, sum) -> task<> {
-      throw status_error{errc::data_loss, "gone"};
-      co_return;
-    },
-    ai::with_tool_failure(ai::tool_failure::fails_turn));
+  answers(asks("add", 1, 2), asks("bad", 1, 2), "Hello again");
+  const auto bad
+    = define_bad(status_error{errc::data_loss, "gone"},
+                 ai::with_tool_failure(ai::tool_failure::fails_turn));
   const auto add = define_add();
   const auto flow = ai::define_session_flow(
     *rt, "chat",
@@ -176,8 +164,7 @@ TEST_F(generate_in_session, a_failure_leaves_no_request_without_response) {
 }
 
 TEST_F(generate_in_session, a_cancel_leaves_a_history_to_go_on_with) {
-  answers(model_says(ai::part::text("Hello!")), model_says(asks("slow", 1, 2)),
-          model_says(ai::part::text("Here I am.")));
+  answers("Hello!", asks("slow", 1, 2), "Here I am.");
   const auto flow = define_chat(ai::with_tools(define_slow()));
   auto client = open(flow, with_session_id("s"));
   say(client, "Hi");
@@ -200,7 +187,7 @@ TEST_F(generate_in_session, wherever_a_turn_is_cancelled_the_history_is_whole) {
     script->asked.clear();
     script->answers.clear();
     answers(model_says(asks("add", 1, 2, "x"), asks("add", 3, 4, "y")),
-            model_says(asks("add", 5, 6)), model_says(ai::part::text("Done.")));
+            asks("add", 5, 6), "Done.");
     const auto id = "s" + std::to_string(steps);
     auto client = open(flow, with_session_id(id));
     client.post(ai::conversation_input{{ai::user_text("Add!")}});
@@ -213,7 +200,7 @@ TEST_F(generate_in_session, wherever_a_turn_is_cancelled_the_history_is_whole) {
       EXPECT_TRUE(is_whole(asked.messages)) << steps;
     script->asked.clear();
     script->answers.clear();
-    answers(model_says(ai::part::text("Here I am.")));
+    answers("Here I am.");
     auto again = open(flow, with_session_id(id));
     say(again, "Well?");
     ASSERT_EQ(script->asked.size(), 1u) << steps;
@@ -227,8 +214,7 @@ TEST_F(generate_in_session, wherever_a_turn_is_cancelled_the_history_is_whole) {
 
 TEST_F(generate_in_session, a_tool_that_takes_its_time_delays_nobody_else) {
   const auto flow = define_chat(ai::with_tools(define_slow()));
-  answers(model_says(asks("slow", 1, 0)), model_says(ai::part::text("Hello!")),
-          model_says(ai::part::text("1")));
+  answers(asks("slow", 1, 0), "Hello!", "1");
   auto slow = open(flow);
   auto other = open(flow);
   say(slow, "Take a second");
@@ -244,7 +230,7 @@ TEST_F(generate_in_session, what_another_program_left_open_is_closed) {
   left.messages
     = left.messages.with(ai::user_text("1+2, 3+4?"))
         .with(model_says(asks("add", 1, 2, "x"), asks("add", 3, 4, "y")));
-  answers(model_says(ai::part::text("Sorry.")));
+  answers("Sorry.");
   auto client
     = open(define_chat(ai::with_tools(define_add())), ai::with_state(left));
   say(client, "Well?");

@@ -48,15 +48,13 @@ BOOST_DESCRIBE_STRUCT(verdict, (), (good))
 struct generate_refusals : generating {
   ai::generation made_by(unwilling_model model) {
     auto result = std::make_shared<ai::generation>();
-    const auto client
-      = open_to([this, result, model](context ctx, input<int>, output<int>) //
-                -> task<> {
-          const auto hear = [this](const ai::model_response_chunk& x) {
-            pieces.push_back(x.text());
-          };
-          *result = co_await ai::generate_stream(ctx, model, hear,
-                                                 ai::with_user_text("Well?"));
-        });
+    const auto client = open_body([this, result, model](context ctx) -> task<> {
+      const auto hear = [this](const ai::model_response_chunk& x) {
+        pieces.push_back(x.text());
+      };
+      *result = co_await ai::generate_stream(ctx, model, hear,
+                                             ai::with_user_text("Well?"));
+    });
     run();
     EXPECT_FALSE(client.received().end.value().reason);
     return *result;
@@ -91,14 +89,13 @@ TEST_F(generate_refusals, without_a_reason_are_no_answer) {
 }
 
 TEST_F(generate_refusals, are_no_value) {
-  const auto client
-    = open_to([](context ctx, input<int>, output<int>) -> task<> {
-        const unwilling_model model{"", R"({"good":true})"};
-        static_cast<void>(co_await ai::generate<verdict>(
-          ctx, model, ai::with_user_text("Is it good?")));
-      });
+  const auto client = open_body([](context ctx) -> task<> {
+    const unwilling_model model{"", R"({"good":true})"};
+    static_cast<void>(co_await ai::generate<verdict>(
+      ctx, model, ai::with_user_text("Is it good?")));
+  });
   run();
-  const auto failure = to_status(client.received().end.value().reason);
+  const auto failure = client.error();
   EXPECT_EQ(failure.code(), errc::failed_precondition);
   EXPECT_TRUE(failure.message().ends_with(R"(: {"good":true})"));
 }

@@ -43,6 +43,7 @@ struct model : flows {
   ai::generate_request last;
   std::size_t sent = 0;
   int left = 0;
+  ai::model parrot = define_parrot();
 };
 
 } // namespace
@@ -50,7 +51,6 @@ struct model : flows {
 // -- definition ---------------------------------------------------------------
 
 TEST_F(model, it_is_registered_with_the_schemas_of_request_and_answer) {
-  const auto parrot = define_parrot();
   const auto info = rt->find_action("/model/parrot");
   ASSERT_TRUE(info);
   EXPECT_EQ(*info, parrot.info());
@@ -59,14 +59,13 @@ TEST_F(model, it_is_registered_with_the_schemas_of_request_and_answer) {
   EXPECT_EQ(info->init_schema, schema_of<ai::generate_request>());
   EXPECT_EQ(info->stream_schema, schema_of<ai::model_response_chunk>());
   EXPECT_EQ(info->output_schema, schema_of<ai::model_response>());
-  EXPECT_EQ(error_of([&] { define_parrot(); }).code(), errc::already_exists);
+  EXPECT_EQ(code_from([&] { define_parrot(); }), errc::already_exists);
 }
 
 // -- calls --------------------------------------------------------------------
 
 TEST_F(model, a_body_hears_each_piece_and_gets_the_whole_answer) {
-  const auto parrot = define_parrot();
-  auto client = open_to([=](context ctx, input<int>,
+  auto client = open_to([&](context ctx, input<int>,
                             output<std::string> out) //
                         -> task<ai::model_response> {
     co_return co_await parrot.generate(ctx, asking("abc"),
@@ -84,10 +83,8 @@ TEST_F(model, a_body_hears_each_piece_and_gets_the_whole_answer) {
 }
 
 TEST_F(model, who_hears_may_be_a_plain_function_or_nobody) {
-  const auto parrot = define_parrot();
   std::string received;
-  auto client = open_to([&](context ctx, input<int>, output<int>) //
-                        -> task<std::string> {
+  auto client = open_body([&](context ctx) -> task<std::string> {
     const auto hear
       = [&](const ai::model_response_chunk& x) { received += x.text(); };
     const auto first = co_await parrot.generate(ctx, asking("abc"), hear);
@@ -101,9 +98,8 @@ TEST_F(model, who_hears_may_be_a_plain_function_or_nobody) {
 }
 
 TEST_F(model, the_messages_are_shared_with_the_caller) {
-  const auto parrot = define_parrot();
   const ai::message_log log{{ai::user_text("abc")}};
-  auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     ai::generate_request request{log, "Be brief."};
     co_await parrot.generate(ctx, std::move(request));
   });
@@ -112,8 +108,7 @@ TEST_F(model, the_messages_are_shared_with_the_caller) {
 }
 
 TEST_F(model, it_waits_for_a_caller_that_lags) {
-  const auto parrot = define_parrot();
-  auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     const auto hear
       = [=](const ai::model_response_chunk&) { return ctx.sleep(1h); };
     co_await parrot.generate(ctx, asking(std::string(100'000, 'x')), hear);
@@ -123,7 +118,6 @@ TEST_F(model, it_waits_for_a_caller_that_lags) {
 }
 
 TEST_F(model, it_runs_by_key_with_json) {
-  define_parrot();
   const auto init = to_json(asking("ab"));
   auto client = open(rt->action("/model/parrot"), with_init(init));
   advance(250ms);
@@ -158,7 +152,6 @@ TEST_F(model, what_it_does_not_stream_is_heard_at_the_end) {
 // -- failures -----------------------------------------------------------------
 
 TEST_F(model, a_member_that_no_request_has_is_refused) {
-  define_parrot();
   auto config = to_json(asking("ab"));
   config["config"]["temprature"] = 0.5;
   auto request = to_json(asking("ab"));
@@ -171,9 +164,8 @@ TEST_F(model, a_member_that_no_request_has_is_refused) {
 }
 
 TEST_F(model, a_request_that_makes_no_sense_is_refused_before_the_body) {
-  const auto parrot = define_parrot();
   std::vector<std::string> refusals;
-  auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     auto nameless = asking("a");
     nameless.tools.emplace_back();
     auto twice = asking("a");
@@ -216,8 +208,7 @@ TEST_F(model, its_error_reaches_the_caller_after_the_pieces_before_it) {
 }
 
 TEST_F(model, a_cancel_of_the_caller_unwinds_it) {
-  const auto parrot = define_parrot();
-  auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     co_await parrot.generate(ctx, asking("abc"));
   });
   EXPECT_EQ(left, 0);
@@ -228,8 +219,7 @@ TEST_F(model, a_cancel_of_the_caller_unwinds_it) {
 }
 
 TEST_F(model, who_hears_and_throws_cancels_it) {
-  const auto parrot = define_parrot();
-  auto client = open_to([=](context ctx, input<int> in, output<int>) //
+  auto client = open_to([&](context ctx, input<int> in, output<int>) //
                         -> task<> {
     const auto hear = [](const ai::model_response_chunk&) {
       throw status_error{errc::data_loss, "cannot hear"};
@@ -248,8 +238,7 @@ TEST_F(model, who_hears_and_throws_cancels_it) {
 TEST_F(model, its_span_is_a_child_of_the_step_that_called_it) {
   const auto recorder = std::make_shared<span_recorder>();
   const auto listening = rt->traces().listen(recorder);
-  const auto parrot = define_parrot();
-  auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     co_await ctx.run_step("ask", [&](context step) {
       return parrot.generate(step, asking("abc"));
     });

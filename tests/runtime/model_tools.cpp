@@ -54,11 +54,9 @@ struct model_tools : generating {
     auto client = open_to(
       [&](context ctx, tertulia::input<int>, output<int>) //
       -> task<json> { co_return co_await what.call(ctx, input, replies); });
-    outcome result;
+    outcome result{{}, client.error()};
     if (client.code() == errc::ok)
       result.output = client.output();
-    else
-      result.error = to_status(client.received().end->reason);
     return result;
   }
 };
@@ -79,8 +77,7 @@ TEST_F(model_tools, a_tool_is_described_by_its_types) {
 
 TEST_F(model_tools, a_body_runs_a_tool_with_its_types_or_with_json) {
   const auto add = define_add();
-  auto client = open_to([=](context ctx, input<int>, output<int>) //
-                        -> task<int> {
+  auto client = open_body([=](context ctx) -> task<int> {
     const sum typed{1, 2};
     json untyped;
     untyped["a"] = 30;
@@ -120,7 +117,7 @@ TEST_F(model_tools, an_actor_can_be_a_tool) {
   const auto never
     = ai::define_tool(*rt, "never", "", ai::asking<numbers>(silent, 1s));
   EXPECT_EQ(outcome_of(twice, json{{"x", 21}}).output, 42);
-  auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     const numbers input{1};
     co_await never.call(ctx, input);
   });
@@ -138,7 +135,7 @@ TEST_F(model_tools, a_tool_has_its_time) {
       co_await ctx.sleep(10s);
     },
     ai::with_tool_timeout(2s));
-  auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     const nothing no_input;
     co_await slow.call(ctx, no_input);
   });
@@ -152,7 +149,7 @@ TEST_F(model_tools, a_tool_has_its_time) {
 
 TEST_F(model_tools, a_cancelled_body_takes_its_tools_along) {
   const auto slow = define_slow();
-  auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     const sum any;
     co_await slow.call(ctx, any);
   });
@@ -166,7 +163,7 @@ TEST_F(model_tools, a_call_is_a_step_of_its_caller) {
   const auto recorder = std::make_shared<span_recorder>();
   const auto listening = rt->traces().listen(recorder);
   const auto add = define_add();
-  auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([=](context ctx) -> task<> {
     const sum any;
     co_await add.call(ctx, any);
   });
@@ -215,24 +212,21 @@ TEST_F(model_tools, a_client_that_knows_the_key_runs_a_tool) {
 
 TEST_F(model_tools, a_definition_that_makes_no_sense_is_refused) {
   const auto define_as = [&](const std::string& name) {
-    return error_of([&] {
-             return ai::define_tool(*rt, name, "",
-                                    [](ai::tool_context, nothing) -> task<> {
-                                      co_return;
-                                    });
-           })
-      .code();
+    return code_from([&] {
+      return ai::define_tool(
+        *rt, name, "", [](ai::tool_context, nothing) -> task<> { co_return; });
+    });
   };
   EXPECT_EQ(define_as("a-tool_1"), errc::ok);
   EXPECT_EQ(define_as("a-tool_1"), errc::already_exists);
   EXPECT_EQ(define_as(std::string(64, 'x')), errc::ok);
   for (const auto& name : {""s, "a tool"s, "a/b"s, std::string(65, 'x')})
     EXPECT_EQ(define_as(name), errc::invalid_argument) << name;
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(code_from([] {
               ai::tool_options to;
               ai::with_tool_timeout(0s).apply(to);
               return 0;
-            }).code(),
+            }),
             errc::invalid_argument);
 }
 

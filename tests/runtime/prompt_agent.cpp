@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/refusal.hpp"
 #include "support/scripted_model.hpp"
 
 using namespace std::literals;
@@ -31,18 +32,6 @@ struct prompt_agent : generating {
                                    with_snapshot_store(store));
   }
 
-  template <class Client>
-  void say(Client& client, std::vector<ai::message> messages) {
-    client.send(ai::conversation_input{std::move(messages)});
-  }
-
-  template <class Client>
-  static status_error error_of(const Client& client) {
-    const auto& end = client.received().end;
-    return end && end->reason ? to_status(end->reason)
-                              : status_error{errc::ok, ""};
-  }
-
   managed_store store = spawn_memory_store(system);
 };
 
@@ -50,9 +39,9 @@ struct prompt_agent : generating {
 
 TEST_F(prompt_agent, what_its_model_does_not_stream_is_heard_once) {
   script->streams = false;
-  answers(model_says(ai::part::text("Hello!")));
+  answers("Hello!");
   auto client = open(define_chat());
-  say(client, {ai::user_text("Hi")});
+  say(client, "Hi");
   std::string received;
   for (const auto& x : client.received().chunks)
     if (x.chunk)
@@ -61,36 +50,34 @@ TEST_F(prompt_agent, what_its_model_does_not_stream_is_heard_once) {
 }
 
 TEST_F(prompt_agent, an_input_without_messages_is_no_answer_to_the_model) {
-  answers(model_says(ai::part::text("Hello!")),
-          model_says(ai::part::text("Hello yourself!")));
+  answers("Hello!", "Hello yourself!");
   auto client = open(define_chat(), with_session_id("s"));
-  say(client, {ai::user_text("Hi")});
-  say(client, {});
-  const auto error = error_of(client);
-  EXPECT_EQ(error.code(), errc::invalid_argument);
-  EXPECT_EQ(error.message(), "$.messages: there is nothing to answer: the last "
-                             "message is from the model");
+  say(client, "Hi");
+  client.send(ai::conversation_input{});
+  EXPECT_EQ(
+    error_text(client.error()),
+    "invalid_argument: $.messages: there is nothing to answer: the last "
+    "message is from the model");
   EXPECT_EQ(script->asked.size(), 1u) << "it does not answer itself";
   auto again = open(rt->action("/session-flow/chat"), with_session_id("s"));
   again.send(json::object());
-  EXPECT_EQ(error_of(again).code(), errc::invalid_argument)
+  EXPECT_EQ(again.error().code(), errc::invalid_argument)
     << "also in a later invocation";
 }
 
 TEST_F(prompt_agent, an_input_without_messages_lets_it_say_the_first_word) {
-  answers(model_says(ai::part::text("Welcome!")));
+  answers("Welcome!");
   auto client = open(define_chat());
-  say(client, {});
+  client.send(ai::conversation_input{});
   EXPECT_EQ(client.received().turns, 1u);
   EXPECT_EQ(lines_of(script->asked.at(0).messages), lines{});
 }
 
 TEST_F(prompt_agent, an_input_without_messages_goes_on_with_what_is_open) {
-  answers(model_says(ai::part::request("ask", {}, "a")),
-          model_says(ai::part::text("Fine.")));
+  answers(model_says(ai::part::request("ask", {}, "a")), "Fine.");
   auto client = open(define_chat());
-  say(client, {ai::user_text("Hi")});
-  say(client, {});
+  say(client, "Hi");
+  client.send(ai::conversation_input{});
   EXPECT_EQ(client.received().turns, 2u) << "the question is put again";
   ai::conversation_state<nothing> left;
   left.messages = left.messages.with(ai::user_text("Hi"));
@@ -111,9 +98,8 @@ TEST_F(prompt_agent, a_message_that_is_empty_is_refused) {
   for (const auto& x : empty) {
     auto client = open(chat);
     say(client, {ai::user_text("Hi"), x});
-    const auto error = error_of(client);
-    EXPECT_EQ(error.code(), errc::invalid_argument);
-    EXPECT_EQ(error.message(), "$.messages[1].content: the message is empty");
+    EXPECT_EQ(error_text(client.error()),
+              "invalid_argument: $.messages[1].content: the message is empty");
   }
   EXPECT_TRUE(script->asked.empty());
 }

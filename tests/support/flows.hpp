@@ -37,6 +37,15 @@ protected:
     return open(define(std::move(body)), options...);
   }
 
+  /// Opens a connection to a flow with this body, which uses neither inputs nor
+  /// chunks.
+  template <class Body>
+  auto open_body(Body body) {
+    const auto run = [body](context ctx, input<int>, output<int>) //
+      -> decltype(body(ctx)) { return body(ctx); };
+    return open(define(run));
+  }
+
 private:
   int defined_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/protocol.hpp>
+#include <tertulia/status.hpp>
 
 #include <caf/all.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
@@ -11,8 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <variant>
 #include <vector>
 
 namespace tertulia::test {
@@ -36,7 +35,6 @@ public:
     std::uint64_t turns = 0;
     std::optional<completion> end;
     std::uint32_t ends = 0; ///< completion messages: at most one
-    caf::error refused_input;
   };
 
   template <class Init, class... Options>
@@ -70,6 +68,12 @@ public:
   /// returned.
   errc code() const {
     return code_of(log_->end.value().reason);
+  }
+
+  /// Returns the error in the completion message; `ok` if the body returned.
+  status_error error() const {
+    const auto& reason = log_->end.value().reason;
+    return reason ? to_status(reason) : status_error{errc::ok, ""};
   }
 
   Out output() const {

@@ -105,9 +105,10 @@ struct generating : flows {
     return scripted_model{script};
   }
 
-  template <class... Messages>
-  void answers(Messages... xs) {
-    (script->answers.push_back(std::move(xs)), ...);
+  /// Adds answers to the script: messages, single parts of them, or texts.
+  template <class... Answers>
+  void answers(Answers... xs) {
+    (script->answers.push_back(to_message(std::move(xs))), ...);
   }
 
   /// Returns the messages that preceded the answer of the model at an index.
@@ -122,6 +123,18 @@ struct generating : flows {
                            });
   }
 
+  /// Defines a tool that throws an error.
+  template <class Error, class... Options>
+  auto define_bad(Error error, const Options&... options) {
+    return ai::define_tool(
+      *rt, "bad", "",
+      [error](ai::tool_context, sum) -> task<> {
+        throw error;
+        co_return;
+      },
+      options...);
+  }
+
   /// Defines a tool that takes one second.
   auto define_slow() {
     return ai::define_tool(*rt, "slow", "Takes a second.",
@@ -130,6 +143,29 @@ struct generating : flows {
                              co_await ctx.sleep(std::chrono::seconds{1});
                              co_return x.a;
                            });
+  }
+
+  /// Sends messages to a conversation.
+  template <class Client>
+  static void say(Client& client, std::vector<ai::message> messages) {
+    client.send(ai::conversation_input{std::move(messages)});
+  }
+
+  template <class Client>
+  static void say(Client& client, std::string text) {
+    say(client, std::vector<ai::message>(1, ai::user_text(std::move(text))));
+  }
+
+  static ai::message to_message(ai::message x) {
+    return x;
+  }
+
+  static ai::message to_message(ai::part x) {
+    return model_says(std::move(x));
+  }
+
+  static ai::message to_message(const char* text) {
+    return ai::model_text(text);
   }
 
   std::shared_ptr<scripted_model::script> script

@@ -26,8 +26,7 @@ struct offline_model : flows {
   /// Asks the model, and stores its chunks in `received`.
   ai::model_response answer(ai::generate_request request) {
     received.clear();
-    auto client = open_to([&](context ctx, input<int>, output<int>) //
-                          -> task<ai::model_response> {
+    auto client = open_body([&](context ctx) -> task<ai::model_response> {
       co_return co_await eliza.generate(ctx, request,
                                         [&](ai::model_response_chunk x) {
                                           received.push_back(std::move(x));
@@ -90,7 +89,7 @@ TEST_F(offline_model, it_turns_what_is_said_into_a_question) {
 
 TEST_F(offline_model, it_is_sorry_for_who_is_tired) {
   const auto text = say("I am tired");
-  EXPECT_NE(text.find("tired"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "tired"));
   EXPECT_NE(text, say("I am tired")) << "it does not repeat itself";
 }
 
@@ -108,7 +107,7 @@ TEST_F(offline_model, it_streams_word_by_word_what_it_answers) {
 
 TEST_F(offline_model, it_comes_back_to_what_was_said_before) {
   say("My sister moved to Porto");
-  EXPECT_NE(say("Hm").find("your sister moved to Porto"), std::string::npos);
+  EXPECT_TRUE(has(say("Hm"), "your sister moved to Porto"));
 }
 
 TEST_F(offline_model, it_knows_the_name_that_it_was_told) {
@@ -149,7 +148,7 @@ TEST_F(offline_model, it_pauses_before_each_word_if_it_is_told_to) {
   options.word_pause = 20ms;
   eliza = ai::define_offline_model(*rt, "slow", options);
   std::size_t words = 0;
-  auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
+  auto client = open_body([&](context ctx) -> task<> {
     const ai::message_log log{{ai::user_text("Hello")}};
     co_await eliza.generate(ctx, ai::generate_request{log},
                             [&](const ai::model_response_chunk&) { ++words; });
@@ -160,9 +159,8 @@ TEST_F(offline_model, it_pauses_before_each_word_if_it_is_told_to) {
   advance(20ms);
   EXPECT_EQ(words, 2u);
   options.word_pause = -1ms;
-  EXPECT_EQ(
-    error_of([&] { ai::define_offline_model(*rt, "odd", options); }).code(),
-    errc::invalid_argument);
+  EXPECT_EQ(code_from([&] { ai::define_offline_model(*rt, "odd", options); }),
+            errc::invalid_argument);
 }
 
 TEST_F(offline_model, it_keeps_to_the_limits_of_the_request) {
