@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <vector>
 
+#include "support/has.hpp"
 #include <gtest/gtest.h>
 
 namespace application {
@@ -69,7 +69,7 @@ TEST(ai, the_one_header_includes_all_others) {
       ++headers;
       const auto line
         = "#include <tertulia/ai/" + x.path().filename().string() + ">\n";
-      EXPECT_NE(text.find(line), std::string::npos) << line;
+      EXPECT_TRUE(has(text, line)) << line;
     }
   EXPECT_GE(headers, 26);
 }

@@ -13,10 +13,8 @@ namespace tertulia::test::config_tests {
 namespace {
 
 void expect_advice(const status_error& x) {
-  EXPECT_EQ(x.code(), errc::failed_precondition);
-  EXPECT_NE(x.message().find("tertulia::add_messages_to(cfg)"),
-            std::string::npos)
-    << x.message();
+  EXPECT_TRUE(has(error_text(x),
+                  "failed_precondition: ", "tertulia::add_messages_to(cfg)"));
 }
 
 } // namespace

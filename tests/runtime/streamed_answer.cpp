@@ -2,7 +2,6 @@
 
 #include <tertulia/detail/streamed_answer.hpp>
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <system_error>
 
 namespace tertulia::test {
