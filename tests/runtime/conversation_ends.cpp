@@ -108,6 +108,21 @@ struct a_conversation
   }
 };
 
+std::vector<std::tuple<moment, event>> cases() {
+  std::vector<std::tuple<moment, event>> result;
+  for (const auto when : all_of<moment>())
+    for (const auto what : all_of<event>()) {
+      // Neither a client nor a test can reach a connection that is not yet
+      // open.
+      const auto reachable = what == event::deadline || what == event::take_over
+                             || what == event::stop
+                             || what == event::client_dies;
+      if (when != moment::opening || reachable)
+        result.emplace_back(when, what);
+    }
+  return result;
+}
+
 } // namespace
 
 TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
@@ -173,29 +188,10 @@ TEST_P(a_conversation, has_one_end_and_leaves_nothing) {
   EXPECT_TRUE(all_gone());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-  conversation_faults, a_conversation, ::testing::ValuesIn([] {
-    std::vector<std::tuple<moment, event>> result;
-    for (auto when :
-         {moment::opening, moment::idle, moment::waiting_for_the_session,
-          moment::waiting_for_the_store, moment::waiting_for_credit,
-          moment::waiting_for_credit_at_its_turn_end, moment::ending})
-      for (auto what : {event::cancel, event::deadline, event::take_over,
-                        event::stop, event::client_dies, event::session_dies,
-                        event::responder_dies, event::connection_dies}) {
-        // Neither a client nor a test can reach a connection that is not yet
-        // open.
-        const auto reachable
-          = what == event::deadline || what == event::take_over
-            || what == event::stop || what == event::client_dies;
-        if (when != moment::opening || reachable)
-          result.emplace_back(when, what);
-      }
-    return result;
-  }()),
-  [](const auto& x) {
-    return name_of(std::get<event>(x.param)) + "_while_"
-           + name_of(std::get<moment>(x.param));
-  });
+INSTANTIATE_TEST_SUITE_P(conversation_faults, a_conversation,
+                         ::testing::ValuesIn(cases()), [](const auto& x) {
+                           return name_of(std::get<event>(x.param)) + "_while_"
+                                  + name_of(std::get<moment>(x.param));
+                         });
 
 } // namespace tertulia::test::conversation_ends

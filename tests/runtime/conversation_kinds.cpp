@@ -114,8 +114,8 @@ TEST_P(a_broken_save, fails_its_turn_and_the_next_invocation_goes_on) {
 
 INSTANTIATE_TEST_SUITE_P(
   conversation_kinds, a_broken_save,
-  ::testing::Combine(::testing::Values(kind::chat_agent, kind::session_flow),
-                     ::testing::ValuesIn(store_faults)),
+  ::testing::Combine(::testing::ValuesIn(all_of<kind>()),
+                     ::testing::ValuesIn(all_of<store_fault>())),
   [](const auto& x) {
     return name_of(std::get<store_fault>(x.param)) + "_in_"
            + name_of(std::get<kind>(x.param));
@@ -140,8 +140,7 @@ TEST_P(a_live_conversation, refuses_another_one_until_it_is_taken_over) {
 }
 
 INSTANTIATE_TEST_SUITE_P(conversation_kinds, a_live_conversation,
-                         ::testing::Values(kind::chat_agent,
-                                           kind::session_flow),
+                         ::testing::ValuesIn(all_of<kind>()),
                          [](const auto& x) { return name_of(x.param); });
 
 } // namespace tertulia::test::conversation_kinds_tests

@@ -130,12 +130,8 @@ TEST_P(a_store_that, fails_the_invocation_once_and_spoils_nothing) {
 
 INSTANTIATE_TEST_SUITE_P(
   conversation_faults, a_store_that,
-  ::testing::Combine(::testing::Values(work::opening, work::restoring,
-                                       work::change, work::iteration,
-                                       work::turn_end,
-                                       work::turn_end_without_snapshot,
-                                       work::invocation_end),
-                     ::testing::ValuesIn(store_faults)),
+  ::testing::Combine(::testing::ValuesIn(all_of<work>()),
+                     ::testing::ValuesIn(all_of<store_fault>())),
   [](const auto& x) {
     return name_of(std::get<store_fault>(x.param)) + "_in_"
            + name_of(std::get<work>(x.param));

@@ -29,9 +29,14 @@ namespace tertulia::test {
 enum class store_fault { fails, loses_its_answer, hangs, dies };
 BOOST_DESCRIBE_ENUM(store_fault, fails, loses_its_answer, hangs, dies)
 
-inline constexpr store_fault store_faults[]
-  = {store_fault::fails, store_fault::loses_its_answer, store_fault::hangs,
-     store_fault::dies};
+/// Returns all enumerators of a described enumeration.
+template <class Enum>
+std::vector<Enum> all_of() {
+  std::vector<Enum> result;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>(
+    [&](auto x) { result.push_back(x.value); });
+  return result;
+}
 
 /// Returns the name of a described enumerator.
 template <class Enum>

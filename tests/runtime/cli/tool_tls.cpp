@@ -271,12 +271,9 @@ TEST_F(tool_tls, is_no_server_for_clients_in_plain_text) {
 
 TEST_F(tool_tls, gives_up_on_a_server_that_says_nothing) {
   tcp::acceptor mute{io, tcp::endpoint{asio::ip::address_v4::loopback(), 0}};
-  network_config cfg{tls_files::of(ours, "client")};
-  caf::actor_system system{cfg};
-  EXPECT_EQ(code_from([&] {
-              remote_runtime{system, "127.0.0.1", mute.local_endpoint().port(),
-                             std::chrono::milliseconds{50}};
-            }),
+  EXPECT_EQ(code_of_connecting(network_config{tls_files::of(ours, "client")},
+                               mute.local_endpoint().port(),
+                               std::chrono::milliseconds{50}),
             errc::deadline_exceeded);
 }
 
