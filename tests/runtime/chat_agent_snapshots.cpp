@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/span_recorder.hpp>
-
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -371,8 +368,7 @@ TEST_F(chat_agent_snapshots, only_an_agent_with_a_store_has_actions_on_it) {
 }
 
 TEST_F(chat_agent_snapshots, a_snapshot_notes_its_agent_on_the_span) {
-  const auto recorder = std::make_shared<span_recorder>();
-  const auto listening = rt->traces().listen(recorder);
+  const auto recorder = listen();
   const auto chat = define_chat();
   const auto made = say(chat.stream_bidi(), {"a"});
   ASSERT_TRUE(nothing_is_left());

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/span_recorder.hpp>
-
 #include <limits>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -97,8 +94,7 @@ TEST_F(session_flow_errors, the_last_good_state_can_still_be_had) {
 }
 
 TEST_F(session_flow_errors, a_turn_that_fails_marks_its_span) {
-  const auto recorder = std::make_shared<span_recorder>();
-  const auto listening = rt->traces().listen(recorder);
+  const auto recorder = listen();
   auto talk = define_flow(repeat_in_turns).stream_bidi();
   hear(talk, "a");
   error_in(talk, "fail", {"re: fail"});

@@ -3,7 +3,6 @@
 // Creation of snapshots, their ids, and restoring them.
 
 #include <tertulia/define_agent.hpp>
-#include <tertulia/span_recorder.hpp>
 
 #include <memory>
 #include <string>
@@ -324,8 +323,7 @@ TEST_F(snapshots, the_turn_index_goes_on_without_snapshots_too) {
 // -- tracing ------------------------------------------------------------------
 
 TEST_F(snapshots, a_snapshot_notes_its_agent_on_the_span) {
-  const auto recorder = std::make_shared<span_recorder>();
-  const auto listening = rt->traces().listen(recorder);
+  const auto recorder = listen();
   const auto made = finish(define_kept_sum().stream_bidi(), {7});
   ASSERT_TRUE(nothing_is_left());
   const auto span = recorder->find("/agent/sum");
