@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
+#include "row.hpp"
 #include "stage.hpp"
 
 namespace tertulia::bench {
@@ -55,7 +57,7 @@ protected:
 
   virtual void on_opened() = 0;
 
-  virtual void on_chunks(chunk_batch& x) = 0;
+  virtual void on_chunks(chunk_batch&) {}
 
   virtual void on_turn_end() {}
 
@@ -99,6 +101,67 @@ private:
   payload unsent_; // waits for credit
 };
 
+/// Runs all operations on one connection, which stays open. A sample of zero
+/// operations opens it.
+class staying_client : public client_state {
+public:
+  using client_state::client_state;
+
+protected:
+  /// Starts the next operations.
+  virtual void next() = 0;
+
+  /// Returns the operations of the sample that are left.
+  std::uint64_t left() const {
+    return left_;
+  }
+
+  /// Ends operations of the sample, and starts the next ones if any are left.
+  void end(std::uint64_t operations = 1) {
+    left_ -= operations;
+    if (left_ == 0)
+      arrive();
+    else
+      next();
+  }
+
+private:
+  void on_start(std::uint64_t operations) final {
+    left_ = operations;
+    if (left_ == 0)
+      connect();
+    else
+      next();
+  }
+
+  void on_opened() final {
+    arrive();
+  }
+
+  std::uint64_t left_ = 0;
+};
+
+/// Opens a connection for each operation. Derived classes close it.
+class returning_client : public client_state {
+public:
+  using client_state::client_state;
+
+private:
+  void on_start(std::uint64_t operations) final {
+    left_ = operations;
+    connect();
+  }
+
+  void on_finished() final {
+    if (--left_ == 0)
+      arrive();
+    else
+      connect();
+  }
+
+  std::uint64_t left_ = 0;
+};
+
 /// Spawns a client with that state.
 /// @lifetime must not outlive the stage.
 template <class State>
@@ -120,5 +183,38 @@ caf::actor spawn_raw_client(stage& bench_stage) {
       return self->state.make_behavior(bench_stage.line);
     });
 }
+
+/// Distributes the operations among clients, and those of the baseline among
+/// their raw counterparts.
+class client_question : public question {
+public:
+  double ours(std::size_t operations) override {
+    return time_each(stage_, clients_, operations);
+  }
+
+  double baseline(std::size_t operations) override {
+    return time_each(stage_, raw_clients_, operations);
+  }
+
+protected:
+  template <class State>
+  void add_client(opener opening) {
+    clients_.push_back(spawn_client<State>(stage_, std::move(opening)));
+  }
+
+  template <class State>
+  void add_raw_client() {
+    raw_clients_.push_back(spawn_raw_client<State>(stage_));
+  }
+
+  /// Opens the connections of all `staying_client`s.
+  void connect() {
+    time_each(stage_, clients_, 0);
+  }
+
+  stage stage_;
+  std::vector<client_actor> clients_;
+  std::vector<caf::actor> raw_clients_;
+};
 
 } // namespace tertulia::bench

@@ -79,33 +79,18 @@ inline task<> trivial_flow(context ctx, ai::flow_session<nothing> chat,
 }
 
 /// Takes turns on one connection, which stays open.
-class turn_client : public client_state {
+class turn_client : public staying_client {
 public:
-  using client_state::client_state;
+  using staying_client::staying_client;
 
 private:
-  void on_start(std::uint64_t operations) override {
-    left_ = operations;
-    if (left_ == 0)
-      connect();
-    else
-      say(one_message());
+  void next() override {
+    say(one_message());
   }
-
-  void on_opened() override {
-    arrive();
-  }
-
-  void on_chunks(chunk_batch&) override {}
 
   void on_turn_end() override {
-    if (--left_ == 0)
-      arrive();
-    else
-      say(one_message());
+    end();
   }
-
-  std::uint64_t left_ = 0;
 };
 
 /// Opens a connection, takes all its turns on it and closes it.
@@ -122,8 +107,6 @@ private:
   void on_opened() override {
     next();
   }
-
-  void on_chunks(chunk_batch&) override {}
 
   void on_turn_end() override {
     --left_;
@@ -145,34 +128,18 @@ private:
 };
 
 /// Opens a connection for each turn.
-class brief_client : public client_state {
+class brief_client : public returning_client {
 public:
-  using client_state::client_state;
+  using returning_client::returning_client;
 
 private:
-  void on_start(std::uint64_t operations) override {
-    left_ = operations;
-    connect();
-  }
-
   void on_opened() override {
     say(one_message());
   }
 
-  void on_chunks(chunk_batch&) override {}
-
   void on_turn_end() override {
     close();
   }
-
-  void on_finished() override {
-    if (--left_ == 0)
-      arrive();
-    else
-      connect();
-  }
-
-  std::uint64_t left_ = 0;
 };
 
 } // namespace tertulia::bench

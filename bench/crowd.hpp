@@ -38,9 +38,9 @@ public:
                                            std::uint64_t at_a_time);
 
 protected:
-  virtual void on_chunks(chunk_batch& x) = 0;
+  virtual void on_chunks(chunk_batch&) {}
 
-  virtual void on_turn_end() = 0;
+  virtual void on_turn_end() {}
 
   void arrive() {
     line_->arrive();

@@ -54,8 +54,6 @@ private:
     arrive();
     open_next();
   }
-
-  void on_turn_end() override {}
 };
 
 /// Opens the next conversation when one has finished its first turn.
@@ -64,8 +62,6 @@ public:
   using crowd_state::crowd_state;
 
 private:
-  void on_chunks(chunk_batch&) override {}
-
   void on_turn_end() override {
     arrive();
     open_next();

@@ -9,9 +9,6 @@
 #include <tertulia/session_file.hpp>
 #include <tertulia/sqlite_store.hpp>
 
-#include <caf/scoped_actor.hpp>
-
-#include <chrono>
 #include <ostream>
 #include <stdexcept>
 #include <streambuf>
@@ -19,23 +16,13 @@
 #include "../runtime/cli/snapshot_tree.hpp"
 #include "conversation.hpp"
 #include "row.hpp"
-#include "scratch.hpp"
+#include "store_access.hpp"
 
 namespace tertulia::bench {
 
 namespace {
 
 constexpr std::size_t few_turns = 100;
-
-/// @returns the duration of a call in microseconds.
-template <class Fn>
-double time_of(Fn fn) {
-  const auto begin = std::chrono::steady_clock::now();
-  fn();
-  const std::chrono::duration<double, std::micro> result
-    = std::chrono::steady_clock::now() - begin;
-  return result.count();
-}
 
 /// Discards all output.
 class sink final : public std::streambuf {
@@ -57,15 +44,6 @@ protected:
     fill(few_, few_turns);
   }
 
-  template <class Answer, class Verb>
-  Answer ask(const Verb& x) {
-    Answer result;
-    self_->request(store_, std::chrono::minutes{1}, x)
-      .receive([&](Answer& y) { result = std::move(y); },
-               [](caf::error& y) { raise(y); });
-    return result;
-  }
-
   std::size_t turns_;
   stage stage_;
   caf::scoped_actor self_{stage_.system};
@@ -78,14 +56,8 @@ protected:
 private:
   void fill(const session_ref& session, std::size_t turns) {
     std::vector<state> contents{ai::to_state(history(0))};
-    std::size_t unanswered = 0;
-    const auto wait = [&] {
-      self_->receive([](const save_result&) {},
-                     [](caf::error& y) { raise(y); });
-      --unanswered;
-    };
-    for (std::size_t i = 1; i <= turns; ++i) {
-      const auto parent = i % 8 == 0 ? i - 4 : i - 1;
+    ask_all<save_result>(self_, store_, turns, [&](std::size_t i) {
+      const auto parent = ++i % 8 == 0 ? i - 4 : i - 1;
       const auto& before = contents[parent];
       auto log = before.messages()
                    .with(ai::user_text(std::to_string(i) + utterance()))
@@ -97,14 +69,9 @@ private:
       record.state = contents.back().id();
       record.id = snapshot_id{record.state.str()};
       record.parent = parent;
-      self_->send(store_,
-                  save_snapshot_request{std::move(record), contents.back(),
-                                        append_rule::anywhere});
-      if (++unanswered == 100)
-        wait();
-    }
-    while (unanswered > 0)
-      wait();
+      return save_snapshot_request{std::move(record), contents.back(),
+                                   append_rule::anywhere};
+    });
   }
 };
 
@@ -123,7 +90,7 @@ public:
 
 private:
   double time(const session_ref& session) {
-    return time_of([&] {
+    return time_calls(1, [&] {
       sink nowhere;
       std::ostream to{&nowhere};
       export_session(stage_.system, store_, session, to);
@@ -146,14 +113,14 @@ public:
 
 private:
   double time(const session_ref& session, std::size_t turns) {
-    return time_of([&] {
+    return time_calls(1, [&] {
       std::vector<snapshot_record> records;
       std::size_t said = 0;
       list_snapshots_request x{session};
       x.with_orphans = true;
       x.wanted = detail_level::state;
       for (auto more = true; more;) {
-        auto page = ask<snapshot_page>(x);
+        auto page = ask<snapshot_page>(self_, store_, x);
         for (auto& y : page.snapshots) {
           x.after = y.record.sequence;
           said += y.content.messages().back().text().size();
@@ -193,13 +160,11 @@ private:
   }
 
   static double time(const state& before, std::size_t operations) {
-    return time_of([&] {
-             for (std::size_t i = 0; i < operations; ++i)
-               if (before.with_artifact(file(Count + i)).artifacts().size()
-                   != before.artifacts().size() + 1)
-                 throw std::runtime_error{"an artifact is missing"};
-           })
-           / static_cast<double>(operations);
+    return time_calls(operations, [&, i = Count]() mutable {
+      if (before.with_artifact(file(i++)).artifacts().size()
+          != before.artifacts().size() + 1)
+        throw std::runtime_error{"an artifact is missing"};
+    });
   }
 
   state many_ = ai::to_state(history(0));

@@ -6,12 +6,10 @@
 
 #include <tertulia/chunks.hpp>
 
-#include <caf/event_based_actor.hpp>
-
 #include <string>
-#include <vector>
 
 #include "client.hpp"
+#include "raw_echo.hpp"
 #include "row.hpp"
 #include "sample.hpp"
 
@@ -21,16 +19,11 @@ namespace {
 
 using text = std::string;
 
-class short_client : public client_state {
+class short_client : public returning_client {
 public:
-  using client_state::client_state;
+  using returning_client::returning_client;
 
 private:
-  void on_start(std::uint64_t operations) override {
-    left_ = operations;
-    connect();
-  }
-
   void on_opened() override {
     say(payload::of(value_));
   }
@@ -42,75 +35,16 @@ private:
     close();
   }
 
-  void on_finished() override {
-    if (--left_ == 0)
-      arrive();
-    else
-      connect();
-  }
-
   const text value_ = sample<text>();
-  std::uint64_t left_ = 0;
 };
 
-caf::behavior answer_once(caf::event_based_actor* self) {
-  return {[self](text& x) {
-    self->quit();
-    return std::move(x);
-  }};
-}
-
-class raw_opener_state {
-public:
-  explicit raw_opener_state(caf::event_based_actor* self) : self_(self) {}
-
-  caf::behavior make_behavior(finish_line& line) {
-    line_ = &line;
-    return {[this](caf::ping_atom, std::uint64_t operations) {
-      left_ = operations;
-      next();
-    }};
-  }
-
-private:
-  void next() {
-    self_->request(self_->spawn(answer_once), caf::infinite, value_)
-      .then([this](const text& received) {
-        if (received != value_)
-          return line_->fail("a raw echo is wrong");
-        if (--left_ == 0)
-          line_->arrive();
-        else
-          next();
-      });
-  }
-
-  caf::event_based_actor* self_;
-  finish_line* line_ = nullptr;
-  const text value_ = sample<text>();
-  std::uint64_t left_ = 0;
-};
-
-class open_close final : public question {
+class open_close final : public client_question {
 public:
   open_close() {
-    auto flow = stage_.rt.define_bidi_flow("echo", echo<text>);
-    client_.push_back(spawn_client<short_client>(stage_, opener_of(flow)));
-    raw_client_.push_back(spawn_raw_client<raw_opener_state>(stage_));
+    add_client<short_client>(
+      opener_of(stage_.rt.define_bidi_flow("echo", echo<text>)));
+    add_raw_client<raw_echo_client<text, raw_peers::one_per_request>>();
   }
-
-  double ours(std::size_t operations) override {
-    return time_each(stage_, client_, operations);
-  }
-
-  double baseline(std::size_t operations) override {
-    return time_each(stage_, raw_client_, operations);
-  }
-
-private:
-  stage stage_;
-  std::vector<client_actor> client_;
-  std::vector<caf::actor> raw_client_;
 };
 
 const enrol open_close_row{{.name = "open_close",

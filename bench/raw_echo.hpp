@@ -21,15 +21,28 @@ caf::behavior raw_echo(caf::event_based_actor*) {
   return {[](T& x) { return std::move(x); }};
 }
 
-/// Runs the given number of round trips with an echo actor of its own.
+/// Answers one message with itself and quits.
 template <class T>
+caf::behavior answer_once(caf::event_based_actor* self) {
+  return {[self](T& x) {
+    self->quit();
+    return std::move(x);
+  }};
+}
+
+/// Peers of a `raw_echo_client`.
+enum class raw_peers { one, one_per_request };
+
+/// Runs the given number of round trips with echo actors of its own.
+template <class T, raw_peers Peers = raw_peers::one>
 class raw_echo_client {
 public:
   explicit raw_echo_client(caf::event_based_actor* self) : self_(self) {}
 
   caf::behavior make_behavior(finish_line& line) {
     line_ = &line;
-    peer_ = self_->spawn(raw_echo<T>);
+    if constexpr (Peers == raw_peers::one)
+      peer_ = self_->spawn(raw_echo<T>);
     return {[this](caf::ping_atom, std::uint64_t operations) {
       left_ = operations;
       ask();
@@ -37,8 +50,15 @@ public:
   }
 
 private:
+  caf::actor peer() {
+    if constexpr (Peers == raw_peers::one)
+      return peer_;
+    else
+      return self_->spawn(answer_once<T>);
+  }
+
   void ask() {
-    self_->request(peer_, caf::infinite, value_).then([this](T& received) {
+    self_->request(peer(), caf::infinite, value_).then([this](T& received) {
       if (received != value_)
         return line_->fail("a raw echo is wrong");
       if (--left_ == 0)

@@ -13,7 +13,7 @@
 #include "memory.hpp"
 #include "raw_echo.hpp"
 #include "row.hpp"
-#include "scratch.hpp"
+#include "store_access.hpp"
 
 namespace tertulia::bench {
 
@@ -22,30 +22,14 @@ namespace {
 constexpr std::size_t long_history = 10'000;
 
 /// Opens and closes connections.
-class resuming_client : public client_state {
+class resuming_client : public returning_client {
 public:
-  using client_state::client_state;
+  using returning_client::returning_client;
 
 private:
-  void on_start(std::uint64_t operations) override {
-    left_ = operations;
-    connect();
-  }
-
   void on_opened() override {
     close();
   }
-
-  void on_chunks(chunk_batch&) override {}
-
-  void on_finished() override {
-    if (--left_ == 0)
-      arrive();
-    else
-      connect();
-  }
-
-  std::uint64_t left_ = 0;
 };
 
 struct in_memory {
@@ -62,68 +46,34 @@ struct on_disk {
   scratch folder;
 };
 
-/// A session flow with a store that has one conversation with a history.
-template <class Store>
-class with_history : public question {
-protected:
-  with_history() {
-    auto talk = flow_.stream_bidi(ai::with_state{history(long_history)});
+/// Resumes, in a store that has one conversation with a history.
+template <class Store, class Client = resuming_client>
+class resume : private Store, public client_question {
+public:
+  resume() {
+    const auto flow
+      = ai::define_session_flow(stage_.rt, "chat", chat_flow,
+                                with_snapshot_store(Store::open(stage_.system)),
+                                with_client_states{});
+    auto talk = flow.stream_bidi(ai::with_state{history(long_history)});
     talk.send_text(utterance());
     for ([[maybe_unused]] const auto& x : talk.responses())
       ;
     talk.close();
-    last_ = talk.output().snapshot_id;
-    raw_client_.push_back(
-      spawn_raw_client<raw_echo_client<std::string>>(stage_));
+    add_client<Client>(
+      [flow, last = talk.output().snapshot_id](chunk_sink client) {
+        return flow.opening_for(std::move(client), with_snapshot_id{last});
+      });
+    add_raw_client<raw_echo_client<std::string>>();
   }
-
-  opener opening() const {
-    return [flow = flow_, last = last_](chunk_sink client) {
-      return flow.opening_for(std::move(client), with_snapshot_id{last});
-    };
-  }
-
-  Store place_;
-  stage stage_;
-  managed_store store_ = place_.open(stage_.system);
-  ai::session_flow<nothing, nothing> flow_
-    = ai::define_session_flow(stage_.rt, "chat", chat_flow,
-                              with_snapshot_store(store_),
-                              with_client_states{});
-  snapshot_id last_;
-  std::vector<caf::actor> raw_client_;
 };
 
-template <class Store>
-class resume final : public with_history<Store> {
+class kept final : public resume<in_memory, visiting_client> {
 public:
-  resume() {
-    client_.push_back(
-      spawn_client<resuming_client>(this->stage_, this->opening()));
-  }
-
-  double ours(std::size_t operations) override {
-    return time_each(this->stage_, client_, operations);
-  }
-
-  double baseline(std::size_t operations) override {
-    return time_each(this->stage_, this->raw_client_, operations);
-  }
-
-private:
-  std::vector<client_actor> client_;
-};
-
-class kept final : public with_history<in_memory> {
-public:
-  kept() {
-    client_.push_back(spawn_client<visiting_client>(stage_, opening()));
-  }
-
   double ours(std::size_t operations) override {
     trim_memory();
     const auto before = allocated_bytes();
-    time_each(stage_, client_, operations);
+    time_each(stage_, clients_, operations);
     return (allocated_bytes() - before) / static_cast<double>(operations);
   }
 
@@ -134,9 +84,6 @@ public:
       actors.push_back(stage_.system.spawn(raw_echo<std::string>));
     return (allocated_bytes() - before) / static_cast<double>(operations);
   }
-
-private:
-  std::vector<client_actor> client_;
 };
 
 const enrol rows_of_resume[] = {

@@ -19,34 +19,31 @@ enum class kind { agent, flow };
 
 /// Takes turns on conversations that start with a history.
 template <kind Kind>
-class snapshot_turns {
-public:
-  explicit snapshot_turns(stage& bench_stage) : stage_(bench_stage) {
-    const auto store = spawn_memory_store(bench_stage.system);
-    if constexpr (Kind == kind::agent)
-      flow_ = opener_with(ai::define_chat_agent(
-        bench_stage.rt, "chat", chat_agent, with_client_states{},
-        with_snapshot_store(store),
-        with_snapshot_callback(snapshot_on{snapshot_event::turn_end})));
-    else
-      flow_
-        = opener_with(ai::define_session_flow(bench_stage.rt, "chat", chat_flow,
-                                              with_snapshot_store(store),
-                                              with_client_states{}));
-  }
-
-  std::vector<client_actor> client_with(std::size_t messages) {
-    std::vector<client_actor> result;
-    result.push_back(spawn_client<visiting_client>(
+class snapshot_turns : public client_question {
+protected:
+  client_actor client_with(std::size_t messages) {
+    return spawn_client<visiting_client>(
       stage_, [open = flow_, state = history(messages)](chunk_sink client) {
         return open(std::move(client), state);
-      }));
-    return result;
+      });
   }
 
 private:
   using opener_type = std::function<open_request(
     chunk_sink, const ai::conversation_state<nothing>&)>;
+
+  opener_type define_flow() {
+    const auto store = spawn_memory_store(stage_.system);
+    if constexpr (Kind == kind::agent)
+      return opener_with(ai::define_chat_agent(
+        stage_.rt, "chat", chat_agent, with_client_states{},
+        with_snapshot_store(store),
+        with_snapshot_callback(snapshot_on{snapshot_event::turn_end})));
+    else
+      return opener_with(ai::define_session_flow(stage_.rt, "chat", chat_flow,
+                                                 with_snapshot_store(store),
+                                                 with_client_states{}));
+  }
 
   template <class Flow>
   static opener_type opener_with(Flow flow) {
@@ -56,49 +53,31 @@ private:
       };
   }
 
-  stage& stage_;
-  opener_type flow_;
+  opener_type flow_ = define_flow();
 };
 
 template <kind Kind, std::size_t Messages>
-class snapshot_turn final : public question {
+class snapshot_turn final : public snapshot_turns<Kind> {
 public:
   snapshot_turn() {
-    raw_client_.push_back(
-      spawn_raw_client<raw_echo_client<std::string>>(stage_));
+    this->clients_.push_back(this->client_with(Messages));
+    this->template add_raw_client<raw_echo_client<std::string>>();
   }
-
-  double ours(std::size_t operations) override {
-    return time_each(stage_, client_, operations);
-  }
-
-  double baseline(std::size_t operations) override {
-    return time_each(stage_, raw_client_, operations);
-  }
-
-private:
-  stage stage_;
-  snapshot_turns<Kind> turns_{stage_};
-  std::vector<client_actor> client_ = turns_.client_with(Messages);
-  std::vector<caf::actor> raw_client_;
 };
 
 template <kind Kind>
-class snapshot_growth final : public question {
+class snapshot_growth final : public snapshot_turns<Kind> {
 public:
-  double ours(std::size_t operations) override {
-    return time_each(stage_, long_, operations);
+  snapshot_growth() {
+    this->clients_.push_back(this->client_with(10'000));
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(stage_, short_, operations);
+    return time_each(this->stage_, short_, operations);
   }
 
 private:
-  stage stage_;
-  snapshot_turns<Kind> turns_{stage_};
-  std::vector<client_actor> long_ = turns_.client_with(10'000);
-  std::vector<client_actor> short_ = turns_.client_with(10);
+  std::vector<client_actor> short_{this->client_with(10)};
 };
 
 template <kind Kind, std::size_t Messages>

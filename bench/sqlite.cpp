@@ -11,31 +11,18 @@
 
 #include <tertulia/sqlite_store.hpp>
 
-#include <caf/scoped_actor.hpp>
-
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 
 #include "conversation.hpp"
 #include "row.hpp"
-#include "scratch.hpp"
+#include "store_access.hpp"
 #include <sqlite3.h>
 
 namespace tertulia::bench {
 
 namespace {
-
-/// @returns the duration of one call in microseconds.
-template <class Fn>
-double time_calls(std::size_t calls, Fn fn) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < calls; ++i)
-    fn();
-  const std::chrono::duration<double, std::micro> all
-    = std::chrono::steady_clock::now() - begin;
-  return all.count() / static_cast<double>(calls);
-}
 
 /// SQLite without a store around it.
 class bare_sqlite {
@@ -94,15 +81,6 @@ protected:
         }));
     time_each(stage_, result, 0);     // opens
     time_each(stage_, result, count); // writes the history
-    return result;
-  }
-
-  template <class Answer, class Verb>
-  Answer ask(const managed_store& store, const Verb& x) {
-    Answer result;
-    self_->request(store, std::chrono::minutes{1}, x)
-      .receive([&](Answer& y) { result = std::move(y); },
-               [](caf::error& y) { raise(y); });
     return result;
   }
 
@@ -166,26 +144,16 @@ private:
   /// Stores the given number of sessions, each with two messages.
   void fill(const managed_store& store, std::size_t sessions) {
     const auto content = ai::to_state(history(2));
-    std::size_t unanswered = 0;
-    const auto wait = [&] {
-      self_->receive([](const session_info&) {},
-                     [](caf::error& y) { raise(y); });
-      --unanswered;
-    };
-    for (std::size_t i = 0; i < sessions; ++i) {
+    ask_all<session_info>(self_, store, sessions, [&](std::size_t i) {
       const session_id name{"session-" + std::to_string(i)};
-      self_->send(
-        store, save_session_request{{"/session-flow/chat", name}, content, 1});
-      if (++unanswered == 1'000)
-        wait();
-    }
-    while (unanswered > 0)
-      wait();
+      return save_session_request{{"/session-flow/chat", name}, content, 1};
+    });
   }
 
   double time_pages(const managed_store& store, std::size_t operations) {
     return time_calls(operations, [&] {
-      if (ask<session_page>(store, list_sessions_request{}).sessions.size()
+      if (ask<session_page>(self_, store, list_sessions_request{})
+            .sessions.size()
           != 100)
         throw std::runtime_error{"sessions are missing"};
     });

@@ -9,7 +9,6 @@
 #include <caf/event_based_actor.hpp>
 
 #include <string>
-#include <vector>
 
 #include "client.hpp"
 #include "row.hpp"
@@ -31,21 +30,14 @@ task<> pour(context, input<std::uint64_t> in, output<T> out) {
 }
 
 template <class T>
-class drain_client : public client_state {
+class drain_client : public staying_client {
 public:
-  using client_state::client_state;
+  using staying_client::staying_client;
 
 private:
-  void on_start(std::uint64_t operations) override {
-    inputs_left_ = operations / chunks_per_input;
-    if (inputs_left_ == 0)
-      connect();
-    else
-      next();
-  }
-
-  void on_opened() override {
-    arrive();
+  void next() override {
+    chunks_left_ = chunks_per_input;
+    say(payload::of(chunks_per_input));
   }
 
   void on_chunks(chunk_batch& x) override {
@@ -56,19 +48,11 @@ private:
     chunks_left_ -= received.size();
     if (chunks_left_ > 0)
       grant();
-    else if (--inputs_left_ > 0)
-      next();
     else
-      arrive();
-  }
-
-  void next() {
-    chunks_left_ = chunks_per_input;
-    say(payload::of(chunks_per_input));
+      end(chunks_per_input);
   }
 
   const T value_ = sample<T>();
-  std::uint64_t inputs_left_ = 0;
   std::uint64_t chunks_left_ = 0;
 };
 
@@ -123,27 +107,14 @@ private:
 };
 
 template <class T>
-class stream_bidi final : public question {
+class stream_bidi final : public client_question {
 public:
   stream_bidi() {
-    auto flow = stage_.rt.define_bidi_flow("pour", pour<T>);
-    client_.push_back(spawn_client<drain_client<T>>(stage_, opener_of(flow)));
-    raw_client_.push_back(spawn_raw_client<raw_drain_state<T>>(stage_));
-    time_each(stage_, client_, 0); // opens the connection
+    add_client<drain_client<T>>(
+      opener_of(stage_.rt.define_bidi_flow("pour", pour<T>)));
+    add_raw_client<raw_drain_state<T>>();
+    connect();
   }
-
-  double ours(std::size_t operations) override {
-    return time_each(stage_, client_, operations);
-  }
-
-  double baseline(std::size_t operations) override {
-    return time_each(stage_, raw_client_, operations);
-  }
-
-private:
-  stage stage_;
-  std::vector<client_actor> client_;
-  std::vector<caf::actor> raw_client_;
 };
 
 const enrol rows_of_stream_bidi[] = {

@@ -23,23 +23,16 @@ task<> pour_flow(context ctx, ai::flow_session<nothing> chat,
     });
 }
 
-class flow_drain_client : public client_state {
+class flow_drain_client : public staying_client {
 public:
-  using client_state::client_state;
+  using staying_client::staying_client;
 
 private:
   using chunk = ai::stream_chunk<nothing>;
 
-  void on_start(std::uint64_t operations) override {
-    turns_left_ = operations / chunks_per_turn;
-    if (turns_left_ == 0)
-      connect();
-    else
-      next();
-  }
-
-  void on_opened() override {
-    arrive();
+  void next() override {
+    chunks_left_ = chunks_per_turn;
+    say(one_message());
   }
 
   void on_chunks(chunk_batch& x) override {
@@ -54,44 +47,24 @@ private:
   void on_turn_end() override {
     if (chunks_left_ != 0)
       return fail("chunks are missing");
-    if (--turns_left_ > 0)
-      next();
-    else
-      arrive();
+    end(chunks_per_turn);
   }
 
-  void next() {
-    chunks_left_ = chunks_per_turn;
-    say(one_message());
-  }
-
-  std::uint64_t turns_left_ = 0;
   std::uint64_t chunks_left_ = 0;
 };
 
-class stream_flow final : public question {
+class stream_flow final : public client_question {
 public:
   stream_flow() {
-    client_.push_back(spawn_client<flow_drain_client>(
-      stage_,
-      opener_of(ai::define_session_flow(stage_.rt, "pour", pour_flow))));
-    raw_client_.push_back(
-      spawn_raw_client<raw_echo_client<std::string>>(stage_));
-    time_each(stage_, client_, 0); // opens the connection
-  }
-
-  double ours(std::size_t operations) override {
-    return time_each(stage_, client_, operations);
+    add_client<flow_drain_client>(
+      opener_of(ai::define_session_flow(stage_.rt, "pour", pour_flow)));
+    add_raw_client<raw_echo_client<std::string>>();
+    connect();
   }
 
   double baseline(std::size_t operations) override {
-    return time_each(stage_, raw_client_, operations / 10);
+    return client_question::baseline(operations / 10);
   }
-
-private:
-  stage stage_;
-  std::vector<client_actor> client_;
-  std::vector<caf::actor> raw_client_;
 };
 
 const enrol stream_flow_row{{.name = "stream_session_flow",

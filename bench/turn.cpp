@@ -20,24 +20,15 @@ namespace {
 enum class talk_kind { agent, flow };
 
 template <class Client, talk_kind Kind, bool IsTraced = false>
-class trivial_turn final : public question {
+class trivial_turn final : public client_question {
 public:
   trivial_turn() {
     if constexpr (IsTraced)
       listening_ = stage_.rt.traces().listen(std::make_shared<span_recorder>());
-    client_.push_back(spawn_client<Client>(stage_, opening()));
-    raw_client_.push_back(
-      spawn_raw_client<raw_echo_client<std::string>>(stage_));
+    add_client<Client>(opening());
+    add_raw_client<raw_echo_client<std::string>>();
     if constexpr (std::is_same_v<Client, turn_client>)
-      time_each(stage_, client_, 0); // opens the connection
-  }
-
-  double ours(std::size_t operations) override {
-    return time_each(stage_, client_, operations);
-  }
-
-  double baseline(std::size_t operations) override {
-    return time_each(stage_, raw_client_, operations);
+      connect();
   }
 
 private:
@@ -49,10 +40,7 @@ private:
         ai::define_session_flow(stage_.rt, "chat", trivial_flow));
   }
 
-  stage stage_;
   tracer::subscription listening_;
-  std::vector<client_actor> client_;
-  std::vector<caf::actor> raw_client_;
 };
 
 const enrol rows_of_turn[] = {
