@@ -154,39 +154,30 @@ void add_agents(CLI::App& root, command& chosen) {
     "agents", "What this program can run: the agent of the chat, its models "
               "and its tools");
   agents.require_subcommand(1);
-  {
-    auto& x = *agents.add_subcommand(
-      "list", "List what can be run, by key; with --json a line for each, with "
-              "its JSON Schemas");
-    when_chosen(x, chosen, std::make_shared<run_options>(), list_agents);
-  }
-  {
-    auto& x = *agents.add_subcommand(
-      "run", "Run an action once and print each chunk, and the output last: "
-             "JSON, one line each");
-    auto o = std::make_shared<run_options>();
-    x.add_option("KEY", o->key, "Which action, such as /tool/dice")
-      ->required()
-      ->type_name("");
-    x.add_option("INPUT", o->inputs,
-                 "Inputs as JSON; - reads them from standard input, one a line")
-      ->type_name("");
-    x.add_option("--init", o->init,
-                 "What it is opened with, as JSON: the input of a tool, the "
-                 "request to a model")
-      ->type_name("JSON");
-    x.add_option("--session", o->session,
-                 "Go on with this session; a new one has this id")
-      ->type_name("SESSION");
-    x.add_option("--model", o->model, "Which model the chat has")
-      ->type_name("NAME");
-    x.footer("Examples:\n"
-             "  tertulia agents run /tool/dice --init '{\"sides\":20}'\n"
-             "  tertulia agents run /session-flow/chat --json \\\n"
-             "    '{\"messages\":[{\"role\":\"user\","
-             "\"content\":[{\"text\":\"Hello\"}]}]}'");
-    when_chosen(x, chosen, o, run_agent);
-  }
+  add_command<run_options>(
+    agents, chosen, "list",
+    "List what can be run, by key; with --json a line for each, with its JSON "
+    "Schemas",
+    list_agents);
+  auto [x, o] = add_command<run_options>(
+    agents, chosen, "run",
+    "Run an action once and print each chunk, and the output last: JSON, one "
+    "line each",
+    run_agent);
+  add_argument(x, "KEY", o.key, "Which action, such as /tool/dice");
+  add_value(x, "INPUT", o.inputs, "",
+            "Inputs as JSON; - reads them from standard input, one a line");
+  add_value(x, "--init", o.init, "JSON",
+            "What it is opened with, as JSON: the input of a tool, the request "
+            "to a model");
+  add_value(x, "--session", o.session, "SESSION",
+            "Go on with this session; a new one has this id");
+  add_value(x, "--model", o.model, "NAME", "Which model the chat has");
+  x.footer("Examples:\n"
+           "  tertulia agents run /tool/dice --init '{\"sides\":20}'\n"
+           "  tertulia agents run /session-flow/chat --json \\\n"
+           "    '{\"messages\":[{\"role\":\"user\","
+           "\"content\":[{\"text\":\"Hello\"}]}]}'");
 }
 
 } // namespace tertulia::tool

@@ -167,24 +167,23 @@ exit_code run_chat(tool& t, const chat_options& o) {
 } // namespace
 
 void add_chat(CLI::App& root, command& chosen) {
-  auto& x = *root.add_subcommand(
-    "chat", "Talk to an agent that remembers; from a pipe it answers each "
-            "line. Goes on with the conversation that was changed last");
-  auto o = std::make_shared<chat_options>();
-  x.add_option("--model", o->model, "Which model answers: " + model_names())
-    ->type_name("NAME");
-  x.add_option("--session", o->session,
-               "Go on with this conversation: its id, or the beginning of it")
-    ->type_name("SESSION");
-  x.add_flag("--new", o->begin_new, "Begin another conversation");
-  x.add_flag("-q,--quiet", o->quiet, "Print nothing but the answers");
+  auto [x, o] = add_command<chat_options>(
+    root, chosen, "chat",
+    "Talk to an agent that remembers; from a pipe it answers each line. Goes "
+    "on with the conversation that was changed last",
+    run_chat);
+  add_value(x, "--model", o.model, "NAME",
+            "Which model answers: " + model_names());
+  add_value(x, "--session", o.session, "SESSION",
+            "Go on with this conversation: its id, or the beginning of it");
+  x.add_flag("--new", o.begin_new, "Begin another conversation");
+  x.add_flag("-q,--quiet", o.quiet, "Print nothing but the answers");
   x.footer("Without --store the conversations are in tertulia/chat.db below "
            "$XDG_DATA_HOME,\nor below ~/.local/share.\n\n"
            "Ctrl-C cancels the answer that is under way; at the prompt it "
            "drops the line, and\ntwice in a row it leaves.\n\n"
            "What can be typed beside text:\n"
            + chat_command_help());
-  when_chosen(x, chosen, o, run_chat);
 }
 
 } // namespace tertulia::tool

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "finder.hpp"
 #include "tool.hpp"
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -44,37 +45,68 @@ void when_chosen(CLI::App& x, command& chosen, std::shared_ptr<Options> options,
   });
 }
 
+/// A command of the tree, and its options.
+template <class Options>
+struct added_command {
+  CLI::App& app;
+  Options& options;
+};
+
+/// Adds a command with default options.
+/// @param fn `exit_code(tool&, const Options&)`
+template <class Options, class Fn>
+added_command<Options> add_command(CLI::App& parent, command& chosen,
+                                   const char* name, const char* description,
+                                   Fn fn) {
+  auto& result = *parent.add_subcommand(name, description);
+  auto options = std::make_shared<Options>();
+  when_chosen(result, chosen, options, fn);
+  return {result, *options};
+}
+
+/// Adds an argument without a dash, which must be given.
+template <class T>
+void add_argument(CLI::App& x, const char* name, T& value,
+                  const char* description) {
+  x.add_option(name, value, description)->required()->type_name("");
+}
+
+/// Adds an option with a value.
+/// @param type what the help shows as the value.
+template <class T>
+CLI::Option& add_value(CLI::App& x, const char* name, T& value,
+                       const char* type, const std::string& description) {
+  return *x.add_option(name, value, description)->type_name(type);
+}
+
 /// Adds `--agent`.
 inline void add_agent(CLI::App& x, std::string& agent) {
-  x.add_option("--agent", agent,
-               "Only sessions of this agent, such as /agent/chat")
-    ->type_name("KEY");
+  add_value(x, "--agent", agent, "KEY",
+            "Only sessions of this agent, such as /agent/chat");
 }
 
 /// Adds the SESSION argument of a command.
-inline void add_session(CLI::App& x, std::string& session, std::string& agent) {
-  x.add_option("SESSION", session, "Id of the session")
-    ->required()
-    ->type_name("");
-  add_agent(x, agent);
+inline void add_session(CLI::App& x, session_choice& choice) {
+  add_argument(x, "SESSION", choice.session, "Id of the session");
+  add_agent(x, choice.agent);
 }
 
-/// Options that select a snapshot.
-struct snapshot_choice {
-  std::string name;
-  std::string session;
-  std::string agent;
-};
-
-inline void add_snapshot(CLI::App& x, snapshot_choice& choice) {
-  x.add_option("SNAPSHOT", choice.name,
-               "SESSION@SEQUENCE, SESSION for its head, an id, or 4 or more "
-               "characters that only one id begins with")
-    ->required()
-    ->type_name("");
-  x.add_option("--session", choice.session, "Only snapshots of this session")
-    ->type_name("SESSION");
+/// Adds `--session` and `--agent`, which select among snapshots.
+inline void add_session_of_snapshots(CLI::App& x, session_choice& choice) {
+  add_value(x, "--session", choice.session, "SESSION",
+            "Only snapshots of this session");
   add_agent(x, choice.agent);
+}
+
+/// How commands describe the name of a snapshot.
+inline constexpr const char* snapshot_names
+  = "SESSION@SEQUENCE, SESSION for its head, an id, or 4 or more characters "
+    "that only one id begins with";
+
+/// Adds the SNAPSHOT argument of a command.
+inline void add_snapshot(CLI::App& x, snapshot_choice& choice) {
+  add_argument(x, "SNAPSHOT", choice.name, snapshot_names);
+  add_session_of_snapshots(x, choice);
 }
 
 } // namespace tertulia::tool

@@ -315,6 +315,14 @@ void finder::report_damages(bool is_found, const std::string& absence) const {
     remark("What is damaged was not looked at: " + summary_of(damages_) + '.');
 }
 
+session_info find_session(tool& t, const session_choice& x) {
+  return finder{t, x.agent}.session(x.session);
+}
+
+snapshot_record find_snapshot(tool& t, const snapshot_choice& x) {
+  return finder{t, x.agent}.snapshot(x.name, x.session);
+}
+
 std::string short_id(const snapshot_id& x) {
   return shown(x.str().substr(0, short_size));
 }

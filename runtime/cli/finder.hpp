@@ -70,6 +70,22 @@ private:
   std::vector<damage> damages_;
 };
 
+/// Options that select a session.
+struct session_choice {
+  std::string session;
+  std::string agent;
+};
+
+/// Options that select a snapshot. Its session may be empty.
+struct snapshot_choice : session_choice {
+  std::string name;
+};
+
+/// Returns the chosen session or snapshot.
+/// @errors throws those of `finder`.
+[[nodiscard]] session_info find_session(tool& t, const session_choice& x);
+[[nodiscard]] snapshot_record find_snapshot(tool& t, const snapshot_choice& x);
+
 /// Returns a prefix of an id that is short enough to remember.
 [[nodiscard]] std::string short_id(const snapshot_id& x);
 

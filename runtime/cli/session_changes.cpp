@@ -13,9 +13,7 @@ namespace tertulia::tool {
 
 namespace {
 
-struct delete_options {
-  std::string session;
-  std::string agent;
+struct delete_options : session_choice {
   bool yes = false;
 };
 
@@ -23,7 +21,7 @@ struct delete_options {
 /// If its row is damaged, only its agent and id are known.
 session_info ask_to_erase(tool& t, const delete_options& o) {
   try {
-    auto info = finder{t, o.agent}.session(o.session);
+    auto info = find_session(t, o);
     ask_first(t,
               fmt::format("Erase {} with {} and {} for good?", name_of(info),
                           counted(info.records, "snapshot"),
@@ -47,59 +45,47 @@ exit_code erase(tool& t, const delete_options& o) {
   const auto info = ask_to_erase(t, o);
   const auto gone = t.store().ask<erase_result>(
     delete_session_request{{info.agent, info.id}});
-  if (t.as_json())
-    t.out().json_line(document{{"agent", info.agent},
-                               {"session", info.id.str()},
-                               {"records", gone.records},
-                               {"states", gone.states}});
-  else
-    t.out().line(fmt::format("Erased {} with {}.", name_of(info),
-                             counted(gone.records, "snapshot")));
+  t.print(document{{"agent", info.agent},
+                   {"session", info.id.str()},
+                   {"records", gone.records},
+                   {"states", gone.states}},
+          fmt::format("Erased {} with {}.", name_of(info),
+                      counted(gone.records, "snapshot")));
   return exit_code::fine;
 }
 
-struct fork_options {
-  std::string session;
-  std::string agent;
+struct fork_options : session_choice {
   std::string name;
   std::string at;
   std::string to_agent;
 };
 
 exit_code fork(tool& t, const fork_options& o) {
-  finder find{t, o.agent};
-  const auto info = find.session(o.session);
+  const auto info = find_session(t, o);
   copy_session_request copy{{info.agent, info.id},
                             {o.to_agent.empty() ? info.agent : o.to_agent,
                              session_id{o.name}}};
   if (!o.at.empty())
     copy.up_to = finder{t, info.agent}.snapshot(o.at, info.id.str()).sequence;
   const auto made = t.store().ask<session_info>(copy);
-  if (t.as_json())
-    t.out().json_line(document_of(made));
-  else
-    t.out().line(fmt::format("Made {} with {} from {}.", name_of(made),
-                             counted(made.records, "snapshot"), name_of(info)));
+  t.print(document_of(made),
+          fmt::format("Made {} with {} from {}.", name_of(made),
+                      counted(made.records, "snapshot"), name_of(info)));
   return exit_code::fine;
 }
 
-struct title_options {
-  std::string session;
-  std::string agent;
+struct title_options : session_choice {
   std::string title;
 };
 
 exit_code title(tool& t, const title_options& o) {
-  const auto info = finder{t, o.agent}.session(o.session);
+  const auto info = find_session(t, o);
   const auto now = t.store().ask<session_info>(
     title_session_request{{info.agent, info.id}, o.title});
-  if (t.as_json())
-    t.out().json_line(document_of(now));
-  else if (now.title.empty())
-    t.out().line(fmt::format("The {} has no title.", name_of(now)));
-  else
-    t.out().line(fmt::format("The {} is titled \"{}\".", name_of(now),
-                             one_line(now.title)));
+  t.print(document_of(now),
+          now.title.empty() ? fmt::format("The {} has no title.", name_of(now))
+                            : fmt::format("The {} is titled \"{}\".",
+                                          name_of(now), one_line(now.title)));
   return exit_code::fine;
 }
 
@@ -107,36 +93,31 @@ exit_code title(tool& t, const title_options& o) {
 
 void add_session_changes(CLI::App& sessions, command& chosen) {
   {
-    auto& x = *sessions.add_subcommand(
-      "delete", "Erase a session with all its snapshots, for good");
-    auto o = std::make_shared<delete_options>();
-    add_session(x, o->session, o->agent);
-    x.add_flag("-y,--yes", o->yes, "Do not ask");
-    when_chosen(x, chosen, o, erase);
+    auto [x, o] = add_command<delete_options>(
+      sessions, chosen, "delete",
+      "Erase a session with all its snapshots, for good", erase);
+    add_session(x, o);
+    x.add_flag("-y,--yes", o.yes, "Do not ask");
   }
   {
-    auto& x = *sessions.add_subcommand(
-      "fork", "Copy a session, as a whole or up to a snapshot; each of the two "
-              "goes on by itself");
-    auto o = std::make_shared<fork_options>();
-    add_session(x, o->session, o->agent);
-    x.add_option("NEW", o->name, "Id of the copy")->required()->type_name("");
-    x.add_option("--at", o->at,
-                 "The snapshot at which the copy ends: SESSION@SEQUENCE, an id "
-                 "or its beginning")
-      ->type_name("SNAPSHOT");
-    x.add_option("--to-agent", o->to_agent, "Give the copy to another agent")
-      ->type_name("KEY");
-    when_chosen(x, chosen, o, fork);
+    auto [x, o] = add_command<fork_options>(
+      sessions, chosen, "fork",
+      "Copy a session, as a whole or up to a snapshot; each of the two goes on "
+      "by itself",
+      fork);
+    add_session(x, o);
+    add_argument(x, "NEW", o.name, "Id of the copy");
+    add_value(x, "--at", o.at, "SNAPSHOT",
+              "The snapshot at which the copy ends: SESSION@SEQUENCE, an id or "
+              "its beginning");
+    add_value(x, "--to-agent", o.to_agent, "KEY",
+              "Give the copy to another agent");
   }
   {
-    auto& x = *sessions.add_subcommand("title", "Give a session a title");
-    auto o = std::make_shared<title_options>();
-    add_session(x, o->session, o->agent);
-    x.add_option("TEXT", o->title, "The title; \"\" for none")
-      ->required()
-      ->type_name("");
-    when_chosen(x, chosen, o, title);
+    auto [x, o] = add_command<title_options>(sessions, chosen, "title",
+                                             "Give a session a title", title);
+    add_session(x, o);
+    add_argument(x, "TEXT", o.title, "The title; \"\" for none");
   }
 }
 

@@ -27,15 +27,13 @@ namespace {
 
 // -- export -------------------------------------------------------------------
 
-struct export_options {
-  std::string session;
-  std::string agent;
+struct export_options : session_choice {
   std::string file;
   bool force = false;
 };
 
 exit_code write_out(tool& t, const export_options& o) {
-  const auto found = finder{t, o.agent}.session(o.session);
+  const auto found = find_session(t, o);
   const session_ref session{found.agent, found.id};
   auto bar = t.show_progress("exporting");
   session_file_options options;
@@ -53,14 +51,10 @@ exit_code write_out(tool& t, const export_options& o) {
                                    session, file.stream(), options);
   file.put_in_place();
   bar.clear();
-  if (t.as_json()) {
-    auto line = document_of(info);
-    line["file"] = o.file;
-    t.out().json_line(line);
-  } else {
-    t.out().line(fmt::format("Wrote {} with {} to {}.", name_of(info),
-                             counted(info.records, "snapshot"), shown(o.file)));
-  }
+  auto line = document_of(info);
+  line["file"] = o.file;
+  t.print(line, fmt::format("Wrote {} with {} to {}.", name_of(info),
+                            counted(info.records, "snapshot"), shown(o.file)));
   return exit_code::fine;
 }
 
@@ -126,11 +120,8 @@ exit_code read_in(tool& t, const import_options& o) {
     throw;
   }
   bar.clear();
-  if (t.as_json())
-    t.out().json_line(document_of(info));
-  else
-    t.out().line(fmt::format("Read {} with {}.", name_of(info),
-                             counted(info.records, "snapshot")));
+  t.print(document_of(info), fmt::format("Read {} with {}.", name_of(info),
+                                         counted(info.records, "snapshot")));
   return exit_code::fine;
 }
 
@@ -138,29 +129,25 @@ exit_code read_in(tool& t, const import_options& o) {
 
 void add_session_files(CLI::App& sessions, command& chosen) {
   {
-    auto& x = *sessions.add_subcommand(
-      "export", "Write a session into a file of JSON lines");
-    auto o = std::make_shared<export_options>();
-    add_session(x, o->session, o->agent);
-    x.add_option("-o,--output", o->file,
-                 "Where to; standard output if it is left out")
-      ->type_name("FILE");
-    x.add_flag("-f,--force", o->force, "Replace a file that is there already");
-    when_chosen(x, chosen, o, write_out);
+    auto [x, o]
+      = add_command<export_options>(sessions, chosen, "export",
+                                    "Write a session into a file of JSON lines",
+                                    write_out);
+    add_session(x, o);
+    add_value(x, "-o,--output", o.file, "FILE",
+              "Where to; standard output if it is left out");
+    x.add_flag("-f,--force", o.force, "Replace a file that is there already");
   }
   {
-    auto& x = *sessions.add_subcommand(
-      "import", "Make a session of an exported file; makes the store, too, if "
-                "there is none");
-    auto o = std::make_shared<import_options>();
-    x.add_option("FILE", o->file,
-                 "What \"sessions export\" has written; - for "
-                 "standard input")
-      ->required()
-      ->type_name("");
-    x.add_option("--as", o->as, "Another id for the session")->type_name("ID");
-    x.add_option("--agent", o->agent, "Another agent for it")->type_name("KEY");
-    when_chosen(x, chosen, o, read_in);
+    auto [x, o] = add_command<import_options>(
+      sessions, chosen, "import",
+      "Make a session of an exported file; makes the store, too, if there is "
+      "none",
+      read_in);
+    add_argument(x, "FILE", o.file,
+                 "What \"sessions export\" has written; - for standard input");
+    add_value(x, "--as", o.as, "ID", "Another id for the session");
+    add_value(x, "--agent", o.agent, "KEY", "Another agent for it");
   }
 }
 

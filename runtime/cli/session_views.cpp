@@ -98,9 +98,7 @@ exit_code print_sessions(tool& t, const list_options& o) {
 
 // -- show ---------------------------------------------------------------------
 
-struct show_options {
-  std::string session;
-  std::string agent;
+struct show_options : session_choice {
   std::uint64_t messages = 10;
 };
 
@@ -226,7 +224,7 @@ void print_text(tool& t, const session_info& info,
 }
 
 exit_code print_session(tool& t, const show_options& o) {
-  const auto info = finder{t, o.agent}.session(o.session);
+  const auto info = find_session(t, o);
   const session_ref session{info.agent, info.id};
   const auto head = head_of(t, info);
   std::uint64_t orphans = 0;
@@ -263,38 +261,32 @@ exit_code print_session(tool& t, const show_options& o) {
 
 void add_session_views(CLI::App& sessions, command& chosen) {
   {
-    auto& x = *sessions.add_subcommand(
-      "list", "List sessions, by agent and id; with --json a line for each");
-    auto o = std::make_shared<list_options>();
-    add_agent(x, o->agent);
-    x.add_option("--label", o->label,
-                 "Only sessions with a snapshot of this label")
-      ->type_name("LABEL");
-    x.add_option("--since", o->since,
-                 "Only what changed at this time or after it: 2026-11-21, "
-                 "\"2026-11-21 19:04\" (local time), RFC 3339, or 7d for so "
-                 "long ago")
-      ->type_name("TIME");
-    x.add_option("--until", o->until, "Only what changed before this time")
-      ->type_name("TIME");
-    x.add_option("--limit", o->limit, "No more than so many")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
-    x.add_option("--after", o->after,
-                 "Go on behind a session: the cursor that was printed")
-      ->type_name("CURSOR");
-    x.add_flag("-q,--quiet", o->only_ids, "Print ids only");
-    when_chosen(x, chosen, o, print_sessions);
+    auto [x, o] = add_command<list_options>(
+      sessions, chosen, "list",
+      "List sessions, by agent and id; with --json a line for each",
+      print_sessions);
+    add_agent(x, o.agent);
+    add_value(x, "--label", o.label, "LABEL",
+              "Only sessions with a snapshot of this label");
+    add_value(x, "--since", o.since, "TIME",
+              "Only what changed at this time or after it: 2026-11-21, "
+              "\"2026-11-21 19:04\" (local time), RFC 3339, or 7d for so long "
+              "ago");
+    add_value(x, "--until", o.until, "TIME",
+              "Only what changed before this time");
+    add_value(x, "--limit", o.limit, "N", "No more than so many")
+      .check(CLI::PositiveNumber.description(""));
+    add_value(x, "--after", o.after, "CURSOR",
+              "Go on behind a session: the cursor that was printed");
+    x.add_flag("-q,--quiet", o.only_ids, "Print ids only");
   }
   {
-    auto& x = *sessions.add_subcommand(
-      "show", "Show all about a session, and its last messages");
-    auto o = std::make_shared<show_options>();
-    add_session(x, o->session, o->agent);
-    x.add_option("--messages", o->messages, "How many of the last messages")
-      ->type_name("N")
-      ->capture_default_str();
-    when_chosen(x, chosen, o, print_session);
+    auto [x, o] = add_command<show_options>(
+      sessions, chosen, "show",
+      "Show all about a session, and its last messages", print_session);
+    add_session(x, o);
+    add_value(x, "--messages", o.messages, "N", "How many of the last messages")
+      .capture_default_str();
   }
 }
 

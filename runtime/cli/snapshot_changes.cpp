@@ -16,16 +16,13 @@ snapshot_ref exactly(const snapshot_record& x) {
 }
 
 void print(tool& t, const snapshot_record& now, const std::string& what) {
-  if (t.as_json())
-    t.out().json_line(document_of(now));
-  else
-    t.out().line(name_of(now) + "  " + short_id(now.id) + "  " + what);
+  t.print(document_of(now),
+          name_of(now) + "  " + short_id(now.id) + "  " + what);
 }
 
 // -- label --------------------------------------------------------------------
 
-struct label_options {
-  snapshot_choice target;
+struct label_options : snapshot_choice {
   std::vector<std::string> add;
   std::vector<std::string> remove;
 };
@@ -33,8 +30,7 @@ struct label_options {
 exit_code label(tool& t, const label_options& o) {
   if (o.add.empty() && o.remove.empty())
     reject_usage("no label was said", "Add --add LABEL or --remove LABEL.");
-  label_snapshot_request change{exactly(
-    finder{t, o.target.agent}.snapshot(o.target.name, o.target.session))};
+  label_snapshot_request change{exactly(find_snapshot(t, o))};
   change.add = o.add;
   change.remove = o.remove;
   const auto now = t.store().ask<snapshot_record>(change);
@@ -45,16 +41,13 @@ exit_code label(tool& t, const label_options& o) {
 
 // -- note ---------------------------------------------------------------------
 
-struct note_options {
-  snapshot_choice target;
+struct note_options : snapshot_choice {
   std::string note;
 };
 
 exit_code note(tool& t, const note_options& o) {
-  const auto found
-    = finder{t, o.target.agent}.snapshot(o.target.name, o.target.session);
   const auto now = t.store().ask<snapshot_record>(
-    annotate_snapshot_request{exactly(found), o.note});
+    annotate_snapshot_request{exactly(find_snapshot(t, o)), o.note});
   print(t, now,
         now.note.empty() ? "has no note now"
                          : "is noted: " + one_line(now.note));
@@ -64,8 +57,7 @@ exit_code note(tool& t, const note_options& o) {
 // -- restore ------------------------------------------------------------------
 
 exit_code restore(tool& t, const snapshot_choice& target) {
-  const auto found
-    = finder{t, target.agent}.snapshot(target.name, target.session);
+  const auto found = find_snapshot(t, target);
   const auto x = restore_to(t, found);
   if (t.as_json())
     print_restored_json(t, x);
@@ -85,36 +77,29 @@ exit_code restore(tool& t, const snapshot_choice& target) {
 
 void add_snapshot_changes(CLI::App& snapshots, command& chosen) {
   {
-    auto& x = *snapshots.add_subcommand(
-      "label", "Change the labels of a snapshot; one that has a label is never "
-               "pruned");
-    auto o = std::make_shared<label_options>();
-    add_snapshot(x, o->target);
-    x.add_option("--add", o->add, "Add a label; may be repeated")
-      ->type_name("LABEL")
-      ->allow_extra_args(false);
-    x.add_option("--remove", o->remove, "Remove a label; may be repeated")
-      ->type_name("LABEL")
-      ->allow_extra_args(false);
-    when_chosen(x, chosen, o, label);
+    auto [x, o] = add_command<label_options>(
+      snapshots, chosen, "label",
+      "Change the labels of a snapshot; one that has a label is never pruned",
+      label);
+    add_snapshot(x, o);
+    add_value(x, "--add", o.add, "LABEL", "Add a label; may be repeated")
+      .allow_extra_args(false);
+    add_value(x, "--remove", o.remove, "LABEL",
+              "Remove a label; may be repeated")
+      .allow_extra_args(false);
   }
   {
-    auto& x = *snapshots.add_subcommand("note", "Write a note on a snapshot");
-    auto o = std::make_shared<note_options>();
-    add_snapshot(x, o->target);
-    x.add_option("TEXT", o->note, "The note; \"\" for none")
-      ->required()
-      ->type_name("");
-    when_chosen(x, chosen, o, note);
+    auto [x, o] = add_command<note_options>(snapshots, chosen, "note",
+                                            "Write a note on a snapshot", note);
+    add_snapshot(x, o);
+    add_argument(x, "TEXT", o.note, "The note; \"\" for none");
   }
-  {
-    auto& x = *snapshots.add_subcommand(
-      "restore", "Make a snapshot the head of its session: the session goes on "
-                 "from there. What came after is orphaned, not lost");
-    auto o = std::make_shared<snapshot_choice>();
-    add_snapshot(x, *o);
-    when_chosen(x, chosen, o, restore);
-  }
+  auto [x, o] = add_command<snapshot_choice>(
+    snapshots, chosen, "restore",
+    "Make a snapshot the head of its session: the session goes on from there. "
+    "What came after is orphaned, not lost",
+    restore);
+  add_snapshot(x, o);
 }
 
 } // namespace tertulia::tool

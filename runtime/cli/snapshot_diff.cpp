@@ -15,11 +15,9 @@ namespace tertulia::tool {
 
 namespace {
 
-struct diff_options {
+struct diff_options : session_choice {
   std::string before;
   std::string after;
-  std::string session;
-  std::string agent;
 };
 
 struct side {
@@ -182,23 +180,17 @@ exit_code print_diff(tool& t, const snapshot_record& old,
 }
 
 void add_snapshot_diff(CLI::App& snapshots, command& chosen) {
-  auto& x = *snapshots.add_subcommand(
-    "diff", "Show what differs between the states of two snapshots");
-  auto o = std::make_shared<diff_options>();
-  x.add_option("BEFORE", o->before,
-               "SESSION@SEQUENCE, SESSION for its head, an id, or 4 or more "
-               "characters that only one id begins with")
-    ->required()
-    ->type_name("");
-  x.add_option("AFTER", o->after, "The same")->required()->type_name("");
-  x.add_option("--session", o->session, "Only snapshots of this session")
-    ->type_name("SESSION");
-  add_agent(x, o->agent);
-  when_chosen(x, chosen, o, [](tool& t, const diff_options& y) {
-    finder find{t, y.agent};
-    const auto before = find.snapshot(y.before, y.session);
-    return print_diff(t, before, find.snapshot(y.after, y.session));
-  });
+  auto [x, o] = add_command<diff_options>(
+    snapshots, chosen, "diff",
+    "Show what differs between the states of two snapshots",
+    [](tool& t, const diff_options& y) {
+      finder find{t, y.agent};
+      const auto before = find.snapshot(y.before, y.session);
+      return print_diff(t, before, find.snapshot(y.after, y.session));
+    });
+  add_argument(x, "BEFORE", o.before, snapshot_names);
+  add_argument(x, "AFTER", o.after, "The same");
+  add_session_of_snapshots(x, o);
 }
 
 } // namespace tertulia::tool

@@ -19,9 +19,7 @@ namespace tertulia::tool {
 
 namespace {
 
-struct prune_options {
-  std::string session;
-  std::string agent;
+struct prune_options : session_choice {
   std::string older_than;
   std::uint64_t keep = 0;
   bool has_keep = false;
@@ -73,7 +71,7 @@ exit_code prune(tool& t, const prune_options& o) {
   if (!o.older_than.empty())
     query.created_before = parse_time("--older-than", o.older_than);
   if (!o.session.empty()) {
-    const auto info = finder{t, o.agent}.session(o.session);
+    const auto info = find_session(t, o);
     query.agent = info.agent;
     query.session = info.id;
   }
@@ -124,15 +122,11 @@ void add_snapshot_prune(CLI::App& snapshots, command& chosen) {
     "prune", "Drop old snapshots for good. Heads and what has a label stay, "
              "and whatever they need");
   auto o = std::make_shared<prune_options>();
-  x.add_option("--session", o->session, "Only snapshots of this session")
-    ->type_name("SESSION");
-  add_agent(x, o->agent);
-  x.add_option("--older-than", o->older_than,
-               "Only what is older: 30d, or a time as in \"sessions list\"")
-    ->type_name("AGE");
-  auto* keep = x.add_option("--keep", o->keep,
-                            "Keep so many of the newest of each session")
-                 ->type_name("N");
+  add_session_of_snapshots(x, *o);
+  add_value(x, "--older-than", o->older_than, "AGE",
+            "Only what is older: 30d, or a time as in \"sessions list\"");
+  auto* keep = &add_value(x, "--keep", o->keep, "N",
+                          "Keep so many of the newest of each session");
   x.add_flag("-n,--dry-run", o->dry_run, "Say what would go, and do nothing");
   x.add_flag("-y,--yes", o->yes, "Do not ask");
   when_chosen(x, chosen, o, [keep](tool& t, prune_options y) {

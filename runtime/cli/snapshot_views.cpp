@@ -18,14 +18,12 @@ namespace {
 
 // -- list ---------------------------------------------------------------------
 
-struct snapshot_list_options {
-  std::string session;
-  std::string agent;
+struct snapshot_list_options : session_choice {
   bool active = false;
 };
 
 exit_code print_snapshots(tool& t, const snapshot_list_options& o) {
-  const auto info = finder{t, o.agent}.session(o.session);
+  const auto info = find_session(t, o);
   table rows{t.out(),
              {{"", column_kind::fixed},
               {"SEQ", column_kind::number},
@@ -76,14 +74,12 @@ exit_code print_snapshots(tool& t, const snapshot_list_options& o) {
 
 // -- show ---------------------------------------------------------------------
 
-struct snapshot_show_options {
-  snapshot_choice target;
+struct snapshot_show_options : snapshot_choice {
   bool only_state = false;
 };
 
 exit_code print_snapshot(tool& t, const snapshot_show_options& o) {
-  const auto record
-    = finder{t, o.target.agent}.snapshot(o.target.name, o.target.session);
+  const auto record = find_snapshot(t, o);
   const snapshot_ref snapshot{{record.agent, record.session}, record.sequence};
   state content;
   std::string damage;
@@ -145,24 +141,20 @@ exit_code print_snapshot(tool& t, const snapshot_show_options& o) {
 
 void add_snapshot_views(CLI::App& snapshots, command& chosen) {
   {
-    auto& x = *snapshots.add_subcommand(
-      "list", "Show the timeline of a session, oldest first; with --json a "
-              "line for each snapshot");
-    auto o = std::make_shared<snapshot_list_options>();
-    add_session(x, o->session, o->agent);
-    x.add_flag("--active", o->active, "Leave orphaned snapshots out");
-    when_chosen(x, chosen, o, print_snapshots);
+    auto [x, o] = add_command<snapshot_list_options>(
+      snapshots, chosen, "list",
+      "Show the timeline of a session, oldest first; with --json a line for "
+      "each snapshot",
+      print_snapshots);
+    add_session(x, o);
+    x.add_flag("--active", o.active, "Leave orphaned snapshots out");
   }
-  {
-    auto& x
-      = *snapshots.add_subcommand("show", "Show a snapshot and its state");
-    auto o = std::make_shared<snapshot_show_options>();
-    add_snapshot(x, o->target);
-    x.add_flag("--state", o->only_state,
-               "Print the canonical JSON of the state and nothing else: "
-               "sha256sum of it is the id of the state");
-    when_chosen(x, chosen, o, print_snapshot);
-  }
+  auto [x, o] = add_command<snapshot_show_options>(
+    snapshots, chosen, "show", "Show a snapshot and its state", print_snapshot);
+  add_snapshot(x, o);
+  x.add_flag("--state", o.only_state,
+             "Print the canonical JSON of the state and nothing else: "
+             "sha256sum of it is the id of the state");
 }
 
 } // namespace tertulia::tool

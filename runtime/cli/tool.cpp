@@ -9,6 +9,13 @@
 
 namespace tertulia::tool {
 
+void tool::print(const document& as_json, const std::string& as_text) {
+  if (options_.json)
+    out_.json_line(as_json);
+  else
+    out_.line(as_text);
+}
+
 store_file& tool::store(missing_store missing) {
   if (store_)
     return *store_;

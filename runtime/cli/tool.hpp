@@ -37,6 +37,9 @@ public:
     return options_.json;
   }
 
+  /// Prints a result: a document for a program, or a line for people.
+  void print(const document& as_json, const std::string& as_text);
+
   /// Returns the store, which is opened by the first call.
   /// @errors throws a failure.
   [[nodiscard]] store_file& store(missing_store missing

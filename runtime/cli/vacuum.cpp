@@ -23,26 +23,22 @@ exit_code vacuum(tool& t, const vacuum_options&) {
     sizes = store.ask<vacuum_result>(vacuum_store_request{});
   }
   bar.clear();
-  if (t.as_json()) {
-    document x;
-    x["bytesBefore"] = sizes.bytes_before;
-    x["bytesAfter"] = sizes.bytes_after;
-    t.out().json_line(x);
-  } else {
-    t.out().line(fmt::format("The file had {} and has {} now.",
-                             human_size(sizes.bytes_before),
-                             human_size(sizes.bytes_after)));
-  }
+  t.print(document{{"bytesBefore", sizes.bytes_before},
+                   {"bytesAfter", sizes.bytes_after}},
+          fmt::format("The file had {} and has {} now.",
+                      human_size(sizes.bytes_before),
+                      human_size(sizes.bytes_after)));
   return exit_code::fine;
 }
 
 } // namespace
 
 void add_vacuum(CLI::App& root, command& chosen) {
-  auto& x = *root.add_subcommand(
-    "vacuum", "Give back to the disk what was deleted and pruned; needs room "
-              "for a second file meanwhile");
-  when_chosen(x, chosen, std::make_shared<vacuum_options>(), vacuum);
+  add_command<vacuum_options>(
+    root, chosen, "vacuum",
+    "Give back to the disk what was deleted and pruned; needs room for a "
+    "second file meanwhile",
+    vacuum);
 }
 
 } // namespace tertulia::tool

@@ -13,11 +13,6 @@ namespace tertulia::tool {
 
 namespace {
 
-struct verify_options {
-  std::string session;
-  std::string agent;
-};
-
 /// Returns the number of sessions and records to verify.
 std::uint64_t amount_of_work(tool& t, const verify_sessions_request& query) {
   std::uint64_t result = 0;
@@ -29,11 +24,11 @@ std::uint64_t amount_of_work(tool& t, const verify_sessions_request& query) {
   return result;
 }
 
-exit_code verify(tool& t, const verify_options& o) {
+exit_code verify(tool& t, const session_choice& o) {
   verify_sessions_request query;
   query.agent = o.agent;
   if (!o.session.empty()) {
-    const auto info = finder{t, o.agent}.session(o.session);
+    const auto info = find_session(t, o);
     query.agent = info.agent;
     query.session = info.id;
   }
@@ -82,12 +77,11 @@ exit_code verify(tool& t, const verify_options& o) {
 } // namespace
 
 void add_verify(CLI::App& root, command& chosen) {
-  auto& x = *root.add_subcommand(
-    "verify", "Look at all that a store keeps, and say what is damaged");
-  auto o = std::make_shared<verify_options>();
-  x.add_option("SESSION", o->session, "Only this session")->type_name("");
-  add_agent(x, o->agent);
-  when_chosen(x, chosen, o, verify);
+  auto [x, o] = add_command<session_choice>(
+    root, chosen, "verify",
+    "Look at all that a store keeps, and say what is damaged", verify);
+  add_value(x, "SESSION", o.session, "", "Only this session");
+  add_agent(x, o.agent);
 }
 
 } // namespace tertulia::tool
