@@ -2,7 +2,6 @@
 
 #include "client.hpp"
 
-#include <string>
 
 namespace tertulia::bench {
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "failure.hpp"

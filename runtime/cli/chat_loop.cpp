@@ -3,11 +3,9 @@
 // Implements `tertulia chat`: reads lines and sends them to the agent.
 
 #include <chrono>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "chat.hpp"

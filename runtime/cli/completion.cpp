@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "chat_models.hpp"

@@ -5,9 +5,6 @@
 #include <tertulia/status.hpp>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
 #include <utility>
 
 #include "failure.hpp"

@@ -3,7 +3,6 @@
 #include <tertulia/timestamp.hpp>
 
 #include <chrono>
-#include <memory>
 #include <string>
 
 #include "certificates.hpp"

@@ -4,7 +4,6 @@
 #include <tertulia/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>

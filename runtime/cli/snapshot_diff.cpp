@@ -3,7 +3,6 @@
 #include "snapshot_diff.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "commands.hpp"

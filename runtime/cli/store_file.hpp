@@ -11,7 +11,6 @@
 #include <caf/scoped_actor.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <utility>

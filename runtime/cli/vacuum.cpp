@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <filesystem>
-#include <memory>
 
 #include "commands.hpp"
 #include "units.hpp"

@@ -4,7 +4,6 @@
 #include <tertulia/status.hpp>
 
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "session_lines.hpp"

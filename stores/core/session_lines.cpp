@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <istream>
-#include <ostream>
 #include <utility>
 
 namespace tertulia::session_lines {

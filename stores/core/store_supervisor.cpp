@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <unordered_map>
 #include <utility>
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <limits>
-#include <utility>
 
 #include "size_limit.hpp"
 

@@ -5,7 +5,6 @@
 #include <tertulia/sqlite_store.hpp>
 
 #include <span>
-#include <string>
 
 #include "file_hold.hpp"
 #include "sqlite_db.hpp"

@@ -6,7 +6,6 @@
 #include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/define_agent.hpp>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

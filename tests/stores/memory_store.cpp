@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "support/memory.hpp"
 
@@ -32,17 +31,15 @@ INSTANTIATE_TYPED_TEST_SUITE_P(memory, store_contract, memory_store_factory);
 TEST_F(memory_store, a_state_is_kept_as_it_is) {
   const auto first = talk(3);
   save(at("s"), first, 0);
-  EXPECT_TRUE(
-    get(get_snapshot_request{snapshot_ref{at("s"), 1}}).content.same_as(first));
-  EXPECT_TRUE(get(get_session_request{at("s")}).content.same_as(first));
+  EXPECT_TRUE(content(at("s"), 1).same_as(first));
+  EXPECT_TRUE(content(at("s")).same_as(first));
 }
 
 TEST_F(memory_store, equal_states_are_kept_once) {
   const auto first = talk(3);
   save(at("s"), first, 0);
   save(at("t"), talk(3), 0);
-  EXPECT_TRUE(
-    get(get_snapshot_request{snapshot_ref{at("t"), 1}}).content.same_as(first));
+  EXPECT_TRUE(content(at("t"), 1).same_as(first));
 }
 
 TEST_F(memory_store, a_snapshot_costs_little_beside_what_is_new_in_it) {
@@ -73,7 +70,7 @@ TEST_F(memory_store, a_value_that_was_changed_behind_its_back_is_data_loss) {
   EXPECT_EQ(code(get_snapshot_request{snapshot}), errc::data_loss);
   EXPECT_NE(store.error().message().find("corrupt"), std::string::npos);
   EXPECT_EQ(code(restore_snapshot_request{snapshot}), errc::data_loss);
-  EXPECT_EQ(get(get_session_request{at("s")}).info.head, 2u);
+  EXPECT_EQ(info(at("s")).head, 2u);
   list_snapshots_request all{at("s")};
   EXPECT_EQ(code(all), errc::ok);
   all.wanted = detail_level::state;

@@ -36,7 +36,7 @@ TEST_F(sqlite_store, damage_to_messages_is_told_apart) {
     }
     EXPECT_EQ(code(get_snapshot_request{snapshot, detail_level::record}),
               errc::ok);
-    EXPECT_EQ(code(get_snapshot_request{snapshot_ref{at("t"), 1}}), errc::ok);
+    EXPECT_EQ(code(at("t"), 1), errc::ok);
   }
 }
 
@@ -69,10 +69,8 @@ TEST_F(sqlite_store, a_save_with_a_value_that_was_damaged_mends_it) {
   save(at("s"), talk(1).with_custom(value), 0);
   raw().run("UPDATE blobs SET text = replace(text, 'value', 'thing')");
   save(at("t"), talk(2).with_custom(value), 0);
-  EXPECT_EQ(get(get_session_request{at("t")}).content,
-            talk(2).with_custom(value));
-  EXPECT_EQ(get(get_session_request{at("s")}).content,
-            talk(1).with_custom(value));
+  EXPECT_EQ(content(at("t")), talk(2).with_custom(value));
+  EXPECT_EQ(content(at("s")), talk(1).with_custom(value));
 }
 
 TEST_F(sqlite_store, records_and_lists_do_not_touch_messages_and_values) {
@@ -98,16 +96,16 @@ TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
     content = longer(content.with_custom(payload::of(i)), "more");
   }
   save(at("t"), talk(1).with_artifact({"file", {ai::part::text("x")}}), 0);
-  get(save_session_request{at("u"), talk(0), 0});
-  get(save_session_request{at("v"), state::plain({}), 0});
+  work_on(at("u"), talk(0), 0);
+  work_on(at("v"), state::plain({}), 0);
   get(
     save_session_request{at("w"), talk(0).with_custom(payload::of(json{})), 0});
-  EXPECT_EQ(get(verify_sessions_request{}).damages, std::vector<damage>{});
+  EXPECT_EQ(damages(), std::vector<damage>{});
 
   const auto found = [&](const std::string& sql) {
     raw().run(sql);
     std::string result;
-    for (const auto& x : get(verify_sessions_request{}).damages)
+    for (const auto& x : damages())
       result += x.where.id.str() + std::to_string(x.sequence)
                 + (x.state.empty() ? " " : " state ")
                 + (x.kind == damage_kind::corrupt ? "corrupt; " : "missing; ");
@@ -152,7 +150,7 @@ TEST_F(sqlite_store, a_damaged_state_is_no_basis_for_another_session) {
   EXPECT_EQ(code(save_session_request{
               at("s"), talk(4), 1, {{1, talk(3).id(), talk(3).type()}}}),
             errc::data_loss);
-  EXPECT_EQ(get(get_session_request{at("t")}).content, talk(4));
+  EXPECT_EQ(content(at("t")), talk(4));
 }
 
 TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
@@ -162,14 +160,12 @@ TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
                          "type_version = 1 << 32"};
   for (const std::string what : wrong) {
     raw().run("UPDATE states SET " + what + " WHERE length = 3");
-    EXPECT_EQ(code(get_snapshot_request{snapshot_ref{at("s"), 1}}),
-              errc::data_loss)
-      << what;
-    const auto damages = get(verify_sessions_request{}).damages;
+    EXPECT_EQ(code(at("s"), 1), errc::data_loss) << what;
+    const auto damages = this->damages();
     ASSERT_EQ(damages.size(), 1u) << what;
     EXPECT_EQ(damages[0].kind, damage_kind::corrupt);
     EXPECT_EQ(damages[0].sequence, 1u);
-    EXPECT_EQ(get(get_session_request{at("s")}).content, talk(4)) << what;
+    EXPECT_EQ(content(at("s")), talk(4)) << what;
     raw().run("UPDATE states SET type_name = '', type_version = 1");
   }
 }

@@ -6,7 +6,6 @@
 #include <tertulia/sqlite_store.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <random>

@@ -80,8 +80,7 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
   EXPECT_EQ(sequences(at("s")), (std::vector<std::uint64_t>{2, 3, 6}));
   EXPECT_EQ(read(at("s"), 2).parent, 0u);
   EXPECT_EQ(load(3).content, number(3));
-  EXPECT_EQ(names_of(get(verify_sessions_request{}).damages),
-            strings{"u1 missing"});
+  EXPECT_EQ(names_of(damages()), strings{"u1 missing"});
   EXPECT_EQ(get(prune_snapshots_request{}).records, 2u + 2u);
 }
 
@@ -133,11 +132,8 @@ TEST_F(sqlite_store, a_way_is_whole_however_it_was_pruned) {
        {std::pair{9, 4}, {10, 9}, {11, 10}, {12, 9}, {13, 12}})
     save(at("s"), number(x), static_cast<std::uint64_t>(parent),
          append_rule::anywhere);
-  for (const std::uint64_t kept : {2, 3, 6, 10}) {
-    label_snapshot_request mark{snapshot_ref{at("s"), kept}};
-    mark.add = {"kept"};
-    get(mark);
-  }
+  for (const std::uint64_t kept : {2, 3, 6, 10})
+    label(at("s"), kept, {"kept"});
   prune_snapshots_request some;
   some.keep_newest = 2;
   get(some);
@@ -162,7 +158,7 @@ TEST_F(sqlite_store, a_session_is_known_without_its_head) {
     raw().run("DELETE FROM records WHERE" + is_record("s", 3));
   }
   EXPECT_EQ(restore(at("s"), 2).content, number(2));
-  EXPECT_EQ(get(get_session_request{at("s")}).content, number(2));
+  EXPECT_EQ(content(at("s")), number(2));
 }
 
 TEST_F(sqlite_store, what_is_behind_a_page_may_be_damaged) {

@@ -12,7 +12,6 @@
 #include <functional>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "support/faulty_vfs.hpp"
 #include "support/sanitized.hpp"

@@ -10,10 +10,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/child_process.hpp"

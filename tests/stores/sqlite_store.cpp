@@ -33,7 +33,7 @@ TEST_F(sqlite_store, a_store_that_was_opened_again_writes_what_is_new) {
   save(at("s"), content, 0);
   store.reopen();
   // the client has loaded the state from the store
-  content = longer(get(get_session_request{at("s")}).content, "loaded");
+  content = longer(this->content(at("s")), "loaded");
   save(at("s"), content, 1);
   EXPECT_EQ(raw().count("messages"), 11);
   store.reopen();
@@ -70,8 +70,8 @@ TEST_F(sqlite_store, a_way_can_be_cut_down_to_where_it_begins) {
   const auto trunk = talk(2);
   save(at("s"), longer(trunk, "one way"), 0);
   save(at("s"), longer(trunk, "the other"), 1);
-  get(save_session_request{at("s"), trunk, 2});
-  EXPECT_EQ(get(get_session_request{at("s")}).content, trunk);
+  work_on(at("s"), trunk, 2);
+  EXPECT_EQ(content(at("s")), trunk);
   EXPECT_EQ(raw().count("messages"), 4);
 }
 
@@ -88,8 +88,7 @@ TEST_F(sqlite_store, a_copy_costs_no_message_and_each_new_one_is_written_once) {
   save(at("u"), longer(trunk, "the other copy"), 1);
   EXPECT_EQ(raw().count("messages"), 13);
   EXPECT_EQ(raw().count("branches"), 3);
-  EXPECT_EQ(get(get_session_request{at("t")}).content,
-            longer(trunk, "the copy"));
+  EXPECT_EQ(content(at("t")), longer(trunk, "the copy"));
   EXPECT_EQ(load(2).content, longer(trunk, "the origin"));
   for (const auto* name : {"s", "t", "u"})
     get(delete_session_request{at(name)});
@@ -121,8 +120,8 @@ TEST_F(sqlite_store, a_list_goes_on_from_its_last_page_whatever_is_written) {
       // Branches come and go, and the working state of the session changes.
       for (const auto* text : {"one", "another"}) {
         const auto draft = longer(contents.back(), text);
-        get(save_session_request{at("s"), draft, 0});
-        get(save_session_request{at("t"), longer(draft, text), 0});
+        work_on(at("s"), draft, 0);
+        work_on(at("t"), longer(draft, text), 0);
       }
       if (seen.size() % 2 == 0)
         get(delete_session_request{at("t")});
@@ -175,7 +174,7 @@ TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
   std::uint64_t parent = 0;
   for (int i = 0; i < 10; ++i) {
     log = log.with(ai::user_text("draft"));
-    get(save_session_request{at("s"), state::conversation(log, {}, {}), 0});
+    work_on(at("s"), state::conversation(log, {}, {}), 0);
     log = log.with_back(ai::user_text("final " + std::to_string(i)));
     parent
       = save(at("s"), state::conversation(log, {}, {}), parent).record.sequence;
@@ -187,10 +186,10 @@ TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
 
 TEST_F(sqlite_store, what_a_session_no_longer_works_on_is_gone) {
   for (int i = 0; i < 10; ++i)
-    get(save_session_request{at("s"), number(i), 0});
+    work_on(at("s"), number(i), 0);
   EXPECT_EQ(raw().count("states"), 1);
   EXPECT_EQ(raw().count("blobs"), 1);
-  EXPECT_EQ(get(get_session_request{at("s")}).content, number(9));
+  EXPECT_EQ(content(at("s")), number(9));
 }
 
 TEST_F(sqlite_store, equal_parts_are_kept_once) {
@@ -209,10 +208,8 @@ TEST_F(sqlite_store, what_was_deleted_leaves_nothing_behind) {
   save(at("s"), trunk, 0);
   save(at("s"), longer(trunk, "one way"), 1);
   save(at("s"), longer(trunk, "the other"), 1, append_rule::anywhere);
-  get(save_session_request{at("s"), talk(20), 0});
-  label_snapshot_request mark{snapshot_ref{at("s"), 1}};
-  mark.add = {"label"};
-  get(mark);
+  work_on(at("s"), talk(20), 0);
+  label(at("s"), 1, {"label"});
   get(delete_session_request{at("s")});
   expect_nothing_is_left();
 }
@@ -239,15 +236,15 @@ TEST_F(sqlite_store, what_was_deleted_cannot_be_read_in_the_file) {
 
 TEST_F(sqlite_store, what_was_deleted_is_given_back_to_the_disk) {
   const auto longest = longer(talk(1), std::string(1'000'000, 'x'));
-  get(save_session_request{at("s"), longest, 0});
-  get(save_session_request{at("t"), talk(2), 0});
+  work_on(at("s"), longest, 0);
+  work_on(at("t"), talk(2), 0);
   get(delete_session_request{at("s")});
   const auto sizes = get(vacuum_store_request{});
   EXPECT_GT(sizes.bytes_before, 1'000'000u);
   EXPECT_LT(sizes.bytes_after, 200'000u);
   EXPECT_EQ(std::filesystem::file_size(store.factory().file),
             sizes.bytes_after);
-  EXPECT_EQ(get(get_session_request{at("t")}).content, talk(2));
+  EXPECT_EQ(content(at("t")), talk(2));
 }
 
 TEST_F(sqlite_store, vacuuming_waits_for_no_change_and_loses_none) {
@@ -305,8 +302,7 @@ TEST_F(sqlite_store, a_session_can_go_on_in_another_ones_messages) {
   save(at("s"), longer(trunk, "s"), 1);
   EXPECT_EQ(raw().count("messages"), 12);
   get(delete_session_request{at("s")});
-  EXPECT_EQ(get(get_session_request{at("t")}).content.text(),
-            longer(trunk, "t").text());
+  EXPECT_EQ(content(at("t")).text(), longer(trunk, "t").text());
   get(delete_session_request{at("t")});
   expect_nothing_is_left();
 }

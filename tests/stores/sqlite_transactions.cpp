@@ -5,7 +5,6 @@
 #include <caf/all.hpp>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -98,7 +97,7 @@ TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
             errc::internal);
   EXPECT_EQ(raw().count("messages"), 3);
   EXPECT_EQ(raw().count("states"), 1);
-  EXPECT_EQ(get(get_session_request{at("s")}).info.head, 1u);
+  EXPECT_EQ(info(at("s")).head, 1u);
   EXPECT_TRUE(save(at("s"), talk(5), 1).created);
   EXPECT_EQ(load(2).content.text(), talk(5).text());
 }

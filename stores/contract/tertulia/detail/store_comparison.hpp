@@ -11,7 +11,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>

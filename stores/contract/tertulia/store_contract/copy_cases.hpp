@@ -21,10 +21,8 @@ TYPED_TEST_P(store_contract, a_copy_is_what_its_origin_was) {
     const auto second = this->at("2");
     this->save_all(first, {1, 2, 3});
     this->restore(first, 2);
-    label_snapshot_request mark{snapshot_ref{first, 3}};
-    mark.add = {"good"};
-    this->get(mark);
-    this->get(save_session_request{first, this->talk(3), 7});
+    this->label(first, 3, {"good"});
+    this->work_on(first, this->talk(3), 7);
     const auto before = this->get(get_session_request{first});
     const auto info = this->get(copy_session_request{first, second});
     EXPECT_EQ(info.agent, second.agent);
@@ -44,7 +42,7 @@ TYPED_TEST_P(store_contract, a_copy_is_what_its_origin_was) {
       expected.session = second.id;
       EXPECT_EQ(this->read(second, i), expected);
     }
-    EXPECT_EQ(this->get(get_session_request{first}).info, before.info);
+    EXPECT_EQ(this->info(first), before.info);
   }
 }
 
@@ -55,9 +53,7 @@ TYPED_TEST_P(store_contract, a_copy_up_to_a_record_has_its_ancestors) {
     this->save_all(first, {1, 2, 3});
     this->save(first, this->number(4), 1, append_rule::anywhere);
     this->save(first, this->number(5), 4);
-    label_snapshot_request mark{snapshot_ref{first, 1}};
-    mark.add = {"root"};
-    this->get(mark);
+    this->label(first, 1, {"root"});
     // an orphan can be continued, too
     const auto info = this->get(copy_session_request{first, second, 3});
     EXPECT_EQ(info.head, 3u);
@@ -66,7 +62,7 @@ TYPED_TEST_P(store_contract, a_copy_up_to_a_record_has_its_ancestors) {
     const std::vector<std::uint64_t> way{1, 2, 3};
     EXPECT_EQ(this->sequences(second), way);
     EXPECT_EQ(this->sequences(second, true), way);
-    EXPECT_EQ(this->get(get_session_request{second}).content, this->number(3));
+    EXPECT_EQ(this->content(second), this->number(3));
     EXPECT_EQ(this->read(second, 1).labels, std::vector<std::string>{"root"});
     EXPECT_EQ(this->save(second, this->number(6), 3).record.sequence, 4u);
 
@@ -90,11 +86,9 @@ TYPED_TEST_P(store_contract, a_copy_and_its_origin_go_their_own_ways) {
     this->save(first, more("one way"), 1);
     this->save(second, more("the other"), 1);
     for (const auto& of : {first, second})
-      EXPECT_EQ(this->get(get_snapshot_request{snapshot_ref{of, 1}}).content,
-                trunk);
-    EXPECT_EQ(this->get(get_session_request{first}).content, more("one way"));
-    EXPECT_EQ(this->get(get_session_request{second}).content,
-              more("the other"));
+      EXPECT_EQ(this->content(of, 1), trunk);
+    EXPECT_EQ(this->content(first), more("one way"));
+    EXPECT_EQ(this->content(second), more("the other"));
     EXPECT_EQ(
       this->code(get_snapshot_request{{first.agent, {}, this->id_of(trunk)}}),
       errc::failed_precondition);
@@ -110,16 +104,15 @@ TYPED_TEST_P(store_contract, a_copy_keeps_a_message_that_its_origin_replaces) {
     const auto first = this->at("1");
     const auto second = this->at("2");
     const auto content = this->talk(3);
-    this->get(save_session_request{first, content, 1});
+    this->work_on(first, content, 1);
     this->get(copy_session_request{first, second});
     this->get(
       save_session_request{first,
                            content.with_messages(content.messages().with_back(
                              ai::user_text("another"))),
                            1});
-    EXPECT_EQ(this->get(get_session_request{second}).content, content);
-    EXPECT_EQ(this->get(get_session_request{first}).content.messages().back(),
-              ai::user_text("another"));
+    EXPECT_EQ(this->content(second), content);
+    EXPECT_EQ(this->content(first).messages().back(), ai::user_text("another"));
   }
 }
 
@@ -144,7 +137,7 @@ TYPED_TEST_P(store_contract, a_copy_needs_an_origin_and_a_name_of_its_own) {
     EXPECT_EQ(this->code(copy_session_request{this->at("1", ""), third}),
               errc::invalid_argument);
     EXPECT_EQ(this->code(get_session_request{third}), errc::not_found);
-    EXPECT_EQ(this->get(get_session_request{second}).content, this->number(2));
+    EXPECT_EQ(this->content(second), this->number(2));
   }
 }
 

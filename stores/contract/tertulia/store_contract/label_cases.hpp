@@ -37,14 +37,13 @@ TYPED_TEST_P(store_contract, a_snapshot_can_be_saved_with_labels) {
     const auto session = this->at("s");
     auto saved = this->record(session, this->number(1), 0);
     saved.labels = {"b", "a"};
-    this->get(
-      save_snapshot_request{saved, this->number(1), append_rule::at_head});
+    this->append(saved, this->number(1));
     const std::vector<std::string> expected{"a", "b"};
     EXPECT_EQ(this->read(session, 1).labels, expected);
     if constexpr (TestFixture::durable)
       this->store.reopen();
     EXPECT_EQ(this->read(session, 1).labels, expected);
-    EXPECT_TRUE(this->get(verify_sessions_request{}).damages.empty());
+    EXPECT_TRUE(this->damages().empty());
   }
 }
 
@@ -75,17 +74,16 @@ TYPED_TEST_P(store_contract, a_snapshot_has_a_note) {
     this->save_all(session, {1, 2});
     auto saved = this->record(session, this->number(3), 2);
     saved.note = "from the start";
-    this->get(
-      save_snapshot_request{saved, this->number(3), append_rule::at_head});
+    this->append(saved, this->number(3));
     EXPECT_EQ(this->read(session, 3).note, "from the start");
-    const auto before = this->get(get_session_request{session}).info;
+    const auto before = this->info(session);
     const auto note = std::string(max_note_size - 2, 'x') + "\xc3\xb6";
     auto expected = this->read(session, 1);
     expected.note = note;
     const snapshot_ref first{session, 1};
     EXPECT_EQ(this->get(annotate_snapshot_request{first, note}), expected);
     EXPECT_EQ(this->read(session, 1), expected);
-    EXPECT_EQ(this->get(get_session_request{session}).info, before);
+    EXPECT_EQ(this->info(session), before);
     EXPECT_EQ(this->code(annotate_snapshot_request{first, note + "x"}),
               errc::invalid_argument);
     EXPECT_EQ(this->code(annotate_snapshot_request{first, "\xff"}),

@@ -23,7 +23,7 @@ TYPED_TEST_P(store_contract, a_durable_store_knows_everything_again) {
     const auto session = this->at("s");
     this->save_all(session, {1, 2, 3});
     this->restore(session, 2);
-    this->get(save_session_request{session, this->talk(3), 9});
+    this->work_on(session, this->talk(3), 9);
     const auto before = this->get(get_session_request{session});
     const auto records = this->sequences(session, true);
     this->store.reopen();
@@ -32,8 +32,7 @@ TYPED_TEST_P(store_contract, a_durable_store_knows_everything_again) {
     EXPECT_EQ(after.content, this->talk(3));
     EXPECT_EQ(after.head.record, before.head.record);
     EXPECT_EQ(this->sequences(session, true), records);
-    EXPECT_EQ(this->get(get_snapshot_request{snapshot_ref{session, 3}}).content,
-              this->number(3));
+    EXPECT_EQ(this->content(session, 3), this->number(3));
     EXPECT_EQ(this->save(session, this->number(4), 2).record.sequence, 4u);
   } else {
     GTEST_SKIP() << "the store is not durable";

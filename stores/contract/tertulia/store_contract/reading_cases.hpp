@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -56,12 +55,8 @@ TYPED_TEST_P(store_contract, logs_that_grow_from_a_state_leave_it_alone) {
     this->save(session,
                first.with_messages(first.messages().with(ai::user_text(next))),
                1, append_rule::anywhere);
-  EXPECT_EQ(
-    this->get(get_snapshot_request{snapshot_ref{session, 1}}).content.text(),
-    text);
-  EXPECT_NE(
-    this->get(get_snapshot_request{snapshot_ref{session, 2}}).content.text(),
-    this->get(get_snapshot_request{snapshot_ref{session, 3}}).content.text());
+  EXPECT_EQ(this->content(session, 1).text(), text);
+  EXPECT_NE(this->content(session, 2).text(), this->content(session, 3).text());
 }
 
 TYPED_TEST_P(store_contract, a_record_alone_comes_without_its_state) {
@@ -76,17 +71,16 @@ TYPED_TEST_P(store_contract, a_corrupt_state_is_data_loss) {
   if constexpr (corrupts_states<TypeParam>) {
     const auto session = this->at("s");
     this->save_all(session, {1, 2});
-    const auto before = this->get(get_session_request{session}).info;
+    const auto before = this->info(session);
     this->store.factory().corrupt(this->number(1).id());
     const snapshot_ref snapshot{session, 1};
     EXPECT_EQ(this->code(get_snapshot_request{snapshot}), errc::data_loss);
     EXPECT_NE(this->store.error().message().find("corrupt"), std::string::npos);
     EXPECT_EQ(this->code(restore_snapshot_request{snapshot}), errc::data_loss);
-    EXPECT_EQ(this->get(get_session_request{session}).info, before);
+    EXPECT_EQ(this->info(session), before);
     EXPECT_EQ(this->code(get_snapshot_request{snapshot, detail_level::record}),
               errc::ok);
-    EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{session, 2}}),
-              errc::ok);
+    EXPECT_EQ(this->code(session, 2), errc::ok);
   } else {
     GTEST_SKIP() << "the factory does not corrupt states";
   }
@@ -143,11 +137,9 @@ TYPED_TEST_P(store_contract, a_missing_state_is_another_data_loss) {
     const auto session = this->at("s");
     this->save_all(session, {1, 2});
     this->store.factory().lose(this->number(1).id());
-    EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{session, 1}}),
-              errc::data_loss);
+    EXPECT_EQ(this->code(session, 1), errc::data_loss);
     EXPECT_NE(this->store.error().message().find("missing"), std::string::npos);
-    EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{session, 2}}),
-              errc::ok);
+    EXPECT_EQ(this->code(session, 2), errc::ok);
   } else {
     GTEST_SKIP() << "the factory does not lose states";
   }
@@ -194,8 +186,7 @@ TYPED_TEST_P(store_contract, what_is_not_there_is_not_found) {
             errc::not_found);
   EXPECT_EQ(this->code(get_snapshot_request{{"/agent/a", session_id{"t"}, id}}),
             errc::not_found);
-  EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{this->at("s"), 2}}),
-            errc::not_found);
+  EXPECT_EQ(this->code(this->at("s"), 2), errc::not_found);
   snapshot_ref both{"/agent/a", session_id{"s"}, other};
   both.sequence = 1;
   EXPECT_EQ(this->code(get_snapshot_request{both}), errc::not_found);
@@ -242,10 +233,7 @@ TYPED_TEST_P(store_contract, a_restore_moves_the_head_and_what_follows_it) {
   for (int i = 0; i < 3; ++i) {
     auto saved = this->record(session_key, this->number(i), parent);
     saved.turn_index = i;
-    parent = this
-               ->get(save_snapshot_request{saved, this->number(i),
-                                           append_rule::at_head})
-               .record.sequence;
+    parent = this->append(saved, this->number(i)).record.sequence;
   }
   const auto restored = this->restore(session_key, 2);
   EXPECT_EQ(restored.record.sequence, 2u);
@@ -282,10 +270,10 @@ TYPED_TEST_P(store_contract, two_restores_in_a_row_end_at_the_second) {
   this->save_all(session, {1, 2, 3});
   this->restore(session, 1);
   this->restore(session, 2);
-  EXPECT_EQ(this->get(get_session_request{session}).info.head, 2u);
+  EXPECT_EQ(this->info(session).head, 2u);
   EXPECT_EQ(this->sequences(session), (std::vector<std::uint64_t>{1, 2}));
   this->restore(session, 2);
-  EXPECT_EQ(this->get(get_session_request{session}).info.head, 2u);
+  EXPECT_EQ(this->info(session).head, 2u);
 }
 
 } // namespace tertulia

@@ -26,8 +26,7 @@ TYPED_TEST_P(store_contract, the_first_record_is_a_root) {
   made.turn_index = 3;
   made.event = snapshot_event::tool_iteration_end;
   made.created_at = caf::timestamp{std::chrono::seconds{1'700'000'000}};
-  const auto saved = this->get(
-    save_snapshot_request{made, this->talk(1), append_rule::at_head});
+  const auto saved = this->append(made, this->talk(1));
   EXPECT_TRUE(saved.created);
   made.sequence = 1;
   EXPECT_EQ(saved.record, made);
@@ -105,11 +104,9 @@ TYPED_TEST_P(store_contract,
   for (const auto& x : versions) {
     ++sequence;
     EXPECT_EQ(this->read(session, sequence).type, x.type());
-    EXPECT_EQ(
-      this->get(get_snapshot_request{snapshot_ref{session, sequence}}).content,
-      x);
+    EXPECT_EQ(this->content(session, sequence), x);
     EXPECT_EQ(this->restore(session, sequence).content, x);
-    EXPECT_EQ(this->get(get_session_request{session}).content, x);
+    EXPECT_EQ(this->content(session), x);
   }
   // their id still means the last active record
   this->restore(session, 2);
@@ -124,7 +121,7 @@ TYPED_TEST_P(store_contract, what_a_session_works_on_has_a_version) {
   const auto session = this->at("s");
   this->save(session, this->version(1, this->number(1)), 0);
   const auto now = this->version(2, this->number(1));
-  this->get(save_session_request{session, now, 1});
+  this->work_on(session, now, 1);
   const auto found = this->get(get_session_request{session});
   EXPECT_EQ(found.content, now);
   EXPECT_EQ(found.head.content, this->version(1, this->number(1)));
@@ -141,8 +138,7 @@ TYPED_TEST_P(store_contract, versions_of_a_conversation_go_on_from_each_other) {
     = now.with_messages(now.messages().with(ai::user_text("more")));
   this->save(session, next, 2);
   for (std::uint64_t i = 1; i <= 3; ++i)
-    EXPECT_EQ(this->get(get_snapshot_request{snapshot_ref{session, i}}).content,
-              i == 1 ? old : (i == 2 ? now : next));
+    EXPECT_EQ(this->content(session, i), i == 1 ? old : (i == 2 ? now : next));
 }
 
 TYPED_TEST_P(store_contract, who_saves_behind_a_head_that_has_moved_is_told) {
@@ -261,9 +257,7 @@ TYPED_TEST_P(store_contract, numbers_that_mean_nothing_are_refused) {
   const auto found = this->get(get_session_request{session});
   EXPECT_EQ(found.info.head, last);
   EXPECT_EQ(found.head.record.sequence, last);
-  EXPECT_EQ(
-    this->get(get_snapshot_request{snapshot_ref{session, last}}).content,
-    content);
+  EXPECT_EQ(this->content(session, last), content);
 }
 
 TYPED_TEST_P(store_contract, empty_names_are_refused) {
@@ -291,8 +285,7 @@ TYPED_TEST_P(store_contract, empty_names_are_refused) {
             errc::invalid_argument);
   EXPECT_EQ(this->code(get_snapshot_request{{"/agent/a", {}, {}}}),
             errc::invalid_argument);
-  EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{nameless, 1}}),
-            errc::invalid_argument);
+  EXPECT_EQ(this->code(nameless, 1), errc::invalid_argument);
 }
 
 TYPED_TEST_P(store_contract, names_that_cannot_be_shown_are_refused) {
@@ -313,8 +306,8 @@ TYPED_TEST_P(store_contract, names_that_cannot_be_shown_are_refused) {
       }
     }
   const auto tea = this->at("\xf0\x9f\x8d\xb5 caf\xc3\xa9\n");
-  this->get(save_session_request{tea, content, 0});
-  EXPECT_EQ(this->get(get_session_request{tea}).info.id, tea.id);
+  this->work_on(tea, content, 0);
+  EXPECT_EQ(this->info(tea).id, tea.id);
 }
 
 } // namespace tertulia

@@ -24,8 +24,7 @@ namespace tertulia {
 
 TYPED_TEST_P(store_contract, a_session_lives_without_snapshots) {
   const auto session_key = this->at("s");
-  const auto info
-    = this->get(save_session_request{session_key, this->number(1), 4});
+  const auto info = this->work_on(session_key, this->number(1), 4);
   EXPECT_EQ(info.agent, session_key.agent);
   EXPECT_EQ(info.id, session_key.id);
   EXPECT_EQ(info.head, 0u);
@@ -40,7 +39,7 @@ TYPED_TEST_P(store_contract, a_session_lives_without_snapshots) {
 TYPED_TEST_P(store_contract, what_a_session_works_on_is_not_its_head) {
   const auto session_key = this->at("s");
   this->save_all(session_key, {1, 2});
-  this->get(save_session_request{session_key, this->number(3), 7});
+  this->work_on(session_key, this->number(3), 7);
   const auto session = this->get(get_session_request{session_key});
   EXPECT_EQ(session.content, this->number(3));
   EXPECT_EQ(session.info.next_turn, 7u);
@@ -48,8 +47,7 @@ TYPED_TEST_P(store_contract, what_a_session_works_on_is_not_its_head) {
   EXPECT_EQ(session.head.record.sequence, 2u);
   EXPECT_EQ(session.head.content, this->number(2));
   this->save(session_key, this->number(4), 2);
-  EXPECT_EQ(this->get(get_session_request{session_key}).content,
-            this->number(4));
+  EXPECT_EQ(this->content(session_key), this->number(4));
 }
 
 TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
@@ -66,26 +64,26 @@ TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
             errc::aborted);
   EXPECT_EQ(this->code(get_session_request{session}), errc::not_found);
   // Two writers create it.
-  this->get(save_session_request{session, one, 0, nothing});
+  this->work_on(session, one, 0, nothing);
   EXPECT_EQ(this->code(save_session_request{session, two, 0, nothing}),
             errc::aborted);
   EXPECT_EQ(this->code(save_snapshot_request{this->record(session, two, 0), two,
                                              append_rule::at_head, nothing}),
             errc::aborted);
-  EXPECT_EQ(this->get(get_session_request{session}).content, one);
+  EXPECT_EQ(this->content(session), one);
   // Two writers change it.
-  this->get(save_session_request{session, two, 0, {first}});
+  this->work_on(session, two, 0, {first});
   EXPECT_EQ(this->code(save_session_request{session, three, 0, {first}}),
             errc::aborted);
-  EXPECT_EQ(this->get(get_session_request{session}).content, two);
+  EXPECT_EQ(this->content(session), two);
   // The turn and the type are part of a position.
   for (const auto& wrong :
        {position(1, two), position(0, this->version(2, two))})
     EXPECT_EQ(this->code(save_session_request{session, three, 0, {wrong}}),
               errc::aborted);
   // An earlier save may have happened.
-  this->get(save_session_request{session, three, 1, {first, position(0, two)}});
-  EXPECT_EQ(this->get(get_session_request{session}).content, three);
+  this->work_on(session, three, 1, {first, position(0, two)});
+  EXPECT_EQ(this->content(session), three);
 
   // A snapshot is a change, too, and so is a restore.
   auto saved = this->record(session, one, 0);
@@ -96,18 +94,18 @@ TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
   EXPECT_EQ(this->code(save(position(0, three))), errc::aborted);
   EXPECT_FALSE(this->get(get_session_request{session}).head);
   this->get(save(position(1, three)));
-  this->get(save_session_request{session, two, 2, {position(2, one)}});
+  this->work_on(session, two, 2, {position(2, one)});
   this->restore(session, 1);
   EXPECT_EQ(
     this->code(save_session_request{session, three, 2, {position(2, two)}}),
     errc::aborted);
   if constexpr (TestFixture::durable)
     this->store.reopen();
-  this->get(save_session_request{session, three, 2, {position(2, one)}});
+  this->work_on(session, three, 2, {position(2, one)});
   if constexpr (TestFixture::managed) {
     const auto copy = this->at("t");
     this->get(copy_session_request{session, copy});
-    this->get(save_session_request{copy, two, 2, {position(2, three)}});
+    this->work_on(copy, two, 2, {position(2, three)});
     this->get(delete_session_request{copy});
     EXPECT_EQ(
       this->code(save_session_request{copy, one, 3, {position(2, two)}}),
@@ -119,12 +117,11 @@ TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
 TYPED_TEST_P(store_contract, a_session_knows_when_it_changed) {
   const auto session = this->at("s");
   const auto before = caf::make_timestamp();
-  const auto made
-    = this->get(save_session_request{session, this->number(1), 0});
+  const auto made = this->work_on(session, this->number(1), 0);
   EXPECT_GE(made.created_at, before);
   EXPECT_GE(made.updated_at, made.created_at);
   this->save(session, this->number(2), 0);
-  const auto saved = this->get(get_session_request{session}).info;
+  const auto saved = this->info(session);
   EXPECT_EQ(saved.created_at, made.created_at);
   EXPECT_GE(saved.updated_at, made.updated_at);
   EXPECT_LE(saved.updated_at, caf::make_timestamp());
@@ -169,15 +166,14 @@ TYPED_TEST_P(store_contract, sessions_are_found_by_time_and_label) {
     const auto second = this->at("2");
     this->save_all(first, {1});
     this->save_all(second, {1});
-    label_snapshot_request mark{snapshot_ref{second, 1}};
-    mark.add = {"good"};
-    this->get(mark);
+    this->label(second, 1, {"good"});
     list_sessions_request x;
     x.label = "good";
     auto page = this->get(x);
     ASSERT_EQ(page.sessions.size(), 1u);
     EXPECT_EQ(page.sessions.front().id, second.id);
-    std::swap(mark.add, mark.remove);
+    label_snapshot_request mark{snapshot_ref{second, 1}};
+    mark.remove = {"good"};
     this->get(mark);
     EXPECT_TRUE(this->get(x).sessions.empty()) << "it has lost the label";
     x.label = "bad";
@@ -229,14 +225,13 @@ TYPED_TEST_P(store_contract, sessions_are_listed_with_what_they_are_about) {
     const auto listed = [&] {
       const auto page = this->get(list_sessions_request{});
       EXPECT_EQ(page.sessions.size(), 1u);
-      const auto info = this->get(get_session_request{session}).info;
+      const auto info = this->info(session);
       EXPECT_EQ(page.sessions.back(), info);
       return info;
     };
     auto log = this->talk(3).messages();
     const auto save = [&] {
-      this->get(
-        save_session_request{session, state::conversation(log, {}, {}), 0});
+      this->work_on(session, state::conversation(log, {}, {}), 0);
       const auto info = listed();
       EXPECT_EQ(info.messages, log.size());
       EXPECT_EQ(info.bytes, to_json_text(log).size());
@@ -282,13 +277,13 @@ TYPED_TEST_P(store_contract, sessions_have_titles) {
   TERTULIA_NEEDS_MANAGED_STORE() {
     const auto session = this->at("s");
     this->save_all(session, {1, 2});
-    const auto before = this->get(get_session_request{session}).info;
+    const auto before = this->info(session);
     auto expected = before;
     expected.title = "Tea";
     EXPECT_EQ(this->get(title_session_request{session, "Tea"}), expected);
     EXPECT_EQ(this->get(list_sessions_request{}).sessions.at(0), expected);
     this->save(session, this->number(3), 2);
-    EXPECT_EQ(this->get(get_session_request{session}).info.title, "Tea");
+    EXPECT_EQ(this->info(session).title, "Tea");
     EXPECT_EQ(this->get(copy_session_request{session, this->at("t")}).title,
               "Tea");
     EXPECT_EQ(this->get(copy_session_request{session, this->at("u"), 1}).title,

@@ -202,6 +202,26 @@ public:
       save_snapshot_request{record(session, content, parent), content, rule});
   }
 
+  /// Saves a record behind the head of its session.
+  save_result append(const snapshot_record& saved, const state& content) {
+    return get(save_snapshot_request{saved, content, append_rule::at_head});
+  }
+
+  /// Saves what a session works on.
+  session_info work_on(const session_ref& session, const state& content,
+                       std::uint64_t next_turn,
+                       std::vector<session_position> follows = {}) {
+    return get(
+      save_session_request{session, content, next_turn, std::move(follows)});
+  }
+
+  snapshot_record label(const session_ref& session, std::uint64_t sequence,
+                        std::vector<std::string> labels) {
+    label_snapshot_request x{snapshot_ref{session, sequence}};
+    x.add = std::move(labels);
+    return get(x);
+  }
+
   /// Saves numbers, each as the child of the one before.
   void save_all(const session_ref& session, const std::vector<int>& numbers) {
     std::uint64_t parent = 0;
@@ -213,6 +233,30 @@ public:
     return get(get_snapshot_request{snapshot_ref{session, sequence},
                                     detail_level::record})
       .record;
+  }
+
+  /// Returns the state of a snapshot.
+  state content(const session_ref& session, std::uint64_t sequence) {
+    return get(get_snapshot_request{snapshot_ref{session, sequence}}).content;
+  }
+
+  /// Returns the code of the error of reading a snapshot.
+  errc code(const session_ref& session, std::uint64_t sequence) {
+    return code(get_snapshot_request{snapshot_ref{session, sequence}});
+  }
+
+  /// Returns the state that a session works on.
+  state content(const session_ref& session) {
+    return get(get_session_request{session}).content;
+  }
+
+  session_info info(const session_ref& session) {
+    return get(get_session_request{session}).info;
+  }
+
+  /// Returns what the first page of a verification finds.
+  std::vector<damage> damages() {
+    return get(verify_sessions_request{}).damages;
   }
 
   stored_snapshot restore(const session_ref& session, std::uint64_t sequence) {

@@ -30,11 +30,7 @@ TYPED_TEST_P(store_contract, vacuuming_changes_nothing_that_is_kept) {
     EXPECT_EQ(this->get(get_session_request{session}), before);
     EXPECT_EQ(this->code(get_session_request{other}), errc::not_found);
     for (const auto i : {1, 2, 3})
-      EXPECT_EQ(this
-                  ->get(get_snapshot_request{
-                    snapshot_ref{session, static_cast<std::uint64_t>(i)}})
-                  .content,
-                this->number(i));
+      EXPECT_EQ(this->content(session, i), this->number(i));
   }
 }
 
@@ -51,8 +47,7 @@ TYPED_TEST_P(store_contract, deleting_a_session_leaves_the_others_alone) {
     const auto id = this->id_of(this->number(1));
     EXPECT_EQ(this->code(get_snapshot_request{{first.agent, {}, id}}),
               errc::not_found);
-    EXPECT_EQ(this->get(get_snapshot_request{snapshot_ref{second, 1}}).content,
-              this->number(1));
+    EXPECT_EQ(this->content(second, 1), this->number(1));
     EXPECT_EQ(this->save(first, this->number(3), 0).record.sequence, 1u);
   }
 }
@@ -62,11 +57,8 @@ TYPED_TEST_P(store_contract, pruning_keeps_heads_and_labels) {
     const auto session = this->at("s");
     this->save_all(session, {1, 2, 3, 4, 5, 6});
     this->restore(session, 4); // 5 and 6 are orphans
-    label_snapshot_request mark{snapshot_ref{session, 2}};
-    mark.add = {"keep"};
-    this->get(mark);
-    mark.target.sequence = 6;
-    this->get(mark);
+    for (const std::uint64_t kept : {2, 6})
+      this->label(session, kept, {"keep"});
     EXPECT_EQ(this->get(prune_snapshots_request{}), (erase_result{3, 3}));
     EXPECT_EQ(this->sequences(session), (std::vector<std::uint64_t>{2, 4}));
     EXPECT_EQ(this->sequences(session, true),
@@ -82,7 +74,7 @@ TYPED_TEST_P(store_contract, pruning_keeps_heads_and_labels) {
     const auto orphan = this->read(session, 6);
     EXPECT_TRUE(orphan.orphaned);
     EXPECT_EQ(orphan.parent, 4u);
-    EXPECT_EQ(this->get(get_session_request{session}).info.records, 3u);
+    EXPECT_EQ(this->info(session).records, 3u);
     EXPECT_EQ(this->restore(session, 6).content, this->number(6));
     EXPECT_EQ(this->save(session, this->number(7), 6).record.sequence, 7u);
   }
@@ -96,9 +88,8 @@ TYPED_TEST_P(store_contract, versions_of_a_state_go_one_by_one) {
     this->save(first, this->version(2, this->talk(2)), 1);
     this->save(second, this->version(2, this->talk(2)), 0);
     EXPECT_EQ(this->get(delete_session_request{first}), (erase_result{2, 1}));
-    EXPECT_EQ(this->get(get_session_request{second}).content,
-              this->version(2, this->talk(2)));
-    EXPECT_TRUE(this->get(verify_sessions_request{}).damages.empty());
+    EXPECT_EQ(this->content(second), this->version(2, this->talk(2)));
+    EXPECT_TRUE(this->damages().empty());
     EXPECT_EQ(this->get(delete_session_request{second}), (erase_result{1, 1}));
   }
 }
@@ -112,8 +103,7 @@ TYPED_TEST_P(store_contract, pruning_minds_age_number_and_session) {
       for (int i = 0; i < 6; ++i) {
         auto saved = this->record(of, this->number(i), i);
         saved.created_at = time(i);
-        this->get(
-          save_snapshot_request{saved, this->number(i), append_rule::at_head});
+        this->append(saved, this->number(i));
       }
     prune_snapshots_request x;
     x.agent = first.agent;
@@ -145,15 +135,13 @@ TYPED_TEST_P(store_contract, pruning_and_copying_read_no_states) {
     for (const std::uint64_t up_to : {0, 3}) {
       EXPECT_EQ(this->get(copy_session_request{session, copy, up_to}).records,
                 3u);
-      EXPECT_EQ(this->code(get_snapshot_request{snapshot_ref{copy, 2}}),
-                errc::data_loss);
-      EXPECT_EQ(this->get(get_snapshot_request{snapshot_ref{copy, 3}}).content,
-                this->number(4));
+      EXPECT_EQ(this->code(copy, 2), errc::data_loss);
+      EXPECT_EQ(this->content(copy, 3), this->number(4));
       this->get(delete_session_request{copy});
     }
     EXPECT_EQ(this->get(prune_snapshots_request{}), (erase_result{2, 2}));
-    EXPECT_TRUE(this->get(verify_sessions_request{}).damages.empty());
-    EXPECT_EQ(this->get(get_session_request{session}).content, this->number(4));
+    EXPECT_TRUE(this->damages().empty());
+    EXPECT_EQ(this->content(session), this->number(4));
   } else {
     GTEST_SKIP() << "the factory does not corrupt states";
   }

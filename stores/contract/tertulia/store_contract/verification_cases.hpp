@@ -22,7 +22,7 @@ TYPED_TEST_P(store_contract, everything_is_verified_once) {
     const auto third = this->at("1", "/agent/b");
     this->save_all(first, {1, 2, 3});
     this->restore(first, 1);
-    this->get(save_session_request{second, this->talk(3), 1});
+    this->work_on(second, this->talk(3), 1);
     this->get(copy_session_request{first, third});
     for (const std::uint32_t limit : {0, 1, 2, 3, 5, 100}) {
       verify_sessions_request x;
@@ -103,7 +103,7 @@ TYPED_TEST_P(store_contract, verification_tells_corrupt_from_missing) {
     const auto missing = this->number(2).id();
     this->store.factory().corrupt(corrupt);
     this->store.factory().lose(missing);
-    const auto damages = this->get(verify_sessions_request{}).damages;
+    const auto damages = this->damages();
     ASSERT_EQ(damages.size(), 5u);
     const auto expect
       = [&](std::size_t i, damage_kind kind, const session_ref& session,
