@@ -14,39 +14,41 @@ namespace tertulia::test::blocking_connection_ends {
 
 // -- the output ---------------------------------------------------------------
 
-TEST_F(blocking_connection, output_needs_no_reader) {
-  auto flow = define_counter();
+namespace {
+
+/// Calls `check` with a connection for each window of some, whose input is
+/// closed: it answers with the numbers from 0 up to, but excluding, `count`.
+template <class Flow, class Fn>
+void for_each_window(const Flow& counter, int count, Fn check) {
   for (const auto window : {0u, 1u, 2u, 3u, 64u}) {
     SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi(with_chunk_window(window));
-    talk.send(10'000);
+    auto talk = counter.stream_bidi(with_chunk_window(window));
+    talk.send(count);
     talk.close();
+    check(talk);
+  }
+}
+
+} // namespace
+
+TEST_F(blocking_connection, output_needs_no_reader) {
+  for_each_window(define_counter(), 10'000, [](auto& talk) {
     EXPECT_EQ(talk.output(patience), 10'000);
     EXPECT_EQ(read_turn(talk), std::vector<int>{}) << "it was dropped";
-  }
+  });
   EXPECT_TRUE(nothing_is_left());
 }
 
 TEST_F(blocking_connection, output_after_an_unfinished_loop_does_not_hang) {
-  auto flow = define_counter();
-  for (const auto window : {0u, 1u, 2u, 3u, 64u}) {
-    SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi(with_chunk_window(window));
-    talk.send(1'000);
-    talk.close();
+  for_each_window(define_counter(), 1'000, [](auto& talk) {
     for ([[maybe_unused]] auto chunk : talk.responses(patience))
       break;
     EXPECT_EQ(talk.output(patience), 1'000);
-  }
+  });
 }
 
 TEST_F(blocking_connection, output_elsewhere_leaves_the_chunks_to_the_reader) {
-  auto flow = define_counter();
-  for (const auto window : {0u, 1u, 64u}) {
-    SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi(with_chunk_window(window));
-    talk.send(5'000);
-    talk.close();
+  for_each_window(define_counter(), 5'000, [](auto& talk) {
     std::future<int> result;
     std::vector<int> seen;
     for (auto chunk : talk.responses(patience)) {
@@ -57,16 +59,11 @@ TEST_F(blocking_connection, output_elsewhere_leaves_the_chunks_to_the_reader) {
     }
     EXPECT_EQ(seen, numbers(0, 5'000));
     EXPECT_EQ(result.get(), 5'000);
-  }
+  });
 }
 
 TEST_F(blocking_connection, output_goes_on_when_the_reader_has_left) {
-  auto flow = define_counter();
-  for (const auto window : {0u, 1u, 2u, 64u}) {
-    SCOPED_TRACE(window);
-    auto talk = flow.stream_bidi(with_chunk_window(window));
-    talk.send(5'000);
-    talk.close();
+  for_each_window(define_counter(), 5'000, [](auto& talk) {
     std::future<int> result;
     for ([[maybe_unused]] auto chunk : talk.responses(patience)) {
       result
@@ -74,7 +71,7 @@ TEST_F(blocking_connection, output_goes_on_when_the_reader_has_left) {
       break;
     }
     EXPECT_EQ(result.get(), 5'000);
-  }
+  });
 }
 
 TEST_F(blocking_connection, a_wait_for_the_output_times_out_and_goes_on) {

@@ -66,6 +66,19 @@ struct client_end : threaded {
   auto open_to(std::vector<chunk_batch> batches, std::uint64_t count) {
     return action_to(std::move(batches), count).stream_bidi();
   }
+
+  /// Checks that a client reads these chunks and then loses data.
+  template <class Talk>
+  static void expect_loss_after(Talk talk, const std::vector<int>& chunks) {
+    std::vector<int> received;
+    EXPECT_EQ(code_from([&] {
+                for (const auto x : talk.responses(patience))
+                  received.push_back(x);
+              }),
+              errc::data_loss);
+    EXPECT_EQ(received, chunks);
+    EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::data_loss);
+  }
 };
 
 } // namespace
@@ -157,26 +170,13 @@ TEST_F(client_end, batches_without_chunks_are_not_kept) {
 
 TEST_F(client_end, a_batch_with_another_count_than_it_says_is_data_loss) {
   for (const auto actual : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
-    const auto all = payload::of(chunks<int>(actual, 7));
-    std::vector<chunk_batch> said;
-    said.push_back(batch(0, 1));
-    said.emplace_back(1, 2, all);
-    auto talk = open_to(said, 3);
-    std::vector<int> received;
-    EXPECT_EQ(code_from([&] {
-                for (const auto x : talk.responses(patience))
-                  received.push_back(x);
-              }),
-              errc::data_loss);
-    EXPECT_EQ(received, std::vector<int>{7});
-    EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::data_loss);
+    const chunk_batch wrong{1, 2, payload::of(chunks<int>(actual, 7))};
+    expect_loss_after(open_to({batch(0, 1), wrong}, 3), {7});
   }
 }
 
 TEST_F(client_end, a_flow_hears_of_a_wrong_count_too) {
-  std::vector<chunk_batch> said;
-  said.emplace_back(0, 2, payload::of(chunks<int>{}));
-  const auto inner = action_to(said, 2);
+  const auto inner = action_to({{0, 2, payload::of(chunks<int>{})}}, 2);
   const auto outer = rt->define_bidi_flow(
     "outer",
     [=](context ctx, input<nothing>, output<int> out) -> task<nothing> {
@@ -197,9 +197,8 @@ TEST_F(client_end, what_was_rejected_first_is_the_reason) {
 
 TEST_F(client_end, a_flow_cancels_what_it_cannot_read) {
   gate cancelled;
-  std::vector<chunk_batch> said;
-  said.emplace_back(0, 2, payload::of(chunks<int>{7}));
-  const auto inner = action_to(said, std::nullopt, &cancelled);
+  const auto inner = action_to({{0, 2, payload::of(chunks<int>{7})}},
+                               std::nullopt, &cancelled);
   const auto outer = rt->define_bidi_flow(
     "outer", [&](context ctx, input<nothing> in, output<int>) -> task<nothing> {
       auto talk = co_await inner.open(ctx);
@@ -231,18 +230,7 @@ TEST_F(client_end, inputs_of_a_lost_connection_count_as_unread) {
 }
 
 TEST_F(client_end, a_chunk_that_is_missing_is_data_loss_to_everybody) {
-  std::vector<chunk_batch> all;
-  all.push_back(batch(0, 2));
-  all.push_back(batch(3, 1));
-  auto talk = open_to(all, 4);
-  std::vector<int> received;
-  EXPECT_EQ(code_from([&] {
-              for (const auto x : talk.responses(patience))
-                received.push_back(x);
-            }),
-            errc::data_loss);
-  EXPECT_EQ(received, (std::vector<int>{7, 7}));
-  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::data_loss);
+  expect_loss_after(open_to({batch(0, 2), batch(3, 1)}, 4), {7, 7});
 }
 
 } // namespace tertulia::test::client_end_tests

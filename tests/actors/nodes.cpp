@@ -93,10 +93,7 @@ TEST_F(node_client, a_conversation_with_another_process_is_like_any_other) {
   auto talk = greet.stream_bidi(with_init(std::string{"dear "}));
   for (const auto* word : {"you", "me"}) {
     talk.send(word, 0.25);
-    std::vector<greeting> received;
-    for (auto& x : talk.responses(patience))
-      received.push_back(x);
-    EXPECT_EQ(received,
+    EXPECT_EQ(read_turn(talk),
               (std::vector{greeting{"dear " + std::string{word}, 0.5}}));
   }
   talk.close();
@@ -149,10 +146,7 @@ TEST_F(node_client, a_flow_can_be_the_client_of_another_process) {
   auto talk = relay.stream_bidi();
   talk.send("word");
   talk.close();
-  std::vector<std::string> received;
-  for (auto& x : talk.responses(patience))
-    received.push_back(x);
-  EXPECT_EQ(received, std::vector<std::string>{"my word"});
+  EXPECT_EQ(read_turn(talk), std::vector<std::string>{"my word"});
   EXPECT_EQ(talk.output(patience), 1);
 }
 

@@ -43,20 +43,39 @@ struct remote_errors : ::testing::Test {
     return result;
   }
 
-  status_error heard_there(const std::string& name) {
-    const remote_runtime far{there, "127.0.0.1", port};
+  /// Defines the flow that all clients call.
+  template <class Body>
+  auto define(Body body) {
+    return rt.define_bidi_flow("f", std::move(body));
+  }
+
+  /// Returns the flow as its clients on the other node see it.
+  bidi_action<nothing, int, int, int> flow_there() {
+    return far.action<nothing, int, int, int>("/bidi-flow/f");
+  }
+
+  status_error heard_there() {
     return error_of([&] {
-      auto talk = far.action<nothing, int, int, int>("/bidi-flow/" + name)
-                    .stream_bidi();
+      auto talk = flow_there().stream_bidi();
       (void)talk.output(patience);
     });
   }
 
-  status_error heard_here(const std::string& name) {
-    return error_of([&] {
-      auto talk = rt.stream_bidi("/bidi-flow/" + name);
-      (void)talk.output(patience);
-    });
+  /// Spawns a client on the other node that is an actor.
+  /// @param on_open what it does when its connection is open.
+  /// @param on_end  what it does at the end of its connection.
+  template <class Open, class End>
+  chunk_sink spawn_there(Open on_open, End on_end) {
+    return there.spawn(
+      [=, this](chunk_sink::pointer self) -> chunk_sink::behavior_type {
+        open_request message;
+        message.key = "/bidi-flow/f";
+        message.client = self;
+        self->request(far.front_desk(), patience, std::move(message))
+          .then([=](const open_result& x) { on_open(self, x.connection); });
+        return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
+                [=](completion&) { on_end(self); }};
+      });
   }
 
   /// Checks that an error received on another node contains an id instead of
@@ -79,7 +98,7 @@ struct remote_errors : ::testing::Test {
   network_config there_cfg;
   caf::actor_system there{there_cfg};
   runtime rt{here, logging_to(lines)};
-  std::uint16_t port = rt.publish();
+  remote_runtime far{there, "127.0.0.1", rt.publish()};
 };
 
 } // namespace
@@ -105,22 +124,25 @@ struct tertulia::json_codec<tertulia::test::remote_errors_tests::leaky> {
 namespace tertulia::test::remote_errors_tests {
 
 TEST_F(remote_errors, keep_the_text_of_an_exception_in_the_log) {
-  rt.define_bidi_flow("f", [](context, input<int>, output<int>) -> task<int> {
+  define([](context, input<int>, output<int>) -> task<int> {
     blurt();
     co_return 0;
   });
-  expect_id_of_secret(heard_there("f"));
-  EXPECT_EQ(heard_here("f").message(), secret);
+  expect_id_of_secret(heard_there());
+  EXPECT_EQ(error_of([&] {
+              auto talk = rt.stream_bidi("/bidi-flow/f");
+              (void)talk.output(patience);
+            }).message(),
+            secret);
 }
 
 TEST_F(remote_errors, keep_what_blocking_work_has_thrown) {
-  rt.define_bidi_flow("f",
-                      [](context ctx, input<int>, output<int>) -> task<int> {
-                        const auto work = [] { blurt(); };
-                        co_await ctx.run_blocking(work);
-                        co_return 0;
-                      });
-  expect_id_of_secret(heard_there("f"));
+  define([](context ctx, input<int>, output<int>) -> task<int> {
+    const auto work = [] { blurt(); };
+    co_await ctx.run_blocking(work);
+    co_return 0;
+  });
+  expect_id_of_secret(heard_there());
 }
 
 TEST_F(remote_errors, keep_what_a_flow_has_thrown_that_the_body_called) {
@@ -129,76 +151,61 @@ TEST_F(remote_errors, keep_what_a_flow_has_thrown_that_the_body_called) {
       blurt();
       co_return 0;
     });
-  rt.define_bidi_flow(
-    "f", [inner](context ctx, input<int>, output<int>) -> task<int> {
-      auto talk = co_await inner.open(ctx);
-      co_return co_await talk.output();
-    });
-  expect_id_of_secret(heard_there("f"));
+  define([inner](context ctx, input<int>, output<int>) -> task<int> {
+    auto talk = co_await inner.open(ctx);
+    co_return co_await talk.output();
+  });
+  expect_id_of_secret(heard_there());
 }
 
 TEST_F(remote_errors, keep_what_a_codec_of_an_output_has_thrown) {
-  rt.define_bidi_flow("f",
-                      [](context, input<int>, output<leaky> out) -> task<int> {
-                        co_await out.send();
-                        co_return 0;
-                      });
-  expect_id_of_secret(heard_there("f"));
+  define([](context, input<int>, output<leaky> out) -> task<int> {
+    co_await out.send();
+    co_return 0;
+  });
+  expect_id_of_secret(heard_there());
 }
 
 TEST_F(remote_errors, keep_what_a_codec_of_an_init_has_thrown) {
-  rt.define_bidi_flow("f",
-                      [](context, leaky, input<int>, output<int>) -> task<int> {
-                        co_return 0;
-                      });
-  const remote_runtime far{there, "127.0.0.1", port};
+  define(
+    [](context, leaky, input<int>, output<int>) -> task<int> { co_return 0; });
   const auto f = far.action<int, int, int, int>("/bidi-flow/f");
   expect_id_of_secret(error_of([&] { (void)f.stream_bidi(with_init(1)); }));
 }
 
 TEST_F(remote_errors, keep_what_a_codec_of_an_input_has_thrown) {
-  rt.define_bidi_flow("f",
-                      [](context, input<leaky> in, output<int>) -> task<int> {
-                        co_await in.next();
-                        co_return 0;
-                      });
-  const remote_runtime far{there, "127.0.0.1", port};
-  auto talk = far.action<nothing, int, int, int>("/bidi-flow/f").stream_bidi();
+  define([](context, input<leaky> in, output<int>) -> task<int> {
+    co_await in.next();
+    co_return 0;
+  });
+  auto talk = flow_there().stream_bidi();
   talk.send(1);
   expect_id_of_secret(error_of([&] { (void)talk.output(patience); }));
 }
 
 TEST_F(remote_errors, keep_it_from_an_input_that_comes_too_late) {
   const gate done; // the body outlives this test
-  rt.define_bidi_flow(
-    "f", [done](context ctx, input<int>, output<leaky> out) -> task<int> {
-      co_await out.send();
-      const auto work = [done] { done.wait(); };
-      co_await ctx.run_blocking(work); // the frame stays alive
-      co_return 0;
-    });
-  const remote_runtime far{there, "127.0.0.1", port};
-  std::promise<status_error> answer;
-  there.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
-    open_request open_message;
-    open_message.key = "/bidi-flow/f";
-    open_message.client = self;
-    self->request(far.front_desk(), patience, std::move(open_message))
-      .then([&, self](const open_result& x) {
-        self->request(x.connection, patience, turn_input{payload::of(1), 0})
-          .then(
-            [&, self] {
-              answer.set_value({errc::ok, ""});
-              self->quit();
-            },
-            [&, self](const caf::error& y) {
-              answer.set_value(to_status(y));
-              self->quit();
-            });
-      });
-    return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-            [](completion&) {}};
+  define([done](context ctx, input<int>, output<leaky> out) -> task<int> {
+    co_await out.send();
+    const auto work = [done] { done.wait(); };
+    co_await ctx.run_blocking(work); // the frame stays alive
+    co_return 0;
   });
+  std::promise<status_error> answer;
+  spawn_there(
+    [&](auto self, const connection_actor& talk) {
+      self->request(talk, patience, turn_input{payload::of(1), 0})
+        .then(
+          [&, self] {
+            answer.set_value({errc::ok, ""});
+            self->quit();
+          },
+          [&, self](const caf::error& y) {
+            answer.set_value(to_status(y));
+            self->quit();
+          });
+    },
+    [](auto) {});
   expect_id_of_secret(answer.get_future().get());
   done.open();
 }
@@ -211,25 +218,23 @@ TEST_F(remote_errors, keep_what_a_blocking_client_in_a_body_has_heard) {
                                              blurt();
                                              co_return;
                                            });
-  rt.define_bidi_flow("f",
-                      [&](context ctx, input<int>, output<int>) -> task<int> {
-                        const auto work = [&] {
-                          auto talk = inner.stream_bidi();
-                          (void)talk.output(patience);
-                        };
-                        co_await ctx.run_blocking(work);
-                        co_return 0;
-                      });
-  expect_id_of_secret(heard_there("f"));
+  define([&](context ctx, input<int>, output<int>) -> task<int> {
+    const auto work = [&] {
+      auto talk = inner.stream_bidi();
+      (void)talk.output(patience);
+    };
+    co_await ctx.run_blocking(work);
+    co_return 0;
+  });
+  expect_id_of_secret(heard_there());
 }
 
 TEST_F(remote_errors, overtake_no_last_word) {
-  rt.define_bidi_flow("f", [](context, input<int>, output<int>) -> task<int> {
+  define([](context, input<int>, output<int>) -> task<int> {
     throw status_error{errc::out_of_range, "too far"};
     co_return 0;
   });
-  const remote_runtime far{there, "127.0.0.1", port};
-  const auto f = far.action<nothing, int, int, int>("/bidi-flow/f");
+  const auto f = flow_there();
   // The body, and its actor with it, ends at once: that is what can go wrong.
   std::vector<std::jthread> clients;
   for (auto i = 0; i < 8; ++i)
@@ -244,65 +249,47 @@ TEST_F(remote_errors, overtake_no_last_word) {
 }
 
 TEST_F(remote_errors, wait_for_a_client_that_still_reads_them) {
-  rt.define_bidi_flow("f", [](context, input<int>, output<int>) -> task<int> {
+  define([](context, input<int>, output<int>) -> task<int> {
     throw status_error{errc::out_of_range, "too far"};
     co_return 0;
   });
-  const remote_runtime far{there, "127.0.0.1", port};
   std::promise<status_error> answer;
-  there.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
-    open_request open_message;
-    open_message.key = "/bidi-flow/f";
-    open_message.client = self;
-    auto talk = std::make_shared<connection_actor>();
-    self->request(far.front_desk(), patience, std::move(open_message))
-      .then([=](const open_result& x) { *talk = x.connection; });
-    return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-            [&, self, talk](completion&) {
-              // The connection receives this request before the client's answer
-              // to its own last request, so it still exists.
-              self->request(*talk, patience, turn_input{payload::of(1), 0})
-                .then([] {},
-                      [&, self](const caf::error& y) {
-                        answer.set_value(to_status(y));
-                        self->quit();
-                      });
-            }};
-  });
+  connection_actor talk;
+  spawn_there([&](auto, const connection_actor& opened) { talk = opened; },
+              [&](auto self) {
+                // The connection receives this request before the client's
+                // answer to its own last request, so it still exists.
+                self->request(talk, patience, turn_input{payload::of(1), 0})
+                  .then([] {},
+                        [&, self](const caf::error& y) {
+                          answer.set_value(to_status(y));
+                          self->quit();
+                        });
+              });
   EXPECT_EQ(answer.get_future().get().message(), "too far");
 }
 
 TEST_F(remote_errors, end_the_frame_of_what_could_not_be_encoded) {
-  rt.define_bidi_flow(
-    "f", [](context, input<int> in, output<leaky> out) -> task<int> {
-      const witness here;
-      co_await out.send();
-      co_await in.next();
-      co_return 0;
-    });
-  const remote_runtime far{there, "127.0.0.1", port};
+  define([](context, input<int> in, output<leaky> out) -> task<int> {
+    const witness here;
+    co_await out.send();
+    co_await in.next();
+    co_return 0;
+  });
   gate received;
   const auto client
-    = there.spawn([&](chunk_sink::pointer self) -> chunk_sink::behavior_type {
-        open_request open_message;
-        open_message.key = "/bidi-flow/f";
-        open_message.client = self;
-        self->request(far.front_desk(), patience, std::move(open_message))
-          .then([](const open_result&) {});
-        return {[](chunk_batch&) {}, [](input_credit) {}, [](turn_end) {},
-                [&](completion&) { received.open(); }};
-      });
+    = spawn_there([](auto, auto&) {}, [&](auto) { received.open(); });
   received.wait();
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
   caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
 }
 
 TEST_F(remote_errors, pass_what_the_author_has_said) {
-  rt.define_bidi_flow("f", [](context, input<int>, output<int>) -> task<int> {
+  define([](context, input<int>, output<int>) -> task<int> {
     throw status_error{errc::internal, "the oven is cold", R"({"oven":2})"};
     co_return 0;
   });
-  const auto received = heard_there("f");
+  const auto received = heard_there();
   EXPECT_EQ(received.code(), errc::internal);
   EXPECT_EQ(received.message(), "the oven is cold");
   EXPECT_EQ(received.details(), R"({"oven":2})");

@@ -52,6 +52,8 @@ struct run_blocking : threaded {
   }
 
   std::future<caf::error> last_word;
+  gate started;
+  gate release;
 
 private:
   int defined_ = 0;
@@ -117,8 +119,6 @@ TEST_F(run_blocking, calls_of_one_body_block_at_the_same_time) {
 }
 
 TEST_F(run_blocking, the_body_goes_on_with_its_other_parts_meanwhile) {
-  gate started;
-  gate release;
   const auto echo = [](input<int> in, output<int> out) -> task<> {
     while (auto x = co_await in.next())
       co_await out.send(*x);
@@ -143,7 +143,6 @@ TEST_F(run_blocking, the_body_goes_on_with_its_other_parts_meanwhile) {
 // -- cancel -------------------------------------------------------------------
 
 TEST_F(run_blocking, a_cancel_asks_the_function_to_stop) {
-  gate started;
   const auto flow = define([&](context ctx, input<int>, output<int>) //
                            -> task<> {
     const witness here;
@@ -165,8 +164,6 @@ TEST_F(run_blocking, a_cancel_asks_the_function_to_stop) {
 // The client learns of the cancel at once. The body ends only after the
 // function no longer refers to it.
 TEST_F(run_blocking, a_body_outlives_the_function_that_refers_to_it) {
-  gate started;
-  gate release;
   bool returned = false;
   bool returned_before = false;
   const auto flow = define([&](context ctx, input<int>, output<int>) //
@@ -196,8 +193,6 @@ TEST_F(run_blocking, a_body_outlives_the_function_that_refers_to_it) {
 }
 
 TEST_F(run_blocking, who_lost_a_race_has_returned_when_it_is_over) {
-  gate started;
-  gate release;
   std::atomic<bool> returned = false;
   const auto flow = define([&](context ctx, input<int> in, output<int>) //
                            -> task<bool> {
@@ -217,8 +212,6 @@ TEST_F(run_blocking, who_lost_a_race_has_returned_when_it_is_over) {
 }
 
 TEST_F(run_blocking, a_killed_body_waits_for_the_function_too) {
-  gate started;
-  gate release;
   std::atomic<int> filled = 0;
   const auto flow = define([&](context ctx, input<int>, output<int>) //
                            -> task<> {
@@ -243,8 +236,6 @@ TEST_F(run_blocking, a_killed_body_waits_for_the_function_too) {
 }
 
 TEST_F(run_blocking, a_runtime_that_stops_waits_for_the_function) {
-  gate started;
-  gate release;
   std::atomic<bool> returned = false;
   const auto flow = define([&](context ctx, input<int>, output<int>) //
                            -> task<> {
@@ -265,8 +256,6 @@ TEST_F(run_blocking, a_runtime_that_stops_waits_for_the_function) {
 }
 
 TEST_F(run_blocking, a_desk_that_stops_waits_for_all_of_its_connections) {
-  gate started;
-  gate release;
   const auto blocked = define([&](context ctx, input<int>, output<int>) //
                               -> task<> {
     co_await ctx.run_blocking([&] {

@@ -235,13 +235,10 @@ TEST_F(session_file, an_import_replaces_nobody) {
 
 TEST_F(session_file, what_is_not_there_is_not_exported) {
   std::ostringstream file;
-  errc code = errc::ok;
-  try {
-    export_session(system, from, at("s"), file);
-  } catch (const status_error& x) {
-    code = x.code();
-  }
-  EXPECT_EQ(code, errc::not_found);
+  EXPECT_EQ(error_of([&] {
+              return export_session(system, from, at("s"), file);
+            }).code(),
+            errc::not_found);
   EXPECT_TRUE(file.str().empty());
 }
 
@@ -288,13 +285,10 @@ TEST_F(session_file, a_session_that_changes_meanwhile_is_not_exported) {
     if (done == 4)
       ask(from, save_session_request{of, number(1), 1});
   };
-  errc code = errc::ok;
-  try {
-    export_session(system, from, of, file, options);
-  } catch (const status_error& x) {
-    code = x.code();
-  }
-  EXPECT_EQ(code, errc::aborted);
+  EXPECT_EQ(error_of([&] {
+              return export_session(system, from, of, file, options);
+            }).code(),
+            errc::aborted);
   EXPECT_EQ(refusal(file.str()).code(), errc::data_loss);
 }
 
@@ -402,15 +396,17 @@ TEST_F(session_file, a_name_that_no_session_may_have_is_refused) {
 TEST_F(session_file, lines_that_are_gone_twice_there_or_elsewhere_are_refused) {
   const auto whole = lines(exported(from, make_session(from)));
   for (std::size_t i = 1; i < whole.size(); ++i) {
-    auto wrong = whole;
-    wrong.erase(wrong.begin() + static_cast<std::ptrdiff_t>(i));
-    EXPECT_EQ(refusal(join(wrong)).code(), errc::data_loss) << i;
-    wrong = whole;
-    wrong.insert(wrong.begin() + static_cast<std::ptrdiff_t>(i), whole[i]);
-    EXPECT_EQ(refusal(join(wrong)).code(), errc::data_loss) << i;
-    wrong = whole;
-    std::swap(wrong[i], wrong[1 + i % (whole.size() - 1)]);
-    EXPECT_EQ(refusal(join(wrong)).code(), errc::data_loss) << i;
+    const auto is_lost = [&](auto change) {
+      auto wrong = whole;
+      change(wrong, wrong.begin() + static_cast<std::ptrdiff_t>(i));
+      return refusal(join(wrong)).code() == errc::data_loss;
+    };
+    EXPECT_TRUE(is_lost([](auto& x, auto at) { x.erase(at); })) << i;
+    EXPECT_TRUE(is_lost([&](auto& x, auto at) { x.insert(at, whole[i]); }))
+      << i;
+    EXPECT_TRUE(is_lost(
+      [&](auto& x, auto at) { std::swap(*at, x[1 + i % (whole.size() - 1)]); }))
+      << i;
   }
 }
 
