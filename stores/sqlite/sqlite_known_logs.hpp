@@ -63,8 +63,6 @@ public:
 private:
   using log_list = std::list<known_log>;
 
-  void erase(log_list::iterator x);
-
   std::size_t max_messages_;
 
   /// The most recently used session comes first.

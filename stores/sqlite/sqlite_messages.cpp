@@ -24,22 +24,6 @@ std::int64_t key_of(std::int64_t branch, std::uint64_t position) {
 
 } // namespace
 
-sqlite_messages::sqlite_messages(sqlite_db& db)
-  : db_(db),
-    find_branch_(db, "SELECT parent, start FROM branches WHERE key = ?1"),
-    insert_branch_(db, "INSERT INTO branches (parent, start) VALUES (?1, ?2)"),
-    erase_branch_(db, "DELETE FROM branches WHERE key = ?1"),
-    needed_of_branch_(
-      db, "SELECT max("
-          "coalesce((SELECT max(length) FROM states WHERE branch = ?1), 0),"
-          "coalesce((SELECT max(start) FROM branches WHERE parent = ?1), 0))"),
-    end_of_branch_(db, "SELECT max(key) FROM messages WHERE key BETWEEN ?1"
-                       " AND ?2"),
-    insert_(db, "INSERT INTO messages (key, text) VALUES (?1, ?2)"),
-    read_(db, "SELECT key, text FROM messages WHERE key BETWEEN ?1"
-              " AND ?2 ORDER BY key"),
-    erase_(db, "DELETE FROM messages WHERE key BETWEEN ?1 AND ?2") {}
-
 // -- reading ------------------------------------------------------------------
 
 std::optional<sqlite_messages::branch>

@@ -24,7 +24,7 @@ class sqlite_messages {
 public:
   using place = sqlite_log_place;
 
-  explicit sqlite_messages(sqlite_db& db);
+  explicit sqlite_messages(sqlite_db& db) : db_(db) {}
 
   // -- reading ----------------------------------------------------------------
 
@@ -97,14 +97,25 @@ private:
   void erase(place behind);
 
   sqlite_db& db_;
-  sqlite_statement find_branch_;
-  sqlite_statement insert_branch_;
-  sqlite_statement erase_branch_;
-  sqlite_statement needed_of_branch_;
-  sqlite_statement end_of_branch_;
-  sqlite_statement insert_;
-  sqlite_statement read_;
-  sqlite_statement erase_;
+  sqlite_statement find_branch_{
+    db_, "SELECT parent, start FROM branches WHERE key = ?1"};
+  sqlite_statement insert_branch_{
+    db_, "INSERT INTO branches (parent, start) VALUES (?1, ?2)"};
+  sqlite_statement erase_branch_{db_, "DELETE FROM branches WHERE key = ?1"};
+  sqlite_statement needed_of_branch_{
+    db_, "SELECT max("
+         "coalesce((SELECT max(length) FROM states WHERE branch = ?1), 0),"
+         "coalesce((SELECT max(start) FROM branches WHERE parent = ?1), 0))"};
+  sqlite_statement end_of_branch_{
+    db_, "SELECT max(key) FROM messages WHERE key BETWEEN ?1"
+         " AND ?2"};
+  sqlite_statement insert_{db_,
+                           "INSERT INTO messages (key, text) VALUES (?1, ?2)"};
+  sqlite_statement read_{db_,
+                         "SELECT key, text FROM messages WHERE key BETWEEN ?1"
+                         " AND ?2 ORDER BY key"};
+  sqlite_statement erase_{db_,
+                          "DELETE FROM messages WHERE key BETWEEN ?1 AND ?2"};
 };
 
 } // namespace tertulia

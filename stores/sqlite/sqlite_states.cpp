@@ -10,9 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sqlite_checksum.hpp"
 #include "sqlite_columns.hpp"
-#include "sqlite_keys.hpp"
 #include "stored_message.hpp"
 
 namespace tertulia {
@@ -24,50 +22,6 @@ namespace {
 constexpr std::int64_t listing = -1;
 
 } // namespace
-
-/// Bound values of a state, in the order of its checksum.
-#define TERTULIA_NEW_STATE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
-
-sqlite_states::sqlite_states(sqlite_db& db, std::size_t remembered_messages)
-  : db_(db), known_(remembered_messages), messages_(db),
-    find_(db, "SELECT t.key, t.branch, t.length,"
-              " t.id = ?1 AND t.checksum = " TERTULIA_STATE_CHECKSUM(
-                "t") " FROM states t WHERE t.key = (SELECT key FROM states"
-                     " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
-                     " AND type_version = ?4)"),
-    next_(db, TERTULIA_NEXT_KEY("SELECT max(key) FROM states",
-                                "SELECT max(state) FROM records",
-                                "SELECT max(state) FROM sessions")),
-    insert_(db, "INSERT INTO states (key, id, form, branch, length, custom,"
-                " artifacts, type_name, type_version, checksum)"
-                " VALUES (" TERTULIA_NEW_STATE ","
-                " row_checksum(" TERTULIA_NEW_STATE "))"),
-    read_(db, "SELECT t.id, t.form, t.branch, t.length, t.custom, t.artifacts,"
-              " t.type_name, t.type_version,"
-              " t.checksum = " TERTULIA_STATE_CHECKSUM(
-                "t") " FROM states t WHERE t.key = ?1"),
-    erase_(db, "DELETE FROM states WHERE key = ?1"),
-    has_records_(db, "SELECT 1 FROM records WHERE state = ?1 LIMIT 1"),
-    has_sessions_(db, "SELECT 1 FROM sessions WHERE state = ?1 LIMIT 1"),
-    has_others_(db, "SELECT 1 FROM sessions WHERE state = ?1 AND key <> ?2"
-                    " LIMIT 1"),
-    find_blob_(db, "SELECT b.key, b.text, b.hash = ?1 FROM blobs b"
-                   " WHERE b.key = (SELECT key FROM blobs WHERE hash = ?1)"),
-    mend_blob_(db, "UPDATE blobs SET text = ?2 WHERE key = ?1"),
-    next_blob_(
-      db, TERTULIA_NEXT_KEY(
-            "SELECT max(key) FROM blobs",
-            "SELECT max(custom) FROM states WHERE custom IS NOT NULL",
-            "SELECT max(artifacts) FROM states WHERE artifacts IS NOT NULL")),
-    insert_blob_(db, "INSERT INTO blobs (key, hash, text) VALUES (?1, ?2, ?3)"),
-    read_blob_(db, "SELECT text FROM blobs WHERE key = ?1"),
-    erase_blob_(db,
-                "DELETE FROM blobs WHERE key = ?1"
-                " AND NOT EXISTS (SELECT 1 FROM states WHERE custom = ?1)"
-                " AND NOT EXISTS (SELECT 1 FROM states WHERE artifacts = ?1)") {
-}
-
-#undef TERTULIA_NEW_STATE
 
 // -- writing ------------------------------------------------------------------
 

@@ -12,11 +12,16 @@
 #include <string>
 #include <utility>
 
+#include "sqlite_checksum.hpp"
 #include "sqlite_db.hpp"
+#include "sqlite_keys.hpp"
 #include "sqlite_known_logs.hpp"
 #include "sqlite_messages.hpp"
 
 namespace tertulia {
+
+/// Bound values of a state, in the order of its checksum.
+#define TERTULIA_NEW_STATE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
 
 /// States in a file, with their messages, which are written once, and their
 /// blobs. See docs/sqlite-format.md.
@@ -33,7 +38,8 @@ public:
     place messages;
   };
 
-  explicit sqlite_states(sqlite_db& db, std::size_t remembered_messages);
+  sqlite_states(sqlite_db& db, std::size_t remembered_messages)
+    : db_(db), known_(remembered_messages), messages_(db) {}
 
   /// Origin of a state that is written, from which the messages that are
   /// already on disk are found.
@@ -156,20 +162,52 @@ private:
   sqlite_known_logs known_;
   sqlite_messages messages_;
 
-  sqlite_statement find_;
-  sqlite_statement next_;
-  sqlite_statement insert_;
-  sqlite_statement read_;
-  sqlite_statement erase_;
-  sqlite_statement has_records_;
-  sqlite_statement has_sessions_;
-  sqlite_statement has_others_;
-  sqlite_statement find_blob_;
-  sqlite_statement mend_blob_;
-  sqlite_statement next_blob_;
-  sqlite_statement insert_blob_;
-  sqlite_statement read_blob_;
-  sqlite_statement erase_blob_;
+  sqlite_statement find_{
+    db_, "SELECT t.key, t.branch, t.length,"
+         " t.id = ?1 AND t.checksum = " TERTULIA_STATE_CHECKSUM(
+           "t") " FROM states t WHERE t.key = (SELECT key FROM states"
+                " WHERE id = ?1 AND form = ?2 AND type_name = ?3"
+                " AND type_version = ?4)"};
+  sqlite_statement next_{db_,
+                         TERTULIA_NEXT_KEY("SELECT max(key) FROM states",
+                                           "SELECT max(state) FROM records",
+                                           "SELECT max(state) FROM sessions")};
+  sqlite_statement insert_{
+    db_, "INSERT INTO states (key, id, form, branch, length, custom,"
+         " artifacts, type_name, type_version, checksum)"
+         " VALUES (" TERTULIA_NEW_STATE ","
+         " row_checksum(" TERTULIA_NEW_STATE "))"};
+  sqlite_statement read_{
+    db_, "SELECT t.id, t.form, t.branch, t.length, t.custom, t.artifacts,"
+         " t.type_name, t.type_version,"
+         " t.checksum = " TERTULIA_STATE_CHECKSUM(
+           "t") " FROM states t WHERE t.key = ?1"};
+  sqlite_statement erase_{db_, "DELETE FROM states WHERE key = ?1"};
+  sqlite_statement has_records_{
+    db_, "SELECT 1 FROM records WHERE state = ?1 LIMIT 1"};
+  sqlite_statement has_sessions_{
+    db_, "SELECT 1 FROM sessions WHERE state = ?1 LIMIT 1"};
+  sqlite_statement has_others_{
+    db_, "SELECT 1 FROM sessions WHERE state = ?1 AND key <> ?2"
+         " LIMIT 1"};
+  sqlite_statement find_blob_{
+    db_, "SELECT b.key, b.text, b.hash = ?1 FROM blobs b"
+         " WHERE b.key = (SELECT key FROM blobs WHERE hash = ?1)"};
+  sqlite_statement mend_blob_{db_, "UPDATE blobs SET text = ?2 WHERE key = ?1"};
+  sqlite_statement next_blob_{
+    db_, TERTULIA_NEXT_KEY(
+           "SELECT max(key) FROM blobs",
+           "SELECT max(custom) FROM states WHERE custom IS NOT NULL",
+           "SELECT max(artifacts) FROM states WHERE artifacts IS NOT NULL")};
+  sqlite_statement insert_blob_{
+    db_, "INSERT INTO blobs (key, hash, text) VALUES (?1, ?2, ?3)"};
+  sqlite_statement read_blob_{db_, "SELECT text FROM blobs WHERE key = ?1"};
+  sqlite_statement erase_blob_{
+    db_, "DELETE FROM blobs WHERE key = ?1"
+         " AND NOT EXISTS (SELECT 1 FROM states WHERE custom = ?1)"
+         " AND NOT EXISTS (SELECT 1 FROM states WHERE artifacts = ?1)"};
 };
+
+#undef TERTULIA_NEW_STATE
 
 } // namespace tertulia

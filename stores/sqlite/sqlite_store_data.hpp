@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "file_hold.hpp"
-#include "sqlite_db.hpp"
 #include "sqlite_states.hpp"
+#include "sqlite_store_sql.hpp"
 
 namespace tertulia {
 
@@ -23,10 +22,12 @@ namespace tertulia {
 /// transaction is open during the verbs that change something.
 ///
 /// @threads one at a time.
-class sqlite_store_data {
+class sqlite_store_data : sqlite_store_file {
 public:
   /// Opens the file, or creates it.
-  sqlite_store_data(const std::string& file, const sqlite_options& options);
+  sqlite_store_data(const std::string& file, const sqlite_options& options)
+    : sqlite_store_file(file, options),
+      states_(db_, options.remembered_messages) {}
 
   // -- transactions -----------------------------------------------------------
 
@@ -224,52 +225,8 @@ private:
   /// Releases states and returns how many of them no record refers to.
   std::uint64_t release(const std::vector<std::int64_t>& states);
 
-  file_hold hold_;
-  sqlite_db db_;
   sqlite_states states_;
   listing listed_;
-
-  sqlite_statement begin_;
-  sqlite_statement commit_;
-  sqlite_statement find_session_;
-  sqlite_statement read_session_;
-  sqlite_statement next_session_;
-  sqlite_statement insert_session_;
-  sqlite_statement update_session_;
-  sqlite_statement update_hour_;
-  sqlite_statement erase_session_;
-  sqlite_statement list_sessions_;
-  sqlite_statement list_sessions_of_;
-  sqlite_statement list_latest_sessions_of_;
-  sqlite_statement labelled_sessions_;
-  sqlite_statement recent_sessions_;
-  sqlite_statement has_label_;
-  sqlite_statement find_record_;
-  sqlite_statement find_records_;
-  sqlite_statement find_id_;
-  sqlite_statement find_sessions_with_id_;
-  sqlite_statement run_of_;
-  sqlite_statement parent_of_;
-  sqlite_statement insert_record_;
-  sqlite_statement seal_record_;
-  sqlite_statement seal_records_;
-  sqlite_statement write_note_;
-  sqlite_statement copy_records_;
-  sqlite_statement copy_labels_;
-  sqlite_statement count_records_;
-  sqlite_statement count_whole_;
-  sqlite_statement has_damaged_rows_;
-  sqlite_statement verify_records_;
-  sqlite_statement move_record_;
-  sqlite_statement erase_record_;
-  sqlite_statement erase_records_;
-  sqlite_statement states_of_;
-  sqlite_statement outline_;
-  sqlite_statement has_record_;
-  sqlite_statement find_damaged_;
-  sqlite_statement labels_of_;
-  sqlite_statement insert_label_;
-  sqlite_statement erase_labels_;
 };
 
 } // namespace tertulia
