@@ -58,10 +58,8 @@ public:
   }
 };
 
-const enrol row_of_ask{{.name = "ask",
-                        .unit = "us",
-                        .operations = 20'000,
-                        .make = make_question<ask_question>}};
+const enrol row_of_ask{
+  {.name = "ask", .operations = 20'000, .make = make_question<ask_question>}};
 
 } // namespace
 

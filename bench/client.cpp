@@ -2,7 +2,6 @@
 
 #include "client.hpp"
 
-
 namespace tertulia::bench {
 
 client_actor::behavior_type client_state::make_behavior(stage& bench_stage,

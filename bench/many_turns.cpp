@@ -174,7 +174,6 @@ private:
 template <class Question>
 enrol long_row(std::string name, target promise, std::size_t operations = 1) {
   return enrol{{.name = std::move(name),
-                .unit = "us",
                 .promise = promise,
                 .operations = operations,
                 .smoke_operations = 1,

@@ -160,7 +160,6 @@ private:
 };
 
 const enrol model_chats_row{{.name = "model_chats",
-                             .unit = "us",
                              .operations = max_tokens * chats,
                              .smoke_operations = 2 * chats,
                              .samples = 5,

@@ -48,7 +48,6 @@ public:
 };
 
 const enrol open_close_row{{.name = "open_close",
-                            .unit = "us",
                             .promise = target::at_most(26),
                             .operations = 5'000,
                             .make = make_question<open_close>}};

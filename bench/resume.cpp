@@ -88,13 +88,11 @@ public:
 
 const enrol rows_of_resume[] = {
   enrol{{.name = "resume_memory_10000",
-         .unit = "us",
          .promise = target::at_most(1'000),
          .operations = 500,
          .smoke_operations = 10,
          .make = make_question<resume<in_memory>>}},
   enrol{{.name = "resume_sqlite_10000",
-         .unit = "us",
          .promise = target::at_most(50'000),
          .operations = 5,
          .smoke_operations = 1,

@@ -51,18 +51,15 @@ public:
 
 const enrol rows_of_round_trip[] = {
   enrol{{.name = "round_trip",
-         .unit = "us",
          .promise = target::at_most_times_baseline(1.5),
          .operations = 50'000,
          .make = make_question<round_trip<std::string>, 1>}},
   enrol{{.name = "round_trip_64",
-         .unit = "us",
          .promise = target::at_most_times_baseline(1.5),
          .operations = 100'000,
          .smoke_operations = 640,
          .make = make_question<round_trip<std::string>, 64>}},
   enrol{{.name = "round_trip_int",
-         .unit = "us",
          .operations = 50'000,
          .make = make_question<round_trip<int>, 1>}},
 };

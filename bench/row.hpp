@@ -15,7 +15,6 @@
 //   class turn final : public question { ... };
 //
 //   const enrol turn_row{{.name = "turn",
-//                         .unit = "us",
 //                         .promise = target::at_most(6),
 //                         .operations = 50'000,
 //                         .make = make_question<turn>}};
@@ -77,7 +76,7 @@ public:
 /// One line of the table.
 struct row {
   std::string name;
-  std::string unit;
+  std::string unit = "us";
   /// A row without a target is listed for information only.
   target promise = {};
   /// Operations per sample, ideally some 50 ms of them.

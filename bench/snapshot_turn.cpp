@@ -83,7 +83,6 @@ private:
 template <kind Kind, std::size_t Messages>
 enrol turn_row(std::string name) {
   return enrol{{.name = std::move(name),
-                .unit = "us",
                 .promise = target::at_most(20),
                 .operations = 500,
                 .smoke_operations = 20,
@@ -93,7 +92,6 @@ enrol turn_row(std::string name) {
 template <kind Kind>
 enrol growth_row(std::string name) {
   return enrol{{.name = std::move(name),
-                .unit = "us",
                 .promise = target::at_most_times_baseline(1.3),
                 .operations = 500,
                 .smoke_operations = 20,

@@ -119,13 +119,11 @@ public:
 
 const enrol rows_of_stream_bidi[] = {
   enrol{{.name = "stream_bidi",
-         .unit = "us",
          .promise = target::at_most(0.06),
          .operations = 500'000,
          .smoke_operations = 10'000,
          .make = make_question<stream_bidi<std::string>>}},
   enrol{{.name = "stream_bidi_int",
-         .unit = "us",
          .operations = 500'000,
          .smoke_operations = 10'000,
          .make = make_question<stream_bidi<int>>}},

@@ -68,7 +68,6 @@ public:
 };
 
 const enrol stream_flow_row{{.name = "stream_session_flow",
-                             .unit = "us",
                              .promise = target::at_most(0.12),
                              .operations = 200'000,
                              .smoke_operations = 10'000,
