@@ -174,12 +174,10 @@ void chat_branch(chat& x, const std::string& name) {
   copy.up_to = name.empty() ? info->head : find_chat_snapshot(x, name).sequence;
   x.pause();
   const auto made = x.environment().store().ask<session_info>(copy);
-  if (x.environment().as_json())
-    x.environment().out().json_line(document_of(made));
-  else
-    x.environment().out().line("This is a copy with "
-                               + counted(made.records, "snapshot")
-                               + ". To go back: /resume " + from.id.str());
+  x.environment().print(document_of(made), "This is a copy with "
+                                             + counted(made.records, "snapshot")
+                                             + ". To go back: /resume "
+                                             + from.id.str());
   x.go_to(made);
 }
 

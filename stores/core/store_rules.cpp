@@ -44,20 +44,26 @@ std::string preview_of(const ai::message& x) {
                                   json::error_handler_t::replace)};
 }
 
-json at(const char* path) {
-  return json::object({{"path", path}});
+[[noreturn]] void reject_field(const std::string& path,
+                               const std::string& reason) {
+  reject(errc::invalid_argument, path + ": " + reason,
+         json::object({{"path", path}}));
 }
 
 /// Rejects a text that is too long or not UTF-8.
 void check_text(const std::string& x, std::size_t max_size, const char* path) {
   if (x.size() > max_size)
-    reject(errc::invalid_argument,
-           std::string{path} + ": has at most " + std::to_string(max_size)
-             + " bytes, this one " + std::to_string(x.size()),
-           at(path));
+    reject_field(path, "has at most " + std::to_string(max_size)
+                         + " bytes, this one " + std::to_string(x.size()));
   if (!detail::is_utf8(x))
-    reject(errc::invalid_argument, std::string{path} + ": is not UTF-8",
-           at(path));
+    reject_field(path, "is not UTF-8");
+}
+
+/// Rejects a selection of sessions that has a session without its agent.
+template <class Verb>
+void check_selection(const Verb& x) {
+  if (!x.session.empty() && x.agent.empty())
+    reject_field("$.agent", "a session needs its agent");
 }
 
 } // namespace
@@ -70,37 +76,34 @@ void check(const session_ref& x) {
 
 void check_known(const session_ref& x) {
   if (x.agent.empty())
-    reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
+    reject_field("$.agent", "is empty");
   if (x.id.empty())
-    reject(errc::invalid_argument, "$.session: is empty", at("$.session"));
+    reject_field("$.session", "is empty");
 }
 
 void check(const snapshot_ref& x) {
   if (x.agent.empty())
-    reject(errc::invalid_argument, "$.agent: is empty", at("$.agent"));
+    reject_field("$.agent", "is empty");
   if (x.sequence != 0 && x.session.empty())
-    reject(errc::invalid_argument, "$.session: a number needs its session",
-           at("$.session"));
+    reject_field("$.session", "a number needs its session");
   if (x.sequence == 0 && x.id.empty())
-    reject(errc::invalid_argument, "$.id: is empty", at("$.id"));
+    reject_field("$.id", "is empty");
 }
 
 void check(save_snapshot_request& x) {
   auto& record = x.record;
   check(session_ref{record.agent, record.session});
   if (record.id.empty())
-    reject(errc::invalid_argument, "$.record.id: is empty", at("$.record.id"));
+    reject_field("$.record.id", "is empty");
   if (x.content.id() != record.state)
     reject(errc::invalid_argument,
            "$.record.state: does not match the content of the state",
            {{"path", "$.record.state"}, {"state", record.state.str()}});
   if (record.event > snapshot_event::invocation_end)
-    reject(errc::invalid_argument, "$.record.event: is unknown",
-           at("$.record.event"));
+    reject_field("$.record.event", "is unknown");
   if (x.where == append_rule::as_it_was
       && (record.sequence == 0 || record.sequence > max_sequence))
-    reject(errc::invalid_argument, "$.record.sequence: is out of range",
-           at("$.record.sequence"));
+    reject_field("$.record.sequence", "is out of range");
   check_text(record.note, max_note_size, "$.record.note");
   record.type = x.content.type();
   relabel(record.labels, std::exchange(record.labels, {}), {});
@@ -112,9 +115,7 @@ state_id check(const save_session_request& x) {
 }
 
 void check(const prune_snapshots_request& x) {
-  if (!x.session.empty() && x.agent.empty())
-    reject(errc::invalid_argument, "$.agent: a session needs its agent",
-           at("$.agent"));
+  check_selection(x);
 }
 
 void check(const copy_session_request& x) {
@@ -132,50 +133,46 @@ void check(const title_session_request& x) {
 }
 
 void check(const verify_sessions_request& x) {
-  if (!x.session.empty() && x.agent.empty())
-    reject(errc::invalid_argument, "$.agent: a session needs its agent",
-           at("$.agent"));
+  check_selection(x);
 }
 
 void check(const list_sessions_request& x) {
   if (x.order == session_order::by_name)
     return;
   if (x.agent.empty())
-    reject(errc::invalid_argument, "$.agent: a list by change needs its agent",
-           at("$.agent"));
+    reject_field("$.agent", "a list by change needs its agent");
   if (x.after != session_ref{})
-    reject(errc::invalid_argument, "$.after: a list by change has one page",
-           at("$.after"));
+    reject_field("$.after", "a list by change has one page");
 }
 
 void check_place(const save_snapshot_request& x, std::uint64_t head,
                  std::uint64_t last) {
   const auto parent = x.record.parent;
+  const auto session = [&] {
+    return session_ref{x.record.agent, x.record.session};
+  };
   if (x.where != append_rule::as_it_was && last >= max_sequence)
     reject(errc::resource_exhausted,
-           name_of(session_ref{x.record.agent, x.record.session})
-             + " has no number left for another record",
-           details_of(session_ref{x.record.agent, x.record.session}));
+           name_of(session()) + " has no number left for another record",
+           details_of(session()));
   if (x.where == append_rule::as_it_was && x.record.sequence <= last) {
-    const session_ref session{x.record.agent, x.record.session};
-    auto details = details_of(session);
+    auto details = details_of(session());
     details["last"] = last;
     details["sequence"] = x.record.sequence;
     reject(errc::aborted,
-           name_of(session) + " has had " + std::to_string(last)
+           name_of(session()) + " has had " + std::to_string(last)
              + " records, so none can be number "
              + std::to_string(x.record.sequence),
            details);
   }
   if (x.where != append_rule::at_head || parent == head)
     return;
-  const session_ref session{x.record.agent, x.record.session};
-  auto details = details_of(session);
+  auto details = details_of(session());
   details["head"] = head;
   details["parent"] = parent;
   reject(errc::aborted,
-         name_of(session) + " has changed: its head is " + std::to_string(head)
-           + ", not " + std::to_string(parent),
+         name_of(session()) + " has changed: its head is "
+           + std::to_string(head) + ", not " + std::to_string(parent),
          details);
 }
 

@@ -205,6 +205,17 @@ memory_store_data::answer(const verify_sessions_request& x) const {
   rules::check(x);
   verification_page result;
   auto left = rules::page_size(x.limit);
+  // Takes room for one more item, and returns whether there was any.
+  const auto take = [&](const session_ref& name, std::uint64_t sequence) {
+    result.more = left == 0;
+    if (result.more)
+      return false;
+    --left;
+    ++(sequence == 0 ? result.sessions : result.records);
+    result.last = name;
+    result.last_record = sequence;
+    return true;
+  };
   for (auto i = sessions_.lower_bound(
          std::max(x.after, session_ref{x.agent, x.session}));
        i != sessions_.end(); ++i) {
@@ -213,31 +224,17 @@ memory_store_data::answer(const verify_sessions_request& x) const {
         || (!x.session.empty() && name.id != x.session))
       break;
     const auto begun = name == x.after;
-    if (!begun) {
-      // Only the states of the records are verified, not the working state.
-      if (left == 0) {
-        result.more = true;
-        return result;
-      }
-      --left;
-      ++result.sessions;
-      result.last = name;
-      result.last_record = 0;
-    }
+    // Only the states of the records are verified, not the working state.
+    if (!begun && !take(name, 0))
+      return result;
     const auto& records = session.records;
     auto next
       = std::upper_bound(records.begin(), records.end(),
                          begun ? x.after_record : 0,
                          [](auto y, const entry& z) { return y < z.sequence; });
     for (; next != records.end(); ++next) {
-      if (left == 0) {
-        result.more = true;
+      if (!take(name, next->sequence))
         return result;
-      }
-      --left;
-      ++result.records;
-      result.last = name;
-      result.last_record = next->sequence;
       const auto& [key, kept] = *next->kept;
       const auto& id = key.id;
       if (!kept.is_sound(id))
