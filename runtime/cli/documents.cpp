@@ -20,6 +20,11 @@ void mend(identifier<Kind>& x) {
   x = identifier<Kind>{as_utf8(x.str())};
 }
 
+template <class... Ts>
+void mend_all(Ts&... xs) {
+  (mend(xs), ...);
+}
+
 template <class T>
 document parsed(const T& x) {
   return detail::parse_ordered_document(to_json_text(x));
@@ -36,28 +41,19 @@ document document_in(std::string_view text) {
 }
 
 document document_of(session_info x) {
-  mend(x.agent);
-  mend(x.id);
-  mend(x.title);
-  mend(x.preview);
+  mend_all(x.agent, x.id, x.title, x.preview);
   return parsed(x);
 }
 
 document document_of(snapshot_record x) {
-  mend(x.agent);
-  mend(x.session);
-  mend(x.id);
-  mend(x.parent_id);
+  mend_all(x.agent, x.session, x.id, x.parent_id, x.note);
   for (auto& label : x.labels)
     mend(label);
-  mend(x.note);
   return parsed(x);
 }
 
 document document_of(damage x) {
-  mend(x.where.agent);
-  mend(x.where.id);
-  mend(x.what);
+  mend_all(x.where.agent, x.where.id, x.what);
   return parsed(x);
 }
 

@@ -210,6 +210,12 @@ snapshot_record finder::snapshot(const std::string& name,
     "Name one as SESSION@SEQUENCE, with --agent if need be:", names, details);
 }
 
+snapshot_record finder::read(const snapshot_ref& x) {
+  return tool_.store()
+    .ask<stored_snapshot>(get_snapshot_request{x, detail_level::record})
+    .record;
+}
+
 void finder::add(std::vector<snapshot_record>& to, snapshot_record x) {
   const auto same = [&](const snapshot_record& y) {
     return y.agent == x.agent && y.session == x.session && y.id == x.id;
@@ -227,29 +233,21 @@ void finder::add_by_session(std::vector<snapshot_record>& to,
       parts && is_within(parts->first))
     for (const auto& x : sessions(parts->first))
       if (auto y = if_there([&] {
-            return tool_.store().ask<stored_snapshot>(
-              get_snapshot_request{snapshot_ref{{x.agent, x.id}, parts->second},
-                                   detail_level::record});
+            return read({{x.agent, x.id}, parts->second});
           }))
-        to.push_back(std::move(y->record));
+        to.push_back(*std::move(y));
   if (!to.empty() || !is_within(name))
     return;
   for (const auto& x : sessions(name))
     if (x.head != 0)
-      to.push_back(
-        tool_.store()
-          .ask<stored_snapshot>(get_snapshot_request{
-            snapshot_ref{{x.agent, x.id}, x.head}, detail_level::record})
-          .record);
+      to.push_back(read({{x.agent, x.id}, x.head}));
 }
 
 void finder::add_by_id(std::vector<snapshot_record>& to, const std::string& id,
                        const std::string& within) {
   const auto get = [&](const std::string& agent, const std::string& session) {
     return if_there([&] {
-      return tool_.store().ask<stored_snapshot>(get_snapshot_request{
-        snapshot_ref{agent, session_id{session}, snapshot_id{id}},
-        detail_level::record});
+      return read({agent, session_id{session}, snapshot_id{id}});
     });
   };
   if (id.empty())
@@ -257,7 +255,7 @@ void finder::add_by_id(std::vector<snapshot_record>& to, const std::string& id,
   for (const auto& agent : agents()) {
     try {
       if (auto x = get(agent, within))
-        add(to, std::move(x->record));
+        add(to, *std::move(x));
     } catch (const status_error& x) {
       if (x.code() != errc::failed_precondition)
         throw;
@@ -267,7 +265,7 @@ void finder::add_by_id(std::vector<snapshot_record>& to, const std::string& id,
         throw;
       for (const auto& session : details["sessions"])
         if (auto y = get(agent, session.get<std::string>()))
-          add(to, std::move(y->record));
+          add(to, *std::move(y));
     }
   }
 }
@@ -289,10 +287,7 @@ void finder::add_by_prefix(std::vector<snapshot_record>& to,
       return true;
     }));
     for (const auto& y : ids) // the store picks the record of each id
-      add(to, tool_.store()
-                .ask<stored_snapshot>(get_snapshot_request{
-                  snapshot_ref{x.agent, x.id, y}, detail_level::record})
-                .record);
+      add(to, read({x.agent, x.id, y}));
     bar.at(++seen, 0);
     return !enough();
   };

@@ -49,6 +49,8 @@ public:
   [[nodiscard]] std::vector<std::string> agents();
 
 private:
+  [[nodiscard]] snapshot_record read(const snapshot_ref& x);
+
   /// Each function adds candidates for a name.
   void add_by_session(std::vector<snapshot_record>& to, const std::string& name,
                       const std::string& within);
