@@ -101,7 +101,7 @@ private:
 
 /// Prepared statement that can be used repeatedly:
 ///
-///   find_.bind(1, agent).bind(2, id);
+///   find_.bind_all(agent, id);
 ///   if (auto row = find_.rows(); row.next())
 ///     key = row.number(0);
 ///
@@ -121,6 +121,13 @@ public:
   /// Binds a key; 0 is bound as NULL.
   sqlite_statement& bind_key(int index, std::int64_t x) {
     return x != 0 ? bind(index, x) : bind_null(index);
+  }
+  /// Binds values to the first parameters, in order.
+  template <class... Ts>
+  sqlite_statement& bind_all(const Ts&... xs) {
+    int index = 0;
+    (bind(++index, xs), ...);
+    return *this;
   }
 
   /// Rows of a statement, one at a time. The statement can be used again as

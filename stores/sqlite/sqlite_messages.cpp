@@ -57,9 +57,9 @@ sqlite_messages::for_each_text(place x,
   if (!pieces)
     return position;
   for (const auto& i : *pieces) {
-    auto rows = read_.bind(1, key_of(i.branch, position))
-                  .bind(2, key_of(i.branch, i.last - 1))
-                  .rows();
+    auto rows
+      = read_.bind_all(key_of(i.branch, position), key_of(i.branch, i.last - 1))
+          .rows();
     while (rows.next()) {
       if (rows.number(0) != key_of(i.branch, position))
         return position;
@@ -74,9 +74,9 @@ sqlite_messages::for_each_text(place x,
 }
 
 std::uint64_t sqlite_messages::end_of(std::int64_t branch) {
-  auto rows = end_of_branch_.bind(1, key_of(branch, 0))
-                .bind(2, key_of(branch, max_position))
-                .rows();
+  auto rows
+    = end_of_branch_.bind_all(key_of(branch, 0), key_of(branch, max_position))
+        .rows();
   if (rows.next() && !rows.is_null(0))
     return static_cast<std::uint64_t>(rows.number(0) & max_position) + 1;
   return 0;
@@ -152,9 +152,7 @@ sqlite_messages::place sqlite_messages::append(place position,
   for (const auto& x : log.from(position.length)) {
     text.clear();
     append_json_text(text, x);
-    insert_.bind(1, key_of(position.branch, position.length))
-      .bind(2, text)
-      .run();
+    insert_.bind_all(key_of(position.branch, position.length), text).run();
     ++position.length;
   }
   return position;
@@ -184,8 +182,9 @@ std::uint64_t sqlite_messages::needed_of(std::int64_t branch) {
 }
 
 void sqlite_messages::erase(place behind) {
-  erase_.bind(1, key_of(behind.branch, behind.length))
-    .bind(2, key_of(behind.branch, max_position))
+  erase_
+    .bind_all(key_of(behind.branch, behind.length),
+              key_of(behind.branch, max_position))
     .run();
 }
 

@@ -141,7 +141,7 @@ std::int64_t sqlite_states::keep_blob(const std::string& text) {
   // A new state must not depend on a damaged blob; its original text is known
   // here.
   if (known != 0 && !is_whole)
-    mend_blob_.bind(1, known).bind(2, text).run();
+    mend_blob_.bind_all(known, text).run();
   if (known != 0)
     return known;
   const auto key = next_blob_.number();

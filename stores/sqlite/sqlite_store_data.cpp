@@ -50,24 +50,16 @@ void sqlite_store_data::write(session& x) {
   if (is_new)
     x.key = next_session_.number();
   auto& statement = is_new ? insert_session_ : update_session_;
-  statement.bind(1, x.key)
-    .bind(2, info.agent)
-    .bind(3, info.id.str())
-    .bind(4, columns::to_number(info.created_at))
-    .bind(5, columns::to_number(info.updated_at))
-    .bind(6, info.head)
-    .bind(7, info.next_turn)
-    .bind(8, x.last_sequence)
-    .bind(9, info.records)
-    .bind(10, x.state)
-    .bind(11, info.title)
-    .bind(12, info.preview)
-    .bind(13, info.messages)
-    .bind(14, info.bytes)
+  statement
+    .bind_all(x.key, info.agent, info.id.str(),
+              columns::to_number(info.created_at),
+              columns::to_number(info.updated_at), info.head, info.next_turn,
+              x.last_sequence, info.records, x.state, info.title, info.preview,
+              info.messages, info.bytes)
     .run();
   const auto hour = columns::hour_of(info.updated_at);
   if (!is_new && hour != x.updated_hour) // else its index is not touched
-    update_hour_.bind(1, x.key).bind(2, hour).run();
+    update_hour_.bind_all(x.key, hour).run();
   x.updated_hour = hour;
 }
 
@@ -84,13 +76,13 @@ void sqlite_store_data::work_on(session& x, const state& content,
 }
 
 void sqlite_store_data::seal(const session& in, std::uint64_t sequence) {
-  seal_record_.bind(1, in.key).bind(2, sequence).run();
+  seal_record_.bind_all(in.key, sequence).run();
 }
 
 void sqlite_store_data::write_labels(const session& in,
                                      const snapshot_record& x) {
   for (const auto& label : x.labels)
-    insert_label_.bind(1, in.key).bind(2, x.sequence).bind(3, label).run();
+    insert_label_.bind_all(in.key, x.sequence, label).run();
 }
 
 session_position
@@ -156,15 +148,10 @@ save_result sqlite_store_data::answer(save_snapshot_request x) {
   work_on(in, x.content, saved.state, base);
 
   const auto follows = parent && saved.parent + 1 == saved.sequence;
-  insert_record_.bind(1, in.key)
-    .bind(2, saved.sequence)
-    .bind(3, in.state)
-    .bind(4, saved.parent)
-    .bind(5, follows ? parent->run : saved.sequence)
-    .bind(6, saved.index)
-    .bind(7, saved.turn_index)
-    .bind(8, columns::name_of(saved.event))
-    .bind(9, columns::to_number(saved.created_at));
+  insert_record_.bind_all(in.key, saved.sequence, in.state, saved.parent,
+                          follows ? parent->run : saved.sequence, saved.index,
+                          saved.turn_index, columns::name_of(saved.event),
+                          columns::to_number(saved.created_at));
   if (saved.id.str() == saved.state.str())
     insert_record_.bind_null(10);
   else
@@ -229,8 +216,7 @@ snapshot_page sqlite_store_data::answer(const list_snapshots_request& x) {
   };
   auto last_state = is_continued ? states_.listed() : sqlite_states::loaded{};
   const auto read = [&](std::uint64_t first, std::uint64_t last) {
-    auto rows
-      = find_records_.bind(1, in->key).bind(2, first).bind(3, last).rows();
+    auto rows = find_records_.bind_all(in->key, first, last).rows();
     while (result.snapshots.size() < size && rows.next()) {
       auto damaged = damage_in(*in, rows);
       if (!damaged) {
@@ -251,11 +237,7 @@ snapshot_page sqlite_store_data::answer(const list_snapshots_request& x) {
   // the next page.
   const auto is_there = [&](std::uint64_t first, std::uint64_t last) {
     try {
-      return has_record_.bind(1, in->key)
-        .bind(2, first)
-        .bind(3, last)
-        .rows()
-        .next();
+      return has_record_.bind_all(in->key, first, last).rows().next();
     } catch (const status_error& error) {
       if (error.code() != errc::data_loss)
         throw;

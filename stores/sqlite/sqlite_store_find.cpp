@@ -39,7 +39,7 @@ sqlite_store_data::read_session(const sqlite_statement::cursor& row) {
 
 std::optional<sqlite_store_data::session>
 sqlite_store_data::find_any(const session_ref& x) {
-  auto rows = find_session_.bind(1, x.agent).bind(2, x.id.str()).rows();
+  auto rows = find_session_.bind_all(x.agent, x.id.str()).rows();
   if (!rows.next())
     return std::nullopt;
   auto result = read_session(rows);
@@ -101,7 +101,7 @@ sqlite_store_data::read_entry(const session& in,
   result.run = row.count(7);
   result.state = row.number(8);
   x.note = row.text(12);
-  auto labels = labels_of_.bind(1, in.key).bind(2, x.sequence).rows();
+  auto labels = labels_of_.bind_all(in.key, x.sequence).rows();
   while (labels.next())
     x.labels.push_back(labels.text(0));
   return result;
@@ -109,8 +109,7 @@ sqlite_store_data::read_entry(const session& in,
 
 std::optional<sqlite_store_data::entry>
 sqlite_store_data::find(const session& in, std::uint64_t sequence) {
-  auto rows
-    = find_record_.bind(1, in.key).bind(2, columns::clamped(sequence)).rows();
+  auto rows = find_record_.bind_all(in.key, columns::clamped(sequence)).rows();
   if (rows.next())
     return read_entry(in, rows);
   if (sequence <= in.last_sequence)
@@ -134,8 +133,7 @@ void sqlite_store_data::expect_way(const session& in,
                                    const std::vector<stretch>& way) {
   std::uint64_t before = 0;
   for (auto i = way.rbegin(); i != way.rend(); ++i) {
-    auto rows
-      = outline_.bind(1, in.key).bind(2, i->first).bind(3, i->last).rows();
+    auto rows = outline_.bind_all(in.key, i->first, i->last).rows();
     while (rows.next()) {
       const auto sequence = rows.count(0);
       const auto parent = rows.count(1);
@@ -250,7 +248,7 @@ sqlite_store_data::active(const session& x, std::uint64_t until) {
     // If the path is damaged, its continuation is unknown. The records below
     // count as active, because damage to one record must not hide another.
     stretch next{1, last};
-    if (const auto run = number_of_whole(run_of_.bind(1, x.key).bind(2, last)))
+    if (const auto run = number_of_whole(run_of_.bind_all(x.key, last)))
       next.first = std::clamp<std::uint64_t>(*run, 1, last);
     result.push_back(next);
     if (next.first <= until)
@@ -259,7 +257,7 @@ sqlite_store_data::active(const session& x, std::uint64_t until) {
     // continues.
     last = next.first - 1;
     if (const auto parent
-        = number_of_whole(parent_of_.bind(1, x.key).bind(2, next.first)))
+        = number_of_whole(parent_of_.bind_all(x.key, next.first)))
       last = std::min(*parent, last);
   }
   return result;

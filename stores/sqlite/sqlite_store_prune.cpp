@@ -98,9 +98,9 @@ void sqlite_store_data::prune(session& x,
   };
   std::vector<outline> all;
   {
-    auto rows = find_records_.bind(1, x.key)
-                  .bind(2, std::uint64_t{1})
-                  .bind(3, std::numeric_limits<std::int64_t>::max())
+    auto rows = find_records_
+                  .bind_all(x.key, std::uint64_t{1},
+                            std::numeric_limits<std::int64_t>::max())
                   .rows();
     while (rows.next()) {
       auto damaged = damage_in(x, rows);
@@ -140,9 +140,9 @@ void sqlite_store_data::prune(session& x,
   if (dropped.empty())
     return;
   for (const auto& [sequence, parent] : moved)
-    move_record_.bind(1, x.key).bind(2, sequence).bind(3, parent).run();
+    move_record_.bind_all(x.key, sequence, parent).run();
   for (const auto sequence : dropped)
-    erase_record_.bind(1, x.key).bind(2, sequence).run();
+    erase_record_.bind_all(x.key, sequence).run();
   for (const auto& [sequence, parent] : moved)
     seal(x, sequence);
   x.info.records -= dropped.size();
@@ -154,7 +154,7 @@ void sqlite_store_data::prune(session& x,
 }
 
 bool sqlite_store_data::has_labels(const session& in, std::uint64_t sequence) {
-  return labels_of_.bind(1, in.key).bind(2, sequence).rows().next();
+  return labels_of_.bind_all(in.key, sequence).rows().next();
 }
 
 } // namespace tertulia

@@ -112,7 +112,7 @@ snapshot_record sqlite_store_data::answer(const label_snapshot_request& x) {
   auto [in, what] = find(x.target);
   auto& record = what.record;
   rules::relabel(record.labels, x.add, x.remove);
-  erase_labels_.bind(1, in.key).bind(2, record.sequence).run();
+  erase_labels_.bind_all(in.key, record.sequence).run();
   write_labels(in, record);
   seal(in, record.sequence);
   return std::move(record);
@@ -178,10 +178,7 @@ session_info sqlite_store_data::answer(const copy_session_request& x) {
   write(made);
   for (const auto& [first, last] : all) {
     for (const auto statement : {&copy_records_, &copy_labels_})
-      statement->bind(1, from->key)
-        .bind(2, made.key)
-        .bind(3, first)
-        .bind(4, last);
+      statement->bind_all(from->key, made.key, first, last);
     copy_records_.run();
     made.info.records += static_cast<std::uint64_t>(db_.changes());
     copy_labels_.run();
@@ -195,7 +192,7 @@ session_info sqlite_store_data::answer(const copy_session_request& x) {
 snapshot_record sqlite_store_data::answer(const annotate_snapshot_request& x) {
   rules::check(x);
   auto [in, what] = find(x.target);
-  write_note_.bind(1, in.key).bind(2, what.record.sequence);
+  write_note_.bind_all(in.key, what.record.sequence);
   if (x.note.empty())
     write_note_.bind_null(3);
   else

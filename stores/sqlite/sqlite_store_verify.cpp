@@ -123,8 +123,7 @@ void sqlite_store_data::verify(inspection& to, const session& x) {
     to.add(damage_kind::corrupt, "its row is corrupt");
     return;
   }
-  if (info.head != 0
-      && !run_of_.bind(1, x.key).bind(2, info.head).rows().next())
+  if (info.head != 0 && !run_of_.bind_all(x.key, info.head).rows().next())
     to.add(damage_kind::missing,
            "its head, record " + std::to_string(info.head) + ", is missing");
   if (auto rows = count_records_.bind(1, x.key).rows(); rows.next()) {
@@ -151,10 +150,9 @@ bool sqlite_store_data::verify_records(inspection& to, const session& x,
   };
   std::vector<outline> all;
   {
-    auto rows = verify_records_.bind(1, x.key)
-                  .bind(2, after)
-                  .bind(3, std::uint64_t{to.left + 1})
-                  .rows();
+    auto rows
+      = verify_records_.bind_all(x.key, after, std::uint64_t{to.left + 1})
+          .rows();
     while (rows.next())
       all.push_back({rows.count(0), rows.count(1), rows.number(2) != 0,
                      rows.count(3), columns::to_event(rows.view(4)).has_value(),
