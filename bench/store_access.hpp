@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <utility>
 
 #include "../tests/support/scratch.hpp"
 

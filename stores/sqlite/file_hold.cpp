@@ -2,7 +2,6 @@
 
 #include "file_hold.hpp"
 
-#include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
 
 #include <cerrno>

@@ -9,8 +9,6 @@
 #include "support/sanitized.hpp"
 #include "support/threaded.hpp"
 
-using namespace std::literals;
-
 namespace tertulia::test::backpressure_tests {
 
 namespace {

@@ -13,11 +13,8 @@
 #include "support/child_process.hpp"
 #include "support/network_config.hpp"
 #include "support/node_flows.hpp"
-#include "support/recording_client.hpp"
 #include "support/threaded.hpp"
 #include <gtest/gtest.h>
-
-using namespace std::chrono_literals;
 
 namespace tertulia::test::nodes_tests {
 

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <tertulia/json.hpp>
 #include <tertulia/store.hpp>
 #include <tertulia/store_contract/suite.hpp>
 
