@@ -70,6 +70,14 @@ std::size_t count_characters(std::string_view text) noexcept {
     std::count_if(text.begin(), text.end(), begins_character));
 }
 
+std::string lowered(std::string_view text) {
+  std::string result{text};
+  for (auto& x : result)
+    if (x >= 'A' && x <= 'Z')
+      x = static_cast<char>(x - 'A' + 'a');
+  return result;
+}
+
 std::string to_hex(std::span<const std::uint8_t> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string result;

@@ -9,22 +9,11 @@
 #include <tertulia/when.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 #include "open_turn.hpp"
 
 namespace tertulia::ai {
-
-void with_tools::apply(generate_options& to) const {
-  for (const auto& x : tools) {
-    for (const auto& other : to.tools)
-      if (other.info().name == x.info().name)
-        throw status_error{errc::invalid_argument,
-                           "two tools have the name " + x.info().name};
-    to.tools.push_back(x);
-  }
-}
 
 namespace {
 
@@ -58,10 +47,8 @@ task<message_log> replace(context ctx, const generate_options* options,
     co_return now;
   const auto present = co_await session_messages(ctx);
   if (!present.same_as(old) && present.shared_with(old) == old.size()) {
-    std::vector<message> added;
-    for (const auto& x : present.from(old.size()))
-      added.push_back(x);
-    now = now.with(std::move(added));
+    const auto added = present.from(old.size());
+    now = now.with({added.begin(), added.end()});
   }
   co_await detail::edit_session(detail::access::owner(ctx),
                                 session_verb::set_messages, payload::of(now));
@@ -235,10 +222,9 @@ public:
       }
       co_await finish_round(ctx, *open, ran);
     }
-    while (result_.iterations < options_.max_iterations) {
+    while (result_.iterations < options_.max_iterations)
       if (co_await answer(ctx))
         co_return std::move(result_);
-    }
     throw status_error{
       errc::resource_exhausted,
       (corrections_.empty() ? "the model still requests tools after "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/ai/prompt.hpp>
+#include <tertulia/ai/model_handle.hpp>
 
 #include <utility>
 
@@ -19,9 +19,3 @@ template task<model_response>
                                   chunk_callback);
 
 } // namespace tertulia::ai
-
-namespace tertulia::detail {
-
-template any_model any_model_of<ai::model>(ai::model);
-
-} // namespace tertulia::detail

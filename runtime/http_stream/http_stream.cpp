@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/text.hpp>
 #include <tertulia/http_stream.hpp>
 
 #include <algorithm>
@@ -74,17 +75,11 @@ double random_fraction() {
 
 /// Returns the encoding of a body apart from `chunked`; empty if it has none.
 std::string encoding_of(const http_head& head) {
-  const auto is = [](std::string_view x, std::string_view name) {
-    return std::equal(x.begin(), x.end(), name.begin(), name.end(),
-                      [](unsigned char a, unsigned char b) {
-                        return std::tolower(a) == b;
-                      });
-  };
   const auto transfer = head.field("transfer-encoding");
-  if (!transfer.empty() && !is(transfer, "chunked"))
+  if (!transfer.empty() && detail::lowered(transfer) != "chunked")
     return std::string{transfer};
   const auto content = head.field("content-encoding");
-  return is(content, "identity") ? std::string{} : std::string{content};
+  return std::string{detail::lowered(content) == "identity" ? "" : content};
 }
 
 } // namespace

@@ -2,14 +2,13 @@
 
 #include "transfer.hpp"
 
+#include <tertulia/detail/text.hpp>
 #include <tertulia/protocol.hpp>
 
 #include <caf/send.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <climits>
 #include <utility>
 
 #include <sys/socket.h>
@@ -17,9 +16,6 @@
 namespace tertulia::http {
 
 namespace {
-
-/// Buffer of libcurl for a request: one for each waiting chat.
-constexpr std::size_t buffer_size = 4'096;
 
 /// Bytes that are received before the body asks for them.
 constexpr std::size_t max_read_ahead = 16'384;
@@ -36,13 +32,6 @@ constexpr std::chrono::hours longest{24 * 365};
 
 transfer::clock::time_point after(caf::timespan within) {
   return transfer::clock::now() + std::min<caf::timespan>(within, longest);
-}
-
-std::string lowered(std::string_view text) {
-  std::string result{text};
-  for (auto& x : result)
-    x = static_cast<char>(std::tolower(static_cast<unsigned char>(x)));
-  return result;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -134,115 +123,6 @@ void transfer::begin() {
   timer_.start(after(with_->options.connect_within));
 }
 
-CURL* transfer::open() {
-  easy_.reset(curl_easy_init());
-  if (!easy_)
-    return nullptr;
-  const auto set = [this](auto option, auto value) {
-    curl_easy_setopt(easy_.get(), option, value);
-  };
-  set(CURLOPT_PRIVATE, this);
-  set(CURLOPT_URL, (with_->server.text() + request_->path).c_str());
-  set(CURLOPT_PATH_AS_IS, 1L);
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  // Over HTTP/2 libcurl would buffer megabytes that nobody reads.
-  set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_QUICK_EXIT, 1L); // does not wait for a lookup that it gives up
-  set(CURLOPT_BUFFERSIZE, static_cast<long>(buffer_size));
-  set(CURLOPT_ERRORBUFFER, error_text_.data());
-  // The timer of this object is shorter, but the default may be shorter still.
-  set(CURLOPT_CONNECTTIMEOUT_MS, long{INT_MAX});
-  set(CURLOPT_MAXAGE_CONN, 30L);
-  if (with_->options.max_idle_connections == 0)
-    set(CURLOPT_FORBID_REUSE, 1L);
-  if (request_->body.empty() && request_->method == "GET") {
-    set(CURLOPT_HTTPGET, 1L);
-  } else {
-    set(CURLOPT_POST, 1L);
-    set(CURLOPT_POSTFIELDSIZE_LARGE,
-        static_cast<curl_off_t>(request_->body.size()));
-    set(CURLOPT_POSTFIELDS, request_->body.c_str());
-    set(CURLOPT_CUSTOMREQUEST, request_->method.c_str());
-  }
-  set_fields();
-  set_tls();
-  set_proxy();
-  set(CURLOPT_HEADERFUNCTION, on_header);
-  set(CURLOPT_HEADERDATA, this);
-  set(CURLOPT_WRITEFUNCTION, on_body);
-  set(CURLOPT_WRITEDATA, this);
-  set(CURLOPT_PREREQFUNCTION, on_connected);
-  set(CURLOPT_PREREQDATA, this);
-  set(CURLOPT_OPENSOCKETFUNCTION, on_socket);
-  set(CURLOPT_OPENSOCKETDATA, this);
-  // The only way to hear of bytes around the body.
-  set(CURLOPT_VERBOSE, 1L);
-  set(CURLOPT_DEBUGFUNCTION, on_trace);
-  set(CURLOPT_DEBUGDATA, this);
-  return easy_.get();
-}
-
-void transfer::set_fields() {
-  const auto add = [this](const std::string& line) {
-    if (auto* longer = curl_slist_append(fields_.get(), line.c_str())) {
-      (void)fields_.release();
-      fields_.reset(longer);
-    }
-  };
-  add("User-Agent: tertulia");
-  add("Accept-Encoding: identity");
-  add("Expect:"); // none
-  auto has_type = request_->body.empty();
-  const auto add_all = [&](const http_fields& fields) {
-    for (const auto& [name, value] : fields) {
-      has_type = has_type || lowered(name) == "content-type";
-      auto line = name;
-      line += value.empty() ? ";" : ": ";
-      line += value;
-      add(line);
-    }
-  };
-  add_all(with_->options.headers);
-  add_all(request_->headers);
-  if (!has_type)
-    add("Content-Type: application/json");
-  curl_easy_setopt(easy_.get(), CURLOPT_HTTPHEADER, fields_.get());
-}
-
-void transfer::set_tls() {
-  auto* to = easy_.get();
-  curl_easy_setopt(to, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
-  if (!with_->certificates.empty()) {
-    curl_blob trusted{const_cast<char*>(with_->certificates.data()),
-                      with_->certificates.size(), CURL_BLOB_NOCOPY};
-    curl_easy_setopt(to, CURLOPT_CAINFO_BLOB, &trusted);
-    curl_easy_setopt(to, CURLOPT_CAINFO, nullptr);
-    curl_easy_setopt(to, CURLOPT_CAPATH, nullptr);
-    return;
-  }
-  if (!with_->ca_file.empty())
-    curl_easy_setopt(to, CURLOPT_CAINFO, with_->ca_file.c_str());
-  if (!with_->ca_folder.empty())
-    curl_easy_setopt(to, CURLOPT_CAPATH, with_->ca_folder.c_str());
-}
-
-void transfer::set_proxy() {
-  auto* to = easy_.get();
-  // Empty texts keep libcurl from reading the environment by itself.
-  curl_easy_setopt(to, CURLOPT_NOPROXY, with_->no_proxy.c_str());
-  if (!with_->proxy) {
-    curl_easy_setopt(to, CURLOPT_PROXY, "");
-    return;
-  }
-  curl_easy_setopt(to, CURLOPT_PROXY, with_->proxy->text().c_str());
-  curl_easy_setopt(to, CURLOPT_HTTPPROXYTUNNEL, 1L);
-  if (!with_->proxy->user.empty()) {
-    curl_easy_setopt(to, CURLOPT_PROXYUSERNAME, with_->proxy->user.c_str());
-    curl_easy_setopt(to, CURLOPT_PROXYPASSWORD, with_->proxy->password.c_str());
-  }
-}
-
 // -- callbacks ----------------------------------------------------------------
 
 std::size_t transfer::on_header(char* data, std::size_t, std::size_t size,
@@ -308,7 +188,7 @@ bool transfer::take_line(std::string_view line) {
     std::from_chars(status.data() + 1, status.data() + status.size(),
                     incoming_.status);
   } else if (const auto colon = text.find(':'); colon != text.npos) {
-    incoming_.fields.emplace_back(lowered(text.substr(0, colon)),
+    incoming_.fields.emplace_back(detail::lowered(text.substr(0, colon)),
                                   trimmed(text.substr(colon + 1)));
   }
   return true;

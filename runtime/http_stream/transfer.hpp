@@ -18,6 +18,9 @@
 
 namespace tertulia::http {
 
+/// Buffer of libcurl for a request, in bytes: one for each waiting chat.
+inline constexpr std::size_t buffer_size = 4'096;
+
 /// Error of a request that received no byte of an answer: it may be sent again.
 class no_answer : public status_error {
 public:

@@ -37,8 +37,7 @@ struct actor_bodies : flows {
     });
   }
 
-  /// Defines a flow that answers each input with that many numbers, in one
-  /// turn.
+  /// Defines a flow that answers an input n with n numbers, in one turn.
   auto define_counter() {
     return define([this](self_pointer, int_port client, nothing) //
                   -> body_behavior {

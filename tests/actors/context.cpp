@@ -12,9 +12,8 @@ namespace tertulia::test::context_tests {
 namespace {
 
 struct context_time : flows {
-  /// Returns whether another timer is armed besides the one of 1 s, which fires
-  /// now: the clock would then keep ticking. Call `arm_brief` before other
-  /// timers are armed.
+  /// Returns whether a timer is armed besides that of `arm_brief`, which comes
+  /// first and fires now: the clock would then keep ticking.
   bool ticks_on() {
     advance(1s);
     EXPECT_EQ(brief_->code(), errc::ok);

@@ -129,14 +129,6 @@ private:
 
 } // namespace
 
-std::string lowered(std::string_view text) {
-  std::string result{text};
-  for (auto& x : result)
-    if (x >= 'A' && x <= 'Z')
-      x = static_cast<char>(x - 'A' + 'a');
-  return result;
-}
-
 bool is_letter(std::string_view text, std::size_t at) {
   return at < text.size()
          && (std::isalnum(static_cast<unsigned char>(text[at])) != 0

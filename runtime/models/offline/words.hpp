@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tertulia/detail/text.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +20,7 @@ struct word {
 
 using sentence = std::vector<word>;
 
-/// Returns the text in lower case; letters beyond ASCII stay as they are.
-std::string lowered(std::string_view text);
+using detail::lowered;
 
 /// Returns whether the byte at a position is a letter, a digit, `_`, or a part
 /// of a character beyond ASCII.

@@ -29,6 +29,11 @@ namespace tertulia::detail {
 /// @pre `text` is UTF-8.
 [[nodiscard]] std::size_t count_characters(std::string_view text) noexcept;
 
+// -- ASCII --------------------------------------------------------------------
+
+/// Returns `text` with the letters A to Z in lower case, whatever the locale.
+[[nodiscard]] std::string lowered(std::string_view text);
+
 // -- lower-case hexadecimal text ----------------------------------------------
 
 /// Returns two digits for each byte.

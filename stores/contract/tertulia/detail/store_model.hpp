@@ -40,16 +40,14 @@ using outcome = std::variant<answer_to<Verb>, errc>;
 class store_model {
 public:
   outcome<save_snapshot_request> operator()(const save_snapshot_request& x) {
-    const session_ref key{x.record.agent, x.record.session};
-    if (!is_named(key) || x.record.id.empty()
-        || x.content.id() != x.record.state
-        || (x.where == append_rule::as_it_was && x.record.sequence == 0))
-      return errc::invalid_argument;
-    const auto as_it_was = x.where == append_rule::as_it_was;
-    const auto known = sessions_.find(key);
-    const auto before
-      = known != sessions_.end() ? known->second : session_model{};
     auto record = x.record;
+    const session_ref key{record.agent, record.session};
+    const auto as_it_was = x.where == append_rule::as_it_was;
+    if (!is_named(key) || record.id.empty() || x.content.id() != record.state
+        || (as_it_was && record.sequence == 0))
+      return errc::invalid_argument;
+    const auto known = sessions_.contains(key);
+    const auto before = known ? sessions_.at(key) : session_model{};
     record.type = x.content.type();
     record.labels.clear();
     if (record.parent != 0) {
@@ -57,7 +55,7 @@ public:
         return errc::not_found;
       const auto& parent = before.at(record.parent);
       record.parent_id = parent.id;
-      record.index = as_it_was ? x.record.index : parent.index + 1;
+      record.index = as_it_was ? record.index : parent.index + 1;
     }
     if ((x.where == append_rule::at_head && record.parent != before.info.head)
         || (as_it_was && record.sequence <= before.last_sequence)
@@ -101,15 +99,13 @@ public:
   outcome<list_snapshots_request> operator()(const list_snapshots_request& x) {
     if (!is_named(x.of))
       return errc::invalid_argument;
-    std::vector<stored_snapshot> all;
+    snapshot_page result;
     if (const auto i = sessions_.find(x.of); i != sessions_.end())
       for (const auto& [sequence, record] : i->second.records)
         if (sequence > x.after
             && (x.with_orphans || i->second.active().contains(sequence)))
-          all.push_back(read(i->second, sequence, x.wanted));
-    snapshot_page result;
-    result.more = cut(all, x.limit);
-    result.snapshots = std::move(all);
+          result.snapshots.push_back(read(i->second, sequence, x.wanted));
+    result.more = cut(result.snapshots, x.limit);
     return result;
   }
 
