@@ -145,9 +145,8 @@ public:
   /// As `run_action`, for an action of known types with one input.
   ///
   /// ```
-  /// auto now =
-  /// rt.run_action<snapshot<words>>("/snapshot-store/chat/getSnapshot",
-  ///                                    snapshot_query{id});
+  /// const auto key = "/snapshot-store/chat/getSnapshot";
+  /// auto now = rt.run_action<snapshot<words>>(key, snapshot_query{id});
   /// ```
   ///
   /// @errors also `invalid_argument` if the input has no JSON form or the

@@ -34,7 +34,7 @@
 //
 //   - `open` returns a managed_store: sessions are listed, titled, copied,
 //     pruned, deleted and verified, snapshots are labelled and annotated, and
-//     the store is vacuum_result;
+//     the store is vacuumed;
 //   - static constexpr bool durable = true: a store that is opened again, after
 //     the first one has ended, has the data of the first one;
 //   - void corrupt(const state_id&): changes the stored data of a state in the

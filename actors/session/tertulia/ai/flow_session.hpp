@@ -17,9 +17,9 @@ namespace tertulia::ai {
 /// ```
 /// task<> chat(context ctx, flow_session<settings> sess,
 ///             flow_responder<status> out) {
-///   co_await sess.run_turns(ctx, [&](context turn, const conversation_input&
-///   said)
-///                     -> task<> { … });
+///   const auto turn = [&](context ctx, const conversation_input& input)
+///     -> task<> { … };
+///   co_await sess.run_turns(ctx, turn);
 /// }
 /// ```
 ///

@@ -106,8 +106,9 @@ namespace tertulia::ai {
 /// again, until it requests no more tools.
 ///
 /// ```
-/// auto told = co_await ai::generate(ctx, model, ai::with_user_text("A
-/// joke?")); co_await out.send(told.text());
+/// const ai::with_user_text question{"A joke?"};
+/// auto answer = co_await ai::generate(ctx, model, question);
+/// co_await out.send(answer.text());
 /// ```
 ///
 /// The tools of one answer run concurrently. An error of a tool is sent to the
@@ -134,7 +135,7 @@ namespace tertulia::ai {
 /// answered with an error. So are requests without a response that a crashed
 /// program has left behind.
 ///
-/// @param base_prompt    an `ai::prompt`, or a model.
+/// @param base_prompt an `ai::prompt`, or a model.
 /// @param options any of `with_session`, `with_messages`, `with_user_text`,
 ///                `with_system`, `with_tools`, `with_tool_choice`,
 ///                `with_config`, `with_output_schema`, `with_repairs`,
@@ -202,9 +203,8 @@ template <model_like Model, class Out, class... Options>
 /// Lets a model answer with a `T`.
 ///
 /// ```
-/// auto dish = co_await ai::generate<recipe>(ctx, model,
-///                                           ai::with_user_text("With
-///                                           leeks!"));
+/// const ai::with_user_text wish{"With leeks!"};
+/// auto dish = co_await ai::generate<recipe>(ctx, model, wish);
 /// ```
 ///
 /// The model receives the schema of the type. Its answer is parsed and checked

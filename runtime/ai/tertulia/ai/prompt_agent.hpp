@@ -85,7 +85,7 @@ namespace tertulia::ai {
 /// in the next input (see `interrupts_in`).
 ///
 /// @tparam Custom custom value of the session, for the tools.
-/// @param base_prompt    the model with its options, see `generate`.
+/// @param base_prompt the model with its options, see `generate`.
 /// @param options as for `define_session_flow`, which is called: the flow is
 ///                registered as `/session-flow/<name>`.
 /// @errors as `define_session_flow`; of a turn: as `generate`, and
