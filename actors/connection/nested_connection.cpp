@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/action.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 
 namespace tertulia::detail {

@@ -52,8 +52,33 @@ json_action runtime::action(const std::string& key) const {
   auto found = env_->actions.find(key);
   if (!found)
     throw status_error{errc::not_found, "there is no action " + key};
-  return detail::access::make<json_action>(
-    detail::action_ref{&env_->system, env_->desk, key, found->info, found});
+  return detail::access::make<json_action>(reference(found));
+}
+
+const front_desk_actor& runtime::front_desk() const noexcept {
+  return env_->desk;
+}
+
+tracer& runtime::traces() const noexcept {
+  return env_->traces;
+}
+
+caf::actor_system& runtime::system() const noexcept {
+  return env_->system;
+}
+
+void runtime::add(
+  const std::vector<std::shared_ptr<const detail::action>>& all) {
+  env_->actions.add(all);
+}
+
+void runtime::keep(const std::shared_ptr<const detail::action>& action) {
+  env_->actions.keep(action);
+}
+
+detail::action_ref
+runtime::reference(const std::shared_ptr<const detail::action>& action) const {
+  return {&env_->system, env_->desk, action->key(), action->info, action};
 }
 
 void runtime::stop() {

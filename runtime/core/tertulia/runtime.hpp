@@ -6,7 +6,6 @@
 #include <tertulia/config.hpp>
 #include <tertulia/detail/access.hpp>
 #include <tertulia/detail/actor_action.hpp>
-#include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/run_once.hpp>
 #include <tertulia/detail/typed_action.hpp>
 #include <tertulia/runtime_options.hpp>
@@ -22,6 +21,12 @@
 #include <vector>
 
 namespace tertulia {
+
+namespace detail {
+
+class environment;
+
+} // namespace detail
 
 /// Entry point of the library: defines actions and opens connections to them,
 /// in an actor system of the application.
@@ -84,7 +89,7 @@ public:
       info.key.clear();
       auto action = std::make_shared<detail::action_of<Body>>(std::move(info),
                                                               std::move(body));
-      env_->actions.keep(action);
+      keep(action);
       return handle<types>(action);
     }
   }
@@ -172,18 +177,12 @@ public:
   // -- for actors and tools ---------------------------------------------------
 
   /// Returns the actor that opens connections, for clients that are actors.
-  [[nodiscard]] const front_desk_actor& front_desk() const noexcept {
-    return env_->desk;
-  }
+  [[nodiscard]] const front_desk_actor& front_desk() const noexcept;
 
   /// Returns the tracer, to which listeners of spans can be added.
-  [[nodiscard]] tracer& traces() const noexcept {
-    return env_->traces;
-  }
+  [[nodiscard]] tracer& traces() const noexcept;
 
-  [[nodiscard]] caf::actor_system& system() const noexcept {
-    return env_->system;
-  }
+  [[nodiscard]] caf::actor_system& system() const noexcept;
 
   /// Publishes the front desk on a port, so that other processes can open
   /// connections: over TLS with mutual certificates, unless the configuration
@@ -223,9 +222,13 @@ private:
   }
 
   /// Registers actions under their keys, all or none.
-  void add(const std::vector<std::shared_ptr<const detail::action>>& all) {
-    env_->actions.add(all);
-  }
+  void add(const std::vector<std::shared_ptr<const detail::action>>& all);
+
+  /// Makes an action without a key known for as long as it is held elsewhere.
+  void keep(const std::shared_ptr<const detail::action>& action);
+
+  [[nodiscard]] detail::action_ref
+  reference(const std::shared_ptr<const detail::action>& action) const;
 
   /// Makes a handle of an action.
   template <class Types>
@@ -234,8 +237,7 @@ private:
     return detail::access::make<
       bidi_action<typename Types::init_type, typename Types::in_type,
                   typename Types::out_type, typename Types::stream_type>>(
-      detail::action_ref{&env_->system, env_->desk, action->key(), action->info,
-                         action});
+      reference(action));
   }
 
   /// Defines an action of any kind.

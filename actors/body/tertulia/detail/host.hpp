@@ -7,7 +7,6 @@
 #include <tertulia/detail/inbox.hpp>
 #include <tertulia/detail/outbox.hpp>
 #include <tertulia/detail/scope.hpp>
-#include <tertulia/session_protocol.hpp>
 #include <tertulia/trace.hpp>
 
 #include <caf/actor_clock.hpp>

@@ -5,6 +5,7 @@
 #include <tertulia/agent.hpp>
 #include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/runtime.hpp>
+#include <tertulia/store.hpp>
 
 #include <memory>
 #include <string>
