@@ -177,5 +177,5 @@ const std::string& require_string(const json& from, const json_path& path) {
 } // namespace tertulia::detail
 
 template class nlohmann::basic_json<>;
-template nlohmann::json nlohmann::json::parse<const char*>(
+template nlohmann::json nlohmann::basic_json<>::parse<const char*>(
   const char*, const char*, nlohmann::json::parser_callback_t, bool, bool);

@@ -135,7 +135,7 @@ task<bool> run_calls(context ctx, const generate_options* options,
     else
       turn->respond(
         x, as_output({errc::resource_exhausted,
-                      "an answer may request no more tools than "
+                      "an answer may request at most "
                         + std::to_string(options->max_tool_calls) + " tools"}));
   }
   const auto any = !running.empty();

@@ -236,10 +236,9 @@ TEST_F(generate, an_answer_may_ask_for_so_many_tools_only) {
                      asks("add", 3, 0, "z")),
           model_says());
   make(ai::with_tools(define_add()), ai::with_max_tool_calls(2));
-  EXPECT_EQ(
-    received(1).at(1),
-    R"(tool: addx=1 addy=2 addz={"error":{"code":"resource_exhausted",)"
-    R"("message":"an answer may request no more tools than 2 tools at most"}})");
+  EXPECT_EQ(received(1).at(1),
+            R"(tool: addx=1 addy=2 addz={"error":{"code":"resource_exhausted",)"
+            R"("message":"an answer may request at most 2 tools"}})");
 }
 
 TEST_F(generate, tools_that_are_required_are_so_once) {

@@ -15,7 +15,7 @@
 // otherwise compile the members of a document and the parser again. The parser
 // is what `operator""_json` of nlohmann calls.
 extern template class nlohmann::basic_json<>;
-extern template nlohmann::json nlohmann::json::parse<const char*>(
+extern template nlohmann::json nlohmann::basic_json<>::parse<const char*>(
   const char*, const char*, nlohmann::json::parser_callback_t, bool, bool);
 
 namespace tertulia {
