@@ -202,8 +202,9 @@ TEST_F(interrupts, who_goes_on_without_an_answer_declines) {
   begin();
   say(*client, "Never mind.");
   EXPECT_EQ(paid, lines{"Ann"});
-  const auto no = R"({"error":{"code":"cancelled","message":"the user has )"
-                  R"(gone on without an answer to the tool's question"}})"s;
+  const auto no = R"({"error":{"code":"cancelled","message":"the user )"
+                  R"(continued without an answer to the question of the )"
+                  R"(tool"}})"s;
   EXPECT_EQ(received(1).at(2),
             R"(tool: paya="paid Ann" payb=)" + no + " payc=" + no + " addd=3");
   EXPECT_EQ(received(1).at(3), "user: Never mind.");
