@@ -110,8 +110,8 @@ std::string_view http_head::field(std::string_view name) const {
 
 // -- http_stream --------------------------------------------------------------
 
-struct http_stream::state {
-  state(context ctx, http_client client)
+struct http_stream::impl {
+  impl(context ctx, http_client client)
     : ctx(ctx), client(std::move(client)), clock(ctx.system().clock()),
       deadline(clock.now() + options().total_within) {}
 
@@ -144,7 +144,7 @@ struct http_stream::state {
 };
 
 task<http_head>
-http_stream::state::open_once(std::shared_ptr<const http_request> request) {
+http_stream::impl::open_once(std::shared_ptr<const http_request> request) {
   hang_up();
   answer = std::make_shared<transfer>(client.endpoint_, std::move(request));
   answer->start();
@@ -154,7 +154,7 @@ http_stream::state::open_once(std::shared_ptr<const http_request> request) {
 }
 
 task<http_head>
-http_stream::state::open(std::shared_ptr<const http_request> request) {
+http_stream::impl::open(std::shared_ptr<const http_request> request) {
   for (int retry = 0;; ++retry) {
     std::optional<status_error> failure;
     caf::timespan asked{0};
@@ -177,7 +177,7 @@ http_stream::state::open(std::shared_ptr<const http_request> request) {
   }
 }
 
-task<std::string> http_stream::state::read() {
+task<std::string> http_stream::impl::read() {
   // The wait limits the time only if bytes are missing.
   if (clock.now() >= deadline)
     throw status_error{errc::deadline_exceeded,
@@ -192,7 +192,7 @@ task<std::string> http_stream::state::read() {
 }
 
 /// Reads the body of an error, up to `max_error_size`.
-task<status_error> http_stream::state::read_error(unsigned status) {
+task<status_error> http_stream::impl::read_error(unsigned status) {
   std::string body;
   const auto limit = options().max_error_size;
   while (body.size() < limit) {
@@ -206,26 +206,26 @@ task<status_error> http_stream::state::read_error(unsigned status) {
 }
 
 http_stream::http_stream(context ctx, const http_client& client)
-  : state_(std::make_unique<state>(ctx, client)) {}
+  : impl_(std::make_unique<impl>(ctx, client)) {}
 
 http_stream::~http_stream() {
-  state_->hang_up();
+  impl_->hang_up();
 }
 
 task<http_head> http_stream::open(http_request request) {
   http::check(request);
   try {
     auto shared = std::make_shared<const http_request>(std::move(request));
-    auto head = co_await state_->open(std::move(shared));
+    auto head = co_await impl_->open(std::move(shared));
     if (const auto encoding = encoding_of(head); !encoding.empty())
       throw status_error{errc::data_loss, "the server's answer is encoded as "
                                             + encoding
                                             + ", which was not asked for"};
-    state_->type = head.field("content-type");
-    state_->events.emplace(state_->options().max_line_size);
+    impl_->type = head.field("content-type");
+    impl_->events.emplace(impl_->options().max_line_size);
     co_return head;
   } catch (const status_error& x) {
-    throw state_->client.presentable(x);
+    throw impl_->client.presentable(x);
   }
 }
 
@@ -236,31 +236,31 @@ task<http_head> http_stream::post(std::string path, std::string body) {
 
 task<std::string> http_stream::read() {
   try {
-    co_return co_await state_->read();
+    co_return co_await impl_->read();
   } catch (const status_error& x) {
-    throw state_->client.presentable(x);
+    throw impl_->client.presentable(x);
   }
 }
 
 task<std::optional<http_event>> http_stream::next_event() {
-  if (!state_->events)
+  if (!impl_->events)
     co_return std::nullopt;
-  if (!state_->type.empty() && !state_->type.starts_with("text/event-stream"))
+  if (!impl_->type.empty() && !impl_->type.starts_with("text/event-stream"))
     throw status_error{errc::data_loss,
                        "the server's answer is not a stream of events"};
   for (;;) {
-    if (auto event = state_->events->next())
+    if (auto event = impl_->events->next())
       co_return event;
     const auto bytes = co_await read();
     if (bytes.empty())
       co_return std::nullopt;
-    state_->events->feed(bytes);
+    impl_->events->feed(bytes);
   }
 }
 
 void http_stream::finish() {
-  state_->events.reset();
-  if (const auto done = std::exchange(state_->answer, nullptr))
+  impl_->events.reset();
+  if (const auto done = std::exchange(impl_->answer, nullptr))
     done->finish_soon();
 }
 

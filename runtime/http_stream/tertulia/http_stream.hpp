@@ -159,9 +159,9 @@ public:
   void finish();
 
 private:
-  struct state;
+  struct impl;
 
-  std::unique_ptr<state> state_;
+  std::unique_ptr<impl> impl_;
 };
 
 } // namespace tertulia

@@ -40,8 +40,8 @@ public:
 
   /// Sends a piece of a model's answer.
   [[nodiscard]] auto send_chunk(model_response_chunk chunk) const {
-    // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
     return send_built(
+      // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
       [chunk = std::move(chunk)](stream_chunk<Status>& x) mutable {
         x.chunk.emplace(std::move(chunk));
       });
