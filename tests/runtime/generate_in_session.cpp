@@ -235,7 +235,7 @@ TEST_F(generate_in_session, what_another_program_left_open_is_closed) {
     = open(define_chat(ai::with_tools(define_add())), ai::with_state(left));
   say(client, "Well?");
   const auto gone = R"({"error":{"code":"aborted","message":"the tool was )"
-                    R"(stopped before it was done"}})"s;
+                    R"(stopped before it finished"}})"s;
   EXPECT_EQ(received(0).at(2), "tool: addx=" + gone + " addy=" + gone);
   EXPECT_EQ(received(0).at(3), "user: Well?");
   client.close();

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 // Compiled once, in json_read.cpp: each source that uses a runtime would
-// otherwise compile the members of a document and the parser again. The parser
-// is what `operator""_json` of nlohmann calls.
+// otherwise compile the members of a document and the parser again, which the
+// literals of nlohmann call.
 extern template class nlohmann::basic_json<>;
 extern template nlohmann::json nlohmann::basic_json<>::parse<const char*>(
   const char*, const char*, nlohmann::json::parser_callback_t, bool, bool);
