@@ -21,8 +21,8 @@ namespace tertulia {
 ///
 /// @param name    as for `runtime::define_bidi_action`.
 /// @param body    a coroutine `task<agent_result<Out>>(context,
-///                session<State>, input<In>, responder<Stream>)`, or one that
-///                returns `task<Out>` or `task<>`; otherwise as there.
+///                agent_session<State>, input<In>, responder<Stream>)`, or one
+///                that returns `task<Out>` or `task<>`; otherwise as there.
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`, `with_migration`,
 ///                `with_description`.

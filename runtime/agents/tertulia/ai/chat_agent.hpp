@@ -28,7 +28,7 @@ using chat_agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 /// their state. Continuing from a snapshot creates a branch.
 ///
 /// @param name    as for `runtime::define_bidi_action`.
-/// @param body    a coroutine `task<>(context, ai::session<Custom>,
+/// @param body    a coroutine `task<>(context, ai::chat_session<Custom>,
 ///                input<conversation_input>, ai::responder<Status>)`; otherwise
 ///                as for `runtime::define_bidi_action`.
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,

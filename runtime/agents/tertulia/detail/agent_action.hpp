@@ -50,7 +50,7 @@ template <class Body>
 using types_of_agent = agent_signature<typename callable_signature<Body>::type>;
 
 /// Function that can be the body of an agent: a coroutine
-/// `task<agent_result<Out>>(context, session<State>, input<In>,
+/// `task<agent_result<Out>>(context, agent_session<State>, input<In>,
 /// responder<Stream>)`, or one that returns `task<Out>` or `task<>`.
 template <class Body>
 concept agent_body = requires {

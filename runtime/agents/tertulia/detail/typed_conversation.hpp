@@ -52,7 +52,8 @@ using types_of_conversation = conversation_signature<
   typename callable_signature<std::decay_t<Body>>::type>;
 
 /// Function that can be the body of a chat agent: a coroutine `task<>(context,
-/// ai::session<Custom>, input<ai::conversation_input>, ai::responder<Status>)`.
+/// ai::chat_session<Custom>, input<ai::conversation_input>,
+/// ai::responder<Status>)`.
 template <class Body>
 concept chat_agent_body = requires {
   requires !types_of_conversation<Body>::is_flow;
@@ -77,7 +78,7 @@ template <class Body>
 consteval bool check_chat_agent_body() {
   static_assert(chat_agent_body<Body>,
                 "the body of a chat agent is a coroutine task<>(context, "
-                "ai::session<Custom>, input<ai::conversation_input>, "
+                "ai::chat_session<Custom>, input<ai::conversation_input>, "
                 "ai::responder<Status>), or a function object with one such "
                 "call operator, const and no template");
   if constexpr (chat_agent_body<Body>)
