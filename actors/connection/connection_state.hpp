@@ -21,7 +21,7 @@ namespace tertulia::detail {
 
 /// State of a connection actor: hosts the body and moves its inputs and chunks.
 ///
-/// A handler only records an event and wakes the waiting coroutines. `settle`
+/// A handler only records an event and wakes the waiting coroutines. `drain`
 /// then resumes them one after the other, sends the gathered chunks and, if the
 /// body has ended, the completion message. So no part of a body runs inside
 /// another part, and no frame is destroyed while it runs.

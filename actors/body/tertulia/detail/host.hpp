@@ -47,7 +47,7 @@ public:
 
   // -- waits ------------------------------------------------------------------
 
-  /// Schedules the coroutine for the next `settle`.
+  /// Schedules the coroutine for the next `drain`.
   void schedule(std::coroutine_handle<> waiting) {
     scheduled_.schedule(waiting);
   }
