@@ -25,7 +25,7 @@ void check_name(const std::string& name) {
 
 void registry::add(const std::vector<std::shared_ptr<const action>>& xs) {
   for (const auto& x : xs)
-    check_name(x->info.name);
+    check_name(x->name());
   std::unique_lock guard{mutex_};
   for (const auto& x : xs)
     if (actions_.contains(x->key()))
@@ -36,7 +36,7 @@ void registry::add(const std::vector<std::shared_ptr<const action>>& xs) {
 }
 
 void registry::keep(const std::shared_ptr<const action>& x) {
-  check_name(x->info.name);
+  check_name(x->name());
   std::unique_lock guard{mutex_};
   std::erase_if(keyless_, [](const auto& y) { return y.second.expired(); });
   keyless_.emplace(x->key(), x);
@@ -56,7 +56,7 @@ std::vector<descriptor> registry::list() const {
   std::vector<descriptor> result;
   result.reserve(actions_.size());
   for (const auto& [key, x] : actions_)
-    result.push_back(x->info);
+    result.push_back(*x->info());
   return result;
 }
 

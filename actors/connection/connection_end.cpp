@@ -133,7 +133,7 @@ void connection_state::send_completion() {
     const auto status = to_status(reason_);
     trace.set_error(status.code(), status.message());
     if (is_fault(status.code()))
-      env_->log->warn("{} failed: {}", action_->info.key,
+      env_->log->warn("{} failed: {}", action_->info()->key,
                       to_string(status.code()));
     reason_ = client_error(std::move(reason_));
   }
@@ -150,8 +150,9 @@ caf::error connection_state::client_error(caf::error reason) {
   if (!status.is_unexpected())
     return reason;
   if (!hidden_error_ || hidden_error_->text != status.message())
-    hidden_error_ = {status.message(),
-                     to_error(withhold(status, action_->info.key, *env_->log))};
+    hidden_error_
+      = {status.message(),
+         to_error(withhold(status, action_->info()->key, *env_->log))};
   return hidden_error_->replacement;
 }
 

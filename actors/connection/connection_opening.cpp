@@ -50,7 +50,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
   }
   if (env_->traces.enabled() && action_->traced()) {
     const auto parent = parse_traceparent(x.options.trace_parent);
-    trace = env_->traces.start(action_->info.key, parent ? &*parent : nullptr);
+    trace
+      = env_->traces.start(action_->info()->key, parent ? &*parent : nullptr);
   }
   start_state_ = std::make_unique<start_state>(*this);
   start_state_->answer = self_->make_response_promise<open_result>();
@@ -100,7 +101,7 @@ void connection_state::start_conversation(const session_id& id) {
 }
 
 void connection_state::start_body(payload init) {
-  env_->log->debug("{} opened", action_->info.key);
+  env_->log->debug("{} opened", action_->info()->key);
   // The answer is sent before the body sends anything.
   std::exchange(start_state_, nullptr)
     ->answer.deliver(open_result{connection_actor{self_}, in.window()});

@@ -45,7 +45,7 @@ private:
     if (auto reason = open_error(x, action.get())) {
       // An unknown key may hold anything, so it is not logged.
       env_->log->info("{} refused: {}",
-                      action ? action->info.key : "an unknown action",
+                      action ? action->info()->key : "an unknown action",
                       to_string(code_of(reason)));
       return reason;
     }
@@ -81,7 +81,7 @@ private:
     if (action->conversation() == nullptr
         && (x.options.session || x.options.snapshot))
       return fail(errc::invalid_argument,
-                  action->info.key + " has no sessions and no snapshots");
+                  action->info()->key + " has no sessions and no snapshots");
     return caf::none;
   }
 

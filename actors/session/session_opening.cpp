@@ -43,7 +43,7 @@ caf::result<session_view> session_state::start() {
     return fail(errc::failed_precondition, "the session is open already");
   if (start_->session) {
     try {
-      check_name({action_->info.key, start_->session});
+      check_name({action_->info()->key, start_->session});
     } catch (...) {
       return current_exception_to_error();
     }
@@ -59,7 +59,7 @@ caf::result<session_view> session_state::start() {
 }
 
 void session_state::find_snapshot(view_promise promise) {
-  snapshot_ref snapshot_key{action_->info.key, start_->session,
+  snapshot_ref snapshot_key{action_->info()->key, start_->session,
                             start_->snapshot};
   auto continue_with
     = [this, snapshot_key](view_promise& to, stored_snapshot& x) mutable {
@@ -102,7 +102,7 @@ void session_state::report_missing(view_promise promise,
     = fail(errc::invalid_argument, "snapshot " + start_->snapshot.str()
                                      + " does not belong to session "
                                      + start_->session.str());
-  get_snapshot_request anywhere{snapshot_ref{action_->info.key, session_id{},
+  get_snapshot_request anywhere{snapshot_ref{action_->info()->key, session_id{},
                                              start_->snapshot},
                                 detail_level::record};
   self_->request(policy().store, caf::infinite, std::move(anywhere))

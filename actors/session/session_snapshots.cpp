@@ -80,7 +80,7 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
       record.id = snapshot_id{record.state.str()};
     }
     record.type = content.type();
-    record.agent = action_->info.key;
+    record.agent = action_->info()->key;
     record.session = id_;
     record.parent = parent_.sequence;
     record.turn_index = turn_;
@@ -206,7 +206,7 @@ void session_state::handle_save_failure(outcome_promise promise,
                                         snapshot_event event,
                                         caf::error reason) {
   if (policy().on_failure == save_failure::is_reported) {
-    env_->log->warn("{} saved no snapshot: {}", action_->info.key,
+    env_->log->warn("{} saved no snapshot: {}", action_->info()->key,
                     to_string(code_of(reason)));
     handle_event_end(event);
     snapshot_outcome outcome;

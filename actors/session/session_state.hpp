@@ -69,7 +69,7 @@ private:
   }
 
   [[nodiscard]] session_ref ref() const {
-    return {action_->info.key, id_};
+    return {action_->info()->key, id_};
   }
 
   [[nodiscard]] session_view view() const;

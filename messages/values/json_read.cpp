@@ -64,6 +64,10 @@ json parse_document(std::string_view text) {
   return parsed<json>(text);
 }
 
+std::shared_ptr<const json> parse_shared_document(std::string_view text) {
+  return std::make_shared<const json>(parse_document(text));
+}
+
 nlohmann::ordered_json parse_ordered_document(std::string_view text) {
   return parsed<nlohmann::ordered_json>(text);
 }
@@ -116,6 +120,12 @@ std::uint64_t read_unsigned(const json& from, const json_path& path,
   if (!fits || result > highest)
     raise_no_integer(path, 0, highest, from);
   return result;
+}
+
+bool read_bool(const json& from, const json_path& path) {
+  if (!from.is_boolean())
+    raise_mismatch(path, "a boolean", from);
+  return from.get_ref<const bool&>();
 }
 
 double read_double(const json& from, const json_path& path) {

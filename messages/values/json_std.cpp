@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/json_std.hpp>
+#include <tertulia/json.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -201,11 +202,20 @@ std::int64_t read_duration(const json& from, const json_path& path,
                  in_quotes(text));
 }
 
-json schema_of_duration(duration_unit unit) {
-  // Not the format "duration", which has neither fractions nor a sign.
+json schema_of_strings::schema() {
+  return {{"type", "string"}};
+}
+
+// Not the format "duration", which has neither fractions nor a sign.
+
+json schema_of_seconds::schema() {
   return {{"type", "string"},
-          {"description", unit.den == 1 ? "ISO 8601 duration, such as PT90S"
-                                        : "ISO 8601 duration, such as PT1.5S"}};
+          {"description", "ISO 8601 duration, such as PT90S"}};
+}
+
+json schema_of_fractions::schema() {
+  return {{"type", "string"},
+          {"description", "ISO 8601 duration, such as PT1.5S"}};
 }
 
 } // namespace tertulia::detail
@@ -225,10 +235,6 @@ json_codec<std::filesystem::path>::read(const json& from,
   if (text.find('\0') != std::string::npos)
     raise_mismatch(position, "a path without NUL", detail::in_quotes(text));
   return std::filesystem::path{text};
-}
-
-json json_codec<std::filesystem::path>::schema() {
-  return {{"type", "string"}};
 }
 
 } // namespace tertulia

@@ -162,6 +162,10 @@ void write_float(std::string& out, float x, const json_path& path) {
   }
 }
 
+bool is_null_json(const json& x) noexcept {
+  return x.is_null();
+}
+
 void write_json(std::string& out, const json& x, const json_path& path) {
   switch (x.type()) {
     case json::value_t::null: out += "null"; break;

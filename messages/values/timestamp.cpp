@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/json.hpp>
 #include <tertulia/status_error.hpp>
 #include <tertulia/timestamp.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/json.hpp>
 #include <tertulia/payload.hpp>
 
 namespace tertulia {
@@ -12,9 +13,6 @@ encoded_box::encoded_box(std::string text)
 const boxed::operations encoded_box::operations_of{
   [](const boxed& x, std::string& out) {
     out += static_cast<const encoded_box&>(x).text;
-  },
-  [](const boxed& x) {
-    return parse_json<json>(static_cast<const encoded_box&>(x).text);
   }};
 
 } // namespace detail
@@ -27,7 +25,14 @@ json payload::to_json() const {
   if (!content_)
     throw status_error{errc::invalid_argument,
                        "$: expected a value, found none"};
-  return content_->ops->to_json(*content_);
+  if (content_->ops == &detail::encoded_box::operations_of)
+    return detail::parse_document(
+      static_cast<const detail::encoded_box&>(*content_).text);
+  return detail::parse_document(text());
+}
+
+std::shared_ptr<json> payload::document() const {
+  return std::make_shared<json>(to_json());
 }
 
 std::string payload::text() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/state_schema.hpp>
+#include <tertulia/json.hpp>
 
 #include <algorithm>
 #include <string>

@@ -13,10 +13,11 @@ session_start plain_session_start(const conversation_action& conversation,
                        "no initial state"};
   if (!conversation.policy.store && options.snapshot)
     throw status_error{errc::failed_precondition,
-                       conversation.info.key + " has no store to restore from"};
+                       conversation.info()->key
+                         + " has no store to restore from"};
   if (!conversation.policy.store && options.session)
     throw status_error{errc::failed_precondition,
-                       conversation.info.key
+                       conversation.info()->key
                          + " has no store that can contain session "
                          + options.session.str()};
   session_start result;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/action.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/remote_runtime.hpp>
@@ -42,8 +43,9 @@ detail::action_ref remote_runtime::find(const std::string& key) const {
                                   [&](const auto& x) { return x.key == key; });
   if (found == all.end())
     throw status_error{errc::not_found, "there is no action " + key};
-  return detail::action_ref{&system_,          desk_->get(), key,
-                            std::move(*found), nullptr,      desk_};
+  auto info = std::make_shared<const descriptor>(std::move(*found));
+  return detail::action_ref{&system_,        desk_->get(), key,
+                            std::move(info), nullptr,      desk_};
 }
 
 } // namespace tertulia

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/run_once.hpp>
+#include <tertulia/json.hpp>
 #include <tertulia/when.hpp>
 
 #include <exception>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/action.hpp>
 #include <tertulia/detail/front_desk.hpp>
+#include <tertulia/json.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <caf/io/middleman.hpp>
@@ -30,7 +32,7 @@ std::vector<descriptor> runtime::actions() const {
 
 std::optional<descriptor> runtime::find_action(const std::string& key) const {
   if (const auto found = env_->actions.find(key))
-    return found->info;
+    return *found->info();
   return std::nullopt;
 }
 
@@ -78,7 +80,13 @@ void runtime::keep(const std::shared_ptr<const detail::action>& action) {
 
 detail::action_ref
 runtime::reference(const std::shared_ptr<const detail::action>& action) const {
-  return {&env_->system, env_->desk, action->key(), action->info, action};
+  return {&env_->system, env_->desk, action->key(), action->info(), action};
+}
+
+std::shared_ptr<const json> runtime::run_text(const std::string& key,
+                                              const std::string& input) const {
+  return std::make_shared<const json>(
+    run_action(key, {detail::parse_document(input)}));
 }
 
 void runtime::stop() {

@@ -204,8 +204,8 @@ TEST_F(nested_flows, a_copy_of_an_action_shares_what_is_known_of_it) {
 TEST_F(nested_flows, an_action_that_nobody_knows_is_not_found) {
   const auto unknown
     = detail::access::make<bidi_action<nothing, int, int, int>>(
-      detail::action_ref{&system, rt->front_desk(), "/bidi-flow/none",
-                         descriptor{}, nullptr});
+      detail::action_ref{&system, rt->front_desk(), "/bidi-flow/none", nullptr,
+                         nullptr});
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<> {
     auto talk = co_await unknown.open(ctx);
   });
@@ -216,7 +216,8 @@ TEST_F(nested_flows, what_cannot_be_read_is_an_error_to_all_who_ask) {
   const auto info = define_counter().info();
   const auto mistaken
     = detail::access::make<bidi_action<nothing, int, int, std::string>>(
-      detail::action_ref{&system, rt->front_desk(), info.key, info, nullptr});
+      detail::action_ref{&system, rt->front_desk(), info.key, nullptr,
+                         nullptr});
   std::vector<std::string> received;
   auto client = open_to([&](context ctx, input<int>, output<int>) -> task<> {
     auto talk = co_await mistaken.open(ctx);

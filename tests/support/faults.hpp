@@ -82,7 +82,7 @@ struct faults : threaded {
         };
       });
     return detail::access::make<bidi_action<Init, In, Out, Stream>>(
-             detail::action_ref{&system, listener, flow.info().key, flow.info(),
+             detail::action_ref{&system, listener, flow.info().key, nullptr,
                                 nullptr})
       .stream_bidi();
   }

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/json.hpp>
+#include <tertulia/json_value.hpp>
 
 #include <string>
 
@@ -20,7 +20,7 @@
 //   BOOST_DESCRIBE_ENUM(colour, dark_red, blue)
 //
 // Put the line in the namespace of the type; the first list names described
-// bases. <tertulia/json.hpp> then reads and writes the type,
+// bases. <tertulia/json_value.hpp> then reads and writes the type,
 // <tertulia/schema.hpp> returns its JSON Schema, and with
 // <tertulia/inspect.hpp> CAF can send and print it. omitted_when_empty lists
 // members that are left out while they are empty. refuses_unknown_members makes

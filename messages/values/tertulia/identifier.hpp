@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/json.hpp>
+#include <tertulia/json_value.hpp>
 
 #include <compare>
 #include <functional>
@@ -51,7 +51,7 @@ private:
 };
 
 template <class Kind>
-struct json_codec<identifier<Kind>> {
+struct json_codec<identifier<Kind>> : detail::schema_of_strings {
   static void write(std::string& out, const identifier<Kind>& x,
                     const json_path& path) {
     detail::write_text(out, x.str(), path);
@@ -59,10 +59,6 @@ struct json_codec<identifier<Kind>> {
 
   static identifier<Kind> read(const json& from, const json_path& path) {
     return identifier<Kind>{detail::require_string(from, path)};
-  }
-
-  static json schema() {
-    return {{"type", "string"}};
   }
 };
 

@@ -21,10 +21,15 @@ namespace tertulia {
 /// @design  docs/values.md#registry-and-schemas.
 template <json_value T>
 [[nodiscard]] json schema_of() {
-  return detail::schema_builder{}.document<T>();
+  detail::schema_builder builder;
+  builder.add<T>();
+  return builder.finish();
 }
 
 namespace detail {
+
+/// `{"type":name}`
+json schema_of_type(const char* name);
 
 /// Returns the schema of a `T` for a place in another schema: without
 /// `$schema`, which is only for documents.

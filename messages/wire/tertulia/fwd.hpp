@@ -20,6 +20,7 @@ struct chunk_batch;
 struct chunk_credit;
 struct copy_session_request;
 struct delete_session_request;
+struct descriptor;
 struct erase_result;
 struct completion;
 struct get_session_request;

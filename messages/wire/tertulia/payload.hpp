@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/access.hpp>
-#include <tertulia/json.hpp>
+#include <tertulia/json_value.hpp>
 #include <tertulia/status.hpp>
 
 #include <caf/intrusive_ptr.hpp>
@@ -27,7 +27,6 @@ public:
   /// its address identifies the type.
   struct operations {
     void (*write)(const boxed&, std::string& out);
-    json (*to_json)(const boxed&);
   };
 
   explicit boxed(const operations* ops) noexcept : ops(ops) {}
@@ -47,9 +46,6 @@ public:
   static constexpr operations operations_of{
     [](const boxed& x, std::string& out) {
       append_json_text(out, static_cast<const box&>(x).value);
-    },
-    [](const boxed& x) {
-      return tertulia::to_json(static_cast<const box&>(x).value);
     }};
 };
 
@@ -110,10 +106,11 @@ public:
       auto& held = static_cast<detail::box<T>&>(*content_);
       return held.unique() ? T(std::move(held.value)) : T(held.value);
     }
+    const auto held = document();
     if constexpr (std::is_same_v<T, json>)
-      return to_json();
+      return T(std::move(*held));
     else
-      return from_json<T>(to_json());
+      return from_json<T>(*held);
   }
 
   /// Returns a payload that holds a `T`.
@@ -152,6 +149,9 @@ public:
 
 private:
   friend detail::access;
+
+  /// Returns `to_json` for a caller without the definition of `json`.
+  [[nodiscard]] std::shared_ptr<json> document() const;
 
   /// Wraps a box that is filled already.
   explicit payload(caf::intrusive_ptr<detail::boxed> content) noexcept

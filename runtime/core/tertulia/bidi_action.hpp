@@ -20,12 +20,11 @@ namespace tertulia {
 namespace detail {
 
 /// Reference to an action, with its descriptor.
-// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct action_ref {
   caf::actor_system* system;
   front_desk_actor desk;
   std::string key;
-  descriptor info;
+  std::shared_ptr<const descriptor> info;
   /// The action itself if it belongs to this process; null otherwise.
   std::shared_ptr<const action> local;
   /// Desk of the other node, if the action is on another node.
@@ -57,9 +56,10 @@ public:
   using out_type = Out;
   using stream_type = Stream;
 
-  /// Returns its name, and the schemas of its inputs and outputs.
+  /// Returns its name, and the schemas of its inputs and outputs; include
+  /// <tertulia/action.hpp> to use them.
   [[nodiscard]] const descriptor& info() const noexcept {
-    return reference_->info;
+    return *reference_->info;
   }
 
   /// Opens a connection for threads and waits until it is open.

@@ -6,7 +6,7 @@
 #include <tertulia/detail/blocking_client.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/chunk_cursor.hpp>
-#include <tertulia/json.hpp>
+#include <tertulia/json_value.hpp>
 
 #include <cstddef>
 #include <iterator>

@@ -84,11 +84,10 @@ public:
   new_bidi_action(std::string name, Body body, std::string description = {}) {
     if constexpr (detail::check_bidi_body<Body>()) {
       using types = detail::types_of_body<Body>;
-      auto info = describe<types>("bidi-action", std::move(name),
-                                  std::move(description));
-      info.key.clear();
-      auto action = std::make_shared<detail::action_of<Body>>(std::move(info),
-                                                              std::move(body));
+      const auto info = describe<types>("bidi-action", std::move(name),
+                                        std::move(description));
+      auto action = std::make_shared<detail::action_of<Body>>(
+        detail::without_key(*info), std::move(body));
       keep(action);
       return handle<types>(action);
     }
@@ -107,6 +106,9 @@ public:
   }
 
   // -- by key -----------------------------------------------------------------
+
+  // Include <tertulia/action.hpp> to use a descriptor, and <tertulia/json.hpp>
+  // to use a document.
 
   /// Returns the descriptors of all registered actions, sorted by key.
   [[nodiscard]] std::vector<descriptor> actions() const;
@@ -141,9 +143,10 @@ public:
   ///         `on_chunk` cancels the action.
   template <class... Options>
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
-  json run_action(const std::string& key, const std::vector<json>& inputs,
-                  const chunk_listener& on_chunk = {},
-                  const Options&... options) const {
+  std::same_as<json> auto run_action(const std::string& key,
+                                     const std::vector<json>& inputs,
+                                     const chunk_listener& on_chunk = {},
+                                     const Options&... options) const {
     return detail::run_once(stream_bidi(key, options...), inputs, on_chunk);
   }
 
@@ -158,7 +161,7 @@ public:
   ///         output is not an `Out`.
   template <class Out, class In>
   Out run_action(const std::string& key, const In& input) const {
-    return from_json<Out>(run_action(key, {to_json(input)}));
+    return from_json<Out>(*run_text(key, to_json_text(input)));
   }
 
   /// As `run_action`, for a client that is a body: waits without blocking.
@@ -213,7 +216,7 @@ private:
 
   /// Returns the descriptor of an action of these types.
   template <class Types>
-  static descriptor
+  static std::shared_ptr<const descriptor>
   describe(std::string kind, std::string name, std::string description) {
     return detail::describe_action<
       typename Types::init_type, typename Types::in_type,
@@ -259,6 +262,10 @@ private:
                                             std::move(description)),
       std::move(body));
   }
+
+  /// Runs an action with one input as JSON text.
+  [[nodiscard]] std::shared_ptr<const json>
+  run_text(const std::string& key, const std::string& input) const;
 
   std::shared_ptr<detail::environment> env_;
 };

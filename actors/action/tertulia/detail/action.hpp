@@ -2,13 +2,12 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
+#include <tertulia/fwd.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/task.hpp>
-#include <tertulia/uuid.hpp>
 
+#include <memory>
 #include <string>
-#include <utility>
 
 namespace tertulia {
 
@@ -25,9 +24,7 @@ class conversation_action;
 class action {
 public:
   /// @param info without a key if the action must not be found by key.
-  explicit action(descriptor info)
-    : info(std::move(info)),
-      key_(this->info.key.empty() ? '~' + make_uuid() : this->info.key) {}
+  explicit action(std::shared_ptr<const descriptor> info);
 
   virtual ~action() = default;
 
@@ -62,13 +59,18 @@ public:
 
   /// Returns whether its connections are traced as spans: those of a flow are,
   /// those of a plain bidi action are not.
-  [[nodiscard]] bool traced() const noexcept {
-    return info.kind != "bidi-action";
+  [[nodiscard]] bool traced() const noexcept;
+
+  /// Returns the name in the descriptor.
+  [[nodiscard]] const std::string& name() const noexcept;
+
+  /// Returns the descriptor; include <tertulia/action.hpp> to use it.
+  [[nodiscard]] const std::shared_ptr<const descriptor>& info() const noexcept {
+    return info_;
   }
 
-  const descriptor info;
-
 private:
+  std::shared_ptr<const descriptor> info_;
   std::string key_;
 };
 

@@ -17,11 +17,11 @@ namespace tertulia::detail {
 class conversation_action : public action {
 public:
   /// @param state_type type of its sessions, by which contexts find them.
-  conversation_action(descriptor info, session_policy policy,
-                      std::string state_type)
+  conversation_action(std::shared_ptr<const descriptor> info,
+                      session_policy policy, std::string state_type)
     : action(std::move(info)), policy(std::move(policy)),
       kind(std::make_shared<const session_kind>(
-        std::move(state_type), this->policy.span_key, this->info.name)) {}
+        std::move(state_type), this->policy.span_key, name())) {}
 
   [[nodiscard]] const conversation_action* conversation() const noexcept final {
     return this;

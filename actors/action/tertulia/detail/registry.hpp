@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/action.hpp>
 #include <tertulia/detail/action.hpp>
 
 #include <map>

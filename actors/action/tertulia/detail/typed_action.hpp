@@ -5,10 +5,10 @@
 #include <tertulia/context.hpp>
 #include <tertulia/detail/action.hpp>
 #include <tertulia/detail/check_json.hpp>
+#include <tertulia/detail/make_descriptor.hpp>
 #include <tertulia/input.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/output.hpp>
-#include <tertulia/schema.hpp>
 #include <tertulia/when.hpp>
 
 #include <type_traits>
@@ -116,7 +116,7 @@ class coroutine_action final : public typed_action<types_of_body<Body>> {
 public:
   using types = types_of_body<Body>;
 
-  coroutine_action(descriptor info, Body body)
+  coroutine_action(std::shared_ptr<const descriptor> info, Body body)
     : typed_action<types>(std::move(info)), body_(std::move(body)) {}
 
   task<payload> start_body(context ctx, payload init) const override {
@@ -148,18 +148,11 @@ private:
 
 /// Returns the descriptor of a bidi action with these types.
 template <class Init, class In, class Out, class Stream>
-descriptor
+std::shared_ptr<const descriptor>
 describe_action(std::string kind, std::string name, std::string description) {
-  descriptor result;
-  result.key = '/' + kind + '/' + name;
-  result.kind = std::move(kind);
-  result.name = std::move(name);
-  result.description = std::move(description);
-  result.input_schema = schema_of<In>();
-  result.output_schema = schema_of<Out>();
-  result.stream_schema = schema_of<Stream>();
-  result.init_schema = schema_of<Init>();
-  return result;
+  return make_descriptor(std::move(kind), std::move(name),
+                         std::move(description),
+                         schemas_of<Init, In, Out, Stream>);
 }
 
 } // namespace tertulia::detail

@@ -39,7 +39,7 @@ public:
   using out_type = typename types::out_type;
   using stream_type = typename types::stream_type;
 
-  actor_action(descriptor info, Body body)
+  actor_action(std::shared_ptr<const descriptor> info, Body body)
     : typed_action<types>(std::move(info)), body_(std::move(body)) {}
 
   task<payload> start_body(context ctx, payload init) const override {

@@ -9,18 +9,12 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
-// Compiled once, in json_read.cpp: each source that uses a runtime would
-// otherwise compile the members of a document and the parser again, which the
-// literals of nlohmann call.
-extern template class nlohmann::basic_json<>;
-extern template nlohmann::json nlohmann::basic_json<>::parse<const char*>(
-  const char*, const char*, nlohmann::json::parser_callback_t, bool, bool);
+#include <nlohmann/json_fwd.hpp>
 
 namespace tertulia {
 
-/// A JSON value of any shape: objects are sorted by key.
+/// A JSON value of any shape: objects are sorted by key. Defined in
+/// <tertulia/json.hpp>.
 using json = nlohmann::json;
 
 /// Maximum nesting of arrays and objects. Deeper values are refused on reading

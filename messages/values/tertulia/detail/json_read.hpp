@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/json_access.hpp>
 #include <tertulia/detail/json_traits.hpp>
 #include <tertulia/detail/json_variant.hpp>
 
@@ -21,14 +22,17 @@
 
 namespace tertulia::detail {
 
-/// Parses untrusted text; see `parse_json`. Only this function and the two
-/// below call the parser: text that is nested too deeply would end the process
-/// when its document is copied or written.
+/// Parses untrusted text; see `parse_json`. Only this function and the
+/// three below call the parser: text that is nested too deeply would end the
+/// process when its document is copied or written.
 json parse_document(std::string_view text);
 
 /// Parses as `parse_document`, with the members of objects in the order of the
 /// text.
 nlohmann::ordered_json parse_ordered_document(std::string_view text);
+
+/// Parses as `parse_document`, for a caller without the definition of `json`.
+std::shared_ptr<const json> parse_shared_document(std::string_view text);
 
 /// Parses as `parse_document`; returns null for text that it refuses.
 json document_or_null(std::string_view text);
@@ -51,6 +55,8 @@ std::uint64_t read_unsigned(const json& from, const json_path& path,
 
 /// Returns `x` rounded to a float, an infinity if it is out of range.
 float nearest_float(double x);
+
+bool read_bool(const json& from, const json_path& path);
 
 double read_double(const json& from, const json_path& path);
 
@@ -89,18 +95,18 @@ T read_enum(const json& from, const json_path& path) {
 /// Refuses an object that has a member unknown to `T`.
 template <described_struct T>
 void check_members(const json& from, const json_path& path) {
-  for (auto i = from.begin(); i != from.end(); ++i) {
+  for_each_json_member(from, [&](const std::string& key, const json&) {
     std::string expected;
     auto known = false;
     for_each_member<T>([&](auto d) {
       using name = wire_name<decltype(d)>;
       expected += expected.empty() ? "one of " : ", ";
       expected += name::quoted;
-      known = known || i.key() == name::plain;
+      known = known || key == name::plain;
     });
     if (!known)
-      raise_mismatch({path, i.key()}, expected, in_quotes(i.key()));
-  }
+      raise_mismatch({path, key}, expected, in_quotes(key));
+  });
 }
 
 template <described_struct T>
@@ -111,13 +117,13 @@ T read_struct(const json& from, const json_path& path) {
   for_each_member<T>([&](auto d) {
     using member = member_of<T, decltype(d)>;
     constexpr auto name = wire_name<decltype(d)>::plain;
-    if (const auto i = from.find(name); i != from.end()) {
-      result.*d.pointer = read_value<member>(*i, {path, name});
+    if (const auto* value = find_member(from, name)) {
+      result.*d.pointer = read_value<member>(*value, {path, name});
       ++found;
     }
   });
   if constexpr (refuses_unknown_members<T>)
-    if (found < from.size())
+    if (found < size_of(from))
       check_members<T>(from, path);
   return result;
 }
@@ -127,18 +133,18 @@ Map read_map(const json& from, const json_path& path) {
   using key = typename Map::key_type;
   require_object(from, path);
   Map result;
-  for (auto i = from.begin(); i != from.end(); ++i) {
-    const json_path here{path, i.key()};
-    auto value = read_value<typename Map::mapped_type>(i.value(), here);
+  for_each_json_member(from, [&](const std::string& name, const json& member) {
+    const json_path here{path, name};
+    auto value = read_value<typename Map::mapped_type>(member, here);
     if constexpr (described_enum<key>) {
       key k{};
-      if (!find_enumerator(i.key(), k))
-        raise_no_name<key>(here, i.key());
+      if (!find_enumerator(name, k))
+        raise_no_name<key>(here, name);
       result.emplace(k, std::move(value));
     } else {
-      result.emplace(i.key(), std::move(value));
+      result.emplace(name, std::move(value));
     }
-  }
+  });
   return result;
 }
 
@@ -147,8 +153,8 @@ Tuple read_tuple(const json& from, const json_path& path) {
   constexpr auto size = std::tuple_size_v<Tuple>;
   require_array(from, path, size);
   return [&]<std::size_t... Is>(std::index_sequence<Is...>) {
-    return Tuple{
-      read_value<std::tuple_element_t<Is, Tuple>>(from[Is], {path, Is})...};
+    return Tuple{read_value<std::tuple_element_t<Is, Tuple>>(
+      element_at(from, Is), {path, Is})...};
   }
   (std::make_index_sequence<size>{});
 }
@@ -158,18 +164,21 @@ Array read_array(const json& from, const json_path& path) {
   Array result{};
   require_array(from, path, result.size());
   for (std::size_t i = 0; i < result.size(); ++i)
-    result[i] = read_value<typename Array::value_type>(from[i], {path, i});
+    result[i]
+      = read_value<typename Array::value_type>(element_at(from, i), {path, i});
   return result;
 }
 
 template <class List>
 List read_list(const json& from, const json_path& path) {
   require_array(from, path);
+  const auto size = size_of(from);
   List result;
   if constexpr (json_vector<List>)
-    result.reserve(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    auto x = read_value<typename List::value_type>(from[i], {path, i});
+    result.reserve(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    auto x
+      = read_value<typename List::value_type>(element_at(from, i), {path, i});
     if constexpr (json_vector<List>)
       result.push_back(std::move(x));
     else
@@ -185,9 +194,7 @@ T read_value(const json& from, const json_path& path) {
   if constexpr (has_codec<T>) {
     return json_codec<T>::read(from, path);
   } else if constexpr (std::same_as<T, bool>) {
-    if (!from.is_boolean())
-      raise_mismatch(path, "a boolean", from);
-    return from.get_ref<const bool&>();
+    return read_bool(from, path);
   } else if constexpr (json_integer<T> && std::is_signed_v<T>) {
     using limits = std::numeric_limits<T>;
     return static_cast<T>(
@@ -206,7 +213,7 @@ T read_value(const json& from, const json_path& path) {
   } else if constexpr (std::same_as<T, json>) {
     return from;
   } else if constexpr (std::same_as<T, std::monostate>) {
-    if (!from.is_null())
+    if (kind_of(from) != json_kind::null)
       raise_mismatch(path, "null", from);
     return {};
   } else if constexpr (described_struct<T>) {
@@ -223,7 +230,7 @@ T read_value(const json& from, const json_path& path) {
     return variant_reader<T>{from, path}.read();
   } else { // std::optional or a smart pointer
     using value = pointee<T>;
-    if (from.is_null())
+    if (kind_of(from) == json_kind::null)
       return {};
     if constexpr (json_optional<T>)
       return T{std::in_place, read_value<value>(from, path)};

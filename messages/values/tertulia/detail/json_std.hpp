@@ -11,10 +11,16 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 // Codecs for types of the standard library that are strings in JSON.
 
 namespace tertulia::detail {
+
+/// Part of a codec whose JSON is a string.
+struct schema_of_strings {
+  static json schema();
+};
 
 /// Unit of a duration: `num / den` seconds.
 struct duration_unit {
@@ -33,7 +39,15 @@ std::int64_t read_duration(const json& from, const json_path& path,
                            duration_unit unit, std::int64_t lowest,
                            std::int64_t highest);
 
-json schema_of_duration(duration_unit unit);
+/// Part of the codec of a duration in whole seconds or longer units.
+struct schema_of_seconds {
+  static json schema();
+};
+
+/// Part of the codec of a duration in fractions of a second.
+struct schema_of_fractions {
+  static json schema();
+};
 
 /// A duration that is exact in decimals of a second: signed integers that count
 /// nanoseconds or multiples of them.
@@ -52,7 +66,9 @@ namespace tertulia {
 /// and days, of 24 hours, are read, too.
 template <class Rep, class Period>
 requires detail::exact_duration<Rep, Period>
-struct json_codec<std::chrono::duration<Rep, Period>> {
+struct json_codec<std::chrono::duration<Rep, Period>>
+  : std::conditional_t<Period::type::den == 1, detail::schema_of_seconds,
+                       detail::schema_of_fractions> {
   using type = std::chrono::duration<Rep, Period>;
 
   static void write(std::string& out, type x, const json_path& path) {
@@ -65,10 +81,6 @@ struct json_codec<std::chrono::duration<Rep, Period>> {
       detail::read_duration(from, path, unit, limits::min(), limits::max()))};
   }
 
-  static json schema() {
-    return detail::schema_of_duration(unit);
-  }
-
 private:
   static constexpr detail::duration_unit unit{Period::type::num,
                                               Period::type::den};
@@ -76,7 +88,7 @@ private:
 
 /// JSON of a path: a string, with `/` between the parts of the path.
 template <>
-struct json_codec<std::filesystem::path> {
+struct json_codec<std::filesystem::path> : detail::schema_of_strings {
   /// @errors `invalid_argument` for a path that is not UTF-8.
   static void write(std::string& out, const std::filesystem::path& x,
                     const json_path& position);
@@ -84,8 +96,6 @@ struct json_codec<std::filesystem::path> {
   /// @errors `invalid_argument` for text with a NUL, which would end the path
   ///         in system calls.
   static std::filesystem::path read(const json& from, const json_path& path);
-
-  static json schema();
 };
 
 } // namespace tertulia

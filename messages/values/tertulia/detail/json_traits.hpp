@@ -45,12 +45,16 @@ struct json_codec;
 
 namespace tertulia::detail {
 
+/// Type of the function `schema` of a codec. Its address can be taken without
+/// the definition of `json`.
+using schema_function = json();
+
 template <class T>
 concept has_codec = requires(std::string& out, const T& x, const json& from,
                              const json_path& path) {
   json_codec<T>::write(out, x, path);
   { json_codec<T>::read(from, path) } -> std::convertible_to<T>;
-  { json_codec<T>::schema() } -> std::convertible_to<json>;
+  static_cast<schema_function*>(json_codec<T>::schema);
 };
 
 /// True if `T` is `bool` or a character type: integral, but not a number.
@@ -77,8 +81,12 @@ inline constexpr bool is_a<Template<Ts...>, Template> = true;
 template <class T>
 concept json_optional = is_a<T, std::optional>;
 
+/// True for a container with the interface of a vector, whose JSON is an array.
 template <class T>
-concept json_vector = is_a<T, std::vector>;
+inline constexpr bool is_vector = is_a<T, std::vector>;
+
+template <class T>
+concept json_vector = is_vector<T>;
 
 template <class T>
 concept json_set = is_a<T, std::set>;

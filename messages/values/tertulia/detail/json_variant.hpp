@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/json_access.hpp>
 #include <tertulia/detail/json_traits.hpp>
 #include <tertulia/status_error.hpp>
 
@@ -32,41 +33,43 @@ bool fits_struct(const json& from) {
   std::size_t known = 0;
   auto complete = true;
   for_each_member<T>([&](auto d) {
-    if (from.contains(std::string{wire_name<decltype(d)>::plain}))
+    if (find_member(from, wire_name<decltype(d)>::plain) != nullptr)
       ++known;
     else if (!is_optional_member<T, decltype(d)>)
       complete = false;
   });
-  return complete && known == from.size();
+  return complete && known == size_of(from);
 }
 
 template <class T>
 bool fits(const json& from, fit mode) {
+  const auto kind = kind_of(from);
   if constexpr (has_codec<T> || std::same_as<T, json>)
     return true;
   else if constexpr (std::same_as<T, std::monostate>)
-    return from.is_null();
+    return kind == json_kind::null;
   else if constexpr (std::same_as<T, bool>)
-    return from.is_boolean();
+    return kind == json_kind::boolean;
   else if constexpr (json_integer<T>)
-    return from.is_number_integer()
-           || (mode == fit::loose && from.is_number_float());
+    return kind == json_kind::integer
+           || (mode == fit::loose && kind == json_kind::floating);
   else if constexpr (json_float<T>)
-    return from.is_number();
+    return kind == json_kind::integer || kind == json_kind::floating;
   else if constexpr (std::same_as<T, std::string> || described_enum<T>)
-    return from.is_string();
+    return kind == json_kind::string;
   else if constexpr (described_struct<T>)
-    return from.is_object() && (mode == fit::loose || fits_struct<T>(from));
+    return kind == json_kind::object
+           && (mode == fit::loose || fits_struct<T>(from));
   else if constexpr (json_map<T>)
-    return from.is_object();
+    return kind == json_kind::object;
   else if constexpr (json_variant<T>)
     return true;
   else if constexpr (json_optional<T> || json_owner<T>)
-    return from.is_null() || fits<pointee<T>>(from, mode);
+    return kind == json_kind::null || fits<pointee<T>>(from, mode);
   else if constexpr (json_array<T> || json_tuple<T>)
-    return from.is_array() && from.size() == std::tuple_size_v<T>;
+    return kind == json_kind::array && size_of(from) == std::tuple_size_v<T>;
   else
-    return from.is_array();
+    return kind == json_kind::array;
 }
 
 /// Cache of the alternatives that refused a value, with their errors. Without

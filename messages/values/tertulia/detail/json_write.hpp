@@ -32,6 +32,8 @@ void write_float(std::string& out, float x, const json_path& path);
 
 void write_json(std::string& out, const json& x, const json_path& path);
 
+bool is_null_json(const json& x) noexcept;
+
 [[noreturn]] void raise_too_deep(const json_path& path);
 
 [[noreturn]] void raise_no_enumerator(const json_path& path, long long value);
@@ -49,7 +51,7 @@ bool is_null(const T& x) {
   if constexpr (has_codec<T>)
     return false;
   else if constexpr (std::same_as<T, json>)
-    return x.is_null();
+    return is_null_json(x);
   else if constexpr (std::same_as<T, std::monostate>)
     return true;
   else if constexpr (json_optional<T> || json_owner<T>)
@@ -66,7 +68,7 @@ bool is_empty(const T& x) {
   if constexpr (!can_be_empty<T> || (described_struct<T> && !has_codec<T>))
     return can_be_empty<T>;
   else if constexpr (std::same_as<T, json>) // an empty array is a value
-    return x.is_null();
+    return is_null_json(x);
   else if constexpr (json_float<T>) // a reader would lose the sign of -0.0
     return std::bit_cast<std::array<char, sizeof(T)>>(x)
            == std::array<char, sizeof(T)>{};

@@ -4,156 +4,208 @@
 
 #include <tertulia/detail/json_traits.hpp>
 
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <optional>
-#include <string>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string_view>
 #include <typeindex>
 #include <typeinfo>
 #include <utility>
-#include <vector>
 
 namespace tertulia::detail {
 
-// -- pieces of a schema -------------------------------------------------------
-
-/// `{"type":name}`
-json schema_of_type(const char* name);
-
-/// Returns the schema of an integer of `bits` bits; with limits if it is
-/// narrower than 64 bits, unsigned with a minimum of 0.
-json schema_of_integer(bool is_signed, int bits);
-
-/// `{"anyOf":[…]}`
-json schema_of_any(std::vector<json> alternatives);
-
-/// Returns a schema that accepts `null` in addition.
-json schema_or_null(json schema);
-
-/// Returns the schema of an array of exactly these elements.
-json schema_of_tuple(std::vector<json> elements);
-
-json schema_of_names(std::vector<std::string> names);
+/// Names of the enumerators of `T` on the wire.
+template <described_enum T>
+inline constexpr auto enumerator_names =
+  []<template <class...> class List, class... Ds>(List<Ds...>*) {
+    return std::array<std::string_view, sizeof...(Ds)>{wire_name<Ds>::plain...};
+  }(static_cast<boost::describe::describe_enumerators<T>*>(nullptr));
 
 /// Builder of one document: structs are inline; structs that contain themselves
 /// are defined once under `$defs`.
 ///
+/// A stack of schemas, which is compiled once: the templates only say which
+/// parts a type has, and need no definition of `json`.
+///
 /// @threads a value.
 class schema_builder {
 public:
-  /// Returns the document around the schema of `T`.
-  template <class T>
-  json document() {
-    return finish(schema<T>());
-  }
+  schema_builder();
 
-private:
+  schema_builder(const schema_builder&) = delete;
+  schema_builder& operator=(const schema_builder&) = delete;
+
+  ~schema_builder();
+
+  /// Pushes the schema of `T`.
   template <class T>
-  json schema() {
-    if constexpr (has_codec<T>) {
-      return json_codec<T>::schema();
-    } else if constexpr (std::same_as<T, bool>) {
-      return schema_of_type("boolean");
-    } else if constexpr (json_integer<T>) {
-      return schema_of_integer(std::is_signed_v<T>, sizeof(T) * 8);
-    } else if constexpr (json_float<T>) {
-      return schema_of_type("number");
-    } else if constexpr (std::same_as<T, std::string>) {
-      return schema_of_type("string");
-    } else if constexpr (described_enum<T>) {
-      return names<T>();
-    } else if constexpr (std::same_as<T, json>) {
-      return json::object();
-    } else if constexpr (std::same_as<T, std::monostate>) {
-      return schema_of_type("null");
-    } else if constexpr (described_struct<T>) {
-      return structure<T>();
-    } else if constexpr (json_map<T>) {
-      return map<T>();
-    } else if constexpr (json_vector<T> || json_set<T> || json_array<T>) {
-      return array<T>();
-    } else if constexpr (json_tuple<T>) {
-      return schema_of_tuple(parts(static_cast<T*>(nullptr)));
-    } else if constexpr (json_variant<T>) {
-      return schema_of_any(parts(static_cast<T*>(nullptr)));
-    } else { // std::optional or a smart pointer
-      return schema_or_null(schema<pointee<T>>());
+  void add() {
+    if constexpr (has_codec<T>)
+      add_result(json_codec<T>::schema);
+    else if constexpr (std::same_as<T, bool>)
+      add_type("boolean");
+    else if constexpr (json_integer<T>)
+      add_integer(std::is_signed_v<T>, sizeof(T) * 8);
+    else if constexpr (json_float<T>)
+      add_type("number");
+    else if constexpr (std::same_as<T, std::string>)
+      add_type("string");
+    else if constexpr (described_enum<T>)
+      add_names<T>();
+    else if constexpr (std::same_as<T, json>)
+      add_any_value();
+    else if constexpr (std::same_as<T, std::monostate>)
+      add_type("null");
+    else if constexpr (described_struct<T>)
+      add_struct<T>();
+    else if constexpr (json_map<T>)
+      add_map<T>();
+    else if constexpr (json_vector<T> || json_set<T> || json_array<T>)
+      add_array<T>();
+    else if constexpr (json_tuple<T>)
+      make_tuple(add_parts(static_cast<T*>(nullptr)));
+    else if constexpr (json_variant<T>)
+      make_any(add_parts(static_cast<T*>(nullptr)));
+    else { // std::optional or a smart pointer
+      add<pointee<T>>();
+      make_nullable();
     }
   }
 
+  /// Returns the document around the schema that was pushed.
+  json finish();
+
+private:
+  struct stack;
+
+  // -- schemas ----------------------------------------------------------------
+
+  /// Pushes `{"type":name}`.
+  void add_type(const char* name);
+
+  /// Pushes the schema of an integer of `bits` bits; with limits if it is
+  /// narrower than 64 bits, unsigned with a minimum of 0.
+  void add_integer(bool is_signed, int bits);
+
+  /// Pushes `{}`.
+  void add_any_value();
+
+  /// Pushes the schema of one of these names.
+  void add_names(const std::string_view* names, std::size_t size);
+
+  /// Pushes the schema that a codec makes.
+  void add_result(schema_function* make);
+
+  // -- schemas of other schemas -----------------------------------------------
+
+  // Each pops its parts, the last one first, and pushes the result.
+
+  /// `{"anyOf":[…]}`
+  void make_any(std::size_t count);
+
+  /// Makes a schema that accepts `null` in addition.
+  void make_nullable();
+
+  /// Makes the schema of an array of exactly these elements.
+  void make_tuple(std::size_t count);
+
+  void make_list();
+  void make_set();
+
+  /// Makes the schema of an array of `size` elements of one type.
+  void make_array(std::size_t size);
+
+  void make_map();
+
+  /// Makes the schema of a map from names, which are on top of the values.
+  void make_map_of_names();
+
+  // -- structs ----------------------------------------------------------------
+
+  /// Pushes the schema of a struct without members. If the struct is being
+  /// built, or is defined already because it refers to itself, pushes a
+  /// reference instead.
+  /// @returns whether the struct is to be built.
+  bool begin_struct(std::type_index type);
+
+  /// Pops a schema and makes it that of a member.
+  void make_optional_member(std::string_view name);
+  void make_required_member(std::string_view name);
+
+  /// Makes the struct refuse members of other names.
+  void refuse_other_members();
+
+  /// Replaces the schema by a reference if it refers to itself.
+  void end_struct(std::type_index type);
+
+  // -- types ------------------------------------------------------------------
+
   template <template <class...> class Of, class... Ts>
-  std::vector<json> parts(Of<Ts...>*) {
-    std::vector<json> result;
-    result.reserve(sizeof...(Ts));
-    (result.push_back(schema<Ts>()), ...);
-    return result;
+  std::size_t add_parts(Of<Ts...>*) {
+    (add<Ts>(), ...);
+    return sizeof...(Ts);
   }
 
   template <class Enum>
-  static json names() {
-    std::vector<std::string> result;
-    for_each_enumerator<Enum>(
-      [&](auto d) { result.emplace_back(wire_name<decltype(d)>::plain); });
-    return schema_of_names(std::move(result));
+  void add_names() {
+    constexpr const auto& names = enumerator_names<Enum>;
+    static_assert(
+      distinct_names<boost::describe::describe_enumerators<Enum>>::value,
+      "two enumerators have the same name on the wire");
+    add_names(names.data(), names.size());
   }
 
   template <class Map>
-  json map() {
-    auto result = schema_of_type("object");
-    result["additionalProperties"] = schema<typename Map::mapped_type>();
-    if constexpr (described_enum<typename Map::key_type>)
-      result["propertyNames"] = names<typename Map::key_type>();
-    return result;
+  void add_map() {
+    add<typename Map::mapped_type>();
+    if constexpr (described_enum<typename Map::key_type>) {
+      add_names<typename Map::key_type>();
+      make_map_of_names();
+    } else {
+      make_map();
+    }
   }
 
   template <class List>
-  json array() {
-    auto result = schema_of_type("array");
-    result["items"] = schema<typename List::value_type>();
+  void add_array() {
+    add<typename List::value_type>();
     if constexpr (json_set<List>)
-      result["uniqueItems"] = true;
-    if constexpr (json_array<List>)
-      result["minItems"] = result["maxItems"] = std::tuple_size_v<List>;
-    return result;
+      make_set();
+    else if constexpr (json_array<List>)
+      make_array(std::tuple_size_v<List>);
+    else
+      make_list();
   }
 
   template <class Struct>
-  json structure() {
-    const std::type_index type{typeid(Struct)};
-    if (auto reference = begin(type))
-      return std::move(*reference);
-    auto result = schema_of_type("object");
-    auto& properties = result["properties"] = json::object();
+  void add_struct() {
+    if (!begin_struct(typeid(Struct)))
+      return;
     for_each_member<Struct>([&](auto d) {
       using member = std::remove_const_t<member_of<Struct, decltype(d)>>;
-      const std::string name{wire_name<decltype(d)>::plain};
       if constexpr (json_optional<member> && !has_codec<member>)
-        properties[name] = schema<typename member::value_type>();
+        add<typename member::value_type>();
       else
-        properties[name] = schema<member>();
-      if constexpr (!is_optional_member<Struct, decltype(d)>)
-        result["required"].push_back(name);
+        add<member>();
+      if constexpr (is_optional_member<Struct, decltype(d)>)
+        make_optional_member(wire_name<decltype(d)>::plain);
+      else
+        make_required_member(wire_name<decltype(d)>::plain);
     });
     if constexpr (refuses_unknown_members<Struct>)
-      result["additionalProperties"] = false;
-    return end(type, std::move(result));
+      refuse_other_members();
+    end_struct(typeid(Struct));
   }
 
-  /// Returns a reference if the struct is being built, or is defined already
-  /// because it refers to itself. Otherwise records that it is being built.
-  std::optional<json> begin(std::type_index type);
-
-  /// Returns the schema, or a reference to it if it refers to itself.
-  json end(std::type_index type, json schema);
-
-  json finish(json root);
-
-  /// Structs that are being built or are defined; a name is empty until the
-  /// first reference to its struct.
-  std::map<std::type_index, std::string> names_;
-
-  json definitions_ = json::object();
+  std::unique_ptr<stack> stack_;
 };
+
+/// Pushes the schema of a type; for code that does not know the type.
+using schema_source = void(schema_builder& to);
+
+template <class T>
+void add_schema(schema_builder& to) {
+  to.add<T>();
+}
 
 } // namespace tertulia::detail

@@ -93,7 +93,8 @@ public:
   using types = types_of_agent<Body>;
   using state_type_t = typename types::state_type;
 
-  agent_action(descriptor info, session_policy policy, Body body)
+  agent_action(std::shared_ptr<const descriptor> info, session_policy policy,
+               Body body)
     : conversation_action(
       std::move(info), std::move(policy),
       detail::access::session_type<agent_session<state_type_t>>()),

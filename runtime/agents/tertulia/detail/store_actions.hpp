@@ -62,8 +62,8 @@ std::shared_ptr<const action>
 get_snapshot_action(const std::string& kind,
                     const conversation_action& conversation, Make make) {
   return access::make_action<runtime>(
-    kind, conversation.info.name + "/getSnapshot",
-    [key = conversation.info.key, policy = conversation.policy,
+    kind, conversation.name() + "/getSnapshot",
+    [key = conversation.info()->key, policy = conversation.policy,
      make](context ctx, input<snapshot_query> in,
            output<nothing>) -> task<Snapshot> {
       const auto query = co_await the_input(in);
@@ -72,7 +72,7 @@ get_snapshot_action(const std::string& kind,
         = co_await find_snapshot(ctx, policy, std::move(snapshot));
       co_return make(found);
     },
-    "Returns a snapshot of " + conversation.info.key + '.');
+    "Returns a snapshot of " + conversation.info()->key + '.');
 }
 
 /// Makes the action `/<kind>/<name>/listSnapshots`.
@@ -81,8 +81,8 @@ std::shared_ptr<const action>
 list_snapshots_action(const std::string& kind,
                       const conversation_action& conversation, Make make) {
   return access::make_action<runtime>(
-    kind, conversation.info.name + "/listSnapshots",
-    [key = conversation.info.key, policy = conversation.policy,
+    kind, conversation.name() + "/listSnapshots",
+    [key = conversation.info()->key, policy = conversation.policy,
      restore = conversation.policy.restore,
      make](context ctx, input<session_query> in,
            output<nothing>) -> task<std::vector<Snapshot>> {
@@ -99,7 +99,7 @@ list_snapshots_action(const std::string& kind,
         result.push_back(make(x));
       co_return result;
     },
-    "Lists the snapshots of a session of " + conversation.info.key
+    "Lists the snapshots of a session of " + conversation.info()->key
       + ", oldest first.");
 }
 
@@ -112,8 +112,8 @@ void add_store_actions(std::vector<std::shared_ptr<const action>>& to,
   to.push_back(list_snapshots_action<snapshot<State>>(
     "snapshot-store", conversation, snapshot_as<State>));
   to.push_back(access::make_action<runtime>(
-    "snapshot-store", conversation.info.name + "/getSession",
-    [key = conversation.info.key, policy = conversation.policy](
+    "snapshot-store", conversation.name() + "/getSession",
+    [key = conversation.info()->key, policy = conversation.policy](
       context ctx, input<session_query> in,
       output<nothing>) -> task<session_data<State>> {
       const auto query = co_await the_input(in);
@@ -127,7 +127,7 @@ void add_store_actions(std::vector<std::shared_ptr<const action>>& to,
         result.last_snapshot = snapshot_as<State>(found.head);
       co_return result;
     },
-    "Returns a session of " + conversation.info.key + '.'));
+    "Returns a session of " + conversation.info()->key + '.'));
 }
 
 } // namespace tertulia::detail

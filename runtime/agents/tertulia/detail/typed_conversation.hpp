@@ -111,7 +111,8 @@ public:
   using custom_type = typename types::custom_type;
   using init_type = typename types::init_type;
 
-  typed_conversation(descriptor info, session_policy policy, Body body)
+  typed_conversation(std::shared_ptr<const descriptor> info,
+                     session_policy policy, Body body)
     : conversation_action(
       std::move(info), std::move(policy),
       detail::access::session_type<ai::chat_session<custom_type>>()),
@@ -139,7 +140,7 @@ public:
     auto result = plain_session_start(*this, chosen, has_state);
     if (has_state && policy.store && !policy.check_initial)
       throw status_error{errc::failed_precondition,
-                         info.key
+                         this->info()->key
                            + " keeps its states in a store and takes none from "
                              "its clients"};
     if (has_state)

@@ -27,7 +27,7 @@ public:
   /// Returns its name, and the schemas of its input (`init_schema`), of its
   /// output, and of people's replies to it (`input_schema`).
   [[nodiscard]] const descriptor& info() const noexcept {
-    return entry_->action.info;
+    return *entry_->action.info;
   }
 
   /// Returns the options that were given in its definition.
@@ -135,7 +135,7 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
     detail::access::add(
       rt, std::vector<std::shared_ptr<const detail::action>>{callee});
     entry->action = detail::action_ref{&rt.system(), rt.front_desk(),
-                                       callee->key(), callee->info, callee};
+                                       callee->key(), callee->info(), callee};
     return detail::access::make<typed_tool<in_type, out_type>>(
       std::move(entry));
   }

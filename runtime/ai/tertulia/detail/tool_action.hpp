@@ -78,7 +78,7 @@ public:
   using types = types_of_tool<Fn>;
   using in_type = typename types::in_type;
 
-  tool_action(descriptor info, Fn fn)
+  tool_action(std::shared_ptr<const descriptor> info, Fn fn)
     : action(std::move(info)), fn_(std::move(fn)) {}
 
   /// Checks more than decoding does: a model that omits an argument must get an
@@ -90,7 +90,7 @@ public:
       if (!init)
         return payload::of(nothing{});
     return payload::of(
-      from_json<in_type>(check_tool_input(init, info.init_schema)));
+      from_json<in_type>(check_tool_input(init, this->info()->init_schema)));
   }
 
   [[nodiscard]] payload check_input(payload value) const override {
