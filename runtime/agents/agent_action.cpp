@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/action.hpp>
 #include <tertulia/detail/agent_action.hpp>
 
 namespace tertulia::detail {

@@ -3,6 +3,7 @@
 // Implements `tertulia agents`, which lists and runs the actions of this
 // program.
 
+#include <tertulia/action.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/status.hpp>

@@ -2,6 +2,8 @@
 
 #include "chat_commands.hpp"
 
+#include <tertulia/action.hpp>
+
 #include <algorithm>
 #include <array>
 #include <vector>

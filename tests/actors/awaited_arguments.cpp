@@ -4,6 +4,8 @@
 // that g++ 12 does not destroy twice. Arguments that it destroys twice do not
 // compile, see compile_errors/.
 
+#include <tertulia/json.hpp>
+
 #include <memory>
 
 #include "support/flows.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/action.hpp>
 #include <tertulia/chunks.hpp>
 #include <tertulia/detail/client_end.hpp>
 #include <tertulia/status.hpp>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/action.hpp>
+
 #include <caf/scoped_actor.hpp>
 
 #include <barrier>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/inspect.hpp>
+#include <tertulia/json.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>

@@ -2,6 +2,8 @@
 
 // All nouns and verbs of the protocol.
 
+#include <tertulia/action.hpp>
+#include <tertulia/schema.hpp>
 #include <tertulia/session_protocol.hpp>
 #include <tertulia/store.hpp>
 

@@ -2,6 +2,8 @@
 
 // Descriptor of an agent, and actions on its store, found by key.
 
+#include <tertulia/action.hpp>
+
 #include <caf/timestamp.hpp>
 
 #include <cstddef>

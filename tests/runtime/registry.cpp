@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/action.hpp>
+#include <tertulia/schema.hpp>
+
 #include <caf/scoped_actor.hpp>
 
 #include <limits>

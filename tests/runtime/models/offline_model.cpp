@@ -2,6 +2,7 @@
 
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/offline_model.hpp>
+#include <tertulia/schema.hpp>
 
 #include "support/flows.hpp"
 #include "support/refusal.hpp"

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/action.hpp>
 #include <tertulia/agent.hpp>
 #include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/runtime.hpp>

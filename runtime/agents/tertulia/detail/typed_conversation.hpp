@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/action.hpp>
 #include <tertulia/ai/flow_session.hpp>
 #include <tertulia/ai/responder.hpp>
 #include <tertulia/detail/agent_action.hpp>

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/action.hpp>
 #include <tertulia/ai/generate_request.hpp>
 #include <tertulia/ai/model.hpp>
 #include <tertulia/bidi_action.hpp>

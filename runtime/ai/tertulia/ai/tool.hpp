@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/action.hpp>
 #include <tertulia/ai/generate_request.hpp>
 #include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/action.hpp>
 #include <tertulia/ai/tool_context.hpp>
 #include <tertulia/ai/tool_options.hpp>
 #include <tertulia/async_connection.hpp>
