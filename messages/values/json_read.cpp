@@ -37,6 +37,21 @@ constexpr double last_exact_integer = 9007199254740992; // 2^53
 
 } // namespace
 
+failed_reads::failed_reads() = default;
+
+failed_reads::~failed_reads() = default;
+
+const status_error* failed_reads::find(const json& from,
+                                       std::type_index type) const {
+  const auto i = errors_.find({&from, type});
+  return i != errors_.end() ? &i->second : nullptr;
+}
+
+void failed_reads::add(const json& from, std::type_index type,
+                       const status_error& error) {
+  errors_.emplace(std::pair{&from, type}, error);
+}
+
 void check_nesting(std::string_view text) {
   std::size_t depth = 0;
   auto in_string = false;

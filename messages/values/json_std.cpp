@@ -218,23 +218,11 @@ json schema_of_fractions::schema() {
           {"description", "ISO 8601 duration, such as PT1.5S"}};
 }
 
-} // namespace tertulia::detail
-
-namespace tertulia {
-
-void json_codec<std::filesystem::path>::write(std::string& out,
-                                              const std::filesystem::path& x,
-                                              const json_path& position) {
-  detail::write_text(out, x.generic_string(), position);
-}
-
-std::filesystem::path
-json_codec<std::filesystem::path>::read(const json& from,
-                                        const json_path& position) {
-  const auto& text = detail::require_string(from, position);
+const std::string& require_path(const json& from, const json_path& path) {
+  const auto& text = require_string(from, path);
   if (text.find('\0') != std::string::npos)
-    raise_mismatch(position, "a path without NUL", detail::in_quotes(text));
-  return std::filesystem::path{text};
+    raise_mismatch(path, "a path without NUL", in_quotes(text));
+  return text;
 }
 
-} // namespace tertulia
+} // namespace tertulia::detail

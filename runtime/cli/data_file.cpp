@@ -5,6 +5,7 @@
 #include <tertulia/status.hpp>
 
 #include <cstdlib>
+#include <filesystem>
 #include <system_error>
 
 #include "failure.hpp"

@@ -6,6 +6,7 @@
 #include <tertulia/json.hpp>
 
 #include <cerrno>
+#include <filesystem>
 #include <new>
 #include <string_view>
 #include <system_error>

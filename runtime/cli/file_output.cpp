@@ -5,6 +5,7 @@
 #include <tertulia/status.hpp>
 
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include "failure.hpp"

@@ -5,6 +5,7 @@
 #include <tertulia/json.hpp>
 #include <tertulia/sqlite_store.hpp>
 
+#include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>

@@ -3,6 +3,7 @@
 #include "tool.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "failure.hpp"
 #include "units.hpp"

@@ -9,6 +9,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>

@@ -5,6 +5,7 @@
 
 #include "examples/sandbox_folder.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>

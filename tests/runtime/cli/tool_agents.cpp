@@ -2,6 +2,7 @@
 
 // `tertulia agents`: the actions that the program can run, by key.
 
+#include <filesystem>
 #include <string>
 
 #include "support/tool_chat.hpp"

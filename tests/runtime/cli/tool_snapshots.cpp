@@ -5,6 +5,7 @@
 #include <tertulia/sha256.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>

@@ -34,14 +34,7 @@ public:
 
   /// Adds credit, up to `max_window` in all: with more, a client could make
   /// this node queue without a bound.
-  void grant(std::uint32_t chunks) {
-    const auto paid = std::min(debt_, chunks);
-    debt_ -= paid;
-    chunks -= paid;
-    credit_ = std::min(credit_, max_window) + std::min(chunks, max_window);
-    credit_ = std::min(credit_, max_window);
-    wake_writers();
-  }
+  void grant(std::uint32_t chunks);
 
   /// Spends credit for chunks that were sent beside those of the body: from the
   /// present credit or from the next grant. So the window can be overdrawn by
@@ -65,30 +58,19 @@ public:
   }
 
   /// Gives back a credit that was reserved and not spent.
-  void release() {
-    ++credit_;
-    wake_writers();
-  }
+  void release();
 
   /// Queues a wait of the body for credit. It is woken in order of arrival,
   /// with one credit reserved for it.
-  void wait_for_credit(wait& part) {
-    writers_.push_back({&part, [&part] { part.wake(); }});
-  }
+  void wait_for_credit(wait& part);
 
   /// Queues a callback for credit. It is called in order of arrival, with one
   /// credit reserved for it.
-  void wait_for_credit(std::function<void()> then) {
-    writers_.push_back({nullptr, std::move(then)});
-  }
+  void wait_for_credit(std::function<void()> then);
 
   /// Removes a wait of the body from the queue.
   /// @returns false if it was not queued: a credit is reserved for it.
-  bool remove(const wait& part) noexcept {
-    return std::erase_if(writers_,
-                         [&](const writer& x) { return x.part == &part; })
-           > 0;
-  }
+  bool remove(const wait& part) noexcept;
 
   /// Adds a chunk.
   /// @returns whether the batch is full and should be sent now.
@@ -154,14 +136,7 @@ private:
     return batch;
   }
 
-  void wake_writers() {
-    while (credit_ > 0 && !writers_.empty()) {
-      --credit_;
-      const auto next = std::move(writers_.front().resume);
-      writers_.erase(writers_.begin());
-      next();
-    }
-  }
+  void wake_writers();
 
   std::uint32_t credit_ = 0;
   std::uint32_t debt_ = 0; // credit that was spent before it was granted

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -56,6 +55,19 @@ concept exact_duration
   = json_integer<Rep> && std::is_signed_v<Rep> && 1'000'000'000 % Period::den
     == 0;
 
+/// `std::filesystem::path`, recognised by its members: its header is large, and
+/// few programs have paths in their values.
+template <class T>
+concept file_path = requires(const T& x) {
+  { x.generic_string() } -> std::same_as<std::string>;
+  { x.lexically_normal() } -> std::same_as<T>;
+  T::auto_format;
+};
+
+/// Returns the text of a path.
+/// @errors `invalid_argument` for text with a NUL.
+const std::string& require_path(const json& from, const json_path& path);
+
 } // namespace tertulia::detail
 
 namespace tertulia {
@@ -86,16 +98,21 @@ private:
                                               Period::type::den};
 };
 
-/// JSON of a path: a string, with `/` between the parts of the path.
-template <>
-struct json_codec<std::filesystem::path> : detail::schema_of_strings {
+/// JSON of a `std::filesystem::path`: a string, with `/` between the parts of
+/// the path.
+template <detail::file_path Path>
+struct json_codec<Path> : detail::schema_of_strings {
   /// @errors `invalid_argument` for a path that is not UTF-8.
-  static void write(std::string& out, const std::filesystem::path& x,
-                    const json_path& position);
+  static void write(std::string& out, const Path& x,
+                    const json_path& position) {
+    detail::write_text(out, x.generic_string(), position);
+  }
 
   /// @errors `invalid_argument` for text with a NUL, which would end the path
   ///         in system calls.
-  static std::filesystem::path read(const json& from, const json_path& path);
+  static Path read(const json& from, const json_path& position) {
+    return Path{detail::require_path(from, position)};
+  }
 };
 
 } // namespace tertulia

@@ -79,15 +79,17 @@ bool fits(const json& from, fit mode) {
 /// @lifetime the document must not change meanwhile.
 class failed_reads {
 public:
-  [[nodiscard]] const status_error* find(const json& from,
-                                         std::type_index type) const {
-    const auto i = errors_.find({&from, type});
-    return i != errors_.end() ? &i->second : nullptr;
-  }
+  failed_reads();
 
-  void add(const json& from, std::type_index type, const status_error& error) {
-    errors_.emplace(std::pair{&from, type}, error);
-  }
+  failed_reads(const failed_reads&) = delete;
+  failed_reads& operator=(const failed_reads&) = delete;
+
+  ~failed_reads();
+
+  [[nodiscard]] const status_error* find(const json& from,
+                                         std::type_index type) const;
+
+  void add(const json& from, std::type_index type, const status_error& error);
 
 private:
   std::map<std::pair<const json*, std::type_index>, status_error> errors_;
