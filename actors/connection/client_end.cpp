@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/chunk_cursor.hpp>
 #include <tertulia/detail/client_end.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
@@ -41,6 +42,12 @@ caf::error with_state(const caf::error& reason, const payload& state) {
 }
 
 } // namespace
+
+void raise_wrong_size(std::size_t expected, std::size_t found) {
+  throw status_error{errc::data_loss, "a batch of " + std::to_string(expected)
+                                        + " chunks has "
+                                        + std::to_string(found)};
+}
 
 void client_end::on(chunk_batch&& x) {
   if (ended_)

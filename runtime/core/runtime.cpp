@@ -74,6 +74,10 @@ void runtime::add(
   env_->actions.add(all);
 }
 
+void runtime::add(const std::shared_ptr<const detail::action>& action) {
+  env_->actions.add({action});
+}
+
 void runtime::keep(const std::shared_ptr<const detail::action>& action) {
   env_->actions.keep(action);
 }

@@ -227,6 +227,8 @@ private:
   /// Registers actions under their keys, all or none.
   void add(const std::vector<std::shared_ptr<const detail::action>>& all);
 
+  void add(const std::shared_ptr<const detail::action>& action);
+
   /// Makes an action without a key known for as long as it is held elsewhere.
   void keep(const std::shared_ptr<const detail::action>& action);
 
@@ -249,7 +251,7 @@ private:
               std::string description) {
     auto action = make(std::move(kind), std::move(name), std::move(body),
                        std::move(description));
-    add({action});
+    add(action);
     return handle<detail::types_of_body<Body>>(action);
   }
 

@@ -3,16 +3,17 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
-#include <tertulia/errc.hpp>
-#include <tertulia/status.hpp>
 #include <tertulia/turn.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <utility>
 
 namespace tertulia::detail {
+
+/// @errors throws `data_loss`, always.
+[[noreturn]] void raise_wrong_size(std::size_t expected, std::size_t found);
 
 /// Read position in the current batch of chunks.
 ///
@@ -21,32 +22,30 @@ template <class T>
 class chunk_cursor {
 public:
   [[nodiscard]] bool empty() const noexcept {
-    return position_ == batch_.size();
+    return !batch_ || position_ == batch_->size();
   }
 
   /// @pre `empty()`
   /// @errors throws `invalid_argument` if the chunks are of another shape, and
   ///         `data_loss` if their number differs from that of the batch.
   void load(chunk_batch x) {
-    batch_.clear();
+    batch_.reset();
     position_ = 0;
     loaded_ = x.size;
     auto items = std::move(x.items).template take<chunks<T>>();
     if (items.size() != x.size)
-      throw status_error{errc::data_loss, "a batch of " + std::to_string(x.size)
-                                            + " chunks has "
-                                            + std::to_string(items.size())};
-    batch_ = std::move(items);
+      raise_wrong_size(x.size, items.size());
+    batch_.emplace(std::move(items));
   }
 
   /// @pre not `empty()`
   T take() {
-    return std::move(batch_[position_++]);
+    return std::move((*batch_)[position_++]);
   }
 
   /// @pre not `empty()`
   T& front() noexcept {
-    return batch_[position_];
+    return (*batch_)[position_];
   }
 
   /// @pre not `empty()`
@@ -56,7 +55,7 @@ public:
 
   /// Skips the unread chunks.
   void drop() noexcept {
-    position_ = batch_.size();
+    position_ = batch_ ? batch_->size() : 0;
   }
 
   /// Returns the number of chunks loaded since the last call. Once all of them
@@ -66,7 +65,7 @@ public:
   }
 
 private:
-  chunks<T> batch_;
+  std::optional<chunks<T>> batch_;
   std::size_t position_ = 0;
   std::uint32_t loaded_ = 0;
 };
