@@ -10,6 +10,10 @@
 
 namespace tertulia::detail {
 
+host::host(host_actor::pointer self) : root(*this, scheduled_), self_(self) {}
+
+host::~host() = default;
+
 std::uint64_t host::register_wait(wait& x) {
   wait_entries_.push_back(wait_entry{++last_id_, &x, time_point::max()});
   return last_id_;

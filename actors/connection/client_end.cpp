@@ -49,6 +49,9 @@ void raise_wrong_size(std::size_t expected, std::size_t found) {
                                         + std::to_string(found)};
 }
 
+client_end::client_end(std::uint32_t chunk_window) noexcept
+  : window_(chunk_window) {}
+
 void client_end::on(chunk_batch&& x) {
   if (ended_)
     return;

@@ -109,10 +109,9 @@ public:
 protected:
   using time_point = caf::actor_clock::time_point;
 
-  explicit host(host_actor::pointer self)
-    : root(*this, scheduled_), self_(self) {}
+  explicit host(host_actor::pointer self);
 
-  virtual ~host() = default;
+  virtual ~host();
 
   /// Handles the tick for the earliest time-out of a wait.
   void expire_waits();

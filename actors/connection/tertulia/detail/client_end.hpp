@@ -28,8 +28,7 @@ public:
     end,      ///< The end of the stream: see `failure` and `output`.
   };
 
-  explicit client_end(std::uint32_t chunk_window) noexcept
-    : window_(chunk_window) {}
+  explicit client_end(std::uint32_t chunk_window) noexcept;
 
   // -- arriving messages ------------------------------------------------------
 
