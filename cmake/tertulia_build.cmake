@@ -169,7 +169,8 @@ endfunction()
 function(tertulia_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE tertulia::offline_model
-    tertulia::openai_model tertulia::memory_store tertulia::sqlite_store)
+    tertulia::openai_model tertulia::memory_store tertulia::sqlite_store
+    tertulia::tls)
   list(LENGTH ARGN sources)
   if(sources EQUAL 1)
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
@@ -207,6 +208,7 @@ function(tertulia_install_package)
     ${CMAKE_CURRENT_BINARY_DIR}/tertulia-config.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/tertulia-config-version.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindCAF.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/FindNettle.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindUUID.cmake
     ${PROJECT_SOURCE_DIR}/cmake/tertulia_find_library.cmake
     DESTINATION ${config_dir})

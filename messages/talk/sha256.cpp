@@ -6,22 +6,20 @@
 #include <bit>
 #include <type_traits>
 
-#include <openssl/sha.h>
+#include <nettle/sha2.h>
 
-// OpenSSL 3 recommends EVP instead, whose contexts live on the heap: a copy
-// costs an allocation and a look-up. Here the state must be a value.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+// Nettle and not OpenSSL: its context is a value, and programs without
+// encryption do not link OpenSSL.
 
 namespace tertulia {
 
-static_assert(sizeof(SHA256_CTX) == sizeof(sha256));
-static_assert(alignof(SHA256_CTX) == alignof(sha256));
-static_assert(std::is_trivially_copyable_v<SHA256_CTX>);
+static_assert(sizeof(sha256_ctx) == sizeof(sha256));
+static_assert(alignof(sha256_ctx) == alignof(sha256));
+static_assert(std::is_trivially_copyable_v<sha256_ctx>);
 
 namespace {
 
-using bytes = std::array<std::byte, sizeof(SHA256_CTX)>;
+using bytes = std::array<std::byte, sizeof(sha256_ctx)>;
 
 } // namespace
 
@@ -29,27 +27,27 @@ using bytes = std::array<std::byte, sizeof(SHA256_CTX)>;
 // negligible compared with hashing, and there is no doubt about aliasing.
 
 sha256::sha256() noexcept {
-  SHA256_CTX context;
-  SHA256_Init(&context);
+  sha256_ctx context;
+  sha256_init(&context);
   state_ = std::bit_cast<bytes>(context);
 }
 
 void sha256::update(std::string_view text) noexcept {
-  auto context = std::bit_cast<SHA256_CTX>(state_);
-  SHA256_Update(&context, text.data(), text.size());
+  auto context = std::bit_cast<sha256_ctx>(state_);
+  sha256_update(&context, text.size(),
+                reinterpret_cast<const std::uint8_t*>(text.data()));
   state_ = std::bit_cast<bytes>(context);
 }
 
 std::uint64_t sha256::size() const noexcept {
-  const auto context = std::bit_cast<SHA256_CTX>(state_);
-  // OpenSSL counts bits, in two halves.
-  return (std::uint64_t{context.Nh} << 32u | context.Nl) / 8;
+  const auto context = std::bit_cast<sha256_ctx>(state_);
+  return context.count * SHA256_BLOCK_SIZE + context.index;
 }
 
 std::array<std::uint8_t, 32> sha256::digest() const noexcept {
-  auto context = std::bit_cast<SHA256_CTX>(state_);
+  auto context = std::bit_cast<sha256_ctx>(state_);
   std::array<std::uint8_t, 32> result;
-  SHA256_Final(result.data(), &context);
+  sha256_digest(&context, result.size(), result.data());
   return result;
 }
 
@@ -58,5 +56,3 @@ std::string sha256::hex() const {
 }
 
 } // namespace tertulia
-
-#pragma GCC diagnostic pop

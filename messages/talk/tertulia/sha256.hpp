@@ -37,8 +37,8 @@ public:
   [[nodiscard]] std::string hex() const;
 
 private:
-  // An OpenSSL context as bytes: this header does not expose OpenSSL's.
-  alignas(std::uint32_t) std::array<std::byte, 112> state_;
+  // A Nettle context as bytes: this header does not expose Nettle's.
+  alignas(std::uint64_t) std::array<std::byte, 112> state_;
 };
 
 } // namespace tertulia
