@@ -8,6 +8,7 @@
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/remote_runtime.hpp>
+#include <tertulia/tls.hpp>
 
 #include <cstdint>
 #include <iostream>
@@ -62,8 +63,10 @@ static_assert(ai::model_like<with_reserve>);
 tertulia::config& join_network(tertulia::config& cfg, const std::string& folder,
                                const std::string& name) {
   if (folder.empty())
-    return cfg.with_network(tertulia::transport::plain_for_trusted_hosts);
-  return cfg.with_network(tertulia::tls_files::of(folder, name));
+    add_network_to(cfg, tertulia::transport::plain_for_trusted_hosts);
+  else
+    add_network_to(cfg, tertulia::tls_files::of(folder, name));
+  return cfg;
 }
 // --(network-end)--
 

@@ -3,6 +3,7 @@
 #include <tertulia/action.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
+#include <tertulia/detail/node_transport.hpp>
 #include <tertulia/detail/remote_desk.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/status.hpp>
@@ -15,9 +16,6 @@
 #include <chrono>
 #include <set>
 #include <utility>
-
-#include "network/tls_nodes.hpp"
-#include "network/transport_choice.hpp"
 
 namespace tertulia::detail {
 
@@ -58,9 +56,9 @@ front_desk_actor find_desk(caf::actor_system& system, const std::string& host,
   const auto patience = [until] {
     return for_request(std::max(until - clock::now(), caf::timespan{1}));
   };
-  if (network::uses_tls(system)) {
-    auto line = network::connect_over_tls(system, host, port, until);
-    wait_for_desk(self->request(network::node_broker(system), patience(),
+  if (const auto* encrypted = transport_of(system)) {
+    auto line = encrypted->connect(system, host, port, until);
+    wait_for_desk(self->request(node_broker(system), patience(),
                                 caf::connect_atom::value, std::move(line),
                                 port));
   } else {

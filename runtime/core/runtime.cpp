@@ -2,15 +2,13 @@
 
 #include <tertulia/action.hpp>
 #include <tertulia/detail/front_desk.hpp>
+#include <tertulia/detail/node_transport.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
-
-#include "network/tls_nodes.hpp"
-#include "network/transport_choice.hpp"
 
 namespace tertulia {
 
@@ -38,9 +36,8 @@ std::optional<descriptor> runtime::find_action(const std::string& key) const {
 
 std::uint16_t runtime::publish(std::uint16_t port, const std::string& address) {
   auto& system = env_->system;
-  if (network::uses_tls(system))
-    return network::publish_over_tls(system, env_->desk, port, address,
-                                     env_->log);
+  if (const auto* encrypted = detail::transport_of(system))
+    return encrypted->publish(system, env_->desk, port, address, env_->log);
   auto bound
     = system.middleman().publish(env_->desk, port, address.c_str(), true);
   if (!bound)

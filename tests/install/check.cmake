@@ -21,4 +21,16 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/build
   -D CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 run(${SCRATCH}/build/outside)
+
+# A program with bidi flows only needs none of the libraries of the components
+# that it does not name.
+execute_process(COMMAND readelf -d ${SCRATCH}/build/outside
+  OUTPUT_VARIABLE needed COMMAND_ERROR_IS_FATAL ANY)
+if(NOT needed MATCHES "libcaf_core")
+  message(FATAL_ERROR "no library of CAF is among the needed ones: ${needed}")
+endif()
+if(needed MATCHES "lib(ssl|crypto|sqlite3|curl|edit|unistring)[^]]*")
+  message(FATAL_ERROR "a program with bidi flows needs ${CMAKE_MATCH_0}")
+endif()
+
 run(${SCRATCH}/build/outside_store)

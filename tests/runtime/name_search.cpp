@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtime/core/network/name_search.hpp"
+#include "runtime/tls/name_search.hpp"
 
 #include "support/valve.hpp"
 #include "support/without_threads.hpp"

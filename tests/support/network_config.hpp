@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/config.hpp>
+#include <tertulia/tls.hpp>
 
 namespace tertulia::test {
 
@@ -11,11 +12,11 @@ namespace tertulia::test {
 struct network_config : config {
   /// Plain text, for tests of other features: it does not need certificates.
   network_config() {
-    with_network(transport::plain_for_trusted_hosts);
+    add_network_to(*this, transport::plain_for_trusted_hosts);
   }
 
   explicit network_config(const tls_files& files) {
-    with_network(files);
+    add_network_to(*this, files);
   }
 };
 

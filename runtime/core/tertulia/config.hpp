@@ -4,31 +4,10 @@
 
 #include <caf/actor_system_config.hpp>
 
-#include <string>
-
 namespace tertulia {
 
-/// Certificates of a node and of the authority that it trusts, as PEM files.
-/// `tertulia pki` creates them.
-///
-/// Nodes use TLS 1.3 and both sides present a certificate. Every certificate
-/// that the authority has issued is accepted: names and addresses are not
-/// compared. The holder of a certificate can open every registered action,
-/// impersonate any other node, and end the process of a peer with malformed
-/// messages. So certificates are for nodes and trusted programs only, and the
-/// authority must be your own.
-///
-/// @threads a value.
-struct tls_files {
-  /// Returns the files that `tertulia pki issue DIRECTORY NAME` has created.
-  static tls_files of(const std::string& directory, const std::string& name);
-
-  std::string certificate; ///< of this node
-  std::string key;         ///< of this node; not encrypted
-  std::string authority;   ///< issuer of the certificates of all nodes
-};
-
-/// Transports between nodes without certificates.
+/// Transports between nodes without certificates. <tertulia/tls.hpp> has the
+/// one with certificates.
 enum class transport {
   /// No encryption and no authentication. One header of 32 bytes ends the
   /// process, and any program that reaches the port can send it, so on loopback
@@ -53,13 +32,8 @@ void check_messages_of(caf::actor_system& system);
 } // namespace detail
 
 /// Adds CAF's network module, with the heartbeats that are required to detect a
-/// frozen node, and TLS between the nodes. All nodes must use it, or none.
-///
-/// The files are read when a runtime is published and when it connects to
-/// another one; errors in them are reported there as `failed_precondition`.
-void add_network_to(caf::actor_system_config& cfg, const tls_files& files);
-
-/// Adds the network module with another transport; read its description first.
+/// frozen node. All nodes must use the same transport. Read the description of
+/// this one first; the usual one is in <tertulia/tls.hpp>.
 void add_network_to(caf::actor_system_config& cfg, transport choice);
 
 /// Configuration of a program without a configuration of its own.
@@ -68,7 +42,7 @@ void add_network_to(caf::actor_system_config& cfg, transport choice);
 ///
 /// ```
 /// tertulia::config cfg;
-/// cfg.with_network(tertulia::tls_files::of("pki", "server"));
+/// tertulia::add_network_to(cfg, tertulia::tls_files::of("pki", "server"));
 /// caf::actor_system system{cfg};
 /// tertulia::runtime rt{system};
 /// rt.publish(4711);
@@ -78,10 +52,6 @@ void add_network_to(caf::actor_system_config& cfg, transport choice);
 class config : public caf::actor_system_config {
 public:
   config();
-
-  /// Adds the network module; see `add_network_to`.
-  config& with_network(const tls_files& files);
-  config& with_network(transport choice);
 };
 
 } // namespace tertulia

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "tls_nodes.hpp"
-
 #include <tertulia/action.hpp>
+#include <tertulia/detail/node_transport.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/tls.hpp>
 
 #include <caf/actor_system_config.hpp>
-#include <caf/io/basp_broker.hpp>
 #include <caf/io/doorman.hpp>
 #include <caf/io/middleman.hpp>
 #include <caf/io/network/acceptor_impl.hpp>
@@ -31,6 +30,9 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <sys/socket.h>
+
+// Bridge between CAF's network module, which only uses plain sockets of this
+// process, and other nodes, which only use TLS.
 
 namespace tertulia::network {
 
@@ -254,58 +256,76 @@ asio::awaitable<int> connect(std::weak_ptr<asio::io_context> at,
   }
 }
 
+class tls_transport final : public detail::node_transport {
+public:
+  std::uint16_t publish(caf::actor_system& system, const front_desk_actor& desk,
+                        std::uint16_t port, const std::string& address,
+                        std::shared_ptr<spdlog::logger> log) const override {
+    auto tls = make_tls(system.config());
+    error_code error;
+    const auto where = asio::ip::make_address(address, error);
+    if (error)
+      throw status_error{errc::invalid_argument,
+                         '"' + address
+                           + "\" is not the number of an address, "
+                             "such as 127.0.0.1"};
+    auto thread = tls_thread::shared();
+    std::shared_ptr<tls_port> listener;
+    try {
+      listener
+        = std::make_shared<tls_port>(*thread, std::move(tls),
+                                     asio::ip::tcp::endpoint{where, port},
+                                     std::move(log));
+    } catch (const system_error& x) {
+      throw status_error{errc::unavailable, "cannot listen on " + address + ':'
+                                              + std::to_string(port) + ": "
+                                              + x.code().message()};
+    }
+    const auto result = listener->port();
+    io::doorman_ptr door = caf::make_counted<plain_door>(
+      multiplexer(system), listener->take_arrivals(), thread, listener);
+    caf::anon_send(detail::node_broker(system), caf::publish_atom::value,
+                   std::move(door), result,
+                   caf::actor_cast<caf::strong_actor_ptr>(desk),
+                   system.message_types(desk));
+    listener->start();
+    return result;
+  }
+
+  io::scribe_ptr connect(caf::actor_system& system, const std::string& host,
+                         std::uint16_t port, time_point until) const override {
+    auto to = std::make_shared<const destination>(
+      destination{host, port, make_tls(system.config()), until});
+    const auto thread = tls_thread::shared();
+    auto connected
+      = asio::co_spawn(thread->context(),
+                       network::connect(thread->weak_context(), std::move(to)),
+                       asio::use_future);
+    const int socket = connected.get();
+    return caf::make_counted<plain_end>(multiplexer(system), socket, thread);
+  }
+};
+
 } // namespace
 
-caf::actor node_broker(caf::actor_system& system) {
-  // The broker exists from the start of the module.
-  return system.middleman().named_broker<io::basp_broker>(caf::atom("BASP"));
-}
-
-std::uint16_t publish_over_tls(caf::actor_system& system,
-                               const front_desk_actor& desk, std::uint16_t port,
-                               const std::string& address,
-                               std::shared_ptr<spdlog::logger> log) {
-  auto tls = make_tls(system.config());
-  error_code error;
-  const auto where = asio::ip::make_address(address, error);
-  if (error)
-    throw status_error{errc::invalid_argument,
-                       '"' + address
-                         + "\" is not the number of an address, "
-                           "such as 127.0.0.1"};
-  auto thread = tls_thread::shared();
-  std::shared_ptr<tls_port> listener;
-  try {
-    listener = std::make_shared<tls_port>(*thread, std::move(tls),
-                                          asio::ip::tcp::endpoint{where, port},
-                                          std::move(log));
-  } catch (const system_error& x) {
-    throw status_error{errc::unavailable, "cannot listen on " + address + ':'
-                                            + std::to_string(port) + ": "
-                                            + x.code().message()};
-  }
-  const auto result = listener->port();
-  io::doorman_ptr door = caf::make_counted<plain_door>(
-    multiplexer(system), listener->take_arrivals(), thread, listener);
-  caf::anon_send(node_broker(system), caf::publish_atom::value, std::move(door),
-                 result, caf::actor_cast<caf::strong_actor_ptr>(desk),
-                 system.message_types(desk));
-  listener->start();
-  return result;
-}
-
-io::scribe_ptr connect_over_tls(caf::actor_system& system,
-                                const std::string& host, std::uint16_t port,
-                                std::chrono::steady_clock::time_point until) {
-  auto to = std::make_shared<const destination>(
-    destination{host, port, make_tls(system.config()), until});
-  const auto thread = tls_thread::shared();
-  auto connected
-    = asio::co_spawn(thread->context(),
-                     connect(thread->weak_context(), std::move(to)),
-                     asio::use_future);
-  const int socket = connected.get();
-  return caf::make_counted<plain_end>(multiplexer(system), socket, thread);
-}
-
 } // namespace tertulia::network
+
+namespace tertulia {
+
+tls_files tls_files::of(const std::string& directory, const std::string& name) {
+  const auto start = directory + '/';
+  return {start + name + ".crt", start + name + ".key",
+          start + "authority.crt"};
+}
+
+void add_network_to(caf::actor_system_config& cfg, const tls_files& files) {
+  // The files are stored in CAF's own options; its OpenSSL module is not
+  // loaded.
+  cfg.openssl_certificate = files.certificate;
+  cfg.openssl_key = files.key;
+  cfg.openssl_cafile = files.authority;
+  static const network::tls_transport encrypted;
+  detail::add_network_module(cfg, &encrypted);
+}
+
+} // namespace tertulia
