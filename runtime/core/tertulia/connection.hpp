@@ -8,6 +8,7 @@
 #include <tertulia/detail/chunk_cursor.hpp>
 #include <tertulia/json_value.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -18,6 +19,16 @@ namespace tertulia {
 
 template <class Stream>
 class response_range;
+
+namespace detail {
+
+/// Type of chunks that can mark the end of a turn, such as `ai::stream_chunk`.
+template <class T>
+concept marks_turn_end = requires(T& x) {
+  { x.end_turn } -> std::same_as<bool&>;
+};
+
+} // namespace detail
 
 /// The client's end of a connection, for threads.
 ///
@@ -106,7 +117,9 @@ public:
   ///
   /// The range ends at the end of the turn; call again for the next one. It
   /// ends permanently when the action finishes. Leaving the loop early loses
-  /// nothing: the next call continues after the chunk that was read last.
+  /// nothing: the next call continues after the chunk that was read last. If
+  /// chunks have a member `end_turn`, as `ai::stream_chunk` does, the last one
+  /// of a turn has only that; a loop may stop there or continue to its end.
   ///
   /// @param within longest wait for each chunk; unlimited if empty.
   /// @errors the error that ended the action, after the chunks that were sent
@@ -264,12 +277,17 @@ private:
   void advance() {
     using found = detail::blocking_client::found;
     current_.reset();
+    if (turn_ended_)
+      return;
     while (cursor_.empty()) {
       chunk_batch batch;
       const auto found_item
         = client_.read(batch, detail::blocking_client::limit_of(within_));
       if (found_item != found::chunks) {
         turn_ended_ = found_item == found::turn_end;
+        if constexpr (detail::marks_turn_end<Stream>)
+          if (turn_ended_)
+            current_.emplace().end_turn = true;
         return;
       }
       try {
