@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/agent_options.hpp>
-#include <tertulia/detail/agent_action.hpp>
+#include <tertulia/detail/agent_kind.hpp>
 #include <tertulia/detail/store_actions.hpp>
 #include <tertulia/runtime.hpp>
 
@@ -41,8 +41,9 @@ auto define_agent(runtime& rt, std::string name, Body body,
       "agent", std::move(name), std::move(chosen.description));
     auto policy = detail::policy_of(std::move(chosen));
     policy.saves_changes = true;
-    auto callee = std::make_shared<detail::agent_action<Body>>(
-      std::move(info), std::move(policy), std::move(body));
+    using action_type = detail::body_action<detail::agent_kind<Body>>;
+    auto callee = std::make_shared<action_type>(
+      std::move(body), std::move(info), std::move(policy));
     std::vector<std::shared_ptr<const detail::action>> all{callee};
     if (callee->policy.store)
       detail::add_store_actions<state_type>(all, *callee);

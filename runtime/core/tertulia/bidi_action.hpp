@@ -7,9 +7,9 @@
 #include <tertulia/connection.hpp>
 #include <tertulia/context.hpp>
 #include <tertulia/detail/access.hpp>
+#include <tertulia/detail/coroutine_kind.hpp>
 #include <tertulia/detail/open_nested.hpp>
 #include <tertulia/detail/remote_desk.hpp>
-#include <tertulia/detail/typed_action.hpp>
 
 #include <memory>
 #include <string>

@@ -5,9 +5,9 @@
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/detail/access.hpp>
-#include <tertulia/detail/actor_action.hpp>
+#include <tertulia/detail/actor_kind.hpp>
+#include <tertulia/detail/coroutine_kind.hpp>
 #include <tertulia/detail/run_once.hpp>
-#include <tertulia/detail/typed_action.hpp>
 #include <tertulia/runtime_options.hpp>
 
 #include <caf/actor_system.hpp>
@@ -87,7 +87,7 @@ public:
       const auto info = describe<types>("bidi-action", std::move(name),
                                         std::move(description));
       auto action = std::make_shared<detail::action_of<Body>>(
-        detail::without_key(*info), std::move(body));
+        std::move(body), detail::without_key(*info));
       keep(action);
       return handle<types>(action);
     }
@@ -260,9 +260,9 @@ private:
   static std::shared_ptr<const detail::action>
   make(std::string kind, std::string name, Body body, std::string description) {
     return std::make_shared<detail::action_of<Body>>(
+      std::move(body),
       describe<detail::types_of_body<Body>>(std::move(kind), std::move(name),
-                                            std::move(description)),
-      std::move(body));
+                                            std::move(description)));
   }
 
   /// Runs an action with one input as JSON text.

@@ -4,8 +4,8 @@
 
 #include <tertulia/agent_options.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
+#include <tertulia/detail/conversation_kind.hpp>
 #include <tertulia/detail/store_actions.hpp>
-#include <tertulia/detail/typed_conversation.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <memory>
@@ -50,8 +50,9 @@ auto define_chat_agent(runtime& rt, std::string name, Body body,
     auto policy = detail::policy_of(std::move(chosen));
     policy.restore = detail::restore_rule::branch;
     policy.notice = detail::make_notice<status>;
-    auto callee = std::make_shared<detail::typed_conversation<Body>>(
-      std::move(info), std::move(policy), std::move(body));
+    using action_type = detail::body_action<detail::conversation_kind<Body>>;
+    auto callee = std::make_shared<action_type>(
+      std::move(body), std::move(info), std::move(policy));
     std::vector<std::shared_ptr<const detail::action>> all{callee};
     if (callee->policy.store) {
       constexpr auto make = [](const stored_snapshot& x) {

@@ -4,8 +4,8 @@
 
 #include <tertulia/agent_options.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
+#include <tertulia/detail/conversation_kind.hpp>
 #include <tertulia/detail/store_actions.hpp>
-#include <tertulia/detail/typed_conversation.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <memory>
@@ -40,8 +40,8 @@ auto define_session_flow(runtime& rt, std::string name, Body body,
   policy.span_key = "genkit:metadata:sessionFlow";
   if (policy.store && !policy.wanted)
     policy.wanted = [](const snapshot_moment&) { return true; };
-  auto callee = std::make_shared<typed_conversation<Body>>(
-    std::move(info), std::move(policy), std::move(body));
+  auto callee = std::make_shared<body_action<conversation_kind<Body>>>(
+    std::move(body), std::move(info), std::move(policy));
   std::vector<std::shared_ptr<const action>> all{callee};
   if (callee->policy.store) {
     constexpr auto make = [](const stored_snapshot& x) {

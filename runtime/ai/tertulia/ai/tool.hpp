@@ -7,7 +7,7 @@
 #include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/option_family.hpp>
-#include <tertulia/detail/tool_action.hpp>
+#include <tertulia/detail/tool_kind.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <memory>
@@ -124,15 +124,16 @@ template <class Fn, class... Options>
 auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
                  const Options&... options) {
   if constexpr (detail::check_tool_function<Fn>()) {
-    using action_type = detail::tool_action<Fn>;
-    using in_type = typename action_type::in_type;
-    using out_type = typename action_type::types::out_type;
+    using types = detail::types_of_tool<Fn>;
+    using in_type = typename types::in_type;
+    using out_type = typename types::out_type;
     detail::check_tool_name(name);
     auto entry = std::make_shared<detail::tool_entry>();
     (detail::apply_option(options, entry->options), ...);
     auto info = detail::describe_action<in_type, json, out_type, nothing>(
       "tool", std::move(name), std::move(description));
-    auto callee = std::make_shared<action_type>(std::move(info), std::move(fn));
+    using action_type = detail::body_action<detail::tool_kind<Fn>>;
+    auto callee = std::make_shared<action_type>(std::move(fn), std::move(info));
     detail::access::add(
       rt, std::vector<std::shared_ptr<const detail::action>>{callee});
     entry->action = detail::action_ref{&rt.system(), rt.front_desk(),

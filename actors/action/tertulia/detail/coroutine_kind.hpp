@@ -3,7 +3,8 @@
 #pragma once
 
 #include <tertulia/context.hpp>
-#include <tertulia/detail/action.hpp>
+#include <tertulia/detail/access.hpp>
+#include <tertulia/detail/body_action.hpp>
 #include <tertulia/detail/check_json.hpp>
 #include <tertulia/detail/make_descriptor.hpp>
 #include <tertulia/input.hpp>
@@ -91,59 +92,45 @@ consteval bool check_bidi_body() {
   return false;
 }
 
-/// Base of all actions with known types.
-template <class Types>
-class typed_action : public action {
-public:
-  using init_type = typename Types::init_type;
-  using in_type = typename Types::in_type;
+/// Returns the value with which a connection is opened; by default `Init{}`.
+template <class Init>
+payload init_or_default(payload init) {
+  return init ? std::move(init).template as<Init>() : payload::of(Init{});
+}
 
-  using action::action;
-
-  [[nodiscard]] payload check_init(payload init) const final {
-    return init ? std::move(init).template as<init_type>()
-                : payload::of(init_type{});
-  }
-
-  [[nodiscard]] payload check_input(payload value) const final {
-    return std::move(value).template as<in_type>();
-  }
-};
-
-/// An action whose body is a coroutine.
+/// Kind of the bidi actions whose body is a coroutine.
 template <class Body>
-class coroutine_action final : public typed_action<types_of_body<Body>> {
-public:
+struct coroutine_kind : types_of_body<Body> {
   using types = types_of_body<Body>;
+  using base_type = action;
+  using body_type = Body;
 
-  coroutine_action(std::shared_ptr<const descriptor> info, Body body)
-    : typed_action<types>(std::move(info)), body_(std::move(body)) {}
+  static payload check_init(payload init, const action&) {
+    return init_or_default<typename types::init_type>(std::move(init));
+  }
 
-  task<payload> start_body(context ctx, payload init) const override {
+  static task<payload> start(const Body& body, context ctx, payload init) {
     if constexpr (types::returns_void) {
-      co_await start(ctx, std::move(init));
+      co_await call(body, ctx, std::move(init));
       co_return payload::of(nothing{});
     } else {
-      auto result = co_await start(ctx, std::move(init));
+      auto result = co_await call(body, ctx, std::move(init));
       co_return payload::of(std::move(result));
     }
   }
 
 private:
-  auto start(context ctx, payload init) const {
-    const auto in = detail::access::make<input<typename types::in_type>>(
-      detail::access::owner(ctx));
-    const auto out = detail::access::make<output<typename types::stream_type>>(
-      detail::access::owner(ctx));
+  static auto call(const Body& body, const context& ctx, payload init) {
+    auto& owner = access::owner(ctx);
+    const auto in = access::make<input<typename types::in_type>>(owner);
+    const auto out = access::make<output<typename types::stream_type>>(owner);
     if constexpr (types::takes_init)
-      return body_(ctx,
-                   std::move(init).template take<typename types::init_type>(),
-                   in, out);
+      return body(ctx,
+                  std::move(init).template take<typename types::init_type>(),
+                  in, out);
     else
-      return body_(ctx, in, out);
+      return body(ctx, in, out);
   }
-
-  Body body_;
 };
 
 /// Returns the descriptor of a bidi action with these types.

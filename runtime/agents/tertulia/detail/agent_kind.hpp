@@ -4,7 +4,7 @@
 
 #include <tertulia/agent.hpp>
 #include <tertulia/detail/conversation_action.hpp>
-#include <tertulia/detail/typed_action.hpp>
+#include <tertulia/detail/coroutine_kind.hpp>
 #include <tertulia/responder.hpp>
 #include <tertulia/session.hpp>
 
@@ -87,26 +87,13 @@ session_start plain_session_start(const conversation_action& conversation,
                                   bool has_initial_state);
 
 /// Action with sessions of a plain state: docs/genkit.md 001 §7, 000.
-template <class Body>
-class agent_action final : public conversation_action {
+template <class State>
+class plain_conversation : public conversation_action {
 public:
-  using types = types_of_agent<Body>;
-  using state_type_t = typename types::state_type;
-
-  agent_action(std::shared_ptr<const descriptor> info, session_policy policy,
-               Body body)
-    : conversation_action(
-      std::move(info), std::move(policy),
-      detail::access::session_type<agent_session<state_type_t>>()),
-      body_(std::move(body)) {}
-
-  [[nodiscard]] payload check_init(payload init) const override {
-    return std::move(init).template as<state_type_t>();
-  }
-
-  [[nodiscard]] payload check_input(payload value) const override {
-    return std::move(value).template as<typename types::in_type>();
-  }
+  plain_conversation(std::shared_ptr<const descriptor> info,
+                     session_policy policy)
+    : conversation_action(std::move(info), std::move(policy),
+                          access::session_type<agent_session<State>>()) {}
 
   [[nodiscard]] session_start
   make_session_start(payload init, const open_options& options) const override {
@@ -117,30 +104,46 @@ public:
   }
 
   [[nodiscard]] state first_state() const override {
-    return state::plain(payload::of(state_type_t{}), type());
+    return state::plain(payload::of(State{}), type());
   }
 
   [[nodiscard]] payload check_custom(payload value) const override {
-    return std::move(value).template as<state_type_t>();
+    return std::move(value).template as<State>();
   }
 
   [[nodiscard]] payload client_state(const state& x) const override {
     return x.custom();
   }
 
-  task<payload> start_body(context ctx, payload) const override {
+private:
+  [[nodiscard]] static stored_type type() noexcept {
+    return stored_type::of<State>();
+  }
+};
+
+/// Kind of the agents with a state of their own type.
+template <class Body>
+struct agent_kind : types_of_agent<Body> {
+  using types = types_of_agent<Body>;
+  using state_type = typename types::state_type;
+  using base_type = plain_conversation<state_type>;
+  using body_type = Body;
+
+  static payload check_init(payload init, const action&) {
+    return std::move(init).template as<state_type>();
+  }
+
+  static task<payload> start(const Body& body, context ctx, payload) {
     typename types::out_type result;
-    const auto chat = detail::access::make<agent_session<state_type_t>>(
-      detail::access::owner(ctx));
-    const auto in = detail::access::make<input<typename types::in_type>>(
-      detail::access::owner(ctx));
-    const auto out
-      = detail::access::make<responder<typename types::stream_type>>(ctx);
+    auto& owner = access::owner(ctx);
+    const auto chat = access::make<agent_session<state_type>>(owner);
+    const auto in = access::make<input<typename types::in_type>>(owner);
+    const auto out = access::make<responder<typename types::stream_type>>(ctx);
     using body_result = typename types::result_type;
     if constexpr (std::is_void_v<body_result>) {
-      co_await body_(ctx, chat, in, out);
+      co_await body(ctx, chat, in, out);
     } else {
-      auto said = co_await body_(ctx, chat, in, out);
+      auto said = co_await body(ctx, chat, in, out);
       if constexpr (is_a<body_result, agent_result>) {
         result.output = std::move(said.output);
         result.artifacts = std::move(said.artifacts);
@@ -152,17 +155,10 @@ public:
     auto& summary = end.summary;
     auto last = summary.last.content.custom();
     result.session_id = std::move(summary.last.id);
-    result.state = std::move(last).template take<state_type_t>();
+    result.state = std::move(last).template take<state_type>();
     result.snapshot_ids = std::move(summary.snapshots);
     co_return payload::of(std::move(result));
   }
-
-private:
-  [[nodiscard]] static stored_type type() noexcept {
-    return stored_type::of<state_type_t>();
-  }
-
-  Body body_;
 };
 
 } // namespace tertulia::detail

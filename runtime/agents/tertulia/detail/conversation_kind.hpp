@@ -5,7 +5,7 @@
 #include <tertulia/action.hpp>
 #include <tertulia/ai/flow_session.hpp>
 #include <tertulia/ai/responder.hpp>
-#include <tertulia/detail/agent_action.hpp>
+#include <tertulia/detail/agent_kind.hpp>
 #include <tertulia/detail/compiled_json.hpp>
 
 #include <memory>
@@ -105,27 +105,15 @@ consteval bool check_session_flow_body() {
 
 /// Action with sessions of messages, a custom value and artifacts.
 /// @design docs/genkit.md 003, 004.
-template <class Body>
-class typed_conversation final : public conversation_action {
+template <class Custom>
+class chat_conversation : public conversation_action {
 public:
-  using types = types_of_conversation<Body>;
-  using custom_type = typename types::custom_type;
-  using init_type = typename types::init_type;
+  using init_type = ai::conversation_init<Custom>;
 
-  typed_conversation(std::shared_ptr<const descriptor> info,
-                     session_policy policy, Body body)
-    : conversation_action(
-      std::move(info), std::move(policy),
-      detail::access::session_type<ai::chat_session<custom_type>>()),
-      body_(std::move(body)) {}
-
-  [[nodiscard]] payload check_init(payload init) const override {
-    return std::move(init).template as<init_type>();
-  }
-
-  [[nodiscard]] payload check_input(payload value) const override {
-    return std::move(value).template as<ai::conversation_input>();
-  }
+  chat_conversation(std::shared_ptr<const descriptor> info,
+                    session_policy policy)
+    : conversation_action(std::move(info), std::move(policy),
+                          access::session_type<ai::chat_session<Custom>>()) {}
 
   [[nodiscard]] session_start
   make_session_start(payload init, const open_options& options) const override {
@@ -158,38 +146,47 @@ public:
   }
 
   [[nodiscard]] state first_state() const override {
-    return state::conversation({}, payload::of(custom_type{}), {},
-                               stored_type::of<custom_type>());
+    return state::conversation({}, payload::of(Custom{}), {},
+                               stored_type::of<Custom>());
   }
 
   [[nodiscard]] payload check_custom(payload value) const override {
-    return std::move(value).template as<custom_type>();
+    return std::move(value).template as<Custom>();
   }
 
   [[nodiscard]] payload client_state(const state& x) const override {
-    return payload::of(ai::from_state<custom_type>(x));
+    return payload::of(ai::from_state<Custom>(x));
+  }
+};
+
+/// Kind of the chat agents and session flows.
+template <class Body>
+struct conversation_kind : types_of_conversation<Body> {
+  using types = types_of_conversation<Body>;
+  using custom_type = typename types::custom_type;
+  using base_type = chat_conversation<custom_type>;
+  using body_type = Body;
+
+  static payload check_init(payload init, const action&) {
+    return std::move(init).template as<typename types::init_type>();
   }
 
-  task<payload> start_body(context ctx, payload) const override {
+  static task<payload> start(const Body& body, context ctx, payload) {
     typename types::out_type result;
+    auto& owner = access::owner(ctx);
+    using status = typename types::status_type;
     if constexpr (types::is_flow) {
-      const auto chat = detail::access::make<ai::flow_session<custom_type>>(
-        detail::access::owner(ctx));
-      const auto out
-        = detail::access::make<ai::flow_responder<typename types::status_type>>(
-          ctx);
-      co_await body_(ctx, chat, out);
+      const auto chat = access::make<ai::flow_session<custom_type>>(owner);
+      const auto out = access::make<ai::flow_responder<status>>(ctx);
+      co_await body(ctx, chat, out);
       auto end = co_await finish_invocation(ctx);
       result.state = ai::from_state<custom_type>(end.summary.last.content);
       result.snapshot_id = std::move(end.snapshot);
     } else {
-      const auto chat = detail::access::make<ai::chat_session<custom_type>>(
-        detail::access::owner(ctx));
-      const auto in = detail::access::make<input<ai::conversation_input>>(
-        detail::access::owner(ctx));
-      const auto out
-        = detail::access::make<ai::responder<typename types::status_type>>(ctx);
-      co_await body_(ctx, chat, in, out);
+      const auto chat = access::make<ai::chat_session<custom_type>>(owner);
+      const auto in = access::make<input<ai::conversation_input>>(owner);
+      const auto out = access::make<ai::responder<status>>(ctx);
+      co_await body(ctx, chat, in, out);
       auto end = co_await finish_invocation(ctx);
       auto& summary = end.summary;
       result.session_id = std::move(summary.last.id);
@@ -198,9 +195,6 @@ public:
     }
     co_return payload::of(std::move(result));
   }
-
-private:
-  Body body_;
 };
 
 /// Returns the chunk that notifies a client of a snapshot.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/action.hpp>
-#include <tertulia/detail/agent_action.hpp>
+#include <tertulia/detail/agent_kind.hpp>
 
 namespace tertulia::detail {
 

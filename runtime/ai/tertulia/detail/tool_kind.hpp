@@ -7,8 +7,8 @@
 #include <tertulia/ai/tool_options.hpp>
 #include <tertulia/async_connection.hpp>
 #include <tertulia/bidi_action.hpp>
+#include <tertulia/detail/coroutine_kind.hpp>
 #include <tertulia/detail/open_nested.hpp>
-#include <tertulia/detail/typed_action.hpp>
 #include <tertulia/schema_check.hpp>
 
 #include <algorithm>
@@ -71,52 +71,45 @@ consteval bool check_tool_function() {
 /// @errors throws `invalid_argument` with the path; also without a document.
 json check_tool_input(const payload& x, const json& schema);
 
-/// Action that a model may request: it is opened with its input, receives the
-/// replies of people, and ends with its output.
+/// Kind of the actions that a model may request: such an action is opened with
+/// its input, receives the replies of people, and ends with its output.
 template <class Fn>
-class tool_action final : public action {
-public:
+struct tool_kind {
   using types = types_of_tool<Fn>;
-  using in_type = typename types::in_type;
-
-  tool_action(std::shared_ptr<const descriptor> info, Fn fn)
-    : action(std::move(info)), fn_(std::move(fn)) {}
+  using in_type = json;
+  using base_type = action;
+  using body_type = Fn;
 
   /// Checks more than decoding does: a model that omits an argument must get an
   /// error instead of a default value.
-  [[nodiscard]] payload check_init(payload init) const override {
-    if (init.template get_if<in_type>() != nullptr)
+  static payload check_init(payload init, const action& tool) {
+    using arguments = typename types::in_type;
+    if (init.template get_if<arguments>() != nullptr)
       return init;
-    if constexpr (std::is_same_v<in_type, nothing>)
+    if constexpr (std::is_same_v<arguments, nothing>)
       if (!init)
         return payload::of(nothing{});
     return payload::of(
-      from_json<in_type>(check_tool_input(init, this->info()->init_schema)));
+      from_json<arguments>(check_tool_input(init, tool.info()->init_schema)));
   }
 
-  [[nodiscard]] payload check_input(payload value) const override {
-    return std::move(value).template as<json>();
-  }
-
-  // As in `coroutine_action`. A shared function would have this in its frame,
+  // As in `coroutine_kind`. A shared function would have this in its frame,
   // which g++ rejects if the body has a type of an anonymous namespace.
-  task<payload> start_body(context ctx, payload init) const override {
+  static task<payload> start(const Fn& fn, context ctx, payload init) {
     if constexpr (types::returns_void) {
-      co_await start(ctx, std::move(init));
+      co_await call(fn, ctx, std::move(init));
       co_return payload::of(nothing{});
     } else {
-      auto result = co_await start(ctx, std::move(init));
+      auto result = co_await call(fn, ctx, std::move(init));
       co_return payload::of(std::move(result));
     }
   }
 
 private:
-  auto start(const context& ctx, payload init) const {
-    return fn_(detail::access::make<ai::tool_context>(ctx),
-               std::move(init).template take<in_type>());
+  static auto call(const Fn& fn, const context& ctx, payload init) {
+    return fn(access::make<ai::tool_context>(ctx),
+              std::move(init).template take<typename types::in_type>());
   }
-
-  Fn fn_;
 };
 
 // -- calls --------------------------------------------------------------------

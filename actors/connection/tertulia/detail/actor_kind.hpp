@@ -5,7 +5,7 @@
 #include <tertulia/async_connection.hpp>
 #include <tertulia/client_port.hpp>
 #include <tertulia/detail/body_guard.hpp>
-#include <tertulia/detail/typed_action.hpp>
+#include <tertulia/detail/coroutine_kind.hpp>
 #include <tertulia/when.hpp>
 
 #include <memory>
@@ -27,31 +27,31 @@ concept actor_body = bidi_body<Body> && requires {
   typename types_of_body<std::decay_t<Body>>::self_type;
 };
 
-/// An action whose body is a plain CAF actor. Its connection relays as the
-/// client of that actor, so everything that holds for connections holds for
-/// such bodies too.
+/// Kind of the bidi actions whose body is a plain CAF actor. The connection
+/// relays as the client of that actor, so everything that holds for connections
+/// holds for such bodies too.
 template <class Body>
-class actor_action final : public typed_action<types_of_body<Body>> {
-public:
+struct actor_kind : types_of_body<Body> {
   using types = types_of_body<Body>;
   using init_type = typename types::init_type;
   using in_type = typename types::in_type;
-  using out_type = typename types::out_type;
   using stream_type = typename types::stream_type;
+  using base_type = action;
+  using body_type = Body;
 
-  actor_action(std::shared_ptr<const descriptor> info, Body body)
-    : typed_action<types>(std::move(info)), body_(std::move(body)) {}
+  static payload check_init(payload init, const action&) {
+    return init_or_default<init_type>(std::move(init));
+  }
 
-  task<payload> start_body(context ctx, payload init) const override {
-    auto& at = detail::access::owner(ctx);
+  static task<payload> start(const Body&, context ctx, payload init) {
+    auto& at = access::owner(ctx);
     const body_guard body{
-      at, at.self()->spawn(start, at.hosted_action(), chunk_sink{at.self()},
+      at, at.self()->spawn(spawn, at.hosted_action(), chunk_sink{at.self()},
                            std::move(init).template take<init_type>())};
     nested_connection inner{at, body.actor(), open_result{body.actor(), 1},
                             chunk_window};
     co_await when_any(pass_chunks(inner, at),
-                      pass_inputs(inner,
-                                  detail::access::make<input<in_type>>(at)));
+                      pass_inputs(inner, access::make<input<in_type>>(at)));
     if (const auto& failure = inner.end.failure())
       raise(failure);
     co_return inner.end.output();
@@ -60,14 +60,15 @@ public:
 private:
   static constexpr std::uint32_t chunk_window = 64;
 
+  /// @param owner keeps the body alive.
   static connection_actor::behavior_type
-  start(typename types::self_type* self,
-        const std::shared_ptr<const action>& action, chunk_sink client,
+  spawn(typename types::self_type* self,
+        const std::shared_ptr<const action>& owner, chunk_sink client,
         init_type init) {
-    const auto& body = static_cast<const actor_action&>(*action).body_;
+    const auto& body = static_cast<const body_action<actor_kind>&>(*owner).body;
     return body(
       self,
-      detail::access::make<client_port<in_type, out_type, stream_type>>(
+      access::make<client_port<in_type, typename types::out_type, stream_type>>(
         self, std::move(client), chunk_window),
       std::move(init));
   }
@@ -81,7 +82,7 @@ private:
       } else if (from.end.next() == client_end::arrival::end) {
         co_return;
       } else {
-        co_await tertulia::detail::end_turn{to};
+        co_await detail::end_turn{to};
       }
     }
   }
@@ -95,13 +96,11 @@ private:
     to.close();
     co_await cancel_wait{};
   }
-
-  Body body_;
 };
 
 /// The action type for a body.
 template <bidi_body Body>
-using action_of = std::conditional_t<actor_body<Body>, actor_action<Body>,
-                                     coroutine_action<Body>>;
+using action_of = body_action<
+  std::conditional_t<actor_body<Body>, actor_kind<Body>, coroutine_kind<Body>>>;
 
 } // namespace tertulia::detail
