@@ -25,4 +25,8 @@ void check_tool_name(const std::string& name) {
                        "and -"};
 }
 
+template task<json> run_tool<json>(context ctx,
+                                   std::shared_ptr<const tool_entry>,
+                                   payload input, std::vector<json> replies);
+
 } // namespace tertulia::detail

@@ -71,3 +71,24 @@ private:
 };
 
 } // namespace tertulia::ai
+
+// Compiled once, in conversation_handle.cpp: connections to conversations
+// without a custom value and a status, which are most of them.
+#define TERTULIA_COMPILED_CONVERSATION(instance, response)                     \
+  instance class tertulia::connection<                                         \
+    tertulia::ai::conversation_input, response,                                \
+    tertulia::ai::stream_chunk<tertulia::nothing>>;                            \
+  instance class tertulia::ai::conversation_connection<tertulia::nothing,      \
+                                                       response>;
+
+#define TERTULIA_COMPILED_CONVERSATIONS(instance)                              \
+  instance class tertulia::detail::chunk_cursor<                               \
+    tertulia::ai::stream_chunk<tertulia::nothing>>;                            \
+  instance class tertulia::response_range<                                     \
+    tertulia::ai::stream_chunk<tertulia::nothing>>;                            \
+  TERTULIA_COMPILED_CONVERSATION(                                              \
+    instance, tertulia::ai::agent_response<tertulia::nothing>)                 \
+  TERTULIA_COMPILED_CONVERSATION(                                              \
+    instance, tertulia::ai::session_flow_response<tertulia::nothing>)
+
+TERTULIA_COMPILED_CONVERSATIONS(extern template)

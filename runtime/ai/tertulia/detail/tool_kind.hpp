@@ -147,6 +147,11 @@ task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> target,
   co_return co_await talk.output();
 }
 
+// Compiled once, in tool.cpp, for tools of which only the name is known.
+extern template task<json>
+run_tool<json>(context ctx, std::shared_ptr<const tool_entry>, payload input,
+               std::vector<json> replies);
+
 /// Checks the name of a tool.
 /// @errors throws `invalid_argument` for a name that models do not accept.
 void check_tool_name(const std::string& name);
