@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
 #include <tertulia/schema.hpp>
-
-#include <caf/all.hpp>
 
 #include "support/flows.hpp"
 

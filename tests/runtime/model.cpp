@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/schema.hpp>
 #include <tertulia/span_recorder.hpp>

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/define_agent.hpp>
 #include <tertulia/store_supervisor.hpp>

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tertulia/action.hpp>
+
 #include <cstddef>
 #include <numeric>
 #include <string>
