@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The README and the pages in docs/: snippets are compiled code, tests named as
-// proofs exist, and links, anchors and citations resolve.
+// The README, the pages in docs/ and the tree they describe: snippets are
+// compiled code, tests named as proofs exist, links, anchors and citations
+// resolve, and the top level holds the rooms and not a stray file.
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -176,6 +179,25 @@ TEST(pages, every_quoted_snippet_is_a_region_of_a_compiled_example) {
 
 TEST(pages, the_readme_is_short) {
   EXPECT_LE(lines_of(root / "README.md").size(), 220u);
+}
+
+// Files that git does not track may lie there: builds, notes, tools' files.
+TEST(pages, the_top_level_holds_the_rooms) {
+  const auto command = "git -C '" + root.string() + "' ls-files 2>/dev/null";
+  auto* const files = ::popen(command.c_str(), "r");
+  ASSERT_NE(files, nullptr);
+  std::set<std::string> found;
+  for (std::array<char, 4096> line; std::fgets(line.data(), 4096, files);) {
+    const std::string file{line.data()};
+    found.insert(file.substr(0, file.find_first_of("/\n")));
+  }
+  if (::pclose(files) != 0)
+    GTEST_SKIP() << "the sources are not a clone of git";
+  std::erase_if(found, [](const auto& name) { return name.starts_with('.'); });
+  EXPECT_EQ(found, (std::set<std::string>{
+                     "CMakeLists.txt", "LICENSE", "Makefile", "README.md",
+                     "actors", "bench", "cmake", "docs", "examples", "messages",
+                     "runtime", "stores", "tests"}));
 }
 
 TEST(pages, every_row_of_the_failure_table_names_its_test) {
