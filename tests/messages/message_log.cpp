@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <latch>
 #include <string>
@@ -20,7 +21,7 @@
 #include "support/refusal.hpp"
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <openssl/sha.h>
+#include <nettle/sha2.h>
 #include <rapidcheck/gtest.h>
 
 namespace {
@@ -29,15 +30,15 @@ std::atomic<std::size_t> bytes_hashed{0};
 
 } // namespace
 
-// Replaces OpenSSL's own function, counts the bytes, and calls the original:
-// all hashed bytes are counted, for any caller.
-extern "C" int SHA256_Update(SHA256_CTX* context, const void* data,
-                             std::size_t size) {
-  using function = int (*)(SHA256_CTX*, const void*, std::size_t);
+// Replaces Nettle's own function, counts the bytes, and calls the original: all
+// hashed bytes are counted, for any caller.
+extern "C" void nettle_sha256_update(sha256_ctx* context, std::size_t size,
+                                     const std::uint8_t* data) {
+  using function = void (*)(sha256_ctx*, std::size_t, const std::uint8_t*);
   static const auto next
-    = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "SHA256_Update"));
+    = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "nettle_sha256_update"));
   bytes_hashed += size;
-  return next(context, data, size);
+  next(context, size, data);
 }
 
 namespace tertulia::test::message_log_tests {
