@@ -87,7 +87,7 @@ private:
 
   std::size_t max_idle_;
   caf::timespan freshness_;
-  descriptor epoll_;
+  file_descriptor epoll_;
   io_loop& loop_;
   bool is_watched_ = false;
   bool is_settling_ = false;

@@ -15,12 +15,12 @@
 
 namespace tertulia::http {
 
-descriptor::descriptor(int fd) : fd_(fd) {
+file_descriptor::file_descriptor(int fd) : fd_(fd) {
   if (fd < 0)
     throw std::system_error{errno, std::generic_category()};
 }
 
-descriptor::~descriptor() {
+file_descriptor::~file_descriptor() {
   ::close(fd_);
 }
 

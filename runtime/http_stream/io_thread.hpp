@@ -18,14 +18,14 @@ class timer;
 /// File descriptor that is closed by its destructor.
 ///
 /// @threads one at a time.
-class descriptor {
+class file_descriptor {
 public:
   /// @errors throws `std::system_error` if the descriptor is negative, for the
   ///         value of `errno`.
-  explicit descriptor(int fd);
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor();
+  explicit file_descriptor(int fd);
+  file_descriptor(const file_descriptor&) = delete;
+  file_descriptor& operator=(const file_descriptor&) = delete;
+  ~file_descriptor();
 
   [[nodiscard]] int get() const noexcept {
     return fd_;
@@ -71,8 +71,8 @@ private:
   void run_timers();
   bool run_posted();
 
-  descriptor epoll_;
-  descriptor wake_up_;
+  file_descriptor epoll_;
+  file_descriptor wake_up_;
   std::set<std::pair<clock::time_point, timer*>> timers_;
   std::mutex mutex_; // guards the members below
   std::vector<std::function<void()>> posted_;

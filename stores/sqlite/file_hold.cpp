@@ -33,14 +33,14 @@ void expect_regular(const std::string& name, const struct stat& x) {
 }
 
 /// File descriptor that is closed at the end, unless it has been released.
-class descriptor {
+class file_descriptor {
 public:
-  explicit descriptor(int x) noexcept : x_(x) {}
+  explicit file_descriptor(int x) noexcept : x_(x) {}
 
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
+  file_descriptor(const file_descriptor&) = delete;
+  file_descriptor& operator=(const file_descriptor&) = delete;
 
-  ~descriptor() {
+  ~file_descriptor() {
     if (x_ >= 0)
       ::close(x_);
   }
@@ -154,9 +154,9 @@ bool file_hold::take(const std::string& file) {
     reject_file(file, errno);
   }
   // Non-blocking: a pipe may have been put in its place meanwhile.
-  descriptor handle{::open(file.c_str(),
-                           O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-                           S_IRUSR | S_IWUSR)};
+  file_descriptor handle{
+    ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+           S_IRUSR | S_IWUSR)};
   if (handle.get() < 0 || ::fstat(handle.get(), &there) != 0)
     reject_file(file, errno);
   const auto target = identity_of(there);

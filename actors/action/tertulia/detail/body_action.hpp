@@ -37,7 +37,7 @@ public:
   }
 
   task<payload> start_body(context ctx, payload init) const override {
-    return Kind::start(body, std::move(ctx), std::move(init));
+    return Kind::start(body, ctx, std::move(init));
   }
 
   const body_type body;
