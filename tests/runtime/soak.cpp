@@ -20,8 +20,8 @@
 #include <thread>
 #include <utility>
 
+#include "support/effort.hpp"
 #include "support/memory.hpp"
-#include "support/sanitized.hpp"
 #include "support/states.hpp"
 #include <gtest/gtest.h>
 
@@ -33,9 +33,9 @@ namespace {
 
 constexpr auto patience = 100s;
 
-constexpr int many = sanitized ? 10'000 : 100'000;
-constexpr int some = many / 5;   // for tests in which only the body differs
-constexpr int first = many / 20; // warm-up of allocators and pools
+const int many = by_effort(10'000, 30'000, 100'000);
+const int some = many / 5;   // for tests in which only the body differs
+const int first = many / 20; // warm-up of allocators and pools
 
 task<int> echo(context, input<std::string> in, output<std::string> out) {
   int count = 0;
@@ -176,8 +176,7 @@ struct soak : ::testing::Test {
     const auto before = bytes_in_use();
     converse(request, say, sessions, total);
     const auto after = bytes_in_use();
-    // Three bytes for each of 100 000: no actor, lease, timer, record or state
-    // is left.
+    // A few bytes for each: no actor, lease, timer, record or state is left.
     EXPECT_LT(after, before + 256 * 1'024);
   }
 

@@ -15,8 +15,8 @@
 #include <set>
 #include <string>
 
+#include "support/effort.hpp"
 #include "support/faulty_vfs.hpp"
-#include "support/sanitized.hpp"
 #include "support/scratch.hpp"
 #include "support/sqlite_program.hpp"
 #include <gtest/gtest.h>
@@ -192,8 +192,8 @@ TEST_F(sqlite_faults, a_flipped_bit_is_never_taken_for_what_was_saved) {
                             || told.errors.contains(errc::data_loss);
     EXPECT_TRUE(is_noticed) << "bit " << bit;
   };
-  for_each_flip(file, 7, sanitized ? 100 : 1'500, look);
-  EXPECT_GT(losses, sanitized ? 0 : 50);
+  for_each_flip(file, 7, by_effort(100, 400, 1'500), look);
+  EXPECT_GT(losses, by_effort(0, 10, 50));
 }
 
 TEST_F(sqlite_faults, what_is_saved_beside_a_flipped_bit_is_that_or_a_loss) {
@@ -228,7 +228,7 @@ TEST_F(sqlite_faults, what_is_saved_beside_a_flipped_bit_is_that_or_a_loss) {
       EXPECT_TRUE(!verified || !verified->damages.empty()) << "bit " << bit;
     }
   };
-  for_each_flip(file, 13, sanitized ? 50 : 500, look);
+  for_each_flip(file, 13, by_effort(50, 150, 500), look);
   EXPECT_GT(kept, 0);
 }
 
@@ -246,7 +246,7 @@ TEST_F(sqlite_faults,
       }
     }
   };
-  for_each_flip(file, 11, sanitized ? 50 : 700, look);
+  for_each_flip(file, 11, by_effort(50, 200, 700), look);
   EXPECT_GT(deletions, 0);
 }
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/file_store.hpp"
 #include "support/raw_sqlite.hpp"
 #include "support/refusal.hpp"
-#include "support/sanitized.hpp"
 #include "support/sqlite_files.hpp"
 #include <gtest/gtest.h>
 
@@ -200,7 +200,7 @@ TEST_F(sqlite_damaged_log, is_noticed_wherever_the_bit_is) {
   // The salts of the header tell which frames belong to the log.
   constexpr std::size_t salts = 16 * 8;
   auto losses = 0;
-  for (int i = 0; i < (sanitized ? 30 : 300); ++i) {
+  for (int i = 0; i < by_effort(30, 100, 300); ++i) {
     const auto bit = i < 20
                        ? random() % salts
                        : header_size * 8 + random() % (bits - header_size * 8);

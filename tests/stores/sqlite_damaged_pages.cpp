@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/file_store.hpp"
 #include "support/raw_sqlite.hpp"
-#include "support/sanitized.hpp"
 #include "support/sqlite_files.hpp"
 
 // Damage to the structures that lead to rows, not to the rows themselves:
@@ -103,7 +103,7 @@ TEST_F(sqlite_damaged_pages, a_vacuum_makes_indexes_of_the_rows_again) {
     pages.push_back(root_page(file, index));
   std::mt19937_64 random{5};
   auto mended = 0;
-  for (int i = 0; i < (sanitized ? 30 : 400); ++i) {
+  for (int i = 0; i < by_effort(30, 120, 400); ++i) {
     const scratch other;
     const auto copy = other / "sessions.db";
     std::filesystem::copy_file(file, copy);

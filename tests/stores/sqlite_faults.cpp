@@ -13,8 +13,8 @@
 #include <set>
 #include <string>
 
+#include "support/effort.hpp"
 #include "support/faulty_vfs.hpp"
-#include "support/sanitized.hpp"
 #include "support/sqlite_aftermath.hpp"
 
 namespace tertulia::test::sqlite_fault_tests {
@@ -47,13 +47,13 @@ struct fault {
 fault failing_calls(bool for_ever) {
   return {[=](auto& disk, auto n) { disk.fail_at(n, for_ever); },
           [](const auto& disk, auto n, auto&) { return disk.calls() < n; },
-          faults, sanitized ? 17u : 1u};
+          faults, by_effort(17u, 5u, 1u)};
 }
 
 fault failing_reads(bool for_ever) {
   return {[=](auto& disk, auto n) { disk.fail_read_at(n, for_ever); },
           [](const auto& disk, auto n, auto&) { return disk.reads() < n; },
-          failed_reads, sanitized ? 7u : 1u};
+          failed_reads, by_effort(7u, 3u, 1u)};
 }
 
 /// Combines the promises of a program and of its continuation, which changes
@@ -75,7 +75,8 @@ std::uint64_t try_each(const fault& x, const std::filesystem::path& file,
                        const promises* before) {
   std::uint64_t noticed = 0;
   auto is_over = false;
-  for (std::uint64_t n = 1; !is_over && n < 10'000; n += x.step) {
+  for (std::uint64_t n = 1; !is_over && n < 10'000;
+       n += x.step) {
     SCOPED_TRACE(n);
     const scratch here;
     const auto there = here / "sessions.db";
@@ -125,21 +126,22 @@ TEST_F(sqlite_faults, without_any_all_is_kept) {
 TEST_F(sqlite_faults, each_call_may_fail_once_or_for_ever) {
   for (const auto for_ever : {false, true})
     EXPECT_GT(try_each(failing_calls(for_ever), file, nullptr),
-              sanitized ? 2u : 50u);
+              by_effort(2u, 10u, 50u));
 }
 
 TEST_F(sqlite_faults, each_read_may_fail_once_or_for_ever) {
   const auto all = promises_of_a_run(file);
   for (const auto for_ever : {false, true})
     EXPECT_GT(try_each(failing_reads(for_ever), file, &all),
-              sanitized ? 3u : 20u);
+              by_effort(3u, 6u, 20u));
 }
 
 TEST_F(sqlite_faults, each_read_of_a_log_may_fail) {
   const auto killed = folder / "killed.db";
   const auto all = promises_of_a_run(file, killed);
   ASSERT_GT(std::filesystem::file_size(killed.string() + "-wal"), 0u);
-  EXPECT_GT(try_each(failing_reads(false), killed, &all), sanitized ? 3u : 20u);
+  EXPECT_GT(try_each(failing_reads(false), killed, &all),
+            by_effort(3u, 6u, 20u));
 }
 
 namespace {
@@ -252,13 +254,14 @@ TEST_F(sqlite_faults, a_full_disk_says_what_helps_and_a_little_is_enough) {
 
 namespace {
 
-/// Cuts the power at every third call of the disk and checks the remaining
-/// file.
+/// Cuts the power at one call of the disk after the other and checks the
+/// remaining file.
 /// @returns the number of power cuts that caused damage.
 int power_cuts(durability survives, bool promised, std::string& what) {
   auto result = 0;
   auto missed = false;
-  for (std::uint32_t n = 1; !missed && n < 10'000; n += 3) {
+  const auto step = by_effort(11u, 7u, 1u);
+  for (std::uint32_t n = 1; !missed && n < 10'000; n += step) {
     const scratch here;
     const scratch left;
     promises then;

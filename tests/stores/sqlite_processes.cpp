@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "support/child_process.hpp"
+#include "support/effort.hpp"
 #include "support/file_store.hpp"
 #include "support/refusal.hpp"
-#include "support/sanitized.hpp"
 #include "support/sqlite_files.hpp"
 
 using namespace std::chrono_literals;
@@ -112,10 +112,10 @@ struct sqlite_processes : sqlite_files {
 } // namespace
 
 TEST_F(sqlite_processes, keep_what_was_acknowledged_however_often_killed) {
-  constexpr int rounds = sanitized ? 50 : 500;
+  const auto rounds = by_effort(50u, 150u, 500u);
   std::mt19937 random{1};
   std::uint64_t acknowledged = 0;
-  for (int round = 0; round < rounds && !HasFatalFailure(); ++round) {
+  for (unsigned round = 0; round < rounds && !HasFatalFailure(); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     if (round % 20 == 0)
       from = {"-", "-"}; // so that conversations do not grow for ever
@@ -141,7 +141,7 @@ TEST_F(sqlite_processes, keep_what_was_acknowledged_however_often_killed) {
       store.get(get_session_request{session_ref{info.agent, info.id}}).info,
       info);
   // The processes made progress before they were killed.
-  EXPECT_GT(acknowledged, 2u * rounds);
+  EXPECT_GT(acknowledged, 2 * rounds);
 }
 
 TEST_F(sqlite_processes, cannot_have_one_file_at_the_same_time) {
