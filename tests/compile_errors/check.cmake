@@ -11,8 +11,7 @@ endif()
 
 set(ENV{LC_ALL} C) # plain quotes
 execute_process(
-  COMMAND ${COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Werror
-    ${FLAGS} ${SOURCE}
+  COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE result
   OUTPUT_VARIABLE said
   ERROR_VARIABLE said)
