@@ -146,11 +146,7 @@ std::uint32_t client_end::credit_due(bool waiting) noexcept {
     return 0;
   if (window_ == 0) {
     consumed_ = 0;
-    if (!waiting || granted_credit_ > 0)
-      return 0;
-    // A snapshot notice does not wait for credit. The connection counts such a
-    // chunk as a debt, so the grant covers it as well.
-    return static_cast<std::uint32_t>(1 - std::exchange(granted_credit_, 1));
+    return waiting && !std::exchange(asked_, true) ? 1 : 0;
   }
   // Half a window at a time: the body never starves, and many chunks share one
   // credit message.
@@ -163,17 +159,13 @@ std::uint32_t client_end::take_credit() noexcept {
 }
 
 void client_end::count_arrived(std::uint32_t count) noexcept {
-  const auto left = std::int64_t{granted_credit_} - count;
-  granted_credit_ = static_cast<std::int32_t>(
-    std::max(left, -static_cast<std::int64_t>(max_window)));
+  asked_ = false;
   unread_count_ += count;
 }
 
 bool client_end::has_room_for(std::uint32_t count) const noexcept {
-  // Generous allowance beyond the window for messages that may precede their
-  // credit: the one chunk of a rendezvous and the notice of a snapshot.
-  constexpr std::uint64_t ahead = 16;
-  return std::uint64_t{unread_count_} + count <= window_ + ahead;
+  // A rendezvous grants one credit at a time.
+  return std::uint64_t{unread_count_} + count <= std::max(window_, 1u);
 }
 
 caf::error client_end::overrun_error() const {

@@ -40,24 +40,17 @@ void connection_state::on_down(const caf::down_msg& x) {
     session_ = nullptr;
     if (leased_)
       self_->send(env_->leases, release_atom_v, x.source);
-    if (completion_sent_)
+    if (phase_ >= phase::completed)
       return;
-    if (concluded_)
+    if (phase_ == phase::concluded)
       return body_ ? send_completion() : send_refusal();
     return abort(lost_actor_error("session", x.reason));
   }
   if (responder_ && x.source == responder_.address()) {
     responder_ = nullptr;
-    sink_ = client_;
-    if (!completion_sent_)
-      return abort(lost_actor_error("responder", x.reason));
-    if (x.reason) // it did not forward the completion message
-      self_->send(sink_, completion{{},
-                                    lost_actor_error("responder", x.reason),
-                                    out.sent(),
-                                    in.taken_count()});
-    return quit_if_done();
+    return abort(lost_actor_error("responder", x.reason));
   }
+  snapshots_.withdraw(x.source);
   abort_waits_for(x.source, fail(errc::unavailable,
                                  "the actor was lost before it answered: "
                                    + caf::to_string(x.reason)));
@@ -68,7 +61,7 @@ void connection_state::on_down(const caf::down_msg& x) {
 }
 
 void connection_state::conclude() {
-  if (!concluded_) {
+  if (phase_ == phase::active) {
     flush();
     auto reason = root.reason();
     payload output;
@@ -88,7 +81,7 @@ void connection_state::conclude() {
 }
 
 void connection_state::set_outcome(payload output, caf::error reason) {
-  concluded_ = true;
+  phase_ = phase::concluded;
   output_ = std::move(output);
   reason_ = std::move(reason);
   if (!reason_ || !session_ || leased_)
@@ -116,10 +109,9 @@ void connection_state::set_output_state(const session_view& x) {
 }
 
 void connection_state::end_session() {
-  if (completion_sent_)
+  if (phase_ >= phase::completed)
     return; // the session was lost meanwhile
-  if (session_)
-    self_->send_exit(session_, caf::exit_reason::kill);
+  kill_session();
   // A client that has received the completion message can open the session
   // again. So the message is sent after the session has ended, when nothing
   // that the session started can follow.
@@ -127,8 +119,17 @@ void connection_state::end_session() {
     send_completion();
 }
 
+void connection_state::kill_session() {
+  if (session_)
+    self_->send_exit(session_, caf::exit_reason::kill);
+  if (!responder_)
+    return;
+  self_->demonitor(responder_.address());
+  self_->send_exit(std::exchange(responder_, nullptr), caf::exit_reason::kill);
+}
+
 void connection_state::send_completion() {
-  completion_sent_ = true;
+  phase_ = phase::completed;
   if (reason_) {
     const auto status = to_status(reason_);
     trace.set_error(status.code(), status.message());
@@ -138,8 +139,8 @@ void connection_state::send_completion() {
     reason_ = client_error(std::move(reason_));
   }
   trace.end();
-  self_->send(sink_, completion{std::move(output_), reason_, out.sent(),
-                                in.taken_count()});
+  self_->send(client_, completion{std::move(output_), reason_, out.sent(),
+                                  in.taken_count()});
   quit_if_done();
 }
 
@@ -157,14 +158,11 @@ caf::error connection_state::client_error(caf::error reason) {
 }
 
 void connection_state::quit_if_done() {
-  // A client must receive the completion message before the down message of
-  // this actor. The responder forwards the completion message, so it ends
-  // first.
-  if (!completion_sent_ || !body_ended_ || responder_)
+  if (phase_ < phase::completed || !body_ended_)
     return;
   if (delivery_confirmed_)
     return self_->quit();
-  if (!std::exchange(awaits_confirmation_, true))
+  if (std::exchange(phase_, phase::confirming) != phase::confirming)
     quit_after_confirmation();
 }
 

@@ -35,12 +35,11 @@ caf::result<open_result> connection_state::start(open_request& x) {
       init = action_->check_init(std::move(x.init));
     }
   } catch (...) {
-    concluded_ = completion_sent_ = true;
+    phase_ = phase::completed;
     self_->quit();
     return client_error(current_exception_to_error());
   }
   client_ = std::move(x.client);
-  sink_ = client_;
   self_->monitor(client_);
   in.start(x.options.input_window);
   out.start(x.options.chunk_window);
@@ -81,7 +80,7 @@ void connection_state::open_session(session_start start) {
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
       [this](const session_view& x) {
-        if (concluded_)
+        if (phase_ != phase::active)
           return;
         take_wait(start_state_->id);
         start_conversation(x.id);
@@ -90,13 +89,7 @@ void connection_state::open_session(session_start start) {
 }
 
 void connection_state::start_conversation(const session_id& id) {
-  const auto conversation
-    = std::static_pointer_cast<const conversation_action>(action_);
-  responder_
-    = spawn_responder(*self_, conversation, self_->ctrl(), client_, session_);
-  self_->monitor(responder_);
-  sink_ = responder_;
-  link_ = session_link{id, session_, responder_, conversation->kind};
+  link_ = session_link{id, session_, turn_owner{self_}, conversation().kind};
   start_body({});
 }
 
@@ -112,9 +105,9 @@ void connection_state::start_body(payload init) {
 }
 
 void connection_state::refuse(caf::error reason) {
-  if (concluded_)
+  if (phase_ != phase::active)
     return;
-  concluded_ = true;
+  phase_ = phase::concluded;
   reason_ = std::move(reason);
   take_wait(start_state_->id);
   // As before a completion message, the session ends before the answer is sent:
@@ -126,7 +119,7 @@ void connection_state::refuse(caf::error reason) {
 }
 
 void connection_state::send_refusal() {
-  completion_sent_ = true; // the answer replaces the completion message
+  phase_ = phase::completed; // the answer replaces the completion message
   const auto status = to_status(reason_);
   trace.set_error(status.code(), status.message());
   trace.end();

@@ -17,13 +17,12 @@ namespace tertulia::detail {
 connection_state::~connection_state() {
   if (!client_)
     return;
-  if (!concluded_) {
-    concluded_ = true;
+  if (phase_ == phase::active) {
+    phase_ = phase::concluded;
     reason_ = fail(errc::aborted, "the connection was killed");
   }
-  if (session_)
-    self_->send_exit(session_, caf::exit_reason::kill);
-  if (!completion_sent_) {
+  kill_session();
+  if (phase_ < phase::completed) {
     if (body_)
       send_completion();
     else
@@ -45,7 +44,7 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
   self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
   self_->set_exit_handler([this](caf::exit_msg&) {
     confirmation_timeout_ = max_confirmation_wait_on_stop;
-    if (awaits_confirmation_)
+    if (phase_ == phase::confirming)
       return quit_after_confirmation();
     abort(fail(errc::unavailable, "the connection was stopped"));
   });
@@ -98,13 +97,12 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
         x->wake();
       drain();
     },
-    [this](claim_atom) { return reserve_credit(); },
-    [this](release_atom) {
-      out.release();
+    [this](cancel_atom, const caf::error& reason) { abort(reason); },
+    [this](iteration_end x) { return make_nested_snapshot(x); },
+    [this](cancel_atom, std::uint64_t request) {
+      snapshots_.withdraw(self_->current_sender()->address(), request);
       drain();
     },
-    [this](spend_atom, std::uint32_t chunks) { out.spend(chunks); },
-    [this](cancel_atom, const caf::error& reason) { abort(reason); },
   };
 }
 
@@ -119,12 +117,12 @@ void connection_state::drain() {
   } while (!scheduled_.empty()); // flush cancels if a chunk cannot be encoded
   // Only blocking work still runs after a cancel, and it may run for long. The
   // client does not wait for it; the frame must.
-  if (root.cancelled() && !concluded_)
+  if (root.cancelled() && phase_ == phase::active)
     set_outcome({}, root.reason());
 }
 
 void connection_state::flush() {
-  if (concluded_)
+  if (phase_ != phase::active)
     return; // nothing may follow the completion message
   if (out.size() > 0) {
     const auto first = out.sent();
@@ -137,16 +135,20 @@ void connection_state::flush() {
         return root.cancel(current_exception_to_error());
       }
     }
-    self_->send(sink_,
+    self_->send(client_,
                 chunk_batch{first, size, std::move(items), in.take_credit()});
   } else if (const auto due = in.credit_due(); due > 0) {
-    self_->send(sink_, input_credit{due});
+    self_->send(client_, input_credit{due});
   }
 }
 
 void connection_state::end_turn() {
   flush();
-  self_->send(sink_, turn_end{out.end_turn(), in.take_credit()});
+  const auto turn = out.end_turn();
+  // Otherwise the session knows from the trigger of the turn's snapshot.
+  if (session_ && !conversation().policy.stores_turns())
+    self_->send(session_, turn_end{turn});
+  self_->send(client_, turn_end{turn, in.take_credit()});
 }
 
 void connection_state::attach(nested_connection& x) {
@@ -161,23 +163,13 @@ void connection_state::detach(nested_connection& x) noexcept {
 
 // -- handlers -----------------------------------------------------------------
 
-caf::result<void> connection_state::reserve_credit() {
-  if (out.reserve())
-    return caf::unit;
-  auto promise = self_->make_response_promise<void>();
-  out.wait_for_credit([promise]() mutable {
-    static_cast<caf::response_promise&>(promise).deliver(caf::unit);
-  });
-  return promise;
-}
-
 caf::result<void> connection_state::take_input(turn_input& x) {
   if (x.chunk_credit > 0)
     out.grant(x.chunk_credit);
   caf::error refused;
   if (root.cancelled()) {
     refused = client_error(root.reason());
-  } else if (concluded_) {
+  } else if (phase_ != phase::active) {
     refused = reason_ ? client_error(reason_)
                       : fail(errc::failed_precondition,
                              "the connection has finished");

@@ -17,6 +17,8 @@
 #include <optional>
 #include <vector>
 
+#include "snapshot_requests.hpp"
+
 namespace tertulia::detail {
 
 /// State of a connection actor: hosts the body and moves its inputs and chunks.
@@ -54,8 +56,25 @@ public:
   void drain() override;
   void flush() override;
   void end_turn() override;
+  void request_snapshot(snapshot_wait& x) override;
+  void withdraw(snapshot_wait& x) override;
   void attach(nested_connection& x) override;
   void detach(nested_connection& x) noexcept override;
+
+  // -- conversations ----------------------------------------------------------
+
+  /// Returns the hosted action.
+  /// @pre it is a conversation.
+  [[nodiscard]] const conversation_action& conversation() const noexcept {
+    return *action_->conversation();
+  }
+
+  /// Returns the responder, which is spawned by the first event.
+  const responder_actor& responder();
+
+  /// Sends the notice of a snapshot to the client.
+  /// @pre a credit was reserved for it.
+  void send_notice(const snapshot_id& id);
 
 private:
   /// Longest time that a client of another node may take for the messages up to
@@ -105,7 +124,7 @@ private:
   void refuse(caf::error reason);
   void send_refusal();
   caf::result<void> take_input(turn_input& x);
-  caf::result<void> reserve_credit();
+  caf::result<snapshot_outcome> make_nested_snapshot(iteration_end x);
   void abort(const caf::error& reason);
   void on_down(const caf::down_msg& x);
   [[nodiscard]] nested_connection* nested() const noexcept;
@@ -116,6 +135,7 @@ private:
   void set_outcome(payload output, caf::error reason);
   void set_output_state(const session_view& x);
   void end_session();
+  void kill_session();
   void send_completion();
   void quit_if_done();
   void quit_after_confirmation();
@@ -125,19 +145,23 @@ private:
   /// anything; the log has both.
   [[nodiscard]] caf::error client_error(caf::error reason);
 
+  /// The phases of a connection, in order.
+  enum class phase {
+    active,     ///< Opening, or with a body that can still talk to the client.
+    concluded,  ///< The outcome is known; the session ends.
+    completed,  ///< The completion message was sent.
+    confirming, ///< The client was asked whether it has received it.
+  };
+
   std::shared_ptr<environment> env_;
   std::shared_ptr<const action> action_;
   chunk_sink client_;
-  chunk_sink sink_;         // the client, or the responder in front of it
-  bool remote_ = false;     // the client is on another node: encode here, where
-                            // an error can still be reported
-  bool body_ended_ = false; // the body has ended
-  bool concluded_ = false;  // the outcome is known
-  bool completion_sent_ = false; // the completion message was sent
-  bool delivery_confirmed_
-    = false; // the client has received it, is gone, or is local
-  bool awaits_confirmation_
-    = false; // the client was asked whether it has received it
+  bool remote_ = false; // the client is on another node: encode here, where an
+                        // error can still be reported
+  phase phase_ = phase::active;
+  bool body_ended_ = false;
+  bool delivery_confirmed_ = false; // the client has received the completion
+                                    // message, is gone, or is local
   caf::timespan confirmation_timeout_ = max_confirmation_wait;
 
   struct hidden_error {
@@ -148,9 +172,10 @@ private:
     hidden_error_; // keeps the id of an error that is reported again
 
   // Conversations only.
-  session_actor session_; // null once it has ended
-  bool leased_ = false;   // the session is in a store: others may know it
-  responder_actor responder_;
+  session_actor session_;     // null once it has ended
+  bool leased_ = false;       // the session is in a store: others may know it
+  responder_actor responder_; // null before the first event
+  snapshot_requests snapshots_{*this};
   std::unique_ptr<start_state> start_state_; // until the body starts
   payload output_;                           // kept for the completion message
   caf::error reason_;

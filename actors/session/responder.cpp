@@ -9,7 +9,7 @@ task<snapshot_id> trigger_snapshot(context ctx, snapshot_event event) {
     throw status_error{errc::invalid_argument,
                        "the end of a turn or of an invocation is not an event "
                        "that can be triggered"};
-  if (!detail::access::owner(ctx).link().responder)
+  if (!detail::access::owner(ctx).link().owner)
     co_return snapshot_id{};
   co_return co_await detail::take_snapshot(ctx, event);
 }

@@ -3,6 +3,7 @@
 #include <tertulia/detail/session_actor.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/turn.hpp>
 
 #include <caf/stateful_actor.hpp>
 
@@ -37,7 +38,16 @@ session_actor::behavior_type session_state::make_behavior(
       return view();
     },
     [this](session_edit& x) { return edit(x); },
-    [this](snapshot_trigger x) { return trigger(x.event); },
+    [this](snapshot_trigger x) { return trigger(x); },
+    [this](turn_start& x) {
+      content_ = content_.with_messages(
+        content_.messages().with(std::move(x.messages)));
+      ++version_;
+    },
+    [this](turn_end x) {
+      turn_ = first_turn_ + x.turn;
+      finish_turn();
+    },
     [this](caf::reset_atom) {
       if (!policy().store)
         content_ = last_turn_state_;

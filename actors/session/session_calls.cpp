@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/session_calls.hpp>
+#include <tertulia/detail/snapshot_wait.hpp>
 #include <tertulia/output.hpp>
 
 namespace tertulia::detail {
 
 namespace {
-
-/// Waits for one credit, which the awaiting coroutine then owns.
-class turn_credit final : public credit_wait {
-public:
-  using credit_wait::credit_wait;
-
-  void await_resume() {
-    take_credit();
-  }
-};
-
-using trigger_wait
-  = reply_wait<snapshot_outcome, responder_actor, snapshot_trigger>;
 
 /// Records the outcome of a trigger on the span.
 void record_outcome(const context& ctx, const session_link& link,
@@ -35,40 +23,19 @@ void record_outcome(const context& ctx, const session_link& link,
 } // namespace
 
 task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
-  auto& owner = detail::access::owner(ctx);
-  const auto& link = owner.link();
-  owner.flush(); // chunks sent earlier arrive before the notice
-  // Within a turn the client may have to read first; that must not time out.
-  const auto within = event == snapshot_event::tool_iteration_end
-                        ? caf::timespan::max()
-                        : session_wait(owner);
-  trigger_wait pending{link.responder, within, snapshot_trigger{event}};
+  snapshot_wait pending{event};
   auto outcome = co_await std::move(pending);
-  record_outcome(ctx, link, outcome);
+  record_outcome(ctx, detail::access::owner(ctx).link(), outcome);
   co_return std::move(outcome.id);
 }
 
 task<snapshot_id> end_conversation_turn(context ctx) {
   auto& owner = detail::access::owner(ctx);
-  const auto& link = owner.link();
-  if (!owner.hosted_action()->conversation()->policy.stores_turns()) {
-    co_await end_turn{owner};
-    send_to_session(owner, snapshot_trigger{snapshot_event::turn_end});
-    co_return snapshot_id{};
-  }
-  co_await turn_credit{owner};
-  owner.flush();
-  snapshot_outcome outcome;
-  try {
-    trigger_wait pending{link.responder, session_wait(owner),
-                         snapshot_trigger{snapshot_event::turn_end}};
-    outcome = co_await std::move(pending);
-  } catch (...) {
-    owner.out.release(); // nothing was sent to the client
-    throw;
-  }
-  record_outcome(ctx, link, outcome);
-  co_return std::move(outcome.id);
+  snapshot_id result;
+  if (owner.hosted_action()->conversation()->policy.stores_turns())
+    result = co_await take_snapshot(ctx, snapshot_event::turn_end);
+  co_await end_turn{owner};
+  co_return std::move(result);
 }
 
 task<invocation_result> finish_invocation(context ctx) {

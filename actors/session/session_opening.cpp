@@ -163,6 +163,7 @@ void session_state::find_session(view_promise promise) {
 
 void session_state::finish_start(view_promise& promise) {
   start_.reset();
+  first_turn_ = turn_;
   promise.deliver(view());
 }
 

@@ -33,10 +33,19 @@ session_position position_after(const snapshot_record& x) {
 
 } // namespace
 
-caf::result<snapshot_outcome> session_state::trigger(snapshot_event event) {
+caf::result<snapshot_outcome> session_state::trigger(snapshot_trigger what) {
   auto promise = self_->make_response_promise<snapshot_outcome>();
-  enqueue([this, promise, event] { make_snapshot(promise, event); });
+  enqueue([this, promise, what] {
+    turn_ = first_turn_ + what.turn;
+    make_snapshot(promise, what.event);
+  });
   return promise;
+}
+
+void session_state::finish_turn() {
+  ++turn_;
+  if (!policy().store)
+    last_turn_state_ = content_;
 }
 
 void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
@@ -45,7 +54,8 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
     if (event == snapshot_event::turn_end && policy().store
         && policy().saves_changes)
       return save_turn(promise, std::move(outcome));
-    handle_event_end(event);
+    if (event == snapshot_event::turn_end)
+      finish_turn();
     promise.deliver(std::move(outcome));
   };
   try {
@@ -125,7 +135,8 @@ void session_state::save(outcome_promise promise, snapshot_event event,
         if (x.created)
           set_position(position);
         set_parent(std::move(x.record), std::move(content), version, x.created);
-        handle_event_end(event);
+        if (event == snapshot_event::turn_end)
+          finish_turn();
         promise.deliver(snapshot_outcome{parent_.id, x.created});
         run_next();
       },
@@ -191,7 +202,7 @@ void session_state::save_turn(outcome_promise promise,
     .then(
       [=, this](const session_info&) mutable {
         set_position(position);
-        handle_event_end(snapshot_event::turn_end);
+        finish_turn();
         promise.deliver(std::move(outcome));
         run_next();
       },
@@ -208,7 +219,8 @@ void session_state::handle_save_failure(outcome_promise promise,
   if (policy().on_failure == save_failure::is_reported) {
     env_->log->warn("{} saved no snapshot: {}", action_->info()->key,
                     to_string(code_of(reason)));
-    handle_event_end(event);
+    if (event == snapshot_event::turn_end)
+      finish_turn();
     snapshot_outcome outcome;
     outcome.failure = code_of(reason);
     promise.deliver(std::move(outcome));
@@ -247,14 +259,6 @@ void session_state::merge_messages(const ai::message_log& before,
   for (const auto& x : now.from(before.size()))
     added.push_back(x);
   content_ = content_.with_messages(stored.with(std::move(added)));
-}
-
-void session_state::handle_event_end(snapshot_event event) {
-  if (event != snapshot_event::turn_end)
-    return;
-  ++turn_;
-  if (!policy().store)
-    last_turn_state_ = content_;
 }
 
 } // namespace tertulia::detail

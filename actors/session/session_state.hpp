@@ -137,7 +137,7 @@ private:
 
   // -- snapshots --------------------------------------------------------------
 
-  caf::result<snapshot_outcome> trigger(snapshot_event event);
+  caf::result<snapshot_outcome> trigger(snapshot_trigger what);
 
   /// Makes a snapshot if it is wanted and the state has changed.
   /// @param found set after a save in doubt was checked: whether it has
@@ -183,7 +183,8 @@ private:
   void merge_messages(const ai::message_log& before,
                       const ai::message_log& stored);
 
-  void handle_event_end(snapshot_event event);
+  /// Begins the next turn.
+  void finish_turn();
 
   // -- one after the other ----------------------------------------------------
 
@@ -209,7 +210,8 @@ private:
   session_id id_;
   state content_;
   std::uint64_t version_ = 1;
-  std::uint64_t turn_ = 0;
+  std::uint64_t first_turn_ = 0; // of this connection
+  std::uint64_t turn_ = 0;       // under way
   state last_turn_state_; // without a store: after the last turn that ended
 
   parent_record parent_; // the parent of the next snapshot

@@ -125,13 +125,20 @@ TEST_F(client_end, more_than_there_was_credit_for_is_not_kept) {
   end.on(batch(0, 8));
   EXPECT_FALSE(end.ended()) << "a whole window";
   end.on(turn_end{0, 0});
-  EXPECT_FALSE(end.ended()) << "what may go ahead of its credit";
-  end.on(batch(8, 1'000));
   ASSERT_TRUE(end.ended());
   EXPECT_EQ(code_of(end.failure()), errc::resource_exhausted);
   EXPECT_EQ(end.take_chunks().size, 8u) << "what came before is read";
-  end.take_turn_end();
   EXPECT_EQ(end.next(), detail::client_end::arrival::end);
+}
+
+TEST_F(client_end, a_rendezvous_takes_one_chunk_at_a_time) {
+  detail::client_end one{0};
+  EXPECT_EQ(one.credit_due(true), 1u);
+  EXPECT_EQ(one.credit_due(true), 0u) << "it was granted";
+  one.on(batch(0, 1));
+  EXPECT_FALSE(one.ended());
+  one.on(batch(1, 1));
+  EXPECT_EQ(code_of(one.failure()), errc::resource_exhausted);
 }
 
 TEST_F(client_end, ends_of_turns_without_end_are_not_kept) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/connection/connection_state.hpp"
 #include "support/failing_store.hpp"
 #include "support/flows.hpp"
 #include "support/states.hpp"
@@ -33,8 +34,12 @@ struct conversation_actors {
 struct conversation_trail {
   explicit conversation_trail(const context& ctx)
     : connection(detail::access::owner(ctx).self()->address()),
-      session(detail::access::owner(ctx).link().session.address()),
-      responder(detail::access::owner(ctx).link().responder.address()) {}
+      session(detail::access::owner(ctx).link().session.address()) {
+    auto& host
+      = static_cast<detail::connection_state&>(detail::access::owner(ctx));
+    if (host.hosted_action()->conversation() != nullptr)
+      responder = host.responder().address();
+  }
 
   /// Returns whether the actors that clients cannot reference were destroyed.
   [[nodiscard]] bool gone() const {
@@ -44,7 +49,7 @@ struct conversation_trail {
 
   caf::actor_addr connection;
   caf::actor_addr session;
-  caf::actor_addr responder;
+  caf::actor_addr responder; // empty for a flow within a conversation
 };
 
 /// Fixture with a deterministic runtime, and with conversations on a store that

@@ -15,11 +15,15 @@ namespace tertulia {
 namespace detail {
 
 /// Wait for credit to send a message to the client.
-class credit_wait : public wait {
+class credit_wait : public wait, private outbox::claimant {
 public:
   explicit credit_wait(host& owner) noexcept : owner_(&owner) {}
 
   credit_wait(credit_wait&&) noexcept = default;
+
+  void on_credit() final {
+    wake();
+  }
 
   template <scoped_promise Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {

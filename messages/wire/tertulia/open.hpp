@@ -43,20 +43,21 @@ BOOST_DESCRIBE_STRUCT(session_kind, (), (type, span_key, agent))
 /// through their context and work on the same state.
 struct session_link {
   session_link() = default;
-  session_link(session_id id, session_actor session, responder_actor responder,
+  session_link(session_id id, session_actor session, turn_owner owner,
                std::shared_ptr<const session_kind> kind)
-    : id(std::move(id)), session(std::move(session)),
-      responder(std::move(responder)), kind(std::move(kind)) {}
+    : id(std::move(id)), session(std::move(session)), owner(std::move(owner)),
+      kind(std::move(kind)) {}
 
   session_id id;
   session_actor session;
-  responder_actor responder;
+  /// Connection of the conversation.
+  turn_owner owner;
   /// Shared by all sessions of the agent in this process; null without a
   /// session.
   std::shared_ptr<const session_kind> kind;
 
   friend bool operator==(const session_link& x, const session_link& y) {
-    return x.id == y.id && x.session == y.session && x.responder == y.responder
+    return x.id == y.id && x.session == y.session && x.owner == y.owner
            && (x.kind == y.kind || (x.kind && y.kind && *x.kind == *y.kind));
   }
 };
@@ -73,7 +74,7 @@ typename Inspector::result_type inspect(Inspector& f, session_link& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("tertulia::session_link"), x.id, x.session,
-           x.responder, kind, caf::meta::load_callback(load));
+           x.owner, kind, caf::meta::load_callback(load));
 }
 
 /// Policy for opening a session that has a live invocation. Sent over the wire;

@@ -21,7 +21,7 @@
 //   chunk sink  the client       its connections         the client stops it
 //   body actor  the connection   its connection          with its connection
 //   session     the connection   the connection          with its connection
-//   responder   the connection   the connection          the completion is sent
+//   responder   the connection   its connection          with its connection
 //   store       the user         its agents, sessions    no reference is left
 //
 // Clients monitor their connections, connections monitor their clients; there
@@ -80,11 +80,18 @@ using chunk_sink = protocol<
 
 // -- connection -> responder ----------------------------------------------------
 
-/// Intermediary between the connection of a conversation and its client:
-/// forwards the output of the body, and ends turns.
-using responder_actor = chunk_sink::extend<
-  caf::replies_to<snapshot_trigger>::with<snapshot_outcome>>;
-                                    // turn_end: the client is notified after the snapshot
+/// Decides what an event of a conversation entails. The session answers in its
+/// place, so that the connection gets the outcome in one message.
+using responder_actor = protocol<
+  caf::result<snapshot_outcome>(snapshot_trigger)>;  // errors: as those of the session
+
+// -- flows that a body has called -> connection of the conversation -------------
+
+/// Connection of a conversation, which alone counts its turns and notifies its
+/// client.
+using turn_owner = protocol<
+  caf::result<snapshot_outcome>(iteration_end),       // waits until the client has credit for the notice
+  caf::result<void>(cancel_atom, std::uint64_t)>;     // withdraws the request of this number, of this sender
 
 // -- connection, responder, tools -> session ------------------------------------
 
@@ -95,6 +102,8 @@ using session_actor = protocol<
   caf::result<session_view>(caf::get_atom),
   caf::result<std::uint64_t>(session_edit),         // the new version; aborted
   caf::result<snapshot_outcome>(snapshot_trigger),  // unavailable or the store's own code
+  caf::result<void>(turn_start),                    // adds the messages of the client's input
+  caf::result<void>(turn_end),                      // a turn without a snapshot is over
   caf::result<session_view>(caf::reset_atom),       // without a store: back to the end of the last turn
   caf::result<session_summary>(list_atom),          // result of the invocation so far
   caf::result<session_summary>(done_atom)>;         // final result; then the session ends

@@ -67,16 +67,43 @@ struct session_edit : memberwise {
 
 BOOST_DESCRIBE_STRUCT(session_edit, (), (verb, value, expected_version))
 
-/// Responder to session, and any actor to responder: an event has occurred,
+/// Connection to session: a turn begins with these messages of the client.
+struct turn_start : memberwise {
+  turn_start() = default;
+  explicit turn_start(std::vector<ai::message> messages)
+    : messages(std::move(messages)) {}
+
+  std::vector<ai::message> messages;
+};
+
+BOOST_DESCRIBE_STRUCT(turn_start, (), (messages))
+
+/// Connection to responder, and responder to session: an event has occurred,
 /// make a snapshot if one is due.
 struct snapshot_trigger : memberwise {
   snapshot_trigger() = default;
-  explicit snapshot_trigger(snapshot_event event) : event(event) {}
+  snapshot_trigger(snapshot_event event, std::uint64_t turn)
+    : event(event), turn(turn) {}
 
   snapshot_event event = snapshot_event::turn_end;
+  /// Index of the turn of this connection in which it has occurred; at the end
+  /// of the invocation the number of turns.
+  std::uint64_t turn = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(snapshot_trigger, (), (event))
+BOOST_DESCRIBE_STRUCT(snapshot_trigger, (), (event, turn))
+
+/// Flow that the body of a conversation has called to the connection of the
+/// conversation: a round of tools has ended, make a snapshot if one is due.
+struct iteration_end : memberwise {
+  iteration_end() = default;
+  explicit iteration_end(std::uint64_t number) : number(number) {}
+
+  /// Number by which the sender can withdraw the request.
+  std::uint64_t number = 0;
+};
+
+BOOST_DESCRIBE_STRUCT(iteration_end, (), (number))
 
 /// Result of a snapshot trigger.
 struct snapshot_outcome : memberwise {

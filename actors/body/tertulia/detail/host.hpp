@@ -22,6 +22,7 @@ namespace tertulia::detail {
 
 class action;
 class nested_connection;
+class snapshot_wait;
 
 /// The actor that runs a body, as the waits and the handles of the body see it:
 /// waits by number with their time-outs, the queues of inputs and chunks, and
@@ -100,6 +101,12 @@ public:
   [[nodiscard]] const payload& client_init() const noexcept {
     return init_;
   }
+
+  /// Requests the snapshot for which `x` waits.
+  virtual void request_snapshot(snapshot_wait& x) = 0;
+
+  /// Drops a wait for a snapshot that has ended before its outcome came.
+  virtual void withdraw(snapshot_wait& x) = 0;
 
   // -- connections whose client is the body -----------------------------------
 

@@ -11,8 +11,8 @@
 namespace tertulia::detail {
 
 /// Protocol of a connection actor: messages of its client, of connections whose
-/// client is its body, for its own waits, and of the other actors of its
-/// conversation.
+/// client is its body, for its own waits, and of the flows that its body has
+/// called.
 using host_actor
   = protocol<caf::result<open_result>(open_request),
              caf::result<void>(turn_input), caf::result<void>(chunk_credit),
@@ -21,8 +21,8 @@ using host_actor
              caf::result<void>(turn_end), caf::result<void>(completion),
              caf::result<void>(caf::tick_atom, std::uint64_t),
              caf::result<void>(done_atom, std::uint64_t),
-             caf::result<void>(claim_atom), caf::result<void>(release_atom),
-             caf::result<void>(spend_atom, std::uint32_t),
-             caf::result<void>(cancel_atom, caf::error)>;
+             caf::result<void>(cancel_atom, caf::error),
+             caf::result<snapshot_outcome>(iteration_end),
+             caf::result<void>(cancel_atom, std::uint64_t)>;
 
 } // namespace tertulia::detail

@@ -3,20 +3,18 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
-#include <tertulia/detail/scope.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/payload.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
 namespace tertulia::detail {
 
-/// Queue of the outgoing chunks of one connection, with the credit that the
-/// client granted.
+/// What one connection sends its client, numbered in one sequence, with the
+/// credit that the client granted.
 ///
 /// Chunks gather until the body waits or the batch is full, with half a window
 /// but at most `max_batch` chunks. They are then sent as one message, so that
@@ -36,20 +34,20 @@ public:
   /// this node queue without a bound.
   void grant(std::uint32_t chunks);
 
-  /// Spends credit for chunks that were sent beside those of the body: from the
-  /// present credit or from the next grant. So the window can be overdrawn by
-  /// one chunk for each end of a turn and one for the end of the invocation:
-  /// the notices of their snapshots.
-  void spend(std::uint32_t chunks) noexcept {
-    const auto paid = std::min(credit_, chunks);
-    credit_ -= paid;
-    debt_ += chunks - paid;
-  }
-
   // -- the body's side --------------------------------------------------------
 
-  /// Takes one credit, to be spent by `push` or `end_turn`.
-  /// @returns false if no credit is left: the body must wait.
+  /// Part of a connection that waits for credit.
+  class claimant {
+  public:
+    /// Called in order of arrival, with one credit reserved for this part.
+    virtual void on_credit() = 0;
+
+  protected:
+    ~claimant() = default;
+  };
+
+  /// Takes one credit, to be spent by `push`, `number_of_next` or `end_turn`.
+  /// @returns false if no credit is left: the part must wait.
   bool reserve() noexcept {
     if (credit_ == 0)
       return false;
@@ -60,17 +58,15 @@ public:
   /// Gives back a credit that was reserved and not spent.
   void release();
 
-  /// Queues a wait of the body for credit. It is woken in order of arrival,
-  /// with one credit reserved for it.
-  void wait_for_credit(wait& part);
+  /// Queues a part for credit.
+  void wait_for_credit(claimant& part) {
+    claimants_.push_back(&part);
+  }
 
-  /// Queues a callback for credit. It is called in order of arrival, with one
-  /// credit reserved for it.
-  void wait_for_credit(std::function<void()> then);
-
-  /// Removes a wait of the body from the queue.
-  /// @returns false if it was not queued: a credit is reserved for it.
-  bool remove(const wait& part) noexcept;
+  /// Removes a part from the queue.
+  void remove(const claimant& part) noexcept {
+    std::erase(claimants_, &part);
+  }
 
   /// Adds a chunk.
   /// @returns whether the batch is full and should be sent now.
@@ -98,6 +94,12 @@ public:
     return turns_++;
   }
 
+  /// Returns the index of the turn under way, which is the number of turns that
+  /// have ended.
+  [[nodiscard]] std::uint64_t turn() const noexcept {
+    return turns_;
+  }
+
   // -- sending ----------------------------------------------------------------
 
   [[nodiscard]] std::uint32_t size() const noexcept {
@@ -110,17 +112,18 @@ public:
     return access::make<payload>(std::move(pending_));
   }
 
+  /// Counts a chunk that is sent by itself, and returns its number.
+  /// @pre a credit was reserved for it, and no chunk is gathered.
+  std::uint64_t number_of_next() noexcept {
+    return sent_++;
+  }
+
   /// Returns the number of chunks sent, which is the number of the next one.
   [[nodiscard]] std::uint64_t sent() const noexcept {
     return sent_;
   }
 
 private:
-  struct writer {
-    const wait* part; // null if it does not belong to the body
-    std::function<void()> resume;
-  };
-
   /// Bounds the latency and the size of one message, for every window.
   static constexpr std::uint32_t max_batch = 512;
 
@@ -136,16 +139,16 @@ private:
     return batch;
   }
 
-  void wake_writers();
+  void hand_out_credit();
 
   std::uint32_t credit_ = 0;
-  std::uint32_t debt_ = 0; // credit that was spent before it was granted
   std::uint32_t batch_limit_ = 1;
   std::uint32_t size_ = 0; // chunks in pending_
   std::uint64_t sent_ = 0;
   std::uint64_t turns_ = 0;
   caf::intrusive_ptr<boxed> pending_;
-  std::vector<writer> writers_; // in order of arrival; empty if credit_ > 0
+  std::vector<claimant*>
+    claimants_; // in order of arrival; empty if credit_ > 0
 };
 
 } // namespace tertulia::detail

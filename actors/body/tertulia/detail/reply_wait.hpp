@@ -91,12 +91,9 @@ public:
   }
 
 private:
-  /// True if a time-out cancels the connection. A change or a snapshot of a
-  /// session that does not answer may still happen after the wait, so the body
-  /// cannot continue.
-  static constexpr bool is_vital
-    = std::is_same_v<Handle,
-                     session_actor> || std::is_same_v<Handle, responder_actor>;
+  /// True if a time-out cancels the connection. A change of a session that does
+  /// not answer may still happen after the wait, so the body cannot continue.
+  static constexpr bool is_vital = std::is_same_v<Handle, session_actor>;
 
   /// Key of a request, held by CAF's response handlers. If the wait is gone
   /// when the reply arrives, the reply is dropped.

@@ -158,17 +158,16 @@ private:
   /// Counts chunks or ends of turns that have arrived.
   void count_arrived(std::uint32_t count) noexcept;
 
-  /// Returns whether `count` more chunks can be kept. At most a window and 16
-  /// chunks are unread at a time, where an end of a turn counts as a chunk.
+  /// Returns whether the connection had credit for `count` more chunks, where
+  /// an end of a turn counts as a chunk.
   [[nodiscard]] bool has_room_for(std::uint32_t count) const noexcept;
 
   [[nodiscard]] caf::error overrun_error() const;
 
   std::uint32_t window_;
-  std::int32_t granted_credit_ = 0; // rendezvous: chunks it may still send;
-                                    // negative if it has sent more
-  std::uint32_t unread_count_ = 0;  // arrived and not read
-  std::uint32_t consumed_ = 0;      // processed; credit not yet granted
+  bool asked_ = false;             // rendezvous: for a chunk that is to come
+  std::uint32_t unread_count_ = 0; // arrived and not read
+  std::uint32_t consumed_ = 0;     // processed; credit not yet granted
   std::uint32_t input_credit_ = 0;
   bool closed_ = false;
   bool cancelled_ = false;

@@ -68,9 +68,8 @@ private:
         note_input(inner.trace(), *input);
         // No need to wait: later requests of the turn to the session arrive
         // after this message, and the end of a session ends its connection.
-        detail::send_to_session(detail::access::owner(inner),
-                                session_edit{session_verb::add_messages,
-                                             payload::of(input->messages)});
+        const auto& host = detail::access::owner(inner);
+        host.self()->send(host.link().session, turn_start{input->messages});
         co_await turn(inner, std::as_const(*input));
         co_await detail::end_conversation_turn(inner);
       };

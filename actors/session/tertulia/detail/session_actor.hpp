@@ -25,12 +25,12 @@ spawn_session(caf::local_actor& parent, std::shared_ptr<environment> env,
               std::shared_ptr<const conversation_action> conversation,
               session_start start_request, lease_holder owner);
 
-/// Spawns the responder of a connection. It forwards the messages of the
-/// connection to the client, with the connection as their sender.
+/// Spawns the responder of a connection. It decides what an event entails and
+/// delegates a snapshot that is due to the session, which answers the
+/// connection.
 responder_actor
 spawn_responder(caf::local_actor& parent,
                 const std::shared_ptr<const conversation_action>& conversation,
-                caf::strong_actor_ptr connection, chunk_sink client,
                 session_actor session);
 
 } // namespace tertulia::detail

@@ -50,15 +50,6 @@ inline caf::timespan session_wait(const host& owner) {
                         : caf::timespan{std::chrono::seconds{30}};
 }
 
-/// Sends a message to the session without waiting for its reply. Later messages
-/// of the body arrive after it.
-template <class T>
-void send_to_session(const host& owner, T x) {
-  const auto& session = owner.link().session;
-  session->eq_impl(caf::make_message_id(), nullptr, owner.self()->context(),
-                   std::move(x));
-}
-
 /// Requests the current view of the session.
 /// @param fn maps the `session_view` to the value that the body gets.
 template <class Fn>

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/detail/session_actor.hpp>
+#include <tertulia/status.hpp>
+
+#include <memory>
+#include <utility>
+
+#include "connection_state.hpp"
+
+// Snapshots of a conversation: the requests of its body and of the flows that
+// the body has called, and the notices.
+
+namespace tertulia::detail {
+
+const responder_actor& connection_state::responder() {
+  if (!responder_) {
+    responder_ = spawn_responder(
+      *self_, std::static_pointer_cast<const conversation_action>(action_),
+      session_);
+    self_->monitor(responder_);
+  }
+  return responder_;
+}
+
+void connection_state::request_snapshot(snapshot_wait& x) {
+  if (action_->conversation() != nullptr)
+    return snapshots_.add(x);
+  // A flow within a conversation: the client may take as long as it likes to
+  // grant credit, so there is no time-out.
+  x.number = register_wait(x);
+  const auto finish = [this, id = x.number](auto take) {
+    if (auto* waiting = static_cast<snapshot_wait*>(take_wait(id)))
+      take(*waiting);
+    drain();
+  };
+  if (link_.owner.node() != self_->node())
+    watch_peer(x.number, link_.owner.address());
+  self_->request(link_.owner, caf::infinite, iteration_end{x.number})
+    .then(
+      [finish](snapshot_outcome& outcome) {
+        finish([&](snapshot_wait& w) { w.succeed(std::move(outcome)); });
+      },
+      [finish](caf::error& reason) {
+        finish([&](snapshot_wait& w) { w.fail(std::move(reason)); });
+      });
+}
+
+void connection_state::withdraw(snapshot_wait& x) {
+  if (action_->conversation() != nullptr)
+    return snapshots_.withdraw(x);
+  if (take_wait(x.number) != nullptr)
+    self_->send(link_.owner, cancel_atom_v, x.number);
+}
+
+caf::result<snapshot_outcome>
+connection_state::make_nested_snapshot(iteration_end x) {
+  if (!session_ || phase_ != phase::active || root.cancelled())
+    return fail(errc::failed_precondition, "the conversation has ended");
+  auto answer = self_->make_response_promise<snapshot_outcome>();
+  snapshots_.add(self_->current_sender(), x.number, answer);
+  return answer;
+}
+
+void connection_state::send_notice(const snapshot_id& id) {
+  flush(); // chunks sent earlier arrive before the notice
+  if (phase_ != phase::active)
+    return;
+  auto items = conversation().policy.notice(id);
+  if (remote_)
+    items = items.sealed();
+  self_->send(client_, chunk_batch{out.number_of_next(), 1, std::move(items),
+                                   in.take_credit()});
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "snapshot_requests.hpp"
+
+#include <tertulia/detail/environment.hpp>
+
+#include <utility>
+
+#include "connection_state.hpp"
+
+namespace tertulia::detail {
+
+void snapshot_requests::add(snapshot_wait& part) {
+  request x;
+  x.event = part.event;
+  x.part = &part;
+  queue_.push_back(std::move(x));
+  if (phase_ == phase::idle)
+    start_first();
+}
+
+void snapshot_requests::add(caf::strong_actor_ptr sender, std::uint64_t number,
+                            promise answer) {
+  // A flow on this node withdraws its requests when it ends, a lost node does
+  // not.
+  if (sender->node() != owner_.self()->node())
+    owner_.self()->monitor(sender);
+  request x;
+  x.sender = std::move(sender);
+  x.number = number;
+  x.answer = std::move(answer);
+  queue_.push_back(std::move(x));
+  if (phase_ == phase::idle)
+    start_first();
+}
+
+void snapshot_requests::withdraw(const snapshot_wait& part) {
+  withdraw_if([&](const request& x) { return x.part == &part; });
+}
+
+void snapshot_requests::withdraw(const caf::actor_addr& sender,
+                                 std::optional<std::uint64_t> number) {
+  withdraw_if([&](const request& x) {
+    return x.sender && x.sender->address() == sender
+           && (!number || *number == x.number);
+  });
+}
+
+template <class Predicate>
+void snapshot_requests::withdraw_if(Predicate matches) {
+  const auto withdrawn = fail(errc::cancelled, "the request was withdrawn");
+  const auto first_stays = phase_ == phase::session;
+  const auto first_leaves
+    = phase_ == phase::credit && matches(std::as_const(queue_.front()));
+  std::erase_if(queue_, [&](request& x) {
+    if (!matches(std::as_const(x)))
+      return false;
+    x.part = nullptr;
+    answer(x, withdrawn);
+    return !first_stays || &x != &queue_.front();
+  });
+  if (!first_leaves)
+    return;
+  owner_.out.remove(*this);
+  start_first();
+}
+
+void snapshot_requests::start_first() {
+  phase_ = phase::idle;
+  if (queue_.empty())
+    return;
+  phase_ = phase::credit;
+  const auto& policy = owner_.conversation().policy;
+  has_credit_ = false;
+  if (!policy.makes_snapshots() || !policy.notice)
+    return ask_session();
+  if (owner_.out.reserve())
+    return on_credit();
+  owner_.out.wait_for_credit(*this);
+}
+
+void snapshot_requests::on_credit() {
+  has_credit_ = true;
+  ask_session();
+}
+
+void snapshot_requests::ask_session() {
+  phase_ = phase::session;
+  // The client may take as long as it likes to grant credit, the session not.
+  wait_id_ = owner_.register_wait(
+    *this, owner_.conversation().policy.store_within, true);
+  owner_.self()
+    ->request(owner_.responder(), caf::infinite,
+              snapshot_trigger{queue_.front().event, owner_.out.turn()})
+    .then([this](snapshot_outcome& x) { finish_first(std::move(x)); },
+          [this](caf::error& reason) { finish_first(std::move(reason)); });
+}
+
+void snapshot_requests::abort(const caf::error& reason) {
+  owner_.take_wait(wait_id_);
+  answer(queue_.front(), reason);
+}
+
+void snapshot_requests::finish_first(caf::expected<snapshot_outcome> result) {
+  owner_.take_wait(wait_id_);
+  auto first = std::move(queue_.front());
+  queue_.pop_front();
+  const auto has_news = result && result->created;
+  if (has_credit_ && has_news)
+    owner_.send_notice(result->id);
+  else if (has_credit_)
+    owner_.out.release();
+  answer(first, result);
+  start_first();
+  owner_.drain();
+}
+
+void snapshot_requests::answer(request& x,
+                               const caf::expected<snapshot_outcome>& result) {
+  if (x.part != nullptr) {
+    auto& part = *std::exchange(x.part, nullptr);
+    if (result)
+      part.succeed(*result);
+    else
+      part.fail(result.error());
+  }
+  if (const auto sender = std::exchange(x.sender, nullptr)) {
+    if (sender->node() != owner_.self()->node())
+      owner_.self()->demonitor(sender->address());
+    if (result)
+      x.answer.deliver(*result);
+    else
+      x.answer.deliver(result.error());
+  }
+}
+
+} // namespace tertulia::detail
