@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/status.hpp>
+#include <tertulia/store_handlers.hpp>
 #include <tertulia/store_supervisor.hpp>
 
 #include <caf/actor_clock.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/optional.hpp>
-#include <caf/response_promise.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 #include <deque>
-#include <functional>
-#include <unordered_map>
 #include <utility>
 
 namespace tertulia {
@@ -29,15 +27,6 @@ public:
   static inline const char* name = "tertulia.store_supervisor";
 
   explicit supervisor_state(supervisor_actor::pointer self) : self_(self) {}
-
-  supervisor_state(const supervisor_state&) = delete;
-  supervisor_state& operator=(const supervisor_state&) = delete;
-
-  /// Fails the pending requests. After a kill nothing else runs, and CAF drops
-  /// a promise without an answer.
-  ~supervisor_state() {
-    fail_pending(fail(errc::unavailable, "the store was killed"));
-  }
 
   supervisor_actor::behavior_type make_behavior(store_factory factory,
                                                 restart_options options,
@@ -55,7 +44,6 @@ public:
     self_->set_exit_handler([this](caf::exit_msg& x) {
       stopping_ = x.reason;
       down_reason_ = "the store is being stopped";
-      fail_pending(fail(errc::unavailable, down_reason_));
       // The store ends first: a client that waits for the end of the supervisor
       // may need the files that the store has open.
       if (store_)
@@ -64,67 +52,17 @@ public:
         self_->quit(x.reason);
     });
     adopt(std::move(store));
-    return {
-      hand_on<save_snapshot_request, save_result>(),
-      hand_on<get_snapshot_request, stored_snapshot>(),
-      hand_on<restore_snapshot_request, stored_snapshot>(),
-      hand_on<list_snapshots_request, snapshot_page>(),
-      hand_on<get_session_request, stored_session>(),
-      hand_on<save_session_request, session_info>(),
-      hand_on<list_sessions_request, session_page>(),
-      hand_on<label_snapshot_request, snapshot_record>(),
-      hand_on<delete_session_request, erase_result>(),
-      hand_on<prune_snapshots_request, erase_result>(),
-      hand_on<copy_session_request, session_info>(),
-      hand_on<annotate_snapshot_request, snapshot_record>(),
-      hand_on<title_session_request, session_info>(),
-      hand_on<vacuum_store_request, vacuum_result>(),
-      hand_on<verify_sessions_request, verification_page>(),
-      [this](caf::tick_atom) { restart(); },
-    };
+    return handle_verbs<supervisor_actor>(
+      [this]<class Verb>(Verb x) -> caf::result<store_reply_t<Verb>> {
+        if (!store_ || stopping_)
+          return fail(errc::unavailable, down_reason_);
+        return self_->delegate(store_, std::move(x));
+      },
+      [this](caf::tick_atom) { restart(); });
   }
 
 private:
   using time_point = caf::actor_clock::time_point;
-
-  // -- requests ---------------------------------------------------------------
-
-  /// Returns a handler that forwards a request to the store. Delegation is not
-  /// sufficient: if a store dies while it holds a promise, the client would not
-  /// receive an answer.
-  template <class Verb, class Answer>
-  std::function<caf::result<Answer>(Verb&)> hand_on() {
-    return [this](Verb& x) -> caf::result<Answer> {
-      if (!store_ || stopping_)
-        return fail(errc::unavailable, down_reason_);
-      auto promise = self_->make_response_promise<Answer>();
-      const auto number = ++last_request_;
-      pending_.emplace(number, promise);
-      // Infinite, because a time-out of CAF costs more than the save. The death
-      // of the store is always noticed: the store is on this node and is
-      // monitored.
-      self_->request(store_, caf::infinite, std::move(x))
-        .then([=, this](Answer& answer) { settle(number, std::move(answer)); },
-              [=, this](caf::error& reason) {
-                settle(number, std::move(reason));
-              });
-      return promise;
-    };
-  }
-
-  /// Answers a request, unless it was answered when the store died.
-  template <class T>
-  void settle(std::uint64_t number, T answer) {
-    if (const auto i = pending_.find(number); i != pending_.end()) {
-      i->second.deliver(std::move(answer));
-      pending_.erase(i);
-    }
-  }
-
-  void fail_pending(const caf::error& reason) {
-    for (auto& [number, promise] : std::exchange(pending_, {}))
-      promise.deliver(reason);
-  }
 
   // -- death and restart ------------------------------------------------------
 
@@ -135,7 +73,6 @@ private:
 
   void on_store_down(const std::string& reason) {
     store_ = nullptr;
-    fail_pending(fail(errc::unavailable, "the store has died: " + reason));
     plan_restart(reason);
   }
 
@@ -189,9 +126,6 @@ private:
   caf::optional<caf::error> stopping_;
   /// Times of the restarts within the last period, oldest first.
   std::deque<time_point> restarts_;
-
-  std::uint64_t last_request_ = 0;
-  std::unordered_map<std::uint64_t, caf::response_promise> pending_;
 };
 
 void check(const restart_options& x) {

@@ -112,6 +112,16 @@ public:
 
   explicit sqlite_store_state(store_actor::pointer self) : self_(self) {}
 
+  sqlite_store_state(const sqlite_store_state&) = delete;
+  sqlite_store_state& operator=(const sqlite_store_state&) = delete;
+
+  /// Answers what a killed store still holds: CAF drops a promise without an
+  /// answer.
+  ~sqlite_store_state() {
+    for (auto& x : waiting_)
+      x->answer(fail(errc::unavailable, "the store was killed"));
+  }
+
   store_actor::behavior_type
   make_behavior(std::shared_ptr<sqlite_store_data> data,
                 std::uint32_t max_batch) {

@@ -78,10 +78,12 @@ session_samples() {
   summary.snapshots = {snapshot_id{"a"}, snapshot_id{"b"}};
   return {session_edit{session_verb::add_artifact,
                        payload::of(ai::artifact{"plan", {}}), 7},
-          std::move(summary), std::move(view),
+          std::move(summary),
+          std::move(view),
           snapshot_outcome{snapshot_id{"a"}, true},
           snapshot_trigger{snapshot_event::tool_iteration_end, 3},
-          iteration_end{7}, turn_start{talk().messages().to_vector()}};
+          iteration_end{7},
+          turn_start{talk().messages().to_vector()}};
 }
 
 auto store_samples() {
@@ -265,8 +267,8 @@ TEST_F(protocol, half_a_noun_is_an_error) {
 
 TEST_F(protocol, verbs_are_legal_and_pairwise_distinct) {
   const caf::atom_value ours[]
-    = {arm_atom::value,     cancel_atom::value, claim_atom::value,
-       disarm_atom::value,  done_atom::value,   list_atom::value,
+    = {arm_atom::value,    cancel_atom::value, claim_atom::value,
+       disarm_atom::value, done_atom::value,   list_atom::value,
        release_atom::value};
   const std::set<caf::atom_value> seen(std::begin(ours), std::end(ours));
   EXPECT_EQ(seen.size(), std::size(ours));

@@ -6,6 +6,7 @@
 #include <tertulia/protocol.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store.hpp>
+#include <tertulia/store_handlers.hpp>
 
 #include <caf/all.hpp>
 
@@ -115,11 +116,17 @@ public:
     plan<Verb>(n, {what::hang});
   }
 
-  /// Makes the store die of the next request. Neither that request nor the
-  /// pending ones receive an answer.
+  /// Makes the store die of the next request.
   template <class Verb = void>
   void die_next() {
     plan<Verb>(1, {what::die});
+  }
+
+  /// Makes the store die of the next request without an answer to the requests
+  /// that it holds.
+  template <class Verb = void>
+  void die_silently_next() {
+    plan<Verb>(1, {what::die_silently});
   }
 
   /// Breaks the next request in this way.
@@ -160,7 +167,7 @@ public:
 private:
   using scripted = managed_store::extend<caf::reacts_to<done_atom>>;
 
-  enum class what { fail, lose, hang, die };
+  enum class what { fail, lose, hang, die, die_silently };
 
   struct fault {
     fault(what kind, errc code = errc::ok) : kind(kind), code(code) {}
@@ -208,62 +215,63 @@ private:
 
     scripted::behavior_type make_behavior(std::shared_ptr<script> with) {
       script_ = std::move(with);
-      return {
-        obey<save_snapshot_request, save_result>(),
-        obey<get_snapshot_request, stored_snapshot>(),
-        obey<restore_snapshot_request, stored_snapshot>(),
-        obey<list_snapshots_request, snapshot_page>(),
-        obey<get_session_request, stored_session>(),
-        obey<save_session_request, session_info>(),
-        obey<list_sessions_request, session_page>(),
-        obey<label_snapshot_request, snapshot_record>(),
-        obey<delete_session_request, erase_result>(),
-        obey<prune_snapshots_request, erase_result>(),
-        obey<copy_session_request, session_info>(),
-        obey<annotate_snapshot_request, snapshot_record>(),
-        obey<title_session_request, session_info>(),
-        obey<vacuum_store_request, vacuum_result>(),
-        obey<verify_sessions_request, verification_page>(),
+      return handle_verbs<scripted>(
+        [this](auto x) { return obey(std::move(x)); },
         [this](done_atom) {
-          for (auto& answer : std::exchange(hung_, {}))
-            answer();
-        },
-      };
+          for (auto& x : std::exchange(hung_, {}))
+            x.go_on();
+        });
+    }
+
+    /// Answers what it still holds, as a store must.
+    ~scripted_state() {
+      for (auto& x : hung_)
+        if (!silent_)
+          x.refuse();
     }
 
   private:
-    template <class Verb, class Answer>
-    std::function<caf::result<Answer>(Verb&)> obey() {
-      return [this](Verb& x) -> caf::result<Answer> {
-        const auto next = script_->template take<Verb>();
-        if (!next)
-          return self_->delegate(script_->behind, std::move(x));
-        switch (next->kind) {
-          case what::fail: return fail(next->code, "as the script says");
-          case what::lose: {
-            auto promise = self_->template make_response_promise<Answer>();
-            auto deliver = [=]() mutable {
-              promise.deliver(fail(next->code, "as the script says"));
-            };
-            self_->request(script_->behind, caf::infinite, std::move(x))
-              .then([=](Answer&) mutable { deliver(); },
-                    [=](caf::error&) mutable { deliver(); });
-            return promise;
-          }
-          case what::hang: break;
-          case what::die: self_->quit(caf::exit_reason::kill);
+    struct hung_request {
+      std::function<void()> go_on;
+      std::function<void()> refuse;
+    };
+
+    template <class Verb, class Reply = store_reply_t<Verb>>
+    caf::result<Reply> obey(Verb x) {
+      const auto next = script_->template take<Verb>();
+      if (!next)
+        return self_->delegate(script_->behind, std::move(x));
+      switch (next->kind) {
+        case what::fail: return fail(next->code, "as the script says");
+        case what::lose: {
+          auto promise = self_->template make_response_promise<Reply>();
+          auto deliver = [=]() mutable {
+            promise.deliver(fail(next->code, "as the script says"));
+          };
+          self_->request(script_->behind, caf::infinite, std::move(x))
+            .then([=](Reply&) mutable { deliver(); },
+                  [=](caf::error&) mutable { deliver(); });
+          return promise;
         }
-        auto promise = self_->template make_response_promise<Answer>();
-        hung_.emplace_back([this, promise, x = std::move(x)]() mutable {
-          promise.delegate(script_->behind, std::move(x));
-        });
-        return promise;
-      };
+        case what::hang: break;
+        case what::die_silently: silent_ = true; [[fallthrough]];
+        case what::die: self_->quit(caf::exit_reason::kill);
+      }
+      auto promise = self_->template make_response_promise<Reply>();
+      hung_.push_back({[this, promise, x = std::move(x)]() mutable {
+                         promise.delegate(script_->behind, std::move(x));
+                       },
+                       [promise]() mutable {
+                         promise.deliver(
+                           fail(errc::unavailable, "the store has died"));
+                       }});
+      return promise;
     }
 
     scripted::pointer self_;
     std::shared_ptr<script> script_;
-    std::vector<std::function<void()>> hung_;
+    std::vector<hung_request> hung_;
+    bool silent_ = false;
   };
 
   static managed_store start(caf::actor_system& system,

@@ -4,7 +4,9 @@
 
 #include <tertulia/protocol.hpp>
 
+#include <caf/detail/type_list.hpp>
 #include <caf/replies_to.hpp>
+#include <caf/response_type.hpp>
 #include <caf/result.hpp>
 #include <caf/typed_behavior.hpp>
 
@@ -24,6 +26,11 @@ typename Actor::behavior_type handle_verbs(
 }
 
 } // namespace detail
+
+/// Reply of a store to a verb.
+template <class Verb>
+using store_reply_t = caf::detail::tl_head_t<
+  caf::response_type_t<managed_store::signatures, Verb>>;
 
 /// Returns the behavior of a store: calls a function with each verb of the
 /// protocol.

@@ -43,16 +43,14 @@ struct restart_options {
   caf::timespan period = std::chrono::minutes{1};
 };
 
-/// Spawns an actor that supervises a store: it forwards all requests to the
+/// Spawns an actor that supervises a store: it delegates all requests to the
 /// store and restarts the store after it has died.
 ///
-/// Every request has one answer: that of the store, or `unavailable` if the
-/// store dies before it has answered or is down when the request arrives. In
-/// this case the request may have been executed. Requests are not queued while
-/// the store is down.
-///
-/// A request costs one additional hop on the way to the store and one on the
-/// way back. The supervisor has no time-outs: if a store is alive but does not
+/// The store answers the sender of a request directly. CAF answers for a store
+/// that dies with requests in its mailbox, and the supervisor while the store
+/// is down: `unavailable`. Requests are not queued while the store is down. A
+/// store that keeps a request for later must answer it when it dies, with
+/// `unavailable`: the request may have been executed. If a store does not
 /// answer, clients wait until their own time-out.
 ///
 /// @param    factory starts the store, now and after each death.
