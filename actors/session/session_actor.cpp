@@ -32,11 +32,7 @@ session_actor::behavior_type session_state::make_behavior(
   }
   return {
     [this](caf::open_atom) { return start(); },
-    [this](caf::get_atom) -> caf::result<session_view> {
-      if (auto reason = encoding_error())
-        return reason;
-      return view();
-    },
+    [this](caf::get_atom) { return encodable(view()); },
     [this](session_edit& x) { return edit(x); },
     [this](snapshot_trigger x) { return trigger(x); },
     [this](turn_start& x) {
@@ -53,11 +49,7 @@ session_actor::behavior_type session_state::make_behavior(
         content_ = last_turn_state_;
       return view();
     },
-    [this](list_atom) -> caf::result<session_summary> {
-      if (auto reason = encoding_error())
-        return reason;
-      return summary();
-    },
+    [this](list_atom) { return encodable(summary()); },
     [this](done_atom) {
       self_->quit();
       return summary();
@@ -79,13 +71,17 @@ session_summary session_state::summary() const {
   return result;
 }
 
-caf::error session_state::encoding_error() const {
+void session_state::check_encoding(const state& x) const {
   const auto& who = self_->current_sender();
-  if (!who || who->node() == self_->node())
-    return caf::none;
+  if (who && who->node() != self_->node())
+    static_cast<void>(x.id());
+}
+
+template <class Result>
+caf::result<Result> session_state::encodable(Result x) const {
   try {
-    static_cast<void>(content_.id());
-    return caf::none;
+    check_encoding(content_);
+    return x;
   } catch (...) {
     return current_exception_to_error();
   }
@@ -93,25 +89,36 @@ caf::error session_state::encoding_error() const {
 
 // -- changes ------------------------------------------------------------------
 
-caf::result<std::uint64_t> session_state::edit(session_edit& x) {
+caf::result<session_view> session_state::edit(session_edit& x) {
   if (!policy().saves_changes || !policy().store)
     return apply(x);
-  auto promise = self_->make_response_promise<std::uint64_t>();
+  auto promise = self_->make_response_promise<session_view>();
   enqueue(
     [this, promise, x = std::move(x)]() mutable { save_change(promise, x); });
   return promise;
 }
 
-caf::result<std::uint64_t> session_state::apply(session_edit& x) {
+caf::result<session_view> session_state::apply(session_edit& x) {
   try {
-    content_ = changed_state(x);
-    return ++version_;
+    auto next = changed_state(x);
+    if (x.with_content)
+      check_encoding(next);
+    return accept(std::move(next), x.with_content);
   } catch (...) {
     return current_exception_to_error();
   }
 }
 
-void session_state::save_change(version_promise promise, session_edit& x) {
+session_view session_state::accept(state next, bool with_content) {
+  content_ = std::move(next);
+  ++version_;
+  auto result = view();
+  if (!with_content)
+    result.content = {};
+  return result;
+}
+
+void session_state::save_change(view_promise promise, session_edit& x) {
   state next;
   session_position position;
   try {
@@ -129,10 +136,10 @@ void session_state::save_change(version_promise promise, session_edit& x) {
     ->request(policy().store, caf::infinite,
               save_session_request{ref(), next, turn_, positions_})
     .then(
-      [this, promise, next, position](const session_info&) mutable {
+      [this, promise, next, position,
+       with_content = x.with_content](const session_info&) mutable {
         set_position(std::move(position));
-        content_ = std::move(next);
-        promise.deliver(++version_);
+        promise.deliver(accept(std::move(next), with_content));
         run_next();
       },
       [this, promise, position](caf::error& reason) mutable {

@@ -61,7 +61,6 @@ private:
   };
 
   using view_promise = caf::typed_response_promise<session_view>;
-  using version_promise = caf::typed_response_promise<std::uint64_t>;
   using outcome_promise = caf::typed_response_promise<snapshot_outcome>;
 
   [[nodiscard]] const session_policy& policy() const noexcept {
@@ -75,10 +74,15 @@ private:
   [[nodiscard]] session_view view() const;
   [[nodiscard]] session_summary summary() const;
 
-  /// Returns why the state cannot be sent to the current sender; none if it
-  /// can. Another process needs it as JSON, and would get no answer if the
-  /// encoding failed on the way.
-  [[nodiscard]] caf::error encoding_error() const;
+  /// Checks that a state can be sent to the current sender. Another process
+  /// needs it as JSON, and would get no answer if the encoding failed on the
+  /// way.
+  /// @errors throws `invalid_argument`.
+  void check_encoding(const state& x) const;
+
+  /// Returns `view` or `summary` for the current sender.
+  template <class Result>
+  caf::result<Result> encodable(Result x) const;
 
   // -- opening ----------------------------------------------------------------
 
@@ -126,9 +130,13 @@ private:
 
   // -- changes ----------------------------------------------------------------
 
-  caf::result<std::uint64_t> edit(session_edit& x);
-  caf::result<std::uint64_t> apply(session_edit& x);
-  void save_change(version_promise promise, session_edit& x);
+  caf::result<session_view> edit(session_edit& x);
+  caf::result<session_view> apply(session_edit& x);
+  void save_change(view_promise promise, session_edit& x);
+
+  /// Makes `next` the state.
+  /// @returns the reply to the edit.
+  session_view accept(state next, bool with_content);
 
   /// Returns the state after a change.
   /// @errors throws `aborted` if another change came first, `invalid_argument`

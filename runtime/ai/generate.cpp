@@ -32,11 +32,16 @@ task<message_log> add(context ctx, const generate_options* options,
                       message_log all, std::vector<message> added) {
   if (!options->in_session)
     co_return all.with(std::move(added));
-  co_await detail::edit_session(detail::access::owner(ctx),
-                                session_verb::add_messages,
+  using wait_type
+    = detail::reply_wait<session_view, session_actor, session_edit>;
+  const auto& owner = detail::access::owner(ctx);
+  auto edit = detail::make_edit(owner, session_verb::add_messages,
                                 payload::of(std::move(added)));
-  // Tools may have added messages as well.
-  co_return co_await session_messages(ctx);
+  edit.with_content = true; // tools may have added messages as well
+  wait_type pending{owner.link().session, detail::session_wait(owner),
+                    std::move(edit)};
+  const auto view = co_await std::move(pending);
+  co_return view.content.messages();
 }
 
 /// Replaces the messages of the session, if there is one. Messages that tools

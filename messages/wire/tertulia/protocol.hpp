@@ -100,7 +100,7 @@ using session_actor = protocol<
   caf::result<session_view>(caf::open_atom),        // once, first: load or create; not_found, data_loss,
                                                     // failed_precondition if another invocation is live
   caf::result<session_view>(caf::get_atom),
-  caf::result<std::uint64_t>(session_edit),         // the new version; aborted
+  caf::result<session_view>(session_edit),          // aborted
   caf::result<snapshot_outcome>(snapshot_trigger),  // unavailable or the store's own code
   caf::result<void>(turn_start),                    // adds the messages of the client's input
   caf::result<void>(turn_end),                      // a turn without a snapshot is over

@@ -50,22 +50,27 @@ BOOST_DESCRIBE_ENUM(session_verb, add_messages, set_messages, set_custom,
 
 /// Any actor to session: change the state.
 ///
-/// The session replies with its new version. If it keeps its state in a store
+/// The session replies with its new view. If it keeps its state in a store
 /// beside the snapshots, it saves the state before it replies.
 struct session_edit : memberwise {
   session_edit() = default;
   session_edit(session_verb verb, payload value,
-               std::uint64_t expected_version = 0)
-    : verb(verb), value(std::move(value)), expected_version(expected_version) {}
+               std::uint64_t expected_version = 0, bool with_content = false)
+    : verb(verb), value(std::move(value)), expected_version(expected_version),
+      with_content(with_content) {}
 
   session_verb verb = session_verb::set_custom;
   payload value;
   /// Version that the session must still have, else `aborted`; 0 for any. Makes
   /// a change atomic that depends on the previous state.
   std::uint64_t expected_version = 0;
+  /// Whether the view contains the new state, which saves a request to read it.
+  /// It costs the encoding of the state if the sender is on another node.
+  bool with_content = false;
 };
 
-BOOST_DESCRIBE_STRUCT(session_edit, (), (verb, value, expected_version))
+BOOST_DESCRIBE_STRUCT(session_edit, (),
+                      (verb, value, expected_version, with_content))
 
 /// Connection to session: a turn begins with these messages of the client.
 struct turn_start : memberwise {

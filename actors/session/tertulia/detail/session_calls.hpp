@@ -75,12 +75,12 @@ inline session_edit make_edit(const host& owner, session_verb verb,
 /// Changes the session; yields nothing.
 [[nodiscard]] inline auto edit_session(const host& owner, session_verb verb,
                                        payload value) {
-  using wait_type = reply_wait<std::uint64_t, session_actor, session_edit>;
-  constexpr auto no_version = [](std::uint64_t) {};
-  return mapped_wait<wait_type, decltype(no_version)>{
+  using wait_type = reply_wait<session_view, session_actor, session_edit>;
+  constexpr auto nothing_of = [](const session_view&) {};
+  return mapped_wait<wait_type, decltype(nothing_of)>{
     wait_type{owner.link().session, session_wait(owner),
               make_edit(owner, verb, std::move(value))},
-    no_version};
+    nothing_of};
 }
 
 /// Changes the custom value by a function, atomically: tries again if another
@@ -89,7 +89,7 @@ inline session_edit make_edit(const host& owner, session_verb verb,
 template <class T, class Fn>
 [[nodiscard]] task<> patch_session(host& owner, Fn fn) {
   using get = reply_wait<session_view, session_actor, caf::get_atom>;
-  using set = reply_wait<std::uint64_t, session_actor, session_edit>;
+  using set = reply_wait<session_view, session_actor, session_edit>;
   const auto within = session_wait(owner);
   std::uint64_t tried = 0;
   for (;;) {
