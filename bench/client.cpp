@@ -9,20 +9,25 @@ client_actor::behavior_type client_state::make_behavior(stage& bench_stage,
   line_ = &bench_stage.line;
   desk_ = bench_stage.rt.front_desk();
   opening_ = std::move(opening);
-  return {
-    [this](chunk_batch& x) {
-      if (x.first != next_chunk_)
-        return line_->fail("a chunk is missing");
-      next_chunk_ += x.size;
-      read_ += x.size;
-      input_credit_ += x.input_credit;
+  const auto read = [this](chunk_batch& x) {
+    if (x.first != next_chunk_)
+      line_->fail("a chunk is missing");
+    next_chunk_ += x.size;
+    read_ += x.size;
+    input_credit_ += x.input_credit;
+    if (x.size > 0)
       on_chunks(x);
+  };
+  return {
+    [=, this](chunk_batch& x) {
+      read(x);
       gain(0);
     },
     [this](input_credit x) { gain(x.inputs); },
-    [this](turn_end x) {
+    [=, this](turn_end& x) {
+      read(x.last);
       ++read_;
-      gain(x.input_credit);
+      gain(0);
       on_turn_end();
     },
     [this](completion& x) {

@@ -14,7 +14,11 @@ crowd_state::make_behavior(stage& bench_stage, opener opening, payload first,
   return {
     [this](chunk_batch& x) { on_chunks(x); },
     [](input_credit) {},
-    [this](turn_end) { on_turn_end(); },
+    [this](turn_end& x) {
+      if (x.last.size > 0)
+        on_chunks(x.last);
+      on_turn_end();
+    },
     [this](completion& x) {
       if (x.reason)
         line_->fail(self_->system().render(x.reason));

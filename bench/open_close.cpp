@@ -29,7 +29,7 @@ private:
   }
 
   void on_chunks(chunk_batch& x) override {
-    const auto received = std::move(x.items).take<chunks<text>>();
+    const auto received = std::move(x).take<text>();
     if (received.size() != 1 || received.front() != value_)
       return fail("an echo is wrong");
     close();

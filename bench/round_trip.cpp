@@ -27,7 +27,7 @@ private:
   }
 
   void on_chunks(chunk_batch& x) override {
-    const auto received = std::move(x.items).template take<chunks<T>>();
+    const auto received = std::move(x).template take<T>();
     if (received.size() != 1 || received.front() != value_)
       return fail("an echo is wrong");
     end();

@@ -41,7 +41,7 @@ private:
   }
 
   void on_chunks(chunk_batch& x) override {
-    const auto received = std::move(x.items).template take<chunks<T>>();
+    const auto received = std::move(x).template take<T>();
     for (const auto& chunk : received)
       if (chunk != value_)
         return fail("a chunk is wrong");

@@ -41,10 +41,7 @@ public:
     return {
       [this](tertulia::chunk_batch& x) {
         const auto size = x.size;
-        for (auto& word :
-             std::move(x.items).take<tertulia::chunks<std::string>>())
-          std::cout << word << '\n';
-        credit_ += x.input_credit;
+        hear(x);
         self_->send(talk_, tertulia::chunk_credit{size}); // dealt with
         go_on();
       },
@@ -52,9 +49,11 @@ public:
         credit_ += x.inputs;
         go_on();
       },
-      [this](tertulia::turn_end x) {
-        credit_ += x.input_credit;
-        self_->send(talk_, tertulia::chunk_credit{1}); // it counts as a chunk
+      [this](tertulia::turn_end& x) {
+        const auto size = x.last.size;
+        hear(x.last);
+        self_->send(talk_,
+                    tertulia::chunk_credit{size + 1}); // it costs one, too
         go_on();
       },
       [this](tertulia::completion& x) {
@@ -67,6 +66,12 @@ public:
   }
 
 private:
+  void hear(tertulia::chunk_batch& x) {
+    credit_ += x.input_credit;
+    for (const auto& word : std::move(x).take<std::string>())
+      std::cout << word << '\n';
+  }
+
   void go_on() {
     for (; credit_ > 0 && next_ < words_.size(); --credit_)
       self_->send(talk_,

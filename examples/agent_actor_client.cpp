@@ -50,10 +50,7 @@ public:
     return {
       [this](tertulia::chunk_batch& x) {
         const auto size = x.size;
-        credit_ += x.input_credit;
-        for (auto& item :
-             std::move(x.items).take<tertulia::chunks<chunk_type>>())
-          hear(item);
+        hear(x);
         self_->send(talk_, tertulia::chunk_credit{size}); // dealt with
         speak();
       },
@@ -61,9 +58,11 @@ public:
         credit_ += x.inputs;
         speak();
       },
-      [this](tertulia::turn_end x) {
-        credit_ += x.input_credit;
-        self_->send(talk_, tertulia::chunk_credit{1}); // it counts as a chunk
+      [this](tertulia::turn_end& x) {
+        const auto size = x.last.size;
+        hear(x.last);
+        self_->send(talk_,
+                    tertulia::chunk_credit{size + 1}); // it costs one, too
         my_turn_ = true;
         speak();
       },
@@ -79,6 +78,12 @@ public:
   }
 
 private:
+  void hear(tertulia::chunk_batch& x) {
+    credit_ += x.input_credit;
+    for (const auto& item : std::move(x).take<chunk_type>())
+      hear(item);
+  }
+
   void hear(const chunk_type& item) {
     if (item.chunk)
       std::cout << item.chunk->text();

@@ -70,14 +70,17 @@ void client_end::on(chunk_batch&& x) {
   unread_.emplace_back(std::move(x));
 }
 
-void client_end::on(const turn_end& x) {
+void client_end::on(turn_end&& x) {
+  if (x.last.size > 0)
+    on(std::move(x.last));
+  else if (!ended_)
+    input_credit_ += x.last.input_credit;
   if (ended_)
     return;
   if (!has_room_for(1))
     return on_lost(overrun_error());
   count_arrived(1);
-  input_credit_ += x.input_credit;
-  unread_.emplace_back(x);
+  unread_.emplace_back(std::move(x));
 }
 
 void client_end::on(completion&& x) {
@@ -146,7 +149,7 @@ std::uint32_t client_end::credit_due(bool waiting) noexcept {
     return 0;
   if (window_ == 0) {
     consumed_ = 0;
-    return waiting && !std::exchange(asked_, true) ? 1 : 0;
+    return waiting && !std::exchange(demand_, true) ? 1 : 0;
   }
   // Half a window at a time: the body never starves, and many chunks share one
   // credit message.
@@ -159,7 +162,7 @@ std::uint32_t client_end::take_credit() noexcept {
 }
 
 void client_end::count_arrived(std::uint32_t count) noexcept {
-  asked_ = false;
+  demand_ = false;
   unread_count_ += count;
 }
 

@@ -49,7 +49,7 @@ void port_state::send_pending() {
     if (next)
       self_->send(client_, chunk_batch{sent_++, 1, std::move(next)});
     else
-      self_->send(client_, turn_end{turns_++});
+      self_->send(client_, turn_end{turns_++, {sent_, 0, {}}});
   }
   if (!pending_.empty())
     return;

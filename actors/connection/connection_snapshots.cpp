@@ -56,22 +56,18 @@ void connection_state::withdraw(snapshot_wait& x) {
 
 caf::result<snapshot_outcome>
 connection_state::make_nested_snapshot(iteration_end x) {
-  if (!session_ || phase_ != phase::active || root.cancelled())
-    return fail(errc::failed_precondition, "the conversation has ended");
+  // A copy: the promise takes the sender out of the message.
+  auto sender = self_->current_sender();
+  if (!sender || action_->conversation() == nullptr)
+    return fail(errc::invalid_argument, "there is no conversation here");
   auto answer = self_->make_response_promise<snapshot_outcome>();
-  snapshots_.add(self_->current_sender(), x.number, answer);
+  snapshots_.add(std::move(sender), x.number, answer);
   return answer;
 }
 
-void connection_state::send_notice(const snapshot_id& id) {
+void connection_state::add_notice(const snapshot_id& id) {
   flush(); // chunks sent earlier arrive before the notice
-  if (phase_ != phase::active)
-    return;
-  auto items = conversation().policy.notice(id);
-  if (remote_)
-    items = items.sealed();
-  self_->send(client_, chunk_batch{out.number_of_next(), 1, std::move(items),
-                                   in.take_credit()});
+  out.push_batch(conversation().policy.notice(id));
 }
 
 } // namespace tertulia::detail

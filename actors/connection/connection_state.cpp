@@ -72,9 +72,9 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
         from->on(x);
       drain();
     },
-    [this](turn_end x) {
+    [this](turn_end& x) {
       if (auto* from = nested())
-        from->on(x);
+        from->on(std::move(x));
       drain();
     },
     [this](completion& x) {
@@ -100,7 +100,8 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
     [this](cancel_atom, const caf::error& reason) { abort(reason); },
     [this](iteration_end x) { return make_nested_snapshot(x); },
     [this](cancel_atom, std::uint64_t request) {
-      snapshots_.withdraw(self_->current_sender()->address(), request);
+      if (const auto& sender = self_->current_sender())
+        snapshots_.withdraw(sender->address(), request);
       drain();
     },
   };
@@ -124,31 +125,41 @@ void connection_state::drain() {
 void connection_state::flush() {
   if (phase_ != phase::active)
     return; // nothing may follow the completion message
-  if (out.size() > 0) {
-    const auto first = out.sent();
-    const auto size = out.size();
-    auto items = out.take_batch();
-    if (remote_) {
-      try {
-        items = items.sealed();
-      } catch (...) {
-        return root.cancel(current_exception_to_error());
-      }
-    }
-    self_->send(client_,
-                chunk_batch{first, size, std::move(items), in.take_credit()});
-  } else if (const auto due = in.credit_due(); due > 0) {
-    self_->send(client_, input_credit{due});
+  if (out.size() == 0) {
+    if (const auto due = in.credit_due(); due > 0)
+      self_->send(client_, input_credit{due});
+    return;
   }
+  if (auto batch = take_batch())
+    self_->send(client_, std::move(*batch));
 }
 
 void connection_state::end_turn() {
-  flush();
+  auto last = take_batch();
+  if (!last)
+    return;
   const auto turn = out.end_turn();
   // Otherwise the session knows from the trigger of the turn's snapshot.
   if (session_ && !conversation().policy.stores_turns())
     self_->send(session_, turn_end{turn});
-  self_->send(client_, turn_end{turn, in.take_credit()});
+  self_->send(client_, turn_end{turn, std::move(*last)});
+}
+
+std::optional<chunk_batch> connection_state::take_batch() {
+  chunk_batch result;
+  result.first = out.sent();
+  result.size = out.size();
+  if (result.size > 0)
+    result.items = out.take_batch();
+  try {
+    if (remote_)
+      result.items = result.items.sealed();
+  } catch (...) {
+    root.cancel(current_exception_to_error());
+    return std::nullopt;
+  }
+  result.input_credit = in.take_credit();
+  return result;
 }
 
 void connection_state::attach(nested_connection& x) {

@@ -69,12 +69,17 @@ public:
     return *action_->conversation();
   }
 
+  /// Returns whether the session can still be asked for a snapshot.
+  [[nodiscard]] bool can_make_snapshots() const noexcept {
+    return session_ && phase_ == phase::active && !root.cancelled();
+  }
+
   /// Returns the responder, which is spawned by the first event.
   const responder_actor& responder();
 
-  /// Sends the notice of a snapshot to the client.
+  /// Adds the notice of a snapshot to the chunks.
   /// @pre a credit was reserved for it.
-  void send_notice(const snapshot_id& id);
+  void add_notice(const snapshot_id& id);
 
 private:
   /// Longest time that a client of another node may take for the messages up to
@@ -114,6 +119,10 @@ private:
   private:
     connection_state& owner_;
   };
+
+  /// Returns the gathered chunks as they leave, and the input credit. Cancels
+  /// the body and returns nothing if a chunk cannot be encoded.
+  [[nodiscard]] std::optional<chunk_batch> take_batch();
 
   // -- handlers ---------------------------------------------------------------
 

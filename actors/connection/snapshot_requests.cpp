@@ -62,26 +62,40 @@ void snapshot_requests::withdraw_if(Predicate matches) {
   if (!first_leaves)
     return;
   owner_.out.remove(*this);
+  outcome_.reset();
   start_first();
 }
 
 void snapshot_requests::start_first() {
   phase_ = phase::idle;
+  if (!owner_.can_make_snapshots())
+    for (auto& x : std::exchange(queue_, {}))
+      answer(x, fail(errc::failed_precondition, "the conversation has ended"));
   if (queue_.empty())
     return;
-  phase_ = phase::credit;
-  const auto& policy = owner_.conversation().policy;
   has_credit_ = false;
-  if (!policy.makes_snapshots() || !policy.notice)
-    return ask_session();
+  const auto& policy = owner_.conversation().policy;
+  if (policy.makes_snapshots() && policy.notice
+      && queue_.front().event != snapshot_event::invocation_end)
+    take_credit();
+  else
+    ask_session();
+}
+
+void snapshot_requests::take_credit() {
+  phase_ = phase::credit;
   if (owner_.out.reserve())
-    return on_credit();
-  owner_.out.wait_for_credit(*this);
+    on_credit();
+  else
+    owner_.out.wait_for_credit(*this);
 }
 
 void snapshot_requests::on_credit() {
   has_credit_ = true;
-  ask_session();
+  if (outcome_)
+    finish_first(*std::exchange(outcome_, std::nullopt));
+  else
+    ask_session();
 }
 
 void snapshot_requests::ask_session() {
@@ -92,8 +106,20 @@ void snapshot_requests::ask_session() {
   owner_.self()
     ->request(owner_.responder(), caf::infinite,
               snapshot_trigger{queue_.front().event, owner_.out.turn()})
-    .then([this](snapshot_outcome& x) { finish_first(std::move(x)); },
-          [this](caf::error& reason) { finish_first(std::move(reason)); });
+    .then([this](snapshot_outcome& x) { on_outcome(std::move(x)); },
+          [this](caf::error& reason) { on_outcome(std::move(reason)); });
+}
+
+void snapshot_requests::on_outcome(caf::expected<snapshot_outcome> result) {
+  owner_.take_wait(wait_id_);
+  if (result && result->created && !has_credit_
+      && owner_.conversation().policy.notice) {
+    outcome_ = std::move(*result);
+    take_credit();
+  } else {
+    finish_first(std::move(result));
+  }
+  owner_.drain();
 }
 
 void snapshot_requests::abort(const caf::error& reason) {
@@ -102,17 +128,15 @@ void snapshot_requests::abort(const caf::error& reason) {
 }
 
 void snapshot_requests::finish_first(caf::expected<snapshot_outcome> result) {
-  owner_.take_wait(wait_id_);
   auto first = std::move(queue_.front());
-  queue_.pop_front();
+  queue_.erase(queue_.begin());
   const auto has_news = result && result->created;
   if (has_credit_ && has_news)
-    owner_.send_notice(result->id);
+    owner_.add_notice(result->id);
   else if (has_credit_)
     owner_.out.release();
   answer(first, result);
   start_first();
-  owner_.drain();
 }
 
 void snapshot_requests::answer(request& x,

@@ -9,8 +9,8 @@
 #include <caf/typed_response_promise.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <optional>
+#include <vector>
 
 namespace tertulia::detail {
 
@@ -18,7 +18,8 @@ class connection_state;
 
 /// The snapshots that the body of a conversation and the flows that it has
 /// called request: one after the other, each once there is credit for its
-/// notice.
+/// notice. At the end of the invocation the credit is needed last: a client
+/// that has stopped reading does not have to grant it if there is no notice.
 ///
 /// A request that is withdrawn leaves nothing behind. If the session has it
 /// already, the client still gets the notice of its snapshot.
@@ -55,24 +56,27 @@ private:
     promise answer;
   };
 
-  /// What the first request waits for.
+  /// Condition that the first request waits for.
   enum class phase { idle, credit, session };
 
   template <class Predicate>
   void withdraw_if(Predicate matches);
 
   void start_first();
+  void take_credit();
   void on_credit() override;
   void ask_session();
   void abort(const caf::error& reason) override;
+  void on_outcome(caf::expected<snapshot_outcome> result);
   void finish_first(caf::expected<snapshot_outcome> result);
   void answer(request& x, const caf::expected<snapshot_outcome>& result);
 
   connection_state& owner_;
-  std::deque<request> queue_;
+  std::vector<request> queue_; // one for each part that waits
   phase phase_ = phase::idle;
   bool has_credit_ = false;
-  std::uint64_t wait_id_ = 0; // limits the time of the session
+  std::optional<snapshot_outcome> outcome_; // without credit for its notice
+  std::uint64_t wait_id_ = 0;               // limits the time of the session
 };
 
 } // namespace tertulia::detail

@@ -58,7 +58,7 @@ public:
     return {
       [this](chunk_batch& x) { client_->on(std::move(x)); },
       [this](input_credit x) { client_->on(x); },
-      [this](turn_end x) { client_->on(x); },
+      [this](turn_end& x) { client_->on(std::move(x)); },
       [this](completion& x) {
         client_->on(std::move(x));
         self_->quit();

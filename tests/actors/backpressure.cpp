@@ -72,7 +72,7 @@ public:
       .then([this](const open_result& x) { connection_ = x.connection; });
     return {
       [this](chunk_batch& x) {
-        auto values = std::move(x.items).template take<chunks<std::uint64_t>>();
+        auto values = std::move(x).template take<std::uint64_t>();
         const auto idle = waiting_.empty();
         waiting_.insert(waiting_.end(), values.begin(), values.end());
         if (idle)

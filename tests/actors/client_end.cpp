@@ -124,7 +124,7 @@ TEST_F(client_end, what_came_before_a_gap_is_read_before_the_error) {
 TEST_F(client_end, more_than_there_was_credit_for_is_not_kept) {
   end.on(batch(0, 8));
   EXPECT_FALSE(end.ended()) << "a whole window";
-  end.on(turn_end{0, 0});
+  end.on(turn_end{0});
   ASSERT_TRUE(end.ended());
   EXPECT_EQ(code_of(end.failure()), errc::resource_exhausted);
   EXPECT_EQ(end.take_chunks().size, 8u) << "what came before is read";
@@ -143,7 +143,7 @@ TEST_F(client_end, a_rendezvous_takes_one_chunk_at_a_time) {
 
 TEST_F(client_end, ends_of_turns_without_end_are_not_kept) {
   for (std::uint64_t i = 0; i < 1'000; ++i)
-    end.on(turn_end{i, 0});
+    end.on(turn_end{i});
   EXPECT_EQ(code_of(end.failure()), errc::resource_exhausted);
 }
 
@@ -151,7 +151,7 @@ TEST_F(client_end, whoever_is_read_may_go_on_for_ever) {
   for (std::uint64_t i = 0; i < 1'000; ++i) {
     end.on(batch(i * 8, 8));
     EXPECT_EQ(end.take_chunks().size, 8u);
-    end.on(turn_end{i, 0});
+    end.on(turn_end{i});
     if (i % 2 == 0)
       end.take_turn_end();
     else

@@ -165,13 +165,14 @@ TEST_F(node_client, an_actor_can_be_the_client_of_another_process) {
         self->send(x.connection, turn_input{payload::of(greeting{"you", 1})});
         self->send(x.connection, caf::close_atom_v);
       });
+    const auto read = [=](chunk_batch& x) {
+      for (const auto& y : std::move(x).take<greeting>())
+        log->word.set_value(y.word);
+    };
     return {
-      [=](chunk_batch& x) {
-        log->word.set_value(
-          std::move(x.items).take<chunks<greeting>>().at(0).word);
-      },
+      read,
       [](input_credit) {},
-      [](turn_end) {},
+      [=](turn_end& x) { read(x.last); },
       [=](completion& x) {
         log->output.set_value(std::move(x.output).take<int>());
         self->quit();

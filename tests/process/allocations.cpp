@@ -95,7 +95,7 @@ void count_allocations(char** sizes) {
           [&](const open_result& x) { received.connection = x.connection; });
       return {
         [&](chunk_batch& x) {
-          auto values = std::move(x.items).template take<chunks<T>>();
+          auto values = std::move(x).template take<T>();
           received.chunks += static_cast<std::uint32_t>(values.size());
         },
         [](input_credit) {},

@@ -75,8 +75,7 @@ std::uint64_t try_each(const fault& x, const std::filesystem::path& file,
                        const promises* before) {
   std::uint64_t noticed = 0;
   auto is_over = false;
-  for (std::uint64_t n = 1; !is_over && n < 10'000;
-       n += x.step) {
+  for (std::uint64_t n = 1; !is_over && n < 10'000; n += x.step) {
     SCOPED_TRACE(n);
     const scratch here;
     const auto there = here / "sessions.db";

@@ -152,22 +152,24 @@ private:
           received->input_credit += x.input_credit;
         },
         [=](const caf::error& reason) { received->refused = reason; });
-    return {
-      [=](chunk_batch& x) {
+    const auto read = [=](chunk_batch& x) {
+      if (x.size > 0)
         received->batches.push_back(x.size);
-        if (x.first != received->next_chunk)
-          ++received->gaps;
-        received->next_chunk = x.first + x.size;
-        received->input_credit += x.input_credit;
-        for (auto& chunk : std::move(x.items).template take<chunks<Stream>>())
-          received->chunks.push_back(std::move(chunk));
-      },
+      if (x.first != received->next_chunk)
+        ++received->gaps;
+      received->next_chunk = x.first + x.size;
+      received->input_credit += x.input_credit;
+      for (auto& chunk : std::move(x).template take<Stream>())
+        received->chunks.push_back(std::move(chunk));
+    };
+    return {
+      read,
       [=](input_credit x) {
         received->input_credit += x.inputs;
         ++received->credit_messages;
       },
-      [=](turn_end x) {
-        received->input_credit += x.input_credit;
+      [=](turn_end& x) {
+        read(x.last);
         ++received->turns;
       },
       [=](completion& x) {

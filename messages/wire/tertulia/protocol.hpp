@@ -75,7 +75,7 @@ using connection_actor = protocol<
 using chunk_sink = protocol<
   caf::result<void>(chunk_batch),   // costs one chunk credit per chunk
   caf::result<void>(input_credit),  // room for n more inputs
-  caf::result<void>(turn_end),      // costs one chunk credit; after every chunk of its turn
+  caf::result<void>(turn_end),      // costs one chunk credit, and one per chunk that it carries
   caf::result<void>(completion)>;   // free; completion message: an output or an error
 
 // -- connection -> responder ----------------------------------------------------

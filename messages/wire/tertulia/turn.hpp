@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/chunks.hpp>
 #include <tertulia/fwd.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
@@ -61,6 +62,13 @@ struct chunk_batch : memberwise {
     : first(first), size(size), items(std::move(items)),
       input_credit(input_credit) {}
 
+  /// Takes the chunks out; none if the batch is empty.
+  /// @errors throws `invalid_argument` if they are of another type.
+  template <class T>
+  [[nodiscard]] chunks<T> take() && {
+    return size > 0 ? std::move(items).template take<chunks<T>>() : chunks<T>{};
+  }
+
   /// Number of the first chunk of the batch.
   std::uint64_t first = 0;
   /// Number of chunks in the batch.
@@ -72,20 +80,20 @@ struct chunk_batch : memberwise {
 
 BOOST_DESCRIBE_STRUCT(chunk_batch, (), (first, size, items, input_credit))
 
-/// Connection to client: the body has finished answering. Costs one chunk
-/// credit; comes after every chunk of its turn.
+/// Connection to client: the body has finished answering, with its last chunks.
+/// Costs one chunk credit, and one for each of these chunks.
 struct turn_end : memberwise {
   turn_end() = default;
-  explicit turn_end(std::uint64_t turn, std::uint32_t input_credit = 0)
-    : turn(turn), input_credit(input_credit) {}
+  explicit turn_end(std::uint64_t turn, chunk_batch last = {})
+    : turn(turn), last(std::move(last)) {}
 
   /// Index of the turn that ended, 0 for the first.
   std::uint64_t turn = 0;
-  /// Additional input credit, sent with the message.
-  std::uint32_t input_credit = 0;
+  /// Chunks of the turn that were not sent before; may be empty.
+  chunk_batch last;
 };
 
-BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, input_credit))
+BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, last))
 
 /// Connection to client: completion message, with an output or an error. Free;
 /// comes after every chunk.

@@ -13,8 +13,8 @@
 
 namespace tertulia::detail {
 
-/// What one connection sends its client, numbered in one sequence, with the
-/// credit that the client granted.
+/// Queue of the outgoing chunks of one connection, numbered in one sequence,
+/// with the credit that the client granted.
 ///
 /// Chunks gather until the body waits or the batch is full, with half a window
 /// but at most `max_batch` chunks. They are then sent as one message, so that
@@ -46,7 +46,7 @@ public:
     ~claimant() = default;
   };
 
-  /// Takes one credit, to be spent by `push`, `number_of_next` or `end_turn`.
+  /// Takes one credit, to be spent by `push`, `push_batch` or `end_turn`.
   /// @returns false if no credit is left: the part must wait.
   bool reserve() noexcept {
     if (credit_ == 0)
@@ -112,10 +112,12 @@ public:
     return access::make<payload>(std::move(pending_));
   }
 
-  /// Counts a chunk that is sent by itself, and returns its number.
+  /// Adds a chunk as a batch of one.
+  /// @param x not shared, and held as the type of the other chunks.
   /// @pre a credit was reserved for it, and no chunk is gathered.
-  std::uint64_t number_of_next() noexcept {
-    return sent_++;
+  void push_batch(payload x) {
+    pending_ = access::content(std::move(x));
+    size_ = 1;
   }
 
   /// Returns the number of chunks sent, which is the number of the next one.

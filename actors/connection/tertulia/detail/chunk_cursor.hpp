@@ -32,7 +32,7 @@ public:
     batch_.reset();
     position_ = 0;
     loaded_ = x.size;
-    auto items = std::move(x.items).template take<chunks<T>>();
+    auto items = std::move(x).template take<T>();
     if (items.size() != x.size)
       raise_wrong_size(x.size, items.size());
     batch_.emplace(std::move(items));

@@ -46,7 +46,7 @@ public:
   /// unread batches is bounded, whatever the sender does.
   void on(chunk_batch&& x);
 
-  void on(const turn_end& x);
+  void on(turn_end&& x);
 
   void on(completion&& x);
 
@@ -165,7 +165,7 @@ private:
   [[nodiscard]] caf::error overrun_error() const;
 
   std::uint32_t window_;
-  bool asked_ = false;             // rendezvous: for a chunk that is to come
+  bool demand_ = false;            // rendezvous: for a chunk that is to come
   std::uint32_t unread_count_ = 0; // arrived and not read
   std::uint32_t consumed_ = 0;     // processed; credit not yet granted
   std::uint32_t input_credit_ = 0;

@@ -23,6 +23,12 @@ struct access {
     return x.owner();
   }
 
+  /// Takes the content out of a payload.
+  template <class Payload>
+  [[nodiscard]] static auto content(Payload x) noexcept {
+    return std::move(x.content_);
+  }
+
   /// Returns the type name of sessions with the state of this handle.
   template <class Session>
   [[nodiscard]] static const auto& session_type() {
