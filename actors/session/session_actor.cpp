@@ -42,7 +42,7 @@ session_actor::behavior_type session_state::make_behavior(
     },
     [this](turn_end x) {
       turn_ = first_turn_ + x.turn;
-      finish_turn();
+      handle_event_end(snapshot_event::turn_end);
     },
     [this](caf::reset_atom) {
       if (!policy().store)

@@ -42,7 +42,9 @@ caf::result<snapshot_outcome> session_state::trigger(snapshot_trigger what) {
   return promise;
 }
 
-void session_state::finish_turn() {
+void session_state::handle_event_end(snapshot_event event) {
+  if (event != snapshot_event::turn_end)
+    return;
   ++turn_;
   if (!policy().store)
     last_turn_state_ = content_;
@@ -54,8 +56,7 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
     if (event == snapshot_event::turn_end && policy().store
         && policy().saves_changes)
       return save_turn(promise, std::move(outcome));
-    if (event == snapshot_event::turn_end)
-      finish_turn();
+    handle_event_end(event);
     promise.deliver(std::move(outcome));
   };
   try {
@@ -135,8 +136,7 @@ void session_state::save(outcome_promise promise, snapshot_event event,
         if (x.created)
           set_position(position);
         set_parent(std::move(x.record), std::move(content), version, x.created);
-        if (event == snapshot_event::turn_end)
-          finish_turn();
+        handle_event_end(event);
         promise.deliver(snapshot_outcome{parent_.id, x.created});
         run_next();
       },
@@ -202,7 +202,7 @@ void session_state::save_turn(outcome_promise promise,
     .then(
       [=, this](const session_info&) mutable {
         set_position(position);
-        finish_turn();
+        handle_event_end(snapshot_event::turn_end);
         promise.deliver(std::move(outcome));
         run_next();
       },
@@ -219,8 +219,7 @@ void session_state::handle_save_failure(outcome_promise promise,
   if (policy().on_failure == save_failure::is_reported) {
     env_->log->warn("{} saved no snapshot: {}", action_->info()->key,
                     to_string(code_of(reason)));
-    if (event == snapshot_event::turn_end)
-      finish_turn();
+    handle_event_end(event);
     snapshot_outcome outcome;
     outcome.failure = code_of(reason);
     promise.deliver(std::move(outcome));

@@ -191,8 +191,8 @@ private:
   void merge_messages(const ai::message_log& before,
                       const ai::message_log& stored);
 
-  /// Begins the next turn.
-  void finish_turn();
+  /// Begins the next turn after the end of one.
+  void handle_event_end(snapshot_event event);
 
   // -- one after the other ----------------------------------------------------
 

@@ -19,11 +19,12 @@ namespace {
 
 // -- the conversation ---------------------------------------------------------
 
-task<message_log> session_messages(context ctx) {
-  co_return co_await detail::ask_session(detail::access::owner(ctx),
-                                         [](const session_view& x) {
-                                           return x.content.messages();
-                                         });
+message_log messages_of(const session_view& x) {
+  return x.content.messages();
+}
+
+auto session_messages(const context& ctx) {
+  return detail::ask_session(detail::access::owner(ctx), messages_of);
 }
 
 /// Adds new messages to the conversation, which is that of the session if there
@@ -32,16 +33,12 @@ task<message_log> add(context ctx, const generate_options* options,
                       message_log all, std::vector<message> added) {
   if (!options->in_session)
     co_return all.with(std::move(added));
-  using wait_type
-    = detail::reply_wait<session_view, session_actor, session_edit>;
   const auto& owner = detail::access::owner(ctx);
   auto edit = detail::make_edit(owner, session_verb::add_messages,
                                 payload::of(std::move(added)));
   edit.with_content = true; // tools may have added messages as well
-  wait_type pending{owner.link().session, detail::session_wait(owner),
-                    std::move(edit)};
-  const auto view = co_await std::move(pending);
-  co_return view.content.messages();
+  auto pending = detail::edit_session(owner, std::move(edit), messages_of);
+  co_return co_await std::move(pending);
 }
 
 /// Replaces the messages of the session, if there is one. Messages that tools

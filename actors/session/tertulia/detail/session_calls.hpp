@@ -72,15 +72,22 @@ inline session_edit make_edit(const host& owner, session_verb verb,
   return {verb, std::move(value), expected_version};
 }
 
+/// Sends an edit to the session.
+/// @param fn maps the `session_view` after the edit to the value that the body
+///           gets.
+template <class Fn>
+[[nodiscard]] auto edit_session(const host& owner, session_edit edit, Fn fn) {
+  using wait_type = reply_wait<session_view, session_actor, session_edit>;
+  return mapped_wait<wait_type, Fn>{
+    wait_type{owner.link().session, session_wait(owner), std::move(edit)},
+    std::move(fn)};
+}
+
 /// Changes the session; yields nothing.
 [[nodiscard]] inline auto edit_session(const host& owner, session_verb verb,
                                        payload value) {
-  using wait_type = reply_wait<session_view, session_actor, session_edit>;
-  constexpr auto nothing_of = [](const session_view&) {};
-  return mapped_wait<wait_type, decltype(nothing_of)>{
-    wait_type{owner.link().session, session_wait(owner),
-              make_edit(owner, verb, std::move(value))},
-    nothing_of};
+  return edit_session(owner, make_edit(owner, verb, std::move(value)),
+                      [](const session_view&) {});
 }
 
 /// Changes the custom value by a function, atomically: tries again if another
