@@ -33,8 +33,8 @@ public:
     position_ = 0;
     loaded_ = x.size;
     auto items = std::move(x).template take<T>();
-    if (items.size() != x.size)
-      raise_wrong_size(x.size, items.size());
+    if (items.size() != loaded_)
+      raise_wrong_size(loaded_, items.size());
     batch_.emplace(std::move(items));
   }
 
