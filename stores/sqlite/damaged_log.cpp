@@ -62,22 +62,29 @@ std::uint64_t unread_transactions(const std::string& log, std::uint64_t frames,
     return 0;
   // Frames from before the last restart of the log have other salts.
   const auto salts = read(16, 8);
+  // To fill a sector of the disk the last frame of a transaction may be
+  // repeated once, and SQLite does not wait for the repetition. So of last
+  // frames in a row with the same page every other one may be a repetition.
   std::uint64_t result = 0;
-  // Page of the frame before, if that ends a transaction, as the last frame
-  // that SQLite has read does. To fill a sector of the disk the last frame of a
-  // transaction may be repeated, and SQLite does not wait for all of that.
+  std::uint64_t in_a_row = frames > 0 ? 1 : 0;
   auto last_page = frames > 0 ? read(position - frame_size, 4) : std::string{};
+  const auto end_row = [&] {
+    result += (in_a_row + 1) / 2;
+    in_a_row = 0;
+  };
   for (; position + frame_size <= size; position += frame_size) {
     const auto header = read(position, 16);
     const auto page = header.substr(0, 4);
     const auto ends_transaction
       = header.substr(4, 4) != std::string_view{"\0\0\0\0", 4}
         && header.substr(8) == salts;
-    if (ends_transaction && page != last_page)
-      ++result;
+    if (!ends_transaction || page != last_page)
+      end_row();
+    in_a_row += ends_transaction ? 1 : 0;
     last_page = ends_transaction ? page : std::string{};
   }
-  return result;
+  end_row();
+  return result - (frames > 0 ? 1 : 0); // SQLite has read the first one
 }
 
 /// Flushes a file or a directory to the disk, because the next step may destroy

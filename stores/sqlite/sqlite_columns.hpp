@@ -2,63 +2,84 @@
 
 #pragma once
 
-#include <tertulia/store.hpp>
-#include <tertulia/stored_type.hpp>
+#include <tertulia/store_rows.hpp>
 
-#include <caf/timestamp.hpp>
-
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// Conversion of the columns of sessions, records and states, and damage of
-// their rows. See docs/sqlite-format.md.
+#include "sqlite_db.hpp"
+
+// Columns of rows as SQLite stores them. See docs/sqlite-format.md.
 
 namespace tertulia::columns {
 
 /// Returns the 32 bytes of 64 hexadecimal digits; empty for anything else.
 [[nodiscard]] std::string bytes_of_hex(std::string_view hex);
 
-/// Returns two lower-case hexadecimal digits for each byte.
-[[nodiscard]] std::string hex_of_bytes(std::string_view bytes);
-
-/// Returns the type of a state; nothing if name or version are invalid.
-[[nodiscard]] std::optional<stored_type> type_of(std::string_view name,
-                                                 std::int64_t version);
-
-[[nodiscard]] std::int64_t to_number(caf::timestamp x);
-[[nodiscard]] caf::timestamp to_time(std::int64_t x);
+[[nodiscard]] std::int64_t to_number(timestamp x);
 
 /// Returns the number of whole hours since 1970.
-[[nodiscard]] std::int64_t hour_of(caf::timestamp x);
-
-/// Returns a number of a client, limited to the range of the columns.
-[[nodiscard]] std::uint64_t clamped(std::uint64_t x);
-
-[[nodiscard]] std::string_view name_of(snapshot_event x);
+[[nodiscard]] std::int64_t hour_of(timestamp x);
 
 /// Returns the event with a name; nothing for an unknown name.
 [[nodiscard]] std::optional<snapshot_event> to_event(std::string_view x);
 
-/// @param own_id empty if the snapshot has the id of its state.
-[[nodiscard]] snapshot_id id_of(std::string_view own_id,
-                                std::string_view state);
+/// Names of the columns of a row, in order. The labels of a record are not
+/// among them, since they have a table of their own.
+template <class Row>
+[[nodiscard]] std::vector<std::string> names_of();
 
-/// @param sequence 0 for the session itself.
-/// @param what     text that follows the name of the damaged object.
-[[nodiscard]] damage damage_of(damage_kind kind, const session_info& x,
-                               std::uint64_t sequence, const std::string& what);
+/// Returns names with commas between them, each behind a prefix.
+[[nodiscard]] std::string list_of(const std::vector<std::string>& names,
+                                  std::string_view prefix = {});
 
-/// Returns the damage of a session whose row is corrupt.
-[[nodiscard]] damage damage_of(const session_info& x);
+/// Returns `?1, ?2, …` for a number of values.
+[[nodiscard]] std::string places_for(std::size_t values);
 
-/// @errors always throws `data_loss`.
-[[noreturn]] void reject(const damage& x);
+/// Binds the columns of a row to the first parameters of a statement.
+///
+/// @lifetime must live until the statement has run.
+class binding {
+public:
+  explicit binding(sqlite_statement& to) : to_(to) {}
 
-/// Adds damage to a list, which continues after it.
-/// @errors throws `data_loss` if there are already `max_page` damages.
-void add(std::vector<damage>& to, damage x);
+  /// Binds all columns of a row and its checksum.
+  template <class Row>
+  void bind(const Row& x) {
+    for_each_column(x, *this);
+    (*this)("checksum", checksum_of(x));
+  }
+
+  void operator()(const char*, std::int64_t x);
+  void operator()(const char*, std::uint64_t x);
+  void operator()(const char*, bool x);
+  void operator()(const char*, std::string_view x);
+  void operator()(const char*, const session_id& x);
+  void operator()(const char*, const snapshot_id& x);
+  void operator()(const char*, const state_id& x);
+  void operator()(const char*, timestamp x);
+  void operator()(const char*, snapshot_event x);
+  void operator()(const char*, state_form x);
+  void operator()(const char*, const stored_type& x);
+  void operator()(const char*, const std::vector<std::string>&) {}
+
+private:
+  sqlite_statement& to_;
+  int index_ = 0;
+  /// Values that exist only for the statement.
+  std::deque<std::string> texts_;
+};
+
+/// Reads the columns of a row that begin at a column of a cursor.
+/// @returns whether all of them have a value of their type.
+[[nodiscard]] bool read(session_row& to, const sqlite_statement::cursor& from,
+                        int column);
+[[nodiscard]] bool read(record_row& to, const sqlite_statement::cursor& from,
+                        int column);
 
 } // namespace tertulia::columns

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/errc.hpp>
-#include <tertulia/status.hpp>
+#include <tertulia/store_tables.hpp>
 
 #include <caf/timespan.hpp>
 
@@ -23,9 +23,9 @@ namespace tertulia {
 /// Error of SQLite. A statement that fails because of a damaged page may have
 /// been executed in part, and none of its changes are counted: only a rollback
 /// of the transaction reverts them.
-class sqlite_error : public status_error {
+class sqlite_error : public engine_error {
 public:
-  using status_error::status_error;
+  using engine_error::engine_error;
 };
 
 /// Returns the error code for a result of SQLite, plain or extended:

@@ -12,6 +12,7 @@
 
 #include "damaged_log.hpp"
 #include "sqlite_checksum.hpp"
+#include "sqlite_migration.hpp"
 
 namespace tertulia {
 
@@ -195,7 +196,120 @@ DROP INDEX labels_by_label;
 CREATE INDEX labels_by_label ON labels (label, session);
 )";
 
-constexpr std::array schema{version_1, version_2, version_3};
+// Each record has its state in its own row, and so does each session for the
+// state that it works on. Branches and values belong to a session; other
+// sessions that need them have shares. So a save touches few pages, and nothing
+// has to be searched for before it is erased.
+constexpr const char* version_4_tables = R"(
+ALTER TABLE sessions RENAME TO old_sessions;
+ALTER TABLE records RENAME TO old_records;
+ALTER TABLE labels RENAME TO old_labels;
+ALTER TABLE branches RENAME TO old_branches;
+ALTER TABLE blobs RENAME TO old_blobs;
+ALTER TABLE states RENAME TO old_states;
+
+CREATE TABLE sessions (
+  key            INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent          TEXT NOT NULL,
+  id             TEXT NOT NULL,
+  created_at     INTEGER NOT NULL DEFAULT 0,
+  updated_at     INTEGER NOT NULL DEFAULT 0,
+  head           INTEGER NOT NULL DEFAULT 0,
+  next_turn      INTEGER NOT NULL DEFAULT 0,
+  last_sequence  INTEGER NOT NULL DEFAULT 0,
+  records        INTEGER NOT NULL DEFAULT 0,
+  state          BLOB NOT NULL DEFAULT x'',
+  type           TEXT NOT NULL DEFAULT '',
+  form           INTEGER NOT NULL DEFAULT 0,
+  branch         INTEGER NOT NULL DEFAULT 0,
+  length         INTEGER NOT NULL DEFAULT 0,
+  custom         INTEGER NOT NULL DEFAULT 0,
+  artifacts      INTEGER NOT NULL DEFAULT 0,
+  sealed         INTEGER NOT NULL DEFAULT 0,
+  owns_custom    INTEGER NOT NULL DEFAULT 0,
+  owns_artifacts INTEGER NOT NULL DEFAULT 0,
+  title          TEXT NOT NULL DEFAULT '',
+  preview        TEXT NOT NULL DEFAULT '',
+  messages       INTEGER NOT NULL DEFAULT 0,
+  bytes          INTEGER NOT NULL DEFAULT 0,
+  checksum       INTEGER NOT NULL DEFAULT 0,
+  updated_hour   INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (agent, id)
+) STRICT;
+
+CREATE TABLE records (
+  session    INTEGER NOT NULL REFERENCES sessions,
+  sequence   INTEGER NOT NULL,
+  parent     INTEGER NOT NULL,
+  run        INTEGER NOT NULL,
+  depth      INTEGER NOT NULL,
+  turn_index INTEGER NOT NULL,
+  event      TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  own_id     TEXT NOT NULL,
+  note       TEXT NOT NULL,
+  state      BLOB NOT NULL,
+  type       TEXT NOT NULL,
+  form       INTEGER NOT NULL,
+  branch     INTEGER NOT NULL,
+  length     INTEGER NOT NULL,
+  custom     INTEGER NOT NULL,
+  artifacts  INTEGER NOT NULL,
+  checksum   INTEGER NOT NULL,
+  PRIMARY KEY (session, sequence)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE labels (
+  session  INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  label    TEXT NOT NULL,
+  PRIMARY KEY (session, sequence, label),
+  FOREIGN KEY (session, sequence) REFERENCES records ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE branches (
+  key    INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner  INTEGER NOT NULL,
+  parent INTEGER NOT NULL,
+  start  INTEGER NOT NULL,
+  CHECK ((parent = 0) = (start = 0))
+) STRICT;
+
+CREATE TABLE blobs (
+  key  INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE shares (
+  item    INTEGER NOT NULL,
+  length  INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  PRIMARY KEY (item, length, session)
+) STRICT, WITHOUT ROWID;
+)";
+
+constexpr const char* version_4_indexes = R"(
+DROP TABLE old_labels;
+DROP TABLE old_records;
+DROP TABLE old_sessions;
+DROP TABLE old_states;
+DROP TABLE old_blobs;
+DROP TABLE old_branches;
+CREATE INDEX sessions_by_hour ON sessions (updated_hour);
+CREATE INDEX sessions_by_change ON sessions (agent, updated_hour);
+CREATE INDEX records_by_state ON records (state);
+CREATE INDEX records_by_own_id ON records (own_id) WHERE own_id <> '';
+CREATE INDEX labels_by_label ON labels (label, session);
+CREATE INDEX branches_by_owner ON branches (owner);
+CREATE INDEX shares_by_session ON shares (session);
+)";
+
+constexpr std::array schema{
+  migration_step{version_1, nullptr, ""},
+  migration_step{version_2, nullptr, ""},
+  migration_step{version_3, nullptr, ""},
+  migration_step{version_4_tables, copy_rows_of_version_3, version_4_indexes}};
 
 [[noreturn]] void reject(const std::string& file, const std::string& reason,
                          json details = json::object()) {
@@ -222,6 +336,13 @@ std::int64_t version_in(sqlite_db& db) {
   return 0;
 }
 
+void run(sqlite_db& db, const migration_step& step) {
+  db.run(step.before);
+  if (step.convert != nullptr)
+    step.convert(db);
+  db.run(step.after);
+}
+
 /// Schema of a file: type, name and table of each entry, with the statement
 /// that created it. Quotes and white space are removed, because they differ
 /// between versions of SQLite.
@@ -246,19 +367,19 @@ things things_in(sqlite_db& db) {
   return result;
 }
 
-things things_of(std::span<const char* const> steps) {
+things things_of(std::span<const migration_step> steps) {
   sqlite_db model{":memory:", caf::timespan{0}};
   if (const auto result = add_row_checksum(model.get()); result != SQLITE_OK)
     model.raise(result);
-  for (const auto* step : steps)
-    model.run(step);
+  for (const auto& step : steps)
+    run(model, step);
   return things_in(model);
 }
 
 /// Throws unless the schema of a file is exactly the one that these steps
 /// create. A foreign trigger, for example, would run on each save and could
 /// change anything.
-void expect_schema(sqlite_db& db, std::span<const char* const> steps) {
+void expect_schema(sqlite_db& db, std::span<const migration_step> steps) {
   if (steps.empty())
     return; // the file is empty
   // Nearly every file has the newest version, so its schema is computed once.
@@ -285,7 +406,7 @@ void expect_schema(sqlite_db& db, std::span<const char* const> steps) {
 }
 
 void migrate(sqlite_db& db, std::int64_t version,
-             std::span<const char* const> steps) {
+             std::span<const migration_step> steps) {
   // The mode is stored in the file, and cannot be set while a transaction is
   // open.
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal")
@@ -295,7 +416,7 @@ void migrate(sqlite_db& db, std::int64_t version,
     return;
   db.run("BEGIN EXCLUSIVE");
   for (auto i = version; i < newest; ++i)
-    db.run(steps[static_cast<std::size_t>(i)]);
+    run(db, steps[static_cast<std::size_t>(i)]);
   if (version > 0 && !db.text("PRAGMA foreign_key_check").empty())
     reject(db.file(), "refers to rows that are missing; it stays at version "
                         + std::to_string(version));
@@ -307,12 +428,12 @@ void migrate(sqlite_db& db, std::int64_t version,
 
 } // namespace
 
-std::span<const char* const> sqlite_schema() {
+std::span<const migration_step> sqlite_schema() {
   return schema;
 }
 
 sqlite_db open_sqlite(file_hold& hold, const sqlite_options& options,
-                      std::span<const char* const> steps) {
+                      std::span<const migration_step> steps) {
   const auto& file = hold.name();
   const auto log = file + "-wal";
   const auto index = file + "-shm";

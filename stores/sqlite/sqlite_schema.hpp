@@ -14,10 +14,17 @@ namespace tertulia {
 /// Application id of the files of this store; "Tert" in ASCII.
 inline constexpr std::int32_t sqlite_application_id = 0x54657274;
 
-/// Returns the migration steps: the statements that bring a file from one
-/// version to the next. The first step creates version 1 in an empty file.
+/// Step from one version of the format to the next.
+struct migration_step {
+  const char* before;          ///< statements
+  void (*convert)(sqlite_db&); ///< what statements cannot do; may be null
+  const char* after;           ///< statements
+};
+
+/// Returns the migration steps, which bring a file from one version to the
+/// next. The first step creates version 1 in an empty file.
 /// Published steps are never changed; new ones are appended.
-[[nodiscard]] std::span<const char* const> sqlite_schema();
+[[nodiscard]] std::span<const migration_step> sqlite_schema();
 
 /// Opens the file of a store and migrates it to the newest version, which is
 /// the number of steps. From then on the hold watches all files that SQLite has
@@ -29,6 +36,6 @@ inline constexpr std::int32_t sqlite_application_id = 0x54657274;
 ///          is missing or different. The file is not changed then.
 [[nodiscard]] sqlite_db
 open_sqlite(file_hold& hold, const sqlite_options& options,
-            std::span<const char* const> steps = sqlite_schema());
+            std::span<const migration_step> steps = sqlite_schema());
 
 } // namespace tertulia

@@ -98,8 +98,7 @@ TEST_F(sqlite_damaged_pages, a_vacuum_makes_indexes_of_the_rows_again) {
   }
   std::vector<std::int64_t> pages;
   for (const auto* index :
-       {"sqlite_autoindex_sessions_1", "sessions_by_state", "records_by_state",
-        "sqlite_autoindex_states_1", "states_by_branch", "states_by_custom"})
+       {"sqlite_autoindex_sessions_1", "records_by_state", "branches_by_owner"})
     pages.push_back(root_page(file, index));
   std::mt19937_64 random{5};
   auto mended = 0;
@@ -136,7 +135,7 @@ TEST_F(sqlite_damaged_pages, a_vacuum_keeps_what_knows_the_name_of_a_row) {
 }
 
 TEST_F(sqlite_damaged_pages, what_is_new_needs_no_whole_key_beside_it) {
-  for (const auto* table : {"states", "blobs", "sessions"}) {
+  for (const auto* table : {"branches", "sessions"}) {
     const scratch other;
     const auto copy = other / "sessions.db";
     {
@@ -201,6 +200,8 @@ TEST_F(sqlite_damaged_pages, what_nobody_can_read_stops_no_pruning_of_others) {
     for (std::uint64_t i = 1; i <= 3; ++i)
       for (const auto* name : {"aa", "d"})
         x.get(turn(name, i, {}));
+    for (const auto* name : names) // pruning erases the value before this one
+      x.get(turn(name, 4, payload::of(4)));
   }
   change_page(file, root_page(file, "blobs"), spoil);
   file_store x{file};
@@ -211,7 +212,7 @@ TEST_F(sqlite_damaged_pages, what_nobody_can_read_stops_no_pruning_of_others) {
     EXPECT_EQ(pruned.damages[i].where, session(std::data(names)[i]));
   for (const auto* name : names)
     EXPECT_EQ(x.get(list_snapshots_request{session(name)}).snapshots.size(),
-              3u);
+              4u);
   for (const auto* name : {"aa", "d"})
     EXPECT_EQ(x.get(list_snapshots_request{session(name)}).snapshots.size(),
               1u);

@@ -32,11 +32,6 @@ std::string is_record(const std::string& session, int sequence) {
          + "') AND sequence = " + std::to_string(sequence);
 }
 
-std::string is_state_of(const std::string& session, int sequence) {
-  return " key = (SELECT state FROM records WHERE"
-         + is_record(session, sequence) + ')';
-}
-
 } // namespace
 
 TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
@@ -45,26 +40,23 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
   save_all(at("u"), {21, 22, 23});
   save_all(at("v"), {31, 32, 33});
   raw().run("UPDATE records SET depth = 9 WHERE" + is_record("s", 3));
-  raw().run("UPDATE states SET type_version = 7 WHERE" + is_state_of("s", 2));
+  raw().run("UPDATE records SET type = 'x 7' WHERE" + is_record("s", 2));
   raw().run("UPDATE sessions SET title = 'x' WHERE id = 't'");
-  raw().run("PRAGMA foreign_keys = OFF;"
-            "DELETE FROM states WHERE"
-            + is_state_of("u", 1));
 
   prune_snapshots_request one;
   one.agent = at("s").agent;
   one.session = at("s").id;
-  one.keep_newest = 3; // of the readable records: 4, 5, 6
+  one.keep_newest = 2; // of the readable records: 5, 6
   const auto first = get(one);
-  EXPECT_EQ(first.records, 1u);
+  EXPECT_EQ(first.records, 1u); // the parent of a damaged record stays
   EXPECT_EQ(names_of(first.damages), (strings{"s2 corrupt", "s3 corrupt"}));
-  EXPECT_EQ(sequences(at("s"), true), (std::vector<std::uint64_t>{4, 5, 6}));
+  EXPECT_EQ(sequences(at("s"), true), (std::vector<std::uint64_t>{1, 5, 6}));
 
   const auto all = get(prune_snapshots_request{});
-  EXPECT_EQ(all.records, 2u + 1u + 2u);
+  EXPECT_EQ(all.records, 1u + 2u + 2u);
   EXPECT_EQ(names_of(all.damages),
-            (strings{"t0 corrupt", "s2 corrupt", "s3 corrupt", "u1 missing"}));
-  EXPECT_EQ(sequences(at("s"), true), std::vector<std::uint64_t>{6});
+            (strings{"t0 corrupt", "s2 corrupt", "s3 corrupt"}));
+  EXPECT_EQ(sequences(at("s"), true), (std::vector<std::uint64_t>{1, 6}));
   EXPECT_EQ(sequences(at("u"), true), std::vector<std::uint64_t>{3});
   EXPECT_EQ(sequences(at("v"), true), std::vector<std::uint64_t>{3});
 
@@ -75,13 +67,14 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
 
   // The records that pruning left are intact once their damage is undone.
   raw().run("UPDATE records SET depth = 2 WHERE" + is_record("s", 3));
-  raw().run("UPDATE states SET type_version = 1 WHERE" + is_state_of("s", 2));
+  raw().run("UPDATE records SET type = '' WHERE" + is_record("s", 2));
   raw().run("UPDATE sessions SET title = '' WHERE id = 't'");
-  EXPECT_EQ(sequences(at("s")), (std::vector<std::uint64_t>{2, 3, 6}));
-  EXPECT_EQ(read(at("s"), 2).parent, 0u);
+  EXPECT_EQ(sequences(at("s")), (std::vector<std::uint64_t>{1, 2, 3, 6}));
+  EXPECT_EQ(read(at("s"), 2).parent, 1u);
   EXPECT_EQ(load(3).content, number(3));
-  EXPECT_EQ(names_of(damages()), strings{"u1 missing"});
-  EXPECT_EQ(get(prune_snapshots_request{}).records, 2u + 2u);
+  EXPECT_EQ(load(2).content, number(2));
+  EXPECT_EQ(names_of(damages()), strings{});
+  EXPECT_EQ(get(prune_snapshots_request{}).records, 3u + 2u);
 }
 
 TEST_F(sqlite_store, a_copy_needs_the_records_that_it_gets_and_no_others) {

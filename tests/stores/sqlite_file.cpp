@@ -34,17 +34,21 @@ struct sqlite_file : sqlite_files {
     return error_of([&] { return file_store{file, options}; });
   }
 
-  void open(std::span<const char* const> steps) {
+  void open(std::span<const migration_step> steps) {
     file_hold hold{file.string(), options.patience};
     (void)open_sqlite(hold, options, steps);
   }
 };
 
-constexpr const char* first_version = "CREATE TABLE words (text TEXT)";
-constexpr const char* second_version
-  = "INSERT INTO words VALUES ('two'); ALTER TABLE words ADD COLUMN size";
-constexpr const char* wrong_version
-  = "INSERT INTO words (text) VALUES ('three'); SELECT nothing FROM nowhere";
+constexpr migration_step first_version{"CREATE TABLE words (text TEXT)",
+                                       nullptr, ""};
+constexpr migration_step second_version{
+  "INSERT INTO words VALUES ('two')",
+  [](sqlite_db& db) { db.run("UPDATE words SET text = text || '!'"); },
+  "ALTER TABLE words ADD COLUMN size"};
+constexpr migration_step wrong_version{
+  "INSERT INTO words (text) VALUES ('three')", nullptr,
+  "SELECT nothing FROM nowhere"};
 
 } // namespace
 
@@ -193,7 +197,7 @@ TEST_F(sqlite_file, goes_from_an_old_version_to_a_new_one) {
     raw_sqlite db{file};
     EXPECT_EQ(db.number("PRAGMA user_version"), 2);
     EXPECT_EQ(db.texts("SELECT text FROM words"),
-              (std::vector<std::string>{"one", "two"}));
+              (std::vector<std::string>{"one!", "two!"}));
   }
   const auto reason = error_of([&] {
     open(one);
@@ -295,6 +299,67 @@ TEST_F(sqlite_store, a_file_of_any_older_version_keeps_everything) {
     EXPECT_EQ(old.get(recent), old.get(list_sessions_request{}));
     expect_content(old);
   }
+}
+
+TEST_F(sqlite_store, an_older_file_keeps_its_copies_and_its_damage) {
+  const scratch folder;
+  const auto file = folder / "old.db";
+  std::filesystem::copy_file(
+    TERTULIA_SOURCE_DIR "/tests/support/sqlite_version_1.db", file);
+  {
+    file_hold hold{file.string(), std::chrono::seconds{5}};
+    (void)open_sqlite(hold, {}, sqlite_schema().first(3));
+  }
+  raw_sqlite{file}.run(
+    "CREATE TEMP VIEW origin AS SELECT * FROM sessions"
+    " WHERE agent = '/agent/a' AND id = 's';"
+    "INSERT INTO sessions SELECT 99, agent, 'copy', created_at, updated_at,"
+    " head, next_turn, last_sequence, records, state, title, preview, messages,"
+    " bytes, 0, updated_hour FROM origin;"
+    "INSERT INTO records SELECT 99, sequence, state, parent, run, depth,"
+    " turn_index, event, created_at, own_id, note, 0 FROM records"
+    " WHERE session = (SELECT key FROM origin);"
+    "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM(
+      "s") " WHERE key = 99;"
+           "UPDATE records AS r SET checksum = " TERTULIA_RECORD_CHECKSUM(
+             "r") " WHERE session = 99;"
+                  "UPDATE records SET depth = 77 WHERE session = 99 AND "
+                  "sequence = 3;"
+                  "UPDATE sessions SET title = 'x' WHERE id = 'u'");
+  file_store old{file};
+  const auto damages = old.get(verify_sessions_request{}).damages;
+  ASSERT_EQ(damages.size(), 2u);
+  EXPECT_EQ(damages[0].where, at("copy"));
+  EXPECT_NE(damages[0].sequence, 0u);
+  EXPECT_EQ(damages[1].where, at("u", "/agent/b"));
+  EXPECT_EQ(damages[1].sequence, 0u);
+
+  const auto states_of = [&](const session_ref& x) {
+    std::vector<std::string> result;
+    list_snapshots_request all{x};
+    all.with_orphans = true;
+    all.wanted = detail_level::state;
+    for (const auto& y : old.get(all).snapshots)
+      if (y.record.sequence != 3)
+        result.push_back(y.content.text());
+    return result;
+  };
+  const auto before = states_of(at("s"));
+  EXPECT_EQ(before.size(), 2u);
+  EXPECT_EQ(states_of(at("copy")), before);
+  EXPECT_EQ(old.code(get_snapshot_request{snapshot_ref{at("copy"), 3}}),
+            errc::data_loss);
+  old.get(delete_session_request{at("s")});
+  EXPECT_EQ(states_of(at("copy")), before);
+  EXPECT_EQ(old.get(verify_sessions_request{}).damages, damages);
+
+  for (const auto& x :
+       {at("copy"), at("t"), at("s", "/agent/b"), at("u", "/agent/b")})
+    old.get(delete_session_request{x});
+  raw_sqlite db{file};
+  for (const auto* table : {"records", "labels", "sessions", "blobs",
+                            "messages", "branches", "shares"})
+    EXPECT_EQ(db.count(table), 0) << table;
 }
 
 } // namespace tertulia::test::sqlite_tests

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "stores/sqlite/sqlite_store_data.hpp"
+#include "stores/core/store_verbs.hpp"
+#include "stores/sqlite/sqlite_tables.hpp"
 #include "support/raw_sqlite.hpp"
 #include "support/sqlite_files.hpp"
 
@@ -25,18 +26,18 @@ public:
   ///        and were changed later than 1970.
   explicit measured_store(int sessions) {
     {
-      sqlite_store_data to{file_, {}};
+      store_verbs to{open()};
       to.begin();
       for (int i = 0; i < sessions; ++i)
         save(to, 100'000 + i, i == 3 || i == 50 || i == 97);
       to.commit();
     }
     raw_sqlite{file_}.run(
-      "UPDATE sessions AS s SET updated_at = 0, updated_hour = 0 WHERE key NOT"
-      " IN (SELECT session FROM labels WHERE label = 'rare');"
-      "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s"));
+      "UPDATE sessions SET updated_at = 0, updated_hour = 0 WHERE key NOT"
+      " IN (SELECT session FROM labels WHERE label = 'rare')");
+    seal_rows(file_);
     sqlite3_auto_extension(reinterpret_cast<void (*)()>(&on_open));
-    data_ = std::make_unique<sqlite_store_data>(file_, sqlite_options{});
+    data_ = std::make_unique<store_verbs>(open());
     sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(&on_open));
     db_ = opened;
   }
@@ -71,13 +72,17 @@ public:
 private:
   static inline sqlite3* opened = nullptr;
 
+  [[nodiscard]] std::shared_ptr<sqlite_tables> open() const {
+    return std::make_shared<sqlite_tables>(file_, sqlite_options{});
+  }
+
   static int on_open(sqlite3* db, char**, const sqlite3_api_routines*) {
     if (*sqlite3_db_filename(db, "main") != '\0')
       opened = db;
     return SQLITE_OK;
   }
 
-  static void save(sqlite_store_data& to, int number, bool is_rare) {
+  static void save(store_verbs& to, int number, bool is_rare) {
     const auto agent = number % 2 == 0 ? "/agent/a" : "/agent/b";
     std::vector<std::string> labels{"common"};
     if (is_rare)
@@ -85,9 +90,8 @@ private:
     save(to, {agent, session_id{std::to_string(number)}}, number, 0, labels);
   }
 
-  static void save(sqlite_store_data& to, const session_ref& session,
-                   int number, std::uint64_t parent,
-                   std::vector<std::string> labels) {
+  static void save(store_verbs& to, const session_ref& session, int number,
+                   std::uint64_t parent, std::vector<std::string> labels) {
     auto request = sqlite_files::snapshot(
       session, state::plain(payload::of(number)), parent);
     request.record.labels = std::move(labels);
@@ -96,7 +100,7 @@ private:
 
   scratch folder_;
   std::string file_ = folder_ / "sessions.db";
-  std::unique_ptr<sqlite_store_data> data_;
+  std::unique_ptr<store_verbs> data_;
   sqlite3* db_ = nullptr;
 };
 

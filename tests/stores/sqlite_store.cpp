@@ -80,7 +80,7 @@ TEST_F(sqlite_store, a_copy_costs_no_message_and_each_new_one_is_written_once) {
   save(at("s"), trunk, 0);
   get(copy_session_request{at("s"), at("t")});
   EXPECT_EQ(raw().count("messages"), 10);
-  EXPECT_EQ(raw().count("states"), 1);
+  EXPECT_EQ(raw().count_states(), 1);
   store.reopen(); // neither session is cached
   get(copy_session_request{at("s"), at("u"), 1});
   save(at("t"), longer(trunk, "the copy"), 1);
@@ -187,7 +187,7 @@ TEST_F(sqlite_store, a_last_message_that_changes_costs_one_message) {
 TEST_F(sqlite_store, what_a_session_no_longer_works_on_is_gone) {
   for (int i = 0; i < 10; ++i)
     work_on(at("s"), number(i), 0);
-  EXPECT_EQ(raw().count("states"), 1);
+  EXPECT_EQ(raw().count_states(), 1);
   EXPECT_EQ(raw().count("blobs"), 1);
   EXPECT_EQ(content(at("s")), number(9));
 }
@@ -198,9 +198,14 @@ TEST_F(sqlite_store, equal_parts_are_kept_once) {
   const auto second = talk(2).with_custom(custom);
   save(at("s"), first, 0);
   save(at("s"), second, 1);
-  save(at("t"), second, 0);
+  get(copy_session_request{at("s"), at("t")});
+  save(at("t"), talk(3).with_custom(custom), 2);
   EXPECT_EQ(raw().count("blobs"), 1);
-  EXPECT_EQ(raw().count("states"), 2);
+  EXPECT_EQ(raw().count_states(), 3);
+  get(delete_session_request{at("s")});
+  EXPECT_EQ(content(at("t")), talk(3).with_custom(custom));
+  get(delete_session_request{at("t")});
+  expect_nothing_is_left();
 }
 
 TEST_F(sqlite_store, what_was_deleted_leaves_nothing_behind) {
@@ -269,7 +274,7 @@ TEST_F(sqlite_store, what_is_pruned_takes_along_what_only_it_needed) {
   save(at("s"), longer(trunk, "one way"), 1);
   save(at("s"), longer(trunk, "the other"), 1, append_rule::anywhere);
   get(prune_snapshots_request{});
-  EXPECT_EQ(raw().count("states"), 1);
+  EXPECT_EQ(raw().count_states(), 1);
   EXPECT_EQ(raw().count("messages"), 11);
   EXPECT_EQ(load(3).content.text(), longer(trunk, "the other").text());
   get(delete_session_request{at("s")});
@@ -294,13 +299,13 @@ TEST_F(sqlite_store, a_list_remembers_no_message_that_was_erased) {
   EXPECT_EQ(page.snapshots[0].content, other);
 }
 
-TEST_F(sqlite_store, a_session_can_go_on_in_another_ones_messages) {
+TEST_F(sqlite_store, sessions_that_are_not_copies_share_nothing) {
   const auto trunk = talk(10);
   save(at("s"), trunk, 0);
   save(at("t"), trunk, 0);
   save(at("t"), longer(trunk, "t"), 1);
   save(at("s"), longer(trunk, "s"), 1);
-  EXPECT_EQ(raw().count("messages"), 12);
+  EXPECT_EQ(raw().count("messages"), 22);
   get(delete_session_request{at("s")});
   EXPECT_EQ(content(at("t")).text(), longer(trunk, "t").text());
   get(delete_session_request{at("t")});
@@ -316,7 +321,7 @@ TEST_F(sqlite_store, what_was_forgotten_is_read_again) {
     for (const auto* name : {"s", "t"})
       small.get(save_snapshot_request{record(at(name), talk(i), i - 1), talk(i),
                                       append_rule::at_head});
-  EXPECT_EQ(raw_sqlite{folder / "small.db"}.count("messages"), 9);
+  EXPECT_EQ(raw_sqlite{folder / "small.db"}.count("messages"), 18);
   for (int i = 1; i < 10; ++i)
     for (const auto* name : {"s", "t"}) {
       const auto content = longer(talk(i + 10), name);
@@ -324,8 +329,8 @@ TEST_F(sqlite_store, what_was_forgotten_is_read_again) {
                                       append_rule::at_head});
     }
   // Each last message remains with its record, so the next one starts a branch.
-  // Only the very first one can be appended to the existing messages.
-  EXPECT_EQ(raw_sqlite{folder / "small.db"}.count("branches"), 1 + 8 + 9);
+  // Only the first one of a session can be appended to the existing messages.
+  EXPECT_EQ(raw_sqlite{folder / "small.db"}.count("branches"), 2 * (1 + 8));
 }
 
 TEST_F(sqlite_store, messages_of_two_versions_are_written_once) {
@@ -334,10 +339,10 @@ TEST_F(sqlite_store, messages_of_two_versions_are_written_once) {
   save(at("s"), longer(version(2, talk(3)), "more"), 2);
   EXPECT_EQ(raw().count("messages"), 4);
   EXPECT_EQ(raw().count("branches"), 1);
-  EXPECT_EQ(raw().count("states"), 3);
-  EXPECT_EQ(raw().texts("SELECT type_name || type_version FROM states"
-                        " ORDER BY key"),
-            (std::vector<std::string>{"app.memo1", "app.memo2", "app.memo2"}));
+  EXPECT_EQ(raw().count_states(), 3);
+  EXPECT_EQ(
+    raw().texts("SELECT type FROM records ORDER BY sequence"),
+    (std::vector<std::string>{"app.memo 1", "app.memo 2", "app.memo 2"}));
 }
 
 } // namespace tertulia::test::sqlite_tests

@@ -96,7 +96,7 @@ TEST_F(sqlite_store, a_change_that_cannot_be_made_changes_nothing) {
   EXPECT_EQ(code(save_snapshot_request{wrong, talk(5), append_rule::at_head}),
             errc::internal);
   EXPECT_EQ(raw().count("messages"), 3);
-  EXPECT_EQ(raw().count("states"), 1);
+  EXPECT_EQ(raw().count_states(), 1);
   EXPECT_EQ(info(at("s")).head, 1u);
   EXPECT_TRUE(save(at("s"), talk(5), 1).created);
   EXPECT_EQ(load(2).content.text(), talk(5).text());
@@ -123,17 +123,19 @@ TEST_F(sqlite_store, a_change_that_fails_half_way_harms_nobody_in_its_batch) {
   for (const auto i : {1, 3})
     EXPECT_EQ(other.get(get_session_request{at(std::to_string(i))}).content,
               number(i));
-  EXPECT_EQ(raw_sqlite{folder / "other.db"}.count("states"), 2);
+  EXPECT_EQ(raw_sqlite{folder / "other.db"}.count_states(), 2);
 }
 
 TEST_F(sqlite_store, a_commit_that_fails_harms_only_who_made_it_fail) {
   const scratch folder;
   file_store other{folder / "other.db"};
   other.get(save_session_request{at("first"), number(1), 0});
-  // makes any commit with it fail: foreign keys are checked at the end
+  // makes any commit with it fail: this foreign key is checked at the end
   raw_sqlite{folder / "other.db"}.run(
+    "CREATE TABLE wrong (session INTEGER REFERENCES sessions"
+    " DEFERRABLE INITIALLY DEFERRED);"
     "CREATE TRIGGER no AFTER INSERT ON sessions WHEN NEW.id = 'bad'"
-    " BEGIN UPDATE sessions SET state = 12345 WHERE key = NEW.key; END");
+    " BEGIN INSERT INTO wrong VALUES (12345); END");
   const auto save = [](const char* name) {
     return save_session_request{at(name), number(2), 0};
   };

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -12,12 +13,13 @@
 #include <vector>
 
 #include "stores/sqlite/sqlite_checksum.hpp"
+#include "stores/sqlite/sqlite_columns.hpp"
 #include <sqlite3.h>
 
 namespace tertulia::test {
 
-/// Access to a file that bypasses the store that uses it. Like the store, it
-/// can compute the checksum of a row.
+/// Access to a file that bypasses the store that uses it. It can compute the
+/// checksums of rows up to version 3 of the format.
 class raw_sqlite {
 public:
   explicit raw_sqlite(const std::filesystem::path& file) {
@@ -57,6 +59,13 @@ public:
     return number("SELECT count(*) FROM " + table);
   }
 
+  /// Returns the number of different states of records and sessions.
+  std::int64_t count_states() {
+    return number("SELECT count(*) FROM"
+                  " (SELECT state, type, form FROM records UNION"
+                  "  SELECT state, type, form FROM sessions)");
+  }
+
 private:
   struct close {
     void operator()(sqlite3* x) const noexcept {
@@ -71,6 +80,40 @@ private:
 
   std::unique_ptr<sqlite3, close> db_;
 };
+
+/// Writes the checksums that fit the rows of a file as they are.
+inline void seal_rows(const std::filesystem::path& file) {
+  sqlite_db db{file.string(), std::chrono::seconds{10}};
+  const auto seal = [&]<class Row>(Row row, const std::string& table,
+                                   const std::string& key, auto bind) {
+    sqlite_statement all{db, "SELECT "
+                               + columns::list_of(columns::names_of<Row>())
+                               + " FROM " + table};
+    sqlite_statement write{db, "UPDATE " + table + " SET checksum = ?1 WHERE "
+                                 + key};
+    std::vector<Row> rows;
+    for (auto found = all.rows(); found.next();) {
+      (void)columns::read(row, found, 0);
+      rows.push_back(row);
+    }
+    for (auto& x : rows) {
+      bind(write, x);
+      write.bind(1, checksum_of(x)).run();
+    }
+  };
+  seal(session_row{}, "sessions", "key = ?2",
+       [](auto& to, const auto& x) { to.bind(2, x.key); });
+  seal(record_row{}, "records", "session = ?2 AND sequence = ?3",
+       [&](auto& to, auto& x) {
+         sqlite_statement labels{db, "SELECT label FROM labels WHERE"
+                                     " session = ?1 AND sequence = ?2"
+                                     " ORDER BY label"};
+         auto rows = labels.bind_all(x.session, x.sequence).rows();
+         while (rows.next())
+           x.labels.push_back(rows.text(0));
+         to.bind(2, x.session).bind(3, x.sequence);
+       });
+}
 
 /// Returns the first page of a table or an index.
 inline std::int64_t root_page(const std::filesystem::path& file,

@@ -81,16 +81,22 @@ inline std::string damage_of(const std::filesystem::path& file,
   if (!db.texts("PRAGMA foreign_key_check").empty())
     complain("something has dangling references");
   for (const auto* nothing :
-       {"SELECT count(*) FROM states s WHERE NOT EXISTS"
-        " (SELECT 1 FROM records WHERE state = s.key) AND NOT EXISTS"
-        " (SELECT 1 FROM sessions WHERE state = s.key)",
-        "SELECT count(*) FROM blobs b WHERE NOT EXISTS"
-        " (SELECT 1 FROM states WHERE b.key IN (custom, artifacts))",
+       {"SELECT count(*) FROM blobs b WHERE NOT EXISTS"
+        " (SELECT 1 FROM records WHERE b.key IN (custom, artifacts))"
+        " AND NOT EXISTS"
+        " (SELECT 1 FROM sessions WHERE b.key IN (custom, artifacts))",
         "SELECT count(*) FROM messages m WHERE (m.key & 4294967295) >="
-        " max((SELECT coalesce(max(length), 0) FROM states"
+        " max((SELECT coalesce(max(length), 0) FROM records"
+        "      WHERE branch = m.key >> 32),"
+        "     (SELECT coalesce(max(length), 0) FROM sessions"
         "      WHERE branch = m.key >> 32),"
         "     (SELECT coalesce(max(start), 0) FROM branches"
-        "      WHERE parent = m.key >> 32))"})
+        "      WHERE parent = m.key >> 32))",
+        "SELECT count(*) FROM branches b WHERE NOT EXISTS"
+        " (SELECT 1 FROM messages"
+        "  WHERE key BETWEEN b.key << 32 AND (b.key << 32) + 4294967295)",
+        "SELECT count(*) FROM shares WHERE session NOT IN"
+        " (SELECT key FROM sessions)"})
     if (db.number(nothing) != 0)
       complain(std::string{nothing} + " is not 0");
   return result;

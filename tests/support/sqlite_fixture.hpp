@@ -35,8 +35,11 @@ struct sqlite_store_factory {
   }
 
   static std::string part_of(const std::string& part, const state_id& id) {
-    return "(SELECT " + part + " FROM states WHERE lower(hex(id)) = '"
-           + id.str() + "')";
+    const auto of = [&](const char* table) {
+      return "SELECT " + part + " FROM " + table
+             + " WHERE lower(hex(state)) = '" + id.str() + '\'';
+    };
+    return '(' + of("records") + " UNION " + of("sessions") + ')';
   }
 
   scratch folder;
@@ -61,8 +64,8 @@ struct sqlite_store : store_contract<sqlite_store_factory> {
   /// Checks that everything without a reference has been removed.
   void expect_nothing_is_left() {
     auto db = raw();
-    for (const auto* table : {"records", "labels", "sessions", "states",
-                              "blobs", "messages", "branches"})
+    for (const auto* table : {"records", "labels", "sessions", "blobs",
+                              "messages", "branches", "shares"})
       EXPECT_EQ(db.count(table), 0) << table;
   }
 };

@@ -229,12 +229,11 @@ TEST_F(tool_chat,
   const auto named = bytes_read(by_prefix);
   raw_sqlite{file}.run(
     "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n"
-    " WHERE n < 2000) INSERT INTO sessions SELECT key + n, agent,"
-    " printf('%08d', n), created_at, updated_at - n * 3600000000000, head,"
-    " next_turn, last_sequence, records, state, title, preview, messages,"
-    " bytes, 0, updated_hour - n FROM sessions, n");
-  raw_sqlite{file}.run(
-    "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s"));
+    " WHERE n < 2000) INSERT INTO sessions (agent, id, updated_at,"
+    " updated_hour, state) SELECT agent, printf('%08d', n),"
+    " updated_at - n * 3600000000000, updated_hour - n, state"
+    " FROM sessions, n");
+  seal_rows(file);
   EXPECT_EQ(documents("/sessions\n").size(), 2001u);
   EXPECT_EQ(id_of_chat(*this), id);
   // A page or two more of each index; all sessions take 300 KB.
@@ -246,9 +245,8 @@ TEST_F(tool_chat,
 TEST_F(tool_chat, refuses_the_beginning_of_several_ids) {
   for (const auto* title : {"One\n", "Two\n"})
     answers(title, {"--new"});
-  raw_sqlite{file}.run(
-    "UPDATE sessions AS s SET id = 'same' || key;"
-    "UPDATE sessions AS s SET checksum = " TERTULIA_SESSION_CHECKSUM("s"));
+  raw_sqlite{file}.run("UPDATE sessions SET id = 'same' || key");
+  seal_rows(file);
   const auto result = run({"chat", "--session", "same"});
   EXPECT_EQ(result.code, 2);
   EXPECT_TRUE(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/message_log.hpp>
+#include <tertulia/store_rows.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,17 +12,8 @@
 
 namespace tertulia {
 
-/// First messages of a branch, including those of its ancestors.
-struct sqlite_log_place {
-  std::int64_t branch = 0; ///< 0 without messages
-  std::uint64_t length = 0;
-
-  friend bool operator==(const sqlite_log_place&, const sqlite_log_place&)
-    = default;
-};
-
 /// Cache of the logs of the most recently used sessions: the messages of each
-/// log and their place on disk. It saves reading the messages. A session need
+/// log and their place. It saves reading the messages. A session need
 /// not be in the cache.
 ///
 /// The place of an entry stays valid as long as the working state of its
@@ -29,24 +21,24 @@ struct sqlite_log_place {
 /// entry is replaced with that state, and all entries are forgotten after a
 /// rollback.
 ///
-/// @threads those of the connection.
-class sqlite_known_logs {
+/// @threads one at a time.
+class known_logs {
 public:
-  /// Log of one session and its place on disk.
+  /// Log of one session and its place.
   struct known_log {
     std::int64_t session = 0;
     ai::message_log log;
-    sqlite_log_place where;
+    log_place where;
   };
 
   /// @param max_messages maximum number of messages of all logs together.
   ///        Beyond it the least recently used logs are forgotten. The most
   ///        recent log is kept at any size.
-  explicit sqlite_known_logs(std::size_t max_messages);
+  explicit known_logs(std::size_t max_messages);
 
   // The lists below refer to each other.
-  sqlite_known_logs(const sqlite_known_logs&) = delete;
-  sqlite_known_logs& operator=(const sqlite_known_logs&) = delete;
+  known_logs(const known_logs&) = delete;
+  known_logs& operator=(const known_logs&) = delete;
 
   /// Returns the known log of a session, or null.
   /// @lifetime valid until a log is remembered or forgotten.
@@ -55,7 +47,7 @@ public:
   /// Remembers the log of a session's working state, in place of an earlier
   /// one; nothing for a log without messages.
   void remember(std::int64_t session, const ai::message_log& log,
-                sqlite_log_place position);
+                log_place position);
 
   void forget(std::int64_t session);
   void forget_all();

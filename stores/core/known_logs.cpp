@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "sqlite_known_logs.hpp"
+#include "known_logs.hpp"
 
 namespace tertulia {
 
-sqlite_known_logs::sqlite_known_logs(std::size_t max_messages)
+known_logs::known_logs(std::size_t max_messages)
   : max_messages_(max_messages) {}
 
-const sqlite_known_logs::known_log*
-sqlite_known_logs::find(std::int64_t session) const {
+const known_logs::known_log* known_logs::find(std::int64_t session) const {
   const auto i = by_session_.find(session);
   return i != by_session_.end() ? &*i->second : nullptr;
 }
 
-void sqlite_known_logs::remember(std::int64_t session,
-                                 const ai::message_log& log,
-                                 sqlite_log_place position) {
+void known_logs::remember(std::int64_t session, const ai::message_log& log,
+                          log_place position) {
   if (position.branch == 0) {
     forget(session);
     return;
@@ -36,7 +34,7 @@ void sqlite_known_logs::remember(std::int64_t session,
     forget(logs_.back().session);
 }
 
-void sqlite_known_logs::forget(std::int64_t session) {
+void known_logs::forget(std::int64_t session) {
   const auto found = by_session_.find(session);
   if (found == by_session_.end())
     return;
@@ -45,7 +43,7 @@ void sqlite_known_logs::forget(std::int64_t session) {
   by_session_.erase(found);
 }
 
-void sqlite_known_logs::forget_all() {
+void known_logs::forget_all() {
   by_session_.clear();
   logs_.clear();
   messages_ = 0;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/store_rows.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+
+namespace tertulia {
+
+namespace {
+
+/// Hash of the columns of a row. A number is `i` and eight bytes, the least
+/// significant first; a text is `b`, its size as such a number without `i`, and
+/// its bytes.
+class row_hash {
+public:
+  void operator()(const char*, std::string_view x) {
+    hash_.update("b");
+    add(x.size());
+    hash_.update(x);
+  }
+
+  template <class T>
+  requires std::integral<T> || std::is_enum_v<T>
+  void operator()(const char*, T x) {
+    hash_.update("i");
+    add(static_cast<std::uint64_t>(x));
+  }
+
+  void operator()(const char* name, timestamp x) {
+    (*this)(name, x.time_since_epoch().count());
+  }
+
+  template <class Kind>
+  void operator()(const char* name, const identifier<Kind>& x) {
+    (*this)(name, std::string_view{x.str()});
+  }
+
+  void operator()(const char* name, const stored_type& x) {
+    (*this)(name, x.name());
+    (*this)(name, x.version());
+  }
+
+  void operator()(const char* name, const std::vector<std::string>& xs) {
+    (*this)(name, xs.size());
+    for (const auto& x : xs)
+      (*this)(name, std::string_view{x});
+  }
+
+  [[nodiscard]] std::int64_t result() {
+    const auto digest = hash_.digest();
+    std::uint64_t result = 0;
+    for (std::size_t i = 0; i < sizeof result; ++i)
+      result = result << 8u | digest.at(i);
+    return static_cast<std::int64_t>(result);
+  }
+
+private:
+  void add(std::uint64_t x) {
+    std::array<char, sizeof x> bytes{};
+    for (auto& byte : bytes) {
+      byte = static_cast<char>(x & 0xffu);
+      x >>= 8u;
+    }
+    hash_.update({bytes.data(), bytes.size()});
+  }
+
+  sha256 hash_;
+};
+
+template <class Row>
+std::int64_t checksum(const Row& x) {
+  row_hash hash;
+  for_each_column(x, hash);
+  return hash.result();
+}
+
+} // namespace
+
+std::int64_t checksum_of(const session_row& x) {
+  return checksum(x);
+}
+
+std::int64_t checksum_of(const record_row& x) {
+  return checksum(x);
+}
+
+} // namespace tertulia

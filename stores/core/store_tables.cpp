@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/store_rules.hpp>
+#include <tertulia/store_tables.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+namespace tertulia {
+
+void store_tables::list_sessions(const list_sessions_request& wanted,
+                                 const std::function<bool(session_row)>& fn) {
+  std::vector<session_row> later;
+  const auto after = std::max(wanted.after, session_ref{wanted.agent, {}});
+  for_each_session(after, [&](session_row next) {
+    if (!wanted.agent.empty() && next.info.agent != wanted.agent)
+      return false;
+    if (next.info.updated_at < wanted.updated_since
+        || (!wanted.label.empty() && !has_label(next.key, wanted.label)))
+      return true;
+    if (wanted.order == session_order::by_name)
+      return fn(std::move(next));
+    later.push_back(std::move(next));
+    return true;
+  });
+  std::sort(later.begin(), later.end(), [](const auto& x, const auto& y) {
+    return std::tie(x.info.updated_at, x.info.id)
+           > std::tie(y.info.updated_at, y.info.id);
+  });
+  for (auto& next : later)
+    if (!fn(std::move(next)))
+      return;
+}
+
+bool store_tables::has_label(std::int64_t session, const std::string& label) {
+  auto result = false;
+  for_each_record(session, 1, rules::max_sequence, [&](const record_row& x) {
+    result = std::binary_search(x.labels.begin(), x.labels.end(), label);
+    return !result;
+  });
+  return result;
+}
+
+std::vector<session_row> store_tables::sessions_with(const std::string& agent,
+                                                     const snapshot_id& id,
+                                                     std::size_t limit) {
+  std::vector<session_row> result;
+  for_each_session({agent, {}}, [&](session_row next) {
+    if (next.info.agent != agent || result.size() == limit)
+      return false;
+    if (!records_with(next.key, id).empty())
+      result.push_back(std::move(next));
+    return true;
+  });
+  return result;
+}
+
+std::vector<std::uint64_t> store_tables::records_with(std::int64_t session,
+                                                      const snapshot_id& id) {
+  std::vector<std::uint64_t> result;
+  for_each_record(session, 1, rules::max_sequence, [&](const record_row& x) {
+    if (x.id() == id)
+      result.push_back(x.sequence);
+    return true;
+  });
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+bool store_tables::has_state(const content_row& x) {
+  auto result = false;
+  for_each_session({}, [&](const session_row& in) {
+    for_each_record(in.key, 1, rules::max_sequence, [&](const record_row& y) {
+      result = y.is_whole && y.content.is_same_state(x);
+      return !result;
+    });
+    return !result;
+  });
+  return result;
+}
+
+std::pair<std::uint64_t, std::uint64_t>
+store_tables::count_records(std::int64_t session) {
+  std::pair<std::uint64_t, std::uint64_t> result;
+  for_each_record(session, 1, rules::max_sequence, [&](const record_row& x) {
+    result = {result.first + 1, x.sequence};
+    return true;
+  });
+  return result;
+}
+
+std::uint64_t store_tables::count_whole_records(std::int64_t session) {
+  std::uint64_t result = 0;
+  for_each_record(session, 1, rules::max_sequence, [&](const record_row& x) {
+    result += x.is_whole ? 1 : 0;
+    return true;
+  });
+  return result;
+}
+
+} // namespace tertulia

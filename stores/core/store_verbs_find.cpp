@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "row_damage.hpp"
+#include "store_verbs.hpp"
+
+// Lookup of sessions and records, and of the active records.
+
+namespace tertulia {
+
+// -- finding ------------------------------------------------------------------
+
+std::optional<session_row> store_verbs::find_any(const session_ref& x) {
+  auto result = tables_.find_session(x);
+  if (result && result->name() != x) { // the index contradicts the row
+    result->info.agent = x.agent;
+    result->info.id = x.id;
+    rules::reject(rules::damage_of(*result));
+  }
+  return result;
+}
+
+std::optional<session_row> store_verbs::find(const session_ref& x) {
+  auto result = find_any(x);
+  if (result && !result->is_whole)
+    rules::reject(rules::damage_of(*result));
+  return result;
+}
+
+session_row store_verbs::find_known(const session_ref& x) {
+  auto result = find(x);
+  if (!result)
+    rules::reject_unknown(x);
+  return std::move(*result);
+}
+
+std::optional<record_row> store_verbs::find_any(const session_row& in,
+                                                std::uint64_t sequence) {
+  std::optional<record_row> result;
+  if (sequence <= rules::max_sequence)
+    tables_.for_each_record(in.key, sequence, sequence, [&](record_row x) {
+      result = std::move(x);
+      return false;
+    });
+  return result;
+}
+
+std::optional<record_row> store_verbs::find(const session_row& in,
+                                            std::uint64_t sequence) {
+  auto result = find_any(in, sequence);
+  if (result && !result->is_whole)
+    rules::reject(rules::damage_of(in, *result));
+  if (!result && sequence <= in.last_sequence)
+    expect_all_records(in);
+  return result;
+}
+
+std::optional<record_row> store_verbs::find(const session_row& in,
+                                            const snapshot_id& id) {
+  std::uint64_t newest = 0;
+  for (const auto sequence : tables_.records_with(in.key, id)) {
+    const auto active = is_active(in, sequence);
+    if (newest == 0 || active)
+      newest = sequence;
+    if (active)
+      break;
+  }
+  if (newest == 0) {
+    expect_all_records(in); // it might be an unreadable one
+    return std::nullopt;
+  }
+  auto result = find(in, newest);
+  if (result && result->id() != id) // the index contradicts the record
+    rules::reject(rules::damage_of(in));
+  return result;
+}
+
+store_verbs::found store_verbs::find(const snapshot_ref& x) {
+  rules::check(x);
+  if (!x.session.empty()) {
+    auto in = find(session_ref{x.agent, x.session});
+    if (!in)
+      rules::reject_unknown(x);
+    auto what = x.sequence != 0 ? find(*in, x.sequence) : find(*in, x.id);
+    if (!what || (!x.id.empty() && what->id() != x.id))
+      rules::reject_unknown(x);
+    return {std::move(*in), std::move(*what)};
+  }
+
+  auto sessions
+    = tables_.sessions_with(x.agent, x.id, rules::named_sessions + 1);
+  for (const auto& in : sessions)
+    if (!in.is_whole)
+      rules::reject(rules::damage_of(in));
+  if (sessions.size() > 1) {
+    std::vector<std::string> names;
+    names.reserve(sessions.size());
+    for (const auto& in : sessions)
+      names.push_back(in.info.id.str());
+    rules::reject_ambiguous(x, std::move(names));
+  }
+  auto what = sessions.empty() ? std::nullopt : find(sessions.front(), x.id);
+  if (!what)
+    rules::reject_unknown(x);
+  return {std::move(sessions.front()), std::move(*what)};
+}
+
+std::optional<record_row> store_verbs::first_whole(std::int64_t session,
+                                                   std::uint64_t first,
+                                                   std::uint64_t last) {
+  std::optional<record_row> result;
+  try {
+    tables_.for_each_record(session, first, last, [&](record_row x) {
+      if (x.is_whole)
+        result = std::move(x);
+      return false;
+    });
+  } catch (const status_error& error) {
+    if (error.code() != errc::data_loss)
+      throw;
+  }
+  return result;
+}
+
+void store_verbs::expect_all_records(const session_row& in) {
+  const auto whole = tables_.count_whole_records(in.key);
+  if (whole == in.info.records)
+    return;
+  auto what = "has " + std::to_string(in.info.records) + " records, of which "
+              + std::to_string(whole) + " can be read";
+  tables_.for_each_record(
+    in.key, 1, rules::max_sequence, [&](const record_row& x) {
+      if (!x.is_whole)
+        what += ": record " + std::to_string(x.sequence) + " is corrupt";
+      return x.is_whole;
+    });
+  rules::reject(rules::damage_of(damage_kind::corrupt, in, 0, what));
+}
+
+void store_verbs::expect_way(const session_row& in,
+                             const std::vector<stretch>& way) {
+  std::uint64_t before = 0;
+  for (auto i = way.rbegin(); i != way.rend(); ++i)
+    tables_.for_each_record(
+      in.key, i->first, i->last, [&](const record_row& x) {
+        if (!x.is_whole)
+          rules::reject(rules::damage_of(in, x));
+        if (x.parent != before) // each record on a path follows the one before
+          rules::reject(
+            rules::damage_of(damage_kind::missing, in, x.parent, "is missing"));
+        before = x.sequence;
+        return true;
+      });
+}
+
+// -- active records -----------------------------------------------------------
+
+std::vector<store_verbs::stretch> store_verbs::active(const session_row& x,
+                                                      std::uint64_t until) {
+  std::vector<stretch> result;
+  auto last = x.info.head;
+  while (last != 0) {
+    // If the path is damaged, its continuation is unknown. The records below
+    // count as active, because damage to one record must not hide another.
+    stretch next{1, last};
+    if (const auto tip = first_whole(x.key, last, last))
+      next.first = std::clamp<std::uint64_t>(tip->run, 1, last);
+    result.push_back(next);
+    if (next.first <= until)
+      break;
+    // The first remaining record of the run has the parent at which the path
+    // continues.
+    const auto behind = next.first - 1;
+    const auto first = first_whole(x.key, next.first, last);
+    last = first ? std::min(first->parent, behind) : behind;
+  }
+  return result;
+}
+
+bool store_verbs::is_active(const session_row& x, std::uint64_t sequence) {
+  if (sequence == x.info.head || x.info.head == 0)
+    return x.info.head != 0;
+  const auto last = active(x, sequence).back();
+  return last.first <= sequence && sequence <= last.last;
+}
+
+// -- records as the protocol shows them ---------------------------------------
+
+snapshot_record
+store_verbs::record_of(const session_row& in, const record_row& x,
+                       const record_row* parent, bool orphaned) {
+  snapshot_record result;
+  result.agent = in.info.agent;
+  result.session = in.info.id;
+  result.sequence = x.sequence;
+  result.id = x.id();
+  result.state = x.content.id;
+  result.type = x.content.type;
+  result.parent = x.parent;
+  if (parent != nullptr)
+    result.parent_id = parent->id();
+  result.index = x.index;
+  result.turn_index = x.turn_index;
+  result.event = x.event;
+  result.created_at = x.created_at;
+  result.labels = x.labels;
+  result.note = x.note;
+  result.orphaned = orphaned;
+  return result;
+}
+
+snapshot_record store_verbs::record_of(const session_row& in,
+                                       const record_row& x, bool orphaned) {
+  const auto parent
+    = x.parent != 0 ? first_whole(in.key, x.parent, x.parent) : std::nullopt;
+  return record_of(in, x, parent ? &*parent : nullptr, orphaned);
+}
+
+} // namespace tertulia

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/make_contents.hpp>
+#include <tertulia/store_tables.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tertulia {
+
+/// Tables of a memory store. They outlive the actor that guards them, so they
+/// are not lost when that actor ends.
+///
+/// @threads one at a time: those of the actor that guards them.
+class memory_tables final : public store_tables {
+public:
+  [[nodiscard]] store_contents& contents() noexcept override {
+    return *contents_;
+  }
+
+  // -- sessions ---------------------------------------------------------------
+
+  [[nodiscard]] std::optional<session_row>
+  find_session(const session_ref& name) override;
+  [[nodiscard]] std::optional<session_row>
+  find_session(std::int64_t key) override;
+  void for_each_session(const session_ref& after,
+                        const std::function<bool(session_row)>& fn) override;
+  [[nodiscard]] bool has_label(std::int64_t session,
+                               const std::string& label) override;
+  [[nodiscard]] std::vector<session_row>
+  sessions_with(const std::string& agent, const snapshot_id& id,
+                std::size_t limit) override;
+  [[nodiscard]] std::int64_t add(const session_ref& name) override;
+  void write(const session_row& x) override;
+  void erase(const session_row& x) override;
+
+  // -- records ----------------------------------------------------------------
+
+  void for_each_record(std::int64_t session, std::uint64_t first,
+                       std::uint64_t last,
+                       const std::function<bool(record_row)>& fn) override;
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t>
+  count_records(std::int64_t session) override;
+  [[nodiscard]] std::uint64_t
+  count_whole_records(std::int64_t session) override;
+  [[nodiscard]] std::vector<std::uint64_t>
+  records_with(std::int64_t session, const snapshot_id& id) override;
+  [[nodiscard]] bool has_state(const content_row& x) override;
+  void write(const record_row& x) override;
+  void erase(const record_row& x) override;
+
+private:
+  /// Key of a state. The same text with another version is a different state.
+  struct state_key {
+    explicit state_key(const content_row& x)
+      : id(x.id), type(x.type), form(x.form) {}
+
+    state_id id;
+    stored_type type;
+    state_form form;
+
+    friend bool operator==(const state_key&, const state_key&) = default;
+  };
+
+  struct state_hash {
+    std::size_t operator()(const state_key& x) const noexcept {
+      return std::hash<state_id>{}(x.id) ^ std::hash<stored_type>{}(x.type);
+    }
+  };
+
+  /// State and the number of records that have it.
+  struct kept_state {
+    state value;
+    std::uint64_t records = 0;
+  };
+
+  using state_map = std::unordered_map<state_key, kept_state, state_hash>;
+
+  /// Record without the fields that something else provides: there are many
+  /// records.
+  struct entry {
+    std::uint64_t parent = 0;
+    std::uint64_t run = 0;
+    std::uint64_t index = 0;
+    std::uint64_t turn_index = 0;
+    timestamp created_at;
+    state_map::value_type* kept = nullptr;
+    snapshot_event event = snapshot_event::turn_end;
+  };
+
+  /// Fields that only few records have.
+  struct remarks {
+    snapshot_id own_id;
+    std::vector<std::string> labels;
+    std::string note;
+  };
+
+  /// Session with its records.
+  struct timeline {
+    session_row row;
+    std::map<std::uint64_t, entry> records;
+    std::map<std::uint64_t, remarks> remarked;
+    /// Number of records that have a label.
+    std::map<std::string, std::uint64_t> labels;
+
+    [[nodiscard]] record_row record_of(std::uint64_t sequence,
+                                       const entry& x) const;
+    [[nodiscard]] const std::string& id_of(std::uint64_t sequence,
+                                           const entry& x) const;
+  };
+
+  /// Occurrence of an id. The order keeps the occurrences in one session
+  /// together, the last one at the end.
+  struct place {
+    /// Hash of agent and id. Since hashes may collide, a lookup has to compare
+    /// the id itself.
+    std::uint64_t hash = 0;
+    std::int64_t session = 0;
+    std::uint64_t sequence = 0;
+
+    friend auto operator<=>(const place&, const place&) = default;
+  };
+
+  [[nodiscard]] static place place_of(const timeline& in,
+                                      std::uint64_t sequence, const entry& x);
+
+  void remark(timeline& in, std::uint64_t sequence, remarks x);
+
+  /// Removes a record's entries in the indexes, and its state if no other
+  /// record has it.
+  void remove_from_indexes(timeline& in, std::uint64_t sequence,
+                           const entry& x);
+
+  std::map<session_ref, timeline> sessions_;
+  std::unordered_map<std::int64_t, timeline*> by_key_;
+  std::set<place> ids_;
+  state_map states_;
+  std::int64_t last_key_ = 0;
+  std::shared_ptr<store_contents> contents_ = make_held_contents();
+};
+
+} // namespace tertulia
