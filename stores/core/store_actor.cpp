@@ -158,53 +158,34 @@ public:
 
 private:
   template <class Verb>
-  auto answer(Verb x) {
-    auto fn = [x = std::move(x)](auto& data) { return data.answer(x); };
-    if constexpr (has_own_transactions<Verb>)
-      commit();
-    if constexpr (is_read<Verb> || has_own_transactions<Verb>)
-      return read(std::move(fn));
-    else if (has_transactions_)
-      return change(std::move(fn));
-    else
-      return read(std::move(fn)); // it is done as soon as it is executed
-  }
-
-  template <class Fn>
-  using answer_of = decltype(std::declval<Fn&>()(std::declval<store_verbs&>()));
-
-  template <class Fn>
-  caf::result<answer_of<Fn>> change(Fn fn) {
+  caf::result<store_reply_t<Verb>> answer(Verb x) {
+    constexpr auto is_change = !is_read<Verb> && !has_own_transactions<Verb>;
     try {
-      if (!data_->in_transaction()) {
-        data_->begin();
-        plan_commit();
-      }
+      if constexpr (has_own_transactions<Verb>)
+        commit();
+      if constexpr (is_change)
+        if (has_transactions_ && !data_->in_transaction()) {
+          data_->begin();
+          plan_commit();
+        }
+      if (!data_->in_transaction())
+        return data_->answer(std::move(x));
     } catch (...) {
       return current_exception_to_error();
     }
-    return enqueue(true, std::move(fn));
-  }
-
-  template <class Fn>
-  caf::result<answer_of<Fn>> read(Fn fn) {
-    if (data_->in_transaction())
-      return enqueue(false, std::move(fn));
-    try {
-      return fn(*data_);
-    } catch (...) {
-      return current_exception_to_error();
-    }
+    return enqueue<store_reply_t<Verb>>(is_change,
+                                        [x = std::move(x)](store_verbs& data) {
+                                          return data.answer(x);
+                                        });
   }
 
   /// Executes a request, and answers it when everything that it depends on is
   /// durable.
-  template <class Fn>
-  caf::result<answer_of<Fn>> enqueue(bool changes, Fn fn) {
-    using answer_type = answer_of<Fn>;
-    auto promise = self_->make_response_promise<answer_type>();
-    waiting_.push_back(std::make_unique<request_for<answer_type, Fn>>(
-      changes, std::move(fn), promise));
+  template <class T, class Fn>
+  caf::result<T> enqueue(bool changes, Fn fn) {
+    auto promise = self_->make_response_promise<T>();
+    waiting_.push_back(
+      std::make_unique<request_for<T, Fn>>(changes, std::move(fn), promise));
     waiting_.back()->run(*data_);
     if (!data_->in_transaction()) // an error has ended it
       run_each();
@@ -239,8 +220,8 @@ private:
 
   /// Executes all waiting requests again, each in its own transaction, after an
   /// error that has rolled back all of them: a change that failed after it had
-  /// written something, a damaged page, or a failing disk, after which SQLite
-  /// does not commit any more. Such an error must not affect the other
+  /// written something, a damaged page, or a failing disk, after which the
+  /// engine does not commit any more. Such an error must not affect the other
   /// requests.
   void run_each() {
     planned_ = 0;

@@ -39,7 +39,7 @@ public:
     return tables_.in_transaction();
   }
 
-  /// Returns whether the engine has written something since `before`.
+  /// Returns a number that every write increases.
   [[nodiscard]] std::int64_t written() const noexcept {
     return tables_.written();
   }
