@@ -3,6 +3,9 @@
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 #include <tertulia/detail/withheld_error.hpp>
+#include <tertulia/store.hpp>
+
+#include <caf/send.hpp>
 
 #include <string>
 #include <utility>
@@ -38,13 +41,7 @@ void connection_state::on_down(const caf::down_msg& x) {
   }
   if (session_ && x.source == session_.address()) {
     session_ = nullptr;
-    if (leased_)
-      self_->send(env_->leases, release_atom_v, x.source);
-    if (phase_ >= phase::completed)
-      return;
-    if (phase_ == phase::concluded)
-      return body_ ? send_completion() : send_refusal();
-    return abort(lost_actor_error("session", x.reason));
+    return release_lease(lost_actor_error("session", x.reason));
   }
   if (responder_ && x.source == responder_.address()) {
     responder_ = nullptr;
@@ -58,6 +55,28 @@ void connection_state::on_down(const caf::down_msg& x) {
     if (candidate->peer().address() == x.source)
       candidate->on_lost(lost_connection(x.reason));
   drain();
+}
+
+void connection_state::release_lease(caf::error loss) {
+  const auto go_on = [this, loss = std::move(loss)] {
+    if (phase_ >= phase::completed)
+      return;
+    if (phase_ == phase::concluded)
+      return body_ ? send_completion() : send_refusal();
+    abort(loss);
+  };
+  if (!leased_)
+    return go_on();
+  const auto& store = conversation().policy.store;
+  release_lease_request release{lease_holder{self_}};
+  if (store.node() == self_->node()) {
+    caf::anon_send(store, std::move(release));
+    return go_on();
+  }
+  // The client may open the session through another node, and its request
+  // could overtake this one.
+  self_->request(store, conversation().policy.store_within, std::move(release))
+    .then([go_on](bool) { go_on(); }, [go_on](const caf::error&) { go_on(); });
 }
 
 void connection_state::conclude() {

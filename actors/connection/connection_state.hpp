@@ -145,6 +145,11 @@ private:
   void set_output_state(const session_view& x);
   void end_session();
   void kill_session();
+
+  /// Releases the lease of a session that has ended, and continues with the end
+  /// of the connection.
+  /// @param loss reason of the end if the session was not told to end.
+  void release_lease(caf::error loss);
   void send_completion();
   void quit_if_done();
   void quit_after_confirmation();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/front_desk.hpp>
-#include <tertulia/detail/leases.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/open.hpp>
 
@@ -124,7 +123,6 @@ std::shared_ptr<environment> make_environment(caf::actor_system& system,
                                               const runtime_options& options) {
   auto result = std::make_shared<environment>(system, options);
   result->timer = spawn_timer(system);
-  result->leases = spawn_leases(system);
   result->desk = spawn_front_desk(result);
   return result;
 }

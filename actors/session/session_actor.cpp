@@ -134,7 +134,7 @@ void session_state::save_change(view_promise promise, session_edit& x) {
   // save the change after that.
   self_
     ->request(policy().store, caf::infinite,
-              save_session_request{ref(), next, turn_, positions_})
+              save_session_request{ref(), next, turn_, positions_, fence_})
     .then(
       [this, promise, next, position,
        with_content = x.with_content](const session_info&) mutable {
@@ -144,6 +144,7 @@ void session_state::save_change(view_promise promise, session_edit& x) {
       },
       [this, promise, position](caf::error& reason) mutable {
         add_position(std::move(position), reason);
+        end_if_aborted(reason);
         promise.deliver(std::move(reason));
         run_next();
       });

@@ -20,12 +20,16 @@ void session_state::acquire_lease(view_promise promise, Next next) {
   if (!id_)
     id_ = start_->session;
   self_
-    ->request(env_->leases, caf::infinite, claim_atom_v, ref(), owner_,
-              start_->live)
-    .then([promise, next]() mutable { next(promise); },
-          [promise](caf::error& reason) mutable {
-            promise.deliver(std::move(reason));
-          });
+    ->request(policy().store, caf::infinite,
+              acquire_lease_request{ref(), owner_, env_->owner, start_->live})
+    .then(
+      [this, promise, next](const lease_grant& x) mutable {
+        fence_ = x.fence;
+        next(promise);
+      },
+      [promise](caf::error& reason) mutable {
+        promise.deliver(std::move(reason));
+      });
 }
 
 template <class Question, class Next>
@@ -122,7 +126,8 @@ void session_state::load(view_promise promise, snapshot_ref snapshot,
     request_snapshot(promise, get_snapshot_request{std::move(snapshot)},
                      continue_with);
   } else if (type == policy().schema.known()) {
-    request_snapshot(promise, restore_snapshot_request{std::move(snapshot)},
+    request_snapshot(promise,
+                     restore_snapshot_request{std::move(snapshot), fence_},
                      continue_with);
   } else {
     // Migrate the state before the head moves: if that fails, the head must
@@ -136,7 +141,8 @@ void session_state::load(view_promise promise, snapshot_ref snapshot,
           to.deliver(current_exception_to_error());
           return;
         }
-        request_snapshot(to, restore_snapshot_request{snapshot}, continue_with);
+        request_snapshot(to, restore_snapshot_request{snapshot, fence_},
+                         continue_with);
       });
   }
 }
@@ -185,7 +191,7 @@ void session_state::start_new_session(view_promise& promise) {
     return finish_start(promise);
   self_
     ->request(policy().store, caf::infinite,
-              save_session_request{ref(), content_, turn_, positions_})
+              save_session_request{ref(), content_, turn_, positions_, fence_})
     .then(
       [this, promise](const session_info&) mutable {
         set_position({turn_, content_.id(), content_.type()});

@@ -129,7 +129,7 @@ void session_state::save(outcome_promise promise, snapshot_event event,
   self_
     ->request(policy().store, caf::infinite,
               save_snapshot_request{std::move(record), content, rule,
-                                    positions_})
+                                    positions_, fence_})
     .then(
       [=, this](save_result& x) mutable {
         merge_messages(before, content.messages());
@@ -198,7 +198,8 @@ void session_state::save_turn(outcome_promise promise,
   busy_ = true;
   self_
     ->request(policy().store, caf::infinite,
-              save_session_request{ref(), content_, turn_ + 1, positions_})
+              save_session_request{ref(), content_, turn_ + 1, positions_,
+                                   fence_})
     .then(
       [=, this](const session_info&) mutable {
         set_position(position);
@@ -216,7 +217,9 @@ void session_state::save_turn(outcome_promise promise,
 void session_state::handle_save_failure(outcome_promise promise,
                                         snapshot_event event,
                                         caf::error reason) {
-  if (policy().on_failure == save_failure::is_reported) {
+  end_if_aborted(reason);
+  if (policy().on_failure == save_failure::is_reported
+      && code_of(reason) != errc::aborted) {
     env_->log->warn("{} saved no snapshot: {}", action_->info()->key,
                     to_string(code_of(reason)));
     handle_event_end(event);
@@ -227,6 +230,11 @@ void session_state::handle_save_failure(outcome_promise promise,
     promise.deliver(std::move(reason));
   }
   run_next();
+}
+
+void session_state::end_if_aborted(const caf::error& reason) {
+  if (fence_ != 0 && code_of(reason) == errc::aborted)
+    self_->send(owner_, cancel_atom_v, reason);
 }
 
 void session_state::set_position(session_position x) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/session_actor.hpp>
+#include <tertulia/store.hpp>
 
 #include <caf/typed_response_promise.hpp>
 
@@ -180,6 +181,11 @@ private:
   void handle_save_failure(outcome_promise promise, snapshot_event event,
                            caf::error reason);
 
+  /// Ends the run if the store aborted a change: another run has the lease of
+  /// the session, or another writer has changed it, so no later change of this
+  /// run can be saved either.
+  void end_if_aborted(const caf::error& reason);
+
   /// Sets the position that the store has confirmed.
   void set_position(session_position x);
 
@@ -216,6 +222,7 @@ private:
   bool started_ = false;
 
   session_id id_;
+  std::uint64_t fence_ = 0; // of the session's lease; 0 for a branch
   state content_;
   std::uint64_t version_ = 1;
   std::uint64_t first_turn_ = 0; // of this connection

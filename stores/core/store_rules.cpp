@@ -123,6 +123,12 @@ void check(const copy_session_request& x) {
   check(x.to);
 }
 
+void check(const acquire_lease_request& x) {
+  check(x.target);
+  if (!x.holder)
+    reject_field("$.holder", "is missing");
+}
+
 void check(const annotate_snapshot_request& x) {
   check_text(x.note, max_note_size, "$.note");
 }
@@ -189,6 +195,19 @@ void check_position(const session_ref& session,
          name_of(session)
            + (now.content.empty() ? " no longer exists"
                                   : " was changed by another writer"),
+         details);
+}
+
+void check_fence(const session_ref& session, std::uint64_t fence,
+                 std::uint64_t current) {
+  if (fence == 0 || fence == current)
+    return;
+  auto details = details_of(session);
+  details["fence"] = fence;
+  details["granted"] = current;
+  reject(errc::aborted,
+         "the lease of " + name_of(session)
+           + (current == 0 ? " has ended" : " was taken over"),
          details);
 }
 
@@ -274,6 +293,15 @@ void reject_unknown(const snapshot_ref& x) {
 void reject_existing(const session_ref& x) {
   reject(errc::already_exists, "there is a " + name_of(x) + " already",
          details_of(x));
+}
+
+void reject_held(const session_ref& x, const std::string& owner) {
+  auto details = details_of(x);
+  details["owner"] = owner;
+  reject(errc::failed_precondition,
+         name_of(x) + " has a live invocation already"
+           + (owner.empty() ? owner : ", in " + owner),
+         details);
 }
 
 void reject_ambiguous(const snapshot_ref& x,

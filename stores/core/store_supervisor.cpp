@@ -7,26 +7,28 @@
 #include <caf/actor_clock.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/optional.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 #include <deque>
+#include <optional>
+#include <type_traits>
 #include <utility>
+
+#include "live_leases.hpp"
 
 namespace tertulia {
 
 namespace {
 
-/// Protocol of the supervisor: that of a store, and the message that the
-/// supervisor sends to itself.
-using supervisor_actor = managed_store::extend<caf::reacts_to<caf::tick_atom>>;
-
-class supervisor_state {
+class supervisor_state : private live_leases::listener {
 public:
   static inline const char* name = "tertulia.store_supervisor";
 
-  explicit supervisor_state(supervisor_actor::pointer self) : self_(self) {}
+  explicit supervisor_state(supervisor_actor::pointer self)
+    : self_(self), leases_(self, *this) {}
 
   supervisor_actor::behavior_type make_behavior(store_factory factory,
                                                 restart_options options,
@@ -35,8 +37,8 @@ public:
     options_ = options;
     self_->set_down_handler([this](caf::down_msg& x) {
       if (!store_ || x.source != store_.address())
-        return;
-      if (stopping_)
+        leases_.release(x.source);
+      else if (stopping_)
         self_->quit(*stopping_);
       else
         on_store_down(caf::to_string(x.reason));
@@ -56,13 +58,68 @@ public:
       [this]<class Verb>(Verb x) -> caf::result<store_reply_t<Verb>> {
         if (!store_ || stopping_)
           return fail(errc::unavailable, down_reason_);
-        return self_->delegate(store_, std::move(x));
+        try {
+          return answer(x);
+        } catch (...) {
+          return current_exception_to_error();
+        }
       },
       [this](caf::tick_atom) { restart(); });
   }
 
 private:
   using time_point = caf::actor_clock::time_point;
+
+  // -- requests ---------------------------------------------------------------
+
+  template <class Verb>
+  caf::result<store_reply_t<Verb>> answer(Verb& x) {
+    if (const auto session = session_without_fence(x))
+      leases_.expect_free(*session);
+    return self_->delegate(store_, std::move(x));
+  }
+
+  caf::result<lease_grant> answer(acquire_lease_request& x) {
+    auto promise = self_->make_response_promise<lease_grant>();
+    leases_.acquire(std::move(x), promise);
+    return promise;
+  }
+
+  caf::result<bool> answer(release_lease_request& x) {
+    return leases_.release(x.holder.address(), x.target);
+  }
+
+  // -- leases -----------------------------------------------------------------
+
+  void grant(acquire_lease_request x, live_leases::promise to) override {
+    if (store_ && !stopping_)
+      to.delegate(store_, std::move(x));
+    else
+      to.deliver(fail(errc::unavailable, down_reason_));
+  }
+
+  void end(release_lease_request x) override {
+    if (store_ && !stopping_)
+      caf::anon_send(store_, std::move(x)); // nobody waits for the reply
+  }
+
+  /// Returns the session that a request changes without a lease, though it
+  /// needs one.
+  template <class Verb>
+  static std::optional<session_ref> session_without_fence(const Verb& x) {
+    if constexpr (std::is_same_v<Verb, copy_session_request>)
+      return x.to;
+    if constexpr (std::is_same_v<Verb, save_session_request>)
+      if (x.fence == 0)
+        return x.target;
+    if constexpr (std::is_same_v<Verb, restore_snapshot_request>)
+      if (x.fence == 0)
+        return session_ref{x.target.agent, x.target.session};
+    if constexpr (std::is_same_v<Verb, save_snapshot_request>)
+      if (x.fence == 0 && x.where != append_rule::anywhere)
+        return session_ref{x.record.agent, x.record.session};
+    return std::nullopt;
+  }
 
   // -- death and restart ------------------------------------------------------
 
@@ -115,6 +172,7 @@ private:
   }
 
   supervisor_actor::pointer self_;
+  live_leases leases_;
   store_factory factory_;
   restart_options options_;
 

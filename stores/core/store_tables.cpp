@@ -3,10 +3,34 @@
 #include <tertulia/store_rules.hpp>
 #include <tertulia/store_tables.hpp>
 
+#include <caf/timestamp.hpp>
+
 #include <algorithm>
 #include <tuple>
 
 namespace tertulia {
+
+// -- leases -------------------------------------------------------------------
+
+std::uint64_t store_tables::add_lease(const session_ref& name) {
+  // The first fence is a time, so that it is greater than those of an earlier
+  // process.
+  if (last_fence_ == 0)
+    last_fence_ = static_cast<std::uint64_t>(
+      caf::make_timestamp().time_since_epoch().count());
+  return fences_[name] = ++last_fence_;
+}
+
+std::uint64_t store_tables::fence_of(const session_ref& name) {
+  const auto found = fences_.find(name);
+  return found != fences_.end() ? found->second : 0;
+}
+
+void store_tables::erase_lease(const session_ref& name) {
+  fences_.erase(name);
+}
+
+// -- lookups ------------------------------------------------------------------
 
 void store_tables::list_sessions(const list_sessions_request& wanted,
                                  const std::function<bool(session_row)>& fn) {

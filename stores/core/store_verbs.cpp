@@ -48,6 +48,25 @@ void store_verbs::roll_back() noexcept {
   tables_.roll_back();
 }
 
+// -- leases -------------------------------------------------------------------
+
+lease_grant store_verbs::answer(const acquire_lease_request& x) {
+  rules::check(x);
+  return lease_grant{tables_.add_lease(x.target)};
+}
+
+bool store_verbs::answer(const release_lease_request& x) {
+  const auto is_held = tables_.fence_of(x.target) != 0;
+  if (is_held)
+    tables_.erase_lease(x.target);
+  return is_held;
+}
+
+void store_verbs::check_fence(const session_ref& name, std::uint64_t fence) {
+  if (fence != 0)
+    rules::check_fence(name, fence, tables_.fence_of(name));
+}
+
 // -- saving -------------------------------------------------------------------
 
 session_row store_verbs::find_or_add(std::optional<session_row> known,
@@ -66,6 +85,7 @@ save_result store_verbs::answer(save_snapshot_request x) {
   rules::check(x);
   auto& saved = x.record;
   const session_ref name{saved.agent, saved.session};
+  check_fence(name, x.fence);
   auto known = find(name);
   std::optional<record_row> parent;
   if (saved.parent != 0) {
@@ -128,6 +148,7 @@ save_result store_verbs::answer(save_snapshot_request x) {
 
 session_info store_verbs::answer(const save_session_request& x) {
   const auto id = rules::check(x);
+  check_fence(x.target, x.fence);
   auto known = find(x.target);
   if (!x.follows.empty())
     rules::check_position(x.target, x.follows, position_of(known));
@@ -156,6 +177,7 @@ stored_snapshot store_verbs::answer(const get_snapshot_request& x) {
 
 stored_snapshot store_verbs::answer(const restore_snapshot_request& x) {
   auto [in, what] = find(x.target);
+  check_fence(in.name(), x.fence);
   auto content = contents_.load(what.content, nullptr);
   auto record = record_of(in, what, false);
   contents_.switch_to(in, what.content);

@@ -52,6 +52,9 @@ public:
   [[nodiscard]] snapshot_page answer(const list_snapshots_request& x);
   [[nodiscard]] stored_session answer(const get_session_request& x);
   session_info answer(const save_session_request& x);
+  /// Grants the lease, whoever holds it: the supervisor knows the holders.
+  lease_grant answer(const acquire_lease_request& x);
+  bool answer(const release_lease_request& x);
 
   [[nodiscard]] session_page answer(const list_sessions_request& x);
   snapshot_record answer(const label_snapshot_request& x);
@@ -124,6 +127,9 @@ private:
             const record_row* parent, bool orphaned);
 
   // -- changing ---------------------------------------------------------------
+
+  /// Throws if a change has another fence than the lease of its session.
+  void check_fence(const session_ref& name, std::uint64_t fence);
 
   /// Adds a session, or returns the one that exists.
   [[nodiscard]] session_row find_or_add(std::optional<session_row> known,

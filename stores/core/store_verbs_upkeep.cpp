@@ -56,6 +56,8 @@ erase_result store_verbs::answer(const delete_session_request& x) {
     return true;
   });
   tables_.erase(*in);
+  if (tables_.fence_of(x.target) != 0)
+    tables_.erase_lease(x.target);
   contents_.forget(in->key);
   if (is_damaged) // what a damaged row needs is unknown
     values = contents_.values_of(in->key);

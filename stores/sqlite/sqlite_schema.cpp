@@ -305,11 +305,23 @@ CREATE INDEX branches_by_owner ON branches (owner);
 CREATE INDEX shares_by_session ON shares (session);
 )";
 
+// A fence is never used again: AUTOINCREMENT remembers the last one even if its
+// row is gone.
+constexpr const char* version_5 = R"(
+CREATE TABLE leases (
+  fence INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent TEXT NOT NULL,
+  id    TEXT NOT NULL,
+  UNIQUE (agent, id)
+) STRICT;
+)";
+
 constexpr std::array schema{
   migration_step{version_1, nullptr, ""},
   migration_step{version_2, nullptr, ""},
   migration_step{version_3, nullptr, ""},
-  migration_step{version_4_tables, copy_rows_of_version_3, version_4_indexes}};
+  migration_step{version_4_tables, copy_rows_of_version_3, version_4_indexes},
+  migration_step{version_5, nullptr, ""}};
 
 [[noreturn]] void reject(const std::string& file, const std::string& reason,
                          json details = json::object()) {

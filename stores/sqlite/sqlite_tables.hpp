@@ -68,6 +68,12 @@ public:
   void write(const session_row& x) override;
   void erase(const session_row& x) override;
 
+  // -- leases -----------------------------------------------------------------
+
+  [[nodiscard]] std::uint64_t add_lease(const session_ref& name) override;
+  [[nodiscard]] std::uint64_t fence_of(const session_ref& name) override;
+  void erase_lease(const session_ref& name) override;
+
   // -- records ----------------------------------------------------------------
 
   void for_each_record(std::int64_t session, std::uint64_t first,
@@ -167,6 +173,13 @@ private:
          " UNION SELECT session FROM records WHERE state = ?3 AND own_id = ''"
          ") x JOIN sessions s ON s.key = x.session"
          " WHERE s.agent = ?1 ORDER BY s.key LIMIT ?4"};
+
+  sqlite_statement add_lease_{
+    db_, "INSERT OR REPLACE INTO leases (agent, id) VALUES (?1, ?2)"};
+  sqlite_statement find_lease_{
+    db_, "SELECT fence FROM leases WHERE agent = ?1 AND id = ?2"};
+  sqlite_statement erase_lease_{
+    db_, "DELETE FROM leases WHERE agent = ?1 AND id = ?2"};
 
   sqlite_statement find_record_;
   sqlite_statement find_records_;

@@ -102,6 +102,24 @@ void sqlite_tables::list_sessions(const list_sessions_request& wanted,
   }
 }
 
+// -- leases -------------------------------------------------------------------
+
+std::uint64_t sqlite_tables::add_lease(const session_ref& name) {
+  add_lease_.bind_all(name.agent, name.id.str()).run();
+  return static_cast<std::uint64_t>(db_.last_key());
+}
+
+std::uint64_t sqlite_tables::fence_of(const session_ref& name) {
+  auto rows = find_lease_.bind_all(name.agent, name.id.str()).rows();
+  return rows.next() ? rows.count(0) : 0;
+}
+
+void sqlite_tables::erase_lease(const session_ref& name) {
+  erase_lease_.bind_all(name.agent, name.id.str()).run();
+}
+
+// -- lists --------------------------------------------------------------------
+
 std::optional<std::vector<session_row>>
 sqlite_tables::find_few(const list_sessions_request& x) {
   constexpr std::size_t most = max_page;

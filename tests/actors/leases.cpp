@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/faulty_conversations.hpp"
+#include <unistd.h>
 
 using namespace std::chrono_literals;
 
@@ -83,9 +84,13 @@ TEST_F(leases, a_second_invocation_is_refused_with_the_name_of_the_session) {
   EXPECT_FALSE(second.received().open);
   const auto status = to_status(second.received().refused);
   EXPECT_EQ(status.code(), errc::failed_precondition);
-  EXPECT_EQ(status.message(), "session s has a live invocation already");
-  EXPECT_NE(status.details().find("\"id\":\"s\""), std::string::npos)
-    << status.details();
+  EXPECT_TRUE(status.message().starts_with(
+    "session \"s\" of /agent/memo1 has a live invocation already, in process "))
+    << status.message();
+  const auto details = parse_json<json>(status.details());
+  EXPECT_EQ(details.at("session"), "s");
+  EXPECT_TRUE(details.at("owner").get<std::string>().starts_with(
+    "process " + std::to_string(::getpid()) + " on "));
   say(first, "undisturbed");
 }
 
@@ -109,7 +114,8 @@ TEST_F(leases, a_new_session_cannot_be_opened_beside_its_first_invocation) {
 }
 
 TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
-  // The leases receive the claim only after its session is dead.
+  // The store's supervisor receives the claim only after its connection is
+  // dead.
   for (const auto live : {if_live::refuse, if_live::take_over})
     for (const auto others : {false, true}) {
       std::optional<memo_client> holder;
@@ -117,17 +123,17 @@ TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
         holder.emplace(system, rt->front_desk(), agent, with_session_id("s"));
       memo_client client{system, rt->front_desk(),
                          opening_of_s(with_live{live})};
-      const auto is_leases = [](caf::resumable* x) {
+      const auto is_supervisor = [](caf::resumable* x) {
         const auto* who = dynamic_cast<caf::local_actor*>(x);
         return who != nullptr
-               && who->name() == std::string_view{"tertulia.leases"};
+               && who->name() == std::string_view{"tertulia.store_supervisor"};
       };
-      // Runs every actor except the leases.
+      // Runs every actor except the supervisor.
       const auto run_others = [&] {
         auto& jobs = sched.jobs;
         for (;;) {
           const auto next
-            = std::find_if_not(jobs.begin(), jobs.end(), is_leases);
+            = std::find_if_not(jobs.begin(), jobs.end(), is_supervisor);
           if (next == jobs.end())
             return;
           std::iter_swap(jobs.begin(), next);

@@ -35,6 +35,8 @@ snapshot_store::behavior_type lying_store(snapshot_store::pointer) {
     return result;
   };
   return {
+    [](const acquire_lease_request&) { return lease_grant{1}; },
+    [](const release_lease_request&) { return true; },
     [](const save_snapshot_request&) -> caf::result<save_result> {
       return fail(errc::unimplemented, "it only lies");
     },

@@ -20,15 +20,18 @@ namespace tertulia::test::conversation_save_tests {
 namespace {
 
 struct conversation_saves : faulty_conversations {
-  /// Saves a state behind the first record of a session, or beside it, as
-  /// another writer does.
+  /// Saves a state as a branch, which needs no lease: another writer moves the
+  /// head.
   bool save_of_another(const memo_agent& agent, const std::string& session,
-                       const state& content, append_rule rule) {
-    auto record = records_of(agent, session).at(0);
-    record.parent = rule == append_rule::at_head ? record.sequence : 0;
+                       const state& content, std::uint64_t parent) {
+    snapshot_record record;
+    record.agent = agent.info().key;
+    record.session = session_id{session};
+    record.parent = parent;
     record.state = content.id();
     record.id = snapshot_id{record.state.str()};
-    return ask<save_result>(save_snapshot_request{record, content, rule})
+    return ask<save_result>(
+             save_snapshot_request{record, content, append_rule::anywhere})
       .has_value();
   }
 };
@@ -122,7 +125,7 @@ TEST_F(conversation_saves, a_head_that_somebody_else_has_moved_is_told_apart) {
     kept.fail_next<save_snapshot_request>(1, errc::unavailable);
     client.send("two");
     // That state was not stored, and then another writer is faster.
-    ASSERT_TRUE(save_of_another(agent, name, content, append_rule::at_head));
+    ASSERT_TRUE(save_of_another(agent, name, content, 1));
     client.send("three");
     EXPECT_EQ(codes,
               (std::vector{errc::ok, errc::ok, errc::ok, errc::unavailable,
@@ -138,7 +141,7 @@ TEST_F(conversation_saves, the_same_state_behind_another_parent_is_not_ours) {
   kept.fail_next<save_snapshot_request>(1, errc::unavailable);
   client.send("two");
   const auto content = state::plain(payload::of(memo{{"one", "two"}}));
-  ASSERT_TRUE(save_of_another(agent, "s", content, append_rule::anywhere));
+  ASSERT_TRUE(save_of_another(agent, "s", content, 0));
   client.send("pass");
   EXPECT_EQ(codes, (std::vector{errc::ok, errc::ok, errc::ok, errc::unavailable,
                                 errc::aborted}));
@@ -149,40 +152,82 @@ TEST_F(conversation_saves, no_runtime_overwrites_what_another_one_has_saved) {
   runtime other{system};
   const auto here = define_memo_in(*rt, "shared");
   const auto there = define_memo_in(other, "shared");
-  const auto opening = there.opening_for(chunk_sink{}, with_session_id("s"));
+  const auto opening_there = [&](const auto&... options) {
+    return there.opening_for(chunk_sink{}, with_session_id("s"), options...);
+  };
   // The session is new or known, and it is changed within the turn or only at
   // its end.
   auto all = texts{};
   for (const std::string text : {"new", "known", "pass"}) {
+    SCOPED_TRACE(text);
     auto first = open(here, with_session_id("s"));
-    memo_client second{system, other.front_desk(), opening};
+    memo_client refused{system, other.front_desk(), opening_there()};
     run();
-    ASSERT_TRUE(first.received().open);
-    ASSERT_TRUE(second.received().open);
+    EXPECT_TRUE(first.received().open);
+    EXPECT_EQ(code_of(refused.received().refused), errc::failed_precondition);
+    EXPECT_NE(to_status(refused.received().refused).message().find("process "),
+              std::string::npos);
     say(first, text);
     if (text != "pass")
       all.push_back(text);
-    second.send(text == "pass" ? text : text + " again");
-    SCOPED_TRACE(text);
-    expect_end(second, errc::aborted);
-    EXPECT_EQ(said_in(here, "s"), all);
-    first.close();
-    EXPECT_EQ(first.code(), errc::ok) << text;
     // The next invocation continues from the saved state.
-    memo_client third{system, other.front_desk(), opening};
+    memo_client second{system, other.front_desk(),
+                       opening_there(with_take_over{})};
     run();
-    say(third, text + " later");
+    expect_end(first, errc::cancelled);
+    say(second, text + " later");
     all.push_back(text + " later");
     EXPECT_EQ(said_in(here, "s"), all);
-    third.close();
-    EXPECT_EQ(third.code(), errc::ok) << text;
+    second.close();
+    EXPECT_EQ(second.code(), errc::ok);
   }
   const auto found = ask<stored_session>(
     get_session_request{session_ref{here.info().key, session_id{"s"}}});
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->info.next_turn, 6u);
+  EXPECT_TRUE(found && found->info.next_turn == 6u);
   other.stop();
   run();
+}
+
+TEST_F(conversation_saves,
+       a_run_that_has_lost_its_lease_ends_at_its_next_save) {
+  // The store behind the others ends the lease, and the run does not hear of
+  // it.
+  const auto lose_lease = [&](const connection_actor& holder) {
+    const auto lost
+      = ask<bool>(release_lease_request{caf::actor_cast<lease_holder>(holder)});
+    EXPECT_TRUE(lost && *lost);
+  };
+  const auto expect_aborted = [&](auto& client, const std::string& agent) {
+    lose_lease(client.received().open.value().connection);
+    const auto before = records_of(agent, "s");
+    if constexpr (std::is_same_v<std::decay_t<decltype(client)>, memo_client>)
+      client.send("two");
+    else
+      client.send(remark("two"));
+    expect_end(client, errc::aborted);
+    EXPECT_EQ(to_status(client.received().end->reason).message(),
+              "the lease of session \"s\" of " + agent + " has ended");
+    EXPECT_EQ(records_of(agent, "s"), before);
+  };
+  for (const auto policy :
+       {save_failure::fails_turn, save_failure::is_reported}) {
+    const auto agent = define_keeping_memo(with_save_failure(policy));
+    auto client = open(agent, with_session_id("s"));
+    say(client, "one");
+    expect_aborted(client, agent.info().key);
+    EXPECT_EQ(said_in(agent, "s"), texts{"one"});
+  }
+  // A body that tries again is ended as well.
+  const auto stubborn = define_stubborn(on_failure::goes_on, each_time);
+  auto client = open(stubborn, with_session_id("s"));
+  say(client, "one");
+  expect_aborted(client, stubborn.info().key);
+  // A chat agent saves only snapshots.
+  const auto chat = define_chat();
+  auto talk = open(chat, with_session_id("s"));
+  talk.send(remark("one"));
+  expect_aborted(talk, chat.info().key);
+  EXPECT_TRUE(all_left());
 }
 
 TEST_F(conversation_saves, a_change_whose_answer_was_lost_can_be_repeated) {
@@ -201,10 +246,8 @@ TEST_F(conversation_saves, a_change_whose_answer_was_lost_can_be_repeated) {
   kept.lose_next<save_session_request>(1, errc::unavailable);
   kept.hang_next<save_session_request>(1);
   client.send("three");
-  ASSERT_TRUE(ask<session_info>(
-    save_session_request{{agent.info().key, session_id{"s"}},
-                         state::plain(payload::of(memo{{"else"}})),
-                         2}));
+  ASSERT_TRUE(
+    save_of_another(agent, "s", state::plain(payload::of(memo{{"else"}})), 0));
   kept.answer_hung();
   run();
   EXPECT_EQ(codes[codes.size() - 3], errc::unavailable);
@@ -300,13 +343,13 @@ TEST_F(conversation_saves, a_body_cannot_go_on_when_its_store_keeps_silent) {
   EXPECT_EQ(client.received().ends, 0u);
   advance(30s);
   expect_end(client, errc::deadline_exceeded);
-  kept.answer_hung(); // not reported to the client
+  kept.answer_hung(); // too late: the lease has ended with the run
   run();
   EXPECT_EQ(client.received().turns, 0u);
   EXPECT_EQ(client.received().ends, 1u);
   EXPECT_EQ(codes.size(), 1 + most_failures);
   EXPECT_TRUE(all_gone());
-  EXPECT_EQ(records_of(agent, "s").size(), 1u);
+  EXPECT_TRUE(records_of(agent, "s").empty());
 }
 
 } // namespace tertulia::test::conversation_save_tests

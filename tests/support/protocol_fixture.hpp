@@ -45,9 +45,13 @@ struct protocol : threaded {
           return {[](turn_input&) {}, [](chunk_credit) {},
                   [](caf::close_atom) {}, [](cancel_atom) {}};
         });
+    holder = system.spawn<caf::hidden>([]() -> lease_holder::behavior_type {
+      return {[](cancel_atom, const caf::error&) {}};
+    });
   }
 
   ~protocol() override {
+    caf::anon_send_exit(holder, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(connection, caf::exit_reason::user_shutdown);
   }
@@ -82,6 +86,7 @@ struct protocol : threaded {
 
   chunk_sink sink;
   connection_actor connection;
+  lease_holder holder;
 };
 
 } // namespace tertulia::test::protocol_tests

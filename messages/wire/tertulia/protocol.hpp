@@ -108,18 +108,29 @@ using session_actor = protocol<
   caf::result<session_summary>(list_atom),          // result of the invocation so far
   caf::result<session_summary>(done_atom)>;         // final result; then the session ends
 
+// -- store -> holder of a lease -------------------------------------------------
+
+/// Holder of the lease of a session, such as a connection.
+using lease_holder = protocol<
+  caf::result<void>(cancel_atom, caf::error)>;  // another one takes over: end, then release the lease
+
 // -- session -> store -----------------------------------------------------------
 
 /// Store of states and records. Every change is one request, decided by the
-/// store. If one id can mean several snapshots: failed_precondition.
+/// store. If one id can mean several snapshots: failed_precondition. A change
+/// without a fence while the session has a lease: failed_precondition.
 using snapshot_store = protocol<
+  caf::result<lease_grant>(acquire_lease_request),         // failed_precondition: names session and owner;
+                                                           // aborted: taken over while it waited
+  caf::result<bool>(release_lease_request),                // false: there was none; idempotent
   caf::result<save_result>(save_snapshot_request),         // not_found: the parent; aborted: changed by
-                                                           // another writer; no-op if the parent has this state
+                                                           // another writer, or another fence was granted;
+                                                           // no-op if the parent has this state
   caf::result<stored_snapshot>(get_snapshot_request),      // not_found; data_loss
-  caf::result<stored_snapshot>(restore_snapshot_request),  // moves the head; not_found; data_loss
+  caf::result<stored_snapshot>(restore_snapshot_request),  // moves the head; not_found; data_loss; aborted: the fence
   caf::result<snapshot_page>(list_snapshots_request),      // empty for an unknown session
   caf::result<stored_session>(get_session_request),        // not_found; data_loss
-  caf::result<session_info>(save_session_request)>;        // aborted: changed by another writer
+  caf::result<session_info>(save_session_request)>;        // aborted: changed by another writer, or the fence
 
 // -- management tools -> store --------------------------------------------------
 

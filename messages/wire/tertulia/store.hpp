@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/store/damage.hpp>
+#include <tertulia/store/leases.hpp>
 #include <tertulia/store/names.hpp>
 #include <tertulia/store/sessions.hpp>
 #include <tertulia/store/snapshots.hpp>

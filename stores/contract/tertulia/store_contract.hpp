@@ -4,6 +4,7 @@
 
 #include <tertulia/store_contract/copy_cases.hpp>
 #include <tertulia/store_contract/label_cases.hpp>
+#include <tertulia/store_contract/lease_cases.hpp>
 #include <tertulia/store_contract/model_cases.hpp>
 #include <tertulia/store_contract/reading_cases.hpp>
 #include <tertulia/store_contract/saving_cases.hpp>
@@ -81,9 +82,13 @@ REGISTER_TYPED_TEST_SUITE_P(
   a_copy_needs_an_origin_and_a_name_of_its_own, everything_is_verified_once,
   one_agent_or_one_session_is_verified,
   verification_goes_on_where_its_place_is_gone,
-  verification_tells_corrupt_from_missing,
-  a_durable_store_knows_everything_again, does_what_the_model_does,
-  does_what_the_model_does_for_one_session);
+  verification_tells_corrupt_from_missing, a_lease_has_one_holder,
+  a_change_with_another_fence_is_aborted, a_fence_ends_with_its_lease,
+  without_a_lease_only_branches_are_added, a_take_over_cancels_the_holder,
+  take_overs_follow_each_other, a_lease_ends_with_its_holder,
+  fences_grow_for_ever, a_lease_needs_a_session_and_a_holder,
+  writers_never_overwrite_each_other, a_durable_store_knows_everything_again,
+  does_what_the_model_does, does_what_the_model_does_for_one_session);
 
 } // namespace tertulia
 

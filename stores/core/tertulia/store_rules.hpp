@@ -47,6 +47,9 @@ void check(const prune_snapshots_request& x);
 /// Rejects a request unless both of its references name sessions.
 void check(const copy_session_request& x);
 
+/// Rejects a lease of an invalid session, or without a holder.
+void check(const acquire_lease_request& x);
+
 /// Rejects a note that is too long or not UTF-8.
 void check(const annotate_snapshot_request& x);
 
@@ -77,6 +80,12 @@ void check_position(const session_ref& session,
                     const std::vector<session_position>& follows,
                     const session_position& now);
 
+/// Rejects a change with a fence that is not the one of the session's lease.
+/// @param fence   0 for a change without a lease, which is not rejected.
+/// @param current fence of the lease; 0 without a lease.
+void check_fence(const session_ref& session, std::uint64_t fence,
+                 std::uint64_t current);
+
 /// Removes and adds labels, which remain ordered and distinct. If this throws,
 /// the content of `labels` is unspecified.
 void relabel(std::vector<std::string>& labels,
@@ -96,6 +105,10 @@ void describe(session_info& x, const state& content);
 [[noreturn]] void reject_unknown(const snapshot_ref& x);
 
 [[noreturn]] void reject_existing(const session_ref& x);
+
+/// Rejects a session whose lease another one holds.
+/// @param owner process of the holder; may be empty.
+[[noreturn]] void reject_held(const session_ref& x, const std::string& owner);
 
 /// Rejects an id that occurs in several sessions. The error names the first
 /// `named_sessions` of them; the others are ignored.

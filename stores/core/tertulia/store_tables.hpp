@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -113,6 +114,22 @@ public:
 
   virtual void erase(const record_row& x) = 0;
 
+  // -- leases -----------------------------------------------------------------
+
+  // These keep leases in memory. An engine whose data outlives its process
+  // overrides them; otherwise a run that outlives that process is ended by its
+  // next change.
+
+  /// Gives a session, which need not exist, a lease in place of the one that it
+  /// has.
+  /// @returns its fence, which is greater than any before.
+  [[nodiscard]] virtual std::uint64_t add_lease(const session_ref& name);
+
+  /// Returns the fence of the lease of a session; 0 without a lease.
+  [[nodiscard]] virtual std::uint64_t fence_of(const session_ref& name);
+
+  virtual void erase_lease(const session_ref& name);
+
   // -- lookups ----------------------------------------------------------------
 
   // These go through all rows. An engine with an index overrides them.
@@ -163,6 +180,10 @@ public:
   /// Throws `data_loss` if changes would be lost because the data is no longer
   /// where it was.
   virtual void expect_in_place() const {}
+
+private:
+  std::map<session_ref, std::uint64_t> fences_;
+  std::uint64_t last_fence_ = 0;
 };
 
 } // namespace tertulia

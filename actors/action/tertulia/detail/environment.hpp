@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tertulia/detail/body_services.hpp>
-#include <tertulia/detail/leases.hpp>
 #include <tertulia/detail/registry.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/runtime_options.hpp>
@@ -11,6 +10,7 @@
 #include <caf/actor_system.hpp>
 
 #include <memory>
+#include <string>
 
 namespace tertulia::detail {
 
@@ -21,15 +21,13 @@ namespace tertulia::detail {
 /// @lifetime held by the runtime and by each of its live actors.
 class environment : public body_services {
 public:
-  environment(caf::actor_system& system, const runtime_options& options)
-    : body_services(options.log, options.blocking_threads,
-                    options.max_blocking_queue),
-      system(system), options(options) {}
+  environment(caf::actor_system& system, const runtime_options& options);
 
   caf::actor_system& system;
   const runtime_options options;
   registry actions;
-  lease_actor leases;
+  /// This process, as text for people: `process 17 on host`.
+  const std::string owner;
   front_desk_actor desk;
 };
 

@@ -4,7 +4,7 @@
 
 #include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/detail/environment.hpp>
-#include <tertulia/detail/leases.hpp>
+#include <tertulia/protocol.hpp>
 
 #include <caf/typed_event_based_actor.hpp>
 

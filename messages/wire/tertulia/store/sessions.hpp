@@ -36,14 +36,17 @@ BOOST_DESCRIBE_STRUCT(get_session_request, (), (target, wanted))
 
 /// Request to save the state that a session works on, apart from its snapshots.
 /// A session that does not exist is created. `aborted` if the session is in
-/// none of the positions that this change follows; nothing is changed then.
+/// none of the positions that this change follows, or if another fence was
+/// granted than that of the change; nothing is changed then.
+/// `failed_precondition` without a fence if the session has a lease.
 struct save_session_request : memberwise {
   save_session_request() = default;
   save_session_request(session_ref session, state content,
                        std::uint64_t next_turn,
-                       std::vector<session_position> follows = {})
+                       std::vector<session_position> follows = {},
+                       std::uint64_t fence = 0)
     : target(std::move(session)), content(std::move(content)),
-      next_turn(next_turn), follows(std::move(follows)) {}
+      next_turn(next_turn), follows(std::move(follows)), fence(fence) {}
 
   session_ref target;
   state content;
@@ -52,10 +55,12 @@ struct save_session_request : memberwise {
   /// one if an earlier save of the same writer got no reply and may have
   /// happened.
   std::vector<session_position> follows;
+  /// Fence of the writer's lease; 0 without a lease.
+  std::uint64_t fence = 0;
 };
 
 BOOST_DESCRIBE_STRUCT(save_session_request, (),
-                      (target, content, next_turn, follows))
+                      (target, content, next_turn, follows, fence))
 
 /// Order of a list of sessions.
 enum class session_order : std::uint8_t {
@@ -117,12 +122,13 @@ BOOST_DESCRIBE_STRUCT(title_session_request, (), (target, title))
 /// turn that follows it.
 ///
 /// `not_found` if the session, or the record of it, does not exist;
-/// `already_exists` if a session of the new name exists; `invalid_argument` if
-/// one of the names is empty; `data_loss` that names the record if a record to
-/// be copied is damaged. A copy up to a record before that one is still
-/// possible. A caller that copies to another agent asserts that this agent can
-/// read the states. A damaged state is copied as it is; reading it from the
-/// copy gives `data_loss`.
+/// `already_exists` if a session of the new name exists; `failed_precondition`
+/// if the new name has a lease; `invalid_argument` if one of the names is
+/// empty; `data_loss` that names the record if a record to be copied is
+/// damaged. A copy up to a record before that one is still possible. A caller
+/// that copies to another agent asserts that this agent can read the states. A
+/// damaged state is copied as it is; reading it from the copy gives
+/// `data_loss`.
 struct copy_session_request : memberwise {
   copy_session_request() = default;
   copy_session_request(session_ref from, session_ref to,

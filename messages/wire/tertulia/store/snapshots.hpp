@@ -55,15 +55,19 @@ BOOST_DESCRIBE_ENUM(append_rule, anywhere, at_head, as_it_was)
 /// the event is unknown, if a label or the note is invalid, or if a record
 /// under `append_rule::as_it_was` has no number or one of 2^63 or more.
 /// `not_found` if the parent does not exist. `aborted` according to
-/// `append_rule`, or if the session is in none of the positions that the
-/// snapshot follows. `resource_exhausted` for more than `max_labels` labels, or
+/// `append_rule`, if the session is in none of the positions that the snapshot
+/// follows, or if another fence was granted than that of the snapshot.
+/// `failed_precondition` without a fence if the session has a lease, unless the
+/// rule is `append_rule::anywhere`: a branch needs no lease.
+/// `resource_exhausted` for more than `max_labels` labels, or
 /// if the session has no number left for another record.
 struct save_snapshot_request : memberwise {
   save_snapshot_request() = default;
   save_snapshot_request(snapshot_record record, state content, append_rule rule,
-                        std::vector<session_position> follows = {})
+                        std::vector<session_position> follows = {},
+                        std::uint64_t fence = 0)
     : record(std::move(record)), content(std::move(content)), where(rule),
-      follows(std::move(follows)) {}
+      follows(std::move(follows)), fence(fence) {}
 
   /// The store sets the type from the content, and parent_id from the parent.
   /// It also sets sequence and index, unless the rule is
@@ -73,10 +77,11 @@ struct save_snapshot_request : memberwise {
   append_rule where = append_rule::anywhere;
   /// As in `save_session_request`.
   std::vector<session_position> follows;
+  std::uint64_t fence = 0;
 };
 
 BOOST_DESCRIBE_STRUCT(save_snapshot_request, (),
-                      (record, content, where, follows))
+                      (record, content, where, follows, fence))
 
 /// Request for a snapshot. `data_loss` if its record or its state is damaged;
 /// the message differs if it is missing.
@@ -95,17 +100,22 @@ BOOST_DESCRIBE_STRUCT(get_snapshot_request, (), (target, wanted))
 /// Request to make a snapshot the head of its session. Records after it become
 /// orphans; an orphaned snapshot becomes active again. The session then works
 /// on the state of the snapshot and continues with the turn that follows it. If
-/// the state is damaged, the head does not move. Genkit's
-/// `InvalidateSnapshotsAfter`.
+/// the state is damaged, the head does not move; neither does it if another
+/// fence was granted than that of the request (`aborted`).
+/// `failed_precondition` without a fence if the session is named and has a
+/// lease. Genkit's `InvalidateSnapshotsAfter`.
 struct restore_snapshot_request : memberwise {
   restore_snapshot_request() = default;
-  explicit restore_snapshot_request(snapshot_ref snapshot)
-    : target(std::move(snapshot)) {}
+  explicit restore_snapshot_request(snapshot_ref snapshot,
+                                    std::uint64_t fence = 0)
+    : target(std::move(snapshot)), fence(fence) {}
 
   snapshot_ref target;
+  /// Fence of the writer's lease; 0 without a lease.
+  std::uint64_t fence = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(restore_snapshot_request, (), (target))
+BOOST_DESCRIBE_STRUCT(restore_snapshot_request, (), (target, fence))
 
 /// Request for a page of the snapshots of a session, oldest first. The list is
 /// empty if the session does not exist. A damaged record is left out and

@@ -12,6 +12,8 @@
 #include <caf/detail/type_list.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -110,6 +112,24 @@ public:
     void reopen() {
       close();
       store_ = factory_.open(system_);
+    }
+
+    /// Starts a holder of leases. It releases them when it is cancelled.
+    [[nodiscard]] lease_holder start_holder() {
+      return system_.spawn<caf::hidden>(
+        [](lease_holder::pointer self,
+           const store_of<Factory>& store) -> lease_holder::behavior_type {
+          return {[self, store](cancel_atom, const caf::error&) {
+            caf::anon_send(store, release_lease_request{lease_holder{self}});
+          }};
+        },
+        store_);
+    }
+
+    /// Ends a holder of leases, which releases nothing.
+    void kill(const lease_holder& x) {
+      self_->send_exit(x, caf::exit_reason::kill);
+      self_->wait_for(x);
     }
 
   private:
@@ -213,6 +233,17 @@ public:
                        std::vector<session_position> follows = {}) {
     return get(
       save_session_request{session, content, next_turn, std::move(follows)});
+  }
+
+  /// Acquires the lease of a session.
+  /// @returns its fence.
+  std::uint64_t acquire(const session_ref& session, const lease_holder& holder,
+                        if_live rule = if_live::refuse) {
+    return get(acquire_lease_request{session, holder, "the test", rule}).fence;
+  }
+
+  bool release(const lease_holder& holder, const session_ref& session = {}) {
+    return get(release_lease_request{holder, session});
   }
 
   snapshot_record label(const session_ref& session, std::uint64_t sequence,

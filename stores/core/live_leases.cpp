@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "live_leases.hpp"
+
+#include <tertulia/status.hpp>
+#include <tertulia/store_rules.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tertulia {
+
+void live_leases::acquire(acquire_lease_request x, promise to) {
+  try {
+    rules::check(x);
+    const auto [place, is_free] = leases_.try_emplace(x.target);
+    auto& lease = place->second;
+    if (is_free) {
+      lease.holder = x.holder.address();
+      lease.owner = x.owner;
+      watch(x.holder, place);
+    } else if (lease.holder != x.holder.address()) {
+      if (x.rule == if_live::refuse)
+        rules::reject_held(x.target, lease.owner);
+      return wait(place, std::move(x), std::move(to));
+    }
+    decisions_.grant(std::move(x), std::move(to));
+  } catch (...) {
+    to.deliver(current_exception_to_error());
+  }
+}
+
+void live_leases::wait(lease_map::iterator place, acquire_lease_request x,
+                       promise to) {
+  auto& lease = place->second;
+  if (lease.next) {
+    lease.next->answer.deliver(
+      fail(errc::aborted, "a later invocation took over the session"));
+    forget(lease.next->request.holder.address(), place);
+  } else if (const auto holder = caf::actor_cast<lease_holder>(lease.holder)) {
+    // A holder that confirms will release the lease. One that does not is
+    // frozen, or its node is lost.
+    self_
+      ->request(holder, max_cancel_wait, cancel_atom_v,
+                fail(errc::cancelled,
+                     "another invocation took over the session"))
+      .then([] {}, [this, session = place->first, lost = lease.holder](
+                     const caf::error&) { release(lost, session); });
+  }
+  watch(x.holder, place);
+  lease.next
+    = std::make_unique<successor>(successor{std::move(x), std::move(to)});
+}
+
+bool live_leases::release(const caf::actor_addr& holder,
+                          const session_ref& session) {
+  const auto [first, last] = places_.equal_range(holder);
+  std::vector<lease_map::iterator> ended;
+  for (auto i = first; i != last; ++i)
+    if (session.agent.empty() || i->second->first == session)
+      ended.push_back(i->second);
+  for (const auto place : ended)
+    release(place, holder);
+  return !ended.empty();
+}
+
+void live_leases::release(lease_map::iterator place,
+                          const caf::actor_addr& holder) {
+  forget(holder, place);
+  auto& lease = place->second;
+  if (lease.holder != holder) {
+    lease.next.reset();
+    return;
+  }
+  decisions_.end(release_lease_request{
+    caf::actor_cast<lease_holder>(lease.holder), place->first});
+  if (!lease.next) {
+    leases_.erase(place);
+    return;
+  }
+  const auto next = std::exchange(lease.next, nullptr);
+  lease.holder = next->request.holder.address();
+  lease.owner = next->request.owner;
+  decisions_.grant(std::move(next->request), std::move(next->answer));
+}
+
+void live_leases::expect_free(const session_ref& session) const {
+  if (const auto i = leases_.find(session); i != leases_.end())
+    rules::reject_held(session, i->second.owner);
+}
+
+void live_leases::watch(const lease_holder& holder, lease_map::iterator place) {
+  // A holder that has ended already is released at once: CAF sends its down
+  // message then.
+  if (!places_.contains(holder.address()))
+    self_->monitor(holder);
+  places_.emplace(holder.address(), place);
+}
+
+void live_leases::forget(const caf::actor_addr& holder,
+                         lease_map::iterator place) {
+  const auto [first, last] = places_.equal_range(holder);
+  places_.erase(
+    std::find_if(first, last, [&](auto& x) { return x.second == place; }));
+  if (!places_.contains(holder))
+    self_->demonitor(holder);
+}
+
+} // namespace tertulia
