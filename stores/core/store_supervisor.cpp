@@ -6,6 +6,7 @@
 
 #include <caf/actor_clock.hpp>
 #include <caf/actor_system.hpp>
+#include <caf/message_view.hpp>
 #include <caf/optional.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -53,6 +54,16 @@ public:
       else
         self_->quit(x.reason);
     });
+    // CAF 0.17 sends a request with a value that cannot be encoded as an empty
+    // message.
+    self_->set_default_handler(
+      [](caf::scheduled_actor*,
+         caf::message_view& x) -> caf::result<caf::message> {
+        if (x.content().size() > 0)
+          return caf::sec::unexpected_message;
+        return fail(errc::invalid_argument,
+                    "a value of the request has no encoding");
+      });
     adopt(std::move(store));
     return handle_verbs<supervisor_actor>(
       [this]<class Verb>(Verb x) -> caf::result<store_reply_t<Verb>> {

@@ -38,6 +38,8 @@
 //     the store is vacuumed;
 //   - static constexpr bool durable = true: a store that is opened again, after
 //     the first one has ended, has the data of the first one;
+//   - static void configure(caf::actor_system_config&): prepares the actor
+//     system, for example for a store on another node;
 //   - void corrupt(const state_id&): changes the stored data of a state in the
 //     open store; void lose(const state_id&): removes it.
 

@@ -7,6 +7,8 @@
 #include <tertulia/status.hpp>
 #include <tertulia/store.hpp>
 
+#include <caf/actor_addr.hpp>
+#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/detail/type_list.hpp>
@@ -47,6 +49,13 @@ concept makes_durable_stores = requires {
   requires T::durable;
 };
 
+/// Factory whose stores need more than the default of the actor system, such as
+/// a network.
+template <class T>
+concept configures_systems = requires(caf::actor_system_config& x) {
+  T::configure(x);
+};
+
 /// Factory that can damage the stored data of a state.
 template <class T>
 concept corrupts_states = requires(T& x, const state_id& id) {
@@ -82,6 +91,9 @@ public:
     fixture& operator=(const fixture&) = delete;
 
     ~fixture() {
+      for (const auto& x : holders_)
+        if (const auto holder = caf::actor_cast<lease_holder>(x))
+          kill(holder);
       close();
     }
 
@@ -116,7 +128,7 @@ public:
 
     /// Starts a holder of leases. It releases them when it is cancelled.
     [[nodiscard]] lease_holder start_holder() {
-      return system_.spawn<caf::hidden>(
+      const lease_holder result = system_.spawn<caf::hidden>(
         [](lease_holder::pointer self,
            const store_of<Factory>& store) -> lease_holder::behavior_type {
           return {[self, store](cancel_atom, const caf::error&) {
@@ -124,6 +136,8 @@ public:
           }};
         },
         store_);
+      holders_.push_back(result.address());
+      return result;
     }
 
     /// Ends a holder of leases, which releases nothing.
@@ -142,6 +156,8 @@ public:
     struct config : caf::actor_system_config {
       config() {
         set("scheduler.max-threads", 2);
+        if constexpr (configures_systems<Factory>)
+          Factory::configure(*this);
       }
     };
 
@@ -151,6 +167,7 @@ public:
     caf::scoped_actor self_{system_};
     store_of<Factory> store_;
     status_error error_{errc::ok, ""};
+    std::vector<caf::actor_addr> holders_;
   };
 
   // -- values and requests ----------------------------------------------------
