@@ -119,6 +119,20 @@ using lease_holder = protocol<
 /// Store of states and records. Every change is one request, decided by the
 /// store. If one id can mean several snapshots: failed_precondition. A change
 /// without a fence while the session has a lease: failed_precondition.
+///
+/// What all stores have in common, and the contract checks:
+/// - Refused with invalid_argument before anything is created or changed: an
+///   empty or unprintable name of a session, an empty snapshot id, a content
+///   without JSON, a state id that is not its hash, an unknown event.
+/// - Errors about a session or a record carry details in JSON: `agent` and
+///   `session`, and what differs, such as `head`, `fence` or `owner`.
+///   An ambiguous id names up to three sessions in its message.
+/// - Sequence numbers end at 2^63-1: a greater one is invalid_argument, one
+///   more record in such a session resource_exhausted. Turn indexes and times
+///   use all 64 bits.
+/// - A limit of a page is clamped to 1 .. max_page; a page says whether more
+///   follows. A damaged item is left out of a list and named; a read of it is
+///   data_loss, with another message if it is missing.
 using snapshot_store = protocol<
   caf::result<lease_grant>(acquire_lease_request),         // failed_precondition: names session and owner;
                                                            // aborted: taken over while it waited
