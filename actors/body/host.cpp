@@ -10,7 +10,8 @@
 
 namespace tertulia::detail {
 
-host::host(host_actor::pointer self) : root(*this, scheduled_), self_(self) {}
+host::host(host_actor::pointer self)
+  : root(*this, scheduled_), limits(self), self_(self) {}
 
 host::~host() = default;
 
@@ -20,17 +21,8 @@ std::uint64_t host::register_wait(wait& x) {
 }
 
 std::uint64_t host::register_wait(wait& x, caf::timespan within, bool vital) {
-  const auto due = later(self_->clock().now(), within);
+  const auto due = limits.expire_after(within);
   wait_entries_.push_back(wait_entry{++last_id_, &x, due, vital});
-  // One tick is pending, for the earliest time-out. If its wait ends in time,
-  // the tick stays and serves the next time-out, so most waits cost the timer
-  // nothing.
-  if (due < next_expiry_) {
-    if (next_expiry_ != time_point::max())
-      disarm(expiry_id);
-    next_expiry_ = due;
-    arm(expiry_id, within);
-  }
   return last_id_;
 }
 
@@ -58,31 +50,21 @@ void host::watch_peer(std::uint64_t id, const caf::actor_addr& other) {
   self_->monitor(caf::actor_cast<caf::strong_actor_ptr>(other));
 }
 
-void host::arm(std::uint64_t id, caf::timespan delay) {
-  self_->send(services().timer, arm_atom_v, id, delay);
-}
-
-void host::disarm(std::uint64_t id) {
-  self_->send(services().timer, disarm_atom_v, id);
-}
-
 void host::expire_waits() {
-  const auto now = self_->clock().now();
-  // A tick before `next_expiry_` is stale: it was sent before it was disarmed.
-  if (now < next_expiry_)
+  const auto now = limits.take_expiry();
+  if (!now)
     return;
-  next_expiry_ = time_point::max();
   std::vector<wait*> late;
   auto lost = false;
+  auto next = time_point::max();
   for (const auto& x : wait_entries_)
-    if (x.due <= now) {
+    if (x.due <= *now) {
       late.push_back(x.waiter);
       lost = lost || x.vital;
     } else {
-      next_expiry_ = std::min(next_expiry_, x.due);
+      next = std::min(next, x.due);
     }
-  if (next_expiry_ != time_point::max())
-    arm(expiry_id, next_expiry_ - now);
+  limits.expire_at(next);
   for (auto* x : late)
     x->abort(fail(errc::deadline_exceeded, "no answer came in time"));
   if (lost)
@@ -102,8 +84,7 @@ void host::abort_waits_for(const caf::actor_addr& other,
 }
 
 void host::forget_waits() {
-  if (next_expiry_ != time_point::max())
-    disarm(expiry_id);
+  limits.stop();
   for (const auto& [other, id] : monitored_requests_)
     self_->demonitor(other);
 }

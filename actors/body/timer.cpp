@@ -98,4 +98,52 @@ timer_actor spawn_timer(caf::actor_system& system) {
     });
 }
 
+// -- time limits --------------------------------------------------------------
+
+void time_limits::arm(std::uint64_t number, caf::timespan delay) {
+  self_->send(timer_, arm_atom_v, number, delay);
+}
+
+void time_limits::disarm(std::uint64_t number) {
+  self_->send(timer_, disarm_atom_v, number);
+}
+
+void time_limits::set_deadline(caf::timespan delay) {
+  deadline_ = later(self_->clock().now(), delay);
+  arm(deadline_tick, delay);
+}
+
+time_point time_limits::expire_after(caf::timespan within) {
+  const auto due = later(self_->clock().now(), within);
+  expire_at(due);
+  return due;
+}
+
+void time_limits::expire_at(time_point due) {
+  // One tick is pending, for the earliest time-out. If its wait ends in time,
+  // the tick stays and serves the next time-out, so most waits cost the timer
+  // nothing.
+  if (due >= expiry_)
+    return;
+  if (expiry_ != time_point::max())
+    disarm(expiry_tick);
+  expiry_ = due;
+  arm(expiry_tick, due - self_->clock().now());
+}
+
+std::optional<time_point> time_limits::take_expiry() {
+  const auto now = self_->clock().now();
+  if (now < expiry_)
+    return std::nullopt;
+  expiry_ = time_point::max();
+  return now;
+}
+
+void time_limits::stop() {
+  if (deadline_)
+    disarm(deadline_tick);
+  if (expiry_ != time_point::max())
+    disarm(expiry_tick);
+}
+
 } // namespace tertulia::detail

@@ -3,7 +3,6 @@
 #include <tertulia/context.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/session_actor.hpp>
-#include <tertulia/detail/timer.hpp>
 #include <tertulia/uuid.hpp>
 
 #include <memory>
@@ -43,10 +42,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
   self_->monitor(client_);
   in.start(x.options.input_window);
   out.start(x.options.chunk_window);
-  if (x.options.deadline.count() > 0) {
-    deadline = later(self_->clock().now(), x.options.deadline);
-    arm(deadline_id, x.options.deadline);
-  }
+  if (x.options.deadline.count() > 0)
+    limits.set_deadline(x.options.deadline);
   if (env_->traces.enabled() && action_->traced()) {
     const auto parent = parse_traceparent(x.options.trace_parent);
     trace

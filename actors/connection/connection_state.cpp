@@ -5,7 +5,6 @@
 #include <tertulia/context.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/nested_connection.hpp>
-#include <tertulia/detail/timer.hpp>
 
 #include <caf/actor_cast.hpp>
 
@@ -28,8 +27,6 @@ connection_state::~connection_state() {
     else
       send_refusal();
   }
-  if (deadline)
-    disarm(deadline_id);
   // Actors that may outlive many connections must not keep a monitor for each:
   // the sink, and the front desk of another node.
   self_->demonitor(client_.address());
@@ -41,6 +38,7 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
                                 std::shared_ptr<const action> action) {
   env_ = std::move(env);
   action_ = std::move(action);
+  limits.start(env_->timer);
   self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
   self_->set_exit_handler([this](caf::exit_msg&) {
     confirmation_timeout_ = max_confirmation_wait_on_stop;
@@ -83,10 +81,10 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
       drain();
     },
     [this](caf::tick_atom, std::uint64_t id) {
-      if (id == deadline_id)
+      if (id == time_limits::deadline_tick)
         return abort(fail(errc::deadline_exceeded,
                           "the connection's deadline has passed"));
-      if (id == expiry_id)
+      if (id == time_limits::expiry_tick)
         expire_waits();
       else if (auto* x = take_wait(id))
         x->wake();

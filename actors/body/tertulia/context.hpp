@@ -77,7 +77,7 @@ public:
   /// the clock of the actor system; empty for never.
   [[nodiscard]] std::optional<caf::actor_clock::time_point>
   deadline() const noexcept {
-    return owner_->deadline;
+    return owner_->limits.deadline();
   }
 
   // -- time, work, other actors -----------------------------------------------

@@ -7,14 +7,13 @@
 #include <tertulia/detail/inbox.hpp>
 #include <tertulia/detail/outbox.hpp>
 #include <tertulia/detail/scope.hpp>
+#include <tertulia/detail/timer.hpp>
 #include <tertulia/trace.hpp>
 
-#include <caf/actor_clock.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -75,10 +74,6 @@ public:
   /// does not answer a request to a lost node.
   void watch_peer(std::uint64_t id, const caf::actor_addr& other);
 
-  /// Requests a tick with the number `id` after `delay`.
-  void arm(std::uint64_t id, caf::timespan delay);
-  void disarm(std::uint64_t id);
-
   // -- the client -------------------------------------------------------------
 
   /// Sends the gathered chunks to the client, or the input credit that is due.
@@ -114,7 +109,7 @@ public:
   virtual void detach(nested_connection& x) noexcept = 0;
 
 protected:
-  using time_point = caf::actor_clock::time_point;
+  using time_point = time_limits::time_point;
 
   explicit host(host_actor::pointer self);
 
@@ -126,11 +121,8 @@ protected:
   /// Aborts the waits for a reply of an actor that was lost.
   void abort_waits_for(const caf::actor_addr& other, const caf::error& reason);
 
-  /// Disarms the tick and the monitors of all waits: the actor ends.
+  /// Ends all ticks and the monitors of all waits: the actor ends.
   void forget_waits();
-
-  static constexpr std::uint64_t deadline_id = 0;
-  static constexpr std::uint64_t expiry_id = 1;
 
   ready_queue scheduled_;
 
@@ -140,8 +132,7 @@ public:
   scope root;
   span trace;
 
-  /// Time at which the connection is cancelled with `deadline_exceeded`.
-  std::optional<time_point> deadline;
+  time_limits limits;
 
 protected:
   host_actor::pointer self_;
@@ -156,9 +147,8 @@ private:
     bool vital = false;
   };
 
-  std::uint64_t last_id_ = expiry_id;
+  std::uint64_t last_id_ = time_limits::expiry_tick;
   std::vector<wait_entry> wait_entries_;
-  time_point next_expiry_ = time_point::max();
   std::vector<std::pair<caf::actor_addr, std::uint64_t>> monitored_requests_;
 };
 

@@ -27,7 +27,7 @@ public:
     if (!begin(waiting) || delay_.count() <= 0)
       return false;
     id_ = owner().register_wait(*this);
-    owner().arm(id_, delay_);
+    owner().limits.arm(id_, delay_);
     suspend();
     return true;
   }
@@ -44,7 +44,7 @@ public:
 private:
   void stop() {
     owner().take_wait(id_);
-    owner().disarm(id_);
+    owner().limits.disarm(id_);
   }
 
   caf::timespan delay_;

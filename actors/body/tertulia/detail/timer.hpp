@@ -2,15 +2,23 @@
 
 #pragma once
 
+#include <tertulia/detail/host_actor.hpp>
 #include <tertulia/protocol.hpp>
 
 #include <caf/actor_clock.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/duration.hpp>
 #include <caf/timespan.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
+
+// Time in three layers. CAF's clock sends messages that cannot be cancelled;
+// the timer of a runtime turns them into ticks that can be; the time limits of
+// a connection share a few of these ticks.
 
 namespace tertulia::detail {
 
@@ -39,5 +47,58 @@ using timer_actor
              caf::result<void>(caf::tick_atom)>; // private: CAF's clock
 
 timer_actor spawn_timer(caf::actor_system& system);
+
+/// Times at which a connection does something without a message of another
+/// actor: its deadline, the time-outs of its waits, and the delays of its body.
+/// Each is a tick of the timer with a number.
+///
+/// @threads only on the actor of the connection.
+class time_limits {
+public:
+  using time_point = caf::actor_clock::time_point;
+
+  static constexpr std::uint64_t deadline_tick = 0;
+  static constexpr std::uint64_t expiry_tick = 1;
+
+  explicit time_limits(host_actor::pointer self) noexcept : self_(self) {}
+
+  /// @pre called before any other function.
+  void start(timer_actor timer) {
+    timer_ = std::move(timer);
+  }
+
+  /// Requests a tick with a number after a delay.
+  void arm(std::uint64_t number, caf::timespan delay);
+  void disarm(std::uint64_t number);
+
+  void set_deadline(caf::timespan delay);
+
+  /// Returns the time of the deadline; empty for none.
+  [[nodiscard]] const std::optional<time_point>& deadline() const noexcept {
+    return deadline_;
+  }
+
+  /// Requests an expiry tick for a time-out.
+  /// @returns when the time-out is due.
+  time_point expire_after(caf::timespan within);
+
+  /// Requests an expiry tick at `due` or before it.
+  void expire_at(time_point due);
+
+  /// Handles an expiry tick.
+  /// @returns the current time, up to which time-outs have expired; nothing for
+  ///          a tick that was sent before it was disarmed.
+  [[nodiscard]] std::optional<time_point> take_expiry();
+
+  /// Disarms all ticks but the delays: the actor ends.
+  void stop();
+
+private:
+  host_actor::pointer self_;
+  timer_actor timer_;
+  std::optional<time_point> deadline_;
+  /// Time of the pending expiry tick.
+  time_point expiry_ = time_point::max();
+};
 
 } // namespace tertulia::detail
