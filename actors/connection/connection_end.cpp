@@ -75,7 +75,7 @@ void connection_state::release_lease(caf::error loss) {
   }
   // The client may open the session through another node, and its request
   // could overtake this one.
-  self_->request(store, conversation().policy.store_within, std::move(release))
+  self_->request(store, max_release_wait, std::move(release))
     .then([go_on](bool) { go_on(); }, [go_on](const caf::error&) { go_on(); });
 }
 

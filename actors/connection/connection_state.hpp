@@ -90,6 +90,11 @@ private:
   static constexpr caf::timespan max_confirmation_wait_on_stop
     = std::chrono::seconds{2};
 
+  /// Longest time that a store on another node may take to confirm the release
+  /// of a lease. The client waits for its end meanwhile, and the store may be
+  /// lost.
+  static constexpr caf::timespan max_release_wait = std::chrono::seconds{2};
+
   /// Listener for the end of the body.
   class body_end final : public task_listener {
   public:

@@ -11,6 +11,13 @@
 
 namespace tertulia {
 
+live_leases::~live_leases() {
+  for (auto& [session, lease] : leases_)
+    if (lease.next)
+      lease.next->answer.deliver(
+        fail(errc::unavailable, "the store was killed"));
+}
+
 void live_leases::acquire(acquire_lease_request x, promise to) {
   try {
     rules::check(x);

@@ -45,6 +45,12 @@ public:
   live_leases(supervisor_actor::pointer self, listener& decisions)
     : self_(self), decisions_(decisions) {}
 
+  live_leases(const live_leases&) = delete;
+  live_leases& operator=(const live_leases&) = delete;
+
+  /// Answers those that wait: CAF drops a promise without an answer.
+  ~live_leases();
+
   /// Grants a lease, refuses it, or cancels its holder and waits. Answers with
   /// `failed_precondition` if the lease is held, with `invalid_argument` for an
   /// invalid request.

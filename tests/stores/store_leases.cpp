@@ -151,6 +151,18 @@ TEST_F(store_leases, are_free_again_after_a_request_that_the_store_lost) {
   EXPECT_GT(fence_of(ask(acquire_lease_request{session, second})), 0u);
 }
 
+TEST_F(store_leases, a_killed_supervisor_answers_those_that_wait) {
+  const auto first = start_silent_holder();
+  const auto second = start_silent_holder();
+  EXPECT_GT(fence_of(ask(acquire_lease_request{session, first})), 0u);
+  const auto taken
+    = ask(acquire_lease_request{session, second, "", if_live::take_over});
+  EXPECT_FALSE(*taken);
+  kill(store);
+  ASSERT_TRUE(*taken);
+  EXPECT_EQ(code_of((*taken)->error()), errc::unavailable);
+}
+
 TEST_F(store_leases, do_not_keep_their_holders_alive) {
   auto first = start_silent_holder();
   const auto second = start_silent_holder();
