@@ -29,6 +29,8 @@ session_actor::behavior_type session_state::make_behavior(
     id_ = start_->session;
     set_initial_state();
     start_.reset();
+  } else if (policy().store.node() != self_->node()) {
+    watch_store();
   }
   return {
     [this](caf::open_atom) { return start(); },
@@ -55,6 +57,16 @@ session_actor::behavior_type session_state::make_behavior(
       return summary();
     },
   };
+}
+
+void session_state::watch_store() {
+  // CAF does not answer a request to an actor of a lost node.
+  self_->set_down_handler([this](const caf::down_msg& x) {
+    self_->send(owner_, cancel_atom_v,
+                fail(errc::unavailable,
+                     "the store is lost: " + caf::to_string(x.reason)));
+  });
+  self_->monitor(policy().store);
 }
 
 session_view session_state::view() const {

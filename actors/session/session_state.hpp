@@ -75,6 +75,9 @@ private:
   [[nodiscard]] session_view view() const;
   [[nodiscard]] session_summary summary() const;
 
+  /// Ends the run when its store on another node is lost.
+  void watch_store();
+
   /// Checks that a state can be sent to the current sender. Another process
   /// needs it as JSON, and would get no answer if the encoding failed on the
   /// way.
