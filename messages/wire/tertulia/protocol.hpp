@@ -120,7 +120,7 @@ using lease_holder = protocol<
 /// store. If one id can mean several snapshots: failed_precondition. A change
 /// without a fence while the session has a lease: failed_precondition.
 ///
-/// What all stores have in common, and the contract checks:
+/// Common rules of all stores, which the contract checks:
 /// - Refused with invalid_argument before anything is created or changed: an
 ///   empty or unprintable name of a session, an empty snapshot id, a content
 ///   without JSON, a state id that is not its hash, an unknown event.
