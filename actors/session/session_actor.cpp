@@ -16,6 +16,11 @@
 
 namespace tertulia::detail {
 
+session_state::~session_state() {
+  if (watches_store_)
+    self_->demonitor(policy().store.address());
+}
+
 session_actor::behavior_type session_state::make_behavior(
   std::shared_ptr<environment> env,
   std::shared_ptr<const conversation_action> conversation,
@@ -67,6 +72,7 @@ void session_state::watch_store() {
                      "the store is lost: " + caf::to_string(x.reason)));
   });
   self_->monitor(policy().store);
+  watches_store_ = true;
 }
 
 session_view session_state::view() const {

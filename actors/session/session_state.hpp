@@ -30,6 +30,13 @@ public:
 
   explicit session_state(session_actor::pointer self) : self_(self) {}
 
+  session_state(const session_state&) = delete;
+  session_state& operator=(const session_state&) = delete;
+
+  /// Removes the monitor of a store on another node, which outlives many
+  /// sessions and would keep one for each.
+  ~session_state();
+
   session_actor::behavior_type
   make_behavior(std::shared_ptr<environment> env,
                 std::shared_ptr<const conversation_action> conversation,
@@ -223,6 +230,7 @@ private:
   std::unique_ptr<session_start> start_; // until the session is open
   lease_holder owner_;
   bool started_ = false;
+  bool watches_store_ = false;
 
   session_id id_;
   std::uint64_t fence_ = 0; // of the session's lease; 0 for a branch

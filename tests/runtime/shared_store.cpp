@@ -5,6 +5,7 @@
 #include <tertulia/define_agent.hpp>
 #include <tertulia/sqlite_store.hpp>
 
+#include <caf/default_attachable.hpp>
 #include <caf/io/all.hpp>
 #include <caf/scoped_actor.hpp>
 
@@ -27,11 +28,14 @@ using memo_agent
 using memo_connection
   = connection<std::string, agent_output<memo, int>, std::string>;
 
-memo_agent define_memo(runtime& rt, const snapshot_store& store) {
+/// @param session receives the session of the invocation that was opened last.
+memo_agent define_memo(runtime& rt, const snapshot_store& store,
+                       caf::actor_addr& session) {
   return define_agent(
     rt, "memo",
-    [](context, agent_session<memo> mine, input<std::string> in,
-       responder<std::string> out) -> task<int> {
+    [&session](context ctx, agent_session<memo> mine, input<std::string> in,
+               responder<std::string> out) -> task<int> {
+      session = detail::access::owner(ctx).link().session.address();
       int count = 0;
       while (auto text = co_await in.next()) {
         ++count;
@@ -78,7 +82,8 @@ struct runtime_node {
       = system.middleman().remote_actor<managed_store>("127.0.0.1", port);
     if (!found)
       throw status_error{errc::unavailable, system.render(found.error())};
-    agent = std::make_unique<memo_agent>(define_memo(rt, *found));
+    store = *found;
+    agent = std::make_unique<memo_agent>(define_memo(rt, store, session));
   }
 
   template <class... Options>
@@ -88,6 +93,8 @@ struct runtime_node {
 
   network_config cfg;
   caf::actor_system system{cfg};
+  managed_store store;
+  caf::actor_addr session;
   runtime rt{system};
   std::unique_ptr<memo_agent> agent;
 };
@@ -136,6 +143,17 @@ TEST_F(shared_store, a_session_is_taken_over_from_another_node) {
   second.close();
   EXPECT_EQ(second.output(patience).state.said,
             (std::vector<std::string>{"one", "two"}));
+}
+
+TEST_F(shared_store, a_store_of_many_conversations_remembers_none) {
+  auto talk = here.open();
+  say(talk, "one");
+  talk.close();
+  EXPECT_EQ(talk.output(patience).output, 1);
+  const caf::default_attachable::observe_token monitor{
+    here.session, caf::default_attachable::monitor};
+  auto* remembering = caf::actor_cast<caf::abstract_actor*>(here.store);
+  EXPECT_EQ(remembering->detach(monitor), 0u);
 }
 
 TEST_F(shared_store, a_run_whose_store_is_lost_has_one_end) {
