@@ -67,7 +67,9 @@ public:
     adopt(std::move(store));
     return handle_verbs<supervisor_actor>(
       [this]<class Verb>(Verb x) -> caf::result<store_reply_t<Verb>> {
-        if (!store_ || stopping_)
+        constexpr auto needs_store
+          = !std::is_same_v<Verb, release_lease_request>;
+        if (needs_store && (!store_ || stopping_))
           return fail(errc::unavailable, down_reason_);
         try {
           return answer(x);

@@ -67,7 +67,7 @@ struct store_leases : deterministic {
   std::uint64_t fence_of(const reply<acquire_lease_request>& x) {
     if (*x && **x)
       return (**x)->fence;
-    ADD_FAILURE() << "the lease was not granted";
+    ADD_FAILURE() << (*x ? to_status((*x)->error()).message() : "no answer");
     return 0;
   }
 
@@ -136,6 +136,20 @@ TEST_F(store_leases, outlive_the_store_that_dies) {
   const auto refused = ask(acquire_lease_request{session, second});
   EXPECT_EQ(code_of((*refused)->error()), errc::failed_precondition);
   kill(first);
+  EXPECT_GT(fence_of(ask(acquire_lease_request{session, second})), fence);
+}
+
+TEST_F(store_leases, are_released_while_the_store_is_down) {
+  const auto first = start_silent_holder();
+  const auto second = start_silent_holder();
+  const auto fence = fence_of(ask(acquire_lease_request{session, first}));
+  scripted.fail_start(1);
+  scripted.die_next();
+  EXPECT_EQ(save(fence), errc::unavailable);
+  EXPECT_EQ(save(fence), errc::unavailable) << "it does not start";
+  EXPECT_TRUE(released(first));
+  kill(first); // the supervisor behind the failing store has heard of nothing
+  advance(1s);
   EXPECT_GT(fence_of(ask(acquire_lease_request{session, second})), fence);
 }
 
