@@ -9,13 +9,13 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <concepts>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "store_verbs.hpp"
+#include "store_data.hpp"
 
 namespace tertulia {
 
@@ -24,25 +24,12 @@ namespace {
 /// Protocol of the store, and the message that the store sends to itself.
 using store_actor = managed_store::extend<caf::reacts_to<caf::flush_atom>>;
 
-template <class T, class... Ts>
-constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
-
-template <class Verb>
-constexpr bool is_read
-  = is_one_of<Verb, get_snapshot_request, get_session_request,
-              list_snapshots_request, list_sessions_request,
-              verify_sessions_request>;
-
-template <class Verb>
-constexpr bool has_own_transactions
-  = is_one_of<Verb, prune_snapshots_request, vacuum_store_request>;
-
 /// Executes one change completely or not at all. If it fails after it has
 /// written something, the transaction is rolled back, and all changes before it
 /// are lost, too. That is rare, and a savepoint around each change would cost
 /// successful changes a copy of every page that they touch.
 template <class Fn>
-auto change_all_or_nothing(store_verbs& data, Fn& fn) {
+auto change_all_or_nothing(store_data& data, Fn& fn) {
   const auto before = data.written();
   try {
     return fn(data);
@@ -72,7 +59,7 @@ public:
 
   /// Executes the request and keeps the result. May be repeated after a
   /// rollback.
-  virtual void run(store_verbs& data) = 0;
+  virtual void run(store_data& data) = 0;
 
   /// Sends the result, or the reason why the whole batch has failed.
   virtual void answer(const caf::error& reason) = 0;
@@ -87,7 +74,7 @@ public:
   request_for(bool changes, Fn fn, caf::typed_response_promise<T> promise)
     : request(changes), fn_(std::move(fn)), promise_(std::move(promise)) {}
 
-  void run(store_verbs& data) override {
+  void run(store_data& data) override {
     try {
       result_ = changes() ? change_all_or_nothing(data, fn_) : fn_(data);
     } catch (...) {
@@ -145,7 +132,7 @@ public:
       self_->quit(x.reason);
     });
     return handle_verbs<store_actor>(
-      [this](auto x) { return answer(std::move(x)); },
+      [this](auto x) { return execute(std::move(x)); },
       [this](caf::flush_atom) {
         // As long as enough requests arrive each time, it is worth waiting for
         // the next ones.
@@ -158,10 +145,12 @@ public:
 
 private:
   template <class Verb>
-  caf::result<store_reply_t<Verb>> answer(Verb x) {
-    constexpr auto is_change = !is_read<Verb> && !has_own_transactions<Verb>;
+  caf::result<store_reply_t<Verb>> execute(Verb x) {
+    constexpr auto has_own_transactions = std::derived_from<Verb, store_sweep>;
+    constexpr auto is_change
+      = !std::derived_from<Verb, store_read> && !has_own_transactions;
     try {
-      if constexpr (has_own_transactions<Verb>)
+      if constexpr (has_own_transactions)
         commit();
       if constexpr (is_change)
         if (has_transactions_ && !data_->in_transaction()) {
@@ -169,13 +158,13 @@ private:
           plan_commit();
         }
       if (!data_->in_transaction())
-        return data_->answer(std::move(x));
+        return answer(*data_, std::move(x));
     } catch (...) {
       return current_exception_to_error();
     }
     return enqueue<store_reply_t<Verb>>(is_change,
-                                        [x = std::move(x)](store_verbs& data) {
-                                          return data.answer(x);
+                                        [x = std::move(x)](store_data& data) {
+                                          return answer(data, x);
                                         });
   }
 
@@ -256,7 +245,7 @@ private:
   }
 
   store_actor::pointer self_;
-  std::optional<store_verbs> data_;
+  std::optional<store_data> data_;
   bool has_transactions_ = false;
   std::size_t max_batch_ = 1;
   /// Maximum number of waiting requests with which the next flush message

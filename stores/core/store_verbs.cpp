@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "store_verbs.hpp"
-
 #include <tertulia/status.hpp>
 #include <tertulia/store_rules.hpp>
 
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "row_damage.hpp"
+#include "store_data.hpp"
 
 // Requests of conversations.
 
@@ -26,71 +25,33 @@ session_position position_of(const std::optional<session_row>& x) {
 
 } // namespace
 
-// -- transactions -------------------------------------------------------------
-
-void store_verbs::begin() {
-  tables_.begin();
-}
-
-void store_verbs::commit() {
-  try {
-    tables_.expect_in_place();
-    tables_.commit();
-  } catch (...) {
-    roll_back();
-    throw;
-  }
-}
-
-void store_verbs::roll_back() noexcept {
-  contents_.forget_all();
-  listed_ = {};
-  tables_.roll_back();
-}
-
 // -- leases -------------------------------------------------------------------
 
-lease_grant store_verbs::answer(const acquire_lease_request& x) {
+/// Grants the lease, whoever holds it: the supervisor knows the holders.
+lease_grant answer(store_data& data, acquire_lease_request x) {
   rules::check(x);
-  return lease_grant{tables_.add_lease(x.target)};
+  return lease_grant{data.tables().add_lease(x.target)};
 }
 
-bool store_verbs::answer(const release_lease_request& x) {
-  const auto is_held = tables_.fence_of(x.target) != 0;
+bool answer(store_data& data, release_lease_request x) {
+  const auto is_held = data.tables().fence_of(x.target) != 0;
   if (is_held)
-    tables_.erase_lease(x.target);
+    data.tables().erase_lease(x.target);
   return is_held;
-}
-
-void store_verbs::check_fence(const session_ref& name, std::uint64_t fence) {
-  if (fence != 0)
-    rules::check_fence(name, fence, tables_.fence_of(name));
 }
 
 // -- saving -------------------------------------------------------------------
 
-session_row store_verbs::find_or_add(std::optional<session_row> known,
-                                     const session_ref& name) {
-  if (known)
-    return std::move(*known);
-  session_row result;
-  result.key = tables_.add(name);
-  result.info.agent = name.agent;
-  result.info.id = name.id;
-  result.info.created_at = caf::make_timestamp();
-  return result;
-}
-
-save_result store_verbs::answer(save_snapshot_request x) {
+save_result answer(store_data& data, save_snapshot_request x) {
   rules::check(x);
   auto& saved = x.record;
   const session_ref name{saved.agent, saved.session};
-  check_fence(name, x.fence);
-  auto known = find(name);
+  data.check_fence(name, x.fence);
+  auto known = data.find(name);
   std::optional<record_row> parent;
   if (saved.parent != 0) {
     if (known)
-      parent = find(*known, saved.parent);
+      parent = data.find(*known, saved.parent);
     if (!parent)
       rules::reject_unknown(snapshot_ref{name, saved.parent});
   }
@@ -101,17 +62,18 @@ save_result store_verbs::answer(save_snapshot_request x) {
   const auto as_it_was = x.where == append_rule::as_it_was;
   if (!as_it_was && parent && parent->content.id == saved.state
       && parent->content.type == saved.type)
-    return {record_of(*known, *parent, !is_active(*known, parent->sequence)),
+    return {data.record_of(*known, *parent,
+                           !data.is_active(*known, parent->sequence)),
             false};
 
-  auto in = find_or_add(std::move(known), name);
+  auto in = data.find_or_add(std::move(known), name);
   auto& info = in.info;
   // A branch continues from the messages of its parent, any other record from
   // those of the session.
   const auto is_branch = parent && saved.parent != info.head;
-  contents_.work_on(in, x.content, saved.state,
-                    is_branch ? &parent->content : nullptr);
-  contents_.seal(in);
+  data.contents().work_on(in, x.content, saved.state,
+                          is_branch ? &parent->content : nullptr);
+  data.contents().seal(in);
   rules::describe(info, x.content);
 
   if (!as_it_was) {
@@ -125,7 +87,7 @@ save_result store_verbs::answer(save_snapshot_request x) {
   info.head = saved.sequence;
   info.next_turn = next_turn_after(saved);
   ++info.records;
-  tables_.write(in);
+  data.tables().write(in);
 
   record_row made;
   made.session = in.key;
@@ -142,68 +104,68 @@ save_result store_verbs::answer(save_snapshot_request x) {
   made.note = saved.note;
   made.labels = saved.labels;
   made.content = std::move(in.content);
-  tables_.write(made);
+  data.tables().write(made);
   return {std::move(saved), true};
 }
 
-session_info store_verbs::answer(const save_session_request& x) {
+session_info answer(store_data& data, save_session_request x) {
   const auto id = rules::check(x);
-  check_fence(x.target, x.fence);
-  auto known = find(x.target);
+  data.check_fence(x.target, x.fence);
+  auto known = data.find(x.target);
   if (!x.follows.empty())
     rules::check_position(x.target, x.follows, position_of(known));
-  auto in = find_or_add(std::move(known), x.target);
-  contents_.work_on(in, x.content, id, nullptr);
+  auto in = data.find_or_add(std::move(known), x.target);
+  data.contents().work_on(in, x.content, id, nullptr);
   rules::describe(in.info, x.content);
   in.info.updated_at = caf::make_timestamp();
   in.info.next_turn = x.next_turn;
-  tables_.write(in);
+  data.tables().write(in);
   return std::move(in.info);
 }
 
 // -- reading ------------------------------------------------------------------
 
-stored_snapshot store_verbs::answer(const get_snapshot_request& x) {
-  const auto [in, what] = find(x.target);
-  auto record = record_of(in, what, !is_active(in, what.sequence));
+stored_snapshot answer(store_data& data, get_snapshot_request x) {
+  const auto [in, what] = data.find(x.target);
+  auto record = data.record_of(in, what, !data.is_active(in, what.sequence));
   if (x.wanted == detail_level::record)
     return stored_snapshot{std::move(record)};
-  auto content = contents_.load(what.content, nullptr);
+  auto content = data.contents().load(what.content, nullptr);
   if (what.content.is_same_state(in.content)
       && what.content.messages == in.content.messages)
-    contents_.remember(in, content);
+    data.contents().remember(in, content);
   return stored_snapshot{std::move(record), std::move(content)};
 }
 
-stored_snapshot store_verbs::answer(const restore_snapshot_request& x) {
-  auto [in, what] = find(x.target);
-  check_fence(in.name(), x.fence);
-  auto content = contents_.load(what.content, nullptr);
-  auto record = record_of(in, what, false);
-  contents_.switch_to(in, what.content);
-  contents_.remember(in, content);
+stored_snapshot answer(store_data& data, restore_snapshot_request x) {
+  auto [in, what] = data.find(x.target);
+  data.check_fence(in.name(), x.fence);
+  auto content = data.contents().load(what.content, nullptr);
+  auto record = data.record_of(in, what, false);
+  data.contents().switch_to(in, what.content);
+  data.contents().remember(in, content);
   rules::describe(in.info, content);
   in.info.head = record.sequence;
   in.info.next_turn = next_turn_after(record);
   in.info.updated_at = caf::make_timestamp();
-  tables_.write(in);
+  data.tables().write(in);
   return stored_snapshot{std::move(record), std::move(content)};
 }
 
-stored_session store_verbs::answer(const get_session_request& x) {
+stored_session answer(store_data& data, get_session_request x) {
   rules::check(x.target);
-  const auto in = find_known(x.target);
+  const auto in = data.find_known(x.target);
   stored_session result;
   result.info = in.info;
   const auto with_state = x.wanted == detail_level::state;
   std::optional<record_row> head;
   if (in.info.head != 0) {
     try {
-      head = find(in, in.info.head);
+      head = data.find(in, in.info.head);
       if (!head)
         rules::reject(rules::damage_of(damage_kind::missing, in, in.info.head,
                                        "is missing"));
-      result.head = stored_snapshot{record_of(in, *head, false)};
+      result.head = stored_snapshot{data.record_of(in, *head, false)};
     } catch (const status_error& error) {
       // A session can be described without its head, but not continued.
       if (error.code() != errc::data_loss || with_state)
@@ -212,12 +174,12 @@ stored_session store_verbs::answer(const get_session_request& x) {
   }
   if (!with_state)
     return result;
-  result.content = contents_.load(in.content, nullptr);
-  contents_.remember(in, result.content);
+  result.content = data.contents().load(in.content, nullptr);
+  data.contents().remember(in, result.content);
   if (head)
     result.head.content = head->content.is_same_state(in.content)
                             ? result.content
-                            : contents_.load(head->content, nullptr);
+                            : data.contents().load(head->content, nullptr);
   return result;
 }
 

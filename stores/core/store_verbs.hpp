@@ -2,207 +2,39 @@
 
 #pragma once
 
-#include <tertulia/store.hpp>
-#include <tertulia/store_tables.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "store_contents.hpp"
+#include <tertulia/store_handlers.hpp>
 
 namespace tertulia {
 
-/// Requests of the store protocol, executed on the tables of any store.
+class store_data;
+
+#ifndef __clang__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend" // is what is meant
+#endif
+
+/// Declares the function that executes one verb of the store protocol.
 ///
-/// Each verb of the protocol is one function, which throws `status_error`. A
-/// transaction is open during the verbs that change something.
-///
-/// @threads one at a time.
-class store_verbs {
-public:
-  explicit store_verbs(std::shared_ptr<store_tables> tables)
-    : owned_(std::move(tables)), tables_(*owned_),
-      contents_(tables_.contents()) {}
-
-  // -- transactions -----------------------------------------------------------
-
-  void begin();
-  void commit();
-  void roll_back() noexcept;
-
-  [[nodiscard]] bool in_transaction() const noexcept {
-    return tables_.in_transaction();
-  }
-
-  /// Returns a number that every write increases.
-  [[nodiscard]] std::int64_t written() const noexcept {
-    return tables_.written();
-  }
-
-  // -- verbs ------------------------------------------------------------------
-
-  save_result answer(save_snapshot_request x);
-  [[nodiscard]] stored_snapshot answer(const get_snapshot_request& x);
-  stored_snapshot answer(const restore_snapshot_request& x);
-  [[nodiscard]] snapshot_page answer(const list_snapshots_request& x);
-  [[nodiscard]] stored_session answer(const get_session_request& x);
-  session_info answer(const save_session_request& x);
-  /// Grants the lease, whoever holds it: the supervisor knows the holders.
-  lease_grant answer(const acquire_lease_request& x);
-  bool answer(const release_lease_request& x);
-
-  [[nodiscard]] session_page answer(const list_sessions_request& x);
-  snapshot_record answer(const label_snapshot_request& x);
-  erase_result answer(const delete_session_request& x);
-  session_info answer(const copy_session_request& x);
-  snapshot_record answer(const annotate_snapshot_request& x);
-  session_info answer(const title_session_request& x);
-  [[nodiscard]] verification_page answer(const verify_sessions_request& x);
-
-  // Each of the following verbs has its own transactions.
-
-  /// @pre no transaction is open.
-  erase_result answer(const prune_snapshots_request& x);
-
-  /// @pre no transaction is open.
-  vacuum_result answer(const vacuum_store_request& x);
-
-private:
-  /// Session and record that a `snapshot_ref` refers to.
-  struct found {
-    session_row in;
-    record_row what;
-  };
-
-  /// Range of sequence numbers on the path from the root to the head, both ends
-  /// included.
-  struct stretch {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-  };
-
-  // -- finding ----------------------------------------------------------------
-
-  /// Finds a session even if it is damaged.
-  [[nodiscard]] std::optional<session_row> find_any(const session_ref& x);
-  [[nodiscard]] std::optional<session_row> find(const session_ref& x);
-  [[nodiscard]] session_row find_known(const session_ref& x);
-  /// Finds a record even if it is damaged.
-  [[nodiscard]] std::optional<record_row> find_any(const session_row& in,
-                                                   std::uint64_t sequence);
-  [[nodiscard]] std::optional<record_row> find(const session_row& in,
-                                               std::uint64_t sequence);
-  [[nodiscard]] std::optional<record_row> find(const session_row& in,
-                                               const snapshot_id& id);
-  [[nodiscard]] found find(const snapshot_ref& x);
-
-  /// Returns the first record in a range if it is undamaged and the engine can
-  /// read it.
-  [[nodiscard]] std::optional<record_row>
-  first_whole(std::int64_t session, std::uint64_t first, std::uint64_t last);
-
-  /// Throws if a record of the session is damaged or missing.
-  void expect_all_records(const session_row& in);
-
-  /// Throws if a record on a path from the root is damaged or missing.
-  void expect_way(const session_row& in, const std::vector<stretch>& way);
-
-  /// Returns the path from the head to the root, the head first, at least down
-  /// to `until`.
-  [[nodiscard]] std::vector<stretch> active(const session_row& x,
-                                            std::uint64_t until);
-  [[nodiscard]] bool is_active(const session_row& x, std::uint64_t sequence);
-
-  /// Returns a record as the protocol shows it.
-  [[nodiscard]] snapshot_record record_of(const session_row& in,
-                                          const record_row& x, bool orphaned);
-  /// @param parent row of the parent; null if it is missing or damaged.
-  [[nodiscard]] static snapshot_record
-  record_of(const session_row& in, const record_row& x,
-            const record_row* parent, bool orphaned);
-
-  // -- changing ---------------------------------------------------------------
-
-  /// Throws if a change has another fence than the lease of its session.
-  void check_fence(const session_ref& name, std::uint64_t fence);
-
-  /// Adds a session, or returns the one that exists.
-  [[nodiscard]] session_row find_or_add(std::optional<session_row> known,
-                                        const session_ref& name);
-
-  /// Erases what a session no longer needs.
-  /// @param needed states of the session.
-  /// @param values values that it may need no more.
-  void sweep(std::int64_t session, const std::vector<content_row>& needed,
-             const std::vector<std::int64_t>& values);
-
-  /// Returns the states that a session needs; nothing if that is unknown
-  /// because of damage.
-  [[nodiscard]] std::optional<std::vector<content_row>>
-  states_of(std::int64_t session);
-
-  /// Returns how many of the states of erased records no record has any more.
-  [[nodiscard]] std::uint64_t count_gone(std::vector<content_row> states);
-
-  /// Prunes sessions, all in one transaction or, if that fails, one by one, and
-  /// adds the result to `to`.
-  void prune(const std::vector<session_ref>& names,
-             const prune_snapshots_request& request, erase_result& to);
-  void prune(session_row& x, const prune_snapshots_request& request,
-             erase_result& to);
-
-  // -- lists ------------------------------------------------------------------
-
-  /// Progress of a list, from which the next page continues.
-  struct listing {
-    session_row in;
-    /// Sequence number of the last record on the page.
-    std::uint64_t after = 0;
-    /// Complete path from the root to the head.
-    std::vector<stretch> way;
-    store_contents::loaded last;
-  };
-
-  /// Returns whether a page follows the one that was read last, of a session
-  /// whose records have not changed since.
-  [[nodiscard]] bool continues(const session_row& in,
-                               std::uint64_t after) const;
-
-  /// Reads the state of a listed record.
-  /// @returns the damage, if any.
-  std::optional<damage> load(const session_row& in, const record_row& what,
-                             state& to);
-
-  // -- verification -----------------------------------------------------------
-
-  /// Page of verification in progress.
-  struct inspection {
-    verification_page page;
-    std::size_t left = 0;
-    store_contents::verifier states;
-
-    /// Takes room for one more item on the page and returns whether there was
-    /// any. Sets `more` if not.
-    [[nodiscard]] bool take();
-    void add(damage_kind kind, std::string what, state_id state = {});
-  };
-
-  void verify(inspection& to, const session_row& x);
-
-  /// @returns whether all records after a number have been verified.
-  bool verify_records(inspection& to, const session_row& x,
-                      std::uint64_t after);
-  void verify_state(inspection& to, const content_row& x);
-
-  std::shared_ptr<store_tables> owned_;
-  store_tables& tables_;
-  store_contents& contents_;
-  listing listed_;
+/// The function is not a template: one of the files store_verbs*.cpp defines
+/// it. A transaction is open while it executes a change. A verb without a
+/// definition is an error of the linker.
+template <class Verb>
+class verb_function {
+  friend store_reply_t<Verb> answer(store_data& data, Verb x);
 };
+
+#ifndef __clang__
+#pragma GCC diagnostic pop
+#endif
+
+/// Declares the functions of all verbs of a protocol. The base makes them
+/// visible where a `store_data` is an argument.
+template <class Signatures>
+class verb_functions;
+
+template <class... In, class... Out>
+class verb_functions<caf::detail::type_list<
+  caf::typed_mpi<caf::detail::type_list<In>, caf::output_tuple<Out>>...>>
+  : verb_function<In>... {};
 
 } // namespace tertulia

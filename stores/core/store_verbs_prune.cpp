@@ -10,95 +10,27 @@
 #include <utility>
 
 #include "row_damage.hpp"
-#include "store_verbs.hpp"
+#include "store_data.hpp"
 
 namespace tertulia {
 
-erase_result store_verbs::answer(const prune_snapshots_request& x) {
-  rules::check(x);
-  erase_result result;
-  if (!x.session.empty()) {
-    prune({session_ref{x.agent, x.session}}, x, result);
-    return result;
-  }
-  list_sessions_request all;
-  all.agent = x.agent;
-  all.updated_since = timestamp::min();
-  for (auto more = true; more;) {
-    std::vector<session_ref> names;
-    more = false;
-    tables_.list_sessions(all, [&](const session_row& next) {
-      more = names.size() == max_page;
-      if (more)
-        return false;
-      if (next.is_whole)
-        names.push_back(next.name());
-      else
-        result.damages.push_back(rules::damage_of(next));
-      return true;
-    });
-    prune(names, x, result);
-    if (more)
-      all.after = names.back();
-  }
-  return result;
-}
+namespace {
 
-void store_verbs::prune(const std::vector<session_ref>& names,
-                        const prune_snapshots_request& request,
-                        erase_result& to) {
-  const auto prune_at_once = [&](auto first, auto last) {
-    begin();
-    try {
-      erase_result here;
-      for (; first != last; ++first)
-        if (auto in = find(*first))
-          prune(*in, request, here);
-      commit();
-      to.records += here.records;
-      to.states += here.states;
-      std::move(here.damages.begin(), here.damages.end(),
-                std::back_inserter(to.damages));
-    } catch (...) {
-      roll_back();
-      throw;
-    }
-  };
-  try {
-    prune_at_once(names.begin(), names.end());
-    return;
-  } catch (const status_error& error) {
-    if (error.code() != errc::data_loss)
-      throw;
-  }
-  tables_.expect_in_place();
-  // Data of one session cannot be read, which must not affect the other
-  // sessions.
-  for (auto i = names.begin(); i != names.end(); ++i) {
-    try {
-      prune_at_once(i, i + 1);
-    } catch (const status_error& error) {
-      if (error.code() != errc::data_loss)
-        throw;
-      to.damages.emplace_back(damage_kind::corrupt, *i, 0, state_id{},
-                              error.message());
-    }
-  }
-}
-
-void store_verbs::prune(session_row& x, const prune_snapshots_request& request,
-                        erase_result& to) {
+/// Prunes one session and adds the result to `to`.
+void prune(store_data& data, session_row& x,
+           const prune_snapshots_request& request, erase_result& to) {
   std::vector<record_row> all;
   std::set<std::uint64_t> parents_of_damaged;
-  tables_.for_each_record(x.key, 1, rules::max_sequence, [&](record_row next) {
-    if (next.is_whole) {
-      all.push_back(std::move(next));
-    } else {
-      parents_of_damaged.insert(next.parent);
-      to.damages.push_back(rules::damage_of(x, next));
-    }
-    return true;
-  });
+  data.tables().for_each_record(
+    x.key, 1, rules::max_sequence, [&](record_row next) {
+      if (next.is_whole) {
+        all.push_back(std::move(next));
+      } else {
+        parents_of_damaged.insert(next.parent);
+        to.damages.push_back(rules::damage_of(x, next));
+      }
+      return true;
+    });
 
   const auto kept_newest
     = std::min<std::uint64_t>(all.size(), request.keep_newest);
@@ -116,7 +48,7 @@ void store_verbs::prune(session_row& x, const prune_snapshots_request& request,
         && i->sequence != x.info.head && i->labels.empty()
         && !parents_of_damaged.contains(i->sequence)) {
       heirs.emplace(i->sequence, parent);
-      tables_.erase(*i);
+      data.tables().erase(*i);
       values.insert(values.end(), {i->content.custom, i->content.artifacts});
       gone.push_back(std::move(i->content));
       continue;
@@ -124,18 +56,93 @@ void store_verbs::prune(session_row& x, const prune_snapshots_request& request,
     needed.push_back(i->content);
     if (parent != i->parent) {
       i->parent = parent;
-      tables_.write(*i);
+      data.tables().write(*i);
     }
   }
   if (gone.empty())
     return;
   x.info.records -= gone.size();
-  tables_.write(x);
+  data.tables().write(x);
   to.records += gone.size();
   // What damaged records need is unknown, so everything stays.
   if (parents_of_damaged.empty())
-    sweep(x.key, needed, values);
-  to.states += count_gone(std::move(gone));
+    data.sweep(x.key, needed, values);
+  to.states += data.count_gone(std::move(gone));
+}
+
+/// Prunes sessions, all in one transaction or, if that fails, one by one, and
+/// adds the result to `to`.
+void prune(store_data& data, const std::vector<session_ref>& names,
+           const prune_snapshots_request& request, erase_result& to) {
+  const auto prune_at_once = [&](auto first, auto last) {
+    data.begin();
+    try {
+      erase_result here;
+      for (; first != last; ++first)
+        if (auto in = data.find(*first))
+          prune(data, *in, request, here);
+      data.commit();
+      to.records += here.records;
+      to.states += here.states;
+      std::move(here.damages.begin(), here.damages.end(),
+                std::back_inserter(to.damages));
+    } catch (...) {
+      data.roll_back();
+      throw;
+    }
+  };
+  try {
+    prune_at_once(names.begin(), names.end());
+    return;
+  } catch (const status_error& error) {
+    if (error.code() != errc::data_loss)
+      throw;
+  }
+  data.tables().expect_in_place();
+  // Data of one session cannot be read, which must not affect the other
+  // sessions.
+  for (auto i = names.begin(); i != names.end(); ++i) {
+    try {
+      prune_at_once(i, i + 1);
+    } catch (const status_error& error) {
+      if (error.code() != errc::data_loss)
+        throw;
+      to.damages.emplace_back(damage_kind::corrupt, *i, 0, state_id{},
+                              error.message());
+    }
+  }
+}
+
+} // namespace
+
+erase_result answer(store_data& data, prune_snapshots_request x) {
+  rules::check(x);
+  erase_result result;
+  if (!x.session.empty()) {
+    prune(data, {session_ref{x.agent, x.session}}, x, result);
+    return result;
+  }
+  list_sessions_request all;
+  all.agent = x.agent;
+  all.updated_since = timestamp::min();
+  for (auto more = true; more;) {
+    std::vector<session_ref> names;
+    more = false;
+    data.tables().list_sessions(all, [&](const session_row& next) {
+      more = names.size() == max_page;
+      if (more)
+        return false;
+      if (next.is_whole)
+        names.push_back(next.name());
+      else
+        result.damages.push_back(rules::damage_of(next));
+      return true;
+    });
+    prune(data, names, x, result);
+    if (more)
+      all.after = names.back();
+  }
+  return result;
 }
 
 } // namespace tertulia

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "stores/core/store_verbs.hpp"
+#include "stores/core/store_data.hpp"
 #include "stores/sqlite/sqlite_tables.hpp"
 #include "support/raw_sqlite.hpp"
 #include "support/sqlite_files.hpp"
@@ -26,7 +26,7 @@ public:
   ///        and were changed later than 1970.
   explicit measured_store(int sessions) {
     {
-      store_verbs to{open()};
+      store_data to{open()};
       to.begin();
       for (int i = 0; i < sessions; ++i)
         save(to, 100'000 + i, i == 3 || i == 50 || i == 97);
@@ -37,7 +37,7 @@ public:
       " IN (SELECT session FROM labels WHERE label = 'rare')");
     seal_rows(file_);
     sqlite3_auto_extension(reinterpret_cast<void (*)()>(&on_open));
-    data_ = std::make_unique<store_verbs>(open());
+    data_ = std::make_unique<store_data>(open());
     sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(&on_open));
     db_ = opened;
   }
@@ -56,7 +56,7 @@ public:
   auto list(const Verb& x) {
     (void)sum(SQLITE_STMTSTATUS_VM_STEP);
     (void)sum(SQLITE_STMTSTATUS_FULLSCAN_STEP);
-    return data_->answer(x);
+    return answer(*data_, x);
   }
 
   /// Returns a counter of all statements since the last list.
@@ -82,7 +82,7 @@ private:
     return SQLITE_OK;
   }
 
-  static void save(store_verbs& to, int number, bool is_rare) {
+  static void save(store_data& to, int number, bool is_rare) {
     const auto agent = number % 2 == 0 ? "/agent/a" : "/agent/b";
     std::vector<std::string> labels{"common"};
     if (is_rare)
@@ -90,17 +90,17 @@ private:
     save(to, {agent, session_id{std::to_string(number)}}, number, 0, labels);
   }
 
-  static void save(store_verbs& to, const session_ref& session, int number,
+  static void save(store_data& to, const session_ref& session, int number,
                    std::uint64_t parent, std::vector<std::string> labels) {
     auto request = sqlite_files::snapshot(
       session, state::plain(payload::of(number)), parent);
     request.record.labels = std::move(labels);
-    (void)to.answer(std::move(request));
+    (void)answer(to, std::move(request));
   }
 
   scratch folder_;
   std::string file_ = folder_ / "sessions.db";
-  std::unique_ptr<store_verbs> data_;
+  std::unique_ptr<store_data> data_;
   sqlite3* db_ = nullptr;
 };
 

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <tertulia/fwd.hpp>
 #include <tertulia/type_ids.hpp>
 
 #include <caf/make_message.hpp> // CAF 0.17: result.hpp needs it

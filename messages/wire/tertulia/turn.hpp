@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
-#include <tertulia/fwd.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
 

@@ -2,13 +2,62 @@
 
 #pragma once
 
-#include <tertulia/fwd.hpp>
-
 #include <caf/atom.hpp>
 #include <caf/type_id.hpp>
 
 // The only registration block. The position of a noun determines its ID on the
 // wire: append at the end once released.
+
+namespace tertulia {
+
+class payload;
+
+struct acquire_lease_request;
+struct action_list;
+struct annotate_snapshot_request;
+struct chunk_batch;
+struct chunk_credit;
+struct copy_session_request;
+struct delete_session_request;
+struct erase_result;
+struct completion;
+struct get_session_request;
+struct get_snapshot_request;
+struct input_credit;
+struct iteration_end;
+struct label_snapshot_request;
+struct lease_grant;
+struct list_sessions_request;
+struct list_snapshots_request;
+struct open_request;
+struct open_result;
+struct prune_snapshots_request;
+struct release_lease_request;
+struct restore_snapshot_request;
+struct save_session_request;
+struct save_snapshot_request;
+struct save_result;
+struct session_edit;
+struct session_info;
+struct session_page;
+struct session_summary;
+struct session_view;
+struct snapshot_outcome;
+struct snapshot_page;
+struct snapshot_record;
+struct snapshot_trigger;
+struct stored_session;
+struct stored_snapshot;
+struct title_session_request;
+struct turn_end;
+struct turn_input;
+struct turn_start;
+struct vacuum_store_request;
+struct vacuum_result;
+struct verification_page;
+struct verify_sessions_request;
+
+} // namespace tertulia
 
 CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
 

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <tertulia/fwd.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/task.hpp>
 
@@ -12,6 +11,7 @@
 namespace tertulia {
 
 class context;
+struct descriptor;
 
 namespace detail {
 

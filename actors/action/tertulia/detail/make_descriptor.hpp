@@ -3,12 +3,15 @@
 #pragma once
 
 #include <tertulia/detail/schema_builder.hpp>
-#include <tertulia/fwd.hpp>
 
 #include <memory>
 #include <string>
 
-namespace tertulia::detail {
+namespace tertulia {
+
+struct descriptor;
+
+namespace detail {
 
 /// Types of an action, by their schemas.
 struct action_schemas {
@@ -30,4 +33,6 @@ make_descriptor(std::string kind, std::string name, std::string description,
 /// Returns the descriptor for an action that is not registered.
 std::shared_ptr<const descriptor> without_key(const descriptor& x);
 
-} // namespace tertulia::detail
+} // namespace detail
+
+} // namespace tertulia

@@ -9,13 +9,21 @@
 #include <string>
 #include <utility>
 
-// References to sessions and snapshots in a store. A session is identified by
-// its agent and its own id, because a store may serve many agents.
+// What requests to a store have in common: their kinds, and references to
+// sessions and snapshots. A session is identified by its agent and its own id,
+// because a store may serve many agents.
 
 namespace tertulia {
 
 /// Maximum length of a page that a store returns.
 inline constexpr std::uint32_t max_page = 1'000;
+
+/// Base of requests to a store that change nothing.
+struct store_read : memberwise {};
+
+/// Base of requests to a store that may take long: the store splits them into
+/// transactions of its own.
+struct store_sweep : memberwise {};
 
 /// Reference to a session.
 struct session_ref {

@@ -22,7 +22,7 @@ namespace tertulia {
 inline constexpr std::size_t max_title_size = 256;
 
 /// Request for a session; `not_found` if it does not exist.
-struct get_session_request : memberwise {
+struct get_session_request : store_read {
   get_session_request() = default;
   explicit get_session_request(session_ref session,
                                detail_level wanted = detail_level::state)
@@ -70,7 +70,7 @@ enum class session_order : std::uint8_t {
 
 /// Request for a page of sessions. `invalid_argument` for a list by change that
 /// has no agent, or that is not at its first page.
-struct list_sessions_request : memberwise {
+struct list_sessions_request : store_read {
   list_sessions_request() = default;
 
   /// Key of the agent whose sessions are listed; empty for all agents.

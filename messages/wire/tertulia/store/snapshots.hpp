@@ -85,7 +85,7 @@ BOOST_DESCRIBE_STRUCT(save_snapshot_request, (),
 
 /// Request for a snapshot. `data_loss` if its record or its state is damaged;
 /// the message differs if it is missing.
-struct get_snapshot_request : memberwise {
+struct get_snapshot_request : store_read {
   get_snapshot_request() = default;
   explicit get_snapshot_request(snapshot_ref snapshot,
                                 detail_level wanted = detail_level::state)
@@ -120,7 +120,7 @@ BOOST_DESCRIBE_STRUCT(restore_snapshot_request, (), (target, fence))
 /// Request for a page of the snapshots of a session, oldest first. The list is
 /// empty if the session does not exist. A damaged record is left out and
 /// reported; so is a record with a damaged state, if states are requested.
-struct list_snapshots_request : memberwise {
+struct list_snapshots_request : store_read {
   list_snapshots_request() = default;
   explicit list_snapshots_request(session_ref session)
     : of(std::move(session)) {}

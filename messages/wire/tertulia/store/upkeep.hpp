@@ -37,7 +37,7 @@ BOOST_DESCRIBE_STRUCT(delete_session_request, (), (target))
 ///
 /// Each session is pruned completely or not at all. If an error other than
 /// damage occurs, such as a full disk, other sessions may already be pruned.
-struct prune_snapshots_request : memberwise {
+struct prune_snapshots_request : store_sweep {
   prune_snapshots_request() = default;
 
   /// Key of the agent whose sessions are pruned; empty for all agents.
@@ -75,7 +75,7 @@ BOOST_DESCRIBE_STRUCT(erase_result, (), (records, states, damages))
 /// needs space for a second one, and serves no other request until that is
 /// done; `resource_exhausted` without the space. A store without a file does
 /// nothing.
-struct vacuum_store_request : memberwise {
+struct vacuum_store_request : store_sweep {
   vacuum_store_request() noexcept {}
 };
 

@@ -30,7 +30,7 @@ namespace tertulia {
 /// itself as well, without interruption: that reads the whole file.
 ///
 /// `invalid_argument` for a session without its agent.
-struct verify_sessions_request : memberwise {
+struct verify_sessions_request : store_read {
   verify_sessions_request() = default;
 
   /// Key of the agent whose sessions are verified; empty for all agents.

@@ -1,22 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include "store_data.hpp"
+
 #include <tertulia/status.hpp>
 #include <tertulia/store_rules.hpp>
+
+#include <caf/timestamp.hpp>
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "row_damage.hpp"
-#include "store_verbs.hpp"
-
-// Lookup of sessions and records, and of the active records.
 
 namespace tertulia {
 
+// -- transactions -------------------------------------------------------------
+
+void store_data::begin() {
+  tables_.begin();
+}
+
+void store_data::commit() {
+  try {
+    tables_.expect_in_place();
+    tables_.commit();
+  } catch (...) {
+    roll_back();
+    throw;
+  }
+}
+
+void store_data::roll_back() noexcept {
+  contents_.forget_all();
+  listed_ = {};
+  tables_.roll_back();
+}
+
 // -- finding ------------------------------------------------------------------
 
-std::optional<session_row> store_verbs::find_any(const session_ref& x) {
+std::optional<session_row> store_data::find_any(const session_ref& x) {
   auto result = tables_.find_session(x);
   if (result && result->name() != x) { // the index contradicts the row
     result->info.agent = x.agent;
@@ -26,22 +49,22 @@ std::optional<session_row> store_verbs::find_any(const session_ref& x) {
   return result;
 }
 
-std::optional<session_row> store_verbs::find(const session_ref& x) {
+std::optional<session_row> store_data::find(const session_ref& x) {
   auto result = find_any(x);
   if (result && !result->is_whole)
     rules::reject(rules::damage_of(*result));
   return result;
 }
 
-session_row store_verbs::find_known(const session_ref& x) {
+session_row store_data::find_known(const session_ref& x) {
   auto result = find(x);
   if (!result)
     rules::reject_unknown(x);
   return std::move(*result);
 }
 
-std::optional<record_row> store_verbs::find_any(const session_row& in,
-                                                std::uint64_t sequence) {
+std::optional<record_row> store_data::find_any(const session_row& in,
+                                               std::uint64_t sequence) {
   std::optional<record_row> result;
   if (sequence <= rules::max_sequence)
     tables_.for_each_record(in.key, sequence, sequence, [&](record_row x) {
@@ -51,8 +74,8 @@ std::optional<record_row> store_verbs::find_any(const session_row& in,
   return result;
 }
 
-std::optional<record_row> store_verbs::find(const session_row& in,
-                                            std::uint64_t sequence) {
+std::optional<record_row> store_data::find(const session_row& in,
+                                           std::uint64_t sequence) {
   auto result = find_any(in, sequence);
   if (result && !result->is_whole)
     rules::reject(rules::damage_of(in, *result));
@@ -61,8 +84,8 @@ std::optional<record_row> store_verbs::find(const session_row& in,
   return result;
 }
 
-std::optional<record_row> store_verbs::find(const session_row& in,
-                                            const snapshot_id& id) {
+std::optional<record_row> store_data::find(const session_row& in,
+                                           const snapshot_id& id) {
   std::uint64_t newest = 0;
   for (const auto sequence : tables_.records_with(in.key, id)) {
     const auto active = is_active(in, sequence);
@@ -81,7 +104,7 @@ std::optional<record_row> store_verbs::find(const session_row& in,
   return result;
 }
 
-store_verbs::found store_verbs::find(const snapshot_ref& x) {
+store_data::found store_data::find(const snapshot_ref& x) {
   rules::check(x);
   if (!x.session.empty()) {
     auto in = find(session_ref{x.agent, x.session});
@@ -111,9 +134,9 @@ store_verbs::found store_verbs::find(const snapshot_ref& x) {
   return {std::move(sessions.front()), std::move(*what)};
 }
 
-std::optional<record_row> store_verbs::first_whole(std::int64_t session,
-                                                   std::uint64_t first,
-                                                   std::uint64_t last) {
+std::optional<record_row> store_data::first_whole(std::int64_t session,
+                                                  std::uint64_t first,
+                                                  std::uint64_t last) {
   std::optional<record_row> result;
   try {
     tables_.for_each_record(session, first, last, [&](record_row x) {
@@ -128,7 +151,7 @@ std::optional<record_row> store_verbs::first_whole(std::int64_t session,
   return result;
 }
 
-void store_verbs::expect_all_records(const session_row& in) {
+void store_data::expect_all_records(const session_row& in) {
   const auto whole = tables_.count_whole_records(in.key);
   if (whole == in.info.records)
     return;
@@ -143,8 +166,8 @@ void store_verbs::expect_all_records(const session_row& in) {
   rules::reject(rules::damage_of(damage_kind::corrupt, in, 0, what));
 }
 
-void store_verbs::expect_way(const session_row& in,
-                             const std::vector<stretch>& way) {
+void store_data::expect_way(const session_row& in,
+                            const std::vector<stretch>& way) {
   std::uint64_t before = 0;
   for (auto i = way.rbegin(); i != way.rend(); ++i)
     tables_.for_each_record(
@@ -161,8 +184,8 @@ void store_verbs::expect_way(const session_row& in,
 
 // -- active records -----------------------------------------------------------
 
-std::vector<store_verbs::stretch> store_verbs::active(const session_row& x,
-                                                      std::uint64_t until) {
+std::vector<store_data::stretch> store_data::active(const session_row& x,
+                                                    std::uint64_t until) {
   std::vector<stretch> result;
   auto last = x.info.head;
   while (last != 0) {
@@ -183,7 +206,7 @@ std::vector<store_verbs::stretch> store_verbs::active(const session_row& x,
   return result;
 }
 
-bool store_verbs::is_active(const session_row& x, std::uint64_t sequence) {
+bool store_data::is_active(const session_row& x, std::uint64_t sequence) {
   if (sequence == x.info.head || x.info.head == 0)
     return x.info.head != 0;
   const auto last = active(x, sequence).back();
@@ -192,9 +215,9 @@ bool store_verbs::is_active(const session_row& x, std::uint64_t sequence) {
 
 // -- records as the protocol shows them ---------------------------------------
 
-snapshot_record
-store_verbs::record_of(const session_row& in, const record_row& x,
-                       const record_row* parent, bool orphaned) {
+snapshot_record store_data::record_of(const session_row& in,
+                                      const record_row& x,
+                                      const record_row* parent, bool orphaned) {
   snapshot_record result;
   result.agent = in.info.agent;
   result.session = in.info.id;
@@ -215,11 +238,81 @@ store_verbs::record_of(const session_row& in, const record_row& x,
   return result;
 }
 
-snapshot_record store_verbs::record_of(const session_row& in,
-                                       const record_row& x, bool orphaned) {
+snapshot_record store_data::record_of(const session_row& in,
+                                      const record_row& x, bool orphaned) {
   const auto parent
     = x.parent != 0 ? first_whole(in.key, x.parent, x.parent) : std::nullopt;
   return record_of(in, x, parent ? &*parent : nullptr, orphaned);
+}
+
+// -- changing ----------------------------------------------------------------
+
+void store_data::check_fence(const session_ref& name, std::uint64_t fence) {
+  if (fence != 0)
+    rules::check_fence(name, fence, tables_.fence_of(name));
+}
+
+session_row store_data::find_or_add(std::optional<session_row> known,
+                                    const session_ref& name) {
+  if (known)
+    return std::move(*known);
+  session_row result;
+  result.key = tables_.add(name);
+  result.info.agent = name.agent;
+  result.info.id = name.id;
+  result.info.created_at = caf::make_timestamp();
+  return result;
+}
+
+// -- sweeping -----------------------------------------------------------------
+
+std::optional<std::vector<content_row>>
+store_data::states_of(std::int64_t session) {
+  std::vector<content_row> result;
+  auto is_known = true;
+  try {
+    if (const auto in = tables_.find_session(session)) { // else it is erased
+      is_known = in->is_whole;
+      result.push_back(in->content);
+    }
+    tables_.for_each_record(session, 1, rules::max_sequence, [&](record_row x) {
+      is_known = is_known && x.is_whole;
+      result.push_back(std::move(x.content));
+      return is_known;
+    });
+  } catch (const status_error& error) {
+    if (error.code() != errc::data_loss)
+      throw;
+    is_known = false;
+  }
+  if (!is_known)
+    return std::nullopt;
+  return result;
+}
+
+void store_data::sweep(std::int64_t session,
+                       const std::vector<content_row>& needed,
+                       const std::vector<std::int64_t>& values) {
+  for (const auto& [owner, item] : contents_.sweep(session, needed, values))
+    if (const auto states = states_of(owner))
+      sweep(owner, *states, {item});
+}
+
+std::uint64_t store_data::count_gone(std::vector<content_row> states) {
+  std::sort(states.begin(), states.end(),
+            [](const auto& x, const auto& y) { return x.id < y.id; });
+  std::uint64_t result = 0;
+  auto same_id = states.begin();
+  for (auto i = states.begin(); i != states.end(); ++i) {
+    if (same_id->id != i->id)
+      same_id = i;
+    const auto is_repeated = std::any_of(same_id, i, [&](const auto& x) {
+      return x.is_same_state(*i);
+    });
+    if (!is_repeated && !tables_.has_state(*i))
+      ++result;
+  }
+  return result;
 }
 
 } // namespace tertulia
