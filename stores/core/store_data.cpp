@@ -5,8 +5,6 @@
 #include <tertulia/status.hpp>
 #include <tertulia/store_rules.hpp>
 
-#include <caf/timestamp.hpp>
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -243,25 +241,6 @@ snapshot_record store_data::record_of(const session_row& in,
   const auto parent
     = x.parent != 0 ? first_whole(in.key, x.parent, x.parent) : std::nullopt;
   return record_of(in, x, parent ? &*parent : nullptr, orphaned);
-}
-
-// -- changing ----------------------------------------------------------------
-
-void store_data::check_fence(const session_ref& name, std::uint64_t fence) {
-  if (fence != 0)
-    rules::check_fence(name, fence, tables_.fence_of(name));
-}
-
-session_row store_data::find_or_add(std::optional<session_row> known,
-                                    const session_ref& name) {
-  if (known)
-    return std::move(*known);
-  session_row result;
-  result.key = tables_.add(name);
-  result.info.agent = name.agent;
-  result.info.id = name.id;
-  result.info.created_at = caf::make_timestamp();
-  return result;
 }
 
 // -- sweeping -----------------------------------------------------------------

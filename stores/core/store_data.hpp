@@ -108,25 +108,13 @@ public:
   record_of(const session_row& in, const record_row& x,
             const record_row* parent, bool orphaned);
 
-  // -- changing ---------------------------------------------------------------
-
-  /// Throws if a change has another fence than the lease of its session.
-  void check_fence(const session_ref& name, std::uint64_t fence);
-
-  /// Adds a session, or returns the one that exists.
-  [[nodiscard]] session_row find_or_add(std::optional<session_row> known,
-                                        const session_ref& name);
+  // -- sweeping ---------------------------------------------------------------
 
   /// Erases what a session no longer needs.
   /// @param needed states of the session.
   /// @param values values that it may need no more.
   void sweep(std::int64_t session, const std::vector<content_row>& needed,
              const std::vector<std::int64_t>& values);
-
-  /// Returns the states that a session needs; nothing if that is unknown
-  /// because of damage.
-  [[nodiscard]] std::optional<std::vector<content_row>>
-  states_of(std::int64_t session);
 
   /// Returns how many of the states of erased records no record has any more.
   [[nodiscard]] std::uint64_t count_gone(std::vector<content_row> states);
@@ -149,6 +137,11 @@ public:
   }
 
 private:
+  /// Returns the states that a session needs; nothing if that is unknown
+  /// because of damage.
+  [[nodiscard]] std::optional<std::vector<content_row>>
+  states_of(std::int64_t session);
+
   std::shared_ptr<store_tables> owned_;
   store_tables& tables_;
   store_contents& contents_;

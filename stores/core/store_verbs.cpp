@@ -5,7 +5,6 @@
 
 #include <caf/timestamp.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include "row_damage.hpp"
@@ -21,6 +20,26 @@ session_position position_of(const std::optional<session_row>& x) {
   if (!x)
     return {};
   return {x->info.next_turn, x->content.id, x->content.type};
+}
+
+/// Throws if a change has another fence than the lease of its session.
+void check_fence(store_data& data, const session_ref& name,
+                 std::uint64_t fence) {
+  if (fence != 0)
+    rules::check_fence(name, fence, data.tables().fence_of(name));
+}
+
+/// Adds a session, or returns the one that exists.
+session_row find_or_add(store_data& data, std::optional<session_row> known,
+                        const session_ref& name) {
+  if (known)
+    return std::move(*known);
+  session_row result;
+  result.key = data.tables().add(name);
+  result.info.agent = name.agent;
+  result.info.id = name.id;
+  result.info.created_at = caf::make_timestamp();
+  return result;
 }
 
 } // namespace
@@ -46,7 +65,7 @@ save_result answer(store_data& data, save_snapshot_request x) {
   rules::check(x);
   auto& saved = x.record;
   const session_ref name{saved.agent, saved.session};
-  data.check_fence(name, x.fence);
+  check_fence(data, name, x.fence);
   auto known = data.find(name);
   std::optional<record_row> parent;
   if (saved.parent != 0) {
@@ -66,7 +85,7 @@ save_result answer(store_data& data, save_snapshot_request x) {
                            !data.is_active(*known, parent->sequence)),
             false};
 
-  auto in = data.find_or_add(std::move(known), name);
+  auto in = find_or_add(data, std::move(known), name);
   auto& info = in.info;
   // A branch continues from the messages of its parent, any other record from
   // those of the session.
@@ -110,11 +129,11 @@ save_result answer(store_data& data, save_snapshot_request x) {
 
 session_info answer(store_data& data, save_session_request x) {
   const auto id = rules::check(x);
-  data.check_fence(x.target, x.fence);
+  check_fence(data, x.target, x.fence);
   auto known = data.find(x.target);
   if (!x.follows.empty())
     rules::check_position(x.target, x.follows, position_of(known));
-  auto in = data.find_or_add(std::move(known), x.target);
+  auto in = find_or_add(data, std::move(known), x.target);
   data.contents().work_on(in, x.content, id, nullptr);
   rules::describe(in.info, x.content);
   in.info.updated_at = caf::make_timestamp();
@@ -139,7 +158,7 @@ stored_snapshot answer(store_data& data, get_snapshot_request x) {
 
 stored_snapshot answer(store_data& data, restore_snapshot_request x) {
   auto [in, what] = data.find(x.target);
-  data.check_fence(in.name(), x.fence);
+  check_fence(data, in.name(), x.fence);
   auto content = data.contents().load(what.content, nullptr);
   auto record = data.record_of(in, what, false);
   data.contents().switch_to(in, what.content);

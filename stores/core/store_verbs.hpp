@@ -16,8 +16,9 @@ class store_data;
 /// Declares the function that executes one verb of the store protocol.
 ///
 /// The function is not a template: one of the files store_verbs*.cpp defines
-/// it. A transaction is open while it executes a change. A verb without a
-/// definition is an error of the linker.
+/// it, and a verb without a definition is an error of the linker. A transaction
+/// is open while it executes a change, and none while it executes a
+/// `store_sweep`.
 template <class Verb>
 class verb_function {
   friend store_reply_t<Verb> answer(store_data& data, Verb x);

@@ -5,7 +5,6 @@
 
 #include <caf/timestamp.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include "row_damage.hpp"
