@@ -51,11 +51,11 @@ public:
 
 const enrol rows_of_round_trip[] = {
   enrol{{.name = "round_trip",
-         .promise = target::at_most_times_baseline(1.5),
+         .promise = target::at_most_times_baseline(1.2),
          .operations = 50'000,
          .make = make_question<round_trip<std::string>, 1>}},
   enrol{{.name = "round_trip_64",
-         .promise = target::at_most_times_baseline(1.5),
+         .promise = target::at_most_times_baseline(1.2),
          .operations = 100'000,
          .smoke_operations = 640,
          .make = make_question<round_trip<std::string>, 64>}},

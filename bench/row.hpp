@@ -15,7 +15,7 @@
 //   class turn final : public question { ... };
 //
 //   const enrol turn_row{{.name = "turn",
-//                         .promise = target::at_most(6),
+//                         .promise = target::at_most_times_baseline(3),
 //                         .operations = 50'000,
 //                         .make = make_question<turn>}};
 //

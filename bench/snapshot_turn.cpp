@@ -83,7 +83,7 @@ private:
 template <kind Kind, std::size_t Messages>
 enrol turn_row(std::string name) {
   return enrol{{.name = std::move(name),
-                .promise = target::at_most(20),
+                .promise = target::at_most_times_baseline(10),
                 .operations = 500,
                 .smoke_operations = 20,
                 .make = make_question<snapshot_turn<Kind, Messages>>}};
