@@ -12,13 +12,16 @@ namespace tertulia {
 
 // -- leases -------------------------------------------------------------------
 
-std::uint64_t store_tables::add_lease(const session_ref& name) {
-  // The first fence is a time, so that it is greater than those of an earlier
-  // process.
+std::uint64_t store_tables::next_fence() {
+  // The first fence is a time.
   if (last_fence_ == 0)
     last_fence_ = static_cast<std::uint64_t>(
       caf::make_timestamp().time_since_epoch().count());
-  return fences_[name] = ++last_fence_;
+  return ++last_fence_;
+}
+
+std::uint64_t store_tables::add_lease(const session_ref& name) {
+  return fences_[name] = next_fence();
 }
 
 std::uint64_t store_tables::fence_of(const session_ref& name) {

@@ -2,7 +2,12 @@
 
 #include "memory_tables.hpp"
 
+#include <tertulia/detail/text.hpp>
+#include <tertulia/status.hpp>
+
+#include <cstring>
 #include <limits>
+#include <span>
 
 namespace tertulia {
 
@@ -15,34 +20,38 @@ std::uint64_t hash_of(std::string_view agent, std::string_view id) {
   return hash(id) ^ (hash(agent) * 0x9e3779b97f4a7c15u);
 }
 
+std::string id_of(const snapshot_id& own, std::span<const std::uint8_t> hash) {
+  return own.empty() ? detail::to_hex(hash) : own.str();
+}
+
 } // namespace
 
 // -- sessions -----------------------------------------------------------------
 
 std::optional<session_row>
 memory_tables::find_session(const session_ref& name) {
-  const auto i = sessions_.find(name);
+  const auto i = by_name_.find(name);
+  if (i == by_name_.end())
+    return std::nullopt;
+  return (*i)->row;
+}
+
+std::optional<session_row> memory_tables::find_session(std::int64_t key) {
+  const auto i = sessions_.find(key);
   if (i == sessions_.end())
     return std::nullopt;
   return i->second.row;
 }
 
-std::optional<session_row> memory_tables::find_session(std::int64_t key) {
-  const auto i = by_key_.find(key);
-  if (i == by_key_.end())
-    return std::nullopt;
-  return i->second->row;
-}
-
 void memory_tables::for_each_session(
   const session_ref& after, const std::function<bool(session_row)>& fn) {
-  for (auto i = sessions_.upper_bound(after); i != sessions_.end(); ++i)
-    if (!fn(i->second.row))
+  for (auto i = by_name_.upper_bound(after); i != by_name_.end(); ++i)
+    if (!fn((*i)->row))
       return;
 }
 
 bool memory_tables::has_label(std::int64_t session, const std::string& label) {
-  return by_key_.at(session)->labels.contains(label);
+  return sessions_.at(session).labels.contains(label);
 }
 
 std::vector<session_row> memory_tables::sessions_with(const std::string& agent,
@@ -53,7 +62,7 @@ std::vector<session_row> memory_tables::sessions_with(const std::string& agent,
   for (auto i = ids_.lower_bound({hash, 0, 0});
        i != ids_.end() && i->hash == hash && result.size() < limit;
        i = ids_.upper_bound({hash, i->session, any_sequence})) {
-    const auto& row = by_key_.at(i->session)->row;
+    const auto& row = sessions_.at(i->session).row;
     if (row.info.agent == agent && !records_with(row.key, id).empty())
       result.push_back(row);
   }
@@ -61,24 +70,50 @@ std::vector<session_row> memory_tables::sessions_with(const std::string& agent,
 }
 
 std::int64_t memory_tables::add(const session_ref& name) {
-  auto& made = sessions_[name];
-  made.row.key = ++last_key_;
+  auto& made = sessions_[++last_key_];
+  made.row.key = last_key_;
   made.row.info.agent = name.agent;
   made.row.info.id = name.id;
-  by_key_[last_key_] = &made;
+  by_name_.insert(&made);
+  if (const auto leased = other_fences_.extract(name))
+    made.fence = leased.mapped();
   return last_key_;
 }
 
 void memory_tables::write(const session_row& x) {
-  by_key_.at(x.key)->row = x;
+  sessions_.at(x.key).row = x;
 }
 
 void memory_tables::erase(const session_row& x) {
-  auto& gone = *by_key_.at(x.key);
+  auto& gone = sessions_.at(x.key);
   for (const auto& [sequence, record] : gone.records)
     remove_from_indexes(gone, sequence, record);
-  by_key_.erase(x.key);
-  sessions_.erase(x.name());
+  by_name_.erase(&gone);
+  if (gone.fence != 0)
+    other_fences_.emplace(x.name(), gone.fence);
+  sessions_.erase(x.key);
+}
+
+// -- leases -------------------------------------------------------------------
+
+std::uint64_t memory_tables::add_lease(const session_ref& name) {
+  const auto i = by_name_.find(name);
+  auto& fence = i != by_name_.end() ? (*i)->fence : other_fences_[name];
+  return fence = next_fence();
+}
+
+std::uint64_t memory_tables::fence_of(const session_ref& name) {
+  if (const auto i = by_name_.find(name); i != by_name_.end())
+    return (*i)->fence;
+  const auto other = other_fences_.find(name);
+  return other != other_fences_.end() ? other->second : 0;
+}
+
+void memory_tables::erase_lease(const session_ref& name) {
+  if (const auto i = by_name_.find(name); i != by_name_.end())
+    (*i)->fence = 0;
+  else
+    other_fences_.erase(name);
 }
 
 // -- records ------------------------------------------------------------------
@@ -86,36 +121,37 @@ void memory_tables::erase(const session_row& x) {
 void memory_tables::for_each_record(std::int64_t session, std::uint64_t first,
                                     std::uint64_t last,
                                     const std::function<bool(record_row)>& fn) {
-  const auto found = by_key_.find(session);
-  if (found == by_key_.end())
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end())
     return;
-  const auto& records = found->second->records;
+  const auto& records = found->second.records;
   for (auto i = records.lower_bound(first);
        i != records.end() && i->first <= last; ++i)
-    if (!fn(found->second->record_of(i->first, i->second)))
+    if (!fn(found->second.record_of(i->first, i->second)))
       return;
 }
 
 std::pair<std::uint64_t, std::uint64_t>
 memory_tables::count_records(std::int64_t session) {
-  const auto& records = by_key_.at(session)->records;
+  const auto& records = sessions_.at(session).records;
   return {records.size(), records.empty() ? 0 : records.rbegin()->first};
 }
 
 std::uint64_t memory_tables::count_whole_records(std::int64_t session) {
-  return by_key_.at(session)->records.size();
+  return sessions_.at(session).records.size();
 }
 
 std::vector<std::uint64_t> memory_tables::records_with(std::int64_t session,
                                                        const snapshot_id& id) {
   std::vector<std::uint64_t> result;
-  const auto& in = *by_key_.at(session);
+  const auto& in = sessions_.at(session);
   const auto hash = hash_of(in.row.info.agent, id.str());
   const auto first = ids_.lower_bound({hash, session, 0});
   auto i = ids_.upper_bound({hash, session, any_sequence});
   while (i != first) {
     --i;
-    if (in.id_of(i->sequence, in.records.at(i->sequence))
+    const auto& x = in.records.at(i->sequence);
+    if (id_of(x.own_id, x.kept->first.hash)
         == id.str()) // else another id with the same hash
       result.push_back(i->sequence);
   }
@@ -127,7 +163,7 @@ bool memory_tables::has_state(const content_row& x) {
 }
 
 void memory_tables::write(const record_row& x) {
-  auto& in = *by_key_.at(x.session);
+  auto& in = sessions_.at(x.session);
   auto& to = in.records.try_emplace(in.records.end(), x.sequence)->second;
   to.parent = x.parent; // the other columns do not change
   if (to.kept == nullptr) {
@@ -136,19 +172,18 @@ void memory_tables::write(const record_row& x) {
     to.turn_index = x.turn_index;
     to.created_at = x.created_at;
     to.event = x.event;
+    to.own_id = x.own_id;
     to.kept
       = &*states_.try_emplace(state_key{x.content}, kept_state{x.content.held})
             .first;
     ++to.kept->second.records;
-    remark(in, x.sequence, {x.own_id, x.labels, x.note});
     ids_.insert(place_of(in, x.sequence, to));
-    return;
   }
-  remark(in, x.sequence, {x.own_id, x.labels, x.note});
+  remark(in, x.sequence, {x.labels, x.note});
 }
 
 void memory_tables::erase(const record_row& x) {
-  auto& in = *by_key_.at(x.session);
+  auto& in = sessions_.at(x.session);
   const auto i = in.records.find(x.sequence);
   remove_from_indexes(in, x.sequence, i->second);
   in.records.erase(i);
@@ -166,12 +201,12 @@ record_row memory_tables::timeline::record_of(std::uint64_t sequence,
   result.event = x.event;
   result.created_at = x.created_at;
   const auto& [key, kept] = *x.kept;
-  result.content.id = key.id;
+  result.content.id = state_id{detail::to_hex(key.hash)};
   result.content.type = key.type;
   result.content.form = key.form;
   result.content.held = kept.value;
+  result.own_id = x.own_id;
   if (const auto i = remarked.find(sequence); i != remarked.end()) {
-    result.own_id = i->second.own_id;
     result.labels = i->second.labels;
     result.note = i->second.note;
   }
@@ -181,16 +216,8 @@ record_row memory_tables::timeline::record_of(std::uint64_t sequence,
 memory_tables::place memory_tables::place_of(const timeline& in,
                                              std::uint64_t sequence,
                                              const entry& x) {
-  return {hash_of(in.row.info.agent, in.id_of(sequence, x)), in.row.key,
-          sequence};
-}
-
-const std::string& memory_tables::timeline::id_of(std::uint64_t sequence,
-                                                  const entry& x) const {
-  const auto i = remarked.find(sequence);
-  return i != remarked.end() && !i->second.own_id.empty()
-           ? i->second.own_id.str()
-           : x.kept->first.id.str();
+  return {hash_of(in.row.info.agent, id_of(x.own_id, x.kept->first.hash)),
+          in.row.key, sequence};
 }
 
 void memory_tables::remark(timeline& in, std::uint64_t sequence, remarks x) {
@@ -202,8 +229,23 @@ void memory_tables::remark(timeline& in, std::uint64_t sequence, remarks x) {
   }
   for (const auto& label : x.labels)
     ++in.labels[label];
-  if (!x.own_id.empty() || !x.labels.empty() || !x.note.empty())
+  if (!x.labels.empty() || !x.note.empty())
     in.remarked.emplace(sequence, std::move(x));
+}
+
+memory_tables::state_key::state_key(const content_row& x)
+  : type(x.type), form(x.form) {
+  if (!detail::read_hex(x.id.str(), hash))
+    throw status_error{errc::invalid_argument,
+                       "the id of a state is 64 lower-case hex digits"};
+}
+
+/// The hash of a state is as random as a hash for a table has to be.
+std::size_t
+memory_tables::state_hash::operator()(const state_key& x) const noexcept {
+  std::size_t result = 0;
+  std::memcpy(&result, x.hash.data(), sizeof(result));
+  return result ^ std::hash<stored_type>{}(x.type);
 }
 
 void memory_tables::remove_from_indexes(timeline& in, std::uint64_t sequence,

@@ -5,6 +5,7 @@
 #include <tertulia/make_contents.hpp>
 #include <tertulia/store_tables.hpp>
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +48,12 @@ public:
   void write(const session_row& x) override;
   void erase(const session_row& x) override;
 
+  // -- leases -----------------------------------------------------------------
+
+  [[nodiscard]] std::uint64_t add_lease(const session_ref& name) override;
+  [[nodiscard]] std::uint64_t fence_of(const session_ref& name) override;
+  void erase_lease(const session_ref& name) override;
+
   // -- records ----------------------------------------------------------------
 
   void for_each_record(std::int64_t session, std::uint64_t first,
@@ -65,10 +72,10 @@ public:
 private:
   /// Key of a state. The same text with another version is a different state.
   struct state_key {
-    explicit state_key(const content_row& x)
-      : id(x.id), type(x.type), form(x.form) {}
+    /// @errors throws `invalid_argument` for an id that is not a hash.
+    explicit state_key(const content_row& x);
 
-    state_id id;
+    std::array<std::uint8_t, 32> hash;
     stored_type type;
     state_form form;
 
@@ -76,9 +83,7 @@ private:
   };
 
   struct state_hash {
-    std::size_t operator()(const state_key& x) const noexcept {
-      return std::hash<state_id>{}(x.id) ^ std::hash<stored_type>{}(x.type);
-    }
+    std::size_t operator()(const state_key& x) const noexcept;
   };
 
   /// State and the number of records that have it.
@@ -99,11 +104,11 @@ private:
     timestamp created_at;
     state_map::value_type* kept = nullptr;
     snapshot_event event = snapshot_event::turn_end;
+    snapshot_id own_id;
   };
 
   /// Fields that only few records have.
   struct remarks {
-    snapshot_id own_id;
     std::vector<std::string> labels;
     std::string note;
   };
@@ -115,11 +120,11 @@ private:
     std::map<std::uint64_t, remarks> remarked;
     /// Number of records that have a label.
     std::map<std::string, std::uint64_t> labels;
+    /// Fence of its lease; 0 without a lease.
+    std::uint64_t fence = 0;
 
     [[nodiscard]] record_row record_of(std::uint64_t sequence,
                                        const entry& x) const;
-    [[nodiscard]] const std::string& id_of(std::uint64_t sequence,
-                                           const entry& x) const;
   };
 
   /// Occurrence of an id. The order keeps the occurrences in one session
@@ -137,15 +142,36 @@ private:
   [[nodiscard]] static place place_of(const timeline& in,
                                       std::uint64_t sequence, const entry& x);
 
-  void remark(timeline& in, std::uint64_t sequence, remarks x);
+  static void remark(timeline& in, std::uint64_t sequence, remarks x);
 
   /// Removes a record's entries in the indexes, and its state if no other
   /// record has it.
   void remove_from_indexes(timeline& in, std::uint64_t sequence,
                            const entry& x);
 
-  std::map<session_ref, timeline> sessions_;
-  std::unordered_map<std::int64_t, timeline*> by_key_;
+  /// Order of the names, which a session keeps only once.
+  struct by_name {
+    using is_transparent = void;
+    using name_view = std::pair<std::string_view, std::string_view>;
+
+    static name_view name_of(const timeline* x) noexcept {
+      return {x->row.info.agent, x->row.info.id.str()};
+    }
+
+    static name_view name_of(const session_ref& x) noexcept {
+      return {x.agent, x.id.str()};
+    }
+
+    template <class T, class U>
+    bool operator()(const T& x, const U& y) const noexcept {
+      return name_of(x) < name_of(y);
+    }
+  };
+
+  std::unordered_map<std::int64_t, timeline> sessions_;
+  std::set<timeline*, by_name> by_name_;
+  /// Fences of sessions that do not exist (yet).
+  std::map<session_ref, std::uint64_t> other_fences_;
   std::set<place> ids_;
   state_map states_;
   std::int64_t last_key_ = 0;

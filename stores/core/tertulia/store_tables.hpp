@@ -181,6 +181,11 @@ public:
   /// where it was.
   virtual void expect_in_place() const {}
 
+protected:
+  /// Returns a fence that is greater than any before, also those of an earlier
+  /// process.
+  [[nodiscard]] std::uint64_t next_fence();
+
 private:
   std::map<session_ref, std::uint64_t> fences_;
   std::uint64_t last_fence_ = 0;
