@@ -190,6 +190,10 @@ public:
 
 private:
   [[noreturn]] static void run(strings& command) {
+    // A store that has run on this thread has blocked a signal.
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::unsetenv("TERTULIA_STORE");
     ::setenv("TZ", "UTC", 1);
     ::setenv("TERM", "xterm", 1);
