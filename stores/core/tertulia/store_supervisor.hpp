@@ -4,13 +4,10 @@
 
 #include <tertulia/protocol.hpp>
 #include <tertulia/store.hpp>
+#include <tertulia/supervise.hpp>
 
-#include <caf/duration.hpp>
 #include <caf/fwd.hpp>
-#include <caf/timespan.hpp>
 
-#include <chrono>
-#include <cstdint>
 #include <functional>
 
 namespace tertulia {
@@ -20,31 +17,9 @@ namespace tertulia {
 /// takes.
 using store_factory = std::function<managed_store(caf::actor_system&)>;
 
-/// Restart policy for a store that has died.
-///
-/// The first restart is immediate. Before each further restart there is a
-/// pause, which doubles every time. A store that has lived for a whole `period`
-/// is trusted again.
-///
-/// @threads a value.
-struct restart_options {
-  restart_options() = default;
-
-  /// Pause between the second death of a store and its restart.
-  caf::timespan first_pause = std::chrono::milliseconds{100};
-
-  /// Longest pause, except for that of `max_restarts`.
-  caf::timespan longest_pause = std::chrono::seconds{10};
-
-  /// Maximum number of restarts within a `period`. After that, the next restart
-  /// waits until the first of them is a period ago.
-  std::uint32_t max_restarts = 10;
-
-  caf::timespan period = std::chrono::minutes{1};
-};
-
 /// Spawns an actor that supervises a store: it delegates all requests to the
-/// store and restarts the store after it has died.
+/// store and restarts the store after it has died, as `supervise`, and knows
+/// who holds the leases of its sessions.
 ///
 /// The store answers the sender of a request directly. CAF answers for a store
 /// that dies with requests in its mailbox, and the supervisor while the store
