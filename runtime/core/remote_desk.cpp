@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/action.hpp>
-#include <tertulia/config.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
-#include <tertulia/detail/node_transport.hpp>
 #include <tertulia/detail/remote_desk.hpp>
 #include <tertulia/detail/timer.hpp>
+#include <tertulia/remote_actor.hpp>
 #include <tertulia/status.hpp>
 
 #include <caf/actor_cast.hpp>
-#include <caf/io/middleman.hpp>
-#include <caf/scoped_actor.hpp>
+#include <caf/event_based_actor.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <set>
 #include <utility>
 
 namespace tertulia::detail {
@@ -24,50 +20,38 @@ namespace {
 using clock = std::chrono::steady_clock;
 using time_point = clock::time_point;
 
-/// Returns the published front desk of a node. CAF's `remote_actor` does this
-/// as well, but waits forever for a frozen host.
-front_desk_actor find_desk(caf::actor_system& system, const std::string& host,
-                           std::uint16_t port, time_point until) {
-  check_messages_of(system);
-  check_may_block(system);
-  const auto where = host + ':' + std::to_string(port);
-  front_desk_actor result;
-  caf::error failure;
-  caf::scoped_actor self{system};
-  const auto wait_for_desk = [&](auto pending) {
-    pending.receive(
-      [&](const caf::node_id&, const caf::strong_actor_ptr& found,
-          const std::set<std::string>& speaks) {
-        const auto ours = system.message_types<front_desk_actor>();
-        if (found
-            && std::includes(speaks.begin(), speaks.end(), ours.begin(),
-                             ours.end()))
-          result = caf::actor_cast<front_desk_actor>(found);
-        else
-          failure = fail(errc::unavailable, "there is no runtime at " + where);
-      },
-      [&](const caf::error& reason) {
-        failure = code_of(reason) == errc::deadline_exceeded
-                    ? fail(errc::deadline_exceeded, "no answer from " + where)
-                    : fail(errc::unavailable, "cannot connect to " + where
-                                                + ": " + system.render(reason));
+/// Passes one request on; see `remote_desk::spawn_relay`.
+caf::behavior relay(caf::event_based_actor* self,
+                    const std::shared_ptr<remote_desk>& to) {
+  return {[self, to](open_request& x) -> caf::result<open_result> {
+    const auto promise
+      = std::make_shared<caf::typed_response_promise<open_result>>(
+        self->make_response_promise<open_result>());
+    const auto refuse = [self, promise](caf::error reason) {
+      promise->deliver(std::move(reason));
+      self->quit();
+    };
+    try {
+      const auto desk = to->get();
+      // CAF does not answer a request to a node that is lost.
+      self->set_down_handler([refuse](const caf::down_msg& x) {
+        refuse(fail(errc::unavailable,
+                    "the node was lost: " + caf::to_string(x.reason)));
       });
-  };
-  const auto patience = [until] {
-    return for_request(std::max(until - clock::now(), caf::timespan{1}));
-  };
-  if (const auto* encrypted = transport_of(system)) {
-    auto line = encrypted->connect(system, host, port, until);
-    wait_for_desk(self->request(node_broker(system), patience(),
-                                caf::connect_atom::value, std::move(line),
-                                port));
-  } else {
-    wait_for_desk(self->request(system.middleman().actor_handle(), patience(),
-                                caf::connect_atom::value, host, port));
-  }
-  if (failure)
-    raise(failure);
-  return result;
+      self->monitor(desk);
+      x.init = x.init.sealed();
+      self->request(desk, caf::infinite, std::move(x))
+        .then(
+          [self, promise](open_result& opened) {
+            promise->deliver(std::move(opened));
+            self->quit();
+          },
+          [refuse](caf::error& reason) { refuse(std::move(reason)); });
+    } catch (...) {
+      refuse(current_exception_to_error());
+    }
+    return *promise;
+  }};
 }
 
 } // namespace
@@ -115,14 +99,24 @@ void remote_desk::try_to_connect(time_point until) {
 }
 
 void remote_desk::connect(time_point until) {
-  auto found = find_desk(system_, host_, port_, until);
+  auto found
+    = find_remote(system_, host_, port_, until,
+                  system_.message_types<front_desk_actor>(), "runtime");
   const std::lock_guard guard{mutex_};
-  desk_ = std::move(found);
+  desk_ = caf::actor_cast<front_desk_actor>(found);
 }
 
 front_desk_actor remote_desk::desk() const {
   const std::lock_guard guard{mutex_};
   return desk_;
+}
+
+front_desk_actor remote_desk::spawn_relay(std::shared_ptr<remote_desk> to) {
+  auto& system = to->system_;
+  auto result = to->is_lost()
+                  ? system.spawn<caf::detached>(relay, std::move(to))
+                  : system.spawn(relay, std::move(to));
+  return caf::actor_cast<front_desk_actor>(result);
 }
 
 } // namespace tertulia::detail

@@ -2,8 +2,8 @@
 
 #include <tertulia/action.hpp>
 #include <tertulia/detail/front_desk.hpp>
-#include <tertulia/detail/node_transport.hpp>
 #include <tertulia/json.hpp>
+#include <tertulia/remote_actor.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <caf/io/middleman.hpp>
@@ -36,15 +36,10 @@ std::optional<descriptor> runtime::find_action(const std::string& key) const {
 
 std::uint16_t runtime::publish(std::uint16_t port, const std::string& address) {
   auto& system = env_->system;
-  if (const auto* encrypted = detail::transport_of(system))
-    return encrypted->publish(system, env_->desk, port, address, env_->log);
-  auto bound
-    = system.middleman().publish(env_->desk, port, address.c_str(), true);
-  if (!bound)
-    throw status_error{errc::unavailable, "cannot listen on " + address + ':'
-                                            + std::to_string(port) + ": "
-                                            + system.render(bound.error())};
-  return *bound;
+  return detail::publish(system,
+                         caf::actor_cast<caf::strong_actor_ptr>(env_->desk),
+                         system.message_types(env_->desk), port, address,
+                         env_->log);
 }
 
 json_action runtime::action(const std::string& key) const {

@@ -15,6 +15,8 @@
 
 #include <chrono>
 #include <future>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -258,8 +260,10 @@ asio::awaitable<int> connect(std::weak_ptr<asio::io_context> at,
 
 class tls_transport final : public detail::node_transport {
 public:
-  std::uint16_t publish(caf::actor_system& system, const front_desk_actor& desk,
-                        std::uint16_t port, const std::string& address,
+  std::uint16_t publish(caf::actor_system& system,
+                        const caf::strong_actor_ptr& what,
+                        std::set<std::string> speaks, std::uint16_t port,
+                        const std::string& address,
                         std::shared_ptr<spdlog::logger> log) const override {
     auto tls = make_tls(system.config());
     error_code error;
@@ -285,9 +289,7 @@ public:
     io::doorman_ptr door = caf::make_counted<plain_door>(
       multiplexer(system), listener->take_arrivals(), thread, listener);
     caf::anon_send(detail::node_broker(system), caf::publish_atom::value,
-                   std::move(door), result,
-                   caf::actor_cast<caf::strong_actor_ptr>(desk),
-                   system.message_types(desk));
+                   std::move(door), result, what, std::move(speaks));
     listener->start();
     return result;
   }

@@ -3,10 +3,10 @@
 // Runtimes on different nodes that share a store on a third one.
 
 #include <tertulia/define_agent.hpp>
+#include <tertulia/remote_actor.hpp>
 #include <tertulia/sqlite_store.hpp>
 
 #include <caf/default_attachable.hpp>
-#include <caf/io/all.hpp>
 #include <caf/scoped_actor.hpp>
 
 #include <cstdint>
@@ -50,8 +50,7 @@ memo_agent define_memo(runtime& rt, const snapshot_store& store,
 /// Node with the store.
 struct store_node {
   store_node() : store(spawn_sqlite_store(system, folder / "sessions.db")) {
-    const auto published = system.middleman().publish(store, 0, "127.0.0.1");
-    port = published ? *published : 0;
+    port = publish_actor(system, store);
   }
 
   ~store_node() {
@@ -78,11 +77,7 @@ struct store_node {
 /// Node with a runtime.
 struct runtime_node {
   explicit runtime_node(std::uint16_t port) {
-    auto found
-      = system.middleman().remote_actor<managed_store>("127.0.0.1", port);
-    if (!found)
-      throw status_error{errc::unavailable, system.render(found.error())};
-    store = *found;
+    store = remote_actor<managed_store>(system, "127.0.0.1", port);
     agent = std::make_unique<memo_agent>(define_memo(rt, store, session));
   }
 

@@ -2,12 +2,10 @@
 
 // A SQLite store on another node fulfills the contract of every store.
 
+#include <tertulia/remote_actor.hpp>
 #include <tertulia/sqlite_store.hpp>
 #include <tertulia/store_contract.hpp>
 
-#include <caf/io/all.hpp>
-
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 
@@ -28,13 +26,8 @@ struct remote_store_factory {
   }
 
   managed_store open(caf::actor_system& system) {
-    const auto store = spawn_sqlite_store(server, file);
-    const auto port = server.middleman().publish(store, 0, "127.0.0.1");
-    auto result = system.middleman().remote_actor<managed_store>(
-      "127.0.0.1", port ? *port : 0);
-    if (!result)
-      throw status_error{errc::unavailable, system.render(result.error())};
-    return *result;
+    const auto port = publish_actor(server, spawn_sqlite_store(server, file));
+    return remote_actor<managed_store>(system, "127.0.0.1", port);
   }
 
   scratch folder;

@@ -89,7 +89,8 @@ TEST_F(supervise, a_second_death_is_followed_by_a_pause) {
   run();
   kill(last);
   kill(last);
-  EXPECT_EQ(sum(x), "unavailable: the supervised actor is down: exit_reason(kill)");
+  EXPECT_EQ(sum(x),
+            "unavailable: the supervised actor is down: exit_reason(kill)");
   advance(100ms);
   EXPECT_EQ(sum(x), "42");
   EXPECT_EQ(started, 3);

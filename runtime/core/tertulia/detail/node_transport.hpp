@@ -2,14 +2,14 @@
 
 #pragma once
 
-#include <tertulia/open.hpp>
-
+#include <caf/actor_control_block.hpp>
 #include <caf/fwd.hpp>
 #include <caf/io/scribe.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <spdlog/fwd.h>
@@ -25,13 +25,15 @@ class node_transport {
 public:
   virtual ~node_transport() = default;
 
-  /// Publishes a desk on a port.
+  /// Publishes an actor on a port.
+  /// @param speaks message types of the actor, as CAF names them.
   /// @returns the port.
   /// @errors throws `failed_precondition` for a configuration that cannot be
   ///         used; `invalid_argument` for an address that is not numeric;
   ///         `unavailable` if the port cannot be opened.
   virtual std::uint16_t publish(caf::actor_system& system,
-                                const front_desk_actor& desk,
+                                const caf::strong_actor_ptr& what,
+                                std::set<std::string> speaks,
                                 std::uint16_t port, const std::string& address,
                                 std::shared_ptr<spdlog::logger> log) const = 0;
 

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -39,6 +40,12 @@ public:
 
   /// Returns the desk of the last connection. Does not block.
   [[nodiscard]] front_desk_actor desk() const;
+
+  /// Returns an actor that passes one `open_request` on to the desk, for a
+  /// client that must not block. It reconnects on a thread of its own if the
+  /// desk was lost, and answers `unavailable` if the node is lost meanwhile.
+  [[nodiscard]] static front_desk_actor
+  spawn_relay(std::shared_ptr<remote_desk> to);
 
 private:
   void connect(std::chrono::steady_clock::time_point until);
