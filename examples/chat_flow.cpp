@@ -96,4 +96,10 @@ int main() {
   say(again, "No, explain actors!");
   again.close();
   print_topics(again.output());
+
+  // --(run-text-begin)--
+  const auto last = flow.run_text("Hello! Tell me about C++.",
+                                  tertulia::with_session_id("ada"));
+  std::cout << last.session_id.str() << ": " << last.text << '\n';
+  // --(run-text-end)--
 }

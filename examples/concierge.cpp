@@ -100,8 +100,7 @@ int main() {
   for (const auto& item : talk.responses())
     if (item.chunk)
       for (const auto& asked : ai::interrupts_in(item.chunk->content)) {
-        std::cout << asked.metadata.at(ai::interrupt_key).get<std::string>()
-                  << " Yes.\n";
+        std::cout << ai::question_text(asked) << " Yes.\n";
         answers.push_back(ai::approval(asked));
       }
   // --(talk-end)--

@@ -92,9 +92,7 @@ tertulia::task<ai::model_response> apologize(tertulia::context,
 ai::model find_model(caf::actor_system& system, std::uint16_t port) {
   // --(elsewhere-begin)--
   const tertulia::remote_runtime there{system, "127.0.0.1", port};
-  const ai::model eliza{
-    there.action<ai::generate_request, tertulia::nothing, ai::model_response,
-                 ai::model_response_chunk>("/model/eliza")};
+  const auto eliza = there.action<ai::model>("/model/eliza");
   // --(elsewhere-end)--
   return eliza;
 }

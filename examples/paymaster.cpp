@@ -143,7 +143,7 @@ void show(const ai::model_response_chunk& piece) {
       if (const auto* done = x.as_response())
         std::cout << '[' << done->name << ": " << done->output << "]\n";
   for (const auto& x : ai::interrupts_in(piece.content))
-    std::cout << x.metadata.at(ai::interrupt_key).get<std::string>();
+    std::cout << ai::question_text(x);
   std::cout << piece.text();
 }
 // --(show-end)--

@@ -130,6 +130,7 @@ chunk_batch client_end::take_chunks() {
 }
 
 void client_end::take_turn_end() {
+  last_snapshot_ = std::move(std::get<turn_end>(unread_.front()).snapshot);
   unread_.pop_front();
   --unread_count_;
   count_consumed(1);

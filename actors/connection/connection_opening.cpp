@@ -87,14 +87,18 @@ void connection_state::open_session(session_start start) {
 
 void connection_state::start_conversation(const session_id& id) {
   link_ = session_link{id, session_, turn_owner{self_}, conversation().kind};
-  start_body({});
+  start_body({}, id);
 }
 
-void connection_state::start_body(payload init) {
+void connection_state::start_body(payload init, session_id own) {
   env_->log->debug("{} opened", action_->info()->key);
+  std::string trace_id;
+  if (const auto* traced = trace.context())
+    trace_id = to_string(traced->trace);
   // The answer is sent before the body sends anything.
   std::exchange(start_state_, nullptr)
-    ->answer.deliver(open_result{connection_actor{self_}, in.window()});
+    ->answer.deliver(open_result{connection_actor{self_}, in.window(),
+                                 std::move(own), std::move(trace_id)});
   body_.emplace(
     action_->start_body(access::make<context>(*this, trace), std::move(init)));
   schedule(access::start(*body_, body_end_, root));

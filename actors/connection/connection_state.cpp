@@ -132,7 +132,7 @@ void connection_state::flush() {
     self_->send(client_, std::move(*batch));
 }
 
-void connection_state::end_turn() {
+void connection_state::end_turn(snapshot_id snapshot) {
   auto last = take_batch();
   if (!last)
     return;
@@ -140,7 +140,7 @@ void connection_state::end_turn() {
   // Otherwise the session knows from the trigger of the turn's snapshot.
   if (session_ && !conversation().policy.stores_turns())
     self_->send(session_, turn_end{turn});
-  self_->send(client_, turn_end{turn, std::move(*last)});
+  self_->send(client_, turn_end{turn, std::move(*last), std::move(snapshot)});
 }
 
 std::optional<chunk_batch> connection_state::take_batch() {

@@ -55,7 +55,7 @@ public:
 
   void drain() override;
   void flush() override;
-  void end_turn() override;
+  void end_turn(snapshot_id snapshot) override;
   void request_snapshot(snapshot_wait& x) override;
   void withdraw(snapshot_wait& x) override;
   void attach(nested_connection& x) override;
@@ -134,7 +134,8 @@ private:
   caf::result<open_result> start(open_request& x);
   void open_session(session_start start);
   void start_conversation(const session_id& id);
-  void start_body(payload init);
+  /// @param own session of a conversation; empty for other actions.
+  void start_body(payload init, session_id own = {});
   void refuse(caf::error reason);
   void send_refusal();
   caf::result<void> take_input(turn_input& x);

@@ -34,7 +34,7 @@ task<snapshot_id> end_conversation_turn(context ctx) {
   snapshot_id result;
   if (owner.hosted_action()->conversation()->policy.stores_turns())
     result = co_await take_snapshot(ctx, snapshot_event::turn_end);
-  co_await end_turn{owner};
+  co_await end_turn{owner, &result};
   co_return std::move(result);
 }
 

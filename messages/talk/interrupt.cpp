@@ -32,6 +32,15 @@ std::vector<part> interrupts_in(std::span<const part> parts) {
   return result;
 }
 
+std::string question_text(const part& interrupt) {
+  const auto question = interrupt.metadata.find(interrupt_key);
+  if (question == interrupt.metadata.end())
+    throw status_error{errc::invalid_argument, "the part has no question"};
+  if (const auto* text = question->second.get_ptr<const std::string*>())
+    return *text;
+  return to_json_text(question->second);
+}
+
 message answer_to(const part& interrupt, json output) {
   const auto& request = request_in(interrupt);
   return to_tools(part::response(request.name, std::move(output), request.ref));

@@ -15,6 +15,15 @@ task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
   co_return result;
 }
 
+task<stored_snapshot> restore_snapshot(context ctx,
+                                       const session_policy& policy,
+                                       snapshot_ref snapshot) {
+  auto result = co_await ctx.ask(policy.store, policy.store_within,
+                                 restore_snapshot_request{std::move(snapshot)});
+  result.content = policy.schema.adopt(std::move(result.content));
+  co_return result;
+}
+
 task<stored_session> find_session(context ctx, const session_policy& policy,
                                   session_ref session) {
   auto result = co_await ctx.ask(policy.store, policy.store_within,

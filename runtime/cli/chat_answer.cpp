@@ -10,15 +10,6 @@
 
 namespace tertulia::tool {
 
-std::string question_text(const ai::part& x) {
-  const auto found = x.metadata.find(ai::interrupt_key);
-  if (found == x.metadata.end())
-    return {};
-  const auto& question = found->second;
-  return question.is_string() ? question.get<std::string>()
-                              : to_json_text(question);
-}
-
 void chat_answer::add(const chat_chunk& x) {
   if (!x.snapshot_created.empty())
     snapshot_ = x.snapshot_created;

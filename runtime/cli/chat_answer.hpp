@@ -73,7 +73,4 @@ private:
   bool interrupted_ = false;
 };
 
-/// Returns the text of a tool's question for the user.
-[[nodiscard]] std::string question_text(const ai::part& x);
-
 } // namespace tertulia::tool

@@ -261,6 +261,21 @@ payload blocking_client::last_state() {
   return end_.last_state();
 }
 
+session_id blocking_client::session() {
+  const std::lock_guard guard{mutex_};
+  return end_.session();
+}
+
+std::string blocking_client::trace_id() {
+  const std::lock_guard guard{mutex_};
+  return end_.trace_id();
+}
+
+snapshot_id blocking_client::last_snapshot() {
+  const std::lock_guard guard{mutex_};
+  return end_.last_snapshot();
+}
+
 bool blocking_client::finished() {
   const std::lock_guard guard{mutex_};
   return end_.next() == client_end::arrival::end;

@@ -100,7 +100,8 @@ TEST_F(agent, only_an_agent_with_a_store_has_actions_on_it) {
   EXPECT_EQ(keys_of(*rt), (texts{"/agent/kept", "/agent/loose",
                                  "/snapshot-store/kept/getSession",
                                  "/snapshot-store/kept/getSnapshot",
-                                 "/snapshot-store/kept/listSnapshots"}));
+                                 "/snapshot-store/kept/listSnapshots",
+                                 "/snapshot-store/kept/restoreSnapshot"}));
 }
 
 TEST_F(agent, a_descriptor_says_what_goes_in_and_out) {

@@ -364,7 +364,8 @@ TEST_F(chat_agent_snapshots, only_an_agent_with_a_store_has_actions_on_it) {
   ai::define_chat_agent(*rt, "loose", repeat);
   EXPECT_EQ(keys_of(*rt), (texts{"/agent/chat", "/agent/loose",
                                  "/snapshot-store/chat/getSnapshot",
-                                 "/snapshot-store/chat/listSnapshots"}));
+                                 "/snapshot-store/chat/listSnapshots",
+                                 "/snapshot-store/chat/restoreSnapshot"}));
 }
 
 TEST_F(chat_agent_snapshots, a_snapshot_notes_its_agent_on_the_span) {

@@ -33,10 +33,7 @@ struct conversation_nodes : ::testing::Test {
 
   template <class Response>
   auto conversation_of(const std::string& key) {
-    return detail::access::make<
-      ai::conversation_handle<phase, diary, Response>>(
-      there.action<ai::conversation_init<diary>, ai::conversation_input,
-                   Response, ai::stream_chunk<phase>>(key));
+    return there.action<ai::conversation_handle<phase, diary, Response>>(key);
   }
 
   child_process server;
@@ -113,9 +110,13 @@ TEST_F(conversation_nodes, a_session_flow_tags_what_it_stores) {
   const auto turns
     = conversation_of<ai::session_flow_response<diary>>("/session-flow/turns");
   auto talk = turns.stream_bidi();
+  const auto session = talk.session();
+  EXPECT_FALSE(session.empty());
   const auto seen = snapshot_after(talk, "cats");
+  EXPECT_EQ(talk.last_snapshot(), seen);
   const auto output = finish(talk);
   EXPECT_EQ(output.snapshot_id, seen);
+  EXPECT_EQ(output.session_id, session);
   ASSERT_EQ(output.state.messages.size(), 2u);
   EXPECT_EQ(output.state.messages.back().metadata.at("snapshotId"), seen.str());
 }

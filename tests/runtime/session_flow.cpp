@@ -42,6 +42,77 @@ TEST_F(session_flow, run_adds_the_messages_and_ends_the_turn) {
   EXPECT_EQ(state.custom.count, 2);
 }
 
+TEST_F(session_flow, run_text_returns_all_that_happened) {
+  const auto spans = std::make_shared<span_recorder>();
+  const auto listening = rt->traces().listen(spans);
+  const auto flow = define_flow(repeat_in_turns);
+  const auto first = flow.run_text("a", with_session_id("s"));
+  EXPECT_EQ(first.text, "re: a");
+  EXPECT_TRUE(first.questions.empty());
+  EXPECT_EQ(first.session_id, session_id{"s"});
+  EXPECT_EQ(first.output.session_id, session_id{"s"});
+  EXPECT_TRUE(is_uuid(first.snapshot_id.str()));
+  EXPECT_EQ(first.snapshot_id, first.output.snapshot_id);
+  const auto traced = spans->spans();
+  ASSERT_FALSE(traced.empty());
+  EXPECT_EQ(first.trace_id, to_string(traced.front()->context.trace));
+
+  const auto second = flow.run_text("b", with_session_id("s"));
+  EXPECT_EQ(told_of(second.output.state.messages),
+            (texts{"user: a", "model: re: a", "user: b", "model: re: b"}));
+  EXPECT_NE(second.snapshot_id, first.snapshot_id);
+  EXPECT_NE(second.trace_id, first.trace_id);
+}
+
+TEST_F(session_flow, snapshots_are_listed_and_restored) {
+  const auto flow = define_flow(repeat_in_turns);
+  const auto first = flow.run_text("a", with_session_id("s"));
+  const auto second = flow.run_text("b", with_session_id("s"));
+  const auto all = flow.snapshots(session_id{"s"});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].snapshot_id, first.snapshot_id);
+  EXPECT_EQ(all[1].snapshot_id, second.snapshot_id);
+  EXPECT_EQ(told_of(all[0].state.messages), (texts{"user: a", "model: re: a"}));
+  EXPECT_TRUE(flow.snapshots(session_id{"unknown"}).empty());
+
+  EXPECT_EQ(flow.restore(first.snapshot_id).snapshot_id, first.snapshot_id);
+  const auto third = flow.run_text("c", with_session_id("s"));
+  EXPECT_EQ(told_of(third.output.state.messages),
+            (texts{"user: a", "model: re: a", "user: c", "model: re: c"}));
+  EXPECT_EQ(flow.snapshots(session_id{"s"}).size(), 3u) << "b is a branch";
+}
+
+TEST_F(session_flow, a_live_session_is_not_restored) {
+  const auto flow = define_flow(repeat_in_turns);
+  const auto first = flow.run_text("a", with_session_id("s"));
+  auto talk = flow.stream_bidi(with_session_id("s"));
+  EXPECT_EQ(
+    code_from([&] { return flow.restore(first.snapshot_id, session_id{"s"}); }),
+    errc::failed_precondition);
+  EXPECT_EQ(code_from([&] { return flow.restore(snapshot_id{"unknown"}); }),
+            errc::not_found);
+  talk.send_text("b");
+  EXPECT_EQ(finish(talk).state.messages.size(), 4u);
+}
+
+TEST_F(session_flow, without_a_store_there_is_nothing_to_restore) {
+  const auto flow = ai::define_session_flow(*rt, "loose", repeat_in_turns);
+  EXPECT_EQ(code_from([&] { return flow.snapshots(session_id{"s"}); }),
+            errc::not_found);
+}
+
+TEST_F(session_flow, the_session_is_known_from_the_opening_on) {
+  auto talk = define_flow(repeat_in_turns).stream_bidi();
+  const auto id = talk.session();
+  EXPECT_TRUE(is_uuid(id.str()));
+  EXPECT_EQ(talk.trace_id(), "") << "nobody listens";
+  EXPECT_TRUE(talk.last_snapshot().empty());
+  const auto seen = snapshots_in(hear(talk, "a"));
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(talk.last_snapshot(), seen.front());
+  EXPECT_EQ(finish(talk).session_id, id);
+}
+
 TEST_F(session_flow, an_input_without_messages_is_a_turn) {
   const auto flow = define_turns(
     [](context, flow_session sess, const auto&, auto&) -> task<> {

@@ -205,7 +205,7 @@ TEST_F(session_flow, a_json_client_gets_what_the_seed_says) {
   texts members;
   for (const auto& x : result.items())
     members.push_back(x.key());
-  EXPECT_EQ(members, (texts{"snapshotId", "state"}));
+  EXPECT_EQ(members, (texts{"sessionId", "snapshotId", "state"}));
   auto found
     = snapshot_of(snapshot_id{result.at("snapshotId").get<std::string>()});
   EXPECT_EQ(found.at("state"), result.at("state"));
@@ -214,7 +214,9 @@ TEST_F(session_flow, a_json_client_gets_what_the_seed_says) {
     members.push_back(x.key());
   EXPECT_EQ(members, (texts{"createdAt", "snapshotId", "state", "turnIndex"}));
   EXPECT_EQ(keys_of(*rt),
-            (texts{"/session-flow/chat", "/snapshot-store/chat/getSnapshot"}));
+            (texts{"/session-flow/chat", "/snapshot-store/chat/getSnapshot",
+                   "/snapshot-store/chat/listSnapshots",
+                   "/snapshot-store/chat/restoreSnapshot"}));
 }
 
 } // namespace tertulia::test::session_flow_tests

@@ -97,12 +97,17 @@ private:
 
 class [[nodiscard]] end_turn final : public credit_wait {
 public:
-  using credit_wait::credit_wait;
+  /// @param snapshot of the end of the turn; null without one.
+  explicit end_turn(host& owner, const snapshot_id* snapshot = nullptr) noexcept
+    : credit_wait(owner), snapshot_(snapshot) {}
 
   void await_resume() {
     take_credit();
-    owner_->end_turn();
+    owner_->end_turn(snapshot_ != nullptr ? *snapshot_ : snapshot_id{});
   }
+
+private:
+  const snapshot_id* snapshot_;
 };
 
 } // namespace detail

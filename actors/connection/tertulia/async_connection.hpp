@@ -189,6 +189,24 @@ public:
            && impl_->end.next() == detail::client_end::arrival::end;
   }
 
+  /// Returns the session of a conversation, to which `with_session_id` returns
+  /// later; empty for other actions.
+  [[nodiscard]] const session_id& session() const noexcept {
+    return impl_->end.session();
+  }
+
+  /// Returns the id of the trace of this connection, 32 hexadecimal digits;
+  /// empty if it is not traced.
+  [[nodiscard]] const std::string& trace_id() const noexcept {
+    return impl_->end.trace_id();
+  }
+
+  /// Returns the snapshot with the state at the end of the turn that was read
+  /// last; empty without one.
+  [[nodiscard]] const snapshot_id& last_snapshot() const noexcept {
+    return impl_->end.last_snapshot();
+  }
+
   /// Returns the number of inputs that were sent but not read by the body
   /// before it ended, as `connection::unread_inputs`.
   [[nodiscard]] std::uint64_t unread_inputs() const noexcept {

@@ -142,14 +142,22 @@ BOOST_DESCRIBE_STRUCT(open_request, (), (key, init, options, client, session))
 /// connection reaches the client before it.
 struct open_result : memberwise {
   open_result() = default;
-  open_result(connection_actor connection, std::uint32_t input_credit)
-    : connection(std::move(connection)), input_credit(input_credit) {}
+  open_result(connection_actor connection, std::uint32_t input_credit,
+              session_id session = {}, std::string trace_id = {})
+    : connection(std::move(connection)), input_credit(input_credit),
+      session(std::move(session)), trace_id(std::move(trace_id)) {}
 
   connection_actor connection;
   /// Number of inputs that may be sent immediately.
   std::uint32_t input_credit = 0;
+  /// Session of a conversation; empty for other actions.
+  session_id session;
+  /// Id of the trace of the connection, 32 hexadecimal digits; empty if it is
+  /// not traced.
+  std::string trace_id;
 };
 
-BOOST_DESCRIBE_STRUCT(open_result, (), (connection, input_credit))
+BOOST_DESCRIBE_STRUCT(open_result, (),
+                      (connection, input_credit, session, trace_id))
 
 } // namespace tertulia

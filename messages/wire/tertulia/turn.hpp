@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
+#include <tertulia/identifier.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
 
@@ -83,16 +84,20 @@ BOOST_DESCRIBE_STRUCT(chunk_batch, (), (first, size, items, input_credit))
 /// Costs one chunk credit, and one for each of these chunks.
 struct turn_end : memberwise {
   turn_end() = default;
-  explicit turn_end(std::uint64_t turn, chunk_batch last = {})
-    : turn(turn), last(std::move(last)) {}
+  explicit turn_end(std::uint64_t turn, chunk_batch last = {},
+                    snapshot_id snapshot = {})
+    : turn(turn), last(std::move(last)), snapshot(std::move(snapshot)) {}
 
   /// Index of the turn that ended, 0 for the first.
   std::uint64_t turn = 0;
   /// Chunks of the turn that were not sent before; may be empty.
   chunk_batch last;
+  /// Snapshot that has the state of a conversation at the end of the turn;
+  /// empty without one.
+  snapshot_id snapshot;
 };
 
-BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, last))
+BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, last, snapshot))
 
 /// Connection to client: completion message, with an output or an error. Free;
 /// comes after every chunk.

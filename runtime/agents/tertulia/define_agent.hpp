@@ -17,7 +17,8 @@ namespace tertulia {
 /// Defines an agent: a flow whose connections have a session with a state of
 /// its own type, which is stored, snapshotted and restored. Registers it as
 /// `/agent/<name>`, and if it has a store the actions
-/// `/snapshot-store/<name>/getSnapshot`, `…/listSnapshots` and `…/getSession`.
+/// `/snapshot-store/<name>/getSnapshot`, `…/listSnapshots`, `…/restoreSnapshot`
+/// and `…/getSession`.
 ///
 /// @param name    as for `runtime::define_bidi_action`.
 /// @param body    a coroutine `task<agent_result<Out>>(context,

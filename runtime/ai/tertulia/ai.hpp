@@ -9,6 +9,7 @@
 #include <tertulia/ai/artifact_list.hpp>
 #include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/conversation.hpp>
+#include <tertulia/ai/conversation_client.hpp>
 #include <tertulia/ai/conversation_connection.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/ai/define_model.hpp>

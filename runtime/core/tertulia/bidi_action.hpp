@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace tertulia {
@@ -34,7 +35,14 @@ struct action_ref {
   [[nodiscard]] front_desk_actor current_desk() const {
     return remote ? remote->get() : desk;
   }
+
+  /// Returns the desk for a client that must not block.
+  [[nodiscard]] front_desk_actor desk_for_actor() const {
+    return remote ? remote_desk::spawn_relay(remote) : desk;
+  }
 };
+
+class actor_connection;
 
 } // namespace detail
 
@@ -55,6 +63,8 @@ public:
   using in_type = In;
   using out_type = Out;
   using stream_type = Stream;
+  /// Type from which every handle of such an action is made.
+  using action_type = bidi_action;
 
   /// Returns its name, and the schemas of its inputs and outputs; include
   /// <tertulia/action.hpp> to use them.
@@ -99,6 +109,27 @@ public:
                         chosen.open_within);
   }
 
+  /// Opens a connection whose client is an actor, without blocking; see
+  /// `stream_bidi`. Errors of the opening go to its `on_error`.
+  /// @param client an `actor_client` for handles of this type, in the state of
+  ///               its actor.
+  /// @errors `invalid_argument` for invalid options; `failed_precondition`
+  /// while
+  ///         the client has a connection.
+  template <class Client, class... Options>
+  requires std::is_base_of_v<detail::actor_connection, Client>
+  void open(Client& client, const Options&... options) const {
+    static_assert(
+      std::is_same_v<
+        typename Client::in_type,
+        In> && std::is_same_v<typename Client::out_type, Out> && std::is_same_v<typename Client::stream_type, Stream>,
+      "the client must be an actor_client<Handle> of the type of "
+      "this handle");
+    auto chosen = detail::gather<Init>(options...);
+    client.open(reference_->desk_for_actor(), make_open_request(chosen, {}),
+                chosen.open_within, reference_->local);
+  }
+
   /// Returns the message with which an actor opens a connection: send it as a
   /// request to the runtime's `front_desk`.
   /// @param client receives the messages of the connection.
@@ -107,6 +138,22 @@ public:
   opening_for(chunk_sink client, const Options&... options) const {
     auto chosen = detail::gather<Init>(options...);
     return make_open_request(chosen, std::move(client));
+  }
+
+protected:
+  /// Returns a handle of another action of the same runtime.
+  template <class OtherIn, class OtherOut>
+  [[nodiscard]] bidi_action<nothing, OtherIn, OtherOut, nothing>
+  neighbor(std::string key) const {
+    auto what = *reference_;
+    what.key = std::move(key);
+    what.local = nullptr; // its inputs are checked when they arrive
+    return detail::access::make<
+      bidi_action<nothing, OtherIn, OtherOut, nothing>>(std::move(what));
+  }
+
+  [[nodiscard]] const std::string& key() const noexcept {
+    return reference_->key;
   }
 
 private:

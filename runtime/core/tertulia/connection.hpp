@@ -153,6 +153,24 @@ public:
     return cursor_->empty() && impl_->finished();
   }
 
+  /// Returns the session of a conversation, to which `with_session_id` returns
+  /// later; empty for other actions.
+  [[nodiscard]] session_id session() const {
+    return impl_->session();
+  }
+
+  /// Returns the id of the trace of this connection, 32 hexadecimal digits;
+  /// empty if it is not traced.
+  [[nodiscard]] std::string trace_id() const {
+    return impl_->trace_id();
+  }
+
+  /// Returns the snapshot with the state at the end of the turn that was read
+  /// last; empty without one.
+  [[nodiscard]] snapshot_id last_snapshot() const {
+    return impl_->last_snapshot();
+  }
+
   /// Returns the number of inputs that were sent but not read by the body
   /// before it ended, which are the last ones; 0 before its end. After the loss
   /// of a connection the number is not known, so all inputs count as unread.

@@ -11,6 +11,7 @@
 #include <caf/timespan.hpp>
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -65,6 +66,24 @@ public:
   [[nodiscard]] bidi_action<Init, In, Out, Stream>
   action(const std::string& key) const {
     return detail::access::make<bidi_action<Init, In, Out, Stream>>(find(key));
+  }
+
+  /// As above, for a handle of any kind, which has the conveniences of that
+  /// kind.
+  ///
+  /// ```
+  /// using guide_type = ai::session_flow<nothing, nothing>;
+  /// auto guide = there.action<guide_type>("/session-flow/guide");
+  /// auto talk = guide.stream_bidi(with_session_id("ada"));
+  /// ```
+  ///
+  /// @tparam Handle such as `bidi_flow<…>`, `ai::chat_agent<…>`,
+  ///         `ai::session_flow<…>`, `ai::model`.
+  template <class Handle>
+  requires std::constructible_from<Handle, typename Handle::action_type>
+  [[nodiscard]] Handle action(const std::string& key) const {
+    return Handle{
+      detail::access::make<typename Handle::action_type>(find(key))};
   }
 
   /// Returns the actor that opens connections there, for clients that are

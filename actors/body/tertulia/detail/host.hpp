@@ -80,8 +80,9 @@ public:
   virtual void flush() = 0;
 
   /// Ends the turn: sends its gathered chunks, then the end of the turn.
+  /// @param snapshot of the end of the turn; may be empty.
   /// @pre a credit was reserved for it.
-  virtual void end_turn() = 0;
+  virtual void end_turn(snapshot_id snapshot) = 0;
 
   // -- conversations ----------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -32,8 +33,10 @@ public:
 
   // -- arriving messages ------------------------------------------------------
 
-  void on(const open_result& x) noexcept {
+  void on(const open_result& x) {
     input_credit_ = x.input_credit;
+    session_ = x.session;
+    trace_id_ = x.trace_id;
   }
 
   void on(const input_credit& x) noexcept {
@@ -65,6 +68,7 @@ public:
   /// @pre `next() == arrival::chunks`
   chunk_batch take_chunks();
 
+  /// Takes the end of a turn, whose snapshot becomes the `last_snapshot`.
   /// @pre `next() == arrival::turn_end`
   void take_turn_end();
 
@@ -74,6 +78,22 @@ public:
   /// Returns whether the connection has ended, even if there is more to read.
   [[nodiscard]] bool ended() const noexcept {
     return ended_;
+  }
+
+  /// Returns the session of a conversation, once the connection is open.
+  [[nodiscard]] const session_id& session() const noexcept {
+    return session_;
+  }
+
+  /// Returns the id of the trace of the connection, once it is open; empty if
+  /// it is not traced.
+  [[nodiscard]] const std::string& trace_id() const noexcept {
+    return trace_id_;
+  }
+
+  /// Returns the snapshot of the last end of a turn that was taken.
+  [[nodiscard]] const snapshot_id& last_snapshot() const noexcept {
+    return last_snapshot_;
   }
 
   /// Returns why there is no output; none if there is one.
@@ -175,6 +195,9 @@ private:
   std::uint64_t next_chunk_ = 0;
   std::uint64_t sent_inputs_ = 0;
   std::uint64_t taken_inputs_ = 0; // from the completion message
+  session_id session_;
+  std::string trace_id_;
+  snapshot_id last_snapshot_;
   std::deque<event> unread_;
   payload output_;
   payload state_;

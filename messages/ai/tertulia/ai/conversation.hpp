@@ -121,9 +121,17 @@ stream_chunk<Status>::stream_chunk() = default;
 
 // -- chat agents --------------------------------------------------------------
 
+template <class Custom>
+struct agent_snapshot;
+
+template <class Custom>
+struct session_flow_snapshot;
+
 /// Output of a chat agent for its client. docs/genkit.md 003 §1.2.
 template <class Custom>
 struct agent_response {
+  using snapshot_type = agent_snapshot<Custom>;
+
   tertulia::session_id session_id;
   conversation_state<Custom> state;
   /// Snapshots of this invocation, oldest first.
@@ -163,11 +171,15 @@ struct agent_snapshot {
 /// Output of a session flow for its client. docs/genkit.md 004 §1.2.
 template <class Custom>
 struct session_flow_response {
+  using snapshot_type = session_flow_snapshot<Custom>;
+
+  tertulia::session_id session_id;
   conversation_state<Custom> state;
   /// Snapshot that has this state; empty without one.
   tertulia::snapshot_id snapshot_id;
 
-  BOOST_DESCRIBE_CLASS(session_flow_response, (), (state, snapshot_id), (), ())
+  BOOST_DESCRIBE_CLASS(session_flow_response, (),
+                       (session_id, state, snapshot_id), (), ())
 };
 
 /// A snapshot of a session flow. docs/genkit.md 004 §1.1.

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 // A tool may ask a person before it continues. The turn then ends, and the
@@ -34,6 +35,13 @@ inline constexpr auto resumed_key = "resumed";
 /// metadata under `interrupt_key`.
 /// @threads from any thread.
 [[nodiscard]] std::vector<part> interrupts_in(std::span<const part> parts);
+
+/// Returns the question of a tool for a person to read: a text as it is, other
+/// JSON as its text.
+/// @param interrupt a result of `interrupts_in`.
+/// @errors `invalid_argument` for a part without a question.
+/// @threads from any thread.
+[[nodiscard]] std::string question_text(const part& interrupt);
 
 /// Returns the message that answers in place of a tool that asked: the model
 /// receives `output` as the output of the tool.

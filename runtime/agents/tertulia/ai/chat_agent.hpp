@@ -22,7 +22,8 @@ using chat_agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 /// Defines a chat agent: a conversation of messages, a custom value and
 /// artifacts, whose body reads the inputs and ends the turns itself. Registers
 /// it as `/agent/<name>`, and if it has a store the actions
-/// `/snapshot-store/<name>/getSnapshot` and `…/listSnapshots`.
+/// `/snapshot-store/<name>/getSnapshot`, `…/listSnapshots` and
+/// `…/restoreSnapshot`.
 ///
 /// Snapshots are made if a callback requests them, and named by the hash of
 /// their state. Continuing from a snapshot creates a branch.
@@ -58,14 +59,11 @@ auto define_chat_agent(runtime& rt, std::string name, Body body,
       constexpr auto make = [](const stored_snapshot& x) {
         return agent_snapshot<custom>{x.record, x.content};
       };
-      all.push_back(detail::get_snapshot_action<agent_snapshot<custom>>(
-        "snapshot-store", *callee, make));
-      all.push_back(detail::list_snapshots_action<agent_snapshot<custom>>(
-        "snapshot-store", *callee, make));
+      detail::add_snapshot_actions<agent_snapshot<custom>>(all, *callee, make);
     }
     detail::access::add(rt, all);
-    return detail::access::make<chat_agent<status, custom>>(
-      detail::access::handle<types>(rt, callee));
+    return chat_agent<status, custom>{
+      detail::access::handle<types>(rt, callee)};
   }
 }
 

@@ -2,11 +2,24 @@
 
 #pragma once
 
+#include <tertulia/agent.hpp>
 #include <tertulia/ai/conversation_connection.hpp>
+#include <tertulia/ai/interrupt.hpp>
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/detail/access.hpp>
 
+#include <string>
 #include <utility>
+#include <vector>
+
+namespace tertulia::detail {
+
+/// Returns the key of an action on the store of a conversation:
+/// `/snapshot-store/<name>/<verb>`.
+[[nodiscard]] std::string store_action_key(const std::string& conversation,
+                                           const std::string& verb);
+
+} // namespace tertulia::detail
 
 namespace tertulia::ai {
 
@@ -28,6 +41,22 @@ struct with_state {
   conversation_state<Custom> state;
 };
 
+/// Result of `conversation_handle::run_text`.
+template <class Response>
+struct conversation_result {
+  /// Text of the model in this turn.
+  std::string text;
+  /// Requests of tools that wait for a person; answered in the next turn of the
+  /// session.
+  std::vector<part> questions;
+  tertulia::session_id session_id;
+  /// Snapshot with the state at the end of the turn; empty without one.
+  tertulia::snapshot_id snapshot_id;
+  /// As `connection::trace_id`.
+  std::string trace_id;
+  Response output;
+};
+
 /// Handle of a chat agent or session flow, returned by `define_chat_agent` and
 /// `define_session_flow`.
 ///
@@ -44,6 +73,11 @@ public:
   using action_type = bidi_action<conversation_init<Custom>, conversation_input,
                                   Response, stream_chunk<Status>>;
   using state_type = conversation_state<Custom>;
+  using snapshot_type = typename Response::snapshot_type;
+
+  /// Makes a handle from a handle of its action, such as one of another node.
+  explicit conversation_handle(action_type what)
+    : action_type(std::move(what)) {}
 
   /// Opens a connection for threads and waits until the session is ready.
   ///
@@ -63,11 +97,65 @@ public:
       action_type::stream_bidi(options...));
   }
 
-private:
-  friend detail::access;
+  /// Returns the snapshots of a session, oldest first, branches included.
+  /// Blocks.
+  /// @errors `not_found` without a store; `data_loss`; errors of the store;
+  ///         those of `stream_bidi`.
+  [[nodiscard]] std::vector<snapshot_type> snapshots(session_id session) const {
+    return ask_store<std::vector<snapshot_type>>(
+      "listSnapshots", session_query{std::move(session)});
+  }
 
-  explicit conversation_handle(action_type what)
-    : action_type(std::move(what)) {}
+  /// Makes a snapshot the one from which its session continues, and returns it.
+  /// Blocks.
+  /// @param session needed only if the id occurs in several sessions.
+  /// @errors `not_found`, also without a store; `failed_precondition` if the
+  ///         session is live; `data_loss`; errors of the store; those of
+  ///         `stream_bidi`.
+  snapshot_type restore(snapshot_id snapshot, session_id session = {}) const {
+    return ask_store<snapshot_type>("restoreSnapshot",
+                                    snapshot_query{std::move(snapshot),
+                                                   std::move(session)});
+  }
+
+  /// Takes one turn: sends one text message of the user, waits for the answer
+  /// and the end of the conversation's invocation. Blocks.
+  /// @param options as for `stream_bidi`; `with_session_id` continues a
+  /// session.
+  /// @errors as `stream_bidi`, and the error that ended the conversation.
+  template <class... Options>
+  [[nodiscard]] conversation_result<Response>
+  run_text(std::string text, const Options&... options) const {
+    auto talk = stream_bidi(options...);
+    conversation_result<Response> result;
+    result.session_id = talk.session();
+    result.trace_id = talk.trace_id();
+    talk.send_text(std::move(text));
+    talk.close();
+    do {
+      for (const auto& item : talk.responses())
+        if (item.chunk && !item.chunk->aggregated) {
+          result.text += item.chunk->text();
+          for (auto& asked : interrupts_in(item.chunk->content))
+            result.questions.push_back(std::move(asked));
+        }
+    } while (!talk.finished());
+    result.snapshot_id = talk.last_snapshot();
+    result.output = talk.output();
+    return result;
+  }
+
+private:
+  template <class Result, class Query>
+  Result ask_store(const char* verb, Query query) const {
+    auto talk = this
+                  ->template neighbor<Query, Result>(
+                    detail::store_action_key(this->key(), verb))
+                  .stream_bidi();
+    talk.send(std::move(query));
+    talk.close();
+    return talk.output();
+  }
 };
 
 } // namespace tertulia::ai

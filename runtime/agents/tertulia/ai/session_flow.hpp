@@ -47,12 +47,10 @@ auto define_session_flow(runtime& rt, std::string name, Body body,
     constexpr auto make = [](const stored_snapshot& x) {
       return ai::session_flow_snapshot<custom>{x.record, x.content};
     };
-    all.push_back(get_snapshot_action<ai::session_flow_snapshot<custom>>(
-      "snapshot-store", *callee, make));
+    add_snapshot_actions<ai::session_flow_snapshot<custom>>(all, *callee, make);
   }
   access::add(rt, all);
-  return access::make<ai::session_flow<status, custom>>(
-    access::handle<types>(rt, callee));
+  return ai::session_flow<status, custom>{access::handle<types>(rt, callee)};
 }
 
 } // namespace tertulia::detail
@@ -61,7 +59,8 @@ namespace tertulia::ai {
 
 /// Defines a session flow: a conversation whose session owns the loop over the
 /// turns. Registers it as `/session-flow/<name>`, and if it has a store the
-/// action `/snapshot-store/<name>/getSnapshot`.
+/// actions `/snapshot-store/<name>/getSnapshot`, `…/listSnapshots` and
+/// `…/restoreSnapshot`.
 ///
 /// With a store, snapshots are made at the end of each turn, of each round of
 /// tools in it (`ai::generate`) and of the invocation, unless a callback

@@ -172,27 +172,34 @@ struct conversation_kind : types_of_conversation<Body> {
   }
 
   static task<payload> start(const Body& body, context ctx, payload) {
-    typename types::out_type result;
     auto& owner = access::owner(ctx);
     using status = typename types::status_type;
     if constexpr (types::is_flow) {
       const auto chat = access::make<ai::flow_session<custom_type>>(owner);
       const auto out = access::make<ai::flow_responder<status>>(ctx);
       co_await body(ctx, chat, out);
-      auto end = co_await finish_invocation(ctx);
-      result.state = ai::from_state<custom_type>(end.summary.last.content);
-      result.snapshot_id = std::move(end.snapshot);
     } else {
       const auto chat = access::make<ai::chat_session<custom_type>>(owner);
       const auto in = access::make<input<ai::conversation_input>>(owner);
       const auto out = access::make<ai::responder<status>>(ctx);
       co_await body(ctx, chat, in, out);
-      auto end = co_await finish_invocation(ctx);
-      auto& summary = end.summary;
-      result.session_id = std::move(summary.last.id);
-      result.state = ai::from_state<custom_type>(summary.last.content);
-      result.snapshot_ids = std::move(summary.snapshots);
     }
+    co_return co_await finish(ctx);
+  }
+
+private:
+  /// Makes the output. A task of its own, so that an open conversation does not
+  /// reserve memory for that.
+  static task<payload> finish(context ctx) {
+    auto end = co_await finish_invocation(ctx);
+    auto& [last, snapshots] = end.summary;
+    typename types::out_type result;
+    result.session_id = std::move(last.id);
+    result.state = ai::from_state<custom_type>(last.content);
+    if constexpr (types::is_flow)
+      result.snapshot_id = std::move(end.snapshot);
+    else
+      result.snapshot_ids = std::move(snapshots);
     co_return payload::of(std::move(result));
   }
 };

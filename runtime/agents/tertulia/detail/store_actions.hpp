@@ -24,6 +24,11 @@ namespace tertulia::detail {
 task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
                                     snapshot_ref snapshot);
 
+/// Makes a snapshot the head of its session.
+task<stored_snapshot> restore_snapshot(context ctx,
+                                       const session_policy& policy,
+                                       snapshot_ref snapshot);
+
 /// Returns a session of a store.
 task<stored_session> find_session(context ctx, const session_policy& policy,
                                   session_ref session);
@@ -56,14 +61,13 @@ task<T> the_input(input<T> in) {
   co_return std::move(*result);
 }
 
-/// Makes the action `/<kind>/<name>/getSnapshot`.
+/// Makes the action `/snapshot-store/<name>/getSnapshot`.
 /// @tparam Snapshot its output, which `make` creates from a `stored_snapshot`.
 template <class Snapshot, class Make>
 std::shared_ptr<const action>
-get_snapshot_action(const std::string& kind,
-                    const conversation_action& conversation, Make make) {
+get_snapshot_action(const conversation_action& conversation, Make make) {
   return access::make_action<runtime>(
-    kind, conversation.name() + "/getSnapshot",
+    "snapshot-store", conversation.name() + "/getSnapshot",
     [key = conversation.info()->key, policy = conversation.policy,
      make](context ctx, input<snapshot_query> in,
            output<nothing>) -> task<Snapshot> {
@@ -76,13 +80,31 @@ get_snapshot_action(const std::string& kind,
     "Returns a snapshot of " + conversation.info()->key + '.');
 }
 
-/// Makes the action `/<kind>/<name>/listSnapshots`.
+/// Makes the action `/snapshot-store/<name>/restoreSnapshot`.
 template <class Snapshot, class Make>
 std::shared_ptr<const action>
-list_snapshots_action(const std::string& kind,
-                      const conversation_action& conversation, Make make) {
+restore_snapshot_action(const conversation_action& conversation, Make make) {
   return access::make_action<runtime>(
-    kind, conversation.name() + "/listSnapshots",
+    "snapshot-store", conversation.name() + "/restoreSnapshot",
+    [key = conversation.info()->key, policy = conversation.policy,
+     make](context ctx, input<snapshot_query> in,
+           output<nothing>) -> task<Snapshot> {
+      const auto query = co_await the_input(in);
+      snapshot_ref snapshot{key, query.session_id, query.snapshot_id};
+      const auto found
+        = co_await restore_snapshot(ctx, policy, std::move(snapshot));
+      co_return make(found);
+    },
+    "Makes a snapshot of " + conversation.info()->key
+      + " the one from which its session continues.");
+}
+
+/// Makes the action `/snapshot-store/<name>/listSnapshots`.
+template <class Snapshot, class Make>
+std::shared_ptr<const action>
+list_snapshots_action(const conversation_action& conversation, Make make) {
+  return access::make_action<runtime>(
+    "snapshot-store", conversation.name() + "/listSnapshots",
     [key = conversation.info()->key, policy = conversation.policy,
      restore = conversation.policy.restore,
      make](context ctx, input<session_query> in,
@@ -104,14 +126,20 @@ list_snapshots_action(const std::string& kind,
       + ", oldest first.");
 }
 
+/// Adds the actions on the store of a conversation of any kind.
+template <class Snapshot, class Make>
+void add_snapshot_actions(std::vector<std::shared_ptr<const action>>& to,
+                          const conversation_action& conversation, Make make) {
+  to.push_back(get_snapshot_action<Snapshot>(conversation, make));
+  to.push_back(list_snapshots_action<Snapshot>(conversation, make));
+  to.push_back(restore_snapshot_action<Snapshot>(conversation, make));
+}
+
 /// Adds the actions on the store of an agent. docs/genkit.md 000 §10.1.
 template <class State>
 void add_store_actions(std::vector<std::shared_ptr<const action>>& to,
                        const conversation_action& conversation) {
-  to.push_back(get_snapshot_action<snapshot<State>>(
-    "snapshot-store", conversation, snapshot_as<State>));
-  to.push_back(list_snapshots_action<snapshot<State>>(
-    "snapshot-store", conversation, snapshot_as<State>));
+  add_snapshot_actions<snapshot<State>>(to, conversation, snapshot_as<State>);
   to.push_back(access::make_action<runtime>(
     "snapshot-store", conversation.name() + "/getSession",
     [key = conversation.info()->key, policy = conversation.policy](

@@ -118,6 +118,15 @@ public:
   /// `client_end::last_state`.
   payload last_state();
 
+  /// Returns the session of a conversation.
+  session_id session();
+
+  /// Returns the id of the trace; empty if the connection is not traced.
+  std::string trace_id();
+
+  /// Returns the snapshot of the last end of a turn that was read.
+  snapshot_id last_snapshot();
+
   /// Returns whether the connection has ended and the stream was read to its
   /// end.
   bool finished();

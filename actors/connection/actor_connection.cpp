@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/action.hpp>
+#include <tertulia/detail/actor_connection.hpp>
+#include <tertulia/detail/timer.hpp>
+
+#include <caf/attachable.hpp>
+#include <caf/send.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tertulia::detail {
+
+namespace {
+
+/// Answers a request of an actor when another actor has ended: a monitor that
+/// leaves the actor's handler of `down_msg` to the application.
+class end_watch final : public caf::attachable {
+public:
+  end_watch(caf::actor_addr watcher, caf::message_id response)
+    : watcher_(std::move(watcher)), response_(response) {}
+
+  void actor_exited(const caf::error& reason,
+                    caf::execution_unit* host) override {
+    if (const auto to = caf::actor_cast<caf::strong_actor_ptr>(watcher_))
+      to->enqueue(nullptr, response_, caf::make_message(reason), host);
+  }
+
+private:
+  caf::actor_addr watcher_;
+  caf::message_id response_;
+};
+
+} // namespace
+
+actor_connection::~actor_connection() {
+  cancel();
+}
+
+// -- opening ------------------------------------------------------------------
+
+void actor_connection::open(const front_desk_actor& desk, open_request request,
+                            caf::timespan within,
+                            std::shared_ptr<const action> action) {
+  if (end_)
+    throw status_error{errc::failed_precondition,
+                       "the client has a connection already"};
+  end_.emplace(request.options.chunk_window);
+  window_ = std::max<std::size_t>(request.options.input_window, 1);
+  action_ = std::move(action);
+  closing_ = false;
+  peer_has_ended_ = false;
+  session_ = {};
+  trace_id_ = {};
+  last_snapshot_ = {};
+  unread_inputs_ = 0;
+  last_state_ = {};
+  request.client
+    = caf::actor_cast<chunk_sink>(caf::strong_actor_ptr{self_->ctrl()});
+  const auto number = ++number_;
+  const auto is_current
+    = [this, number] { return number == number_ && end_ && !peer_; };
+  const auto refuse = [this, is_current](caf::error& reason) {
+    if (!is_current())
+      return;
+    end_->on_lost(std::move(reason));
+    finish();
+  };
+  const auto question = self_->new_request_id(caf::message_priority::normal);
+  self_->add_multiplexed_response_handler(
+    question.response_id(), caf::behavior{
+                              [this, is_current](const open_result& x) {
+                                if (is_current())
+                                  on_opened(x);
+                                else // too late
+                                  caf::anon_send(x.connection, cancel_atom_v);
+                              },
+                              refuse,
+                            });
+  // The time limit belongs to a question of its own: the answer to the other
+  // one is needed even if it is late.
+  const auto limit = self_->new_request_id(caf::message_priority::normal);
+  self_->add_multiplexed_response_handler(limit.response_id(),
+                                          caf::behavior{refuse});
+  self_->request_response_timeout(for_request(within), limit);
+  // Without an execution unit: that of the actor is known only in a handler.
+  caf::actor_cast<caf::strong_actor_ptr>(desk)->enqueue(
+    self_->ctrl(), question, caf::make_message(std::move(request)), nullptr);
+}
+
+void actor_connection::on_opened(const open_result& x) {
+  peer_ = x.connection;
+  session_ = x.session;
+  trace_id_ = x.trace_id;
+  end_->on(x);
+  watch(peer_);
+  if (end_->send_error() && !end_->ended()) // cancelled meanwhile
+    caf::anon_send(peer_, cancel_atom_v);
+  on_open();
+  proceed();
+}
+
+void actor_connection::watch(const connection_actor& peer) {
+  const auto id
+    = self_->new_request_id(caf::message_priority::normal).response_id();
+  self_->add_multiplexed_response_handler(
+    id, caf::behavior{[this, who = peer.address()](const caf::error& reason) {
+      std::erase(abandoned_, who);
+      if (!end_ || peer_.address() != who)
+        return;
+      peer_has_ended_ = true;
+      end_->on_lost(lost_connection(reason));
+      proceed();
+    }});
+  caf::actor_cast<caf::abstract_actor*>(peer)->attach(
+    std::make_unique<end_watch>(self_->address(), id));
+}
+
+// -- messages -----------------------------------------------------------------
+
+void actor_connection::handle(chunk_batch& x) {
+  if (!is_from_peer())
+    return;
+  end_->on(std::move(x));
+  proceed();
+}
+
+void actor_connection::handle(const input_credit& x) {
+  if (!is_from_peer())
+    return;
+  end_->on(x);
+  proceed();
+}
+
+void actor_connection::handle(turn_end& x) {
+  if (!is_from_peer())
+    return;
+  end_->on(std::move(x));
+  proceed();
+}
+
+void actor_connection::handle(completion& x) {
+  if (!is_from_peer())
+    return;
+  peer_has_ended_ = true;
+  end_->on(std::move(x));
+  proceed();
+}
+
+caf::message_handler actor_connection::handlers() {
+  return {
+    [this](chunk_batch& x) { handle(x); },
+    [this](const input_credit& x) { handle(x); },
+    [this](turn_end& x) { handle(x); },
+    [this](completion& x) { handle(x); },
+  };
+}
+
+/// Messages of a connection may arrive before the answer of the desk, which
+/// says who it is.
+bool actor_connection::is_from_peer() const {
+  const auto& sender = self_->current_sender();
+  if (!end_ || !sender)
+    return false;
+  if (peer_)
+    return sender->id() == peer_.id() && sender->node() == peer_.node();
+  const auto from = caf::actor_cast<caf::actor_addr>(sender);
+  return std::find(abandoned_.begin(), abandoned_.end(), from)
+         == abandoned_.end();
+}
+
+// -- what the client does -----------------------------------------------------
+
+bool actor_connection::has_credit() const {
+  return end_ && peer_ && !closing_ && waiting_.empty()
+         && end_->has_input_credit() && !end_->send_error();
+}
+
+void actor_connection::send_input(payload value) {
+  if (!end_)
+    throw status_error{errc::failed_precondition,
+                       "the client has no connection"};
+  if (const auto reason = end_->send_error())
+    raise(reason);
+  if (closing_)
+    throw status_error{errc::failed_precondition, "the input is closed"};
+  if (waiting_.size() >= window_)
+    throw status_error{errc::resource_exhausted,
+                       std::to_string(waiting_.size())
+                         + " inputs wait for credit already"};
+  waiting_.push_back(action_ ? action_->check_input(std::move(value))
+                             : value.sealed());
+  send_waiting();
+}
+
+void actor_connection::close() {
+  closing_ = end_.has_value();
+  send_waiting();
+}
+
+void actor_connection::cancel() {
+  if (!end_ || !end_->cancel())
+    return;
+  waiting_.clear();
+  if (peer_)
+    caf::anon_send(peer_, cancel_atom_v);
+}
+
+void actor_connection::send_waiting() {
+  if (!peer_ || end_->ended())
+    return;
+  for (; !waiting_.empty() && end_->has_input_credit(); waiting_.pop_front()) {
+    end_->spend_input_credit();
+    caf::anon_send(peer_, turn_input{std::move(waiting_.front()),
+                                     end_->take_credit()});
+    end_->count_sent_input();
+    ++sent_;
+  }
+  if (closing_ && waiting_.empty() && end_->close())
+    caf::anon_send(peer_, caf::close_atom_v);
+}
+
+// -- what the client is told --------------------------------------------------
+
+/// Tells the client what has arrived, and then that it may send.
+void actor_connection::proceed() {
+  if (!peer_)
+    return;
+  send_waiting();
+  read_all();
+  for (auto is_new = true; is_new && has_credit();) {
+    const auto before = sent_;
+    on_credit();
+    is_new = sent_ != before;
+  }
+}
+
+void actor_connection::read_all() {
+  while (end_)
+    switch (end_->next()) {
+      case client_end::arrival::none: grant(); return;
+      case client_end::arrival::chunks: {
+        auto batch = end_->take_chunks();
+        const auto size = batch.size;
+        read(std::move(batch));
+        end_->count_consumed(size);
+        break;
+      }
+      case client_end::arrival::turn_end:
+        end_->take_turn_end();
+        last_snapshot_ = end_->last_snapshot();
+        on_turn_end();
+        break;
+      case client_end::arrival::end: finish(); return;
+    }
+}
+
+void actor_connection::grant() {
+  if (const auto due = end_->credit_due(true); due > 0)
+    caf::anon_send(peer_, chunk_credit{due});
+}
+
+void actor_connection::reject(caf::error reason) {
+  end_->reject(std::move(reason));
+}
+
+void actor_connection::finish() {
+  auto failure = end_->failure();
+  auto output = end_->output();
+  last_state_ = end_->last_state();
+  unread_inputs_ = end_->unread_inputs() + waiting_.size();
+  const auto peer = std::exchange(peer_, {});
+  end_.reset();
+  action_.reset();
+  waiting_.clear();
+  if (peer && !peer_has_ended_) {
+    abandoned_.push_back(peer.address());
+    caf::anon_send(peer, cancel_atom_v);
+  }
+  if (failure)
+    on_error(to_status(failure));
+  else
+    read(std::move(output));
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/client_end.hpp>
+#include <tertulia/open.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/actor_addr.hpp>
+#include <caf/message_handler.hpp>
+#include <caf/scheduled_actor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tertulia::detail {
+
+class action;
+
+/// Type-independent part of an `actor_client`: speaks the protocol for its
+/// actor, which is the sink of the connection.
+///
+/// @threads  only on its actor.
+/// @lifetime in the state of its actor; its destructor cancels an unfinished
+///           action.
+class actor_connection {
+public:
+  explicit actor_connection(caf::scheduled_actor* self) noexcept
+    : self_(self) {}
+
+  actor_connection(const actor_connection&) = delete;
+  actor_connection& operator=(const actor_connection&) = delete;
+
+  virtual ~actor_connection();
+
+  /// Opens a connection.
+  /// @param action the action if it belongs to this process: inputs are then
+  ///             checked before they are sent.
+  /// @errors throws `failed_precondition` while another connection is open.
+  void open(const front_desk_actor& desk, open_request request,
+            caf::timespan within, std::shared_ptr<const action> action);
+
+  // -- messages ---------------------------------------------------------------
+
+  /// Handle a message of the connection, and ignore one of another connection.
+  void handle(chunk_batch& x);
+  void handle(const input_credit& x);
+  void handle(turn_end& x);
+  void handle(completion& x);
+
+  /// Returns handlers of all messages of a connection, for the behavior of the
+  /// actor: `return handlers();` or `return handlers().or_else(...);`.
+  [[nodiscard]] caf::message_handler handlers();
+
+  // -- what the client does ---------------------------------------------------
+
+  [[nodiscard]] caf::scheduled_actor* self() const noexcept {
+    return self_;
+  }
+
+  /// Returns whether there is a connection that has not ended, open or about to
+  /// be opened.
+  [[nodiscard]] bool is_open() const noexcept {
+    return end_.has_value();
+  }
+
+  /// Returns whether an input would be sent at once.
+  [[nodiscard]] bool has_credit() const;
+
+  /// Closes the input: no further input follows. Inputs that wait for credit
+  /// are sent before. Idempotent.
+  void close();
+
+  /// Cancels the action, which then ends with `cancelled`; inputs that wait for
+  /// credit are dropped. Idempotent.
+  void cancel();
+
+  /// Returns the session of a conversation, once the connection is open; also
+  /// in `on_output` and `on_error`. Empty for other actions.
+  [[nodiscard]] const session_id& session() const noexcept {
+    return session_;
+  }
+
+  /// Returns the id of the trace of the connection, as `session`; empty if it
+  /// is not traced.
+  [[nodiscard]] const std::string& trace_id() const noexcept {
+    return trace_id_;
+  }
+
+  /// Returns the snapshot with the state at the end of the last turn; empty
+  /// without one.
+  [[nodiscard]] const snapshot_id& last_snapshot() const noexcept {
+    return last_snapshot_;
+  }
+
+  /// Returns the number of inputs that the body had not read when the last
+  /// connection ended, including those that were not sent.
+  [[nodiscard]] std::uint64_t unread_inputs() const noexcept {
+    return unread_inputs_;
+  }
+
+protected:
+  void send_input(payload value);
+
+  /// Ends the connection because a message cannot be read.
+  void reject(caf::error reason);
+
+  /// Called when the connection is open.
+  virtual void on_open() {}
+
+  /// Called when an input would be sent at once; again after each input that it
+  /// sends, until the credit is spent.
+  virtual void on_credit() {}
+
+  /// Called at the end of a turn.
+  virtual void on_turn_end() {}
+
+  /// Called if the connection does not open, or ends without an output. It has
+  /// ended then, and another one may be opened.
+  virtual void on_error(const status_error& x) = 0;
+
+  /// State of a failed conversation without a store; empty otherwise.
+  [[nodiscard]] const payload& state_of_last() const noexcept {
+    return last_state_;
+  }
+
+private:
+  virtual void read(chunk_batch x) = 0;
+  virtual void read(payload output) = 0;
+
+  [[nodiscard]] bool is_from_peer() const;
+  void on_opened(const open_result& x);
+  void watch(const connection_actor& peer);
+  void proceed();
+  void read_all();
+  void send_waiting();
+  void grant();
+  void finish();
+
+  caf::scheduled_actor* self_;
+  std::uint64_t number_ = 0; ///< of connections
+  connection_actor peer_;    ///< null until the connection is open
+  std::optional<client_end> end_;
+  std::shared_ptr<const action> action_;
+  /// Inputs that wait for credit, at most a window.
+  std::deque<payload> waiting_;
+  std::size_t window_ = 1;
+  bool closing_ = false;
+  /// Whether the connection can send nothing more.
+  bool peer_has_ended_ = false;
+  std::uint64_t sent_ = 0;
+  session_id session_;
+  std::string trace_id_;
+  snapshot_id last_snapshot_;
+  std::uint64_t unread_inputs_ = 0;
+  payload last_state_;
+  /// Connections that have ended for the client and may still send.
+  std::vector<caf::actor_addr> abandoned_;
+};
+
+} // namespace tertulia::detail
