@@ -112,6 +112,7 @@ public:
   /// @errors `not_found`, also without a store; `failed_precondition` if the
   ///         session is live; `data_loss`; errors of the store; those of
   ///         `stream_bidi`.
+  // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   snapshot_type restore(snapshot_id snapshot, session_id session = {}) const {
     return ask_store<snapshot_type>("restoreSnapshot",
                                     snapshot_query{std::move(snapshot),
