@@ -23,7 +23,8 @@ std::string process_name() {
 environment::environment(caf::actor_system& system,
                          const runtime_options& options)
   : body_services(options.log, options.blocking_threads,
-                  options.max_blocking_queue),
+                  options.max_blocking_queue,
+                  {options.redact_span, options.max_span_value}),
     system(system), options(options), owner(process_name()) {}
 
 } // namespace tertulia::detail

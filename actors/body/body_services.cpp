@@ -19,7 +19,9 @@ std::shared_ptr<spdlog::logger> silence() {
 } // namespace
 
 body_services::body_services(std::shared_ptr<spdlog::logger> log,
-                             std::size_t threads, std::size_t max_queue)
-  : log(log ? std::move(log) : silence()), blocking(threads, max_queue) {}
+                             std::size_t threads, std::size_t max_queue,
+                             span_values values)
+  : log(log ? std::move(log) : silence()), values(std::move(values)),
+    blocking(threads, max_queue) {}
 
 } // namespace tertulia::detail

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/host.hpp>
+#include <tertulia/detail/letter_box.hpp>
 #include <tertulia/detail/timer.hpp>
 
+#include <caf/actor.hpp>
 #include <caf/actor_cast.hpp>
+#include <caf/atom.hpp>
+#include <caf/sec.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace tertulia::detail {
@@ -26,6 +31,36 @@ std::uint64_t host::register_wait(wait& x, caf::timespan within, bool vital) {
   return last_id_;
 }
 
+bool host::expects_death(std::uint64_t id, const caf::error& reason) {
+  // An answer that the actor has passed on from another one has a sender.
+  if (reason != caf::sec::request_receiver_down || self_->current_sender())
+    return false;
+  const auto found
+    = std::find_if(watched_requests_.begin(), watched_requests_.end(),
+                   [=](const auto& x) { return x.id == id; });
+  if (found == watched_requests_.end() || found->who.node() != self_->node())
+    return false;
+  const auto who = caf::actor_cast<caf::actor>(found->who);
+  if (!who)
+    return false;
+  found->is_unanswered = true;
+  // CAF itself answers this in every actor that lives.
+  self_
+    ->request(who, caf::infinite, caf::sys_atom::value, caf::get_atom::value,
+              std::string{"info"})
+    .then(
+      [this, id, reason](caf::ok_atom, const std::string&,
+                         const caf::strong_actor_ptr&, const std::string&) {
+        if (auto* waiting = take_wait(id))
+          waiting->abort(reason);
+        drain();
+      },
+      [](const caf::error&) {
+        // It is dead, and its down message follows.
+      });
+  return true;
+}
+
 wait* host::take_wait(std::uint64_t id) noexcept {
   const auto found = std::find_if(wait_entries_.begin(), wait_entries_.end(),
                                   [=](const auto& x) { return x.id == id; });
@@ -36,18 +71,39 @@ wait* host::take_wait(std::uint64_t id) noexcept {
   return result;
 }
 
+letter_boxes& host::letters() {
+  if (!letters_)
+    letters_ = std::make_unique<letter_boxes>(self_);
+  return *letters_;
+}
+
 void host::watch_peer(std::uint64_t id, const caf::actor_addr& other) {
+  const auto is_of = [](const caf::actor_addr& who) {
+    return [&](const auto& x) { return x.who == who; };
+  };
+  auto& all = watched_requests_;
+  // One monitor for each actor. It stays until another actor is asked, since a
+  // body often asks the same one again.
+  const auto is_monitored
+    = monitors(other) || std::any_of(all.begin(), all.end(), is_of(other));
   // Answered requests are removed here: only few are pending at a time.
-  std::erase_if(monitored_requests_, [this](const auto& x) {
-    const auto answered
-      = std::none_of(wait_entries_.begin(), wait_entries_.end(),
-                     [&](const auto& y) { return y.id == x.second; });
-    if (answered)
-      self_->demonitor(x.first);
-    return answered;
-  });
-  monitored_requests_.emplace_back(other, id);
-  self_->monitor(caf::actor_cast<caf::strong_actor_ptr>(other));
+  for (auto i = all.begin(); i != all.end();) {
+    const auto is_pending
+      = std::any_of(wait_entries_.begin(), wait_entries_.end(),
+                    [&](const auto& x) { return x.id == i->id; });
+    if (is_pending) {
+      ++i;
+      continue;
+    }
+    const auto who = i->who;
+    i = all.erase(i);
+    if (who != other && !monitors(who)
+        && std::none_of(all.begin(), all.end(), is_of(who)))
+      self_->demonitor(who);
+  }
+  all.push_back({other, id});
+  if (!is_monitored)
+    self_->monitor(caf::actor_cast<caf::strong_actor_ptr>(other));
 }
 
 void host::expire_waits() {
@@ -74,19 +130,25 @@ void host::expire_waits() {
 }
 
 void host::abort_waits_for(const caf::actor_addr& other,
-                           const caf::error& reason) {
-  for (const auto& [address, id] : monitored_requests_)
-    if (address == other)
-      if (auto* waiting = take_wait(id))
+                           const caf::error& reason,
+                           const caf::error& exit_reason) {
+  const auto may_have_delegated = !exit_reason && other.node() == self_->node();
+  for (const auto& x : watched_requests_)
+    if (x.who == other && (x.is_unanswered || !may_have_delegated))
+      if (auto* waiting = take_wait(x.id))
         waiting->abort(reason);
-  std::erase_if(monitored_requests_,
-                [&](const auto& x) { return x.first == other; });
+  std::erase_if(watched_requests_,
+                [&](const auto& x) { return x.who == other; });
+}
+
+void host::close_letters() noexcept {
+  letters_.reset();
 }
 
 void host::forget_waits() {
   limits.stop();
-  for (const auto& [other, id] : monitored_requests_)
-    self_->demonitor(other);
+  for (const auto& x : watched_requests_)
+    self_->demonitor(x.who);
 }
 
 } // namespace tertulia::detail

@@ -3,6 +3,7 @@
 #include <tertulia/ai/interrupt.hpp>
 #include <tertulia/ai/tool_context.hpp>
 #include <tertulia/input.hpp>
+#include <tertulia/output.hpp>
 
 #include <utility>
 
@@ -19,7 +20,17 @@ task<json> next_answer(context ctx, json question) {
   co_return std::move(*reply);
 }
 
+task<> send_report(context ctx, json value) {
+  tertulia::detail::send_chunk<json> pending{
+    tertulia::detail::access::owner(ctx), std::move(value)};
+  co_await std::move(pending);
+}
+
 } // namespace
+
+task<> tool_context::report(json value) const {
+  return send_report(*this, std::move(value));
+}
 
 task<json> tool_context::interrupt(json question) const {
   return next_answer(*this, std::move(question));

@@ -57,6 +57,7 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
   session_ = {};
   trace_id_ = {};
   last_snapshot_ = {};
+  finish_reason_ = {};
   unread_inputs_ = 0;
   last_state_ = {};
   request.client
@@ -96,6 +97,7 @@ void actor_connection::on_opened(const open_result& x) {
   peer_ = x.connection;
   session_ = x.session;
   trace_id_ = x.trace_id;
+  last_snapshot_ = x.snapshot;
   end_->on(x);
   watch(peer_);
   if (end_->send_error() && !end_->ended()) // cancelled meanwhile
@@ -253,6 +255,7 @@ void actor_connection::read_all() {
       case client_end::arrival::turn_end:
         end_->take_turn_end();
         last_snapshot_ = end_->last_snapshot();
+        finish_reason_ = end_->finish_reason();
         on_turn_end();
         break;
       case client_end::arrival::end: finish(); return;

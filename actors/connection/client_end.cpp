@@ -130,7 +130,9 @@ chunk_batch client_end::take_chunks() {
 }
 
 void client_end::take_turn_end() {
-  last_snapshot_ = std::move(std::get<turn_end>(unread_.front()).snapshot);
+  auto& end = std::get<turn_end>(unread_.front());
+  last_snapshot_ = std::move(end.snapshot);
+  finish_reason_ = end.finish_reason;
   unread_.pop_front();
   --unread_count_;
   count_consumed(1);

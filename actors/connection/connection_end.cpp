@@ -2,6 +2,7 @@
 
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/nested_connection.hpp>
+#include <tertulia/detail/span_failure.hpp>
 #include <tertulia/detail/withheld_error.hpp>
 #include <tertulia/store.hpp>
 
@@ -23,6 +24,11 @@ namespace {
 caf::error lost_actor_error(const char* what, const caf::error& exit_reason) {
   return fail(errc::aborted, "the " + std::string{what}
                                + " was lost: " + caf::to_string(exit_reason));
+}
+
+/// Returns the text of an exit reason; an actor may quit with an error.
+std::string death_text(const caf::error& exit_reason) {
+  return exit_reason ? to_status(exit_reason).message() : "it has finished";
 }
 
 /// Returns whether an operator should look into the error: it was not caused by
@@ -48,9 +54,11 @@ void connection_state::on_down(const caf::down_msg& x) {
     return abort(lost_actor_error("responder", x.reason));
   }
   snapshots_.withdraw(x.source);
-  abort_waits_for(x.source, fail(errc::unavailable,
-                                 "the actor was lost before it answered: "
-                                   + caf::to_string(x.reason)));
+  abort_waits_for(
+    x.source,
+    fail(errc::unavailable,
+         "the actor was lost before it answered: " + death_text(x.reason)),
+    x.reason);
   for (auto* candidate : nested_)
     if (candidate->peer().address() == x.source)
       candidate->on_lost(lost_connection(x.reason));
@@ -80,6 +88,7 @@ void connection_state::release_lease(caf::error loss) {
 }
 
 void connection_state::conclude() {
+  close_letters();
   if (phase_ == phase::active) {
     flush();
     auto reason = root.reason();
@@ -151,7 +160,7 @@ void connection_state::send_completion() {
   phase_ = phase::completed;
   if (reason_) {
     const auto status = to_status(reason_);
-    trace.set_error(status.code(), status.message());
+    note_failure(trace, status);
     if (is_fault(status.code()))
       env_->log->warn("{} failed: {}", action_->info()->key,
                       to_string(status.code()));

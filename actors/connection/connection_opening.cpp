@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/action.hpp>
 #include <tertulia/context.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/session_actor.hpp>
+#include <tertulia/span_names.hpp>
 #include <tertulia/uuid.hpp>
 
 #include <memory>
 #include <utility>
 
+#include "action_span.hpp"
 #include "connection_state.hpp"
 #include <spdlog/logger.h>
 
@@ -25,6 +28,10 @@ caf::result<open_result> connection_state::start(open_request& x) {
   payload init;
   session_start start;
   try {
+    if (x.options.custom_deltas
+        && (conversation == nullptr || !conversation->policy.custom_chunk))
+      throw status_error{errc::invalid_argument,
+                         action_->info()->key + " has no custom value"};
     if (conversation != nullptr) {
       if (x.init)
         init_ = action_->check_init(std::move(x.init));
@@ -48,6 +55,11 @@ caf::result<open_result> connection_state::start(open_request& x) {
     const auto parent = parse_traceparent(x.options.trace_parent);
     trace
       = env_->traces.start(action_->info()->key, parent ? &*parent : nullptr);
+    describe_action(trace, *action_->info());
+  }
+  if (x.options.custom_deltas) {
+    deltas_ = std::make_unique<custom_deltas>(*this);
+    start.listener = custom_listener{self_};
   }
   start_state_ = std::make_unique<start_state>(*this);
   start_state_->answer = self_->make_response_promise<open_result>();
@@ -80,25 +92,30 @@ void connection_state::open_session(session_start start) {
         if (phase_ != phase::active)
           return;
         take_wait(start_state_->id);
-        start_conversation(x.id);
+        start_conversation(x.id, x.last_snapshot);
       },
       [this](caf::error& reason) { refuse(std::move(reason)); });
 }
 
-void connection_state::start_conversation(const session_id& id) {
+void connection_state::start_conversation(const session_id& id,
+                                          snapshot_id snapshot) {
   link_ = session_link{id, session_, turn_owner{self_}, conversation().kind};
-  start_body({}, id);
+  trace.set_attribute(span_names::conversation, id.str());
+  trace.set_attribute(span_names::session, id.str());
+  start_body({}, std::move(snapshot));
 }
 
-void connection_state::start_body(payload init, session_id own) {
+void connection_state::start_body(payload init, snapshot_id snapshot) {
   env_->log->debug("{} opened", action_->info()->key);
   std::string trace_id;
   if (const auto* traced = trace.context())
     trace_id = to_string(traced->trace);
   // The answer is sent before the body sends anything.
   std::exchange(start_state_, nullptr)
-    ->answer.deliver(open_result{connection_actor{self_}, in.window(),
-                                 std::move(own), std::move(trace_id)});
+    ->answer.deliver(
+      open_result{connection_actor{self_}, in.window(),
+                  action_->conversation() != nullptr ? link_.id : session_id{},
+                  std::move(trace_id), std::move(snapshot)});
   body_.emplace(
     action_->start_body(access::make<context>(*this, trace), std::move(init)));
   schedule(access::start(*body_, body_end_, root));

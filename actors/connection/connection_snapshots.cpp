@@ -65,9 +65,9 @@ connection_state::make_nested_snapshot(iteration_end x) {
   return answer;
 }
 
-void connection_state::add_notice(const snapshot_id& id) {
-  flush(); // chunks sent earlier arrive before the notice
-  out.push_batch(conversation().policy.notice(id));
+void connection_state::add_chunk(payload x) {
+  flush(); // chunks sent earlier arrive before
+  out.push_batch(std::move(x));
 }
 
 } // namespace tertulia::detail

@@ -97,6 +97,12 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
     },
     [this](cancel_atom, const caf::error& reason) { abort(reason); },
     [this](iteration_end x) { return make_nested_snapshot(x); },
+    [this](answer_end x) { finish_reason = x.reason; },
+    [this](custom_change& x) {
+      if (deltas_ && phase_ == phase::active && !root.cancelled())
+        deltas_->change(std::move(x.value));
+      drain();
+    },
     [this](cancel_atom, std::uint64_t request) {
       if (const auto& sender = self_->current_sender())
         snapshots_.withdraw(sender->address(), request);
@@ -140,7 +146,9 @@ void connection_state::end_turn(snapshot_id snapshot) {
   // Otherwise the session knows from the trigger of the turn's snapshot.
   if (session_ && !conversation().policy.stores_turns())
     self_->send(session_, turn_end{turn});
-  self_->send(client_, turn_end{turn, std::move(*last), std::move(snapshot)});
+  last_finish_reason = std::exchange(finish_reason, std::nullopt);
+  self_->send(client_, turn_end{turn, std::move(*last), std::move(snapshot),
+                                last_finish_reason});
 }
 
 std::optional<chunk_batch> connection_state::take_batch() {
@@ -158,6 +166,13 @@ std::optional<chunk_batch> connection_state::take_batch() {
   }
   result.input_credit = in.take_credit();
   return result;
+}
+
+bool connection_state::monitors(const caf::actor_addr& who) const noexcept {
+  const auto is = [&](const auto& x) { return x && x.address() == who; };
+  return is(client_) || is(session_) || is(responder_)
+         || std::any_of(nested_.begin(), nested_.end(),
+                        [&](const auto* x) { return is(x->peer()); });
 }
 
 void connection_state::attach(nested_connection& x) {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "custom_deltas.hpp"
 #include "snapshot_requests.hpp"
 
 namespace tertulia::detail {
@@ -58,6 +59,8 @@ public:
   void end_turn(snapshot_id snapshot) override;
   void request_snapshot(snapshot_wait& x) override;
   void withdraw(snapshot_wait& x) override;
+  [[nodiscard]] bool
+  monitors(const caf::actor_addr& who) const noexcept override;
   void attach(nested_connection& x) override;
   void detach(nested_connection& x) noexcept override;
 
@@ -77,9 +80,10 @@ public:
   /// Returns the responder, which is spawned by the first event.
   const responder_actor& responder();
 
-  /// Adds the notice of a snapshot to the chunks.
+  /// Adds a chunk of the conversation itself: a notice or a change.
+  /// @param x a batch of one.
   /// @pre a credit was reserved for it.
-  void add_notice(const snapshot_id& id);
+  void add_chunk(payload x);
 
 private:
   /// Longest time that a client of another node may take for the messages up to
@@ -133,9 +137,9 @@ private:
 
   caf::result<open_result> start(open_request& x);
   void open_session(session_start start);
-  void start_conversation(const session_id& id);
-  /// @param own session of a conversation; empty for other actions.
-  void start_body(payload init, session_id own = {});
+  void start_conversation(const session_id& id, snapshot_id snapshot = {});
+  /// @param snapshot from which a conversation continues; empty for none.
+  void start_body(payload init, snapshot_id snapshot = {});
   void refuse(caf::error reason);
   void send_refusal();
   caf::result<void> take_input(turn_input& x);
@@ -196,6 +200,7 @@ private:
   bool leased_ = false;       // the session is in a store: others may know it
   responder_actor responder_; // null before the first event
   snapshot_requests snapshots_{*this};
+  std::unique_ptr<custom_deltas> deltas_;    // null if the client wants none
   std::unique_ptr<start_state> start_state_; // until the body starts
   payload output_;                           // kept for the completion message
   caf::error reason_;

@@ -23,7 +23,8 @@ void snapshot_requests::add(caf::strong_actor_ptr sender, std::uint64_t number,
                             promise answer) {
   // A flow on this node withdraws its requests when it ends, a lost node does
   // not.
-  if (sender->node() != owner_.self()->node())
+  if (sender->node() != owner_.self()->node()
+      && !owner_.monitors(sender->address()))
     owner_.self()->monitor(sender);
   request x;
   x.sender = std::move(sender);
@@ -103,9 +104,13 @@ void snapshot_requests::ask_session() {
   // The client may take as long as it likes to grant credit, the session not.
   wait_id_ = owner_.register_wait(
     *this, owner_.conversation().policy.store_within, true);
+  snapshot_trigger what{queue_.front().event, owner_.out.turn()};
+  if (what.event == snapshot_event::turn_end)
+    what.finish_reason = owner_.finish_reason;
+  else if (what.event == snapshot_event::invocation_end)
+    what.finish_reason = owner_.last_finish_reason;
   owner_.self()
-    ->request(owner_.responder(), caf::infinite,
-              snapshot_trigger{queue_.front().event, owner_.out.turn()})
+    ->request(owner_.responder(), caf::infinite, what)
     .then([this](snapshot_outcome& x) { on_outcome(std::move(x)); },
           [this](caf::error& reason) { on_outcome(std::move(reason)); });
 }
@@ -131,12 +136,17 @@ void snapshot_requests::finish_first(caf::expected<snapshot_outcome> result) {
   auto first = std::move(queue_.front());
   queue_.erase(queue_.begin());
   const auto has_news = result && result->created;
-  if (has_credit_ && has_news)
-    owner_.add_notice(result->id);
-  else if (has_credit_)
-    owner_.out.release();
+  const auto has_credit = std::exchange(has_credit_, false);
+  // First, because a chunk that cannot be sent, or another part that gets the
+  // credit, may cancel the body. The part that is answered runs later.
+  phase_ = phase::idle;
   answer(first, result);
-  start_first();
+  if (has_credit && has_news)
+    owner_.add_chunk(owner_.conversation().policy.notice(result->id));
+  else if (has_credit)
+    owner_.out.release();
+  if (phase_ == phase::idle)
+    start_first();
 }
 
 void snapshot_requests::answer(request& x,
@@ -149,7 +159,8 @@ void snapshot_requests::answer(request& x,
       part.fail(result.error());
   }
   if (const auto sender = std::exchange(x.sender, nullptr)) {
-    if (sender->node() != owner_.self()->node())
+    if (sender->node() != owner_.self()->node()
+        && !owner_.monitors(sender->address()))
       owner_.self()->demonitor(sender->address());
     if (result)
       x.answer.deliver(*result);

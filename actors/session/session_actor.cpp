@@ -29,6 +29,7 @@ session_actor::behavior_type session_state::make_behavior(
   action_ = std::move(conversation);
   start_ = std::make_unique<session_start>(std::move(start_request));
   owner_ = std::move(owner);
+  listener_ = std::move(start_->listener);
   if (!owner_) {
     started_ = true;
     id_ = start_->session;
@@ -121,7 +122,10 @@ caf::result<session_view> session_state::apply(session_edit& x) {
     auto next = changed_state(x);
     if (x.with_content)
       check_encoding(next);
-    return accept(std::move(next), x.with_content);
+    auto result = accept(std::move(next), x.with_content);
+    if (listener_ && x.verb == session_verb::set_custom)
+      self_->send(listener_, custom_change{content_.custom()});
+    return result;
   } catch (...) {
     return current_exception_to_error();
   }

@@ -3,6 +3,7 @@
 #include <tertulia/detail/session_calls.hpp>
 #include <tertulia/detail/snapshot_wait.hpp>
 #include <tertulia/output.hpp>
+#include <tertulia/span_names.hpp>
 
 namespace tertulia::detail {
 
@@ -16,8 +17,15 @@ void record_outcome(const context& ctx, const session_link& link,
                           {{"code", to_string(x.failure)}});
   if (!x.created)
     return;
-  ctx.trace().set_attribute("genkit:metadata:snapshotId", x.id.str());
+  ctx.trace().set_attribute(span_names::snapshot, x.id.str());
   ctx.trace().set_attribute(link.kind->span_key, link.kind->agent);
+}
+
+/// Records the reason for which a turn ends.
+void note_on_span(span& to, ai::finish_reason reason) {
+  if (to.context() != nullptr)
+    to.set_attribute(span_names::finish_reasons,
+                     std::vector<std::string>{to_string(reason)});
 }
 
 } // namespace
@@ -29,8 +37,22 @@ task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
   co_return std::move(outcome.id);
 }
 
-task<snapshot_id> end_conversation_turn(context ctx) {
+void note_finish_reason(context ctx, ai::finish_reason reason) {
   auto& owner = detail::access::owner(ctx);
+  const auto& conversation = owner.link().owner;
+  if (owner.hosted_action()->conversation() != nullptr)
+    owner.finish_reason = reason;
+  else if (conversation)
+    owner.self()->send(conversation, answer_end{reason});
+}
+
+task<snapshot_id>
+end_conversation_turn(context ctx, std::optional<ai::finish_reason> reason) {
+  auto& owner = detail::access::owner(ctx);
+  if (reason)
+    owner.finish_reason = reason;
+  if (owner.finish_reason)
+    note_on_span(ctx.trace(), *owner.finish_reason);
   snapshot_id result;
   if (owner.hosted_action()->conversation()->policy.stores_turns())
     result = co_await take_snapshot(ctx, snapshot_event::turn_end);
@@ -47,6 +69,7 @@ task<invocation_result> finish_invocation(context ctx) {
   reply_wait<session_summary, session_actor, done_atom> pending{
     owner.link().session, session_wait(owner), done_atom_v};
   result.summary = co_await std::move(pending);
+  result.finish_reason = owner.last_finish_reason;
   co_return result;
 }
 

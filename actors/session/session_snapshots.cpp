@@ -37,6 +37,7 @@ caf::result<snapshot_outcome> session_state::trigger(snapshot_trigger what) {
   auto promise = self_->make_response_promise<snapshot_outcome>();
   enqueue([this, promise, what] {
     turn_ = first_turn_ + what.turn;
+    finish_reason_ = what.finish_reason;
     make_snapshot(promise, what.event);
   });
   return promise;
@@ -96,6 +97,7 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
     record.parent = parent_.sequence;
     record.turn_index = turn_;
     record.event = event;
+    record.finish_reason = finish_reason_;
     record.created_at = caf::make_timestamp();
     save(promise, event, std::move(record), std::move(content));
   } catch (...) {

@@ -229,6 +229,7 @@ private:
   std::shared_ptr<const conversation_action> action_;
   std::unique_ptr<session_start> start_; // until the session is open
   lease_holder owner_;
+  custom_listener listener_; // null if nobody listens
   bool started_ = false;
   bool watches_store_ = false;
 
@@ -236,8 +237,9 @@ private:
   std::uint64_t fence_ = 0; // of the session's lease; 0 for a branch
   state content_;
   std::uint64_t version_ = 1;
-  std::uint64_t first_turn_ = 0; // of this connection
-  std::uint64_t turn_ = 0;       // under way
+  std::uint64_t first_turn_ = 0;                   // of this connection
+  std::uint64_t turn_ = 0;                         // under way
+  std::optional<ai::finish_reason> finish_reason_; // of the last trigger
   state last_turn_state_; // without a store: after the last turn that ended
 
   parent_record parent_; // the parent of the next snapshot

@@ -25,6 +25,9 @@ attribute_value copy(const attribute_ref& x) {
     [](auto value) -> attribute_value {
       if constexpr (std::same_as<decltype(value), std::string_view>)
         return std::string{value};
+      else if constexpr (std::same_as<decltype(value),
+                                      const std::vector<std::string>*>)
+        return *value;
       else
         return value;
     },

@@ -62,9 +62,14 @@ caf::error to_error(const status_error& x) {
 
 status_error to_status(const caf::error& x) {
   const auto code = translate(x);
-  if (x.category() != our_category)
-    return {code, caf::to_string(x)};
   const auto& context = x.context();
+  if (x.category() != our_category) {
+    const auto is_of_caf = x.category() == caf::atom("system")
+                           || x.category() == caf::atom("exit");
+    if (!is_of_caf && context.match_elements<std::string>())
+      return {code, context.get_as<std::string>(0)};
+    return {code, caf::to_string(x)};
+  }
   if (context.match_elements<std::string, std::string>())
     return {code, context.get_as<std::string>(0),
             context.get_as<std::string>(1)};

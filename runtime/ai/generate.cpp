@@ -3,12 +3,14 @@
 #include <tertulia/ai/generate.hpp>
 #include <tertulia/detail/host.hpp>
 #include <tertulia/detail/streamed_answer.hpp>
+#include <tertulia/detail/turnstile.hpp>
 #include <tertulia/detail/withheld_error.hpp>
 #include <tertulia/responder.hpp>
 #include <tertulia/schema_check.hpp>
 #include <tertulia/when.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include "open_turn.hpp"
@@ -69,6 +71,24 @@ task<> send_parts(const generate_options* options, role who,
   co_await std::move(sending);
 }
 
+/// Sends a report when those of other tools have been sent.
+task<> send_progress(const generate_options* options,
+                     tertulia::detail::turnstile* gate, tool_progress x) {
+  model_response_chunk chunk;
+  chunk.role = role::tool;
+  chunk.content.push_back(progress_part(std::move(x)));
+  auto passing = gate->pass();
+  co_await std::move(passing);
+  try {
+    auto sending = options->on_chunk(std::move(chunk));
+    co_await std::move(sending);
+  } catch (...) {
+    gate->leave();
+    throw;
+  }
+  gate->leave();
+}
+
 // -- tools --------------------------------------------------------------------
 
 const tool* find_tool(const generate_options& options,
@@ -80,8 +100,9 @@ const tool* find_tool(const generate_options& options,
 }
 
 /// Runs one tool and stores its response or its question.
+/// @param gate for the reports of the tools that run at the same time.
 task<> run_call(context ctx, const generate_options* how, open_turn* turn,
-                tool_call* call) {
+                tool_call* call, tertulia::detail::turnstile* gate) {
   const auto& request = turn->request(*call);
   const auto* tool = find_tool(*how, request.name);
   if (tool == nullptr) {
@@ -93,8 +114,14 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
   auto input = request.input.is_null() ? json::object() : request.input;
   try {
     auto replies = call->replies;
-    auto output
-      = co_await tool->call(ctx, std::move(input), std::move(replies));
+    std::function<task<>(json)> hear;
+    if (how->on_chunk)
+      hear = [=, name = request.name, ref = request.ref](json x) {
+        return send_progress(how, gate, {name, ref, std::move(x)});
+      };
+    auto running
+      = tool->call(ctx, std::move(input), std::move(replies), std::move(hear));
+    auto output = co_await std::move(running);
     turn->respond(*call, std::move(output));
   } catch (...) {
     const auto status = to_status(current_exception_to_error());
@@ -128,12 +155,13 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
 /// @returns whether any tool was run.
 task<bool> run_calls(context ctx, const generate_options* options,
                      open_turn* turn) {
+  tertulia::detail::turnstile gate;
   std::vector<task<>> running;
   for (auto& x : turn->calls) {
     if (!std::exchange(x.due, false))
       continue;
     if (running.size() < options->max_tool_calls)
-      running.push_back(run_call(ctx, options, turn, &x));
+      running.push_back(run_call(ctx, options, turn, &x, &gate));
     else
       turn->respond(
         x, as_output({errc::resource_exhausted,
@@ -199,7 +227,17 @@ public:
       definitions_.push_back(x.definition());
   }
 
+  /// Generates, and notes in a session why the last answer ended.
   task<generation> run(context ctx) {
+    co_await work(ctx);
+    if (const auto& reason = result_.response.finish_reason;
+        reason && options_.in_session)
+      detail::note_finish_reason(ctx, *reason);
+    co_return std::move(result_);
+  }
+
+private:
+  task<> work(context ctx) {
     if (options_.in_session) {
       if (!options_.messages.empty() || !options_.user_messages.empty())
         throw status_error{errc::invalid_argument,
@@ -220,13 +258,13 @@ public:
       result_.messages = co_await replace(ctx, &options_, old, std::move(now));
       if (open->waits()) {
         co_await interrupt(std::move(last));
-        co_return std::move(result_);
+        co_return;
       }
       co_await finish_round(ctx, *open, ran);
     }
     while (result_.iterations < options_.max_iterations)
       if (co_await answer(ctx))
-        co_return std::move(result_);
+        co_return;
     throw status_error{
       errc::resource_exhausted,
       (corrections_.empty() ? "the model still requests tools after "
@@ -234,7 +272,6 @@ public:
         + std::to_string(options_.max_iterations) + " answers"};
   }
 
-private:
   /// Sends one request to the model and runs the tools that its answer
   /// requests.
   /// @returns whether the generation is over.

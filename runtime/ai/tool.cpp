@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/ai/tool.hpp>
+#include <tertulia/detail/host.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -15,6 +16,11 @@ json check_tool_input(const payload& x, const json& schema) {
   return result;
 }
 
+void note_value(context ctx, const char* attribute, const payload& x) {
+  access::owner(ctx).services().values.record(ctx.trace(), attribute,
+                                              [&] { return x.to_json(); });
+}
+
 void check_tool_name(const std::string& name) {
   constexpr std::string_view allowed
     = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -25,8 +31,8 @@ void check_tool_name(const std::string& name) {
                        "and -"};
 }
 
-template task<json> run_tool<json>(context ctx,
-                                   std::shared_ptr<const tool_entry>,
-                                   payload input, std::vector<json> replies);
+template task<json>
+run_tool<json>(context ctx, std::shared_ptr<const tool_entry>, payload input,
+               std::vector<json> replies, std::function<task<>(json)> hear);
 
 } // namespace tertulia::detail

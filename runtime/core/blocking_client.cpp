@@ -276,6 +276,11 @@ snapshot_id blocking_client::last_snapshot() {
   return end_.last_snapshot();
 }
 
+std::optional<ai::finish_reason> blocking_client::finish_reason() {
+  std::lock_guard guard{mutex_};
+  return end_.finish_reason();
+}
+
 bool blocking_client::finished() {
   const std::lock_guard guard{mutex_};
   return end_.next() == client_end::arrival::end;

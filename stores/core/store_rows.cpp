@@ -13,7 +13,8 @@ namespace {
 
 /// Hash of the columns of a row. A number is `i` and eight bytes, the least
 /// significant first; a text is `b`, its size as such a number without `i`, and
-/// its bytes.
+/// its bytes. An optional value that is not set is nothing, so that a column
+/// can be added without writing all rows again.
 class row_hash {
 public:
   void operator()(const char*, std::string_view x) {
@@ -27,6 +28,12 @@ public:
   void operator()(const char*, T x) {
     hash_.update("i");
     add(static_cast<std::uint64_t>(x));
+  }
+
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& x) {
+    if (x)
+      (*this)(name, *x);
   }
 
   void operator()(const char* name, timestamp x) {

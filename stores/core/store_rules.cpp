@@ -101,6 +101,8 @@ void check(save_snapshot_request& x) {
            {{"path", "$.record.state"}, {"state", record.state.str()}});
   if (record.event > snapshot_event::invocation_end)
     reject_field("$.record.event", "is unknown");
+  if (record.finish_reason > ai::finish_reason::unknown)
+    reject_field("$.record.finishReason", "is unknown");
   if (x.where == append_rule::as_it_was
       && (record.sequence == 0 || record.sequence > max_sequence))
     reject_field("$.record.sequence", "is out of range");

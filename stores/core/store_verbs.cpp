@@ -117,6 +117,7 @@ save_result answer(store_data& data, save_snapshot_request x) {
   made.index = saved.index;
   made.turn_index = saved.turn_index;
   made.event = saved.event;
+  made.finish_reason = saved.finish_reason;
   made.created_at = saved.created_at;
   if (saved.id.str() != saved.state.str())
     made.own_id = saved.id;

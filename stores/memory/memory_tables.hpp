@@ -104,6 +104,7 @@ private:
     timestamp created_at;
     state_map::value_type* kept = nullptr;
     snapshot_event event = snapshot_event::turn_end;
+    std::optional<ai::finish_reason> finish_reason;
     snapshot_id own_id;
   };
 

@@ -20,6 +20,9 @@ namespace {
 constexpr std::array<std::string_view, 3> event_names{
   "turn_end", "tool_iteration_end", "invocation_end"};
 
+constexpr std::array<std::string_view, 6> reason_names{
+  "stop", "length", "blocked", "interrupted", "other", "unknown"};
+
 /// Text of a type: its name, a blank and its version; empty for the default.
 std::string text_of(const stored_type& x) {
   if (x.empty())
@@ -95,6 +98,17 @@ public:
     const auto found = to_event(from_.view(column_++));
     expect(found.has_value());
     x = found.value_or(snapshot_event::turn_end);
+  }
+
+  void operator()(const char*, std::optional<ai::finish_reason>& x) {
+    const auto text = from_.view(column_++);
+    x.reset();
+    if (text.empty())
+      return;
+    const auto i = std::find(reason_names.begin(), reason_names.end(), text);
+    expect(i != reason_names.end());
+    if (i != reason_names.end())
+      x = static_cast<ai::finish_reason>(i - reason_names.begin());
   }
 
   void operator()(const char*, state_form& x) {
@@ -225,6 +239,12 @@ void binding::operator()(const char*, timestamp x) {
 
 void binding::operator()(const char*, snapshot_event x) {
   to_.bind(++index_, event_names.at(static_cast<std::size_t>(x)));
+}
+
+void binding::operator()(const char*,
+                         const std::optional<ai::finish_reason>& x) {
+  to_.bind(++index_, x ? reason_names.at(static_cast<std::size_t>(*x))
+                       : std::string_view{});
 }
 
 void binding::operator()(const char*, state_form x) {

@@ -64,6 +64,7 @@ public:
   void operator()(const char*, const state_id& x);
   void operator()(const char*, timestamp x);
   void operator()(const char*, snapshot_event x);
+  void operator()(const char*, const std::optional<ai::finish_reason>& x);
   void operator()(const char*, state_form x);
   void operator()(const char*, const stored_type& x);
   void operator()(const char*, const std::vector<std::string>&) {}

@@ -164,10 +164,13 @@ private:
   }
 
   void copy_records() {
-    const auto names = columns::names_of<record_row>();
+    auto names = columns::names_of<record_row>();
+    names.pop_back(); // the finish reason, which version 4 does not have
+    const auto checksum = std::to_string(names.size() + 2);
     sqlite_statement add{db_, "INSERT INTO records (" + columns::list_of(names)
                                 + ", checksum) VALUES ("
-                                + columns::places_for(names.size() + 1) + ')'};
+                                + columns::places_for(names.size()) + ", ?"
+                                + checksum + ')'};
     sqlite_statement labels{db_, "SELECT label FROM old_labels WHERE"
                                  " session = ?1 AND sequence = ?2"
                                  " ORDER BY label"};

@@ -316,12 +316,18 @@ CREATE TABLE leases (
 ) STRICT;
 )";
 
+// The checksum of a record without a reason is what it was.
+constexpr const char* version_6 = R"(
+ALTER TABLE records ADD COLUMN finish_reason TEXT NOT NULL DEFAULT '';
+)";
+
 constexpr std::array schema{
   migration_step{version_1, nullptr, ""},
   migration_step{version_2, nullptr, ""},
   migration_step{version_3, nullptr, ""},
   migration_step{version_4_tables, copy_rows_of_version_3, version_4_indexes},
-  migration_step{version_5, nullptr, ""}};
+  migration_step{version_5, nullptr, ""},
+  migration_step{version_6, nullptr, ""}};
 
 [[noreturn]] void reject(const std::string& file, const std::string& reason,
                          json details = json::object()) {

@@ -274,4 +274,109 @@ TEST_F(ask, answers_find_those_who_asked_in_any_order) {
   caf::anon_send_exit(other, caf::exit_reason::kill);
 }
 
+// -- actors that refuse or die ------------------------------------------------
+
+namespace {
+
+enum class oven_errc : std::uint8_t { none, locked };
+
+/// Actor that refuses a request with an error of its own category, or quits
+/// with a reason.
+caf::behavior run_oven(caf::event_based_actor* self) {
+  return {
+    [](int) -> caf::result<int> {
+      return caf::error{static_cast<std::uint8_t>(oven_errc::locked),
+                        caf::atom("oven"),
+                        caf::make_message("the oven is locked"s)};
+    },
+    [=](const std::string& why) -> caf::result<int> {
+      self->quit(fail(errc::aborted, why));
+      return self->make_response_promise();
+    },
+  };
+}
+
+} // namespace
+
+TEST_F(ask, the_text_of_a_refusal_reaches_the_body) {
+  const auto oven = system.spawn(run_oven);
+  auto client = open_body([=](context ctx) -> task<int> {
+    co_return co_await ctx.ask<int>(oven, 1s, 1);
+  });
+  EXPECT_EQ(client.error().code(), errc::unknown);
+  EXPECT_EQ(client.error().message(), "the oven is locked");
+  caf::anon_send_exit(oven, caf::exit_reason::kill);
+}
+
+TEST_F(ask, the_reason_of_a_death_reaches_the_body) {
+  const auto oven = system.spawn(run_oven);
+  auto client = open_body([=](context ctx) -> task<std::string> {
+    // The second request is in the mailbox when the actor dies of the first.
+    const auto both = co_await when_all(
+      as_expected(ctx.ask<int>(oven, 1s, "the fuse has blown"s)),
+      as_expected(ctx.ask<int>(oven, 1s, 1)));
+    const auto late = co_await as_expected(ctx.ask<int>(oven, 1s, 1));
+    const auto told = [](const caf::error& x) {
+      const auto status = to_status(x);
+      return std::string{to_string(status.code())} + ' ' + status.message()
+             + '\n';
+    };
+    co_return told(std::get<1>(both).error()) + told(late.error());
+  });
+  const auto expected
+    = "unavailable the actor was lost before it answered: the fuse has blown\n"s;
+  EXPECT_EQ(client.output(), expected + expected);
+}
+
+TEST_F(ask, the_death_of_who_the_request_was_delegated_to_is_no_wait) {
+  const auto dead = system.spawn(run_oven);
+  kill(dead);
+  const auto front
+    = system.spawn([dead](caf::event_based_actor* self) -> caf::behavior {
+        return {[=](int x) { return self->delegate(dead, x); }};
+      });
+  auto client = open_body([=](context ctx) -> task<int> {
+    co_return co_await ctx.ask<int>(front, 1h, 1);
+  });
+  ASSERT_TRUE(client.received().end) << "the actor that was asked lives";
+  EXPECT_EQ(client.code(), errc::unavailable);
+  kill(front);
+}
+
+TEST_F(ask, who_delegates_and_finishes_is_answered_for) {
+  const auto front
+    = system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
+        return {[=, this](int x, int y) {
+          self->quit();
+          return self->delegate(it, x, y);
+        }};
+      });
+  auto client = open_body([=](context ctx) -> task<int> {
+    co_return co_await ctx.ask<int>(front, 1h, 8, 2);
+  });
+  EXPECT_EQ(client.output(), 4);
+}
+
+TEST_F(ask, a_client_that_the_body_has_asked_is_still_watched) {
+  auto answers = [](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler(caf::drop);
+    return {[](int x) { return x; }};
+  };
+  const auto both = system.spawn(answers);
+  auto left = 0;
+  const auto flow
+    = define([&, both](context ctx, input<int> in, output<int>) -> task<> {
+        const departure here{left};
+        co_await ctx.ask<int>(both, 1s, 1);
+        co_await ctx.ask(it, 1s, 6, 2); // ends the watch of the first request
+        co_await in.next();
+      });
+  auto request = flow.opening_for(caf::actor_cast<chunk_sink>(both));
+  caf::anon_send(rt->front_desk(), std::move(request));
+  run();
+  EXPECT_EQ(left, 0);
+  kill(both);
+  EXPECT_EQ(left, 1);
+}
+
 } // namespace tertulia::test::ask_tests

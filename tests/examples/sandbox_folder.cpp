@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Fixture with a secret outside the folder, and the sandbox for that folder.
-struct sandbox_folder : testing::Test {
+struct sandbox_folder : ::testing::Test {
   sandbox_folder() {
     fs::create_directory(root);
     put(outside / "secret", "4711");

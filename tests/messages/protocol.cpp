@@ -68,7 +68,8 @@ snapshot_record record() {
 }
 
 std::tuple<session_edit, session_summary, session_view, snapshot_outcome,
-           snapshot_trigger, iteration_end, turn_start>
+           snapshot_trigger, iteration_end, answer_end, custom_change,
+           turn_start>
 session_samples() {
   session_view view{session_id{"s"}, talk(), 1ull << 40};
   view.turn = 3;
@@ -81,8 +82,11 @@ session_samples() {
           std::move(summary),
           std::move(view),
           snapshot_outcome{snapshot_id{"a"}, true},
-          snapshot_trigger{snapshot_event::tool_iteration_end, 3},
+          snapshot_trigger{snapshot_event::tool_iteration_end, 3,
+                           ai::finish_reason::length},
           iteration_end{7},
+          answer_end{ai::finish_reason::blocked},
+          custom_change{payload::of(std::string{"new"})},
           turn_start{talk().messages().to_vector()}};
 }
 
@@ -200,7 +204,11 @@ auto samples(const protocol& at) {
                input_credit{1},
                open_request{"/bidi-flow/shop", value, options, at.sink},
                open_result{at.connection, 7}, value,
-               turn_end{1ull << 40, {3, 1, value, 1}}, turn_input{value, 9}},
+               turn_end{1ull << 40,
+                        {3, 1, value, 1},
+                        snapshot_id{"a"},
+                        ai::finish_reason::length},
+               turn_input{value, 9}},
     session_samples(), store_samples());
 }
 
@@ -217,7 +225,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 45);
+  EXPECT_EQ(count, 47);
 }
 
 TEST_F(protocol, every_noun_travels) {

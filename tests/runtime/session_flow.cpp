@@ -172,7 +172,11 @@ TEST_F(session_flow, each_turn_has_a_span_that_names_its_snapshot) {
   const auto turns = recorder->children_of(whole->context.span);
   ASSERT_EQ(turns.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(turns[i]->name, "sessionFlow/turn/" + std::to_string(i));
+    EXPECT_EQ(turns[i]->name, "sessionFlow/turn");
+    EXPECT_EQ(text_of(*turns[i], "genkit:name"),
+              "sessionFlow/turn/" + std::to_string(i));
+    EXPECT_EQ(*turns[i]->find("tertulia.turn.index"),
+              attribute_value{static_cast<std::int64_t>(i)});
     EXPECT_EQ(text_of(*turns[i], "genkit:metadata:snapshotId"), made[i].str());
     EXPECT_EQ(text_of(*turns[i], "genkit:metadata:sessionFlow"), "chat");
     EXPECT_EQ(turns[i]->find("genkit:metadata:agent"), nullptr);
@@ -204,10 +208,10 @@ TEST_F(session_flow, who_watches_changes_nothing) {
   const auto recorder = listen();
   EXPECT_EQ(speak(), 1u);
   ASSERT_TRUE(nothing_is_left());
-  const auto span = recorder->find("sessionFlow/turn/0");
+  const auto span = recorder->find("sessionFlow/turn");
   ASSERT_TRUE(span);
   ASSERT_EQ(span->events.size(), 1u);
-  EXPECT_EQ(span->events.front().name, "input without JSON");
+  EXPECT_EQ(span->events.front().name, "value not recorded");
 }
 
 TEST_F(session_flow, steps_of_a_turn_are_children_of_its_span) {
@@ -218,7 +222,7 @@ TEST_F(session_flow, steps_of_a_turn_are_children_of_its_span) {
     });
   say(flow.stream_bidi(), {"a"});
   ASSERT_TRUE(nothing_is_left());
-  const auto turn = recorder->find("sessionFlow/turn/0");
+  const auto turn = recorder->find("sessionFlow/turn");
   ASSERT_TRUE(turn && recorder->find("step"));
   EXPECT_EQ(recorder->find("step")->parent, turn->context.span);
 }
@@ -249,7 +253,7 @@ TEST_F(session_flow, turns_are_counted_on_in_a_second_loop) {
   const auto whole = recorder->find("/session-flow/chat");
   texts names;
   for (const auto& x : recorder->children_of(whole->context.span))
-    names.push_back(x->name);
+    names.push_back(text_of(*x, "genkit:name"));
   EXPECT_EQ(names, (texts{"sessionFlow/turn/0", "sessionFlow/turn/1",
                           "sessionFlow/turn/1", "sessionFlow/turn/2"}))
     << "the turn that failed was none";

@@ -2,8 +2,12 @@
 
 #pragma once
 
+#include <tertulia/json.hpp>
+
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <string_view>
 
 namespace spdlog {
 
@@ -35,6 +39,17 @@ struct runtime_options {
   /// another node gets only an id (error), with their text. Null: nothing is
   /// logged.
   std::shared_ptr<spdlog::logger> log = nullptr;
+
+  /// Changes an input or an output before it is recorded on a span, for example
+  /// removes what is secret. `attribute` is `genkit:input` or `genkit:output`.
+  /// Called by many threads at once. If it throws, the value is not recorded.
+  /// Null: values are recorded as they are.
+  std::function<void(std::string_view attribute, json& value)> redact_span
+    = nullptr;
+
+  /// Size in bytes behind which an input or an output on a span is cut. 0: none
+  /// is recorded.
+  std::size_t max_span_value = 8'192;
 };
 
 } // namespace tertulia

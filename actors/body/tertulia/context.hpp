@@ -6,8 +6,10 @@
 #include <tertulia/detail/blocking_wait.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/host.hpp>
+#include <tertulia/detail/letter_box.hpp>
 #include <tertulia/detail/reply_wait.hpp>
 #include <tertulia/detail/sleep_wait.hpp>
+#include <tertulia/detail/span_failure.hpp>
 #include <tertulia/task.hpp>
 #include <tertulia/trace.hpp>
 
@@ -137,6 +139,35 @@ public:
       std::move(other), within, std::forward<Ts>(xs)...};
   }
 
+  // -- messages of other actors
+  // -------------------------------------------------
+
+  /// Returns the handle of an actor that takes messages of type `T` for this
+  /// body, which `receive` yields.
+  ///
+  /// ```
+  /// co_await ctx.ask(clock, 1s, subscribe{ctx.address<alarm>()});
+  /// auto rung = co_await ctx.receive<alarm>();
+  /// ```
+  ///
+  /// The handle can be given to actors of any node. It answers a request when
+  /// the message is kept: with `resource_exhausted` while 1024 messages have
+  /// not been received, and with `unavailable` once the body has ended.
+  template <class T>
+  [[nodiscard]] protocol<caf::result<void>(T)> address() const {
+    return owner_->letters().template address_of<T>();
+  }
+
+  /// Waits for a message that another actor has sent to `address<T>()`. Only
+  /// one part of a body may wait for a type at a time.
+  /// @errors `failed_precondition` if another part took the message;
+  /// `cancelled`
+  ///         or another error that ends the connection.
+  template <class T>
+  [[nodiscard]] auto receive() const {
+    return detail::letter_wait<T>{owner_->letters().template letters_of<T>()};
+  }
+
   // -- tracing ----------------------------------------------------------------
 
   /// Runs one step of the body under a span of its own and yields its value.
@@ -211,8 +242,7 @@ private:
       else
         co_return detail::call_step(fn, inner);
     } catch (...) {
-      const auto status = to_status(current_exception_to_error());
-      trace.set_error(status.code(), status.message());
+      detail::note_failure(trace, to_status(current_exception_to_error()));
       throw;
     }
   }

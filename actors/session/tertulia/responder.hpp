@@ -6,6 +6,7 @@
 #include <tertulia/detail/session_calls.hpp>
 #include <tertulia/output.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace tertulia {
@@ -35,14 +36,17 @@ public:
   /// client, whose `responses()` ends here. So a client that has received the
   /// end of a turn can rely on its snapshot.
   ///
+  /// @param reason reason for which the turn ends; empty for that of the last
+  ///               answer of a model in the session, if there is one.
   /// @returns the id of the snapshot that has the state: an earlier one if
   ///          nothing has changed since; empty if none was wanted.
   /// @errors  exceptions of the callback; errors of the store;
   ///          `invalid_argument` for a state without JSON; `deadline_exceeded`;
   ///          `aborted` if another invocation has continued the session. The
   ///          turn is then not over: it can be ended again.
-  [[nodiscard]] task<snapshot_id> end_turn() const {
-    return detail::end_conversation_turn(ctx_);
+  [[nodiscard]] task<snapshot_id>
+  end_turn(std::optional<ai::finish_reason> reason = {}) const {
+    return detail::end_conversation_turn(ctx_, reason);
   }
 
   /// Sends the gathered chunks now. Never waits.

@@ -90,13 +90,14 @@ struct span_context {
 parse_traceparent(std::string_view header);
 
 /// Key and value of an attribute in a record.
-using attribute_value = std::variant<bool, std::int64_t, double, std::string>;
+using attribute_value = std::variant<bool, std::int64_t, double, std::string,
+                                     std::vector<std::string>>;
 using attribute = std::pair<std::string, attribute_value>;
 
-/// A type of an attribute's value: bool, number or text.
+/// A type of an attribute's value: bool, number, text or texts.
 template <class T>
-concept attribute_like
-  = std::is_arithmetic_v<T> || std::convertible_to<const T&, std::string_view>;
+concept attribute_like = std::is_arithmetic_v<T> || std::convertible_to<
+  const T&, std::string_view> || std::same_as<T, std::vector<std::string>>;
 
 /// An attribute as a parameter: text is copied only if a span records. Integers
 /// above the range of `std::int64_t` saturate.
@@ -104,7 +105,8 @@ concept attribute_like
 /// @threads  a value.
 /// @lifetime for parameters only: refers to the key and text of the caller.
 struct attribute_ref {
-  using value_type = std::variant<bool, std::int64_t, double, std::string_view>;
+  using value_type = std::variant<bool, std::int64_t, double, std::string_view,
+                                  const std::vector<std::string>*>;
 
   template <attribute_like T>
   attribute_ref(std::string_view key, const T& value) noexcept
@@ -124,6 +126,8 @@ private:
       return static_cast<std::int64_t>(x < INT64_MAX ? x : INT64_MAX);
     else if constexpr (std::integral<T>)
       return static_cast<std::int64_t>(x);
+    else if constexpr (std::same_as<T, std::vector<std::string>>)
+      return &x;
     else
       return static_cast<std::string_view>(x);
   }
@@ -323,7 +327,7 @@ public:
 
   /// Starts a span, which is empty if no sink is subscribed.
   ///
-  /// @param name   name of the work, such as `sessionFlow/turn/3`.
+  /// @param name   name of the work, such as `loadProfile`.
   /// @param parent null begins a new trace.
   [[nodiscard]] span start(std::string_view name,
                            const span_context* parent = nullptr) const {

@@ -39,10 +39,13 @@ struct agent_output {
   std::vector<ai::artifact> artifacts;
   /// The snapshots of this invocation, oldest first.
   std::vector<snapshot_id> snapshot_ids;
+  /// Reason for which the last turn ended; empty if the program gave none.
+  std::optional<ai::finish_reason> finish_reason;
 
   BOOST_DESCRIBE_CLASS(agent_output, (),
-                       (session_id, output, state, artifacts, snapshot_ids), (),
-                       ())
+                       (session_id, output, state, artifacts, snapshot_ids,
+                        finish_reason),
+                       (), ())
 };
 
 template <class State, class Out>
@@ -59,7 +62,7 @@ struct snapshot {
     : id(record.id), parent_id(record.parent_id), session_id(record.session),
       created_at(record.created_at), state(std::move(state)),
       index(record.index), turn_index(record.turn_index), event(record.event),
-      orphaned(record.orphaned) {}
+      finish_reason(record.finish_reason), orphaned(record.orphaned) {}
 
   snapshot_id id;
   snapshot_id parent_id;
@@ -69,11 +72,13 @@ struct snapshot {
   std::uint64_t index = 0;
   std::uint64_t turn_index = 0;
   snapshot_event event = snapshot_event::turn_end;
+  /// As `snapshot_record::finish_reason`.
+  std::optional<ai::finish_reason> finish_reason;
   bool orphaned = false;
 
   BOOST_DESCRIBE_CLASS(snapshot, (),
                        (id, parent_id, session_id, created_at, state, index,
-                        turn_index, event, orphaned),
+                        turn_index, event, finish_reason, orphaned),
                        (), ())
 };
 

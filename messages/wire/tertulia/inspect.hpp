@@ -14,10 +14,14 @@
 #include <caf/timestamp.hpp>
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
+
+#include <boost/describe/enumerators.hpp>
+#include <boost/mp11/algorithm.hpp>
 
 // Inspection of values by CAF. Each header with a message includes this one.
 
@@ -70,6 +74,15 @@ caf::error decode(const std::string& from, T& to) noexcept {
   } catch (...) {
     return current_exception_to_error();
   }
+}
+
+/// Returns whether a value is one of a described enumeration.
+template <class Enum>
+bool is_enumerator(Enum x) noexcept {
+  auto result = false;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>(
+    [&](auto one) { result = result || one.value == x; });
+  return result;
 }
 
 /// Inspects these members of `x`.
@@ -132,6 +145,24 @@ requires tertulia::described<T> &&(
       text,
       meta::load_callback([&] { return tertulia::detail::decode(text, x); }));
   }
+}
+
+/// Lets CAF send and print an optional value.
+/// @errors `invalid_argument` for an enumerator without a name.
+template <class Inspector, class T>
+typename Inspector::result_type inspect(Inspector& f, std::optional<T>& x) {
+  auto is_set = x.has_value();
+  auto value = x.value_or(T{});
+  auto load = [&]() -> error {
+    if constexpr (std::is_enum_v<T>)
+      if (is_set && !tertulia::detail::is_enumerator(value))
+        return tertulia::fail(tertulia::errc::invalid_argument,
+                              "an enumerator is unknown");
+    x = is_set ? std::optional<T>{std::move(value)} : std::nullopt;
+    return none;
+  };
+  return f(meta::type_name("optional"), is_set, value,
+           meta::load_callback(load));
 }
 
 } // namespace caf

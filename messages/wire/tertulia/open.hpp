@@ -111,11 +111,14 @@ struct open_options : memberwise {
   snapshot_id snapshot;
   /// Conversations only: policy for a session that has a live invocation.
   if_live live = if_live::refuse;
+  /// Chat agents and session flows only: whether changes of the custom value
+  /// are sent as chunks with a `custom_patch`.
+  bool custom_deltas = false;
 };
 
 BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,
-                       session, snapshot, live))
+                       session, snapshot, live, custom_deltas))
 
 /// Client to front desk: open a connection to an action.
 struct open_request : memberwise {
@@ -143,9 +146,11 @@ BOOST_DESCRIBE_STRUCT(open_request, (), (key, init, options, client, session))
 struct open_result : memberwise {
   open_result() = default;
   open_result(connection_actor connection, std::uint32_t input_credit,
-              session_id session = {}, std::string trace_id = {})
+              session_id session = {}, std::string trace_id = {},
+              snapshot_id snapshot = {})
     : connection(std::move(connection)), input_credit(input_credit),
-      session(std::move(session)), trace_id(std::move(trace_id)) {}
+      session(std::move(session)), trace_id(std::move(trace_id)),
+      snapshot(std::move(snapshot)) {}
 
   connection_actor connection;
   /// Number of inputs that may be sent immediately.
@@ -155,9 +160,11 @@ struct open_result : memberwise {
   /// Id of the trace of the connection, 32 hexadecimal digits; empty if it is
   /// not traced.
   std::string trace_id;
+  /// Snapshot from which the conversation continues; empty without one.
+  snapshot_id snapshot;
 };
 
 BOOST_DESCRIBE_STRUCT(open_result, (),
-                      (connection, input_credit, session, trace_id))
+                      (connection, input_credit, session, trace_id, snapshot))
 
 } // namespace tertulia

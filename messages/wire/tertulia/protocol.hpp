@@ -90,7 +90,14 @@ using responder_actor = protocol<
 /// client.
 using turn_owner = protocol<
   caf::result<snapshot_outcome>(iteration_end),       // waits until the client has credit for the notice
-  caf::result<void>(cancel_atom, std::uint64_t)>;     // withdraws the request of this number, of this sender
+  caf::result<void>(cancel_atom, std::uint64_t),      // withdraws the request of this number, of this sender
+  caf::result<void>(answer_end)>;                     // becomes the finish reason of the turn
+
+// -- session -> connection ------------------------------------------------------
+
+/// Connection whose client wants to know the changes of the custom value.
+using custom_listener = protocol<
+  caf::result<void>(custom_change)>;
 
 // -- connection, responder, tools -> session ------------------------------------
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/errc.hpp>
 #include <tertulia/snapshot.hpp>
 #include <tertulia/state.hpp>
@@ -87,16 +88,41 @@ BOOST_DESCRIBE_STRUCT(turn_start, (), (messages))
 /// make a snapshot if one is due.
 struct snapshot_trigger : memberwise {
   snapshot_trigger() = default;
-  snapshot_trigger(snapshot_event event, std::uint64_t turn)
-    : event(event), turn(turn) {}
+  snapshot_trigger(snapshot_event event, std::uint64_t turn,
+                   std::optional<ai::finish_reason> finish_reason = {})
+    : event(event), turn(turn), finish_reason(finish_reason) {}
 
   snapshot_event event = snapshot_event::turn_end;
   /// Index of the turn of this connection in which it has occurred; at the end
   /// of the invocation the number of turns.
   std::uint64_t turn = 0;
+  /// Reason for which the turn ended; may be empty.
+  std::optional<ai::finish_reason> finish_reason;
 };
 
-BOOST_DESCRIBE_STRUCT(snapshot_trigger, (), (event, turn))
+BOOST_DESCRIBE_STRUCT(snapshot_trigger, (), (event, turn, finish_reason))
+
+/// Flow that the body of a conversation has called to the connection of the
+/// conversation: the answer of a model has ended for this reason.
+struct answer_end : memberwise {
+  answer_end() = default;
+  explicit answer_end(ai::finish_reason reason) : reason(reason) {}
+
+  std::optional<ai::finish_reason> reason;
+};
+
+BOOST_DESCRIBE_STRUCT(answer_end, (), (reason))
+
+/// Session to connection, if the client wants its changes: the custom value of
+/// the conversation has changed.
+struct custom_change : memberwise {
+  custom_change() = default;
+  explicit custom_change(payload value) : value(std::move(value)) {}
+
+  payload value;
+};
+
+BOOST_DESCRIBE_STRUCT(custom_change, (), (value))
 
 /// Flow that the body of a conversation has called to the connection of the
 /// conversation: a round of tools has ended, make a snapshot if one is due.

@@ -2,11 +2,13 @@
 
 #pragma once
 
+#include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/stored_type.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -62,6 +64,9 @@ struct snapshot_record {
   /// the end of an invocation: the number of completed turns.
   std::uint64_t turn_index = 0;
   snapshot_event event = snapshot_event::turn_end;
+  /// Reason for which the turn ended; empty if the program gave none, and after
+  /// another event than the end of a turn or of an invocation.
+  std::optional<ai::finish_reason> finish_reason;
   timestamp created_at;
   /// Labels given by people; ordered, distinct.
   std::vector<std::string> labels;
@@ -74,8 +79,8 @@ struct snapshot_record {
 
 BOOST_DESCRIBE_STRUCT(snapshot_record, (),
                       (agent, session, sequence, id, state, type, parent,
-                       parent_id, index, turn_index, event, created_at, labels,
-                       note, orphaned))
+                       parent_id, index, turn_index, event, finish_reason,
+                       created_at, labels, note, orphaned))
 
 template <>
 inline constexpr auto omitted_when_empty<snapshot_record> = std::tuple{

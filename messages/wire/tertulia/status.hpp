@@ -27,8 +27,8 @@ namespace tertulia {
 [[nodiscard]] caf::error to_error(const status_error& x);
 
 /// Returns the error in the form for coroutines. An error of another category
-/// keeps its rendered text: CAF's time-outs become `deadline_exceeded`, an
-/// unreachable or dead receiver `unavailable`, and an error without a
+/// keeps its text, or is rendered: CAF's time-outs become `deadline_exceeded`,
+/// an unreachable or dead receiver `unavailable`, and an error without a
 /// counterpart `unknown`.
 /// @pre `x` holds an error.
 [[nodiscard]] status_error to_status(const caf::error& x);

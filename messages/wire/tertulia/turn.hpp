@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/chunks.hpp>
 #include <tertulia/identifier.hpp>
 #include <tertulia/inspect.hpp>
@@ -10,6 +11,7 @@
 #include <caf/error.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 // Messages on an open connection. Every type has a constructor on purpose: g++
@@ -85,8 +87,10 @@ BOOST_DESCRIBE_STRUCT(chunk_batch, (), (first, size, items, input_credit))
 struct turn_end : memberwise {
   turn_end() = default;
   explicit turn_end(std::uint64_t turn, chunk_batch last = {},
-                    snapshot_id snapshot = {})
-    : turn(turn), last(std::move(last)), snapshot(std::move(snapshot)) {}
+                    snapshot_id snapshot = {},
+                    std::optional<ai::finish_reason> finish_reason = {})
+    : turn(turn), last(std::move(last)), snapshot(std::move(snapshot)),
+      finish_reason(finish_reason) {}
 
   /// Index of the turn that ended, 0 for the first.
   std::uint64_t turn = 0;
@@ -95,9 +99,12 @@ struct turn_end : memberwise {
   /// Snapshot that has the state of a conversation at the end of the turn;
   /// empty without one.
   snapshot_id snapshot;
+  /// Reason for which the turn of a conversation ended; empty if the program
+  /// gave none.
+  std::optional<ai::finish_reason> finish_reason;
 };
 
-BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, last, snapshot))
+BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, last, snapshot, finish_reason))
 
 /// Connection to client: completion message, with an output or an error. Free;
 /// comes after every chunk.

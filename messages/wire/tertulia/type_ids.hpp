@@ -15,9 +15,11 @@ class payload;
 struct acquire_lease_request;
 struct action_list;
 struct annotate_snapshot_request;
+struct answer_end;
 struct chunk_batch;
 struct chunk_credit;
 struct copy_session_request;
+struct custom_change;
 struct delete_session_request;
 struct erase_result;
 struct completion;
@@ -66,9 +68,11 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::acquire_lease_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::action_list))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::annotate_snapshot_request))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::answer_end))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::chunk_batch))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::chunk_credit))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::copy_session_request))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::custom_change))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::delete_session_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::erase_result))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::completion))

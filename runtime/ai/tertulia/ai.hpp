@@ -12,7 +12,9 @@
 #include <tertulia/ai/conversation_client.hpp>
 #include <tertulia/ai/conversation_connection.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
+#include <tertulia/ai/custom_view.hpp>
 #include <tertulia/ai/define_model.hpp>
+#include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/ai/flow_session.hpp>
 #include <tertulia/ai/generate.hpp>
 #include <tertulia/ai/generate_request.hpp>
@@ -31,6 +33,7 @@
 #include <tertulia/ai/tool.hpp>
 #include <tertulia/ai/tool_context.hpp>
 #include <tertulia/ai/tool_options.hpp>
+#include <tertulia/ai/tool_progress.hpp>
 
 // Models that are components of their own.
 #if __has_include(<tertulia/ai/offline_model.hpp>)

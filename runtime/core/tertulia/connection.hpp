@@ -166,9 +166,16 @@ public:
   }
 
   /// Returns the snapshot with the state at the end of the turn that was read
-  /// last; empty without one.
+  /// last, before that the one from which the conversation continues; empty
+  /// without one. It is the last good state if a turn fails.
   [[nodiscard]] snapshot_id last_snapshot() const {
     return impl_->last_snapshot();
+  }
+
+  /// Returns the reason for which the turn that was read last ended; empty if
+  /// the program gave none.
+  [[nodiscard]] std::optional<ai::finish_reason> finish_reason() const {
+    return impl_->finish_reason();
   }
 
   /// Returns the number of inputs that were sent but not read by the body

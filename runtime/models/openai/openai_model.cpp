@@ -3,6 +3,7 @@
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/openai_model.hpp>
 #include <tertulia/http_stream.hpp>
+#include <tertulia/span_names.hpp>
 
 #include <cstdlib>
 #include <utility>
@@ -81,6 +82,7 @@ task<model_response> read_document(http_stream& from, model_output out) {
 task<model_response>
 answer_from_server(context ctx, http_client server, std::string model,
                    generate_request question, model_output out) {
+  ctx.trace().set_attribute(span_names::provider, "openai");
   try {
     http_request request{"POST", "/chat/completions",
                          openai::request_text(model, question)};

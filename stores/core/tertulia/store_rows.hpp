@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -89,6 +90,7 @@ struct record_row {
   std::uint64_t index = 0;
   std::uint64_t turn_index = 0;
   snapshot_event event = snapshot_event::turn_end;
+  std::optional<ai::finish_reason> finish_reason;
   timestamp created_at;
   /// Empty if the snapshot has the id of its state.
   snapshot_id own_id;
@@ -185,6 +187,7 @@ void for_each_column(Row& x, Fn&& fn) {
   fn("note", x.note);
   for_each_column(x.content, fn);
   fn("labels", x.labels);
+  fn("finish_reason", x.finish_reason);
 }
 
 /// Returns the checksum of a row: the first eight bytes of the SHA-256 of its

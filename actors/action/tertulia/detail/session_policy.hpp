@@ -68,6 +68,8 @@ struct session_policy {
   bool saves_changes = false;
   /// Makes the chunk that notifies the client of a snapshot; empty for none.
   std::function<payload(const snapshot_id&)> notice;
+  /// Makes the chunk that carries a change of the custom value; empty for none.
+  std::function<payload(const json& patch)> custom_chunk;
   /// Span attribute that names the agent or flow of a snapshot.
   std::string span_key = "genkit:metadata:agent";
   /// Longest wait for the store.
@@ -92,6 +94,8 @@ struct session_start {
   std::optional<state> initial;
   /// The init for the body, in the action's own type; may be empty.
   payload init;
+  /// Connection that is told of changes of the custom value; may be null.
+  custom_listener listener;
 };
 
 } // namespace tertulia::detail

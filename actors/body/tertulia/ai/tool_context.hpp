@@ -41,6 +41,14 @@ public:
   ///         that ends the tool.
   [[nodiscard]] task<json> interrupt(json question) const;
 
+  /// Reports progress to the client of the conversation, which gets it as a
+  /// chunk (`progress_in`); waits while the client lags by a whole window. The
+  /// model and the session do not get it. A client that runs the tool by its
+  /// key gets it as a chunk.
+  /// @param value any JSON.
+  /// @errors `cancelled` or another error that ends the tool.
+  [[nodiscard]] task<> report(json value) const;
+
 private:
   friend detail::access;
 

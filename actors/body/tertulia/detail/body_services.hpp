@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/blocking_pool.hpp>
+#include <tertulia/detail/span_values.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/trace.hpp>
 
@@ -27,11 +28,12 @@ public:
   /// @param threads   number of threads for blocking work.
   /// @param max_queue maximum number of calls that wait for a thread.
   body_services(std::shared_ptr<spdlog::logger> log, std::size_t threads,
-                std::size_t max_queue);
+                std::size_t max_queue, span_values values);
 
   /// Never null.
   const std::shared_ptr<spdlog::logger> log;
   tracer traces;
+  const span_values values;
   blocking_pool blocking;
   timer_actor timer;
 };

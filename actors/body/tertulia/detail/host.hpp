@@ -14,12 +14,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace tertulia::detail {
 
 class action;
+class letter_boxes;
 class nested_connection;
 class snapshot_wait;
 
@@ -67,12 +69,29 @@ public:
   std::uint64_t register_wait(wait& x, caf::timespan within,
                               bool vital = false);
 
+  /// Returns whether an error may be CAF's own answer for a watched actor of
+  /// this node that has died. Its down message, which has the reason, then ends
+  /// the wait of that number; or the error does, if the actor turns out to
+  /// live: it has delegated the request to one that has died.
+  [[nodiscard]] bool expects_death(std::uint64_t id, const caf::error& reason);
+
   /// Removes the wait of that number and returns it; null if it ended before.
   wait* take_wait(std::uint64_t id) noexcept;
 
   /// Aborts the wait of that number if `other` is lost before it replies: CAF
-  /// does not answer a request to a lost node.
+  /// does not answer a request to a lost node, nor one that an actor has kept
+  /// for later when it dies.
   void watch_peer(std::uint64_t id, const caf::actor_addr& other);
+
+  /// Returns whether the host itself monitors an actor, such as its client.
+  /// CAF has no second monitor of one actor by another: ending one ends both.
+  [[nodiscard]] virtual bool
+  monitors(const caf::actor_addr& who) const noexcept = 0;
+
+  // -- other actors -----------------------------------------------------------
+
+  /// Returns the messages of other actors for the body.
+  [[nodiscard]] letter_boxes& letters();
 
   // -- the client -------------------------------------------------------------
 
@@ -119,8 +138,15 @@ protected:
   /// Handles the tick for the earliest time-out of a wait.
   void expire_waits();
 
-  /// Aborts the waits for a reply of an actor that was lost.
-  void abort_waits_for(const caf::actor_addr& other, const caf::error& reason);
+  /// Aborts the waits for a reply of an actor that was lost. One of this node
+  /// that has finished may have delegated its requests before: only those that
+  /// CAF has answered for it are aborted.
+  /// @param exit_reason none if it has finished.
+  void abort_waits_for(const caf::actor_addr& other, const caf::error& reason,
+                       const caf::error& exit_reason);
+
+  /// Ends the letter boxes: the body has ended.
+  void close_letters() noexcept;
 
   /// Ends all ticks and the monitors of all waits: the actor ends.
   void forget_waits();
@@ -135,6 +161,11 @@ public:
 
   time_limits limits;
 
+  /// Reason for which the turn under way will end; empty if none was noted.
+  std::optional<ai::finish_reason> finish_reason;
+  /// Reason for which the last turn ended.
+  std::optional<ai::finish_reason> last_finish_reason;
+
 protected:
   host_actor::pointer self_;
   session_link link_;
@@ -148,9 +179,17 @@ private:
     bool vital = false;
   };
 
+  /// Request whose wait ends when the asked actor dies.
+  struct watched_request {
+    caf::actor_addr who;
+    std::uint64_t id;
+    bool is_unanswered = false; ///< CAF has answered in its place.
+  };
+
+  std::unique_ptr<letter_boxes> letters_; // null until the body wants some
   std::uint64_t last_id_ = time_limits::expiry_tick;
   std::vector<wait_entry> wait_entries_;
-  std::vector<std::pair<caf::actor_addr, std::uint64_t>> monitored_requests_;
+  std::vector<watched_request> watched_requests_;
 };
 
 } // namespace tertulia::detail

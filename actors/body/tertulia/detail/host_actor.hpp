@@ -23,6 +23,7 @@ using host_actor
              caf::result<void>(done_atom, std::uint64_t),
              caf::result<void>(cancel_atom, caf::error),
              caf::result<snapshot_outcome>(iteration_end),
-             caf::result<void>(cancel_atom, std::uint64_t)>;
+             caf::result<void>(cancel_atom, std::uint64_t),
+             caf::result<void>(answer_end), caf::result<void>(custom_change)>;
 
 } // namespace tertulia::detail

@@ -72,7 +72,7 @@ public:
     }
     id_ = owner().register_wait(*this, within_, is_vital);
     suspend();
-    if (peer_.node() != owner().self()->node())
+    if (is_watched || peer_.node() != owner().self()->node())
       owner().watch_peer(id_, peer_.address());
     std::apply([this](Ts&... xs) { ask(std::move(xs)...); }, arguments_);
     return true;
@@ -91,6 +91,12 @@ public:
   }
 
 private:
+  /// True if the death of the actor ends the wait. The connection itself
+  /// watches its session, and a front desk answers before it ends.
+  static constexpr bool is_watched
+    = !std::is_same_v<
+        Handle, session_actor> && !std::is_same_v<Handle, front_desk_actor>;
+
   /// True if a time-out cancels the connection. A change of a session that does
   /// not answer may still happen after the wait, so the body cannot continue.
   static constexpr bool is_vital = std::is_same_v<Handle, session_actor>;
@@ -115,6 +121,8 @@ private:
     }
 
     void on_error(const caf::error& reason) const {
+      if (owner.expects_death(id, reason))
+        return; // its down message says why it has died
       if (auto* x = static_cast<reply_wait*>(owner.take_wait(id))) {
         x->fail_with(reason);
         x->wake();

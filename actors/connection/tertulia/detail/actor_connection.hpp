@@ -93,10 +93,18 @@ public:
     return trace_id_;
   }
 
-  /// Returns the snapshot with the state at the end of the last turn; empty
-  /// without one.
+  /// Returns the snapshot with the state at the end of the last turn, before
+  /// that the one from which the conversation continues; empty without one. It
+  /// is the last good state if a turn fails.
   [[nodiscard]] const snapshot_id& last_snapshot() const noexcept {
     return last_snapshot_;
+  }
+
+  /// Returns the reason for which the last turn ended; empty if the program
+  /// gave none.
+  [[nodiscard]] std::optional<ai::finish_reason>
+  finish_reason() const noexcept {
+    return finish_reason_;
   }
 
   /// Returns the number of inputs that the body had not read when the last
@@ -158,6 +166,7 @@ private:
   session_id session_;
   std::string trace_id_;
   snapshot_id last_snapshot_;
+  std::optional<ai::finish_reason> finish_reason_;
   std::uint64_t unread_inputs_ = 0;
   payload last_state_;
   /// Connections that have ended for the client and may still send.

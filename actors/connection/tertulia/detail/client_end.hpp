@@ -37,6 +37,7 @@ public:
     input_credit_ = x.input_credit;
     session_ = x.session;
     trace_id_ = x.trace_id;
+    last_snapshot_ = x.snapshot;
   }
 
   void on(const input_credit& x) noexcept {
@@ -68,7 +69,7 @@ public:
   /// @pre `next() == arrival::chunks`
   chunk_batch take_chunks();
 
-  /// Takes the end of a turn, whose snapshot becomes the `last_snapshot`.
+  /// Takes the end of a turn: `last_snapshot` and `finish_reason` are then its.
   /// @pre `next() == arrival::turn_end`
   void take_turn_end();
 
@@ -91,9 +92,16 @@ public:
     return trace_id_;
   }
 
-  /// Returns the snapshot of the last end of a turn that was taken.
+  /// Returns the snapshot of the last end of a turn that was taken, before that
+  /// the one from which the conversation continues.
   [[nodiscard]] const snapshot_id& last_snapshot() const noexcept {
     return last_snapshot_;
+  }
+
+  /// Returns the reason of the last end of a turn that was taken.
+  [[nodiscard]] std::optional<ai::finish_reason>
+  finish_reason() const noexcept {
+    return finish_reason_;
   }
 
   /// Returns why there is no output; none if there is one.
@@ -198,6 +206,7 @@ private:
   session_id session_;
   std::string trace_id_;
   snapshot_id last_snapshot_;
+  std::optional<ai::finish_reason> finish_reason_;
   std::deque<event> unread_;
   payload output_;
   payload state_;

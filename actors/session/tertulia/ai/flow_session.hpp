@@ -4,8 +4,11 @@
 
 #include <tertulia/ai/session.hpp>
 #include <tertulia/context.hpp>
+#include <tertulia/span_names.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -32,55 +35,67 @@ public:
   using chat_session<Custom>::chat_session;
 
   /// Runs the turns until the client has closed its input. For each input it
-  /// opens a span `sessionFlow/turn/N`, adds the input's messages to the
+  /// opens a span `sessionFlow/turn`, adds the input's messages to the
   /// session, calls the turn function, makes the snapshot and ends the turn.
   ///
-  /// @param turn a coroutine `task<>(context, const conversation_input&)`; the
-  ///             context is that of the turn's span. The function lives as long
-  ///             as the loop, so it may capture.
+  /// @param turn a coroutine `task<>(context, const conversation_input&)`, or
+  ///             one that returns `task<finish_reason>`; the context is that of
+  ///             the turn's span. The function lives as long as the loop, so it
+  ///             may capture. Without a reason the turn ends with that of the
+  ///             last answer of a model in the session, if there is one.
   /// @errors those of the turn function and of the end of a turn, see
   ///         `responder::end_turn`. The loop then ends without ending the turn.
   template <class Turn>
   [[nodiscard]] task<> run_turns(context ctx, Turn&& turn) const {
     detail::check_awaited_arguments<Turn>();
+    static_assert(is_turn<std::decay_t<Turn>>,
+                  "the turn function of a session flow is a coroutine "
+                  "task<>(context, const ai::conversation_input&), or one that "
+                  "returns task<ai::finish_reason>");
     return loop<std::decay_t<Turn>>(*this, ctx, std::forward<Turn>(turn));
   }
 
 private:
-  /// Records an input on a span. Tracing must not change the outcome: an input
-  /// without JSON is an error where its JSON is needed, not here.
-  static void note_input(span& to, const conversation_input& input) {
-    if (to.context() == nullptr)
-      return;
-    try {
-      to.set_attribute("genkit:input", to_json_text(input));
-    } catch (const status_error& failure) {
-      to.add_event("input without JSON", {{"why", failure.message()}});
-    }
+  template <class Turn>
+  static constexpr bool is_turn
+    = requires(Turn& turn, context ctx, const conversation_input& input) {
+    { turn(ctx, input) } -> std::same_as<task<>>;
   }
+  || requires(Turn& turn, context ctx, const conversation_input& input) {
+    { turn(ctx, input) } -> std::same_as<task<finish_reason>>;
+  };
 
   template <class Turn>
   static task<> loop(flow_session self, context ctx, Turn turn) {
     const auto in = detail::access::make<input<conversation_input>>(
       detail::access::owner(ctx));
     while (auto input = co_await in.next()) {
+      std::optional<std::uint64_t> index;
+      if (detail::access::owner(ctx).services().traces.enabled())
+        index = co_await self.turn_index(); // else it is not needed
       auto one = [&](context inner) -> task<> {
-        note_input(inner.trace(), *input);
+        if (index) {
+          const auto seeds_name = "sessionFlow/turn/" + std::to_string(*index);
+          inner.trace().set_attribute(span_names::name, seeds_name);
+          inner.trace().set_attribute(span_names::turn, *index);
+        }
+        const auto& host = detail::access::owner(inner);
+        host.services().values.record(inner.trace(), span_names::input,
+                                      [&] { return to_json(*input); });
         // No need to wait: later requests of the turn to the session arrive
         // after this message, and the end of a session ends its connection.
-        const auto& host = detail::access::owner(inner);
         host.self()->send(host.link().session, turn_start{input->messages});
-        co_await turn(inner, std::as_const(*input));
-        co_await detail::end_conversation_turn(inner);
+        using result
+          = std::invoke_result_t<Turn&, context, const conversation_input&>;
+        if constexpr (std::is_void_v<detail::awaited_t<result>>) {
+          co_await turn(inner, std::as_const(*input));
+          co_await detail::end_conversation_turn(inner);
+        } else {
+          const auto reason = co_await turn(inner, std::as_const(*input));
+          co_await detail::end_conversation_turn(inner, reason);
+        }
       };
-      std::string name;
-      if (detail::access::owner(ctx)
-            .services()
-            .traces.enabled()) { // else the name is not needed
-        const auto index = co_await self.turn_index();
-        name = "sessionFlow/turn/" + std::to_string(index);
-      }
-      co_await ctx.run_step(std::move(name), one);
+      co_await ctx.run_step("sessionFlow/turn", one);
     }
   }
 };

@@ -8,6 +8,7 @@
 #include <tertulia/output.hpp>
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -137,11 +138,14 @@ public:
   /// Ends the turn: makes a snapshot if one is wanted, notifies the client of
   /// it, and then of the end.
   ///
+  /// @param reason reason for which the turn ends; empty for that of the last
+  ///               answer of a model in the session, if there is one.
   /// @returns the id of the snapshot that has the state; empty if none was
   ///          wanted.
   /// @errors  as `tertulia::responder::end_turn`.
-  [[nodiscard]] task<snapshot_id> end_turn() const {
-    return detail::end_conversation_turn(this->ctx());
+  [[nodiscard]] task<snapshot_id> end_turn(std::optional<finish_reason> reason
+                                           = {}) const {
+    return detail::end_conversation_turn(this->ctx(), reason);
   }
 };
 

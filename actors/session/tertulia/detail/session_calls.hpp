@@ -125,14 +125,23 @@ template <class T, class Fn>
 /// @returns the id of the snapshot; empty if none was wanted.
 task<snapshot_id> take_snapshot(context ctx, snapshot_event event);
 
+/// Notes the reason for which the turn of the conversation will end, in the
+/// body of the conversation or in a flow that it has called.
+void note_finish_reason(context ctx, ai::finish_reason reason);
+
 /// Ends the turn of a conversation: snapshot, notice, end of turn.
-task<snapshot_id> end_conversation_turn(context ctx);
+/// @param reason empty for the one that was noted.
+task<snapshot_id> end_conversation_turn(context ctx,
+                                        std::optional<ai::finish_reason> reason
+                                        = {});
 
 /// Result of an invocation.
 struct invocation_result {
   session_summary summary;
   /// The snapshot that has the last state; empty if there is none.
   snapshot_id snapshot;
+  /// Reason for which the last turn ended; may be empty.
+  std::optional<ai::finish_reason> finish_reason;
 };
 
 /// Makes the snapshot at the end of an invocation, then requests the summary of

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/artifact.hpp>
+#include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/ai/message_log.hpp>
 #include <tertulia/ai/model.hpp>
 #include <tertulia/nothing.hpp>
@@ -105,13 +106,18 @@ struct stream_chunk {
   std::optional<Status> status;
   /// New artifact.
   std::optional<ai::artifact> artifact;
+  /// Change of the custom value as a JSON Patch (RFC 6902), for a client that
+  /// has requested changes (`with_custom_deltas`); null for none. The first one
+  /// of a turn replaces the whole value. See `custom_view`.
+  json custom_patch;
   /// Snapshot that was just stored; empty for none.
   snapshot_id snapshot_created;
   /// True if the turn has ended: the client may send the next input.
   bool end_turn = false;
 
   BOOST_DESCRIBE_CLASS(stream_chunk, (),
-                       (chunk, status, artifact, snapshot_created, end_turn),
+                       (chunk, status, artifact, custom_patch, snapshot_created,
+                        end_turn),
                        (), ())
 };
 
@@ -136,9 +142,11 @@ struct agent_response {
   conversation_state<Custom> state;
   /// Snapshots of this invocation, oldest first.
   std::vector<snapshot_id> snapshot_ids;
+  /// Reason for which the last turn ended; empty if the program gave none.
+  std::optional<ai::finish_reason> finish_reason;
 
-  BOOST_DESCRIBE_CLASS(agent_response, (), (session_id, state, snapshot_ids),
-                       (), ())
+  BOOST_DESCRIBE_CLASS(agent_response, (),
+                       (session_id, state, snapshot_ids, finish_reason), (), ())
 };
 
 /// A snapshot of a chat agent. docs/genkit.md 003 §1.1.
@@ -150,7 +158,7 @@ struct agent_snapshot {
     : snapshot_id(record.id), session_id(record.session),
       parent_id(record.parent_id), created_at(record.created_at),
       turn_index(record.turn_index), event(record.event),
-      state(from_state<Custom>(content)) {}
+      finish_reason(record.finish_reason), state(from_state<Custom>(content)) {}
 
   tertulia::snapshot_id snapshot_id;
   tertulia::session_id session_id;
@@ -158,11 +166,13 @@ struct agent_snapshot {
   caf::timestamp created_at;
   std::uint64_t turn_index = 0;
   snapshot_event event = snapshot_event::turn_end;
+  /// As `snapshot_record::finish_reason`.
+  std::optional<ai::finish_reason> finish_reason;
   conversation_state<Custom> state;
 
   BOOST_DESCRIBE_CLASS(agent_snapshot, (),
                        (snapshot_id, session_id, parent_id, created_at,
-                        turn_index, event, state),
+                        turn_index, event, finish_reason, state),
                        (), ())
 };
 
@@ -177,9 +187,11 @@ struct session_flow_response {
   conversation_state<Custom> state;
   /// Snapshot that has this state; empty without one.
   tertulia::snapshot_id snapshot_id;
+  /// Reason for which the last turn ended; empty if the program gave none.
+  std::optional<ai::finish_reason> finish_reason;
 
   BOOST_DESCRIBE_CLASS(session_flow_response, (),
-                       (session_id, state, snapshot_id), (), ())
+                       (session_id, state, snapshot_id, finish_reason), (), ())
 };
 
 /// A snapshot of a session flow. docs/genkit.md 004 §1.1.
@@ -191,16 +203,19 @@ struct session_flow_snapshot {
                         const tertulia::state& content)
     : snapshot_id(record.id), parent_id(record.parent_id),
       created_at(record.created_at), turn_index(record.turn_index),
-      state(from_state<Custom>(content)) {}
+      finish_reason(record.finish_reason), state(from_state<Custom>(content)) {}
 
   tertulia::snapshot_id snapshot_id;
   tertulia::snapshot_id parent_id;
   caf::timestamp created_at;
   std::uint64_t turn_index = 0;
+  /// As `snapshot_record::finish_reason`.
+  std::optional<ai::finish_reason> finish_reason;
   conversation_state<Custom> state;
 
   BOOST_DESCRIBE_CLASS(session_flow_snapshot, (),
-                       (snapshot_id, parent_id, created_at, turn_index, state),
+                       (snapshot_id, parent_id, created_at, turn_index,
+                        finish_reason, state),
                        (), ())
 };
 
@@ -236,6 +251,7 @@ inline constexpr auto
 
 template <class Status>
 inline constexpr auto omitted_when_empty<ai::stream_chunk<Status>> = std::tuple{
+  &ai::stream_chunk<Status>::custom_patch,
   &ai::stream_chunk<Status>::snapshot_created,
   &ai::stream_chunk<Status>::end_turn};
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/ai/message.hpp>
 #include <tertulia/chunks.hpp>
 #include <tertulia/describe.hpp>
@@ -56,23 +57,6 @@ BOOST_DESCRIBE_STRUCT(model_response_chunk, (),
                       (content, role, index, aggregated, custom))
 
 // -- complete answers ---------------------------------------------------------
-
-/// Reason for which a model ended its answer.
-enum class finish_reason {
-  /// The answer is complete.
-  stop,
-  /// The answer reached its maximum length.
-  length,
-  /// The answer was withheld.
-  blocked,
-  /// The answer waits for a third party, such as a tool that asks a person.
-  interrupted,
-  other,
-  unknown,
-};
-
-BOOST_DESCRIBE_ENUM(finish_reason, stop, length, blocked, interrupted, other,
-                    unknown)
 
 /// Cost of an answer; zero members are left out of the JSON.
 ///

@@ -50,7 +50,7 @@ auto define_chat_agent(runtime& rt, std::string name, Body body,
       "agent", std::move(name), chosen.description);
     auto policy = detail::policy_of(std::move(chosen));
     policy.restore = detail::restore_rule::branch;
-    policy.notice = detail::make_notice<status>;
+    detail::set_own_chunks<status>(policy);
     using action_type = detail::body_action<detail::conversation_kind<Body>>;
     auto callee = std::make_shared<action_type>(
       std::move(body), std::move(info), std::move(policy));

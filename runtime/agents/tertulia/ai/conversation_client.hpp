@@ -5,6 +5,7 @@
 #include <tertulia/actor_client.hpp>
 #include <tertulia/ai/conversation.hpp>
 #include <tertulia/ai/interrupt.hpp>
+#include <tertulia/ai/tool_progress.hpp>
 
 #include <string>
 #include <utility>
@@ -86,8 +87,11 @@ protected:
   /// answer the tool is not run.
   virtual void on_question(const part&) {}
 
-  /// Calls `on_text` and `on_question`. Overridden by a client that reads
-  /// everything itself.
+  /// Called for each report of a tool that has not responded yet.
+  virtual void on_progress(const tool_progress&) {}
+
+  /// Calls `on_text`, `on_question` and `on_progress`. Overridden by a client
+  /// that reads everything itself.
   void on_chunk(stream_type& x) override {
     if (!x.chunk)
       return;
@@ -95,6 +99,8 @@ protected:
       on_text(text);
     for (const auto& question : interrupts_in(x.chunk->content))
       on_question(question);
+    for (const auto& report : progress_in(x.chunk->content))
+      on_progress(report);
   }
 
 private:

@@ -8,6 +8,7 @@
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/detail/access.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,20 @@ struct with_state {
   conversation_state<Custom> state;
 };
 
+/// Requests the changes of the custom value as chunks with a `custom_patch`,
+/// see `custom_view`. Only for chat agents and session flows.
+struct with_custom_deltas {
+  template <class Custom>
+  void apply(client_options<conversation_init<Custom>>& to) const {
+    to.connection.custom_deltas = true;
+  }
+
+  /// For an action whose types are not known here.
+  void apply(client_options<json>& to) const {
+    to.connection.custom_deltas = true;
+  }
+};
+
 /// Result of `conversation_handle::run_text`.
 template <class Response>
 struct conversation_result {
@@ -52,6 +67,8 @@ struct conversation_result {
   tertulia::session_id session_id;
   /// Snapshot with the state at the end of the turn; empty without one.
   tertulia::snapshot_id snapshot_id;
+  /// Reason for which the turn ended; empty if the program gave none.
+  std::optional<ai::finish_reason> finish_reason;
   /// As `connection::trace_id`.
   std::string trace_id;
   Response output;
@@ -82,7 +99,8 @@ public:
   /// Opens a connection for threads and waits until the session is ready.
   ///
   /// @param options any of `with_state`, `with_snapshot_id`, `with_session_id`,
-  ///                `with_take_over`, and those of `bidi_action::stream_bidi`.
+  ///                `with_take_over`, `with_custom_deltas`, and those of
+  ///                `bidi_action::stream_bidi`.
   /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for a
   ///         damaged one; `failed_precondition` for a session or a snapshot
   ///         without a store that could contain it, for an initial state if a
@@ -142,6 +160,7 @@ public:
         }
     } while (!talk.finished());
     result.snapshot_id = talk.last_snapshot();
+    result.finish_reason = talk.finish_reason();
     result.output = talk.output();
     return result;
   }

@@ -36,7 +36,7 @@ auto define_session_flow(runtime& rt, std::string name, Body body,
   auto policy = policy_of(std::move(chosen));
   policy.ids = id_scheme::unique;
   policy.restore = restore_rule::branch;
-  policy.notice = make_notice<status>;
+  set_own_chunks<status>(policy);
   policy.span_key = "genkit:metadata:sessionFlow";
   if (policy.store && !policy.wanted)
     policy.wanted = [](const snapshot_moment&) { return true; };

@@ -157,6 +157,7 @@ struct agent_kind : types_of_agent<Body> {
     result.session_id = std::move(summary.last.id);
     result.state = std::move(last).template take<state_type>();
     result.snapshot_ids = std::move(summary.snapshots);
+    result.finish_reason = end.finish_reason;
     co_return payload::of(std::move(result));
   }
 };

@@ -200,18 +200,32 @@ private:
       result.snapshot_id = std::move(end.snapshot);
     else
       result.snapshot_ids = std::move(snapshots);
+    result.finish_reason = end.finish_reason;
     co_return payload::of(std::move(result));
   }
 };
 
-/// Returns the chunk that notifies a client of a snapshot.
+/// Returns a batch of one chunk.
 template <class Status>
-payload make_notice(const snapshot_id& id) {
-  ai::stream_chunk<Status> notice;
-  notice.snapshot_created = id;
+payload one_chunk(ai::stream_chunk<Status> x) {
   chunks<ai::stream_chunk<Status>> batch;
-  batch.push_back(std::move(notice));
+  batch.push_back(std::move(x));
   return payload::of(std::move(batch));
+}
+
+/// Sets the functions that make the chunks of a conversation itself.
+template <class Status>
+void set_own_chunks(session_policy& of) {
+  of.notice = [](const snapshot_id& id) {
+    ai::stream_chunk<Status> result;
+    result.snapshot_created = id;
+    return one_chunk(std::move(result));
+  };
+  of.custom_chunk = [](const json& patch) {
+    ai::stream_chunk<Status> result;
+    result.custom_patch = patch;
+    return one_chunk(std::move(result));
+  };
 }
 
 } // namespace tertulia::detail

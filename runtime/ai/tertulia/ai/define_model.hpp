@@ -17,6 +17,12 @@ namespace tertulia::detail {
 /// @errors throws `invalid_argument`.
 void check_request(const ai::generate_request& request);
 
+/// Records a request on the span of its model.
+void note_request(context ctx, const ai::generate_request& request);
+
+/// Records an answer on the span of its model.
+void note_answer(context ctx, const ai::model_response& answer);
+
 /// Wrapper of a model function: rejects invalid requests, streams the part of
 /// the answer that the function has not streamed, and measures the time.
 template <class Body>
@@ -28,6 +34,7 @@ public:
   operator()(context ctx, ai::generate_request request, input<nothing>,
              output<ai::model_response_chunk> out) const {
     check_request(request);
+    note_request(ctx, request);
     auto& clock = ctx.system().clock();
     const auto begin = clock.now();
     streamed_answer streamed;
@@ -35,6 +42,7 @@ public:
     auto result = co_await body_(ctx, std::move(request), to);
     const std::chrono::duration<double, std::milli> spent = clock.now() - begin;
     result.latency_ms = spent.count();
+    note_answer(ctx, result);
     if (result.message)
       if (auto rest = streamed.rest_of(*result.message))
         co_await out.send(std::move(*rest));

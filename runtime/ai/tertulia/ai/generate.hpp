@@ -4,6 +4,7 @@
 
 #include <tertulia/ai/interrupt.hpp>
 #include <tertulia/ai/prompt.hpp>
+#include <tertulia/ai/tool_progress.hpp>
 
 #include <cstddef>
 #include <string>

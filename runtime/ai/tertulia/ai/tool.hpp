@@ -10,6 +10,7 @@
 #include <tertulia/detail/tool_kind.hpp>
 #include <tertulia/runtime.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,15 +48,18 @@ public:
   ///
   /// @param replies replies of people to the tool, in the order of its
   /// questions.
+  /// @param hear    takes each report of progress (`tool_context::report`), and
+  ///                is awaited before the next one is read; may be null.
   /// @errors  `invalid_argument` with the path for an input that does not fit
   ///          its schema; `deadline_exceeded`; errors of the tool, see
   ///          `interrupt_error` for one that waits for a person; `cancelled`
   ///          and other reasons that end the body.
   /// @threads only on the actor of the body.
-  [[nodiscard]] task<json> call(context ctx, json input,
-                                std::vector<json> replies) const {
+  [[nodiscard]] task<json>
+  call(context ctx, json input, std::vector<json> replies,
+       std::function<task<>(json)> hear = nullptr) const {
     return detail::run_tool<json>(ctx, entry_, payload::of(std::move(input)),
-                                  std::move(replies));
+                                  std::move(replies), std::move(hear));
   }
 
   [[nodiscard]] task<json> call(context ctx, json input) const {
@@ -130,7 +134,7 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
     detail::check_tool_name(name);
     auto entry = std::make_shared<detail::tool_entry>();
     (detail::apply_option(options, entry->options), ...);
-    auto info = detail::describe_action<in_type, json, out_type, nothing>(
+    auto info = detail::describe_action<in_type, json, out_type, json>(
       "tool", std::move(name), std::move(description));
     using action_type = detail::body_action<detail::tool_kind<Fn>>;
     auto callee = std::make_shared<action_type>(std::move(fn), std::move(info));

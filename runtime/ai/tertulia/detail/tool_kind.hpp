@@ -10,9 +10,11 @@
 #include <tertulia/detail/coroutine_kind.hpp>
 #include <tertulia/detail/open_nested.hpp>
 #include <tertulia/schema_check.hpp>
+#include <tertulia/span_names.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -71,6 +73,9 @@ consteval bool check_tool_function() {
 /// @errors throws `invalid_argument` with the path; also without a document.
 json check_tool_input(const payload& x, const json& schema);
 
+/// Records an input or an output on the span of a tool.
+void note_value(context ctx, const char* attribute, const payload& x);
+
 /// Kind of the actions that a model may request: such an action is opened with
 /// its input, receives the replies of people, and ends with its output.
 template <class Fn>
@@ -96,12 +101,14 @@ struct tool_kind {
   // As in `coroutine_kind`. A shared function would have this in its frame,
   // which g++ rejects if the body has a type of an anonymous namespace.
   static task<payload> start(const Fn& fn, context ctx, payload init) {
+    note_value(ctx, span_names::input, init);
     if constexpr (types::returns_void) {
       co_await call(fn, ctx, std::move(init));
       co_return payload::of(nothing{});
     } else {
-      auto result = co_await call(fn, ctx, std::move(init));
-      co_return payload::of(std::move(result));
+      auto result = payload::of(co_await call(fn, ctx, std::move(init)));
+      note_value(ctx, span_names::output, result);
+      co_return result;
     }
   }
 
@@ -122,9 +129,11 @@ struct tool_entry {
 
 /// Runs a tool as a call of the body.
 /// @param replies replies of people to the tool, in the order of its questions.
+/// @param hear    takes each report of progress, and is awaited; may be null.
 template <class Out>
 task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> target,
-                   payload input, std::vector<json> replies) {
+                   payload input, std::vector<json> replies,
+                   std::function<task<>(json)> hear = nullptr) {
   open_options options;
   options.deadline = target->options.within;
   options.input_window = static_cast<std::uint32_t>(
@@ -134,8 +143,7 @@ task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> target,
   auto impl
     = co_await open_nested(ctx, target->action.desk, std::move(question),
                            std::chrono::seconds{30}, target->action.local);
-  auto talk
-    = access::make<async_connection<json, Out, nothing>>(std::move(impl));
+  auto talk = access::make<async_connection<json, Out, json>>(std::move(impl));
   for (auto& x : replies) {
     // A tool that ends without reading its replies reports its result as
     // output.
@@ -144,13 +152,18 @@ task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> target,
       break;
   }
   talk.close();
+  if (hear)
+    while (auto report = co_await talk.next()) {
+      auto hearing = hear(std::move(*report));
+      co_await std::move(hearing);
+    }
   co_return co_await talk.output();
 }
 
 // Compiled once, in tool.cpp, for tools of which only the name is known.
 extern template task<json>
 run_tool<json>(context ctx, std::shared_ptr<const tool_entry>, payload input,
-               std::vector<json> replies);
+               std::vector<json> replies, std::function<task<>(json)> hear);
 
 /// Checks the name of a tool.
 /// @errors throws `invalid_argument` for a name that models do not accept.

@@ -127,6 +127,8 @@ public:
   /// Returns the snapshot of the last end of a turn that was read.
   snapshot_id last_snapshot();
 
+  std::optional<ai::finish_reason> finish_reason();
+
   /// Returns whether the connection has ended and the stream was read to its
   /// end.
   bool finished();

@@ -5,6 +5,8 @@
 #include <tertulia/detail/json_traits.hpp>
 #include <tertulia/nothing.hpp>
 
+#include <concepts>
+
 // Options come in families: those of a client that opens a connection, of a
 // definition, of a generation, of a tool. An option in the wrong place does not
 // compile, and the error message names the right place.
@@ -27,6 +29,7 @@ namespace ai {
 
 struct generate_options;
 struct tool_options;
+struct with_custom_deltas;
 
 template <class Custom>
 struct with_state;
@@ -44,7 +47,8 @@ concept applies_to = requires(const Option& x, Options& to) {
 
 template <class Option>
 concept client_family = applies_to<Option, client_options<nothing>> || is_a<
-  Option, with_init> || is_a<Option, ai::with_state>;
+  Option, with_init> || is_a<Option, ai::with_state> || std::
+  same_as<Option, ai::with_custom_deltas>;
 
 template <class Option>
 concept definition_family

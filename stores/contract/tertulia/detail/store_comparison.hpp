@@ -185,6 +185,8 @@ private:
     }
     auto saved = suite::record(session, value, parent);
     saved.turn_index = turn(d);
+    if (turn(d) % 2 == 0)
+      saved.finish_reason = ai::finish_reason::length;
     saved.event = static_cast<snapshot_event>(e % 3);
     saved.created_at = time(d + e);
     if (e % 4 == 0)

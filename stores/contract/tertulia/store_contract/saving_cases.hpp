@@ -23,6 +23,7 @@ TYPED_TEST_P(store_contract, the_first_record_is_a_root) {
   const auto session = this->at("s");
   auto made = this->record(session, this->talk(1), 0);
   made.turn_index = 3;
+  made.finish_reason = ai::finish_reason::interrupted;
   made.event = snapshot_event::tool_iteration_end;
   made.created_at = caf::timestamp{std::chrono::seconds{1'700'000'000}};
   const auto saved = this->append(made, this->talk(1));

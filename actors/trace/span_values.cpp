@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/span_values.hpp>
+#include <tertulia/detail/text.hpp>
+#include <tertulia/json.hpp>
+
+#include <string>
+
+namespace tertulia::detail {
+
+void span_values::put(span& to, std::string_view attribute, json value) const {
+  if (redact_)
+    redact_(attribute, value);
+  auto text = to_json_text(value);
+  if (text.size() > max_) {
+    auto end = max_;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u)
+      --end; // inside a character
+    text.resize(end);
+    text += "…";
+  }
+  to.set_attribute(attribute, text);
+}
+
+} // namespace tertulia::detail
