@@ -33,7 +33,7 @@ public:
   std::vector<std::string> received;
 };
 
-struct trace : testing::Test {
+struct trace : ::testing::Test {
   std::shared_ptr<span_recorder> listen(std::size_t capacity = 16) {
     auto result = std::make_shared<span_recorder>(capacity);
     listening.push_back(spans.listen(result));

@@ -34,3 +34,5 @@ if(needed MATCHES "lib(ssl|crypto|sqlite3|curl|edit|unistring)[^]]*")
 endif()
 
 run(${SCRATCH}/build/outside_store)
+run(${SCRATCH}/build/outside_test)
+run(${SCRATCH}/build/outside_processes)

@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 using network::name_search;
 
 /// Fixture whose I/O thread is the thread of the test.
-struct name_searches : testing::Test {
+struct name_searches : ::testing::Test {
   template <class T>
   std::future<T> begin(asio::awaitable<T> work) {
     return asio::co_spawn(*io, std::move(work), asio::use_future);

@@ -24,15 +24,6 @@ protected:
                                 std::move(body));
   }
 
-  /// Opens a connection for a client that is an actor, and runs all actors
-  /// until they are idle.
-  template <class Flow, class... Options>
-  auto open(const Flow& flow, const Options&... options) {
-    return recording_client<typename Flow::in_type, typename Flow::out_type,
-                            typename Flow::stream_type>{
-      system, rt->front_desk(), flow, options...};
-  }
-
   /// Opens a connection to a flow with this body.
   template <class Body, class... Options>
   auto open_to(Body body, const Options&... options) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/generate.hpp>
+#include <tertulia/testing/scripted_model.hpp>
 
 #include <memory>
 #include <string>
@@ -13,52 +14,7 @@
 
 namespace tertulia::test {
 
-/// Model that sends scripted answers in order and records the requests.
-class scripted_model {
-public:
-  struct script {
-    std::vector<ai::message> answers;
-    std::vector<ai::generate_request> asked;
-    /// Whether the model streams the texts of its answers.
-    bool streams = true;
-  };
-
-  explicit scripted_model(std::shared_ptr<script> what)
-    : script_(std::move(what)) {}
-
-  template <class Hear>
-  [[nodiscard]] task<ai::model_response>
-  generate(const context&, ai::generate_request request, Hear hear) const {
-    return say(script_, std::move(request), std::move(hear));
-  }
-
-  [[nodiscard]] task<ai::model_response>
-  generate(const context& ctx, ai::generate_request request) const {
-    return generate(ctx, std::move(request),
-                    [](const auto&) { return std::suspend_never{}; });
-  }
-
-private:
-  template <class Hear>
-  static task<ai::model_response>
-  say(std::shared_ptr<script> from, ai::generate_request request, Hear hear) {
-    const auto at = from->asked.size();
-    from->asked.push_back(std::move(request));
-    if (at >= from->answers.size())
-      throw status_error{errc::out_of_range, "the script is over"};
-    ai::model_response result{from->answers[at], ai::finish_reason::stop};
-    result.usage = ai::generation_usage{10, 1};
-    if (from->streams) {
-      ai::model_response_chunk chunk;
-      chunk.content.push_back(ai::part::text(result.text()));
-      auto received = hear(std::move(chunk));
-      co_await std::move(received);
-    }
-    co_return result;
-  }
-
-  std::shared_ptr<script> script_;
-};
+using testing::scripted_model;
 
 /// Returns a message of a model.
 template <class... Parts>

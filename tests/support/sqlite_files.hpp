@@ -18,7 +18,7 @@
 namespace tertulia::test {
 
 /// Fixture of a store's file, which does not exist yet, in a folder of its own.
-struct sqlite_files : testing::Test {
+struct sqlite_files : ::testing::Test {
   static session_ref session(const std::string& name) {
     return {"/agent/a", session_id{name}};
   }

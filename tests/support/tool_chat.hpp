@@ -17,7 +17,7 @@ namespace tertulia::test {
 
 /// Fixture that runs `tertulia` for a user whose data directory is empty at
 /// first.
-struct a_chat : testing::Test {
+struct a_chat : ::testing::Test {
   strings command(strings arguments) const {
     return joined({"env", "XDG_DATA_HOME=" + (folder / "data").string(),
                    TERTULIA_TOOL},

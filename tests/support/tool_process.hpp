@@ -32,10 +32,10 @@ struct tool_result {
   /// Returns whether the process ended with this code, and whether its errors
   /// contain all of these parts.
   template <class... Parts>
-  [[nodiscard]] testing::AssertionResult
+  [[nodiscard]] ::testing::AssertionResult
   failed(int expected, const Parts&... parts) const {
     if (code != expected)
-      return testing::AssertionFailure()
+      return ::testing::AssertionFailure()
              << "it ended with " << code << " and said:\n"
              << err;
     return has(err, parts...);
@@ -139,11 +139,11 @@ public:
 
   /// Reads the output until it contains a text. Fails if the process has ended
   /// or a minute has passed, and then shows the output so far.
-  testing::AssertionResult read_until(const std::string& text) {
+  ::testing::AssertionResult read_until(const std::string& text) {
     using namespace std::chrono;
     const auto limit = steady_clock::now() + minutes{1};
     const auto failure = [&](const char* reason) {
-      return testing::AssertionFailure()
+      return ::testing::AssertionFailure()
              << reason << " before it said \"" << text << "\"; it said:\n"
              << result_.out;
     };
@@ -158,7 +158,7 @@ public:
       if (ready > 0)
         read(out_, result_.out);
     }
-    return testing::AssertionSuccess();
+    return ::testing::AssertionSuccess();
   }
 
   /// Reads the next line of the output; empty at its end.

@@ -28,7 +28,7 @@ namespace tertulia::test {
 /// orphaned; 2 has the label `good`. `s2` of `/agent/chat`, titled `Second`:
 /// one record with the state of record 1 of `s1`. `s1` of `/flow/draft`: one
 /// record.
-struct a_tool : testing::Test {
+struct a_tool : ::testing::Test {
   void SetUp() override {
     file_store store{file};
     const auto one = conversation({{"hello", "hi"}}, "calm");

@@ -69,7 +69,8 @@ std::ostream& operator<<(std::ostream& out, const a_shell& x) {
   return out << x.name;
 }
 
-struct tool_completion_shells : a_tool, testing::WithParamInterface<a_shell> {};
+struct tool_completion_shells : a_tool,
+                                ::testing::WithParamInterface<a_shell> {};
 
 } // namespace
 
@@ -101,19 +102,19 @@ TEST_P(tool_completion_shells, completes_what_is_typed) {
 
 INSTANTIATE_TEST_SUITE_P(
   shells, tool_completion_shells,
-  testing::Values(a_shell{"bash", ".bashrc",
-                          "PS1='ready> '\n"
-                          "source <(tertulia completion bash)\n",
-                          "exec bash --rcfile \"$1/.bashrc\" -i"},
-                  a_shell{"zsh", ".zshrc",
-                          "PS1='ready> '\n"
-                          "autoload -U compinit; compinit -u -D\n"
-                          "source <(tertulia completion zsh)\n",
-                          "ZDOTDIR=$1 exec zsh -i"},
-                  a_shell{"fish", ".config/fish/config.fish",
-                          "function fish_prompt; echo -n 'ready> '; end\n"
-                          "tertulia completion fish | source\n",
-                          "XDG_CONFIG_HOME=$1/.config exec fish -i"}),
+  ::testing::Values(a_shell{"bash", ".bashrc",
+                            "PS1='ready> '\n"
+                            "source <(tertulia completion bash)\n",
+                            "exec bash --rcfile \"$1/.bashrc\" -i"},
+                    a_shell{"zsh", ".zshrc",
+                            "PS1='ready> '\n"
+                            "autoload -U compinit; compinit -u -D\n"
+                            "source <(tertulia completion zsh)\n",
+                            "ZDOTDIR=$1 exec zsh -i"},
+                    a_shell{"fish", ".config/fish/config.fish",
+                            "function fish_prompt; echo -n 'ready> '; end\n"
+                            "tertulia completion fish | source\n",
+                            "XDG_CONFIG_HOME=$1/.config exec fish -i"}),
   [](const auto& x) { return std::string{x.param.name}; });
 
 // -- in bash and fish, line by line -------------------------------------------

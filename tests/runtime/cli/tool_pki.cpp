@@ -20,7 +20,7 @@ namespace tertulia::test::tool_pki_tests {
 
 namespace {
 
-struct tool_pki : testing::Test {
+struct tool_pki : ::testing::Test {
   static tool_result run(strings arguments) {
     return run_process(joined({TERTULIA_TOOL, "pki"}, arguments));
   }

@@ -81,7 +81,7 @@ std::string header(char operation, std::uint32_t length) {
 
 /// Fixture with a server in another process. Trusted clients are in this
 /// process.
-struct tool_tls : testing::Test {
+struct tool_tls : ::testing::Test {
   tool_tls() {
     pki({"init", ours});
     pki({"issue", ours, "server"});

@@ -61,7 +61,7 @@ namespace tertulia::test::http_connections_tests {
 
 namespace {
 
-struct http_connections : testing::Test {
+struct http_connections : ::testing::Test {
   http_connections() {
     forget_openai_environment();
     options.connect_within = patience;

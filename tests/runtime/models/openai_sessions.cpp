@@ -30,7 +30,7 @@ struct bad_answer {
 };
 
 struct openai_sessions : openai_client,
-                         testing::WithParamInterface<bad_answer> {
+                         ::testing::WithParamInterface<bad_answer> {
   openai_sessions() {
     options.max_retries = 0;
     options.max_answer_size = 100'000;
@@ -92,7 +92,7 @@ TEST_P(openai_sessions, earlier_turns_stay_stored) {
 
 INSTANTIATE_TEST_SUITE_P(
   a_server, openai_sessions,
-  testing::Values(
+  ::testing::Values(
     bad_answer{"cuts_the_stream_off", errc::unavailable,
                [](http_peer& client) {
                  client.begin_events();
@@ -116,6 +116,6 @@ INSTANTIATE_TEST_SUITE_P(
                  while (client.send_chunk(sse_text("again "))) {
                  }
                }}),
-  testing::PrintToStringParamName{});
+  ::testing::PrintToStringParamName{});
 
 } // namespace tertulia::test::openai_sessions_tests

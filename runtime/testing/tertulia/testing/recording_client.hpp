@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/ai/conversation.hpp>
+#include <tertulia/ai/interrupt.hpp>
+#include <tertulia/bidi_action.hpp>
+#include <tertulia/protocol.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tertulia::testing {
+
+/// Client that does nothing by itself: it records everything that it receives,
+/// and sends what the test tells it to send. For a `deterministic_runtime`:
+/// unless said otherwise, a member function that sends runs all actors until
+/// they are idle.
+///
+/// The window of chunks is that of the options; credit is granted only by
+/// `grant`, so a test sees what an action does without it.
+///
+/// @threads  only the thread of its runtime.
+/// @lifetime must not outlive its runtime; the connection is cancelled with it.
+/// @design   docs/testing.md#clients.
+template <class In, class Out, class Stream>
+class recording_client {
+public:
+  struct log {
+    std::optional<open_result> open;
+    caf::error refused; ///< reason if the open failed
+    std::vector<Stream> chunks;
+    std::vector<std::uint32_t> batches; ///< sizes, in order
+    std::uint64_t next_chunk = 0;       ///< expected number of the next one
+    std::uint32_t gaps = 0;             ///< batches with an unexpected number
+    std::uint32_t input_credit = 0;     ///< credit that is left
+    std::uint32_t credit_messages = 0;  ///< credit in separate messages
+    std::uint64_t turns = 0;
+    std::optional<turn_end> last_turn; ///< without its chunks
+    std::optional<completion> end;
+    std::uint32_t ends = 0; ///< completion messages: at most one
+  };
+
+  template <class Init, class... Options>
+  recording_client(caf::actor_system& system, const front_desk_actor& desk,
+                   const bidi_action<Init, In, Out, Stream>& what,
+                   const Options&... options)
+    : recording_client(system, desk,
+                       what.opening_for(chunk_sink{}, options...)) {
+    run_all();
+  }
+
+  /// Sends an open request without running an actor.
+  recording_client(caf::actor_system& system, const front_desk_actor& desk,
+                   open_request request)
+    : system_(&system) {
+    sink_ = system.spawn(make_behavior, log_, desk, std::move(request));
+  }
+
+  recording_client(const recording_client&) = delete;
+  recording_client& operator=(const recording_client&) = delete;
+
+  ~recording_client() {
+    caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
+  }
+
+  const log& received() const noexcept {
+    return *log_;
+  }
+
+  /// Returns the error code of the completion message; `errc::ok` if the body
+  /// returned.
+  errc code() const {
+    return code_of(log_->end.value().reason);
+  }
+
+  /// Returns the error in the completion message; `ok` if the body returned.
+  status_error error() const {
+    const auto& reason = log_->end.value().reason;
+    return reason ? to_status(reason) : status_error{errc::ok, ""};
+  }
+
+  /// Returns the output of the action.
+  /// @pre the action has returned.
+  Out output() const {
+    auto value = log_->end.value().output;
+    return std::move(value).template take<Out>();
+  }
+
+  const chunk_sink& sink() const noexcept {
+    return sink_;
+  }
+
+  connection_actor connection() const {
+    return log_->open.value().connection;
+  }
+
+  /// Sends an input without running an actor.
+  void post(In value, std::uint32_t credit = 0) {
+    --log_->input_credit;
+    caf::anon_send(connection(),
+                   turn_input{payload::of(std::move(value)), credit});
+  }
+
+  void send(In value, std::uint32_t credit = 0) {
+    post(std::move(value), credit);
+    run_all();
+  }
+
+  // -- conversations ----------------------------------------------------------
+
+  /// Sends one text message of the user to a chat agent or a session flow.
+  void say(std::string text) requires std::same_as<In, ai::conversation_input> {
+    say(ai::user_text(std::move(text)));
+  }
+
+  /// Sends one message, such as the answer to a question.
+  void say(ai::message x) requires std::same_as<In, ai::conversation_input> {
+    said_at_ = log_->chunks.size();
+    send(In{std::vector<ai::message>(1, std::move(x))});
+  }
+
+  /// Returns the text of the answer since the last `say`.
+  [[nodiscard]] std::string
+  text() const requires std::same_as<In, ai::conversation_input> {
+    std::string result;
+    for (auto i = said_at_; i < log_->chunks.size(); ++i)
+      if (const auto& x = log_->chunks[i].chunk)
+        result += x->text();
+    return result;
+  }
+
+  /// Returns the questions of tools since the last `say`.
+  [[nodiscard]] std::vector<ai::part>
+  questions() const requires std::same_as<In, ai::conversation_input> {
+    std::vector<ai::part> result;
+    for (auto i = said_at_; i < log_->chunks.size(); ++i)
+      if (const auto& x = log_->chunks[i].chunk)
+        for (auto& question : ai::interrupts_in(x->content))
+          result.push_back(std::move(question));
+    return result;
+  }
+
+  // -- credit and the end -----------------------------------------------------
+
+  void grant(std::uint32_t chunks) {
+    caf::anon_send(connection(), chunk_credit{chunks});
+    run_all();
+  }
+
+  /// Closes the input without running an actor.
+  void post_close() {
+    caf::anon_send(connection(), caf::close_atom_v);
+  }
+
+  void close() {
+    post_close();
+    run_all();
+  }
+
+  /// Cancels the connection without running an actor.
+  void post_cancel() {
+    caf::anon_send(connection(), cancel_atom_v);
+  }
+
+  void cancel() {
+    post_cancel();
+    run_all();
+  }
+
+  /// Kills the client as if its process had died, without running an actor.
+  void post_death() {
+    caf::anon_send_exit(sink_, caf::exit_reason::kill);
+  }
+
+  void die() {
+    post_death();
+    run_all();
+  }
+
+private:
+  void run_all() {
+    dynamic_cast<caf::scheduler::test_coordinator&>(system_->scheduler()).run();
+  }
+
+  static chunk_sink::behavior_type
+  make_behavior(chunk_sink::pointer self, std::shared_ptr<log> received,
+                front_desk_actor desk, open_request open_message) {
+    open_message.client = self;
+    self->request(desk, caf::infinite, std::move(open_message))
+      .then(
+        [=](const open_result& x) {
+          received->open = x;
+          received->input_credit += x.input_credit;
+        },
+        [=](const caf::error& reason) { received->refused = reason; });
+    const auto read = [=](chunk_batch& x) {
+      if (x.size > 0)
+        received->batches.push_back(x.size);
+      if (x.first != received->next_chunk)
+        ++received->gaps;
+      received->next_chunk = x.first + x.size;
+      received->input_credit += x.input_credit;
+      for (auto& chunk : std::move(x).template take<Stream>())
+        received->chunks.push_back(std::move(chunk));
+    };
+    return {
+      read,
+      [=](input_credit x) {
+        received->input_credit += x.inputs;
+        ++received->credit_messages;
+      },
+      [=](turn_end& x) {
+        read(x.last);
+        x.last = {};
+        received->last_turn = std::move(x);
+        ++received->turns;
+      },
+      [=](completion& x) {
+        received->end = std::move(x);
+        ++received->ends;
+      },
+    };
+  }
+
+  caf::actor_system* system_;
+  std::shared_ptr<log> log_ = std::make_shared<log>();
+  chunk_sink sink_;
+  std::size_t said_at_ = 0;
+};
+
+template <class Init, class In, class Out, class Stream, class... Options>
+recording_client(caf::actor_system&, const front_desk_actor&,
+                 const bidi_action<Init, In, Out, Stream>&, const Options&...)
+  -> recording_client<In, Out, Stream>;
+
+} // namespace tertulia::testing
