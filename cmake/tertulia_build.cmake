@@ -170,7 +170,7 @@ function(tertulia_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE tertulia::offline_model
     tertulia::openai_model tertulia::memory_store tertulia::sqlite_store
-    tertulia::tls)
+    tertulia::remote_store tertulia::tls)
   list(LENGTH ARGN sources)
   if(sources EQUAL 1)
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)

@@ -8,6 +8,7 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/message_view.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
 #include <algorithm>
@@ -26,6 +27,11 @@ void supervision::check(const restart_options& x) {
           "$.longestPause: is shorter than the first one");
   require(x.max_restarts > 0, "$.maxRestarts: must be 1 or more");
   require(x.period.count() > 0, "$.period: must be longer than zero");
+}
+
+supervision::~supervision() {
+  if (options_.exits_actor && current_)
+    caf::anon_send_exit(current_, caf::exit_reason::user_shutdown);
 }
 
 void supervision::start(caf::strong_actor_ptr first) {
