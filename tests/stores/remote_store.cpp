@@ -3,8 +3,12 @@
 // A SQLite store on another node fulfills the contract of every store.
 
 #include <tertulia/remote_actor.hpp>
+#include <tertulia/remote_store.hpp>
 #include <tertulia/sqlite_store.hpp>
 #include <tertulia/store_contract.hpp>
+
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -36,8 +40,31 @@ struct remote_store_factory {
   caf::actor_system server{cfg};
 };
 
+/// The same through a handle that outlives the other node, and does not end its
+/// store.
+struct connected_store_factory : remote_store_factory {
+  ~connected_store_factory() {
+    caf::anon_send_exit(far, caf::exit_reason::user_shutdown);
+  }
+
+  managed_store open(caf::actor_system& system) {
+    // A file has one store at a time.
+    caf::scoped_actor self{server};
+    if (far) {
+      self->send_exit(far, caf::exit_reason::user_shutdown);
+      self->wait_for(far);
+    }
+    far = spawn_sqlite_store(server, file);
+    return connect_store(system, "127.0.0.1", publish_actor(server, far));
+  }
+
+  managed_store far;
+};
+
 } // namespace
 
 INSTANTIATE_TYPED_TEST_SUITE_P(remote, store_contract, remote_store_factory);
+INSTANTIATE_TYPED_TEST_SUITE_P(connected, store_contract,
+                               connected_store_factory);
 
 } // namespace tertulia::test::remote_store_tests

@@ -91,6 +91,7 @@ struct conversation_init {
 template <class Status>
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON asserts
 struct stream_chunk {
+  // NOLINTNEXTLINE(bugprone-exception-escape): making JSON asserts
   stream_chunk();
 
   /// Makes a chunk with a piece of a model's answer.
