@@ -8,10 +8,13 @@
 
 namespace tertulia::detail {
 
-void span_values::put(span& to, std::string_view attribute, json value) const {
-  if (redact_)
+void span_values::put(span& to, std::string_view attribute,
+                      std::string text) const {
+  if (redact_) {
+    auto value = parse_json<json>(text);
     redact_(attribute, value);
-  auto text = to_json_text(value);
+    text = to_json_text(value);
+  }
   if (text.size() > max_) {
     auto end = max_;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u)

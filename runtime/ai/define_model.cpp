@@ -50,7 +50,7 @@ void note_answer(context ctx, const ai::model_response& answer) {
       std::vector<std::string>{to_string(*answer.finish_reason)});
   if (answer.message)
     access::owner(ctx).services().values.record(to, span_names::output, [&] {
-      return to_json(*answer.message);
+      return to_json_text(*answer.message);
     });
 }
 

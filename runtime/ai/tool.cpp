@@ -18,7 +18,7 @@ json check_tool_input(const payload& x, const json& schema) {
 
 void note_value(context ctx, const char* attribute, const payload& x) {
   access::owner(ctx).services().values.record(ctx.trace(), attribute,
-                                              [&] { return x.to_json(); });
+                                              [&] { return x.text(); });
 }
 
 void check_tool_name(const std::string& name) {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/json.hpp>
+#include <tertulia/detail/json_path.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -81,7 +81,7 @@ private:
         }
         const auto& host = detail::access::owner(inner);
         host.services().values.record(inner.trace(), span_names::input,
-                                      [&] { return to_json(*input); });
+                                      [&] { return to_json_text(*input); });
         // No need to wait: later requests of the turn to the session arrive
         // after this message, and the end of a session ends its connection.
         host.self()->send(host.link().session, turn_start{input->messages});

@@ -2,12 +2,13 @@
 
 #pragma once
 
-#include <tertulia/json.hpp>
-#include <tertulia/status_error.hpp>
+#include <tertulia/detail/json_path.hpp>
 #include <tertulia/trace.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -31,7 +32,7 @@ public:
     : redact_(std::move(redact)), max_(max) {}
 
   /// Records a value if the span records.
-  /// @param make returns the value as JSON.
+  /// @param make returns the value as JSON text.
   template <class Make>
   void record(span& to, std::string_view attribute, Make make) const {
     if (to.context() == nullptr || max_ == 0)
@@ -46,7 +47,7 @@ public:
   }
 
 private:
-  void put(span& to, std::string_view attribute, json value) const;
+  void put(span& to, std::string_view attribute, std::string text) const;
 
   static void note(span& to, std::string_view attribute, std::string_view why) {
     to.add_event("value not recorded",
