@@ -44,7 +44,8 @@ bool host::expects_death(std::uint64_t id, const caf::error& reason) {
   if (!who)
     return false;
   found->is_unanswered = true;
-  // CAF itself answers this in every actor that lives.
+  // CAF itself answers this in every actor that lives. The wait limits the
+  // time.
   self_
     ->request(who, caf::infinite, caf::sys_atom::value, caf::get_atom::value,
               std::string{"info"})

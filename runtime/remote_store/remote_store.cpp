@@ -65,6 +65,8 @@ private:
       if (waiting_.erase(number) > 0)
         promise.deliver(std::move(result));
     };
+    // No time-out: the requester limits the time, and the down handler answers
+    // for a lost node.
     self_->request(store_, caf::infinite, std::move(x))
       .then([answer](Reply& reply) mutable { answer(reply); },
             [answer](caf::error& reason) mutable { answer(reason); });
