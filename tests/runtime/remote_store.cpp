@@ -147,7 +147,6 @@ TEST_F(remote_store, kills_in_the_middle_of_turns_lose_nothing) {
   const auto kills = by_effort(2, 5, 100);
   std::minstd_rand dice{7};
   std::atomic<std::uint64_t> acknowledged = 0;
-  auto errors = 0;
   for (auto i = 0; i < kills; ++i) {
     // After some turns, and then somewhere in the next one.
     std::thread killer{
@@ -177,7 +176,6 @@ TEST_F(remote_store, kills_in_the_middle_of_turns_lose_nothing) {
       } catch (const status_error& x) {
         ASSERT_EQ(x.code(), errc::unavailable) << x.message();
         failed = true;
-        ++errors;
       }
     killer.join();
     server.reset();
@@ -187,7 +185,6 @@ TEST_F(remote_store, kills_in_the_middle_of_turns_lose_nothing) {
     ASSERT_LE(kept, acknowledged + 1) << "the turn under way may be there";
     acknowledged = kept;
   }
-  EXPECT_EQ(errors, kills) << "one error for each kill";
   RecordProperty("turns", static_cast<int>(acknowledged.load()));
 }
 
