@@ -78,21 +78,29 @@ letter_boxes& host::letters() {
   return *letters_;
 }
 
-void host::watch_peer(std::uint64_t id, const caf::actor_addr& other) {
+void host::watch_peer(std::uint64_t id, caf::actor_control_block* actor) {
+  auto& all = watched_requests_;
+  const auto is_pending = [this](const watched_request& request) {
+    return std::any_of(wait_entries_.begin(), wait_entries_.end(),
+                       [&](const auto& x) { return x.id == request.id; });
+  };
+  // A body that asks the same actor one question after another.
+  if (all.size() == 1 && all[0].who.get() == actor && !is_pending(all[0])) {
+    all[0].id = id;
+    all[0].is_unanswered = false;
+    return;
+  }
+  const auto other = caf::actor_cast<caf::actor_addr>(actor);
   const auto is_of = [](const caf::actor_addr& who) {
     return [&](const auto& x) { return x.who == who; };
   };
-  auto& all = watched_requests_;
   // One monitor for each actor. It stays until another actor is asked, since a
   // body often asks the same one again.
   const auto is_monitored
     = monitors(other) || std::any_of(all.begin(), all.end(), is_of(other));
   // Answered requests are removed here: only few are pending at a time.
   for (auto i = all.begin(); i != all.end();) {
-    const auto is_pending
-      = std::any_of(wait_entries_.begin(), wait_entries_.end(),
-                    [&](const auto& x) { return x.id == i->id; });
-    if (is_pending) {
+    if (is_pending(*i)) {
       ++i;
       continue;
     }

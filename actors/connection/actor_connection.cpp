@@ -267,6 +267,10 @@ void actor_connection::grant() {
     caf::anon_send(peer_, chunk_credit{due});
 }
 
+void actor_connection::on_error(const status_error& x) {
+  self_->quit(to_error(x));
+}
+
 void actor_connection::reject(caf::error reason) {
   end_->reject(std::move(reason));
 }

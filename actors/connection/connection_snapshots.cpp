@@ -36,7 +36,8 @@ void connection_state::request_snapshot(snapshot_wait& x) {
     drain();
   };
   if (link_.owner.node() != self_->node())
-    watch_peer(x.number, link_.owner.address());
+    watch_peer(x.number,
+               caf::actor_cast<caf::actor_control_block*>(link_.owner));
   self_->request(link_.owner, caf::infinite, iteration_end{x.number})
     .then(
       [finish](snapshot_outcome& outcome) {

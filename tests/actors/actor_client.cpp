@@ -101,6 +101,12 @@ struct client_of {
 
 using text_flow = bidi_flow<nothing, std::string, std::string, std::string>;
 
+/// Client that does nothing at the end.
+struct silent_client : actor_client<text_flow> {
+  using actor_client::actor_client;
+  void on_chunk(std::string&) override {}
+};
+
 struct actor_client_of : flows {
   /// Answers each input with three chunks in a turn.
   text_flow define_thrice() {
@@ -242,6 +248,37 @@ TEST_F(actor_client_of, a_flow_hears_why_it_has_failed) {
   ASSERT_EQ(client.log->errors.size(), 1u);
   EXPECT_EQ(client.log->errors[0].code(), errc::out_of_range);
   EXPECT_STREQ(client.log->errors[0].what(), "too far");
+}
+
+TEST_F(actor_client_of, a_flow_ends_with_it_by_default) {
+  const auto end_of = [&](const text_flow& flow) {
+    std::optional<caf::error> result;
+    const auto client = system.spawn(
+      [](caf::stateful_actor<silent_client>* self, const text_flow& to) {
+        to.open(self->state);
+        self->state.close();
+        return caf::behavior{self->state.handlers()};
+      },
+      flow);
+    const auto watcher = system.spawn([&](caf::event_based_actor* self) {
+      self->set_down_handler([&](caf::down_msg& x) { result = x.reason; });
+      self->monitor(client);
+      return caf::behavior{[](caf::ok_atom) {}};
+    });
+    run();
+    caf::anon_send_exit(watcher, caf::exit_reason::kill);
+    run();
+    return result;
+  };
+  EXPECT_EQ(end_of(define_thrice()), caf::error{});
+  const text_flow failing = define(
+    [](context, input<std::string>, output<std::string>) -> task<std::string> {
+      throw status_error{errc::aborted, "not today"};
+      co_return "";
+    });
+  const auto reason = to_status(end_of(failing).value());
+  EXPECT_EQ(reason.code(), errc::aborted);
+  EXPECT_EQ(reason.message(), "not today");
 }
 
 TEST_F(actor_client_of, a_killed_connection_hears_so_once) {

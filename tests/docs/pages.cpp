@@ -15,9 +15,12 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+using namespace std::literals;
 
 namespace tertulia::test::pages_tests {
 
@@ -182,6 +185,21 @@ TEST(pages, the_readme_is_short) {
 }
 
 // Files that git does not track may lie there: builds, notes, tools' files.
+TEST(pages, programs_of_users_are_short) {
+  const auto is_code = [](const std::string& line) {
+    const auto from = line.find_first_not_of(' ');
+    return from != std::string::npos && line.compare(from, 2, "//") != 0;
+  };
+  for (const auto& [name, limit] :
+       {std::pair{"agent_actor_client", 40}, std::pair{"terminal", 40},
+        std::pair{"two_processes", 60}, std::pair{"agent_test", 60},
+        std::pair{"file_store", 250}}) {
+    const auto lines = lines_of(root / "examples" / (name + ".cpp"s));
+    EXPECT_LE(std::count_if(lines.begin(), lines.end(), is_code), limit)
+      << name;
+  }
+}
+
 TEST(pages, the_top_level_holds_the_rooms) {
   const auto command = "git -C '" + root.string() + "' ls-files 2>/dev/null";
   auto* const files = ::popen(command.c_str(), "r");

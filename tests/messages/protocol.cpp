@@ -277,6 +277,13 @@ TEST_F(protocol, half_a_noun_is_an_error) {
   });
 }
 
+TEST_F(protocol, an_enumerator_without_a_name_is_an_error) {
+  const auto bytes = save(answer_end{static_cast<ai::finish_reason>(99)});
+  caf::binary_deserializer from{system, bytes};
+  answer_end result;
+  EXPECT_EQ(code_of(from(result)), errc::invalid_argument);
+}
+
 // -- verbs --------------------------------------------------------------------
 
 TEST_F(protocol, verbs_are_legal_and_pairwise_distinct) {

@@ -41,6 +41,16 @@ doubler::behavior_type keep_silent(doubler::pointer self) {
   }};
 }
 
+using baker = caf::typed_actor<caf::replies_to<sum>::with<int>>;
+
+/// Refuses with an error of the application's own category.
+baker::behavior_type refuse() {
+  return {[](const sum&) -> caf::result<int> {
+    return caf::error{std::uint8_t{1}, caf::atom("oven"),
+                      caf::make_message("the oven is locked"s)};
+  }};
+}
+
 /// Result of running a tool.
 struct outcome {
   json output;
@@ -125,6 +135,33 @@ TEST_F(model_tools, an_actor_can_be_a_tool) {
   EXPECT_EQ(client.code(), errc::deadline_exceeded);
   caf::anon_send_exit(actor, caf::exit_reason::kill);
   kill(silent);
+}
+
+TEST_F(model_tools, what_an_actor_says_reaches_the_caller_and_the_model) {
+  const auto oven = system.spawn(refuse);
+  const auto bake = ai::define_tool(*rt, "bake", "", ai::asking<sum>(oven, 1s));
+  const json input{{"a", 1}, {"b", 2}};
+  EXPECT_EQ(outcome_of(bake, input).error.message(), "the oven is locked");
+  answers(model_says(asks("bake", 1, 2)), "Done.");
+  const auto generate = [&] {
+    auto client = open_body([&](context ctx) -> task<std::string> {
+      const ai::with_user_text question{"Bread?"};
+      const ai::with_tools tools{bake};
+      co_return (co_await ai::generate(ctx, model(), question, tools)).text();
+    });
+    EXPECT_EQ(client.output(), "Done.");
+  };
+  generate();
+  EXPECT_NE(received(1).back().find("the oven is locked"), std::string::npos);
+  caf::anon_send(caf::actor_cast<caf::actor>(oven),
+                 caf::exit_msg{oven.address(),
+                               fail(errc::aborted, "the fuse has blown")});
+  run();
+  const auto dead = "the actor was lost before it answered: the fuse has blown";
+  EXPECT_EQ(outcome_of(bake, input).error.message(), dead);
+  answers(model_says(asks("bake", 1, 2)), "Done.");
+  generate();
+  EXPECT_NE(received(3).back().find(dead), std::string::npos);
 }
 
 TEST_F(model_tools, a_tool_has_its_time) {

@@ -139,8 +139,7 @@ public:
       std::move(other), within, std::forward<Ts>(xs)...};
   }
 
-  // -- messages of other actors
-  // -------------------------------------------------
+  // -- messages of other actors -----------------------------------------------
 
   /// Returns the handle of an actor that takes messages of type `T` for this
   /// body, which `receive` yields.
@@ -161,8 +160,7 @@ public:
   /// Waits for a message that another actor has sent to `address<T>()`. Only
   /// one part of a body may wait for a type at a time.
   /// @errors `failed_precondition` if another part took the message;
-  /// `cancelled`
-  ///         or another error that ends the connection.
+  ///         `cancelled` or another error that ends the connection.
   template <class T>
   [[nodiscard]] auto receive() const {
     return detail::letter_wait<T>{owner_->letters().template letters_of<T>()};

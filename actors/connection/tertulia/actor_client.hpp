@@ -21,10 +21,6 @@ namespace tertulia {
 /// struct reader : actor_client<shout_flow> {
 ///   using actor_client::actor_client;
 ///   void on_chunk(std::string& word) override { std::cout << word << '\n'; }
-///   void on_output(nothing&) override { self()->quit(); }
-///   void on_error(const status_error& x) override {
-///     self()->quit(to_error(x));
-///   }
 /// };
 ///
 /// caf::behavior read(caf::stateful_actor<reader>* self, shout_flow flow) {
@@ -47,6 +43,10 @@ namespace tertulia {
 template <class Handle>
 class actor_client : public detail::actor_connection {
 public:
+  static_assert(
+    requires { typename Handle::stream_type; },
+    "an actor_client is that of a handle, such as bidi_flow<...>");
+
   using in_type = typename Handle::in_type;
   using out_type = typename Handle::out_type;
   using stream_type = typename Handle::stream_type;
@@ -77,8 +77,10 @@ protected:
   virtual void on_chunk(stream_type& x) = 0;
 
   /// Called when the action has finished, after all chunks. The connection has
-  /// ended then, and another one may be opened.
-  virtual void on_output(out_type& x) = 0;
+  /// ended then, and another one may be opened. By default the actor ends.
+  virtual void on_output(out_type&) {
+    self()->quit();
+  }
 
 private:
   void read(chunk_batch x) final {

@@ -37,11 +37,6 @@ struct restart_options {
   std::uint32_t max_restarts = 10;
 
   caf::timespan period = std::chrono::minutes{1};
-
-  /// Whether the actor is told to exit when the supervisor ends. Otherwise it
-  /// ends with its last handle; that may never come, because CAF keeps an actor
-  /// alive that has sent a message to another node.
-  bool exits_actor = false;
 };
 
 namespace detail {
@@ -81,6 +76,10 @@ caf::actor supervise_any(caf::actor_system& system, actor_factory factory,
 template <class Factory>
 [[nodiscard]] auto supervise(caf::actor_system& system, Factory factory,
                              restart_options options = {}) {
+  static_assert(
+    requires { caf::actor_cast<caf::strong_actor_ptr>(factory(system)); },
+    "the factory takes a caf::actor_system& and returns the handle of an "
+    "actor");
   using handle = std::invoke_result_t<Factory&, caf::actor_system&>;
   return caf::actor_cast<handle>(detail::supervise_any(
     system,

@@ -78,10 +78,10 @@ public:
   /// Removes the wait of that number and returns it; null if it ended before.
   wait* take_wait(std::uint64_t id) noexcept;
 
-  /// Aborts the wait of that number if `other` is lost before it replies: CAF
+  /// Aborts the wait of that number if `actor` is lost before it replies: CAF
   /// does not answer a request to a lost node, nor one that an actor has kept
   /// for later when it dies.
-  void watch_peer(std::uint64_t id, const caf::actor_addr& other);
+  void watch_peer(std::uint64_t id, caf::actor_control_block* actor);
 
   /// Returns whether the host itself monitors an actor, such as its client.
   /// CAF has no second monitor of one actor by another: ending one ends both.

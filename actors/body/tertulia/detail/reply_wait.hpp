@@ -41,11 +41,21 @@ struct single_reply<caf::detail::type_list<T, U, Ts...>> {
   using type = std::tuple<T, U, Ts...>;
 };
 
+template <class Handle, class... Ts>
+struct reply_of {
+  using response = caf::response_type<
+    typename Handle::signatures,
+    typename caf::detail::implicit_conversions<std::decay_t<Ts>>::type...>;
+
+  static_assert(response::valid, "the asked actor does not take these "
+                                 "arguments: see the signatures of its handle");
+
+  using type = typename single_reply<typename response::type>::type;
+};
+
 /// Reply type of a typed actor to a message: a value, void, or a tuple.
 template <class Handle, class... Ts>
-using reply_of_t = typename single_reply<caf::response_type_t<
-  typename Handle::signatures,
-  typename caf::detail::implicit_conversions<std::decay_t<Ts>>::type...>>::type;
+using reply_of_t = typename reply_of<Handle, Ts...>::type;
 
 /// Wait for the reply of another actor.
 template <class Reply, class Handle, class... Ts>
@@ -73,7 +83,8 @@ public:
     id_ = owner().register_wait(*this, within_, is_vital);
     suspend();
     if (is_watched || peer_.node() != owner().self()->node())
-      owner().watch_peer(id_, peer_.address());
+      owner().watch_peer(id_,
+                         caf::actor_cast<caf::actor_control_block*>(peer_));
     std::apply([this](Ts&... xs) { ask(std::move(xs)...); }, arguments_);
     return true;
   }

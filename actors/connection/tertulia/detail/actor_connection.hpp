@@ -130,8 +130,9 @@ protected:
   virtual void on_turn_end() {}
 
   /// Called if the connection does not open, or ends without an output. It has
-  /// ended then, and another one may be opened.
-  virtual void on_error(const status_error& x) = 0;
+  /// ended then, and another one may be opened. By default the actor ends with
+  /// the error.
+  virtual void on_error(const status_error& x);
 
   /// State of a failed conversation without a store; empty otherwise.
   [[nodiscard]] const payload& state_of_last() const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/conversation.hpp>
+#include <tertulia/detail/check_json.hpp>
 #include <tertulia/json_patch.hpp>
 
 #include <optional>
@@ -33,6 +34,7 @@ public:
   ///          then unchanged.
   template <class Status>
   bool apply(const stream_chunk<Status>& x) {
+    static_assert(detail::check_json<Custom>());
     if (x.custom_patch.is_null())
       return false;
     try {

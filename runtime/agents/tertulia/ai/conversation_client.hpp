@@ -7,6 +7,7 @@
 #include <tertulia/ai/interrupt.hpp>
 #include <tertulia/ai/tool_progress.hpp>
 
+#include <concepts>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,6 @@ namespace tertulia::ai {
 ///     if (!send_answers())
 ///       close();
 ///   }
-///   void on_output(out_type&) override { self()->quit(); }
-///   void on_error(const status_error& x) override {
-///     self()->quit(to_error(x));
-///   }
 /// };
 /// ```
 ///
@@ -43,6 +40,10 @@ namespace tertulia::ai {
 template <class Handle>
 class conversation_client : public actor_client<Handle> {
 public:
+  static_assert(std::same_as<typename Handle::in_type, conversation_input>,
+                "a conversation_client is that of a chat agent or a session "
+                "flow; an actor_client is that of any handle");
+
   using typename actor_client<Handle>::stream_type;
   using typename actor_client<Handle>::out_type;
 

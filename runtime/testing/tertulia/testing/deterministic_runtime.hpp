@@ -85,6 +85,9 @@ public:
   /// @param options as for `stream_bidi` of the flow.
   template <class Flow, class... Options>
   [[nodiscard]] auto open(const Flow& flow, const Options&... options) {
+    static_assert(
+      requires { typename Flow::stream_type; },
+      "open takes a handle, such as bidi_flow<...>");
     return recording_client<typename Flow::in_type, typename Flow::out_type,
                             typename Flow::stream_type>{
       system, rt->front_desk(), flow, options...};

@@ -278,6 +278,11 @@ private:
 
   template <class Verb>
   void plan(std::uint32_t n, fault next) {
+    static_assert(
+      std::is_void_v<
+        Verb> || caf::response_type<managed_store::signatures, Verb>::valid,
+      "a failing_store fails requests of the protocol, such as "
+      "save_snapshot_request");
     const std::lock_guard guard{script_->mutex};
     script_->steps.insert(script_->steps.end(), n, {typeid(Verb), next});
   }
