@@ -42,8 +42,8 @@ namespace tertulia {
 ///           of a system without a network and `permission_denied` of a node
 ///           that does not trust the certificate.
 /// @threads  any.
-/// @lifetime ends with its last handle, which must not outlive the actor system.
-///           The end of the system waits for an attempt to connect, at most for
+/// @lifetime ends with its last handle, which must not outlive the system. The
+///           end of the system waits for an attempt to connect, at most for
 ///           `within`.
 /// @design   docs/stores.md#a-store-on-another-node.
 [[nodiscard]] managed_store
