@@ -42,6 +42,8 @@ public:
       }
     }
     this->unregister_from_system();
+    // It passes over the function that tells the clock, on purpose.
+    // NOLINTNEXTLINE(bugprone-parent-virtual-call)
     return caf::monitorable_actor::cleanup(std::move(reason), host);
   }
 };
