@@ -315,6 +315,25 @@ TEST(nodes, without_the_network_module_there_is_no_other_process) {
             errc::failed_precondition);
 }
 
+TEST_F(node_server, a_connection_that_has_ended_keeps_no_memory) {
+  caf::weak_actor_ptr connection;
+  rt.define_bidi_flow(
+    "once", [&](context ctx, input<int>, output<int>) -> task<int> {
+      connection
+        = caf::weak_actor_ptr{detail::access::owner(ctx).self()->ctrl()};
+      co_return 1;
+    });
+  const auto port = rt.publish();
+  network_config cfg_of_client;
+  caf::actor_system client{cfg_of_client};
+  const remote_runtime here{client, "127.0.0.1", port};
+  auto talk
+    = here.action<nothing, int, int, int>("/bidi-flow/once").stream_bidi();
+  talk.close();
+  EXPECT_EQ(talk.output(patience), 1);
+  EXPECT_TRUE(eventually([&] { return connection.lock() == nullptr; }));
+}
+
 TEST_F(node_server, a_client_killed_with_its_process_leaves_nothing_behind) {
   rt.define_bidi_flow("greet",
                       [this](context, std::string prefix, input<greeting> in,

@@ -17,8 +17,8 @@ namespace tertulia::detail {
 /// CAF 0.17 tells its clock about the end of every actor, to cancel time-outs
 /// that the actor may have set, and so wakes the thread of the clock. That is a
 /// fifth of the cost of a short conversation, whose three actors have the timer
-/// of the runtime instead. A time-out that was set nevertheless keeps the
-/// actor's memory until it is due.
+/// of the runtime instead. Before its end the actor cancels a time-out that it
+/// has set nevertheless; otherwise that keeps its memory until it is due.
 ///
 /// @tparam Base an actor class without streams and without a thread of its own.
 /// @threads as `Base`.
