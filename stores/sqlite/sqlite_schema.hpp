@@ -2,17 +2,11 @@
 
 #pragma once
 
-#include <tertulia/sqlite_store.hpp>
-
 #include <span>
 
-#include "file_hold.hpp"
 #include "sqlite_db.hpp"
 
 namespace tertulia {
-
-/// Application id of the files of this store; "Tert" in ASCII.
-inline constexpr std::int32_t sqlite_application_id = 0x54657274;
 
 /// Step from one version of the format to the next.
 struct migration_step {
@@ -25,17 +19,5 @@ struct migration_step {
 /// next. The first step creates version 1 in an empty file.
 /// Published steps are never changed; new ones are appended.
 [[nodiscard]] std::span<const migration_step> sqlite_schema();
-
-/// Opens the file of a store and migrates it to the newest version, which is
-/// the number of steps. From then on the hold watches all files that SQLite has
-/// open.
-///
-/// @errors  throws `failed_precondition` for a file that is not a store, has a
-///          newer version, or has tables, indexes, views or triggers that do
-///          not belong to a store; `data_loss` if one that belongs to a store
-///          is missing or different. The file is not changed then.
-[[nodiscard]] sqlite_db
-open_sqlite(file_hold& hold, const sqlite_options& options,
-            std::span<const migration_step> steps = sqlite_schema());
 
 } // namespace tertulia

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "file_hold.hpp"
+#include "open_sqlite.hpp"
 #include "sqlite_columns.hpp"
 #include "sqlite_db.hpp"
-#include "sqlite_schema.hpp"
 
 namespace tertulia {
 

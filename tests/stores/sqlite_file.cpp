@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "stores/sqlite/sqlite_schema.hpp"
+#include "stores/sqlite/open_sqlite.hpp"
 #include "support/file_store.hpp"
 #include "support/refusal.hpp"
 #include "support/sqlite_files.hpp"
