@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/timer.hpp>
 #include <tertulia/remote_actor.hpp>
 #include <tertulia/remote_store.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store.hpp>
 #include <tertulia/store_handlers.hpp>
-#include <tertulia/supervise.hpp>
 
+#include <caf/actor_cast.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <functional>
 #include <map>
 #include <utility>
@@ -18,91 +22,255 @@ namespace tertulia {
 
 namespace {
 
-/// Connection to a store of another node. It asks in its own name, so that it
-/// can answer what that node leaves unanswered, and ends when the node is lost.
+using namespace std::chrono_literals;
+
+constexpr caf::timespan first_pause = 10ms;
+constexpr caf::timespan longest_pause = 1s;
+
+/// Longest attempt to connect while nobody waits any more.
+constexpr caf::timespan late_attempt = 1s;
+
+/// Address of a published store.
+struct endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+// -- attempt to connect -------------------------------------------------------
+
+using connector_actor = caf::typed_actor<
+  caf::replies_to<caf::connect_atom>::with<caf::strong_actor_ptr>>;
+
+/// Spawns an actor that connects once and ends. Detached: it waits for the
+/// other node.
+connector_actor spawn_connector(caf::actor_system& system,
+                                const endpoint& where, caf::timespan within) {
+  return system.spawn<caf::detached>(
+    [](connector_actor::pointer self, const endpoint& where,
+       caf::timespan within) -> connector_actor::behavior_type {
+      return {[self, where, within](
+                caf::connect_atom) -> caf::result<caf::strong_actor_ptr> {
+        self->quit();
+        try {
+          return caf::actor_cast<caf::strong_actor_ptr>(
+            remote_actor<managed_store>(self->system(), where.host, where.port,
+                                        within));
+        } catch (...) {
+          return current_exception_to_error();
+        }
+      }};
+    },
+    where, within);
+}
+
+// -- link ---------------------------------------------------------------------
+
+using link_actor = managed_store::extend<caf::reacts_to<caf::ok_atom>,
+                                         caf::reacts_to<caf::tick_atom>>;
+
+/// Connection to the store of another node, made again when it is lost. It asks
+/// in its own name, so that it can answer what that node leaves unanswered, and
+/// holds requests while there is no connection.
 class link_state {
 public:
   static inline const char* name = "tertulia.store_link";
 
-  explicit link_state(managed_store::pointer self) : self_(self) {}
+  explicit link_state(link_actor::pointer self) : self_(self) {}
 
   link_state(const link_state&) = delete;
   link_state& operator=(const link_state&) = delete;
 
   ~link_state() {
-    refuse_all(fail(errc::unavailable, "the connection to the store ended"));
+    const auto reason
+      = fail(errc::unavailable, "the handle of the store has ended");
+    refuse_held(reason);
+    refuse_sent(reason);
   }
 
-  managed_store::behavior_type make_behavior(const std::string& host,
-                                             std::uint16_t port,
-                                             caf::timespan within) {
-    try {
-      store_ = remote_actor<managed_store>(self_->system(), host, port, within);
-      self_->set_down_handler([this](const caf::down_msg& x) {
-        const auto reason
-          = fail(errc::unavailable,
-                 "the node of the store is lost: " + caf::to_string(x.reason));
-        refuse_all(reason);
-        self_->quit(reason);
-      });
-      self_->monitor(store_);
-    } catch (...) {
-      self_->quit(current_exception_to_error());
-    }
-    return handle_verbs<managed_store>(
-      [this](auto x) { return forward(std::move(x)); });
+  link_actor::behavior_type make_behavior(endpoint where,
+                                          caf::timespan within) {
+    endpoint_ = std::move(where);
+    within_ = within;
+    self_->set_down_handler([this](const caf::down_msg& x) {
+      if (store_ && x.source == store_.address())
+        lose(x.reason);
+    });
+    begin_outage();
+    connect();
+    return handle_verbs<link_actor>(
+      [this](auto x) { return pass_on(std::move(x)); },
+      [this](caf::ok_atom) { confirm(); },
+      [this](caf::tick_atom) { connect(); });
   }
 
 private:
+  template <class Reply>
+  using reply_promise = caf::typed_response_promise<Reply>;
+
+  struct held_request {
+    std::function<void()> send;
+    std::function<void(const caf::error&)> refuse;
+  };
+
+  // -- requests ---------------------------------------------------------------
+
   template <class Verb, class Reply = store_reply_t<Verb>>
-  caf::result<Reply> forward(Verb x) {
+  caf::result<Reply> pass_on(Verb x) {
+    if (!is_connected_ && gives_up())
+      return last_error_;
     auto promise = self_->template make_response_promise<Reply>();
-    const auto number = ++last_number_;
-    waiting_.emplace(number, [promise](const caf::error& reason) mutable {
-      promise.deliver(reason);
-    });
-    auto answer = [this, promise, number](auto& result) mutable {
-      if (waiting_.erase(number) > 0)
-        promise.deliver(std::move(result));
-    };
-    // No time-out: the requester limits the time, and the down handler answers
-    // for a lost node.
-    self_->request(store_, caf::infinite, std::move(x))
-      .then([answer](Reply& reply) mutable { answer(reply); },
-            [answer](caf::error& reason) mutable { answer(reason); });
+    if (is_connected_)
+      send(std::move(x), promise);
+    else
+      held_.push_back(
+        {[this, x = std::move(x), promise]() mutable {
+           send(std::move(x), promise);
+         },
+         [promise](const caf::error& e) mutable { promise.deliver(e); }});
     return promise;
   }
 
-  /// Answers all requests that wait for the other node.
-  void refuse_all(const caf::error& reason) {
-    for (auto& [number, refuse] : std::exchange(waiting_, {}))
+  template <class Verb, class Reply>
+  void send(Verb x, reply_promise<Reply> promise) {
+    const auto number = ++last_number_;
+    sent_.emplace(number, [promise](const caf::error& e) mutable {
+      promise.deliver(e);
+    });
+    // No time-out: the requester limits the time, and the down handler answers
+    // for a lost node.
+    self_->request(store_, caf::infinite, std::move(x))
+      .then(
+        [this, promise, number](Reply& reply) mutable {
+          if (sent_.erase(number) > 0)
+            promise.deliver(std::move(reply));
+        },
+        [this, promise, number](caf::error& reason) mutable {
+          // CAF may answer for a dead proxy before it reports the death.
+          if (reason == caf::sec::request_receiver_down && sent_.count(number))
+            lose(reason);
+          if (sent_.erase(number) > 0)
+            promise.deliver(std::move(reason));
+        });
+  }
+
+  void refuse_held(const caf::error& reason) {
+    for (auto& x : std::exchange(held_, {}))
+      x.refuse(reason);
+  }
+
+  void refuse_sent(const caf::error& reason) {
+    for (auto& [number, refuse] : std::exchange(sent_, {}))
       refuse(reason);
   }
 
-  managed_store::pointer self_;
+  // -- connection -------------------------------------------------------------
+
+  void connect() {
+    const auto left = gives_up_at_ - self_->clock().now();
+    const auto limit
+      = std::min(within_, std::max<caf::timespan>(left, late_attempt));
+    // No time-out: the connector has one.
+    self_
+      ->request(spawn_connector(self_->system(), endpoint_, limit),
+                caf::infinite, caf::connect_atom_v)
+      .then([this](const caf::strong_actor_ptr& found) { check(found); },
+            [this](const caf::error& reason) { fail_to_connect(reason); });
+  }
+
+  /// CAF may find the proxy of a node that it has just lost. The message that
+  /// reports its death is then in the mailbox before this actor's own one.
+  void check(const caf::strong_actor_ptr& found) {
+    store_ = caf::actor_cast<managed_store>(found);
+    self_->monitor(store_);
+    self_->send(self_, caf::ok_atom_v);
+  }
+
+  void confirm() {
+    if (!store_)
+      return;
+    is_connected_ = true;
+    pause_ = first_pause;
+    for (auto& x : std::exchange(held_, {}))
+      x.send();
+  }
+
+  void lose(const caf::error& reason) {
+    self_->demonitor(store_.address());
+    store_ = nullptr;
+    last_error_ = fail(errc::unavailable, "the node of the store is lost: "
+                                            + caf::to_string(reason));
+    is_permanent_ = false;
+    if (std::exchange(is_connected_, false))
+      begin_outage();
+    refuse_sent(last_error_);
+    connect_later();
+  }
+
+  void fail_to_connect(const caf::error& reason) {
+    const auto status = to_status(reason);
+    is_permanent_ = status.code() != errc::unavailable
+                    && status.code() != errc::deadline_exceeded;
+    last_error_
+      = is_permanent_ ? reason : fail(errc::unavailable, status.message());
+    connect_later();
+  }
+
+  void connect_later() {
+    if (gives_up())
+      refuse_held(last_error_);
+    const auto pause
+      = std::exchange(pause_, std::min(2 * pause_, longest_pause));
+    self_->delayed_send(self_, pause, caf::tick_atom_v);
+  }
+
+  void begin_outage() {
+    gives_up_at_ = detail::later(self_->clock().now(), within_);
+  }
+
+  /// Returns whether requests are refused at once: the node has been away for
+  /// long, or for a reason that time does not mend.
+  /// @pre there is no connection.
+  [[nodiscard]] bool gives_up() const {
+    return is_permanent_ || self_->clock().now() >= gives_up_at_;
+  }
+
+  link_actor::pointer self_;
+  endpoint endpoint_;
+  caf::timespan within_{};
+  /// Null between connections.
   managed_store store_;
+  bool is_connected_ = false; ///< and the connection is confirmed.
+  /// End of the time in which requests wait for a connection.
+  caf::actor_clock::time_point gives_up_at_;
+  caf::error last_error_ = fail(errc::unavailable, "no connection yet");
+  bool is_permanent_ = false; ///< about the last error.
+  caf::timespan pause_ = first_pause;
+  std::deque<held_request> held_;
   std::uint64_t last_number_ = 0;
-  std::map<std::uint64_t, std::function<void(const caf::error&)>> waiting_;
+  /// Refuses requests that wait for the other node.
+  std::map<std::uint64_t, std::function<void(const caf::error&)>> sent_;
 };
 
 } // namespace
 
 managed_store connect_store(caf::actor_system& system, std::string host,
-                            std::uint16_t port, restart_options options,
-                            caf::timespan within) {
-  const auto connect = [host = std::move(host), port,
-                        within](caf::actor_system& in) -> managed_store {
-    // Detached: it waits for the other node.
-    return in.spawn<caf::detached>(
-      [](managed_store::stateful_pointer<link_state> self,
-         const std::string& host, std::uint16_t port, caf::timespan within) {
-        return self->state.make_behavior(host, port, within);
-      },
-      host, port, within);
-  };
-  options.exits_actor = true;
-  // The other node knows the holders of leases.
-  return supervise(system, connect, options);
+                            std::uint16_t port, caf::timespan within) {
+  // A handle that delegates to a link and, being linked, ends it: CAF keeps an
+  // actor alive that has sent to another node.
+  return system.spawn(
+    [](managed_store::pointer self, endpoint where, caf::timespan within) {
+      const auto link = self->spawn<caf::linked>(
+        [](link_actor::stateful_pointer<link_state> self, endpoint where,
+           caf::timespan within) {
+          return self->state.make_behavior(std::move(where), within);
+        },
+        std::move(where), within);
+      return handle_verbs<managed_store>(
+        [self, link]<class Verb>(Verb x) -> caf::result<store_reply_t<Verb>> {
+          return self->delegate(link, std::move(x));
+        });
+    },
+    endpoint{std::move(host), port}, within);
 }
 
 } // namespace tertulia

@@ -29,11 +29,6 @@ void supervision::check(const restart_options& x) {
   require(x.period.count() > 0, "$.period: must be longer than zero");
 }
 
-supervision::~supervision() {
-  if (options_.exits_actor && current_)
-    caf::anon_send_exit(current_, caf::exit_reason::user_shutdown);
-}
-
 void supervision::start(caf::strong_actor_ptr first) {
   self_->set_exit_handler([this](caf::exit_msg& x) {
     stopping_ = x.reason;

@@ -33,8 +33,6 @@ public:
     : self_(self), noun_(noun), factory_(std::move(factory)),
       options_(options) {}
 
-  ~supervision();
-
   supervision(const supervision&) = delete;
   supervision& operator=(const supervision&) = delete;
 

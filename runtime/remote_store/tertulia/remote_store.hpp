@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tertulia/protocol.hpp>
-#include <tertulia/supervise.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/timespan.hpp>
@@ -23,27 +22,32 @@ namespace tertulia {
 /// ```
 ///
 /// Requests that have no answer when the node is lost get `unavailable`; the
-/// store may have executed them. So do requests while the node cannot be
-/// reached, at once or when an attempt to connect has failed. A conversation
-/// whose request fails ends with that error, and continues from what the store
-/// has when it is opened again.
+/// store may have executed them. Requests that come while it is away are held,
+/// and are sent when it is back. If it stays away for longer than `within`,
+/// they get `unavailable`, and so does each later one at once until it is back.
+/// A conversation whose request fails ends with that error, and continues from
+/// what the store has when it is opened again.
 ///
 /// The store of the other node must know the holders of its leases, as every
 /// store of this library does.
 ///
-/// @param within  longest wait for the node; requests wait for as long while an
-///                attempt is made.
-/// @param options pauses between the attempts.
-/// @errors   `invalid_argument` for inconsistent options. A node that cannot be
-///           reached is not an error here but of the requests.
+/// @param within time after which requests are no longer held, from the loss of
+///               the node or from this call on, and longest time of an attempt
+///               to connect. An attempt that is under way at that moment ends
+///               within a second. Between attempts there are pauses of 10 ms to
+///               1 s. A requester with a shorter time-out, such as
+///               `with_store_timeout`, gets `deadline_exceeded`.
+/// @errors   none here but of the requests: those of the store, `unavailable`,
+///           and at once, because waiting does not help, `failed_precondition`
+///           of a system without a network and `permission_denied` of a node
+///           that does not trust the certificate.
 /// @threads  any.
-/// @lifetime as `supervise`: ends with its last handle, which must not outlive
-///           the actor system. The end of the system waits for an attempt to
-///           connect, at most for `within`.
+/// @lifetime ends with its last handle, which must not outlive the system. The
+///           end of the system waits for an attempt to connect, at most for
+///           `within`.
 /// @design   docs/stores.md#a-store-on-another-node.
 [[nodiscard]] managed_store
 connect_store(caf::actor_system& system, std::string host, std::uint16_t port,
-              restart_options options = {},
               caf::timespan within = std::chrono::seconds{10});
 
 } // namespace tertulia

@@ -37,11 +37,6 @@ struct restart_options {
   std::uint32_t max_restarts = 10;
 
   caf::timespan period = std::chrono::minutes{1};
-
-  /// Whether the actor is told to exit when the supervisor ends. Otherwise it
-  /// ends with its last handle; that may never come, because CAF keeps an actor
-  /// alive that has sent a message to another node.
-  bool exits_actor = false;
 };
 
 namespace detail {
