@@ -63,11 +63,14 @@ endfunction()
 function(tertulia_sanitize target scope)
   if(TERTULIA_SANITIZE)
     list(JOIN TERTULIA_SANITIZE "," sanitizers)
-    # CAF's headers bind references to null; clang 14 cannot check the type of
-    # functions that are coroutines. "undefined" would switch the checks on
-    # again, so the order matters.
+    # CAF's headers bind references to null, and fail other checks that clang
+    # can leave out for them; clang 14 cannot check the type of functions that
+    # are coroutines. "undefined" would switch the checks on again, so the order
+    # matters.
     set(flags -fsanitize=${sanitizers} -fno-sanitize=null
-      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
+      $<$<CXX_COMPILER_ID:GNU>:-fno-sanitize=vptr>
+      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>
+      $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizers.ignore>)
     target_compile_options(${target} ${scope} ${flags} -fno-omit-frame-pointer)
     target_link_options(${target} ${scope} ${flags})
   endif()

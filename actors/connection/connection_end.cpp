@@ -83,6 +83,7 @@ void connection_state::release_lease(caf::error loss) {
   }
   // The client may open the session through another node, and its request
   // could overtake this one.
+  time_out_is_set_ = true;
   self_->request(store, max_release_wait, std::move(release))
     .then([go_on](bool) { go_on(); }, [go_on](const caf::error&) { go_on(); });
 }
@@ -200,6 +201,7 @@ void connection_state::quit_after_confirmation() {
   // message at once. So the client first gets a request that CAF itself answers
   // in every actor.
   const auto quit = [this] { self_->quit(); };
+  time_out_is_set_ = true;
   self_
     ->request(caf::actor_cast<caf::actor>(client_), confirmation_timeout_,
               caf::sys_atom::value, caf::get_atom::value, std::string{"info"})

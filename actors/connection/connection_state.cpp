@@ -14,6 +14,8 @@
 namespace tertulia::detail {
 
 connection_state::~connection_state() {
+  if (time_out_is_set_) // the actor is one without a clock
+    self_->clock().cancel_timeouts(self_);
   if (!client_)
     return;
   if (phase_ == phase::active) {

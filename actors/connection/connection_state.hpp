@@ -196,9 +196,10 @@ private:
     hidden_error_; // keeps the id of an error that is reported again
 
   // Conversations only.
-  session_actor session_;     // null once it has ended
-  bool leased_ = false;       // the session is in a store: others may know it
-  responder_actor responder_; // null before the first event
+  session_actor session_; // null once it has ended
+  bool leased_ = false;   // the session is in a store: others may know it
+  bool time_out_is_set_ = false; // in CAF's clock, for another node
+  responder_actor responder_;    // null before the first event
   snapshot_requests snapshots_{*this};
   std::unique_ptr<custom_deltas> deltas_;    // null if the client wants none
   std::unique_ptr<start_state> start_state_; // until the body starts

@@ -2,6 +2,7 @@
 
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/detail/timer.hpp>
+#include <tertulia/detail/without_clock.hpp>
 #include <tertulia/open.hpp>
 
 #include <caf/actor_cast.hpp>
@@ -93,7 +94,7 @@ private:
   }
 
   static host_actor::behavior_type
-  make_connection(host_actor::stateful_pointer<connection_state> self,
+  make_connection(stateful_without_clock<host_actor, connection_state>* self,
                   std::shared_ptr<environment> env,
                   std::shared_ptr<const action> action) {
     return self->state.make_behavior(std::move(env), std::move(action));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/session_actor.hpp>
+#include <tertulia/detail/without_clock.hpp>
 
 #include <caf/typed_event_based_actor.hpp>
 
@@ -14,7 +15,7 @@ spawn_responder(caf::local_actor& parent,
                 session_actor session) {
   // Lazy: the actor is not scheduled before its first message arrives.
   return parent.spawn<caf::hidden + caf::lazy_init>(
-    [](responder_actor::pointer self,
+    [](without_clock<responder_actor::base>* self,
        const std::shared_ptr<const conversation_action>& conversation,
        const session_actor& session) -> responder_actor::behavior_type {
       return {[=](snapshot_trigger x) -> caf::result<snapshot_outcome> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/session_actor.hpp>
+#include <tertulia/detail/without_clock.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/turn.hpp>
@@ -219,7 +220,7 @@ spawn_session(caf::local_actor& parent, std::shared_ptr<environment> env,
               session_start start_request, lease_holder owner) {
   // Lazy: the actor is not scheduled before its first message arrives.
   return parent.spawn<caf::hidden + caf::lazy_init>(
-    [](session_actor::stateful_pointer<session_state> self,
+    [](stateful_without_clock<session_actor, session_state>* self,
        std::shared_ptr<environment> env,
        std::shared_ptr<const conversation_action> conversation,
        session_start start_request, lease_holder owner) {
