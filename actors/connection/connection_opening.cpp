@@ -92,6 +92,7 @@ void connection_state::open_session(session_start start) {
         if (phase_ != phase::active)
           return;
         take_wait(start_state_->id);
+        first_turn_ = x.turn;
         start_conversation(x.id, x.last_snapshot);
       },
       [this](caf::error& reason) { refuse(std::move(reason)); });

@@ -15,6 +15,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+/// Number of attributes for which a span has room from the start.
+constexpr std::size_t usual_attributes = 6;
+
 template <std::size_t Size>
 bool is_zero(const std::array<std::uint8_t, Size>& bytes) noexcept {
   return std::all_of(bytes.begin(), bytes.end(), [](auto x) { return x == 0; });
@@ -274,6 +277,7 @@ span tracer::record(std::string_view name, const span_context* parent) const {
   result.live_ = std::make_shared<span::recording>(
     span_data{std::string{name}, context, parent_id, caf::make_timestamp()},
     listeners_);
+  result.live_->data.attributes.reserve(usual_attributes);
   for (const auto& sink : *sinks)
     sink->on_start(result.live_->data);
   return result;

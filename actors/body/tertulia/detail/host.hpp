@@ -117,6 +117,12 @@ public:
     return init_;
   }
 
+  /// Returns the index of the turn under way in its session. Only for
+  /// conversations.
+  [[nodiscard]] std::uint64_t turn_index() const noexcept {
+    return first_turn_ + out.turn();
+  }
+
   /// Requests the snapshot for which `x` waits.
   virtual void request_snapshot(snapshot_wait& x) = 0;
 
@@ -170,6 +176,7 @@ protected:
   host_actor::pointer self_;
   session_link link_;
   payload init_;
+  std::uint64_t first_turn_ = 0; // index in the session
 
 private:
   struct wait_entry {

@@ -7,8 +7,6 @@
 #include <tertulia/span_names.hpp>
 
 #include <concepts>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -52,7 +50,7 @@ public:
                   "the turn function of a session flow is a coroutine "
                   "task<>(context, const ai::conversation_input&), or one that "
                   "returns task<ai::finish_reason>");
-    return loop<std::decay_t<Turn>>(*this, ctx, std::forward<Turn>(turn));
+    return loop<std::decay_t<Turn>>(ctx, std::forward<Turn>(turn));
   }
 
 private:
@@ -66,20 +64,18 @@ private:
   };
 
   template <class Turn>
-  static task<> loop(flow_session self, context ctx, Turn turn) {
+  static task<> loop(context ctx, Turn turn) {
     const auto in = detail::access::make<input<conversation_input>>(
       detail::access::owner(ctx));
     while (auto input = co_await in.next()) {
-      std::optional<std::uint64_t> index;
-      if (detail::access::owner(ctx).services().traces.enabled())
-        index = co_await self.turn_index(); // else it is not needed
       auto one = [&](context inner) -> task<> {
-        if (index) {
-          const auto seeds_name = "sessionFlow/turn/" + std::to_string(*index);
-          inner.trace().set_attribute(span_names::name, seeds_name);
-          inner.trace().set_attribute(span_names::turn, *index);
-        }
         const auto& host = detail::access::owner(inner);
+        if (inner.trace().context() != nullptr) {
+          const auto index = host.turn_index();
+          const auto seeds_name = "sessionFlow/turn/" + std::to_string(index);
+          inner.trace().set_attribute(span_names::name, seeds_name);
+          inner.trace().set_attribute(span_names::turn, index);
+        }
         host.services().values.record(inner.trace(), span_names::input,
                                       [&] { return to_json_text(*input); });
         // No need to wait: later requests of the turn to the session arrive
