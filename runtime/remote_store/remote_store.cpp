@@ -8,6 +8,8 @@
 #include <tertulia/store_handlers.hpp>
 
 #include <caf/actor_cast.hpp>
+#include <caf/make_message.hpp>
+#include <caf/message_id.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
@@ -16,6 +18,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace tertulia {
@@ -26,6 +29,9 @@ using namespace std::chrono_literals;
 
 constexpr caf::timespan first_pause = 10ms;
 constexpr caf::timespan longest_pause = 1s;
+
+/// Number of requests that are held: what clients send meanwhile has a bound.
+constexpr std::size_t max_held = 10'000;
 
 /// Longest attempt to connect while nobody waits any more.
 constexpr caf::timespan late_attempt = 1s;
@@ -84,7 +90,8 @@ public:
     const auto reason
       = fail(errc::unavailable, "the handle of the store has ended");
     refuse_held(reason);
-    refuse_sent(reason);
+    for (auto& [id, refuse] : sent_)
+      refuse(reason);
   }
 
   link_actor::behavior_type make_behavior(endpoint where,
@@ -118,6 +125,10 @@ private:
   caf::result<Reply> pass_on(Verb x) {
     if (!is_connected_ && gives_up())
       return last_error_;
+    if (held_.size() >= max_held)
+      return fail(errc::resource_exhausted,
+                  std::to_string(max_held)
+                    + " requests wait for the node of the store already");
     auto promise = self_->template make_response_promise<Reply>();
     if (is_connected_)
       send(std::move(x), promise);
@@ -132,25 +143,28 @@ private:
 
   template <class Verb, class Reply>
   void send(Verb x, reply_promise<Reply> promise) {
-    const auto number = ++last_number_;
-    sent_.emplace(number, [promise](const caf::error& e) mutable {
-      promise.deliver(e);
-    });
     // No time-out: the requester limits the time, and the down handler answers
     // for a lost node.
-    self_->request(store_, caf::infinite, std::move(x))
-      .then(
-        [this, promise, number](Reply& reply) mutable {
-          if (sent_.erase(number) > 0)
-            promise.deliver(std::move(reply));
-        },
-        [this, promise, number](caf::error& reason) mutable {
-          // CAF may answer for a dead proxy before it reports the death.
-          if (reason == caf::sec::request_receiver_down && sent_.count(number))
-            lose(reason);
-          if (sent_.erase(number) > 0)
-            promise.deliver(std::move(reason));
-        });
+    auto pending = self_->request(store_, caf::infinite, std::move(x));
+    const auto id = pending.id();
+    sent_.emplace(id, [promise](const caf::error& e) mutable {
+      promise.deliver(e);
+    });
+    pending.then(
+      [this, promise, id](Reply& reply) mutable {
+        sent_.erase(id);
+        trusted_from_ = {};
+        promise.deliver(std::move(reply));
+      },
+      [this, promise, id](caf::error& reason) mutable {
+        sent_.erase(id);
+        // CAF may answer for a dead proxy before it reports the death.
+        if (reason != caf::sec::request_receiver_down)
+          trusted_from_ = {};
+        else if (store_)
+          lose(reason);
+        promise.deliver(std::move(reason));
+      });
   }
 
   void refuse_held(const caf::error& reason) {
@@ -158,14 +172,18 @@ private:
       x.refuse(reason);
   }
 
-  void refuse_sent(const caf::error& reason) {
-    for (auto& [number, refuse] : std::exchange(sent_, {}))
-      refuse(reason);
+  /// Answers the requests that wait for the other node in its place: CAF keeps
+  /// the handlers of a request until it has an answer.
+  void answer_sent(const caf::error& reason) {
+    for (const auto& [id, refuse] : sent_)
+      self_->enqueue(nullptr, id, caf::make_message(reason), self_->context());
   }
 
   // -- connection -------------------------------------------------------------
 
   void connect() {
+    if (gives_up())
+      refuse_held(last_error_);
     const auto left = gives_up_at_ - self_->clock().now();
     const auto limit
       = std::min(within_, std::max<caf::timespan>(left, late_attempt));
@@ -189,7 +207,7 @@ private:
     if (!store_)
       return;
     is_connected_ = true;
-    pause_ = first_pause;
+    trusted_from_ = self_->clock().now() + longest_pause;
     for (auto& x : std::exchange(held_, {}))
       x.send();
   }
@@ -200,16 +218,19 @@ private:
     last_error_ = fail(errc::unavailable, "the node of the store is lost: "
                                             + caf::to_string(reason));
     is_permanent_ = false;
-    if (std::exchange(is_connected_, false))
+    if (std::exchange(is_connected_, false)
+        && self_->clock().now() >= trusted_from_) {
       begin_outage();
-    refuse_sent(last_error_);
+      pause_ = first_pause;
+    }
+    answer_sent(last_error_);
     connect_later();
   }
 
   void fail_to_connect(const caf::error& reason) {
     const auto status = to_status(reason);
-    is_permanent_ = status.code() != errc::unavailable
-                    && status.code() != errc::deadline_exceeded;
+    is_permanent_ = status.code() == errc::failed_precondition
+                    || status.code() == errc::permission_denied;
     last_error_
       = is_permanent_ ? reason : fail(errc::unavailable, status.message());
     connect_later();
@@ -240,15 +261,17 @@ private:
   /// Null between connections.
   managed_store store_;
   bool is_connected_ = false; ///< and the connection is confirmed.
+  /// Time from which the end of the connection is a new outage. Earlier, a port
+  /// may have outlived its store, which is found and lost again and again.
+  caf::actor_clock::time_point trusted_from_;
   /// End of the time in which requests wait for a connection.
   caf::actor_clock::time_point gives_up_at_;
   caf::error last_error_ = fail(errc::unavailable, "no connection yet");
   bool is_permanent_ = false; ///< about the last error.
   caf::timespan pause_ = first_pause;
   std::deque<held_request> held_;
-  std::uint64_t last_number_ = 0;
-  /// Refuses requests that wait for the other node.
-  std::map<std::uint64_t, std::function<void(const caf::error&)>> sent_;
+  /// Refuses requests that wait for the other node, by the id of the answer.
+  std::map<caf::message_id, std::function<void(const caf::error&)>> sent_;
 };
 
 } // namespace

@@ -6,8 +6,12 @@
 #include <tertulia/ask_store.hpp>
 #include <tertulia/remote_store.hpp>
 
+#include <caf/event_based_actor.hpp>
+#include <caf/scoped_actor.hpp>
+
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <future>
@@ -119,6 +123,18 @@ TEST_F(remote_store, a_node_that_stays_away_is_an_error_of_the_request) {
     << "until it is there";
 }
 
+TEST_F(remote_store, while_it_is_away_requests_are_held_up_to_a_limit) {
+  kill();
+  const auto nowhere = connect_store(system, "127.0.0.1", port, patience);
+  caf::scoped_actor self{system};
+  for (auto left = 10'000; left > 0; --left)
+    self->send(nowhere, list_sessions_request{});
+  EXPECT_EQ(error_of([&] {
+              (void)ask_store(system, nowhere, list_sessions_request{});
+            }).code(),
+            errc::resource_exhausted);
+}
+
 TEST_F(remote_store, an_actor_system_without_a_network_is_refused_at_once) {
   config alone;
   caf::actor_system other{alone};
@@ -136,6 +152,31 @@ TEST_F(remote_store, ends_with_its_last_handle) {
     const auto other = connect_store(system, "127.0.0.1", port);
     (void)ask_store(system, other, list_sessions_request{});
   }
+  EXPECT_TRUE(
+    eventually([&] { return system.registry().running() <= before; }));
+}
+
+TEST_F(remote_store, a_requester_without_an_answer_is_not_kept) {
+  (void)ask_store(system, store, list_sessions_request{});
+  const auto before = system.registry().running();
+  std::promise<void> asked;
+  std::promise<caf::error> answered;
+  server->send(SIGSTOP);
+  // As a session does, it holds the store that has its request.
+  auto requester = system.spawn(
+    [&](caf::event_based_actor* self,
+        const managed_store& of) -> caf::behavior {
+      self->request(of, caf::infinite, list_sessions_request{})
+        .then([](const session_page&) {},
+              [&](caf::error& reason) { answered.set_value(reason); });
+      asked.set_value();
+      return {[of](caf::get_atom) { return of; }};
+    },
+    store);
+  asked.get_future().wait();
+  kill();
+  EXPECT_EQ(code_of(answered.get_future().get()), errc::unavailable);
+  requester = nullptr;
   EXPECT_TRUE(
     eventually([&] { return system.registry().running() <= before; }));
 }

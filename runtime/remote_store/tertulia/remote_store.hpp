@@ -23,7 +23,8 @@ namespace tertulia {
 ///
 /// Requests that have no answer when the node is lost get `unavailable`; the
 /// store may have executed them. Requests that come while it is away are held,
-/// and are sent when it is back. If it stays away for longer than `within`,
+/// and are sent when it is back; of more than 10 000, those that are too many
+/// get `resource_exhausted`. If the node stays away for longer than `within`,
 /// they get `unavailable`, and so does each later one at once until it is back.
 /// A conversation whose request fails ends with that error, and continues from
 /// what the store has when it is opened again.
@@ -36,7 +37,8 @@ namespace tertulia {
 ///               to connect. An attempt that is under way at that moment ends
 ///               within a second. Between attempts there are pauses of 10 ms to
 ///               1 s. A requester with a shorter time-out, such as
-///               `with_store_timeout`, gets `deadline_exceeded`.
+///               `with_store_timeout`, gets `deadline_exceeded`; its request is
+///               still sent when the node is back.
 /// @errors   none here but of the requests: those of the store, `unavailable`,
 ///           and at once, because waiting does not help, `failed_precondition`
 ///           of a system without a network and `permission_denied` of a node
@@ -44,7 +46,8 @@ namespace tertulia {
 /// @threads  any.
 /// @lifetime ends with its last handle, which must not outlive the system. The
 ///           end of the system waits for an attempt to connect, at most for
-///           `within`.
+///           `within`; without TLS, for as long as the kernel tries to reach a
+///           host that does not respond.
 /// @design   docs/stores.md#a-store-on-another-node.
 [[nodiscard]] managed_store
 connect_store(caf::actor_system& system, std::string host, std::uint16_t port,
