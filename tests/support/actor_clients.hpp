@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/actor_client.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/flows.hpp"
+
+namespace tertulia::test {
+
+template <class Flow>
+struct record {
+  std::vector<typename Flow::stream_type> chunks;
+  std::vector<typename Flow::out_type> outputs;
+  std::vector<status_error> errors;
+  int opened = 0;
+  int turns = 0;
+  int downs = 0; ///< down messages of the application
+  caf::actor connection;
+};
+
+/// Client that records everything, and does what the test wants.
+template <class Flow>
+struct recorder : actor_client<Flow> {
+  using actor_client<Flow>::actor_client;
+
+  void on_open() override {
+    ++log->opened;
+  }
+
+  void on_credit() override {
+    if (with_credit)
+      with_credit(*this);
+  }
+
+  void on_chunk(typename Flow::stream_type& x) override {
+    log->connection
+      = caf::actor_cast<caf::actor>(this->self()->current_sender());
+    log->chunks.push_back(std::move(x));
+  }
+
+  void on_turn_end() override {
+    ++log->turns;
+  }
+
+  void on_output(typename Flow::out_type& x) override {
+    log->outputs.push_back(std::move(x));
+    at_end(*this);
+  }
+
+  void on_error(const status_error& x) override {
+    log->errors.push_back(x);
+    at_end(*this);
+  }
+
+  std::shared_ptr<record<Flow>> log;
+  std::function<void(recorder&)> with_credit;
+  std::function<void(recorder&)> at_end;
+};
+
+template <class Flow>
+caf::behavior record_all(caf::stateful_actor<recorder<Flow>>* self,
+                         std::shared_ptr<record<Flow>> log) {
+  self->set_down_handler([log](const caf::down_msg&) { ++log->downs; });
+  self->state.at_end = [self](auto&) { self->quit(); };
+  self->state.log = std::move(log);
+  return self->state.handlers();
+}
+
+/// Actor whose client a test uses between the messages.
+template <class Flow>
+struct client_of {
+  explicit client_of(caf::actor_system& system)
+    : who(system.spawn(record_all<Flow>, log)) {}
+
+  recorder<Flow>& operator*() {
+    return static_cast<caf::stateful_actor<recorder<Flow>>*>(
+             caf::actor_cast<caf::abstract_actor*>(who))
+      ->state;
+  }
+
+  recorder<Flow>* operator->() {
+    return &**this;
+  }
+
+  std::shared_ptr<record<Flow>> log = std::make_shared<record<Flow>>();
+  caf::actor who;
+};
+
+using text_flow = bidi_flow<nothing, std::string, std::string, std::string>;
+
+/// Client that does nothing at the end.
+struct silent_client : actor_client<text_flow> {
+  using actor_client::actor_client;
+  void on_chunk(std::string&) override {}
+};
+
+struct actor_client_of : flows {
+  /// Answers each input with three chunks in a turn.
+  text_flow define_thrice() {
+    return define([](context, input<std::string> in,
+                     output<std::string> out) -> task<std::string> {
+      while (auto text = co_await in.next()) {
+        for (const auto* mark : {".", "!", "?"})
+          co_await out.send(*text + mark);
+        co_await out.end_turn();
+      }
+      co_return "bye";
+    });
+  }
+
+  client_of<text_flow> spawn() {
+    return client_of<text_flow>{system};
+  }
+
+  template <class... Options>
+  client_of<text_flow>
+  open_client(const text_flow& flow, const Options&... options) {
+    auto result = spawn();
+    run();
+    flow.open(*result, options...);
+    return result;
+  }
+};
+
+} // namespace tertulia::test
