@@ -10,9 +10,9 @@ client_actor::behavior_type client_state::make_behavior(stage& bench_stage,
   desk_ = bench_stage.rt.front_desk();
   opening_ = std::move(opening);
   const auto read = [this](chunk_batch& x) {
-    if (x.first != next_chunk_)
+    if (x.first != next_)
       line_->fail("a chunk is missing");
-    next_chunk_ += x.size;
+    next_ += x.size;
     read_ += x.size;
     input_credit_ += x.input_credit;
     if (x.size > 0)
@@ -26,6 +26,7 @@ client_actor::behavior_type client_state::make_behavior(stage& bench_stage,
     [this](input_credit x) { gain(x.inputs); },
     [=, this](turn_end& x) {
       read(x.last);
+      ++next_;
       ++read_;
       gain(0);
       on_turn_end();
@@ -34,7 +35,7 @@ client_actor::behavior_type client_state::make_behavior(stage& bench_stage,
       connection_ = nullptr;
       if (x.reason)
         return line_->fail(self_->system().render(x.reason));
-      if (x.chunks != next_chunk_)
+      if (x.length != next_)
         return line_->fail("the last chunks are missing");
       on_finished();
     },
@@ -46,7 +47,7 @@ void client_state::connect() {
   auto message = opening_(chunk_sink{self_});
   window_ = message.options.chunk_window;
   read_ = 0;
-  next_chunk_ = 0;
+  next_ = 0;
   input_credit_ = 0;
   // With a finite time-out, CAF's clock would keep this actor alive until the
   // time is up. The finish line has a time-out of its own.

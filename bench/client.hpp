@@ -97,8 +97,8 @@ private:
   std::uint32_t window_ = 0;
   std::uint32_t read_ = 0; // chunks read but not granted again yet
   std::uint32_t input_credit_ = 0;
-  std::uint64_t next_chunk_ = 0;
-  payload unsent_; // waits for credit
+  std::uint64_t next_ = 0; // number of the next chunk or end of a turn
+  payload unsent_;         // waits for credit
 };
 
 /// Runs all operations on one connection, which stays open. A sample of zero

@@ -7,8 +7,19 @@
 namespace tertulia::detail {
 
 void outbox::grant(std::uint32_t chunks) {
-  // Neither summand is above `max_window`, so the sum does not overflow.
-  credit_ = std::min(credit_ + std::min(chunks, max_window), max_window);
+  const auto added
+    = std::min<std::int64_t>(chunks, std::int64_t{max_window} - credit_);
+  granted_ += added;
+  credit_ += added;
+  hand_out_credit();
+}
+
+void outbox::set_room(std::int64_t room) {
+  const auto spent = static_cast<std::int64_t>(sent_) + size_;
+  const auto reserved = granted_ - credit_ - spent;
+  const auto added = room - reserved - size_ - credit_;
+  granted_ += added;
+  credit_ += added;
   hand_out_credit();
 }
 

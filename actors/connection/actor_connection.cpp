@@ -2,6 +2,7 @@
 
 #include <tertulia/detail/action.hpp>
 #include <tertulia/detail/actor_connection.hpp>
+#include <tertulia/detail/client_verbs.hpp>
 #include <tertulia/detail/timer.hpp>
 
 #include <caf/attachable.hpp>
@@ -35,10 +36,20 @@ private:
   caf::message_id response_;
 };
 
+/// Answers an opening that came too late: the run may have other clients.
+void decline(const open_result& x) {
+  client_end end{0};
+  end.on(x);
+  if (x.attached.reader == 0)
+    tell(x.connection, end, cancel_atom_v);
+  else
+    leave(x.connection, end);
+}
+
 } // namespace
 
 actor_connection::~actor_connection() {
-  cancel();
+  detach();
 }
 
 // -- opening ------------------------------------------------------------------
@@ -77,8 +88,8 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
                               [this, is_current](const open_result& x) {
                                 if (is_current())
                                   on_opened(x);
-                                else // too late
-                                  caf::anon_send(x.connection, cancel_atom_v);
+                                else
+                                  decline(x);
                               },
                               refuse,
                             });
@@ -101,7 +112,7 @@ void actor_connection::on_opened(const open_result& x) {
   end_->on(x);
   watch(peer_);
   if (end_->send_error() && !end_->ended()) // cancelled meanwhile
-    caf::anon_send(peer_, cancel_atom_v);
+    tell(peer_, *end_, cancel_atom_v);
   on_open();
   proceed();
 }
@@ -209,7 +220,29 @@ void actor_connection::cancel() {
     return;
   waiting_.clear();
   if (peer_)
-    caf::anon_send(peer_, cancel_atom_v);
+    tell(peer_, *end_, cancel_atom_v);
+}
+
+cursor actor_connection::detach() {
+  auto result = position();
+  if (!end_)
+    return result;
+  waiting_.clear();
+  const auto peer = std::exchange(peer_, {});
+  if (peer) {
+    leave(peer, *end_);
+    if (!peer_has_ended_)
+      abandoned_.push_back(peer.address());
+  }
+  position_ = result;
+  end_.reset();
+  action_.reset();
+  ++number_;
+  return result;
+}
+
+cursor actor_connection::position() const {
+  return end_ ? cursor{end_->run(), end_->position() - unread_} : position_;
 }
 
 void actor_connection::send_waiting() {
@@ -217,13 +250,11 @@ void actor_connection::send_waiting() {
     return;
   for (; !waiting_.empty() && end_->has_input_credit(); waiting_.pop_front()) {
     end_->spend_input_credit();
-    caf::anon_send(peer_, turn_input{std::move(waiting_.front()),
-                                     end_->take_credit()});
-    end_->count_sent_input();
+    caf::anon_send(peer_, end_->message_for(std::move(waiting_.front())));
     ++sent_;
   }
   if (closing_ && waiting_.empty() && end_->close())
-    caf::anon_send(peer_, caf::close_atom_v);
+    tell(peer_, *end_, caf::close_atom_v);
 }
 
 // -- what the client is told --------------------------------------------------
@@ -248,7 +279,10 @@ void actor_connection::read_all() {
       case client_end::arrival::chunks: {
         auto batch = end_->take_chunks();
         const auto size = batch.size;
+        const auto number = number_;
         read(std::move(batch));
+        if (number != number_) // detached meanwhile
+          return;
         end_->count_consumed(size);
         break;
       }
@@ -264,7 +298,7 @@ void actor_connection::read_all() {
 
 void actor_connection::grant() {
   if (const auto due = end_->credit_due(true); due > 0)
-    caf::anon_send(peer_, chunk_credit{due});
+    caf::anon_send(peer_, chunk_credit{due, end_->reader()});
 }
 
 void actor_connection::on_error(const status_error& x) {
@@ -280,14 +314,14 @@ void actor_connection::finish() {
   auto output = end_->output();
   last_state_ = end_->last_state();
   unread_inputs_ = end_->unread_inputs() + waiting_.size();
-  const auto peer = std::exchange(peer_, {});
+  waiting_.clear();
+  if (const auto peer = std::exchange(peer_, {}); peer && !peer_has_ended_) {
+    abandoned_.push_back(peer.address());
+    tell(peer, *end_, cancel_atom_v);
+  }
+  position_ = {end_->run(), end_->position()};
   end_.reset();
   action_.reset();
-  waiting_.clear();
-  if (peer && !peer_has_ended_) {
-    abandoned_.push_back(peer.address());
-    caf::anon_send(peer, cancel_atom_v);
-  }
   if (failure)
     on_error(to_status(failure));
   else

@@ -49,47 +49,49 @@ void raise_wrong_size(std::size_t expected, std::size_t found) {
                                         + std::to_string(found)};
 }
 
-client_end::client_end(std::uint32_t chunk_window) noexcept
-  : window_(chunk_window) {}
+client_end::client_end(std::uint32_t chunk_window, client_role role) noexcept
+  : window_(chunk_window), role_(role) {}
 
 void client_end::on(chunk_batch&& x) {
-  if (ended_)
+  if (ended_ || returning_)
     return;
-  if (x.first != next_chunk_)
-    return on_lost(
-      fail(errc::data_loss, "expected chunk " + std::to_string(next_chunk_)
-                              + ", got " + std::to_string(x.first)));
+  if (!is_next(x.first))
+    return;
   // An empty batch would take memory and spend no credit.
   if (x.size == 0)
     return on_lost(fail(errc::data_loss, "a batch has no chunks"));
   if (!has_room_for(x.size))
     return on_lost(overrun_error());
-  next_chunk_ += x.size;
+  next_ += x.size;
   count_arrived(x.size);
-  input_credit_ += x.input_credit;
+  gain(x.input_credit);
   unread_.emplace_back(std::move(x));
 }
 
 void client_end::on(turn_end&& x) {
+  if (returning_)
+    return;
   if (x.last.size > 0)
     on(std::move(x.last));
-  else if (!ended_)
-    input_credit_ += x.last.input_credit;
+  else if (!ended_ && is_next(x.last.first))
+    gain(x.last.input_credit);
   if (ended_)
     return;
   if (!has_room_for(1))
     return on_lost(overrun_error());
+  ++next_;
   count_arrived(1);
   unread_.emplace_back(std::move(x));
 }
 
 void client_end::on(completion&& x) {
-  if (ended_)
+  if (ended_ || returning_)
     return;
-  if (!x.reason && x.chunks != next_chunk_)
+  if (!x.reason && x.length != next_)
     return on_lost(
-      fail(errc::data_loss, std::to_string(x.chunks) + " chunks were sent, "
-                              + std::to_string(next_chunk_) + " arrived"));
+      fail(errc::data_loss, std::to_string(x.length)
+                              + " chunks and ends of turns were sent, "
+                              + std::to_string(next_) + " arrived"));
   ended_ = true;
   taken_inputs_ = x.inputs;
   failure_ = std::move(x.reason);
@@ -115,6 +117,49 @@ void client_end::reject(caf::error reason) {
     failure_ = std::move(reason);
 }
 
+open_options client_end::begin_to_return() {
+  returning_ = true;
+  open_options result;
+  // What has arrived and was not granted again takes its part of the window. A
+  // rendezvous asks again for the chunk that was lost.
+  result.chunk_window = window_ == 0 ? (demand_ ? 1 : 0) : window_ - held_;
+  auto& chosen = result.attach.emplace();
+  chosen.run = run_;
+  chosen.after = next_;
+  chosen.role = role_;
+  chosen.back_as = reader_;
+  return result;
+}
+
+std::vector<turn_input> client_end::on_returned(const open_result& x) {
+  std::vector<turn_input> result;
+  returning_ = false;
+  if (x.attached.run != run_ || x.attached.next != next_) {
+    on_lost(fail(errc::data_loss, "the run continues at another position"));
+    return result;
+  }
+  reader_ = x.attached.reader;
+  input_credit_ = x.input_credit;
+  auto number = sent_inputs_ - unacknowledged_.size();
+  for (; !unacknowledged_.empty() && number < x.attached.inputs; ++number)
+    unacknowledged_.pop_front();
+  for (const auto& value : unacknowledged_) {
+    if (input_credit_ > 0)
+      --input_credit_;
+    result.emplace_back(value, 0, number++, reader_);
+  }
+  return result;
+}
+
+void client_end::gain(std::uint32_t inputs) {
+  if (returning_)
+    return;
+  input_credit_ += inputs;
+  // The body has taken as many inputs.
+  for (; inputs > 0 && !unacknowledged_.empty(); --inputs)
+    unacknowledged_.pop_front();
+}
+
 client_end::arrival client_end::next() const noexcept {
   if (unread_.empty())
     return ended_ ? arrival::end : arrival::none;
@@ -126,6 +171,7 @@ chunk_batch client_end::take_chunks() {
   auto result = std::move(std::get<chunk_batch>(unread_.front()));
   unread_.pop_front();
   unread_count_ -= result.size;
+  read_ += result.size;
   return result;
 }
 
@@ -135,6 +181,7 @@ void client_end::take_turn_end() {
   finish_reason_ = end.finish_reason;
   unread_.pop_front();
   --unread_count_;
+  ++read_;
   count_consumed(1);
 }
 
@@ -145,6 +192,7 @@ void client_end::drop_unread() {
   }
   unread_.clear();
   unread_count_ = 0;
+  read_ = next_;
 }
 
 std::uint32_t client_end::credit_due(bool waiting) noexcept {
@@ -161,12 +209,24 @@ std::uint32_t client_end::credit_due(bool waiting) noexcept {
 
 std::uint32_t client_end::take_credit() noexcept {
   const auto result = std::exchange(consumed_, 0);
-  return window_ == 0 ? 0 : result;
+  if (window_ == 0)
+    return 0;
+  held_ -= result;
+  return result;
+}
+
+bool client_end::is_next(std::uint64_t number) {
+  if (number != next_)
+    on_lost(fail(errc::data_loss, "expected number " + std::to_string(next_)
+                                    + " of the log, got "
+                                    + std::to_string(number)));
+  return number == next_;
 }
 
 void client_end::count_arrived(std::uint32_t count) noexcept {
   demand_ = false;
   unread_count_ += count;
+  held_ += window_ == 0 ? 0 : count;
 }
 
 bool client_end::has_room_for(std::uint32_t count) const noexcept {

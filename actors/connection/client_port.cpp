@@ -49,12 +49,12 @@ void port_state::send_pending() {
     if (next)
       self_->send(client_, chunk_batch{sent_++, 1, std::move(next)});
     else
-      self_->send(client_, turn_end{turns_++, {sent_, 0, {}}});
+      self_->send(client_, turn_end{turns_++, {sent_++, 0, {}}});
   }
   if (!pending_.empty())
     return;
   if (completion_) {
-    completion_->chunks = sent_;
+    completion_->length = sent_;
     self_->send(client_, std::move(*completion_));
     self_->quit();
   } else if (due_input_credit_ > 0) {

@@ -41,10 +41,8 @@ bool is_fault(errc code) noexcept {
 } // namespace
 
 void connection_state::on_down(const caf::down_msg& x) {
-  if (client_ && x.source == client_.address()) {
-    delivery_confirmed_ = true;
-    return abort(fail(errc::cancelled, "the client is gone"));
-  }
+  if (log_.reads(x.source))
+    return on_reader_lost(x.source);
   if (session_ && x.source == session_.address()) {
     session_ = nullptr;
     return release_lease(lost_actor_error("session", x.reason));
@@ -97,7 +95,7 @@ void connection_state::conclude() {
     if (!reason) {
       try {
         output = access::result(*body_);
-        if (remote_)
+        if (remote_ && !run_)
           output = output.sealed();
       } catch (...) {
         output = {}; // its encoding would fail and lose the error
@@ -130,7 +128,7 @@ void connection_state::set_outcome(payload output, caf::error reason) {
 void connection_state::set_output_state(const session_view& x) {
   try {
     output_ = action_->conversation()->client_state(x.content);
-    if (remote_)
+    if (remote_ && !run_)
       output_ = output_.sealed();
   } catch (...) {
     output_ = {}; // a state without JSON cannot be sent
@@ -165,16 +163,21 @@ void connection_state::send_completion() {
     if (is_fault(status.code()))
       env_->log->warn("{} failed: {}", action_->info()->key,
                       to_string(status.code()));
-    reason_ = client_error(std::move(reason_));
+    if (!run_)
+      reason_ = client_error(std::move(reason_));
   }
   trace.end();
-  self_->send(client_, completion{std::move(output_), reason_, out.sent(),
-                                  in.taken_count()});
+  log_.finish(
+    completion{std::move(output_), reason_, out.sent(), in.taken_count()});
   quit_if_done();
 }
 
 caf::error connection_state::client_error(caf::error reason) {
-  if (!remote_ || !reason)
+  return remote_ ? error_for_remote(std::move(reason)) : reason;
+}
+
+caf::error connection_state::error_for_remote(caf::error reason) {
+  if (!reason)
     return reason;
   const auto status = to_status(reason);
   if (!status.is_unexpected())
@@ -189,6 +192,8 @@ caf::error connection_state::client_error(caf::error reason) {
 void connection_state::quit_if_done() {
   if (phase_ < phase::completed || !body_ended_)
     return;
+  if (run_)
+    return quit_kept_if_done();
   if (delivery_confirmed_)
     return self_->quit();
   if (std::exchange(phase_, phase::confirming) != phase::confirming)
@@ -203,7 +208,7 @@ void connection_state::quit_after_confirmation() {
   const auto quit = [this] { self_->quit(); };
   time_out_is_set_ = true;
   self_
-    ->request(caf::actor_cast<caf::actor>(client_), confirmation_timeout_,
+    ->request(caf::actor_cast<caf::actor>(log_.talker()), confirmation_timeout_,
               caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
     .then([quit](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
                  const std::string&) { quit(); },

@@ -20,8 +20,8 @@
 namespace tertulia::detail {
 
 caf::result<open_result> connection_state::start(open_request& x) {
-  if (client_)
-    return fail(errc::failed_precondition, "the connection is open already");
+  if (is_open_)
+    return attach_client(x);
   remote_ = x.client.node() != self_->node();
   delivery_confirmed_ = !remote_;
   const auto* conversation = action_->conversation();
@@ -45,8 +45,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
     self_->quit();
     return client_error(current_exception_to_error());
   }
-  client_ = std::move(x.client);
-  self_->monitor(client_);
+  is_open_ = true;
+  log_.open(std::move(x.client));
   in.start(x.options.input_window);
   out.start(x.options.chunk_window);
   if (x.options.deadline.count() > 0)
@@ -61,6 +61,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
     deltas_ = std::make_unique<custom_deltas>(*this);
     start.listener = custom_listener{self_};
   }
+  if (x.options.disconnect == on_disconnect::keep)
+    keep(x.options);
   start_state_ = std::make_unique<start_state>(*this);
   start_state_->answer = self_->make_response_promise<open_result>();
   link_ = std::move(x.session);
@@ -111,12 +113,15 @@ void connection_state::start_body(payload init, snapshot_id snapshot) {
   std::string trace_id;
   if (const auto* traced = trace.context())
     trace_id = to_string(traced->trace);
+  attach_result position;
+  if (run_)
+    position = register_run(snapshot);
   // The answer is sent before the body sends anything.
   std::exchange(start_state_, nullptr)
-    ->answer.deliver(
-      open_result{connection_actor{self_}, in.window(),
-                  action_->conversation() != nullptr ? link_.id : session_id{},
-                  std::move(trace_id), std::move(snapshot)});
+    ->answer.deliver(open_result{
+      connection_actor{self_}, in.window(),
+      action_->conversation() != nullptr ? link_.id : session_id{},
+      std::move(trace_id), std::move(snapshot), std::move(position)});
   body_.emplace(
     action_->start_body(access::make<context>(*this, trace), std::move(init)));
   schedule(access::start(*body_, body_end_, root));

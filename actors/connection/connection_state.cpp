@@ -16,8 +16,11 @@ namespace tertulia::detail {
 connection_state::~connection_state() {
   if (time_out_is_set_) // the actor is one without a clock
     self_->clock().cancel_timeouts(self_);
-  if (!client_)
+  if (!is_open_)
     return;
+  stop_waiting_for_clients();
+  if (run_)
+    run_->can_ask = false;
   if (phase_ == phase::active) {
     phase_ = phase::concluded;
     reason_ = fail(errc::aborted, "the connection was killed");
@@ -31,7 +34,7 @@ connection_state::~connection_state() {
   }
   // Actors that may outlive many connections must not keep a monitor for each:
   // the sink, and the front desk of another node.
-  self_->demonitor(client_.address());
+  log_.close();
   forget_waits();
 }
 
@@ -44,15 +47,18 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
   self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
   self_->set_exit_handler([this](caf::exit_msg&) {
     confirmation_timeout_ = max_confirmation_wait_on_stop;
+    stop_waiting_for_clients();
     if (phase_ == phase::confirming)
       return quit_after_confirmation();
+    if (run_ && phase_ == phase::completed && body_ended_)
+      return self_->quit();
     abort(fail(errc::unavailable, "the connection was stopped"));
   });
   return {
     [this](open_request& x) { return start(x); },
     [this](turn_input& x) { return take_input(x); },
     [this](chunk_credit x) {
-      out.grant(x.chunks);
+      grant(x.reader, x.chunks);
       drain();
     },
     [this](caf::close_atom) {
@@ -110,6 +116,24 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
         snapshots_.withdraw(sender->address(), request);
       drain();
     },
+    [this](caf::leave_atom, std::uint32_t reader) { leave(reader); },
+    [this](caf::close_atom, std::uint32_t reader) {
+      if (!is_talker(reader))
+        return;
+      in.close();
+      drain();
+    },
+    [this](cancel_atom, std::uint32_t reader) {
+      if (is_talker(reader))
+        abort(fail(errc::cancelled, "the client cancelled"));
+      else
+        leave(reader);
+    },
+    [this](const abort_request&) {
+      auto found = info();
+      abort(fail(errc::aborted, "the run was aborted"));
+      return found;
+    },
   };
 }
 
@@ -132,12 +156,19 @@ void connection_state::flush() {
   if (phase_ != phase::active)
     return; // nothing may follow the completion message
   if (out.size() == 0) {
-    if (const auto due = in.credit_due(); due > 0)
-      self_->send(client_, input_credit{due});
+    if (const auto due = in.credit_due(); due > 0 && log_.talker())
+      self_->send(log_.talker(), input_credit{due});
     return;
   }
-  if (auto batch = take_batch())
-    self_->send(client_, std::move(*batch));
+  do {
+    auto batch = take_batch();
+    if (!batch)
+      return;
+    const auto size = batch->size;
+    log_.add(std::move(*batch));
+    if (!log_.talker())
+      out.grant(size);
+  } while (out.size() > 0); // a change that waited for credit
 }
 
 void connection_state::end_turn(snapshot_id snapshot) {
@@ -149,8 +180,11 @@ void connection_state::end_turn(snapshot_id snapshot) {
   if (session_ && !conversation().policy.stores_turns())
     self_->send(session_, turn_end{turn});
   last_finish_reason = std::exchange(finish_reason, std::nullopt);
-  self_->send(client_, turn_end{turn, std::move(*last), std::move(snapshot),
-                                last_finish_reason});
+  const auto length = last->size + 1;
+  log_.add(
+    turn_end{turn, std::move(*last), std::move(snapshot), last_finish_reason});
+  if (!log_.talker())
+    out.grant(length);
 }
 
 std::optional<chunk_batch> connection_state::take_batch() {
@@ -160,7 +194,7 @@ std::optional<chunk_batch> connection_state::take_batch() {
   if (result.size > 0)
     result.items = out.take_batch();
   try {
-    if (remote_)
+    if (remote_ && !run_)
       result.items = result.items.sealed();
   } catch (...) {
     root.cancel(current_exception_to_error());
@@ -172,7 +206,7 @@ std::optional<chunk_batch> connection_state::take_batch() {
 
 bool connection_state::monitors(const caf::actor_addr& who) const noexcept {
   const auto is = [&](const auto& x) { return x && x.address() == who; };
-  return is(client_) || is(session_) || is(responder_)
+  return log_.reads(who) || is(session_) || is(responder_)
          || std::any_of(nested_.begin(), nested_.end(),
                         [&](const auto* x) { return is(x->peer()); });
 }
@@ -191,7 +225,11 @@ void connection_state::detach(nested_connection& x) noexcept {
 
 caf::result<void> connection_state::take_input(turn_input& x) {
   if (x.chunk_credit > 0)
-    out.grant(x.chunk_credit);
+    grant(x.reader, x.chunk_credit);
+  if (run_ && !is_new(x)) {
+    drain();
+    return caf::unit;
+  }
   caf::error refused;
   if (root.cancelled()) {
     refused = client_error(root.reason());
@@ -220,7 +258,7 @@ void connection_state::abort(const caf::error& reason) {
   root.cancel(reason);
   if (body_)
     drain();
-  else if (client_)
+  else if (is_open_)
     refuse(reason);
   else
     self_->quit(); // it was never opened

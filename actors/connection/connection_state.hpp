@@ -17,7 +17,9 @@
 #include <optional>
 #include <vector>
 
+#include "client_log.hpp"
 #include "custom_deltas.hpp"
+#include "kept_run.hpp"
 #include "snapshot_requests.hpp"
 
 namespace tertulia::detail {
@@ -31,7 +33,7 @@ namespace tertulia::detail {
 ///
 /// @threads only on its actor.
 /// @design  docs/engine.md#connection.
-class connection_state : public host {
+class connection_state : public host, public kept_run::listener {
 public:
   static inline const char* name = "tertulia.connection";
 
@@ -79,6 +81,19 @@ public:
 
   /// Returns the responder, which is spawned by the first event.
   const responder_actor& responder();
+
+  // -- the log ----------------------------------------------------------------
+
+  /// Returns the error that a client of another node may see: an id instead of
+  /// the text of an unexpected exception, which may hold anything; the log of
+  /// the runtime has both.
+  [[nodiscard]] caf::error error_for_remote(caf::error reason);
+
+  /// Returns the error for a reader whose position the log has lost.
+  [[nodiscard]] caf::error lost_position(std::uint64_t position) const;
+
+  /// Asks a reader of another node whether it has received the end.
+  void confirm_end(std::uint32_t reader, const chunk_sink& sink);
 
   /// Adds a chunk of the conversation itself: a notice or a change.
   /// @param x a batch of one.
@@ -164,10 +179,40 @@ private:
   void quit_if_done();
   void quit_after_confirmation();
 
-  /// Returns the error that the client may see. A client of another node gets
-  /// an id instead of the text of an unexpected exception, which may hold
-  /// anything; the log has both.
+  /// Returns the error that the talker may see.
   [[nodiscard]] caf::error client_error(caf::error reason);
+
+  // -- kept runs --------------------------------------------------------------
+
+  void keep(const open_options& options);
+
+  /// Lets clients find the run, and returns the position of the first one.
+  attach_result register_run(const snapshot_id& snapshot);
+  caf::result<open_result> attach_client(open_request& x);
+  [[nodiscard]] run_info info() const;
+  void grant(std::uint32_t reader, std::uint32_t chunks);
+  void leave(std::uint32_t reader);
+
+  void on_reader_lost(const caf::actor_addr& who);
+
+  /// Returns whether a client may speak for the run.
+  [[nodiscard]] bool is_talker(std::uint32_t reader) const noexcept;
+
+  /// Returns whether the body needs an input: its sender is the talker, and it
+  /// was not accepted before.
+  [[nodiscard]] bool is_new(const turn_input& x);
+
+  /// Ends every wait for clients of a kept run: the runtime stops.
+  void stop_waiting_for_clients();
+
+  /// Lets the body go on without a talker.
+  void run_alone();
+
+  /// Begins to wait for a client, unless it does already.
+  /// @param within zero for no limit.
+  void wait_for_client(caf::timespan within);
+  void on_expiry() override;
+  void quit_kept_if_done();
 
   /// The phases of a connection, in order.
   enum class phase {
@@ -179,9 +224,10 @@ private:
 
   std::shared_ptr<environment> env_;
   std::shared_ptr<const action> action_;
-  chunk_sink client_;
-  bool remote_ = false; // the client is on another node: encode here, where an
-                        // error can still be reported
+  client_log log_{*this};
+  bool is_open_ = false; // has or had a client
+  bool remote_ = false;  // the client is on another node: encode here, where an
+                         // error can still be reported
   phase phase_ = phase::active;
   bool body_ended_ = false;
   bool delivery_confirmed_ = false; // the client has received the completion
@@ -194,6 +240,8 @@ private:
   };
   std::optional<hidden_error>
     hidden_error_; // keeps the id of an error that is reported again
+
+  std::unique_ptr<kept_run> run_; // null if the run is not kept
 
   // Conversations only.
   session_actor session_; // null once it has ended

@@ -35,6 +35,13 @@ public:
     self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
     return {
       [this](open_request& x) { return admit(x); },
+      [this](abort_request& x) -> caf::result<run_info> {
+        const auto found = x.run ? env_->runs.find(x.run, x.key)
+                                 : env_->runs.find(x.key, x.session);
+        if (!found)
+          return unknown_run(x.run, x.session);
+        return self_->delegate(found, std::move(x));
+      },
       [this](list_atom) { return action_list{env_->actions.list()}; },
     };
   }
@@ -49,6 +56,16 @@ private:
                       to_string(code_of(reason)));
       return reason;
     }
+    if (x.options.attach) {
+      const auto& chosen = *x.options.attach;
+      if (const auto run = chosen.run
+                             ? env_->runs.find(chosen.run, x.key)
+                             : env_->runs.find(x.key, x.options.session))
+        return self_->delegate(run, std::move(x));
+      if (!chosen.or_open || chosen.run)
+        return unknown_run(chosen.run, x.options.session);
+      x.options.attach.reset();
+    }
     const auto connection
       = self_->spawn(make_connection, env_, std::move(action));
     self_->monitor(connection);
@@ -56,6 +73,12 @@ private:
     // The connection itself answers, so that the answer precedes its first
     // chunk.
     return self_->delegate(connection, std::move(x));
+  }
+
+  static caf::error unknown_run(const run_id& run, const session_id& session) {
+    return fail(errc::not_found,
+                run ? "there is no run " + run.str()
+                    : "session " + session.str() + " has no kept run");
   }
 
   /// Returns why the connection cannot be opened; none if it can.
@@ -72,6 +95,10 @@ private:
                                             + std::to_string(max_window));
     if (x.options.deadline.count() < 0)
       return fail(errc::invalid_argument, "$.options.deadline: is negative");
+    if (x.options.grace.count() < 0)
+      return fail(errc::invalid_argument, "$.options.grace: is negative");
+    if (x.options.attach)
+      return attach_error(x, *x.options.attach);
     if (connections_.size() >= env_->options.max_connections)
       return fail(errc::resource_exhausted,
                   "there are " + std::to_string(connections_.size())
@@ -82,6 +109,23 @@ private:
         && (x.options.session || x.options.snapshot))
       return fail(errc::invalid_argument,
                   action->info()->key + " has no sessions and no snapshots");
+    return caf::none;
+  }
+
+  /// As `open_error`, for a request to attach.
+  static caf::error attach_error(const open_request& x,
+                                 const attachment& chosen) {
+    if (!chosen.run && !x.options.session)
+      return fail(errc::invalid_argument,
+                  "$.options.attach: neither a run nor a session was given");
+    if (chosen.or_open
+        && (chosen.run || chosen.after || chosen.role == client_role::listener))
+      return fail(errc::invalid_argument,
+                  "$.options.attach.orOpen: a new run has no run id, no "
+                  "position and no listener");
+    if (x.init && !chosen.or_open)
+      return fail(errc::invalid_argument,
+                  "$.init: a run that is attached to has begun");
     return caf::none;
   }
 

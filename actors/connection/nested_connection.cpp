@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/detail/action.hpp>
+#include <tertulia/detail/client_verbs.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 
 namespace tertulia::detail {
@@ -36,7 +37,7 @@ nested_connection::nested_connection(host& owner, connection_actor peer,
 }
 
 nested_connection::~nested_connection() {
-  cancel();
+  leave();
   owner_.detach(*this);
 }
 
@@ -47,23 +48,27 @@ payload nested_connection::prepare(payload value) const {
 }
 
 void nested_connection::send(payload value) {
-  owner_.self()->send(peer_, turn_input{std::move(value), end.take_credit()});
-  end.count_sent_input();
+  owner_.self()->send(peer_, end.message_for(std::move(value)));
 }
 
 void nested_connection::close() {
   if (end.close() && !end.ended())
-    owner_.self()->send(peer_, caf::close_atom_v);
+    tell(peer_, end, caf::close_atom_v);
 }
 
 void nested_connection::cancel() {
   if (end.cancel())
-    owner_.self()->send(peer_, cancel_atom_v);
+    tell(peer_, end, cancel_atom_v);
+}
+
+void nested_connection::leave() {
+  detail::leave(peer_, end);
+  notify();
 }
 
 void nested_connection::reject(caf::error reason) {
   if (!end.ended())
-    owner_.self()->send(peer_, cancel_atom_v);
+    tell(peer_, end, cancel_atom_v);
   end.reject(std::move(reason));
   notify();
   raise(end.failure());
@@ -71,7 +76,7 @@ void nested_connection::reject(caf::error reason) {
 
 void nested_connection::grant(bool waiting) {
   if (const auto due = end.credit_due(waiting); due > 0)
-    owner_.self()->send(peer_, chunk_credit{due});
+    owner_.self()->send(peer_, chunk_credit{due, end.reader()});
 }
 
 void nested_connection::notify() {

@@ -13,6 +13,16 @@ encoded_box::encoded_box(std::string text)
 const boxed::operations encoded_box::operations_of{
   [](const boxed& x, std::string& out) {
     out += static_cast<const encoded_box&>(x).text;
+  },
+  [](const boxed&) { return sizeof(encoded_box); },
+  [](const boxed& x, std::size_t first,
+     std::size_t count) -> caf::intrusive_ptr<boxed> {
+    const auto list = parse_document(static_cast<const encoded_box&>(x).text);
+    if (!list.is_array() || list.size() < count || list.size() - count < first)
+      return nullptr;
+    const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);
+    return caf::make_counted<encoded_box>(
+      to_json_text(json(begin, begin + static_cast<std::ptrdiff_t>(count))));
   }};
 
 } // namespace detail
@@ -33,6 +43,32 @@ json payload::to_json() const {
 
 std::shared_ptr<json> payload::document() const {
   return std::make_shared<json>(to_json());
+}
+
+payload payload::slice(std::size_t first, std::size_t count) const {
+  auto part = content_ ? content_->ops->slice(*content_, first, count)
+                       : caf::intrusive_ptr<detail::boxed>{};
+  if (!part)
+    throw status_error{errc::invalid_argument, "$: expected a list of at least "
+                                                 + std::to_string(first + count)
+                                                 + " elements"};
+  return payload{std::move(part)};
+}
+
+std::size_t payload::footprint() const noexcept {
+  if (!content_)
+    return 0;
+  // The text is measured and dropped: its memory is kept for the next one.
+  thread_local std::string text;
+  text.clear();
+  try {
+    content_->ops->write(*content_, text);
+  } catch (...) { // NOLINT(bugprone-empty-catch): without text, its own size
+  }
+  const auto result = content_->ops->size(*content_) + text.size();
+  if (text.capacity() > 65'536)
+    text = {};
+  return result;
 }
 
 std::string payload::text() const {

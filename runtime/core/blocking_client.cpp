@@ -2,24 +2,33 @@
 
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/blocking_client.hpp>
+#include <tertulia/detail/client_verbs.hpp>
+#include <tertulia/detail/remote_desk.hpp>
 #include <tertulia/detail/timer.hpp>
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <random>
 #include <utility>
 
 namespace tertulia::detail {
 
 namespace {
 
+/// A sink with a clock of its own, for the pauses between attempts to return.
+using sink_actor
+  = chunk_sink::extend<caf::replies_to<caf::tick_atom>::with<void>>;
+
 /// State of the sink of one blocking client.
 class sink_state {
 public:
   static inline const char* name = "tertulia.client";
 
-  explicit sink_state(chunk_sink::pointer self) : self_(self) {}
+  explicit sink_state(sink_actor::pointer self) : self_(self) {}
 
   /// Ends every wait for messages that can no longer arrive, however the sink
   /// ends.
@@ -29,46 +38,153 @@ public:
         fail(errc::unavailable, "the receiver of the connection has ended"));
   }
 
-  chunk_sink::behavior_type
+  sink_actor::behavior_type
   make_behavior(std::shared_ptr<blocking_client> client,
                 const front_desk_actor& desk, open_request open_message,
-                caf::timespan within) {
+                caf::timespan within, std::shared_ptr<remote_desk> remote) {
     client_ = std::move(client);
-    self_->set_down_handler([this](caf::down_msg& x) {
-      client_->on_lost(lost_connection(x.reason));
-      self_->quit();
-    });
-    // CAF does not answer a request to a node that is lost.
-    if (desk.node() != self_->node())
-      self_->monitor(desk);
+    if (remote)
+      return_ = std::make_unique<return_path>(std::move(remote));
+    self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
     open_message.client = self_;
-    self_->request(desk, for_request(within), std::move(open_message))
-      .then(
-        [this, from = desk.address()](const open_result& x) {
-          // The desk outlives the sink and must not keep its monitor.
-          self_->demonitor(from);
-          self_->monitor(x.connection);
-          client_->on_opened(x, x.connection.node() != self_->node());
-        },
-        [this, from = desk.address()](caf::error& reason) {
-          self_->demonitor(from);
-          client_->on_lost(std::move(reason));
-          self_->quit();
-        });
+    ask(
+      desk, for_request(within), std::move(open_message),
+      [this](const open_result& x) {
+        client_->on_opened(x, x.connection.node() != self_->node());
+      },
+      [this](caf::error& reason) { lose(std::move(reason)); });
     return {
       [this](chunk_batch& x) { client_->on(std::move(x)); },
       [this](input_credit x) { client_->on(x); },
       [this](turn_end& x) { client_->on(std::move(x)); },
       [this](completion& x) {
         client_->on(std::move(x));
-        self_->quit();
+        if (!return_ || !return_->until)
+          self_->quit();
       },
+      [this](caf::tick_atom) { look_for_desk(); },
     };
   }
 
 private:
-  chunk_sink::pointer self_;
+  /// Asks a desk for the connection, which is monitored.
+  template <class OnOpened, class OnError>
+  void ask(const front_desk_actor& desk, caf::duration within,
+           open_request question, OnOpened on_opened, OnError on_error) {
+    // CAF does not answer a request to a node that is lost.
+    if (desk.node() != self_->node())
+      self_->monitor(desk);
+    self_->request(desk, within, std::move(question))
+      .then(
+        [this, from = desk.address(), on_opened](const open_result& x) {
+          // The desk outlives the sink and must not keep its monitor.
+          self_->demonitor(from);
+          self_->monitor(x.connection);
+          on_opened(x);
+        },
+        [this, from = desk.address(), on_error](caf::error& reason) {
+          self_->demonitor(from);
+          on_error(reason);
+        });
+  }
+
+  void on_down(const caf::down_msg& x) {
+    const auto reason = lost_connection(x.reason);
+    if (!return_ || !return_->until)
+      return begin_to_return(reason);
+    if (x.source == return_->desk)
+      fail_to_return(return_->attempt, reason);
+  }
+
+  void lose(caf::error reason) {
+    client_->on_lost(std::move(reason));
+    self_->quit();
+  }
+
+  // -- coming back ------------------------------------------------------------
+
+  /// Looks for the run again, if it may still be there.
+  void begin_to_return(const caf::error& reason) {
+    if (!return_ || !may_pass(reason) || !client_->can_return())
+      return lose(reason);
+    const auto& policy = return_->remote->policy();
+    return_->until = clock::now() + policy.patience;
+    return_->pause = policy.first_pause;
+    look_for_desk();
+  }
+
+  void look_for_desk() {
+    const auto attempt = ++return_->attempt;
+    if (!return_->remote->is_lost())
+      return attach(attempt, return_->remote->desk());
+    // The attempt has a time limit of its own, and always answers.
+    self_
+      ->request(remote_desk::spawn_connector(return_->remote), caf::infinite,
+                caf::connect_atom_v)
+      .then(
+        [this, attempt](const caf::actor& found) {
+          attach(attempt, caf::actor_cast<front_desk_actor>(found));
+        },
+        [this, attempt](caf::error& reason) {
+          fail_to_return(attempt, reason);
+        });
+  }
+
+  void attach(std::uint64_t attempt, const front_desk_actor& desk) {
+    auto question = client_->request_to_return();
+    if (!question)
+      return self_->quit(); // it has ended meanwhile
+    question->client = self_;
+    return_->desk = desk.address();
+    ask(
+      desk, for_request(return_->remote->within()), std::move(*question),
+      [this, attempt](const open_result& x) {
+        if (attempt != return_->attempt)
+          return; // too late: the next attempt takes over
+        return_->until.reset();
+        client_->on_returned(x);
+      },
+      [this, attempt](caf::error& reason) { fail_to_return(attempt, reason); });
+  }
+
+  /// Tries again after a pause, or gives up.
+  void fail_to_return(std::uint64_t attempt, const caf::error& reason) {
+    if (attempt != return_->attempt || !return_->until)
+      return; // an error of an attempt that is over, such as its time-out
+    ++return_->attempt;
+    if (!may_pass(reason) || clock::now() + return_->pause > *return_->until)
+      return lose(reason);
+    // Some of the pause is random, so that many clients do not come at once.
+    std::uniform_int_distribution<int> part{50, 100}; // per cent
+    self_->delayed_send(self_, return_->pause * part(return_->random) / 100,
+                        caf::tick_atom_v);
+    return_->pause
+      = std::min(return_->pause * 2, return_->remote->policy().longest_pause);
+  }
+
+  /// Returns whether the error is one of the link, which may come back.
+  static bool may_pass(const caf::error& reason) {
+    const auto code = code_of(reason);
+    return code == errc::unavailable || code == errc::deadline_exceeded;
+  }
+
+  using clock = std::chrono::steady_clock;
+
+  struct return_path {
+    explicit return_path(std::shared_ptr<remote_desk> remote)
+      : remote(std::move(remote)), random(std::random_device{}()) {}
+
+    std::shared_ptr<remote_desk> remote;
+    std::optional<clock::time_point> until; ///< empty while the link is there
+    std::uint64_t attempt = 0;              ///< number of the current attempt
+    caf::actor_addr desk;                   ///< that it asks
+    caf::timespan pause{0};
+    std::minstd_rand random;
+  };
+
+  sink_actor::pointer self_;
   std::shared_ptr<blocking_client> client_;
+  std::unique_ptr<return_path> return_; ///< null for an action of this process
 };
 
 [[noreturn]] void raise_timeout() {
@@ -91,20 +207,22 @@ std::shared_ptr<blocking_client>
 blocking_client::connect(caf::actor_system& system,
                          const front_desk_actor& desk, open_request request,
                          caf::timespan within,
-                         std::shared_ptr<const action> action) {
+                         std::shared_ptr<const action> action,
+                         std::shared_ptr<remote_desk> remote) {
   check_may_block(system);
   if (desk.node() != system.node())
     request.init = request.init.sealed();
-  auto client = std::make_shared<blocking_client>(
-    system, request.options.chunk_window, std::move(action));
+  auto client
+    = std::make_shared<blocking_client>(system, request, std::move(action));
   system.spawn<caf::hidden>(
-    [](chunk_sink::stateful_pointer<sink_state> self,
+    [](sink_actor::stateful_pointer<sink_state> self,
        std::shared_ptr<blocking_client> client, const front_desk_actor& desk,
-       open_request request, caf::timespan within) {
-      return self->state.make_behavior(std::move(client), desk,
-                                       std::move(request), within);
+       open_request request, caf::timespan within,
+       std::shared_ptr<remote_desk> remote) {
+      return self->state.make_behavior(
+        std::move(client), desk, std::move(request), within, std::move(remote));
     },
-    client, desk, std::move(request), within);
+    client, desk, std::move(request), within, std::move(remote));
   std::unique_lock guard{client->mutex_};
   client->changed_.wait(guard, [&] {
     return client->connection_ || client->end_.ended();
@@ -115,9 +233,12 @@ blocking_client::connect(caf::actor_system& system,
 }
 
 blocking_client::blocking_client(caf::actor_system& system,
-                                 std::uint32_t chunk_window,
+                                 const open_request& request,
                                  std::shared_ptr<const action> action)
-  : system_(system), end_(chunk_window), action_(std::move(action)) {}
+  : system_(system), end_(request.options.chunk_window,
+                          request.options.attach ? request.options.attach->role
+                                                 : client_role::talker),
+    key_(request.key), action_(std::move(action)) {}
 
 // -- for the sink -------------------------------------------------------------
 
@@ -126,6 +247,30 @@ void blocking_client::on_opened(const open_result& x, bool remote) {
   connection_ = x.connection;
   remote_ = remote;
   end_.on(x);
+  changed_.notify_all();
+}
+
+bool blocking_client::can_return() {
+  const std::lock_guard guard{mutex_};
+  return end_.can_return();
+}
+
+std::optional<open_request> blocking_client::request_to_return() {
+  const std::lock_guard guard{mutex_};
+  if (!end_.can_return())
+    return std::nullopt;
+  return open_request{key_, {}, end_.begin_to_return(), {}};
+}
+
+void blocking_client::on_returned(const open_result& x) {
+  const std::lock_guard guard{mutex_};
+  connection_ = x.connection;
+  for (auto& again : end_.on_returned(x))
+    caf::anon_send(connection_, std::move(again));
+  if (end_.closed())
+    tell(connection_, end_, caf::close_atom_v);
+  if (end_.cancelled())
+    tell(connection_, end_, cancel_atom_v);
   changed_.notify_all();
 }
 
@@ -165,21 +310,26 @@ void blocking_client::send(payload value, limit until) {
     raise_timeout();
   end_.spend_input_credit();
   // Sent under the lock, so that no close overtakes an accepted input.
-  caf::anon_send(connection_, turn_input{std::move(value), end_.take_credit()});
-  end_.count_sent_input();
+  caf::anon_send(connection_, end_.message_for(std::move(value)));
 }
 
 void blocking_client::close() {
   const std::lock_guard guard{mutex_};
   if (end_.close() && !end_.ended())
-    caf::anon_send(connection_, caf::close_atom_v);
+    tell(connection_, end_, caf::close_atom_v);
   changed_.notify_all();
 }
 
 void blocking_client::cancel() {
   const std::lock_guard guard{mutex_};
   if (end_.cancel())
-    caf::anon_send(connection_, cancel_atom_v);
+    tell(connection_, end_, cancel_atom_v);
+  changed_.notify_all();
+}
+
+void blocking_client::leave() {
+  const std::lock_guard guard{mutex_};
+  detail::leave(connection_, end_);
   changed_.notify_all();
 }
 
@@ -240,7 +390,7 @@ payload blocking_client::output(limit until) {
 void blocking_client::reject(caf::error reason) {
   const std::lock_guard guard{mutex_};
   if (!end_.ended())
-    caf::anon_send(connection_, cancel_atom_v);
+    tell(connection_, end_, cancel_atom_v);
   end_.reject(std::move(reason));
   changed_.notify_all();
   raise(end_.failure());
@@ -266,6 +416,11 @@ session_id blocking_client::session() {
   return end_.session();
 }
 
+cursor blocking_client::position(std::size_t unread) {
+  const std::lock_guard guard{mutex_};
+  return {end_.run(), end_.position() - unread};
+}
+
 std::string blocking_client::trace_id() {
   const std::lock_guard guard{mutex_};
   return end_.trace_id();
@@ -288,7 +443,7 @@ bool blocking_client::finished() {
 
 void blocking_client::grant(bool waiting) {
   if (const auto due = end_.credit_due(waiting); due > 0)
-    caf::anon_send(connection_, chunk_credit{due});
+    caf::anon_send(connection_, chunk_credit{due, end_.reader()});
 }
 
 } // namespace tertulia::detail

@@ -56,9 +56,13 @@ caf::behavior relay(caf::event_based_actor* self,
 
 } // namespace
 
-remote_desk::remote_desk(caf::actor_system& system, std::string host,
-                         std::uint16_t port, caf::timespan within)
-  : system_(system), host_(std::move(host)), port_(port), within_(within) {
+remote_desk::remote_desk(caf::actor_system& system,
+                         std::vector<endpoint> endpoints,
+                         reconnect_policy policy, caf::timespan within)
+  : system_(system), endpoints_(std::move(endpoints)), policy_(policy),
+    within_(within) {
+  if (endpoints_.empty())
+    throw status_error{errc::invalid_argument, "no address was given"};
   connect(later(clock::now(), within_));
 }
 
@@ -99,11 +103,24 @@ void remote_desk::try_to_connect(time_point until) {
 }
 
 void remote_desk::connect(time_point until) {
-  auto found
-    = find_remote(system_, host_, port_, until,
-                  system_.message_types<front_desk_actor>(), "runtime");
-  const std::lock_guard guard{mutex_};
-  desk_ = caf::actor_cast<front_desk_actor>(found);
+  for (std::size_t i = 0;; ++i) {
+    // An address that does not answer leaves time for those after it.
+    const auto now = clock::now();
+    const auto left = endpoints_.size() - i;
+    const auto share
+      = left == 1 ? until : now + (until - now) / static_cast<int>(left);
+    try {
+      auto found
+        = find_remote(system_, endpoints_[i].host, endpoints_[i].port, share,
+                      system_.message_types<front_desk_actor>(), "runtime");
+      const std::lock_guard guard{mutex_};
+      desk_ = caf::actor_cast<front_desk_actor>(found);
+      return;
+    } catch (const status_error&) {
+      if (left == 1)
+        throw;
+    }
+  }
 }
 
 front_desk_actor remote_desk::desk() const {
@@ -117,6 +134,23 @@ front_desk_actor remote_desk::spawn_relay(std::shared_ptr<remote_desk> to) {
                   ? system.spawn<caf::detached>(relay, std::move(to))
                   : system.spawn(relay, std::move(to));
   return caf::actor_cast<front_desk_actor>(result);
+}
+
+caf::actor remote_desk::spawn_connector(std::shared_ptr<remote_desk> to) {
+  auto& system = to->system_;
+  return system.spawn<caf::detached>(
+    [](caf::event_based_actor* self,
+       const std::shared_ptr<remote_desk>& to) -> caf::behavior {
+      return {[self, to](caf::connect_atom) -> caf::result<caf::actor> {
+        self->quit(); // after this answer
+        try {
+          return caf::actor_cast<caf::actor>(to->get());
+        } catch (...) {
+          return current_exception_to_error();
+        }
+      }};
+    },
+    std::move(to));
 }
 
 } // namespace tertulia::detail

@@ -14,8 +14,14 @@ namespace tertulia {
 remote_runtime::remote_runtime(caf::actor_system& system,
                                const std::string& host, std::uint16_t port,
                                caf::timespan within)
+  : remote_runtime(system, std::vector{endpoint{host, port}}, {}, within) {}
+
+remote_runtime::remote_runtime(caf::actor_system& system,
+                               std::vector<endpoint> endpoints,
+                               reconnect_policy policy, caf::timespan within)
   : system_(system), within_(within),
-    desk_(std::make_shared<detail::remote_desk>(system, host, port, within)) {}
+    desk_(std::make_shared<detail::remote_desk>(system, std::move(endpoints),
+                                                policy, within)) {}
 
 std::vector<descriptor> remote_runtime::actions() const {
   detail::check_may_block(system_);

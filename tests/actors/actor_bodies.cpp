@@ -222,7 +222,7 @@ TEST_F(actor_bodies, an_end_waits_for_the_chunks_that_are_kept) {
     client.grant(498);
     EXPECT_EQ(client.received().chunks, numbers(500));
     EXPECT_EQ(client.received().turns, 0u);
-    EXPECT_EQ(client.received().end->chunks, 500u);
+    EXPECT_EQ(client.received().end->length, 500u);
     EXPECT_EQ(client.received().end->inputs, 1u);
     if (fails) {
       EXPECT_EQ(client.code(), errc::out_of_range);

@@ -278,7 +278,7 @@ TEST_F(connection_actor, the_last_word_counts_chunks_and_inputs) {
   auto client = open(define_counter());
   client.send(5);
   client.close();
-  EXPECT_EQ(client.received().end->chunks, 5u);
+  EXPECT_EQ(client.received().end->length, 6u);
   EXPECT_EQ(client.received().end->inputs, 1u);
 }
 

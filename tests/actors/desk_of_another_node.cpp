@@ -42,6 +42,9 @@ struct desk_of_another_node : ::testing::Test {
           sink = x.client.id();
           return self->delegate(rt.front_desk(), std::move(x));
         },
+        [=, this](abort_request& x) {
+          return self->delegate(rt.front_desk(), std::move(x));
+        },
         [=, this](list_atom x) { return self->delegate(rt.front_desk(), x); },
       };
     });

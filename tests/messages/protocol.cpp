@@ -187,28 +187,48 @@ auto samples(const protocol& at) {
   options.chunk_window = 0;
   options.deadline = 5s;
   options.trace_parent = "00-1-2-01";
+  options.disconnect = on_disconnect::keep;
+  options.grace = 7s;
+  auto& attach = options.attach.emplace();
+  attach.run = run_id{"r"};
+  attach.after = 1ull << 40;
+  attach.role = client_role::listener;
+  attach.or_open = true;
+  attach.back_as = 3;
+  run_info run;
+  run.id = run_id{"r"};
+  run.key = "/bidi-flow/shop";
+  run.session = session_id{"s"};
+  run.status = run_status::aborted;
   descriptor info;
   info.key = "/bidi-flow/shop";
   info.input_schema = schema_of<article>();
   return std::tuple_cat(
-    std::tuple{acquire_lease_request{{"/agent/chat", session_id{"s"}},
-                                     at.holder,
-                                     "process 1",
-                                     if_live::take_over},
-               release_lease_request{at.holder, {"/agent/chat", session_id{}}},
-               action_list{{info, descriptor{}}},
-               chunk_batch{1ull << 40, 2, payload::encoded("[1,2]"), 3},
-               chunk_credit{max_window},
-               completion{value, fail(errc::data_loss, "torn", R"({"at":3})"),
-                          1ull << 40, 5},
-               input_credit{1},
-               open_request{"/bidi-flow/shop", value, options, at.sink},
-               open_result{at.connection, 7}, value,
-               turn_end{1ull << 40,
-                        {3, 1, value, 1},
-                        snapshot_id{"a"},
-                        ai::finish_reason::length},
-               turn_input{value, 9}},
+    std::tuple{
+      abort_request{run_id{"r"}, "/bidi-flow/shop", session_id{"s"}}, run,
+      acquire_lease_request{{"/agent/chat", session_id{"s"}},
+                            at.holder,
+                            "process 1",
+                            if_live::take_over},
+      release_lease_request{at.holder, {"/agent/chat", session_id{}}},
+      action_list{{info, descriptor{}}},
+      chunk_batch{1ull << 40, 2, payload::encoded("[1,2]"), 3},
+      chunk_credit{max_window, 4},
+      completion{value, fail(errc::data_loss, "torn", R"({"at":3})"),
+                 1ull << 40, 5},
+      input_credit{1}, open_request{"/bidi-flow/shop", value, options, at.sink},
+      open_result{at.connection,
+                  7,
+                  session_id{"s"},
+                  "1f",
+                  snapshot_id{"a"},
+                  {run_id{"r"}, 3, 1ull << 40, 5, 1ull << 33}},
+      value,
+      turn_end{1ull << 40,
+               {3, 1, value, 1},
+               snapshot_id{"a"},
+               ai::finish_reason::length},
+      turn_input{value, 9, 1ull << 40, 3}},
     session_samples(), store_samples());
 }
 
@@ -225,7 +245,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 47);
+  EXPECT_EQ(count, 49);
 }
 
 TEST_F(protocol, every_noun_travels) {

@@ -137,9 +137,9 @@ chunk_sink::behavior_type client(chunk_sink::pointer self,
                  caf::close_atom_v);
     },
     [=](completion& x) {
-      const auto right = !x.reason && x.inputs == 1 && x.chunks != 0;
+      const auto right = !x.reason && x.inputs == 1 && x.length != 0;
       if (!of->store)
-        leave(right && x.chunks == 1);
+        leave(right && x.length == 2);
       else
         self->request(of->store, caf::infinite, delete_session_request{own})
           .then([=](const erase_result& gone) {

@@ -4,6 +4,9 @@
 
 #include <tertulia/detail/json_path.hpp>
 
+#include <caf/timespan.hpp>
+
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -24,6 +27,18 @@ struct runtime_options {
   /// Maximum number of open connections; further ones are refused with
   /// `resource_exhausted`. An idle connection costs about 3 KiB.
   std::size_t max_connections = 1'000'000;
+
+  /// Bytes of completed turns that a kept run holds for clients that attach
+  /// later. The turn under way comes on top, up to `max_turn_log`.
+  std::size_t max_run_log = 256 * 1'024;
+
+  /// Bytes of one turn under way that a kept run holds; the oldest are dropped
+  /// then.
+  std::size_t max_turn_log = 4 * 1'024 * 1'024;
+
+  /// Time for which a kept run that has ended waits for a client that has not
+  /// heard its end, if it was opened without a grace period.
+  caf::timespan ended_run_retention = std::chrono::minutes{10};
 
   /// Number of threads for blocking work (`context::run_blocking`), started
   /// with the first such work. More threads let more calls block at the same

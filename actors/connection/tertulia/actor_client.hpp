@@ -90,10 +90,12 @@ private:
     } catch (...) {
       return reject(current_exception_to_error());
     }
-    while (!cursor.empty()) {
+    for (const auto of = number(); !cursor.empty() && of == number();) {
       auto chunk = cursor.take();
+      set_unread(cursor.size());
       on_chunk(chunk);
     }
+    set_unread(0);
   }
 
   void read(payload x) final {

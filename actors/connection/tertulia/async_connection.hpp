@@ -149,7 +149,8 @@ public:
 ///
 /// @threads  only on the actor of its body.
 /// @lifetime move-only, but not while one of its waits is pending; dropping it
-///           before the action has finished cancels the action.
+///           before the action has finished cancels the action, or leaves it if
+///           it is a kept run.
 /// @design   docs/engine.md#coroutines.
 template <class In, class Out, class Stream>
 class async_connection {
@@ -237,6 +238,19 @@ public:
   /// Cancels the action; it ends with `cancelled`. Idempotent.
   void cancel() {
     impl_->cancel();
+  }
+
+  /// Returns the position in the log, as `connection::position`.
+  [[nodiscard]] cursor position() const {
+    return {impl_->end.run(), impl_->end.position() - cursor_->size()};
+  }
+
+  /// Leaves a kept run, as `connection::detach`.
+  cursor detach() {
+    auto result = position();
+    cursor_->drop();
+    impl_->leave();
+    return result;
   }
 
 private:

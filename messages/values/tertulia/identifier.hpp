@@ -69,6 +69,9 @@ using session_id = identifier<struct session_kind>;
 /// scheme of the agent.
 using snapshot_id = identifier<struct snapshot_kind>;
 
+/// Name of a run: a UUID.
+using run_id = identifier<struct run_kind>;
+
 /// Name of a state, derived from its content: the lower-case hex SHA-256 of its
 /// canonical JSON.
 using state_id = identifier<struct state_kind>;

@@ -5,6 +5,7 @@
 #include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/protocol.hpp>
+#include <tertulia/run.hpp>
 
 #include <caf/meta/load_callback.hpp>
 #include <caf/meta/type_name.hpp>
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -114,11 +116,20 @@ struct open_options : memberwise {
   /// Chat agents and session flows only: whether changes of the custom value
   /// are sent as chunks with a `custom_patch`.
   bool custom_deltas = false;
+  /// Policy for the run when its client leaves or is lost.
+  on_disconnect disconnect = on_disconnect::cancel;
+  /// Time for which a kept run waits for a client: it is cancelled then, or
+  /// forgotten if it has ended. Zero: a run that has not ended waits for ever.
+  caf::timespan grace{0};
+  /// The run to attach to, instead of opening a new one. Only the windows, the
+  /// session and the client of the request count then.
+  std::optional<attachment> attach;
 };
 
 BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,
-                       session, snapshot, live, custom_deltas))
+                       session, snapshot, live, custom_deltas, disconnect,
+                       grace, attach))
 
 /// Client to front desk: open a connection to an action.
 struct open_request : memberwise {
@@ -147,10 +158,10 @@ struct open_result : memberwise {
   open_result() = default;
   open_result(connection_actor connection, std::uint32_t input_credit,
               session_id session = {}, std::string trace_id = {},
-              snapshot_id snapshot = {})
+              snapshot_id snapshot = {}, attach_result attached = {})
     : connection(std::move(connection)), input_credit(input_credit),
       session(std::move(session)), trace_id(std::move(trace_id)),
-      snapshot(std::move(snapshot)) {}
+      snapshot(std::move(snapshot)), attached(std::move(attached)) {}
 
   connection_actor connection;
   /// Number of inputs that may be sent immediately.
@@ -160,11 +171,16 @@ struct open_result : memberwise {
   /// Id of the trace of the connection, 32 hexadecimal digits; empty if it is
   /// not traced.
   std::string trace_id;
-  /// Snapshot from which the conversation continues; empty without one.
+  /// Snapshot from which the conversation continues; empty without one. For a
+  /// client that attaches: that of the last turn that ended before the position
+  /// from which it reads.
   snapshot_id snapshot;
+  /// Position of the client in a kept run; all zero for another run.
+  attach_result attached;
 };
 
 BOOST_DESCRIBE_STRUCT(open_result, (),
-                      (connection, input_credit, session, trace_id, snapshot))
+                      (connection, input_credit, session, trace_id, snapshot,
+                       attached))
 
 } // namespace tertulia

@@ -11,6 +11,7 @@
 #include <caf/meta/type_name.hpp>
 #include <caf/ref_counted.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -27,6 +28,11 @@ public:
   /// its address identifies the type.
   struct operations {
     void (*write)(const boxed&, std::string& out);
+    /// Returns the bytes of the value, without those that it points to.
+    std::size_t (*size)(const boxed&);
+    /// Returns a part of a list; null if the value is not a list.
+    caf::intrusive_ptr<boxed> (*slice)(const boxed&, std::size_t first,
+                                       std::size_t count);
   };
 
   explicit boxed(const operations* ops) noexcept : ops(ops) {}
@@ -46,6 +52,27 @@ public:
   static constexpr operations operations_of{
     [](const boxed& x, std::string& out) {
       append_json_text(out, static_cast<const box&>(x).value);
+    },
+    []([[maybe_unused]] const boxed& x) {
+      if constexpr (is_vector<T>)
+        return sizeof(box)
+               + static_cast<const box&>(x).value.capacity()
+                   * sizeof(typename T::value_type);
+      else
+        return sizeof(box);
+    },
+    []([[maybe_unused]] const boxed& x, [[maybe_unused]] std::size_t first,
+       [[maybe_unused]] std::size_t count) -> caf::intrusive_ptr<boxed> {
+      if constexpr (is_vector<T>) {
+        const auto& list = static_cast<const box&>(x).value;
+        if (list.size() < count || list.size() - count < first)
+          return nullptr;
+        const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);
+        return caf::make_counted<box>(
+          begin, begin + static_cast<std::ptrdiff_t>(count));
+      } else {
+        return nullptr;
+      }
     }};
 };
 
@@ -136,6 +163,16 @@ public:
   /// Returns the value as canonical JSON text; empty for an empty payload.
   /// @errors `invalid_argument` if not encodable (for example a NaN).
   [[nodiscard]] std::string text() const;
+
+  /// Returns `count` elements of a list, from the one at `first` on: an array
+  /// in JSON. They are copied.
+  /// @errors `invalid_argument` if the value is not a list, or is a shorter
+  ///         one.
+  [[nodiscard]] payload slice(std::size_t first, std::size_t count) const;
+
+  /// Returns about how many bytes of memory the value takes: its own size and
+  /// that of its JSON text, which stands for what it points to.
+  [[nodiscard]] std::size_t footprint() const noexcept;
 
   /// Returns whether both share one value or are both empty, in O(1). If false,
   /// the values may still be equal.

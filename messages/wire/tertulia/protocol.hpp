@@ -54,6 +54,7 @@ using protocol = caf::typed_actor<typename detail::clause<Signatures>::type...>;
 using front_desk_actor = protocol<
   caf::result<open_result>(open_request),  // the connection itself replies; not_found,
                                            // invalid_argument, resource_exhausted
+  caf::result<run_info>(abort_request),    // ends a kept run; not_found
   caf::result<action_list>(list_atom)>;    // all actions that can be opened here
 
 // -- client -> connection -------------------------------------------------------
@@ -65,6 +66,18 @@ using connection_actor = protocol<
   caf::result<void>(chunk_credit),     // room for n more chunks
   caf::result<void>(caf::close_atom),  // no further inputs; idempotent
   caf::result<void>(cancel_atom)>;     // unwinds the body; idempotent
+
+// -- clients that come and go -> connection of a kept run ------------------------
+
+/// Connection of a run that outlives its client. Converts to a `connection_actor`.
+/// Its clients are numbered: what a client sends that another one has replaced is
+/// ignored. A client that leaves hears a completion message.
+using run_actor = connection_actor::extend<
+  caf::replies_to<open_request>::with<open_result>,                 // attaches; out_of_range, failed_precondition
+  caf::replies_to<caf::leave_atom, std::uint32_t>::with<void>,      // detaches the reader of this number
+  caf::replies_to<caf::close_atom, std::uint32_t>::with<void>,      // as close_atom, if it is the talker
+  caf::replies_to<cancel_atom, std::uint32_t>::with<void>,          // as cancel_atom, if it is the talker
+  caf::replies_to<abort_request>::with<run_info>>;                  // the run ends with aborted
 
 // -- connection -> client -------------------------------------------------------
 

@@ -22,25 +22,37 @@ namespace tertulia {
 /// Client to connection: one input. Costs one input credit.
 struct turn_input : memberwise {
   turn_input() = default;
-  explicit turn_input(payload value, std::uint32_t chunk_credit = 0)
-    : value(std::move(value)), chunk_credit(chunk_credit) {}
+  explicit turn_input(payload value, std::uint32_t chunk_credit = 0,
+                      std::optional<std::uint64_t> number = {},
+                      std::uint32_t reader = 0)
+    : value(std::move(value)), chunk_credit(chunk_credit), number(number),
+      reader(reader) {}
 
   payload value;
   /// Additional chunk credit, sent with the input.
   std::uint32_t chunk_credit = 0;
+  /// Number of the input in its run, 0 for the first. The connection drops an
+  /// input with the number of one that it has. Empty if the client does not
+  /// number its inputs.
+  std::optional<std::uint64_t> number;
+  /// Number of the client among the readers of a kept run.
+  std::uint32_t reader = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(turn_input, (), (value, chunk_credit))
+BOOST_DESCRIBE_STRUCT(turn_input, (), (value, chunk_credit, number, reader))
 
 /// Client to connection: the sink has room for `chunks` more chunks.
 struct chunk_credit : memberwise {
   chunk_credit() = default;
-  explicit chunk_credit(std::uint32_t chunks) : chunks(chunks) {}
+  explicit chunk_credit(std::uint32_t chunks, std::uint32_t reader = 0)
+    : chunks(chunks), reader(reader) {}
 
   std::uint32_t chunks = 0;
+  /// Number of the client among the readers of a kept run.
+  std::uint32_t reader = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(chunk_credit, (), (chunks))
+BOOST_DESCRIBE_STRUCT(chunk_credit, (), (chunks, reader))
 
 /// Connection to client: the body has room for `inputs` more inputs.
 struct input_credit : memberwise {
@@ -54,9 +66,10 @@ BOOST_DESCRIBE_STRUCT(input_credit, (), (inputs))
 
 /// Connection to client: chunks, in order. Costs one chunk credit per chunk.
 ///
-/// The chunks are numbered from 0 over the whole connection, so that a client
-/// can verify that none is missing or duplicated. They are one payload: inside
-/// a process a `chunks<T>`, between processes a JSON array.
+/// Chunks and ends of turns are numbered together, from 0 over the whole run:
+/// their numbers are positions in the log of the run. So a client can verify
+/// that none is missing or repeated. The chunks are one payload: inside a
+/// process a `chunks<T>`, between processes a JSON array.
 struct chunk_batch : memberwise {
   chunk_batch() = default;
   chunk_batch(std::uint64_t first, std::uint32_t size, payload items,
@@ -83,7 +96,8 @@ struct chunk_batch : memberwise {
 BOOST_DESCRIBE_STRUCT(chunk_batch, (), (first, size, items, input_credit))
 
 /// Connection to client: the body has finished answering, with its last chunks.
-/// Costs one chunk credit, and one for each of these chunks.
+/// Costs one chunk credit, and one for each of these chunks. Its number in the
+/// log follows that of the last of them: `last.first + last.size`.
 struct turn_end : memberwise {
   turn_end() = default;
   explicit turn_end(std::uint64_t turn, chunk_batch last = {},
@@ -94,7 +108,8 @@ struct turn_end : memberwise {
 
   /// Index of the turn that ended, 0 for the first.
   std::uint64_t turn = 0;
-  /// Chunks of the turn that were not sent before; may be empty.
+  /// Chunks of the turn that were not sent before; may be empty, but always has
+  /// its first number.
   chunk_batch last;
   /// Snapshot that has the state of a conversation at the end of the turn;
   /// empty without one.
@@ -110,9 +125,9 @@ BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, last, snapshot, finish_reason))
 /// comes after every chunk.
 struct completion : memberwise {
   completion() = default;
-  completion(payload output, caf::error reason, std::uint64_t chunks,
+  completion(payload output, caf::error reason, std::uint64_t length,
              std::uint64_t inputs)
-    : output(std::move(output)), reason(std::move(reason)), chunks(chunks),
+    : output(std::move(output)), reason(std::move(reason)), length(length),
       inputs(inputs) {}
 
   /// Return value of the body. If the body failed: the state of a conversation
@@ -120,12 +135,12 @@ struct completion : memberwise {
   payload output;
   /// Error with which the body failed; none if it returned an output.
   caf::error reason;
-  /// Number of chunks sent over the whole connection.
-  std::uint64_t chunks = 0;
+  /// Length of the log: number of chunks and ends of turns of the whole run.
+  std::uint64_t length = 0;
   /// Number of inputs that the body took; later inputs were not read.
   std::uint64_t inputs = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(completion, (), (output, reason, chunks, inputs))
+BOOST_DESCRIBE_STRUCT(completion, (), (output, reason, length, inputs))
 
 } // namespace tertulia

@@ -44,6 +44,10 @@ struct action_ref {
 
 class actor_connection;
 
+/// Aborts a run of an action, see `bidi_action::abort`.
+run_info abort_run(const action_ref& of, const run_id& run,
+                   const session_id& session);
+
 } // namespace detail
 
 /// Handle of an action that takes inputs and streams chunks at the same time.
@@ -76,8 +80,10 @@ public:
   ///
   /// @param options any of `with_init`, `with_input_window`,
   ///                `with_chunk_window`, `with_deadline`, `with_open_timeout`,
-  ///                `with_trace_parent`; for agents also `with_session_id`,
-  ///                `with_snapshot_id`, `with_take_over`.
+  ///                `with_trace_parent`, `with_keep`; for agents also
+  ///                `with_session_id`, `with_snapshot_id`, `with_take_over`.
+  ///                To attach to a kept run instead: `with_cursor`, `with_run`
+  ///                or `with_attach`, and `as_listener`.
   /// @errors `invalid_argument` for invalid options; `resource_exhausted`
   ///         if too many connections are open; `unavailable` if the runtime is
   ///         stopping; `deadline_exceeded`; `failed_precondition` on a thread
@@ -86,7 +92,9 @@ public:
   ///         time limit of its own. For agents also `failed_precondition` for a
   ///         session that is live, a session or snapshot without a store or a
   ///         newer type; `not_found` and `data_loss` for a snapshot; errors of
-  ///         the store.
+  ///         the store. To attach: `not_found`; `out_of_range` for a position
+  ///         that the log has lost, whose details name `number` and `snapshot`
+  ///         to begin from.
   template <class... Options>
   [[nodiscard]] connection<In, Out, Stream>
   stream_bidi(const Options&... options) const {
@@ -94,7 +102,8 @@ public:
     return detail::access::make<connection<In, Out, Stream>>(
       detail::blocking_client::connect(
         *reference_->system, reference_->current_desk(),
-        make_open_request(chosen, {}), chosen.open_within, reference_->local));
+        make_open_request(chosen, {}), chosen.open_within, reference_->local,
+        reference_->remote));
   }
 
   /// Opens a connection whose client is a body, without blocking; see
@@ -128,6 +137,24 @@ public:
     auto chosen = detail::gather<Init>(options...);
     client.open(reference_->desk_for_actor(), make_open_request(chosen, {}),
                 chosen.open_within, reference_->local);
+  }
+
+  /// Ends a kept run for all of its clients, which hear `aborted`, and waits
+  /// for the answer.
+  /// @returns the run, with the status that was found: a run that is over is
+  ///          not changed.
+  /// @errors `not_found`; `deadline_exceeded`; `failed_precondition` on a
+  ///         thread of the scheduler. An actor or a body sends an
+  ///         `abort_request` to the front desk.
+  // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
+  run_info abort(const run_id& run) const {
+    return detail::abort_run(*reference_, run, {});
+  }
+
+  /// As above, for the live run of a session.
+  // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
+  run_info abort(const session_id& session) const {
+    return detail::abort_run(*reference_, {}, session);
   }
 
   /// Returns the message with which an actor opens a connection: send it as a

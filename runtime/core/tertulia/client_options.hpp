@@ -31,6 +31,17 @@ struct client_options {
   caf::timespan open_within = std::chrono::seconds{30};
 };
 
+namespace detail {
+
+/// Returns the choice of a run to attach to.
+template <class Init>
+attachment& attachment_of(client_options<Init>& to) {
+  auto& chosen = to.connection.attach;
+  return chosen ? *chosen : chosen.emplace();
+}
+
+} // namespace detail
+
 /// Initialization data for the body; without it the body gets a default one.
 template <class T>
 struct with_init {
@@ -156,6 +167,85 @@ struct with_take_over {
   template <class Init>
   void apply(client_options<Init>& to) const {
     to.connection.live = if_live::take_over;
+  }
+};
+
+/// Keeps the run when its client leaves or is lost: it goes on, and clients can
+/// attach to it, with `with_cursor`, `with_run` or its session.
+///
+/// @design docs/runs.md.
+struct with_keep {
+  /// Waits for ever for a client to come back.
+  with_keep() = default;
+
+  /// @param grace longest time without a client; the run is then cancelled, or
+  ///              forgotten if it has ended. Must be positive.
+  explicit with_keep(caf::timespan grace) : grace(grace) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    if (grace && grace->count() <= 0)
+      throw status_error{errc::invalid_argument,
+                         "a grace period must be positive"};
+    to.connection.disconnect = on_disconnect::keep;
+    to.connection.grace = grace.value_or(caf::timespan{0});
+  }
+
+  std::optional<caf::timespan> grace;
+};
+
+/// Attaches to a kept run at this position, instead of opening a run.
+struct with_cursor {
+  explicit with_cursor(cursor position) : position(std::move(position)) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    if (position.run.empty())
+      throw status_error{errc::invalid_argument, "the cursor names no run"};
+    auto& chosen = detail::attachment_of(to);
+    chosen.run = position.run;
+    chosen.after = position.number;
+  }
+
+  cursor position;
+};
+
+/// Attaches to a kept run at the beginning of the turn under way, instead of
+/// opening a run.
+struct with_run {
+  explicit with_run(run_id run) : run(std::move(run)) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    if (run.empty())
+      throw status_error{errc::invalid_argument, "a run id is not empty"};
+    detail::attachment_of(to).run = run;
+  }
+
+  run_id run;
+};
+
+/// Attaches to the live run of the session, at the beginning of the turn under
+/// way, instead of opening a run.
+struct with_attach {
+  /// @param or_open whether a run is opened if the session has none that is
+  ///                live; otherwise that is `not_found`.
+  explicit with_attach(bool or_open = false) : or_open(or_open) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    detail::attachment_of(to).or_open = or_open;
+  }
+
+  bool or_open;
+};
+
+/// Attaches as a listener, which only reads and holds nobody back. For a run
+/// that `with_cursor`, `with_run` or `with_attach` names.
+struct as_listener {
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    detail::attachment_of(to).role = client_role::listener;
   }
 };
 

@@ -46,8 +46,8 @@ concept marks_turn_end = requires(T& x) {
 /// @threads  `send`, `close`, `cancel`, `output` and `wait_until_done` from any
 ///           thread at any time; `responses` from one thread at a time.
 /// @lifetime move-only; must not be moved while another thread uses it.
-///           Dropping it before the action has finished cancels the action. May
-///           outlive the runtime.
+///           Dropping it before the action has finished cancels the action, or
+///           leaves it if it is a kept run. May outlive the runtime.
 /// @design   docs/engine.md#clients; docs/genkit.md 001 §1.2.
 template <class In, class Out, class Stream>
 class connection {
@@ -109,6 +109,25 @@ public:
   /// nothing once the action has finished.
   void cancel() {
     impl_->cancel();
+  }
+
+  // -- leaving a kept run -----------------------------------------------------
+
+  /// Returns the position in the log of a run that was opened with `with_keep`,
+  /// from which `with_cursor` continues: everything before it was read. A value
+  /// without a run if the run is not kept. Only on the reading thread.
+  [[nodiscard]] cursor position() const {
+    return impl_->position(cursor_->size());
+  }
+
+  /// Leaves the run, which goes on if it is kept and is cancelled if not. Every
+  /// later call throws `failed_precondition`.
+  /// @returns `position`: attach there to miss nothing.
+  cursor detach() {
+    auto result = position();
+    cursor_->drop();
+    impl_->leave();
+    return result;
   }
 
   // -- receiving --------------------------------------------------------------
@@ -210,7 +229,7 @@ private:
 
   void drop() noexcept {
     if (impl_)
-      impl_->cancel();
+      impl_->leave();
   }
 
   std::shared_ptr<detail::blocking_client> impl_;

@@ -6,6 +6,7 @@
 #include <tertulia/config.hpp>
 #include <tertulia/connection.hpp>
 #include <tertulia/detail/remote_desk.hpp>
+#include <tertulia/reconnect.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/timespan.hpp>
@@ -33,8 +34,10 @@ namespace tertulia {
 ///
 /// If the other process dies, its connections end with `unavailable`; if this
 /// process dies, they are cancelled there. Once the loss is detected, the next
-/// call of this object, or of a handle that it has returned, reconnects.
-/// Messages are never sent again.
+/// call of this object, or of a handle that it has returned, reconnects. A
+/// `connection` to a kept run comes back by itself when its link is lost: its
+/// calls wait meanwhile, and nothing is lost or repeated (see
+/// `reconnect_policy`).
 ///
 /// @threads  all members, on threads that may block.
 /// @lifetime must not outlive its actor system.
@@ -52,6 +55,13 @@ public:
   ///         `deadline_exceeded`.
   remote_runtime(caf::actor_system& system, const std::string& host,
                  std::uint16_t port,
+                 caf::timespan within = std::chrono::seconds{10});
+
+  /// As above, for a runtime with several addresses: the first one that answers
+  /// is used, also to come back after the link was lost.
+  /// @errors also `invalid_argument` if no address is given.
+  remote_runtime(caf::actor_system& system, std::vector<endpoint> endpoints,
+                 reconnect_policy policy = {},
                  caf::timespan within = std::chrono::seconds{10});
 
   /// Returns the descriptors of all actions there, sorted by key.

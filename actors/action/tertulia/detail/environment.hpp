@@ -4,6 +4,7 @@
 
 #include <tertulia/detail/body_services.hpp>
 #include <tertulia/detail/registry.hpp>
+#include <tertulia/detail/run_registry.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/runtime_options.hpp>
 
@@ -26,6 +27,7 @@ public:
   caf::actor_system& system;
   const runtime_options options;
   registry actions;
+  run_registry runs;
   /// This process, as text for people: `process 17 on host`.
   const std::string owner;
   front_desk_actor desk;

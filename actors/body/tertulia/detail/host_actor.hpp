@@ -24,6 +24,10 @@ using host_actor
              caf::result<void>(cancel_atom, caf::error),
              caf::result<snapshot_outcome>(iteration_end),
              caf::result<void>(cancel_atom, std::uint64_t),
-             caf::result<void>(answer_end), caf::result<void>(custom_change)>;
+             caf::result<void>(answer_end), caf::result<void>(custom_change),
+             caf::result<void>(caf::leave_atom, std::uint32_t),
+             caf::result<void>(caf::close_atom, std::uint32_t),
+             caf::result<void>(cancel_atom, std::uint32_t),
+             caf::result<run_info>(abort_request)>;
 
 } // namespace tertulia::detail

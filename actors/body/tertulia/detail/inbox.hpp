@@ -38,6 +38,27 @@ public:
   ///         `failed_precondition` after `close`.
   [[nodiscard]] caf::error accept(payload value);
 
+  /// Returns the number of inputs that were accepted.
+  [[nodiscard]] std::uint64_t accepted_count() const noexcept {
+    return taken_count_ + (queue_.size() - head_);
+  }
+
+  /// Gives back the credit of an input that is not needed.
+  void return_credit() noexcept {
+    if (client_credit_ > 0) {
+      --client_credit_;
+      ++due_credit_;
+    }
+  }
+
+  /// Gives all credit to another client, which takes the place of the one
+  /// before.
+  /// @returns the credit of the new client.
+  std::uint32_t restart_client() noexcept {
+    (void)take_credit();
+    return client_credit_;
+  }
+
   /// Closes the queue: no input follows those that were accepted. Idempotent.
   void close() {
     closed_ = true;

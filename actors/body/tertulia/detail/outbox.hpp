@@ -13,8 +13,8 @@
 
 namespace tertulia::detail {
 
-/// Queue of the outgoing chunks of one connection, numbered in one sequence,
-/// with the credit that the client granted.
+/// Queue of the outgoing chunks and ends of turns of one connection, numbered
+/// in one sequence, with the credit that the client granted.
 ///
 /// Chunks gather until the body waits or the batch is full, with half a window
 /// but at most `max_batch` chunks. They are then sent as one message, so that
@@ -24,7 +24,7 @@ namespace tertulia::detail {
 class outbox {
 public:
   void start(std::uint32_t window) noexcept {
-    credit_ = window;
+    granted_ = credit_ = window;
     batch_limit_ = std::clamp(window / 2, 1u, max_batch);
   }
 
@@ -33,6 +33,12 @@ public:
   /// Adds credit, up to `max_window` in all: with more, a client could make
   /// this node queue without a bound.
   void grant(std::uint32_t chunks);
+
+  /// Sets the room for chunks that have not left, when another client takes the
+  /// place of the one that granted the credit. Credit that parts of the body
+  /// hold already counts.
+  /// @param room may be negative: as many chunks wait for the client's credit.
+  void set_room(std::int64_t room);
 
   // -- the body's side --------------------------------------------------------
 
@@ -49,7 +55,7 @@ public:
   /// Takes one credit, to be spent by `push`, `push_batch` or `end_turn`.
   /// @returns false if no credit is left: the part must wait.
   bool reserve() noexcept {
-    if (credit_ == 0)
+    if (credit_ <= 0)
       return false;
     --credit_;
     return true;
@@ -89,8 +95,9 @@ public:
   }
 
   /// Counts the end of a turn and returns the turn's index.
-  /// @pre a credit was reserved for it.
+  /// @pre a credit was reserved for it, and no chunk is gathered.
   std::uint64_t end_turn() noexcept {
+    ++sent_;
     return turns_++;
   }
 
@@ -120,7 +127,8 @@ public:
     size_ = 1;
   }
 
-  /// Returns the number of chunks sent, which is the number of the next one.
+  /// Returns the number of chunks and ends of turns sent, which is the number
+  /// of the next one.
   [[nodiscard]] std::uint64_t sent() const noexcept {
     return sent_;
   }
@@ -137,13 +145,15 @@ private:
       pending_ = caf::make_counted<values>();
     auto& batch = static_cast<values&>(*pending_).value;
     if (size_ == 1) // for two chunks, and those there is credit for
-      batch.reserve(std::min(credit_ + 2, batch_limit_));
+      batch.reserve(static_cast<std::size_t>(
+        std::clamp<std::int64_t>(credit_ + 2, 2, batch_limit_)));
     return batch;
   }
 
   void hand_out_credit();
 
-  std::uint32_t credit_ = 0;
+  std::int64_t credit_ = 0;  // negative: a client with less took over
+  std::int64_t granted_ = 0; // spent, reserved or left
   std::uint32_t batch_limit_ = 1;
   std::uint32_t size_ = 0; // chunks in pending_
   std::uint64_t sent_ = 0;

@@ -81,6 +81,16 @@ public:
   /// credit are dropped. Idempotent.
   void cancel();
 
+  /// Leaves a kept run, which goes on; cancels another action. No function is
+  /// called for it any more, and another connection can be opened.
+  /// @returns `position`
+  cursor detach();
+
+  /// Returns the position in the log of a kept run, from which `with_cursor`
+  /// continues: everything before it was passed to this client. Also in
+  /// `on_output` and `on_error`.
+  [[nodiscard]] cursor position() const;
+
   /// Returns the session of a conversation, once the connection is open; also
   /// in `on_output` and `on_error`. Empty for other actions.
   [[nodiscard]] const session_id& session() const noexcept {
@@ -115,6 +125,17 @@ public:
 
 protected:
   void send_input(payload value);
+
+  /// Returns the number of connections so far: it tells whether a callback has
+  /// detached the client.
+  [[nodiscard]] std::uint64_t number() const noexcept {
+    return number_;
+  }
+
+  /// Sets the number of chunks that have arrived and were not passed on.
+  void set_unread(std::size_t chunks) noexcept {
+    unread_ = chunks;
+  }
 
   /// Ends the connection because a message cannot be read.
   void reject(caf::error reason);
@@ -169,6 +190,8 @@ private:
   snapshot_id last_snapshot_;
   std::optional<ai::finish_reason> finish_reason_;
   std::uint64_t unread_inputs_ = 0;
+  cursor position_;        ///< of the last connection
+  std::size_t unread_ = 0; ///< chunks of the batch that is read
   payload last_state_;
   /// Connections that have ended for the client and may still send.
   std::vector<caf::actor_addr> abandoned_;

@@ -53,6 +53,11 @@ public:
     ++position_;
   }
 
+  /// Returns the number of unread chunks.
+  [[nodiscard]] std::size_t size() const noexcept {
+    return batch_ ? batch_->size() - position_ : 0;
+  }
+
   /// Skips the unread chunks.
   void drop() noexcept {
     position_ = batch_ ? batch_->size() : 0;

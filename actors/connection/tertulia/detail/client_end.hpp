@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace tertulia::detail {
 
@@ -29,7 +30,8 @@ public:
     end,      ///< The end of the stream: see `failure` and `output`.
   };
 
-  explicit client_end(std::uint32_t chunk_window) noexcept;
+  explicit client_end(std::uint32_t chunk_window,
+                      client_role role = client_role::talker) noexcept;
 
   // -- arriving messages ------------------------------------------------------
 
@@ -38,10 +40,14 @@ public:
     session_ = x.session;
     trace_id_ = x.trace_id;
     last_snapshot_ = x.snapshot;
+    run_ = x.attached.run;
+    reader_ = x.attached.reader;
+    next_ = read_ = x.attached.next;
+    sent_inputs_ = x.attached.inputs;
   }
 
-  void on(const input_credit& x) noexcept {
-    input_credit_ += x.inputs;
+  void on(const input_credit& x) {
+    gain(x.inputs);
   }
 
   /// Keeps a batch until it is read. A gap or a repetition in the numbers, or a
@@ -61,6 +67,34 @@ public:
   /// Ends the connection because a message cannot be read, even if it has ended
   /// with an output.
   void reject(caf::error reason);
+
+  // -- coming back ------------------------------------------------------------
+
+  /// Returns whether the client can attach again after the loss of its
+  /// connection: the run is kept, and its end has not arrived.
+  [[nodiscard]] bool can_return() const noexcept {
+    return run_ && !ended_;
+  }
+
+  /// Begins to attach again. Until the answer, everything of the stream is
+  /// dropped: the connection may still write to the reader that was lost.
+  /// @returns the options with which to attach.
+  /// @pre `can_return()`
+  [[nodiscard]] open_options begin_to_return();
+
+  /// Handles the answer: the stream continues where it was cut off.
+  /// @returns the inputs to send again, which the run does not have.
+  [[nodiscard]] std::vector<turn_input> on_returned(const open_result& x);
+
+  /// Returns whether the input was closed.
+  [[nodiscard]] bool closed() const noexcept {
+    return closed_;
+  }
+
+  /// Returns whether the client has cancelled.
+  [[nodiscard]] bool cancelled() const noexcept {
+    return cancelled_;
+  }
 
   // -- reading ----------------------------------------------------------------
 
@@ -102,6 +136,21 @@ public:
   [[nodiscard]] std::optional<ai::finish_reason>
   finish_reason() const noexcept {
     return finish_reason_;
+  }
+
+  /// Returns the run, if it is a kept one: it outlives this client.
+  [[nodiscard]] const run_id& run() const noexcept {
+    return run_;
+  }
+
+  /// Returns the number of the client among the readers of a kept run.
+  [[nodiscard]] std::uint32_t reader() const noexcept {
+    return reader_;
+  }
+
+  /// Returns the number in the log of what `next` describes.
+  [[nodiscard]] std::uint64_t position() const noexcept {
+    return read_;
   }
 
   /// Returns why there is no output; none if there is one.
@@ -156,9 +205,17 @@ public:
     --input_credit_;
   }
 
-  /// Counts an input that was sent to the connection.
-  void count_sent_input() noexcept {
-    ++sent_inputs_;
+  /// Returns the message for an input, with all credit that can be granted, and
+  /// counts it.
+  [[nodiscard]] turn_input message_for(payload value) {
+    const auto number = sent_inputs_++;
+    turn_input result{std::move(value), take_credit()};
+    if (run_) {
+      result.number = number;
+      result.reader = reader_;
+      unacknowledged_.push_back(result.value);
+    }
+    return result;
   }
 
   /// Returns the number of inputs that were sent but not taken by the body. All
@@ -174,6 +231,15 @@ public:
     return !std::exchange(closed_, true);
   }
 
+  /// Records that the client leaves a kept run: nothing more is read.
+  /// @returns false if the run has ended for it.
+  bool leave() {
+    if (ended_)
+      return false;
+    reject(fail(errc::failed_precondition, "the client has detached"));
+    return true;
+  }
+
   /// Records the cancel.
   /// @returns false if there is nothing left to cancel.
   bool cancel() noexcept {
@@ -182,6 +248,9 @@ public:
 
 private:
   using event = std::variant<chunk_batch, turn_end>;
+
+  /// Adds credit for inputs, which acknowledges as many.
+  void gain(std::uint32_t inputs);
 
   /// Counts chunks or ends of turns that have arrived.
   void count_arrived(std::uint32_t count) noexcept;
@@ -192,17 +261,28 @@ private:
 
   [[nodiscard]] caf::error overrun_error() const;
 
+  /// Returns whether this is the number that follows. Any other one ends the
+  /// connection.
+  [[nodiscard]] bool is_next(std::uint64_t number);
+
   std::uint32_t window_;
+  client_role role_;
   bool demand_ = false;            // rendezvous: for a chunk that is to come
   std::uint32_t unread_count_ = 0; // arrived and not read
   std::uint32_t consumed_ = 0;     // processed; credit not yet granted
+  std::uint32_t held_ = 0;         // arrived; credit not yet granted
   std::uint32_t input_credit_ = 0;
   bool closed_ = false;
   bool cancelled_ = false;
   bool ended_ = false;
-  std::uint64_t next_chunk_ = 0;
+  bool returning_ = false;
+  std::uint64_t next_ = 0; // number in the log of what arrives next
+  std::uint64_t read_ = 0; // of what is read next
+  run_id run_;             // empty if the run is not kept
+  std::uint32_t reader_ = 0;
   std::uint64_t sent_inputs_ = 0;
-  std::uint64_t taken_inputs_ = 0; // from the completion message
+  std::deque<payload> unacknowledged_; // inputs that a kept run may not have
+  std::uint64_t taken_inputs_ = 0;     // from the completion message
   session_id session_;
   std::string trace_id_;
   snapshot_id last_snapshot_;

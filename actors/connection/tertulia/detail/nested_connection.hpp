@@ -94,6 +94,9 @@ public:
   void close();
   void cancel();
 
+  /// Leaves a kept run, which goes on; cancels another one.
+  void leave();
+
   /// Ends the connection because a message cannot be read: this and every later
   /// wait throws the reason.
   [[noreturn]] void reject(caf::error reason);

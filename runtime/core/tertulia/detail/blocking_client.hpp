@@ -15,10 +15,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <type_traits>
 
 namespace tertulia::detail {
+
+class remote_desk;
 
 /// Connection for threads: a sink actor stores incoming messages behind a
 /// mutex, where threads wait for them.
@@ -40,15 +43,18 @@ public:
   ///
   /// @param action the action if it belongs to this process: inputs are then
   ///             checked before they are sent.
+  /// @param remote desk of another node: a client of a kept run comes back
+  ///             through it when its link is lost; null for this process.
   /// @errors throws errors of the front desk or the connection;
   ///         `deadline_exceeded`; `failed_precondition` on a thread of the
   ///         scheduler, as all functions here that wait.
   static std::shared_ptr<blocking_client>
   connect(caf::actor_system& system, const front_desk_actor& desk,
           open_request request, caf::timespan within,
-          std::shared_ptr<const action> action);
+          std::shared_ptr<const action> action,
+          std::shared_ptr<remote_desk> remote = nullptr);
 
-  blocking_client(caf::actor_system& system, std::uint32_t chunk_window,
+  blocking_client(caf::actor_system& system, const open_request& request,
                   std::shared_ptr<const action> action);
 
   blocking_client(const blocking_client&) = delete;
@@ -57,6 +63,17 @@ public:
   // -- for the sink -----------------------------------------------------------
 
   void on_opened(const open_result& x, bool remote);
+
+  /// Returns whether the client can attach again after the loss of its
+  /// connection.
+  [[nodiscard]] bool can_return();
+
+  /// Returns the request with which the client of a kept run attaches again
+  /// after the loss of its connection; empty if it cannot.
+  [[nodiscard]] std::optional<open_request> request_to_return();
+
+  /// Handles its answer: sends again what the run does not have.
+  void on_returned(const open_result& x);
 
   template <class Message>
   void on(Message&& x) {
@@ -82,6 +99,10 @@ public:
   void close();
 
   void cancel();
+
+  /// Leaves a kept run, which goes on; cancels another one. For the client the
+  /// connection has ended then.
+  void leave();
 
   /// Result of a read.
   enum class found { chunks, turn_end, end };
@@ -121,6 +142,10 @@ public:
   /// Returns the session of a conversation.
   session_id session();
 
+  /// Returns the position in the log of a kept run.
+  /// @param unread number of chunks that were read and not consumed.
+  cursor position(std::size_t unread);
+
   /// Returns the id of the trace; empty if the connection is not traced.
   std::string trace_id();
 
@@ -143,6 +168,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   client_end end_;
+  const std::string key_;
   std::shared_ptr<const action> action_;
   connection_actor connection_;
   bool remote_ = false;

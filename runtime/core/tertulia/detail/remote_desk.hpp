@@ -3,7 +3,9 @@
 #pragma once
 
 #include <tertulia/open.hpp>
+#include <tertulia/reconnect.hpp>
 
+#include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/error.hpp>
 #include <caf/timespan.hpp>
@@ -13,7 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <vector>
 
 namespace tertulia::detail {
 
@@ -23,11 +25,11 @@ namespace tertulia::detail {
 /// @lifetime must not outlive its actor system.
 class remote_desk {
 public:
-  /// Connects to the desk.
+  /// Connects to the desk at the first of these addresses that answers.
   /// @param within longest wait for the desk, for each attempt.
   /// @errors see `remote_runtime`.
-  remote_desk(caf::actor_system& system, std::string host, std::uint16_t port,
-              caf::timespan within);
+  remote_desk(caf::actor_system& system, std::vector<endpoint> endpoints,
+              reconnect_policy policy, caf::timespan within);
 
   /// Returns the desk. Reconnects if it was lost, and blocks meanwhile; several
   /// threads wait for the same attempt, and share its failure.
@@ -47,13 +49,27 @@ public:
   [[nodiscard]] static front_desk_actor
   spawn_relay(std::shared_ptr<remote_desk> to);
 
+  /// Returns an actor that answers one `connect_atom` with the desk, as `get`
+  /// does, on a thread of its own.
+  [[nodiscard]] static caf::actor
+  spawn_connector(std::shared_ptr<remote_desk> to);
+
+  [[nodiscard]] const reconnect_policy& policy() const noexcept {
+    return policy_;
+  }
+
+  /// Returns the longest wait for the desk.
+  [[nodiscard]] caf::timespan within() const noexcept {
+    return within_;
+  }
+
 private:
   void connect(std::chrono::steady_clock::time_point until);
   void try_to_connect(std::chrono::steady_clock::time_point until);
 
   caf::actor_system& system_;
-  const std::string host_;
-  const std::uint16_t port_;
+  const std::vector<endpoint> endpoints_;
+  const reconnect_policy policy_;
   const caf::timespan within_;
   std::mutex connecting_;                   // held during an attempt
   std::atomic<std::uint64_t> attempts_ = 0; // completed ones

@@ -41,10 +41,11 @@ public:
     caf::error refused; ///< reason if the open failed
     std::vector<Stream> chunks;
     std::vector<std::uint32_t> batches; ///< sizes, in order
-    std::uint64_t next_chunk = 0;       ///< expected number of the next one
-    std::uint32_t gaps = 0;             ///< batches with an unexpected number
-    std::uint32_t input_credit = 0;     ///< credit that is left
-    std::uint32_t credit_messages = 0;  ///< credit in separate messages
+    std::uint64_t next = 0;   ///< expected number of what follows in the log
+    std::uint32_t gaps = 0;   ///< batches and ends with an unexpected number
+    std::uint64_t inputs = 0; ///< number of the next input of a kept run
+    std::uint32_t input_credit = 0;    ///< credit that is left
+    std::uint32_t credit_messages = 0; ///< credit in separate messages
     std::uint64_t turns = 0;
     std::optional<turn_end> last_turn; ///< without its chunks
     std::optional<completion> end;
@@ -108,8 +109,12 @@ public:
   /// Sends an input without running an actor.
   void post(In value, std::uint32_t credit = 0) {
     --log_->input_credit;
-    caf::anon_send(connection(),
-                   turn_input{payload::of(std::move(value)), credit});
+    turn_input message{payload::of(std::move(value)), credit};
+    if (is_kept()) {
+      message.number = log_->inputs++;
+      message.reader = reader();
+    }
+    caf::anon_send(connection(), std::move(message));
   }
 
   void send(In value, std::uint32_t credit = 0) {
@@ -154,13 +159,13 @@ public:
   // -- credit and the end -----------------------------------------------------
 
   void grant(std::uint32_t chunks) {
-    caf::anon_send(connection(), chunk_credit{chunks});
+    caf::anon_send(connection(), chunk_credit{chunks, reader()});
     run_all();
   }
 
   /// Closes the input without running an actor.
   void post_close() {
-    caf::anon_send(connection(), caf::close_atom_v);
+    tell(caf::close_atom_v);
   }
 
   void close() {
@@ -170,12 +175,30 @@ public:
 
   /// Cancels the connection without running an actor.
   void post_cancel() {
-    caf::anon_send(connection(), cancel_atom_v);
+    tell(cancel_atom_v);
   }
 
   void cancel() {
     post_cancel();
     run_all();
+  }
+
+  /// Leaves a kept run, without running an actor.
+  void post_detach() {
+    caf::anon_send(run(), caf::leave_atom_v, reader());
+  }
+
+  /// Leaves a kept run.
+  /// @returns the position from which another client continues.
+  cursor detach() {
+    post_detach();
+    run_all();
+    return position();
+  }
+
+  /// Returns the position in the log of a kept run.
+  [[nodiscard]] cursor position() const {
+    return {log_->open.value().attached.run, log_->next};
   }
 
   /// Kills the client as if its process had died, without running an actor.
@@ -189,6 +212,26 @@ public:
   }
 
 private:
+  [[nodiscard]] bool is_kept() const {
+    return !log_->open.value().attached.run.empty();
+  }
+
+  [[nodiscard]] std::uint32_t reader() const {
+    return log_->open.value().attached.reader;
+  }
+
+  [[nodiscard]] run_actor run() const {
+    return caf::actor_cast<run_actor>(connection());
+  }
+
+  template <class Atom>
+  void tell(Atom what) {
+    if (is_kept())
+      caf::anon_send(run(), what, reader());
+    else
+      caf::anon_send(connection(), what);
+  }
+
   void run_all() {
     dynamic_cast<caf::scheduler::test_coordinator&>(system_->scheduler()).run();
   }
@@ -201,15 +244,17 @@ private:
       .then(
         [=](const open_result& x) {
           received->open = x;
+          received->next = x.attached.next;
+          received->inputs = x.attached.inputs;
           received->input_credit += x.input_credit;
         },
         [=](const caf::error& reason) { received->refused = reason; });
     const auto read = [=](chunk_batch& x) {
       if (x.size > 0)
         received->batches.push_back(x.size);
-      if (x.first != received->next_chunk)
+      if (x.first != received->next)
         ++received->gaps;
-      received->next_chunk = x.first + x.size;
+      received->next = x.first + x.size;
       received->input_credit += x.input_credit;
       for (auto& chunk : std::move(x).template take<Stream>())
         received->chunks.push_back(std::move(chunk));
@@ -222,6 +267,7 @@ private:
       },
       [=](turn_end& x) {
         read(x.last);
+        ++received->next;
         x.last = {};
         received->last_turn = std::move(x);
         ++received->turns;

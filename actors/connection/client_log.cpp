@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "client_log.hpp"
+
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "connection_state.hpp"
+
+namespace tertulia::detail {
+
+namespace {
+
+bool is_remote(const chunk_sink& sink, const host& owner) {
+  return sink.node() != owner.self()->node();
+}
+
+} // namespace
+
+// -- readers ------------------------------------------------------------------
+
+void client_log::open(chunk_sink talker) {
+  talker_ = std::move(talker);
+  owner_.self()->monitor(talker_);
+}
+
+void client_log::keep(limits most, std::uint32_t chunk_window,
+                      snapshot_id snapshot) {
+  history_ = std::make_unique<history>();
+  history_->most = most;
+  history_->dropped.snapshot = std::move(snapshot);
+  history_->talker.sink = talker_;
+  history_->talker.credit = chunk_window;
+}
+
+bool client_log::is_talker(std::uint32_t number) const noexcept {
+  return talker_ && history_->talker.number == number;
+}
+
+bool client_log::reads(const caf::actor_addr& who) const noexcept {
+  if (talker_ && talker_.address() == who)
+    return true;
+  return history_
+         && std::any_of(history_->listeners.begin(), history_->listeners.end(),
+                        [&](const auto& x) { return x.sink.address() == who; });
+}
+
+std::uint32_t client_log::attach(chunk_sink sink, client_role role,
+                                 std::uint64_t position,
+                                 std::uint32_t chunk_window) {
+  auto& h = *history_;
+  if (!reads(sink.address()))
+    owner_.self()->monitor(sink);
+  reader added;
+  added.number = ++h.last_number;
+  added.sink = std::move(sink);
+  added.next = position;
+  added.credit = chunk_window;
+  if (role == client_role::listener) {
+    h.listeners.push_back(std::move(added));
+    return h.last_number;
+  }
+  h.last_talker = added.number;
+  auto before = std::exchange(h.talker, std::move(added));
+  talker_ = h.talker.sink;
+  if (before.sink)
+    remove(before, fail(errc::aborted, "another client has taken over"));
+  return h.last_number;
+}
+
+void client_log::dismiss(std::uint32_t number, const caf::error& reason) {
+  auto* const found = find(number);
+  if (found == nullptr)
+    return;
+  auto who = std::move(*found);
+  if (found == &history_->talker) {
+    history_->talker = {};
+    talker_ = nullptr;
+  } else {
+    std::erase_if(history_->listeners,
+                  [&](const auto& x) { return &x == found; });
+  }
+  remove(who, reason);
+}
+
+void client_log::remove(reader& who, const caf::error& reason) {
+  if (reason && !who.was_sent_end)
+    owner_.self()->send(who.sink, completion{{},
+                                             is_remote(who.sink, owner_)
+                                               ? owner_.error_for_remote(reason)
+                                               : reason,
+                                             history_->end,
+                                             owner_.in.taken_count()});
+  if (!owner_.monitors(who.sink.address()))
+    owner_.self()->demonitor(who.sink.address());
+}
+
+void client_log::forget(const caf::actor_addr& who) {
+  if (!history_)
+    return;
+  std::erase_if(history_->listeners,
+                [&](const auto& x) { return x.sink.address() == who; });
+  if (talker_ && talker_.address() == who) {
+    history_->talker = {};
+    talker_ = nullptr;
+  }
+}
+
+void client_log::close() noexcept {
+  if (talker_)
+    owner_.self()->demonitor(talker_.address());
+  if (history_)
+    for (const auto& x : history_->listeners)
+      owner_.self()->demonitor(x.sink.address());
+}
+
+client_log::reader* client_log::find(std::uint32_t number) noexcept {
+  if (is_talker(number))
+    return &history_->talker;
+  auto& all = history_->listeners;
+  const auto found = std::find_if(all.begin(), all.end(), [=](const auto& x) {
+    return x.number == number;
+  });
+  return found != all.end() ? &*found : nullptr;
+}
+
+void client_log::grant(std::uint32_t number, std::uint32_t chunks) {
+  if (auto* const to = find(number)) {
+    to->credit = std::min<std::uint64_t>(to->credit + chunks, max_window);
+    serve(number);
+  }
+}
+
+void client_log::serve(std::uint32_t number) {
+  if (auto* const to = find(number))
+    serve(*to);
+  remove_failed();
+  trim();
+}
+
+std::int64_t client_log::room() const noexcept {
+  const auto& talker = history_->talker;
+  return static_cast<std::int64_t>(talker.credit)
+         - static_cast<std::int64_t>(history_->end - talker.next);
+}
+
+// -- entries ------------------------------------------------------------------
+
+void client_log::add(chunk_batch x) {
+  if (!history_)
+    return owner_.self()->send(talker_, std::move(x));
+  const auto input_credit = std::exchange(x.input_credit, 0);
+  entry added{x.first, x.size, sizeof(entry) + x.items.footprint(),
+              chunk_batch{}};
+  added.content = std::move(x);
+  record(std::move(added), input_credit);
+}
+
+void client_log::add(turn_end x) {
+  if (!history_)
+    return owner_.self()->send(talker_, std::move(x));
+  const auto input_credit = std::exchange(x.last.input_credit, 0);
+  entry added{x.last.first, x.last.size + std::uint64_t{1},
+              sizeof(entry) + x.last.items.footprint(), turn_end{}};
+  added.content = std::move(x);
+  record(std::move(added), input_credit);
+}
+
+void client_log::finish(completion x) {
+  if (!history_)
+    return owner_.self()->send(talker_, std::move(x));
+  x.length = history_->end;
+  history_->ending = std::move(x);
+  if (talker_)
+    serve(history_->talker);
+  for (auto& x : history_->listeners)
+    serve(x);
+  remove_failed();
+}
+
+void client_log::confirm(std::uint32_t number) {
+  if (auto* const who = find(number)) {
+    who->knows_end = true;
+    history_->talker_knew_end |= who == &history_->talker;
+  }
+}
+
+bool client_log::talker_knows_end() const noexcept {
+  return history_->talker_knew_end;
+}
+
+bool client_log::all_know_end() const noexcept {
+  const auto& all = history_->listeners;
+  return (!talker_ || history_->talker.knows_end)
+         && std::all_of(all.begin(), all.end(),
+                        [](const auto& x) { return x.knows_end; });
+}
+
+bool client_log::is_asking() const noexcept {
+  const auto owes_answer
+    = [](const reader& x) { return x.was_sent_end && !x.knows_end; };
+  const auto& all = history_->listeners;
+  return owes_answer(history_->talker)
+         || std::any_of(all.begin(), all.end(), owes_answer);
+}
+
+std::uint64_t client_log::begin() const noexcept {
+  return history_->entries.empty() ? history_->end
+                                   : history_->entries.front().first;
+}
+
+std::uint64_t client_log::end() const noexcept {
+  return history_->end;
+}
+
+std::uint64_t client_log::turn_start() const noexcept {
+  return history_->turn_start;
+}
+
+client_log::standing client_log::at(std::uint64_t position) const {
+  auto result = history_->dropped;
+  for (const auto& x : history_->entries) {
+    if (x.end() > position)
+      break;
+    if (const auto* end = std::get_if<turn_end>(&x.content)) {
+      ++result.turns;
+      if (end->snapshot)
+        result.snapshot = end->snapshot;
+    }
+  }
+  return result;
+}
+
+void client_log::record(entry added, std::uint32_t input_credit) {
+  auto& h = *history_;
+  h.end = added.end();
+  h.turn_bytes += added.bytes;
+  const auto ends_turn = std::holds_alternative<turn_end>(added.content);
+  h.entries.push_back(std::move(added));
+  if (ends_turn) {
+    h.run_bytes += std::exchange(h.turn_bytes, 0);
+    h.turn_start = h.end;
+  }
+  if (talker_) {
+    h.talker_inputs += input_credit;
+    serve(h.talker);
+    if (h.talker_inputs > 0)
+      owner_.self()->send(
+        talker_, tertulia::input_credit{std::exchange(h.talker_inputs, 0)});
+  }
+  for (auto& x : h.listeners)
+    serve(x);
+  remove_failed();
+  trim();
+}
+
+void client_log::serve(reader& to) {
+  auto& h = *history_;
+  while (to.next < h.end && to.credit > 0 && !to.failure) {
+    if (to.next < begin()) {
+      to.failure = owner_.lost_position(to.next);
+      return;
+    }
+    const auto after = std::upper_bound(
+      h.entries.begin(), h.entries.end(), to.next,
+      [](std::uint64_t n, const entry& x) { return n < x.first; });
+    auto& from = *std::prev(after);
+    const auto count = std::min(to.credit, from.end() - to.next);
+    try {
+      send(to, from, to.next, count);
+    } catch (...) { // it cannot be encoded for another node
+      to.failure = current_exception_to_error();
+      if (&to == &h.talker)
+        owner_.root.cancel(to.failure);
+      return;
+    }
+    to.next += count;
+    to.credit -= count;
+  }
+  if (to.next == h.end && h.ending && !to.was_sent_end && !to.failure)
+    send_end(to);
+}
+
+void client_log::send(reader& to, entry& from, std::uint64_t first,
+                      std::uint64_t count) {
+  auto* const end = std::get_if<turn_end>(&from.content);
+  const auto& chunks
+    = end != nullptr ? end->last : std::get<chunk_batch>(from.content);
+  const auto skipped = first - from.first;
+  const auto has_end = end != nullptr && skipped + count == from.length;
+  const auto size = count - (has_end ? 1 : 0);
+  chunk_batch part;
+  part.first = first;
+  part.size = static_cast<std::uint32_t>(size);
+  if (size > 0) {
+    auto items = chunks.items;
+    if (is_remote(to.sink, owner_)) {
+      if (!from.sealed)
+        from.sealed = items.sealed();
+      items = from.sealed;
+    }
+    part.items
+      = size == chunks.size ? std::move(items) : items.slice(skipped, size);
+  }
+  if (&to == &history_->talker)
+    part.input_credit = std::exchange(history_->talker_inputs, 0);
+  if (has_end)
+    owner_.self()->send(to.sink, turn_end{end->turn, std::move(part),
+                                          end->snapshot, end->finish_reason});
+  else
+    owner_.self()->send(to.sink, std::move(part));
+}
+
+void client_log::send_end(reader& to) {
+  auto x = *history_->ending;
+  to.was_sent_end = true;
+  if (!is_remote(to.sink, owner_)) {
+    owner_.self()->send(to.sink, std::move(x));
+    to.knows_end = true;
+    history_->talker_knew_end |= &to == &history_->talker;
+    return;
+  }
+  try {
+    x.output = x.output.sealed();
+  } catch (...) {
+    x.output = {};
+    if (!x.reason)
+      x.reason = current_exception_to_error();
+  }
+  if (x.reason)
+    x.reason = owner_.error_for_remote(x.reason);
+  owner_.self()->send(to.sink, std::move(x));
+  owner_.confirm_end(to.number, to.sink);
+}
+
+void client_log::remove_failed() {
+  auto& h = *history_;
+  if (h.talker.failure)
+    dismiss(h.talker.number, caf::error{h.talker.failure});
+  // A copy of the numbers: each removal moves the listeners.
+  std::vector<std::uint32_t> failed;
+  for (const auto& x : h.listeners)
+    if (x.failure)
+      failed.push_back(x.number);
+  for (const auto number : failed)
+    dismiss(number, caf::error{find(number)->failure});
+}
+
+// -- bounds -------------------------------------------------------------------
+
+void client_log::trim() {
+  auto& h = *history_;
+  const auto limit = talker_ ? h.talker.next : h.end;
+  auto in_turn = false; // whether a part of a turn that is over was dropped
+  while (
+    !h.entries.empty() && h.entries.front().end() <= limit
+    && (in_turn || h.run_bytes > h.most.run || h.turn_bytes > h.most.turn)) {
+    const auto& first = h.entries.front();
+    const auto is_over = first.first < h.turn_start;
+    const auto* end = std::get_if<turn_end>(&first.content);
+    (is_over ? h.run_bytes : h.turn_bytes) -= first.bytes;
+    if (end != nullptr) {
+      ++h.dropped.turns;
+      if (end->snapshot)
+        h.dropped.snapshot = end->snapshot;
+    }
+    in_turn = is_over && end == nullptr;
+    h.entries.pop_front();
+  }
+}
+
+} // namespace tertulia::detail

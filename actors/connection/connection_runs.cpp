@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/detail/environment.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/uuid.hpp>
+
+#include <caf/actor_cast.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "connection_state.hpp"
+#include <spdlog/logger.h>
+
+// A kept run: its clients come and go.
+
+namespace tertulia::detail {
+
+// -- clients that come --------------------------------------------------------
+
+void connection_state::keep(const open_options& options) {
+  run_ = std::make_unique<kept_run>(*this, run_id{make_uuid()}, options.grace,
+                                    options.chunk_window);
+}
+
+attach_result connection_state::register_run(const snapshot_id& snapshot) {
+  log_.keep({env_->options.max_run_log, env_->options.max_turn_log},
+            run_->chunk_window, snapshot);
+  run_->entry = env_->runs.add(info(), self_->address());
+  return {run_->id, 0, 0, 0, 0};
+}
+
+caf::result<open_result> connection_state::attach_client(open_request& x) {
+  if (!run_ || !x.options.attach)
+    return fail(errc::failed_precondition, "the connection is open already");
+  flush(); // the gathered chunks belong to the log
+  const auto& chosen = *x.options.attach;
+  const auto position = chosen.after.value_or(log_.turn_start());
+  if (position > log_.end())
+    return fail(errc::out_of_range, "the log of run " + run_->id.str()
+                                      + " ends at " + std::to_string(log_.end())
+                                      + ", before " + std::to_string(position));
+  if (position < log_.begin())
+    return lost_position(position);
+  if (chosen.back_as && chosen.role == client_role::talker
+      && *chosen.back_as != log_.last_talker())
+    return fail(errc::aborted, "another client has taken over");
+  auto answer = self_->make_response_promise<open_result>();
+  const auto at = log_.at(position);
+  const auto is_remote = x.client.node() != self_->node();
+  const auto number = log_.attach(std::move(x.client), chosen.role, position,
+                                  x.options.chunk_window);
+  std::uint32_t credit = 0;
+  if (chosen.role == client_role::talker) {
+    remote_ = is_remote;
+    run_->waits_for_nobody = false;
+    take_wait(std::exchange(run_->timer, 0));
+    if (!in.closed())
+      credit = in.restart_client();
+    out.set_room(log_.room());
+  }
+  std::string trace_id;
+  if (const auto* traced = trace.context())
+    trace_id = to_string(traced->trace);
+  // The answer is sent before what the log holds.
+  answer.deliver(open_result{
+    connection_actor{self_}, credit,
+    action_->conversation() != nullptr ? link_.id : session_id{},
+    std::move(trace_id), at.snapshot,
+    attach_result{run_->id, number, position, at.turns, in.accepted_count()}});
+  log_.serve(number);
+  drain();
+  return answer;
+}
+
+caf::error connection_state::lost_position(std::uint64_t position) const {
+  const auto begin = log_.begin();
+  const auto at = log_.at(begin);
+  return fail(errc::out_of_range,
+              "the log of run " + run_->id.str() + " begins at "
+                + std::to_string(begin) + ", after " + std::to_string(position),
+              to_json_text(json{{"run", run_->id.str()},
+                                {"number", begin},
+                                {"snapshot", at.snapshot.str()}}));
+}
+
+// -- what clients say ---------------------------------------------------------
+
+bool connection_state::is_talker(std::uint32_t reader) const noexcept {
+  return !run_ || log_.is_talker(reader);
+}
+
+void connection_state::grant(std::uint32_t reader, std::uint32_t chunks) {
+  if (run_)
+    log_.grant(reader, chunks);
+  if (is_talker(reader))
+    out.grant(chunks);
+}
+
+bool connection_state::is_new(const turn_input& x) {
+  if (!is_talker(x.reader))
+    return false;
+  const auto next = in.accepted_count();
+  if (!x.number || *x.number == next)
+    return true;
+  if (*x.number < next)
+    in.return_credit();
+  else
+    abort(fail(errc::data_loss, "expected input " + std::to_string(next)
+                                  + ", got " + std::to_string(*x.number)));
+  return false;
+}
+
+run_info connection_state::info() const {
+  run_info result;
+  if (run_)
+    result.id = run_->id;
+  result.key = action_->info()->key;
+  if (action_->conversation() != nullptr)
+    result.session = link_.id;
+  if (phase_ == phase::active) {
+    result.status = run_status::running;
+  } else if (!reason_) {
+    result.status = run_status::completed;
+  } else {
+    const auto code = code_of(reason_);
+    result.status = code == errc::cancelled || code == errc::aborted
+                        || code == errc::unavailable
+                      ? run_status::aborted
+                      : run_status::failed;
+  }
+  return result;
+}
+
+// -- clients that go ----------------------------------------------------------
+
+void connection_state::leave(std::uint32_t reader) {
+  if (!run_)
+    return;
+  const auto talks = log_.is_talker(reader);
+  log_.dismiss(reader, fail(errc::cancelled, "the client has detached"));
+  if (talks)
+    run_alone();
+  drain();
+}
+
+void connection_state::on_reader_lost(const caf::actor_addr& who) {
+  const auto talks = log_.talker() && log_.talker().address() == who;
+  if (!run_ || !log_.is_kept()) {
+    delivery_confirmed_ = true;
+    return abort(fail(errc::cancelled, "the client is gone"));
+  }
+  log_.forget(who);
+  if (talks)
+    run_alone();
+  drain();
+}
+
+void connection_state::run_alone() {
+  out.set_room(max_window);
+  wait_for_client(run_->grace);
+}
+
+void connection_state::wait_for_client(caf::timespan within) {
+  if (run_->timer == 0 && within.count() > 0)
+    run_->timer = register_wait(*run_, within);
+}
+
+void connection_state::on_expiry() {
+  run_->waits_for_nobody = true;
+  // The handler of the time-out drains.
+  if (phase_ == phase::active)
+    root.cancel(
+      fail(errc::cancelled, "no client has attached within the grace period"));
+}
+
+// -- end ----------------------------------------------------------------------
+
+void connection_state::confirm_end(std::uint32_t reader,
+                                   const chunk_sink& sink) {
+  if (!run_->can_ask)
+    return;
+  time_out_is_set_ = true;
+  self_
+    ->request(caf::actor_cast<caf::actor>(sink), confirmation_timeout_,
+              caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
+    .then(
+      [this, reader](caf::ok_atom, const std::string&,
+                     const caf::strong_actor_ptr&, const std::string&) {
+        log_.confirm(reader);
+        quit_if_done();
+      },
+      [this, reader](const caf::error&) {
+        // Lost before it heard the end: it may attach again.
+        const auto talks = log_.is_talker(reader);
+        log_.dismiss(reader, caf::none);
+        if (talks)
+          run_alone();
+        quit_if_done();
+      });
+}
+
+void connection_state::quit_kept_if_done() {
+  if (!run_->waits_for_nobody
+      && !(log_.all_know_end() && log_.talker_knows_end())) {
+    wait_for_client(run_->grace.count() > 0
+                      ? run_->grace
+                      : env_->options.ended_run_retention);
+    return;
+  }
+  if (log_.is_asking())
+    return;
+  self_->quit();
+}
+
+void connection_state::stop_waiting_for_clients() {
+  if (run_)
+    run_->waits_for_nobody = true;
+}
+
+} // namespace tertulia::detail

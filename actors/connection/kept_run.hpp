@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/run_registry.hpp>
+#include <tertulia/detail/scope.hpp>
+#include <tertulia/run.hpp>
+
+#include <caf/timespan.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace tertulia::detail {
+
+/// Additional state of the connection of a kept run. As a wait it limits the
+/// time without a client.
+///
+/// @threads only on the actor of its connection.
+class kept_run final : public wait {
+public:
+  /// Called when the time without a client is over.
+  class listener {
+  public:
+    virtual void on_expiry() = 0;
+
+  protected:
+    ~listener() = default;
+  };
+
+  kept_run(listener& of, run_id id, caf::timespan grace,
+           std::uint32_t chunk_window) noexcept
+    : id(std::move(id)), grace(grace), chunk_window(chunk_window), owner_(of) {}
+
+  void abort(const caf::error&) override {
+    timer = 0;
+    owner_.on_expiry();
+  }
+
+  const run_id id;
+  const caf::timespan grace;        ///< zero for ever
+  const std::uint32_t chunk_window; ///< of the first client
+  std::unique_ptr<run_registry::registration> entry;
+  std::uint64_t timer = 0;       ///< number of the wait; 0 while it is not one
+  bool waits_for_nobody = false; ///< no client is expected any more
+  bool can_ask = true; ///< whether readers can be asked: not at the end
+
+private:
+  listener& owner_;
+};
+
+} // namespace tertulia::detail

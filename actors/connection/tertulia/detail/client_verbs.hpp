@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/client_end.hpp>
+#include <tertulia/protocol.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+
+namespace tertulia::detail {
+
+/// Sends a verb of a client to its connection: to a kept run, which may have
+/// another client by now, with the number of the reader.
+template <class Atom>
+void tell(const connection_actor& to, const client_end& from, Atom what) {
+  if (from.run())
+    caf::anon_send(caf::actor_cast<run_actor>(to), what, from.reader());
+  else
+    caf::anon_send(to, what);
+}
+
+/// Leaves a connection for good: a kept run goes on, another one is cancelled.
+inline void leave(const connection_actor& to, client_end& from) {
+  if (!from.run()) {
+    if (from.cancel())
+      tell(to, from, cancel_atom_v);
+  } else if (from.leave()) {
+    caf::anon_send(caf::actor_cast<run_actor>(to), caf::leave_atom_v,
+                   from.reader());
+  }
+}
+
+} // namespace tertulia::detail

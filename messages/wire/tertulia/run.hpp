@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/inspect.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <boost/describe/enum.hpp>
+
+// A run that outlives its client, and the clients that attach to it.
+
+namespace tertulia {
+
+/// Policy for a run whose client leaves or is lost. Sent over the wire; append
+/// only.
+enum class on_disconnect : std::uint8_t {
+  /// The run is cancelled.
+  cancel = 0,
+  /// The run continues, and clients can attach to it.
+  keep = 1,
+};
+
+BOOST_DESCRIBE_ENUM(on_disconnect, cancel, keep)
+
+/// Rights of a client of a run. Sent over the wire; append only.
+enum class client_role : std::uint8_t {
+  /// Sends inputs, and holds the body back by its credit. A run has at most
+  /// one: another one takes over.
+  talker = 0,
+  /// Only reads, at its own pace.
+  listener = 1,
+};
+
+BOOST_DESCRIBE_ENUM(client_role, talker, listener)
+
+/// Position in the log of a run: everything before `number` was read.
+///
+/// @threads a value.
+struct cursor {
+  cursor() = default;
+  cursor(run_id run, std::uint64_t number)
+    : run(std::move(run)), number(number) {}
+
+  /// Run whose log it is; empty for a run that is not kept.
+  run_id run;
+  /// Number of the chunk or end of a turn that follows.
+  std::uint64_t number = 0;
+
+  friend bool operator==(const cursor&, const cursor&) = default;
+};
+
+BOOST_DESCRIBE_STRUCT(cursor, (), (run, number))
+
+/// Choice of a run to attach to, and how.
+struct attachment : memberwise {
+  attachment() = default;
+
+  /// The run; empty for the live run of the session in the options.
+  run_id run;
+  /// Number of the chunk or end of a turn that follows; empty for the beginning
+  /// of the turn under way.
+  std::optional<std::uint64_t> after;
+  client_role role = client_role::talker;
+  /// Whether a run is opened if the session has none.
+  bool or_open = false;
+  /// Number of the talker that comes back after it has lost its connection.
+  /// Refused with `aborted` if another talker has taken over since.
+  std::optional<std::uint32_t> back_as;
+};
+
+BOOST_DESCRIBE_STRUCT(attachment, (), (run, after, role, or_open, back_as))
+
+/// Position of a client in a kept run, for its first and for every later
+/// client.
+struct attach_result : memberwise {
+  attach_result() = default;
+  attach_result(run_id run, std::uint32_t reader, std::uint64_t next,
+                std::uint64_t turn, std::uint64_t inputs)
+    : run(std::move(run)), reader(reader), next(next), turn(turn),
+      inputs(inputs) {}
+
+  run_id run;
+  /// Number of the client among the readers of the run.
+  std::uint32_t reader = 0;
+  /// Number of the chunk or end of a turn that follows.
+  std::uint64_t next = 0;
+  /// Index of the turn under way, 0 for the first of the run.
+  std::uint64_t turn = 0;
+  /// Number of inputs that the connection has: a client does not send them
+  /// again.
+  std::uint64_t inputs = 0;
+};
+
+BOOST_DESCRIBE_STRUCT(attach_result, (), (run, reader, next, turn, inputs))
+
+/// State of a run. Sent over the wire; append only.
+enum class run_status : std::uint8_t {
+  running = 0,
+  completed = 1, ///< With an output.
+  failed = 2,    ///< With an error of its own.
+  aborted = 3,   ///< Cancelled, aborted or stopped.
+};
+
+BOOST_DESCRIBE_ENUM(run_status, running, completed, failed, aborted)
+
+/// Summary of a run.
+struct run_info : memberwise {
+  run_info() = default;
+
+  run_id id;
+  /// Key of the action.
+  std::string key;
+  /// Session of a conversation; empty for another action.
+  session_id session;
+  run_status status = run_status::running;
+};
+
+BOOST_DESCRIBE_STRUCT(run_info, (), (id, key, session, status))
+
+/// Client to front desk: end a kept run with `aborted`. The reply has the
+/// status that was found; a run that is over is not changed.
+struct abort_request : memberwise {
+  abort_request() = default;
+  abort_request(run_id run, std::string key, session_id session)
+    : run(std::move(run)), key(std::move(key)), session(std::move(session)) {}
+
+  /// The run; empty for the live run of a session.
+  run_id run;
+  /// Key of the action and the session, for a request without a run.
+  std::string key;
+  session_id session;
+};
+
+BOOST_DESCRIBE_STRUCT(abort_request, (), (run, key, session))
+
+} // namespace tertulia
