@@ -200,7 +200,38 @@ private:
   std::vector<connection<text, nothing, text>> talks_;
 };
 
+/// Runs that go on without a client, with an answer in their logs.
+class detached_runs final : public idle_question {
+private:
+  void open_all(std::size_t count) override {
+    places_.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      auto talk = flow_.stream_bidi(with_keep());
+      talk.send(sample<text>());
+      if (*talk.responses().begin() != sample<text>())
+        throw std::runtime_error{"an echo is wrong"};
+      places_.push_back(talk.detach());
+    }
+  }
+
+  void close_all(std::size_t) override {
+    for (const auto& place : std::exchange(places_, {})) {
+      auto talk = flow_.stream_bidi(with_cursor(place));
+      talk.close();
+      talk.output();
+    }
+  }
+
+  const echo_flow flow_ = stage_.rt.define_bidi_flow("echo", echo<text>);
+  std::vector<cursor> places_;
+};
+
 const enrol rows_of_idle[] = {
+  enrol{{.name = "detached_run",
+         .unit = "bytes",
+         .operations = 10'000,
+         .samples = 3,
+         .make = make_question<detached_runs>}},
   enrol{{.name = "idle_bidi",
          .unit = "bytes",
          .promise = target::at_most(4096),

@@ -118,11 +118,17 @@ void actor_connection::on_opened(const open_result& x) {
 }
 
 void actor_connection::watch(const connection_actor& peer) {
+  // A client can attach to one run again and again.
+  if (std::find(watched_.begin(), watched_.end(), peer.address())
+      != watched_.end())
+    return;
+  watched_.push_back(peer.address());
   const auto id
     = self_->new_request_id(caf::message_priority::normal).response_id();
   self_->add_multiplexed_response_handler(
     id, caf::behavior{[this, who = peer.address()](const caf::error& reason) {
       std::erase(abandoned_, who);
+      std::erase(watched_, who);
       if (!end_ || peer_.address() != who)
         return;
       peer_has_ended_ = true;
@@ -232,7 +238,7 @@ cursor actor_connection::detach() {
   if (peer) {
     leave(peer, *end_);
     if (!peer_has_ended_)
-      abandoned_.push_back(peer.address());
+      abandon(peer);
   }
   position_ = result;
   end_.reset();
@@ -243,6 +249,12 @@ cursor actor_connection::detach() {
 
 cursor actor_connection::position() const {
   return end_ ? cursor{end_->run(), end_->position() - unread_} : position_;
+}
+
+void actor_connection::abandon(const connection_actor& peer) {
+  if (std::find(abandoned_.begin(), abandoned_.end(), peer.address())
+      == abandoned_.end())
+    abandoned_.push_back(peer.address());
 }
 
 void actor_connection::send_waiting() {
@@ -316,7 +328,7 @@ void actor_connection::finish() {
   unread_inputs_ = end_->unread_inputs() + waiting_.size();
   waiting_.clear();
   if (const auto peer = std::exchange(peer_, {}); peer && !peer_has_ended_) {
-    abandoned_.push_back(peer.address());
+    abandon(peer);
     tell(peer, *end_, cancel_atom_v);
   }
   position_ = {end_->run(), end_->position()};

@@ -167,6 +167,7 @@ private:
   [[nodiscard]] bool is_from_peer() const;
   void on_opened(const open_result& x);
   void watch(const connection_actor& peer);
+  void abandon(const connection_actor& peer);
   void proceed();
   void read_all();
   void send_waiting();
@@ -193,6 +194,8 @@ private:
   cursor position_;        ///< of the last connection
   std::size_t unread_ = 0; ///< chunks of the batch that is read
   payload last_state_;
+  /// Connections whose end this actor will learn of.
+  std::vector<caf::actor_addr> watched_;
   /// Connections that have ended for the client and may still send.
   std::vector<caf::actor_addr> abandoned_;
 };
