@@ -36,16 +36,6 @@ private:
   caf::message_id response_;
 };
 
-/// Answers an opening that came too late: the run may have other clients.
-void decline(const open_result& x) {
-  client_end end{0};
-  end.on(x);
-  if (x.attached.reader == 0)
-    tell(x.connection, end, cancel_atom_v);
-  else
-    leave(x.connection, end);
-}
-
 } // namespace
 
 actor_connection::~actor_connection() {
@@ -111,6 +101,7 @@ void actor_connection::on_opened(const open_result& x) {
   last_snapshot_ = x.snapshot;
   end_->on(x);
   watch(peer_);
+  greet(peer_, *end_);
   if (end_->send_error() && !end_->ended()) // cancelled meanwhile
     tell(peer_, *end_, cancel_atom_v);
   on_open();

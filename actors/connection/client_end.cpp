@@ -140,6 +140,7 @@ std::vector<turn_input> client_end::on_returned(const open_result& x) {
   }
   reader_ = x.attached.reader;
   input_credit_ = x.input_credit;
+  foreign_inputs_ = x.attached.inputs - x.attached.taken;
   auto number = sent_inputs_ - unacknowledged_.size();
   for (; !unacknowledged_.empty() && number < x.attached.inputs; ++number)
     unacknowledged_.pop_front();
@@ -155,7 +156,11 @@ void client_end::gain(std::uint32_t inputs) {
   if (returning_)
     return;
   input_credit_ += inputs;
-  // The body has taken as many inputs.
+  // The body has taken as many inputs: first those that the run had when this
+  // client attached.
+  const auto foreign = std::min<std::uint64_t>(inputs, foreign_inputs_);
+  foreign_inputs_ -= foreign;
+  inputs -= static_cast<std::uint32_t>(foreign);
   for (; inputs > 0 && !unacknowledged_.empty(); --inputs)
     unacknowledged_.pop_front();
 }
@@ -196,7 +201,7 @@ void client_end::drop_unread() {
 }
 
 std::uint32_t client_end::credit_due(bool waiting) noexcept {
-  if (ended_)
+  if (ended_ || returning_)
     return 0;
   if (window_ == 0) {
     consumed_ = 0;
@@ -208,6 +213,8 @@ std::uint32_t client_end::credit_due(bool waiting) noexcept {
 }
 
 std::uint32_t client_end::take_credit() noexcept {
+  if (returning_)
+    return 0; // it would go to a reader that is gone
   const auto result = std::exchange(consumed_, 0);
   if (window_ == 0)
     return 0;

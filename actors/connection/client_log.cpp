@@ -34,6 +34,7 @@ void client_log::keep(limits most, std::uint32_t chunk_window,
   history_->dropped.snapshot = std::move(snapshot);
   history_->talker.sink = talker_;
   history_->talker.credit = chunk_window;
+  history_->last_talker_sink = talker_.address();
 }
 
 bool client_log::is_talker(std::uint32_t number) const noexcept {
@@ -52,7 +53,9 @@ std::uint32_t client_log::attach(chunk_sink sink, client_role role,
                                  std::uint64_t position,
                                  std::uint32_t chunk_window) {
   auto& h = *history_;
-  if (!reads(sink.address()))
+  if (reads(sink.address()))
+    forget(sink.address());
+  else
     owner_.self()->monitor(sink);
   reader added;
   added.number = ++h.last_number;
@@ -64,6 +67,7 @@ std::uint32_t client_log::attach(chunk_sink sink, client_role role,
     return h.last_number;
   }
   h.last_talker = added.number;
+  h.last_talker_sink = added.sink.address();
   auto before = std::exchange(h.talker, std::move(added));
   talker_ = h.talker.sink;
   if (before.sink)
@@ -182,10 +186,10 @@ void client_log::finish(completion x) {
 }
 
 void client_log::confirm(std::uint32_t number) {
-  if (auto* const who = find(number)) {
+  if (auto* const who = find(number))
     who->knows_end = true;
-    history_->talker_knew_end |= who == &history_->talker;
-  }
+  if (history_->ended_talker == number)
+    history_->talker_knew_end = true;
 }
 
 bool client_log::talker_knows_end() const noexcept {
@@ -317,6 +321,8 @@ void client_log::send(reader& to, entry& from, std::uint64_t first,
 void client_log::send_end(reader& to) {
   auto x = *history_->ending;
   to.was_sent_end = true;
+  if (&to == &history_->talker)
+    history_->ended_talker = to.number;
   if (!is_remote(to.sink, owner_)) {
     owner_.self()->send(to.sink, std::move(x));
     to.knows_end = true;

@@ -71,17 +71,27 @@ public:
   /// @pre `is_kept()`
   [[nodiscard]] bool is_talker(std::uint32_t number) const noexcept;
 
-  /// Returns the number of the last talker, attached or not.
+  /// Returns whether a talker that comes back is the last one: no other one has
+  /// talked since. One whose last answer was lost has an old number.
   /// @pre `is_kept()`
-  [[nodiscard]] std::uint32_t last_talker() const noexcept {
-    return history_->last_talker;
+  [[nodiscard]] bool was_last_talker(std::uint32_t number,
+                                     const chunk_sink& sink) const noexcept {
+    return history_->last_talker == number
+           || history_->last_talker_sink == sink.address();
+  }
+
+  /// Returns the number of listeners.
+  /// @pre `is_kept()`
+  [[nodiscard]] std::size_t listeners() const noexcept {
+    return history_->listeners.size();
   }
 
   /// Returns whether an actor is a reader.
   [[nodiscard]] bool reads(const caf::actor_addr& who) const noexcept;
 
   /// Adds a reader, which hears nothing before `serve`. A talker takes over:
-  /// the one before hears `aborted`.
+  /// the one before hears `aborted`. A sink reads a run once: it is no other
+  /// reader any more.
   /// @returns the number of the reader.
   /// @pre `is_kept()`, and the log holds what follows `position`.
   std::uint32_t attach(chunk_sink sink, client_role role,
@@ -120,7 +130,8 @@ public:
   /// Adds the end of the log: each reader hears it after everything else.
   void finish(completion x);
 
-  /// Records that a reader of another node has received the end.
+  /// Records that a reader of another node has received the end, even if it is
+  /// gone by now.
   void confirm(std::uint32_t number);
 
   /// Returns whether the talker has received the end, also one that has left
@@ -185,6 +196,9 @@ private:
     std::optional<completion> ending;
     std::uint32_t last_number = 0;
     std::uint32_t last_talker = 0;
+    caf::actor_addr last_talker_sink;
+    /// Number of the last talker that was sent the end.
+    std::optional<std::uint32_t> ended_talker;
     std::uint32_t talker_inputs = 0; ///< input credit to send to the talker
     reader talker;
     std::vector<reader> listeners;

@@ -6,6 +6,7 @@
 
 #include <caf/actor_cast.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +17,14 @@
 // A kept run: its clients come and go.
 
 namespace tertulia::detail {
+
+namespace {
+
+/// Longest time without a client for a run whose first client was lost before
+/// it had said anything.
+constexpr caf::timespan max_unknown_time = std::chrono::minutes{1};
+
+} // namespace
 
 // -- clients that come --------------------------------------------------------
 
@@ -28,12 +37,18 @@ attach_result connection_state::register_run(const snapshot_id& snapshot) {
   log_.keep({env_->options.max_run_log, env_->options.max_turn_log},
             run_->chunk_window, snapshot);
   run_->entry = env_->runs.add(info(), self_->address());
-  return {run_->id, 0, 0, 0, 0};
+  return {run_->id, 0, 0, 0, 0, 0};
 }
 
 caf::result<open_result> connection_state::attach_client(open_request& x) {
   if (!run_ || !x.options.attach)
     return fail(errc::failed_precondition, "the connection is open already");
+  if (run_->is_stopping)
+    return fail(errc::unavailable, "the runtime is stopping");
+  if (!x.client || x.options.chunk_window > max_window)
+    return fail(errc::invalid_argument,
+                "a client needs a sink and a window of at most "
+                  + std::to_string(max_window));
   flush(); // the gathered chunks belong to the log
   const auto& chosen = *x.options.attach;
   const auto position = chosen.after.value_or(log_.turn_start());
@@ -43,32 +58,42 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
                                       + ", before " + std::to_string(position));
   if (position < log_.begin())
     return lost_position(position);
-  if (chosen.back_as && chosen.role == client_role::talker
-      && *chosen.back_as != log_.last_talker())
+  const auto talks = chosen.role == client_role::talker;
+  if (talks && chosen.back_as
+      && !log_.was_last_talker(*chosen.back_as, x.client))
     return fail(errc::aborted, "another client has taken over");
+  if (!talks && log_.listeners() >= env_->options.max_listeners)
+    return fail(errc::resource_exhausted,
+                "the run has " + std::to_string(log_.listeners())
+                  + " listeners, which is the maximum");
   auto answer = self_->make_response_promise<open_result>();
   const auto at = log_.at(position);
   const auto is_remote = x.client.node() != self_->node();
+  const auto had_talker = static_cast<bool>(log_.talker());
   const auto number = log_.attach(std::move(x.client), chosen.role, position,
                                   x.options.chunk_window);
   std::uint32_t credit = 0;
-  if (chosen.role == client_role::talker) {
+  if (talks) {
     remote_ = is_remote;
-    run_->waits_for_nobody = false;
+    run_->is_known = true;
+    run_->is_expired = false;
     take_wait(std::exchange(run_->timer, 0));
     if (!in.closed())
       credit = in.restart_client();
     out.set_room(log_.room());
+  } else if (had_talker && !log_.talker()) {
+    run_alone(); // the talker listens from now on
   }
   std::string trace_id;
   if (const auto* traced = trace.context())
     trace_id = to_string(traced->trace);
   // The answer is sent before what the log holds.
-  answer.deliver(open_result{
-    connection_actor{self_}, credit,
-    action_->conversation() != nullptr ? link_.id : session_id{},
-    std::move(trace_id), at.snapshot,
-    attach_result{run_->id, number, position, at.turns, in.accepted_count()}});
+  answer.deliver(
+    open_result{connection_actor{self_}, credit,
+                action_->conversation() != nullptr ? link_.id : session_id{},
+                std::move(trace_id), at.snapshot,
+                attach_result{run_->id, number, position, at.turns,
+                              in.accepted_count(), in.taken_count()}});
   log_.serve(number);
   drain();
   return answer;
@@ -92,15 +117,19 @@ bool connection_state::is_talker(std::uint32_t reader) const noexcept {
 }
 
 void connection_state::grant(std::uint32_t reader, std::uint32_t chunks) {
-  if (run_)
+  if (!is_talker(reader))
+    return log_.grant(reader, chunks);
+  if (run_) {
+    run_->is_known = true;
     log_.grant(reader, chunks);
-  if (is_talker(reader))
-    out.grant(chunks);
+  }
+  out.grant(chunks);
 }
 
 bool connection_state::is_new(const turn_input& x) {
   if (!is_talker(x.reader))
     return false;
+  run_->is_known = true;
   const auto next = in.accepted_count();
   if (!x.number || *x.number == next)
     return true;
@@ -110,6 +139,31 @@ bool connection_state::is_new(const turn_input& x) {
     abort(fail(errc::data_loss, "expected input " + std::to_string(next)
                                   + ", got " + std::to_string(*x.number)));
   return false;
+}
+
+run_info connection_state::handle(const run_request& x) {
+  auto found = info();
+  if (run_ && is_talker(x.reader))
+    run_->is_known = true;
+  switch (x.verb) {
+    case run_verb::inspect: break;
+    case run_verb::close:
+      if (is_talker(x.reader))
+        in.close();
+      break;
+    case run_verb::cancel:
+      if (!is_talker(x.reader))
+        leave(x.reader);
+      else
+        abort(fail(errc::cancelled, "the client cancelled"));
+      break;
+    case run_verb::abort:
+      abort(fail(errc::aborted, "the run was aborted"));
+      break;
+    default: leave(x.reader); break;
+  }
+  drain();
+  return found;
 }
 
 run_info connection_state::info() const {
@@ -139,6 +193,7 @@ void connection_state::leave(std::uint32_t reader) {
   if (!run_)
     return;
   const auto talks = log_.is_talker(reader);
+  log_.confirm(reader); // one that was sent the end leaves when it has it
   log_.dismiss(reader, fail(errc::cancelled, "the client has detached"));
   if (talks)
     run_alone();
@@ -159,7 +214,11 @@ void connection_state::on_reader_lost(const caf::actor_addr& who) {
 
 void connection_state::run_alone() {
   out.set_room(max_window);
-  wait_for_client(run_->grace);
+  auto within = run_->grace;
+  // Perhaps nobody knows its name: the answer to the opening may be lost.
+  if (!run_->is_known && (within.count() == 0 || within > max_unknown_time))
+    within = max_unknown_time;
+  wait_for_client(within);
 }
 
 void connection_state::wait_for_client(caf::timespan within) {
@@ -168,7 +227,8 @@ void connection_state::wait_for_client(caf::timespan within) {
 }
 
 void connection_state::on_expiry() {
-  run_->waits_for_nobody = true;
+  take_wait(std::exchange(run_->timer, 0));
+  run_->is_expired = true;
   // The handler of the time-out drains.
   if (phase_ == phase::active)
     root.cancel(
@@ -202,21 +262,33 @@ void connection_state::confirm_end(std::uint32_t reader,
 }
 
 void connection_state::quit_kept_if_done() {
-  if (!run_->waits_for_nobody
-      && !(log_.all_know_end() && log_.talker_knows_end())) {
-    wait_for_client(run_->grace.count() > 0
-                      ? run_->grace
-                      : env_->options.ended_run_retention);
-    return;
+  const auto quit = [this] {
+    run_->entry.reset(); // nobody finds it any more
+    self_->quit();
+  };
+  if (run_->is_expired)
+    return quit();
+  if (run_->is_stopping) {
+    if (!log_.is_asking())
+      return quit();
+    return wait_for_client(max_confirmation_wait_on_stop);
   }
-  if (log_.is_asking())
-    return;
-  self_->quit();
+  if (log_.all_know_end() && log_.talker_knows_end())
+    return quit();
+  if (log_.talker() && !log_.talker_knows_end())
+    return; // it reads as slowly as it likes
+  const auto within
+    = run_->grace.count() > 0 ? run_->grace : env_->options.ended_run_retention;
+  if (within.count() <= 0)
+    return quit();
+  wait_for_client(within);
 }
 
 void connection_state::stop_waiting_for_clients() {
-  if (run_)
-    run_->waits_for_nobody = true;
+  if (!run_)
+    return;
+  run_->is_stopping = true;
+  take_wait(std::exchange(run_->timer, 0));
 }
 
 } // namespace tertulia::detail

@@ -51,7 +51,7 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
     if (phase_ == phase::confirming)
       return quit_after_confirmation();
     if (run_ && phase_ == phase::completed && body_ended_)
-      return self_->quit();
+      return quit_kept_if_done();
     abort(fail(errc::unavailable, "the connection was stopped"));
   });
   return {
@@ -116,24 +116,7 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
         snapshots_.withdraw(sender->address(), request);
       drain();
     },
-    [this](caf::leave_atom, std::uint32_t reader) { leave(reader); },
-    [this](caf::close_atom, std::uint32_t reader) {
-      if (!is_talker(reader))
-        return;
-      in.close();
-      drain();
-    },
-    [this](cancel_atom, std::uint32_t reader) {
-      if (is_talker(reader))
-        abort(fail(errc::cancelled, "the client cancelled"));
-      else
-        leave(reader);
-    },
-    [this](const abort_request&) {
-      auto found = info();
-      abort(fail(errc::aborted, "the run was aborted"));
-      return found;
-    },
+    [this](const run_request& x) { return handle(x); },
   };
 }
 
@@ -217,8 +200,9 @@ void connection_state::attach(nested_connection& x) {
 }
 
 void connection_state::detach(nested_connection& x) noexcept {
-  std::erase(nested_, &x);
-  self_->demonitor(x.peer().address());
+  // A body may have left this run and attached to it again.
+  if (std::erase(nested_, &x) > 0 && !monitors(x.peer().address()))
+    self_->demonitor(x.peer().address());
 }
 
 // -- handlers -----------------------------------------------------------------

@@ -189,6 +189,7 @@ private:
   /// Lets clients find the run, and returns the position of the first one.
   attach_result register_run(const snapshot_id& snapshot);
   caf::result<open_result> attach_client(open_request& x);
+  run_info handle(const run_request& x);
   [[nodiscard]] run_info info() const;
   void grant(std::uint32_t reader, std::uint32_t chunks);
   void leave(std::uint32_t reader);

@@ -35,7 +35,10 @@ public:
     self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
     return {
       [this](open_request& x) { return admit(x); },
-      [this](abort_request& x) -> caf::result<run_info> {
+      [this](run_request& x) -> caf::result<run_info> {
+        if (x.verb != run_verb::inspect && x.verb != run_verb::abort)
+          return fail(errc::invalid_argument,
+                      "$.verb: is for the clients of the run");
         const auto found = x.run ? env_->runs.find(x.run, x.key)
                                  : env_->runs.find(x.key, x.session);
         if (!found)
@@ -49,22 +52,26 @@ public:
 private:
   caf::result<open_result> admit(open_request& x) {
     auto action = env_->actions.find(x.key);
-    if (auto reason = open_error(x, action.get())) {
-      // An unknown key may hold anything, so it is not logged.
-      env_->log->info("{} refused: {}",
-                      action ? action->info()->key : "an unknown action",
-                      to_string(code_of(reason)));
-      return reason;
-    }
-    if (x.options.attach) {
+    auto reason = request_error(x);
+    if (!reason && x.options.attach) {
       const auto& chosen = *x.options.attach;
       if (const auto run = chosen.run
                              ? env_->runs.find(chosen.run, x.key)
                              : env_->runs.find(x.key, x.options.session))
         return self_->delegate(run, std::move(x));
-      if (!chosen.or_open || chosen.run)
-        return unknown_run(chosen.run, x.options.session);
-      x.options.attach.reset();
+      if (chosen.or_open)
+        x.options.attach.reset();
+      else
+        reason = unknown_run(chosen.run, x.options.session);
+    }
+    if (!reason)
+      reason = open_error(x, action.get());
+    if (reason) {
+      // An unknown key may hold anything, so it is not logged.
+      env_->log->info("{} refused: {}",
+                      action ? action->info()->key : "an unknown action",
+                      to_string(code_of(reason)));
+      return reason;
     }
     const auto connection
       = self_->spawn(make_connection, env_, std::move(action));
@@ -81,8 +88,9 @@ private:
                     : "session " + session.str() + " has no kept run");
   }
 
-  /// Returns why the connection cannot be opened; none if it can.
-  caf::error open_error(const open_request& x, const action* action) const {
+  /// Returns what is wrong with a request, to open or to attach; none if
+  /// nothing is.
+  [[nodiscard]] caf::error request_error(const open_request& x) const {
     if (stopping_)
       return fail(errc::unavailable, "the runtime is stopping");
     if (!x.client)
@@ -97,22 +105,10 @@ private:
       return fail(errc::invalid_argument, "$.options.deadline: is negative");
     if (x.options.grace.count() < 0)
       return fail(errc::invalid_argument, "$.options.grace: is negative");
-    if (x.options.attach)
-      return attach_error(x, *x.options.attach);
-    if (connections_.size() >= env_->options.max_connections)
-      return fail(errc::resource_exhausted,
-                  "there are " + std::to_string(connections_.size())
-                    + " connections, which is the maximum");
-    if (action == nullptr)
-      return fail(errc::not_found, "there is no action " + x.key);
-    if (action->conversation() == nullptr
-        && (x.options.session || x.options.snapshot))
-      return fail(errc::invalid_argument,
-                  action->info()->key + " has no sessions and no snapshots");
-    return caf::none;
+    return x.options.attach ? attach_error(x, *x.options.attach) : caf::none;
   }
 
-  /// As `open_error`, for a request to attach.
+  /// As `request_error`, for a request to attach.
   static caf::error attach_error(const open_request& x,
                                  const attachment& chosen) {
     if (!chosen.run && !x.options.session)
@@ -126,6 +122,21 @@ private:
     if (x.init && !chosen.or_open)
       return fail(errc::invalid_argument,
                   "$.init: a run that is attached to has begun");
+    return caf::none;
+  }
+
+  /// Returns why a connection cannot be opened; none if it can.
+  caf::error open_error(const open_request& x, const action* action) const {
+    if (connections_.size() >= env_->options.max_connections)
+      return fail(errc::resource_exhausted,
+                  "there are " + std::to_string(connections_.size())
+                    + " connections, which is the maximum");
+    if (action == nullptr)
+      return fail(errc::not_found, "there is no action " + x.key);
+    if (action->conversation() == nullptr
+        && (x.options.session || x.options.snapshot))
+      return fail(errc::invalid_argument,
+                  action->info()->key + " has no sessions and no snapshots");
     return caf::none;
   }
 

@@ -33,7 +33,6 @@ public:
     : id(std::move(id)), grace(grace), chunk_window(chunk_window), owner_(of) {}
 
   void abort(const caf::error&) override {
-    timer = 0;
     owner_.on_expiry();
   }
 
@@ -41,9 +40,11 @@ public:
   const caf::timespan grace;        ///< zero for ever
   const std::uint32_t chunk_window; ///< of the first client
   std::unique_ptr<run_registry::registration> entry;
-  std::uint64_t timer = 0;       ///< number of the wait; 0 while it is not one
-  bool waits_for_nobody = false; ///< no client is expected any more
-  bool can_ask = true; ///< whether readers can be asked: not at the end
+  std::uint64_t timer = 0;  ///< number of the wait; 0 while it is not one
+  bool is_known = false;    ///< whether its first client has said anything
+  bool is_expired = false;  ///< whether no client came in time
+  bool is_stopping = false; ///< whether no client is expected any more
+  bool can_ask = true;      ///< whether readers can be asked: not at the end
 
 private:
   listener& owner_;

@@ -34,6 +34,7 @@ nested_connection::nested_connection(host& owner, connection_actor peer,
     action_(std::move(action)) {
   end.on(first);
   owner_.attach(*this);
+  greet(peer_, end);
 }
 
 nested_connection::~nested_connection() {
@@ -63,6 +64,8 @@ void nested_connection::cancel() {
 
 void nested_connection::leave() {
   detail::leave(peer_, end);
+  if (end.run())
+    owner_.detach(*this); // the body may attach to the run again
   notify();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/client_verbs.hpp>
 #include <tertulia/detail/open_nested.hpp>
+#include <tertulia/status.hpp>
 
 namespace tertulia::detail {
 
@@ -17,6 +19,12 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
       parent != nullptr && request.options.trace_parent.empty())
     request.options.trace_parent = parent->to_traceparent();
   const auto first = co_await ctx.ask(desk, within, std::move(request));
+  // The messages of a connection are told apart by their sender.
+  if (at.monitors(first.connection.address())) {
+    decline(first);
+    throw status_error{errc::failed_precondition,
+                       "the body has a connection to this run already"};
+  }
   co_return std::make_unique<nested_connection>(at, first.connection, first,
                                                 window, std::move(action));
 }

@@ -58,9 +58,11 @@ public:
       [this](input_credit x) { client_->on(x); },
       [this](turn_end& x) { client_->on(std::move(x)); },
       [this](completion& x) {
+        if (return_ && return_->until)
+          return; // of the reader that was lost
         client_->on(std::move(x));
-        if (!return_ || !return_->until)
-          self_->quit();
+        client_->confirm_end();
+        self_->quit();
       },
       [this](caf::tick_atom) { look_for_desk(); },
     };
@@ -105,7 +107,7 @@ private:
 
   /// Looks for the run again, if it may still be there.
   void begin_to_return(const caf::error& reason) {
-    if (!return_ || !may_pass(reason) || !client_->can_return())
+    if (!return_ || !may_pass(reason) || !client_->request_to_return())
       return lose(reason);
     const auto& policy = return_->remote->policy();
     return_->until = clock::now() + policy.patience;
@@ -247,12 +249,16 @@ void blocking_client::on_opened(const open_result& x, bool remote) {
   connection_ = x.connection;
   remote_ = remote;
   end_.on(x);
+  greet(connection_, end_);
   changed_.notify_all();
 }
 
-bool blocking_client::can_return() {
+void blocking_client::confirm_end() {
   const std::lock_guard guard{mutex_};
-  return end_.can_return();
+  // The sink quits, so it cannot answer a question of the connection.
+  if (remote_ && end_.run())
+    caf::anon_send(caf::actor_cast<run_actor>(connection_),
+                   run_request{run_verb::leave, end_.reader()});
 }
 
 std::optional<open_request> blocking_client::request_to_return() {
@@ -262,8 +268,12 @@ std::optional<open_request> blocking_client::request_to_return() {
   return open_request{key_, {}, end_.begin_to_return(), {}};
 }
 
-void blocking_client::on_returned(const open_result& x) {
+bool blocking_client::on_returned(const open_result& x) {
   const std::lock_guard guard{mutex_};
+  if (end_.ended()) { // left meanwhile
+    decline(x);
+    return false;
+  }
   connection_ = x.connection;
   for (auto& again : end_.on_returned(x))
     caf::anon_send(connection_, std::move(again));
@@ -271,7 +281,8 @@ void blocking_client::on_returned(const open_result& x) {
     tell(connection_, end_, caf::close_atom_v);
   if (end_.cancelled())
     tell(connection_, end_, cancel_atom_v);
-  changed_.notify_all();
+  changed_.notify_all(); // readers grant credit
+  return !end_.ended();
 }
 
 void blocking_client::on_lost(caf::error reason) {
@@ -336,9 +347,12 @@ void blocking_client::leave() {
 blocking_client::found blocking_client::read(chunk_batch& into, limit until) {
   std::unique_lock guard{mutex_};
   end_.count_consumed(std::exchange(batch_size_, 0));
-  grant(end_.next() == client_end::arrival::none);
-  if (!wait(guard, until,
-            [this] { return end_.next() != client_end::arrival::none; }))
+  const auto in_time = wait(guard, until, [this] {
+    const auto found = end_.next() != client_end::arrival::none;
+    grant(!found);
+    return found;
+  });
+  if (!in_time)
     raise_timeout();
   switch (end_.next()) {
     case client_end::arrival::chunks:

@@ -42,7 +42,7 @@ struct desk_of_another_node : ::testing::Test {
           sink = x.client.id();
           return self->delegate(rt.front_desk(), std::move(x));
         },
-        [=, this](abort_request& x) {
+        [=, this](run_request& x) {
           return self->delegate(rt.front_desk(), std::move(x));
         },
         [=, this](list_atom x) { return self->delegate(rt.front_desk(), x); },

@@ -358,9 +358,71 @@ TEST_F(kept_runs, a_run_without_a_client_is_cancelled_after_the_grace_period) {
 TEST_F(kept_runs, a_run_without_a_grace_period_waits_for_ever) {
   const auto counter = define_counter();
   auto first = open(counter, with_keep());
+  first.send(0);
   first.die();
   advance(24h * 365);
   EXPECT_EQ(witness::alive(), 1);
+}
+
+TEST_F(kept_runs, a_run_whose_client_never_said_a_word_is_cancelled) {
+  auto client = open(define_counter(), with_keep());
+  client.die();
+  advance(50s);
+  EXPECT_EQ(witness::alive(), 1) << "its answer may have been lost";
+  advance(11s);
+  EXPECT_EQ(witness::alive(), 0) << "nobody knows its name";
+  EXPECT_EQ(extra_actors(), 0u);
+}
+
+TEST_F(kept_runs, a_client_that_reads_the_end_slowly_reads_it_all) {
+  const auto writer = define_writer();
+  auto first = open(writer, with_keep(30s));
+  first.send(5);
+  first.detach();
+  for (int i = 0; i < 5; ++i)
+    advance(1s);
+  EXPECT_EQ(witness::alive(), 0) << "the body has returned";
+  auto second
+    = open(writer, with_cursor(begin_of(first)), with_chunk_window(1));
+  for (int i = 0; i < 4; ++i) {
+    advance(1h);
+    second.grant(1);
+  }
+  EXPECT_EQ(second.received().chunks, texts(0, 5));
+  EXPECT_EQ(second.output(), 5);
+}
+
+TEST_F(kept_runs, a_body_attaches_to_the_run_that_it_has_left) {
+  const auto counter = define_counter();
+  auto outer = open_body([counter](context ctx) -> task<int> {
+    const with_keep kept;
+    auto a = co_await counter.open(ctx, kept);
+    co_await a.send(3);
+    (void)co_await a.next();
+    const with_cursor place{a.detach()};
+    auto b = co_await counter.open(ctx, place);
+    int sum = 0;
+    while (const auto x = co_await b.next())
+      sum = sum * 10 + *x;
+    b.close();
+    const auto inputs = co_await b.output();
+    co_return sum * 10 + inputs;
+  });
+  EXPECT_EQ(outer.code(), errc::ok);
+  EXPECT_EQ(outer.output(), 121);
+}
+
+TEST_F(kept_runs, a_body_reads_a_run_once_at_a_time) {
+  const auto counter = define_counter();
+  auto outer = open_body([counter](context ctx) -> task<int> {
+    const with_keep kept;
+    auto a = co_await counter.open(ctx, kept);
+    const with_run run{a.position().run};
+    const as_listener listens;
+    (void)co_await counter.open(ctx, run, listens);
+    co_return 0;
+  });
+  EXPECT_EQ(outer.code(), errc::failed_precondition);
 }
 
 TEST_F(kept_runs, a_runtime_that_stops_does_not_wait_for_clients) {
@@ -380,7 +442,7 @@ TEST_F(kept_runs, an_abort_ends_the_run_for_everybody) {
   auto talker = open(counter, with_keep());
   auto listener = open(counter, with_run(talker.position().run), as_listener{});
   caf::anon_send(rt->front_desk(),
-                 abort_request{talker.position().run, {}, {}});
+                 run_request{run_verb::abort, talker.position().run, {}, {}});
   run();
   EXPECT_EQ(talker.code(), errc::aborted);
   EXPECT_EQ(listener.code(), errc::aborted);
@@ -508,6 +570,13 @@ TEST_F(kept_runs, an_unknown_run_is_not_found) {
 
 TEST_F(kept_runs, options_that_mean_nothing_are_refused) {
   const auto counter = define_counter();
+  auto message = counter.opening_for({}, with_attach(true));
+  message.key = "/bidi-flow/none";
+  message.options.session = session_id{"s"};
+  const recording_client<int, int, int> nowhere{system, rt->front_desk(),
+                                                message};
+  run();
+  EXPECT_EQ(code_of(nowhere.received().refused), errc::not_found);
   EXPECT_THROW((void)counter.opening_for({}, with_keep(0s)), status_error);
   EXPECT_THROW((void)counter.opening_for({}, with_cursor(cursor{})),
                status_error);

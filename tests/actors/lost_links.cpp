@@ -80,6 +80,12 @@ TEST_F(lost_links, a_client_of_a_kept_run_does_not_notice) {
   talk.close();
   EXPECT_EQ(talk.output(patience), turns * chunks);
   EXPECT_EQ(inputs, turns);
+  const auto flow = client->action<counter_flow>("/bidi-flow/counter");
+  EXPECT_TRUE(eventually([&] {
+    return code_from([&] { (void)flow.find_run(talk.position().run); })
+           == errc::not_found;
+  }))
+    << "its end was heard";
 }
 
 TEST_F(lost_links, an_input_is_taken_once_wherever_the_link_is_cut) {
@@ -158,12 +164,19 @@ TEST_F(lost_links, a_detached_client_leaves_the_run_alone) {
   auto talk = flow.stream_bidi(with_keep(1min));
   talk.send(5);
   const auto place = talk.detach();
+  const auto found = flow.find_run(place.run);
+  EXPECT_EQ(found.status, run_status::running);
+  EXPECT_EQ(found.key, "/bidi-flow/counter");
   auto next = flow.stream_bidi(with_cursor(place));
   std::vector<int> received;
   for (const auto x : next.responses(patience))
     received.push_back(x);
   EXPECT_EQ(received, (std::vector{0, 1, 2, 3, 4}));
   EXPECT_EQ(code_from([&] { talk.send(1); }), errc::failed_precondition);
+  EXPECT_EQ(flow.abort(place.run).id, place.run);
+  EXPECT_EQ(code_from([&] { next.output(patience); }), errc::aborted);
+  EXPECT_EQ(code_from([&] { (void)flow.find_run(run_id{"none"}); }),
+            errc::not_found);
 }
 
 } // namespace tertulia::test::lost_links_tests

@@ -175,7 +175,8 @@ struct run_sequences : flows {
   /// Ends the run by force.
   void end_run() {
     if (pick(2) == 0) {
-      caf::anon_send(rt->front_desk(), abort_request{run, {}, {}});
+      caf::anon_send(rt->front_desk(),
+                     run_request{run_verb::abort, run, {}, {}});
       run_all();
     } else if (!readers.empty()) {
       kill(readers.front().client->connection());

@@ -80,7 +80,7 @@ struct faults : threaded {
             client_ = x.client;
             return self->delegate(rt->front_desk(), std::move(x));
           },
-          [](const abort_request&) { return run_info{}; },
+          [](const run_request&) { return run_info{}; },
           [](list_atom) { return action_list{}; },
         };
       });

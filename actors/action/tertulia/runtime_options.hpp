@@ -36,6 +36,10 @@ struct runtime_options {
   /// then.
   std::size_t max_turn_log = 4 * 1'024 * 1'024;
 
+  /// Maximum number of listeners of one run; further ones are refused with
+  /// `resource_exhausted`.
+  std::size_t max_listeners = 10'000;
+
   /// Time for which a kept run that has ended waits for a client that has not
   /// heard its end, if it was opened without a grace period.
   caf::timespan ended_run_retention = std::chrono::minutes{10};

@@ -54,7 +54,7 @@ using protocol = caf::typed_actor<typename detail::clause<Signatures>::type...>;
 using front_desk_actor = protocol<
   caf::result<open_result>(open_request),  // the connection itself replies; not_found,
                                            // invalid_argument, resource_exhausted
-  caf::result<run_info>(abort_request),    // ends a kept run; not_found
+  caf::result<run_info>(run_request),      // inspects or aborts a kept run; not_found
   caf::result<action_list>(list_atom)>;    // all actions that can be opened here
 
 // -- client -> connection -------------------------------------------------------
@@ -73,11 +73,8 @@ using connection_actor = protocol<
 /// Its clients are numbered: what a client sends that another one has replaced is
 /// ignored. A client that leaves hears a completion message.
 using run_actor = connection_actor::extend<
-  caf::replies_to<open_request>::with<open_result>,                 // attaches; out_of_range, failed_precondition
-  caf::replies_to<caf::leave_atom, std::uint32_t>::with<void>,      // detaches the reader of this number
-  caf::replies_to<caf::close_atom, std::uint32_t>::with<void>,      // as close_atom, if it is the talker
-  caf::replies_to<cancel_atom, std::uint32_t>::with<void>,          // as cancel_atom, if it is the talker
-  caf::replies_to<abort_request>::with<run_info>>;                  // the run ends with aborted
+  caf::replies_to<open_request>::with<open_result>,  // attaches; out_of_range, aborted
+  caf::replies_to<run_request>::with<run_info>>;
 
 // -- connection -> client -------------------------------------------------------
 

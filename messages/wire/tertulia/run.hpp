@@ -79,9 +79,9 @@ BOOST_DESCRIBE_STRUCT(attachment, (), (run, after, role, or_open, back_as))
 struct attach_result : memberwise {
   attach_result() = default;
   attach_result(run_id run, std::uint32_t reader, std::uint64_t next,
-                std::uint64_t turn, std::uint64_t inputs)
+                std::uint64_t turn, std::uint64_t inputs, std::uint64_t taken)
     : run(std::move(run)), reader(reader), next(next), turn(turn),
-      inputs(inputs) {}
+      inputs(inputs), taken(taken) {}
 
   run_id run;
   /// Number of the client among the readers of the run.
@@ -93,9 +93,12 @@ struct attach_result : memberwise {
   /// Number of inputs that the connection has: a client does not send them
   /// again.
   std::uint64_t inputs = 0;
+  /// Number of them that the body has taken; credit follows for the others.
+  std::uint64_t taken = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(attach_result, (), (run, reader, next, turn, inputs))
+BOOST_DESCRIBE_STRUCT(attach_result, (),
+                      (run, reader, next, turn, inputs, taken))
 
 /// State of a run. Sent over the wire; append only.
 enum class run_status : std::uint8_t {
@@ -121,20 +124,43 @@ struct run_info : memberwise {
 
 BOOST_DESCRIBE_STRUCT(run_info, (), (id, key, session, status))
 
-/// Client to front desk: end a kept run with `aborted`. The reply has the
-/// status that was found; a run that is over is not changed.
-struct abort_request : memberwise {
-  abort_request() = default;
-  abort_request(run_id run, std::string key, session_id session)
-    : run(std::move(run)), key(std::move(key)), session(std::move(session)) {}
+/// Purpose of a `run_request`. Sent over the wire; append only.
+enum class run_verb : std::uint8_t {
+  inspect = 0, ///< Nothing but the reply.
+  leave = 1,   ///< The reader leaves.
+  close = 2,   ///< As `close_atom`, if the reader is the talker.
+  cancel = 3,  ///< As `cancel_atom`, if the reader is the talker; else `leave`.
+  abort = 4,   ///< The run ends with `aborted` for everybody.
+};
 
-  /// The run; empty for the live run of a session.
+BOOST_DESCRIBE_ENUM(run_verb, inspect, leave, close, cancel, abort)
+
+/// Request about a kept run: of one of its clients to its connection, or of
+/// anybody to the front desk, which takes `inspect` and `abort`. The reply has
+/// the status that was found: a run that is over is not changed.
+struct run_request : memberwise {
+  run_request() = default;
+
+  /// Makes a request of a client.
+  run_request(run_verb verb, std::uint32_t reader)
+    : verb(verb), reader(reader) {}
+
+  /// Makes a request for the front desk.
+  /// @param run     empty for the live run of a session.
+  /// @param key     of the action; may be empty if `run` is not.
+  /// @param session empty if `run` is not.
+  run_request(run_verb verb, run_id run, std::string key, session_id session)
+    : verb(verb), run(std::move(run)), key(std::move(key)),
+      session(std::move(session)) {}
+
+  run_verb verb = run_verb::inspect;
+  /// Number of the client among the readers of the run.
+  std::uint32_t reader = 0;
   run_id run;
-  /// Key of the action and the session, for a request without a run.
   std::string key;
   session_id session;
 };
 
-BOOST_DESCRIBE_STRUCT(abort_request, (), (run, key, session))
+BOOST_DESCRIBE_STRUCT(run_request, (), (verb, reader, run, key, session))
 
 } // namespace tertulia

@@ -12,7 +12,6 @@ namespace tertulia {
 
 class payload;
 
-struct abort_request;
 struct acquire_lease_request;
 struct action_list;
 struct annotate_snapshot_request;
@@ -38,6 +37,7 @@ struct prune_snapshots_request;
 struct release_lease_request;
 struct restore_snapshot_request;
 struct run_info;
+struct run_request;
 struct save_session_request;
 struct save_snapshot_request;
 struct save_result;
@@ -67,7 +67,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
 
   // -- nouns ------------------------------------------------------------------
 
-  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::abort_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::acquire_lease_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::action_list))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::annotate_snapshot_request))
@@ -94,6 +93,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::release_lease_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::restore_snapshot_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::run_info))
+  CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::run_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::save_session_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::save_snapshot_request))
   CAF_ADD_TYPE_ID(tertulia_messages, (tertulia::save_result))

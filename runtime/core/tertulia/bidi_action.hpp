@@ -44,9 +44,9 @@ struct action_ref {
 
 class actor_connection;
 
-/// Aborts a run of an action, see `bidi_action::abort`.
-run_info abort_run(const action_ref& of, const run_id& run,
-                   const session_id& session);
+/// Sends a request about a run of an action, and waits for the answer.
+run_info ask_run(const action_ref& of, run_verb verb, const run_id& run,
+                 const session_id& session);
 
 } // namespace detail
 
@@ -139,22 +139,33 @@ public:
                 chosen.open_within, reference_->local);
   }
 
+  /// Returns what is known of a kept run, and waits for the answer.
+  /// @errors as `abort`.
+  [[nodiscard]] run_info find_run(const run_id& run) const {
+    return detail::ask_run(*reference_, run_verb::inspect, run, {});
+  }
+
+  /// As above, for the live run of a session.
+  [[nodiscard]] run_info find_run(const session_id& session) const {
+    return detail::ask_run(*reference_, run_verb::inspect, {}, session);
+  }
+
   /// Ends a kept run for all of its clients, which hear `aborted`, and waits
   /// for the answer.
   /// @returns the run, with the status that was found: a run that is over is
   ///          not changed.
   /// @errors `not_found`; `deadline_exceeded`; `failed_precondition` on a
   ///         thread of the scheduler. An actor or a body sends an
-  ///         `abort_request` to the front desk.
+  ///         `run_request` to the front desk.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const run_id& run) const {
-    return detail::abort_run(*reference_, run, {});
+    return detail::ask_run(*reference_, run_verb::abort, run, {});
   }
 
   /// As above, for the live run of a session.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const session_id& session) const {
-    return detail::abort_run(*reference_, {}, session);
+    return detail::ask_run(*reference_, run_verb::abort, {}, session);
   }
 
   /// Returns the message with which an actor opens a connection: send it as a

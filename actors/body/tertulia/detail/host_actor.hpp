@@ -25,9 +25,6 @@ using host_actor
              caf::result<snapshot_outcome>(iteration_end),
              caf::result<void>(cancel_atom, std::uint64_t),
              caf::result<void>(answer_end), caf::result<void>(custom_change),
-             caf::result<void>(caf::leave_atom, std::uint32_t),
-             caf::result<void>(caf::close_atom, std::uint32_t),
-             caf::result<void>(cancel_atom, std::uint32_t),
-             caf::result<run_info>(abort_request)>;
+             caf::result<run_info>(run_request)>;
 
 } // namespace tertulia::detail

@@ -44,6 +44,7 @@ public:
     reader_ = x.attached.reader;
     next_ = read_ = x.attached.next;
     sent_inputs_ = x.attached.inputs;
+    foreign_inputs_ = x.attached.inputs - x.attached.taken;
   }
 
   void on(const input_credit& x) {
@@ -282,6 +283,7 @@ private:
   std::uint32_t reader_ = 0;
   std::uint64_t sent_inputs_ = 0;
   std::deque<payload> unacknowledged_; // inputs that a kept run may not have
+  std::uint64_t foreign_inputs_ = 0;   // those that it has and did not take
   std::uint64_t taken_inputs_ = 0;     // from the completion message
   session_id session_;
   std::string trace_id_;

@@ -10,12 +10,21 @@
 
 namespace tertulia::detail {
 
+constexpr run_verb verb_of(caf::close_atom) noexcept {
+  return run_verb::close;
+}
+
+constexpr run_verb verb_of(cancel_atom) noexcept {
+  return run_verb::cancel;
+}
+
 /// Sends a verb of a client to its connection: to a kept run, which may have
 /// another client by now, with the number of the reader.
 template <class Atom>
 void tell(const connection_actor& to, const client_end& from, Atom what) {
   if (from.run())
-    caf::anon_send(caf::actor_cast<run_actor>(to), what, from.reader());
+    caf::anon_send(caf::actor_cast<run_actor>(to),
+                   run_request{verb_of(what), from.reader()});
   else
     caf::anon_send(to, what);
 }
@@ -26,9 +35,28 @@ inline void leave(const connection_actor& to, client_end& from) {
     if (from.cancel())
       tell(to, from, cancel_atom_v);
   } else if (from.leave()) {
-    caf::anon_send(caf::actor_cast<run_actor>(to), caf::leave_atom_v,
-                   from.reader());
+    caf::anon_send(caf::actor_cast<run_actor>(to),
+                   run_request{run_verb::leave, from.reader()});
   }
+}
+
+/// Tells a kept run that its client knows of it: from now on it goes on without
+/// that client.
+inline void greet(const connection_actor& to, const client_end& from) {
+  if (from.run())
+    caf::anon_send(caf::actor_cast<run_actor>(to),
+                   run_request{run_verb::inspect, from.reader()});
+}
+
+/// Answers an opening that nobody waits for any more. The run may have other
+/// clients.
+inline void decline(const open_result& x) {
+  client_end end{0};
+  end.on(x);
+  if (x.attached.reader == 0)
+    tell(x.connection, end, cancel_atom_v);
+  else
+    leave(x.connection, end);
 }
 
 } // namespace tertulia::detail

@@ -64,16 +64,17 @@ public:
 
   void on_opened(const open_result& x, bool remote);
 
-  /// Returns whether the client can attach again after the loss of its
-  /// connection.
-  [[nodiscard]] bool can_return();
-
   /// Returns the request with which the client of a kept run attaches again
-  /// after the loss of its connection; empty if it cannot.
+  /// after the loss of its connection; empty if it cannot. Until the answer,
+  /// everything that arrives is dropped.
   [[nodiscard]] std::optional<open_request> request_to_return();
 
   /// Handles its answer: sends again what the run does not have.
-  void on_returned(const open_result& x);
+  /// @returns false if the client has ended meanwhile.
+  bool on_returned(const open_result& x);
+
+  /// Tells a kept run of another node that its end has arrived.
+  void confirm_end();
 
   template <class Message>
   void on(Message&& x) {

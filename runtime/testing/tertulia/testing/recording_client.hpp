@@ -165,7 +165,7 @@ public:
 
   /// Closes the input without running an actor.
   void post_close() {
-    tell(caf::close_atom_v);
+    tell(caf::close_atom_v, run_verb::close);
   }
 
   void close() {
@@ -175,7 +175,7 @@ public:
 
   /// Cancels the connection without running an actor.
   void post_cancel() {
-    tell(cancel_atom_v);
+    tell(cancel_atom_v, run_verb::cancel);
   }
 
   void cancel() {
@@ -185,7 +185,7 @@ public:
 
   /// Leaves a kept run, without running an actor.
   void post_detach() {
-    caf::anon_send(run(), caf::leave_atom_v, reader());
+    caf::anon_send(run(), run_request{run_verb::leave, reader()});
   }
 
   /// Leaves a kept run.
@@ -225,9 +225,9 @@ private:
   }
 
   template <class Atom>
-  void tell(Atom what) {
+  void tell(Atom what, run_verb verb) {
     if (is_kept())
-      caf::anon_send(run(), what, reader());
+      caf::anon_send(run(), run_request{verb, reader()});
     else
       caf::anon_send(connection(), what);
   }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Kept runs of conversations: found by their session, and with the snapshot to
+// stand on.
+
+#include <tertulia/json.hpp>
+
+#include <string>
+
+#include "support/conversations.hpp"
+#include "support/refusal.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test::kept_conversations_tests {
+
+namespace {
+
+using kept_conversations = conversations;
+
+const session_id trip{"trip"};
+
+} // namespace
+
+TEST_F(kept_conversations, a_session_leads_to_its_run) {
+  const auto flow = define_flow(repeat_in_turns);
+  auto first = flow.stream_bidi(with_session_id(trip), with_keep());
+  hear(first, "a");
+  const auto snapshot = first.last_snapshot();
+  const auto place = first.detach();
+  EXPECT_EQ(code_from([&] { (void)flow.stream_bidi(with_session_id(trip)); }),
+            errc::failed_precondition)
+    << "its invocation is live";
+  auto second = flow.stream_bidi(with_session_id(trip), with_attach());
+  EXPECT_EQ(second.position(), place);
+  EXPECT_EQ(second.session(), trip);
+  EXPECT_EQ(second.last_snapshot(), snapshot);
+  hear(second, "b");
+  EXPECT_EQ(told_of(finish(second).state.messages),
+            (texts{"user: a", "model: re: a", "user: b", "model: re: b"}));
+}
+
+TEST_F(kept_conversations, a_session_without_a_run_can_be_opened) {
+  const auto flow = define_flow(repeat_in_turns);
+  EXPECT_EQ(code_from([&] {
+              (void)flow.stream_bidi(with_session_id(trip), with_attach());
+            }),
+            errc::not_found);
+  auto first
+    = flow.stream_bidi(with_session_id(trip), with_attach(true), with_keep());
+  hear(first, "a");
+  auto second
+    = flow.stream_bidi(with_session_id(trip), with_attach(true), with_keep());
+  EXPECT_EQ(second.position().run, first.position().run);
+  EXPECT_EQ(code_from([&] { first.output(patience); }), errc::aborted);
+  hear(second, "b");
+  finish(second);
+}
+
+TEST_F(kept_conversations, a_session_is_free_when_its_run_has_ended) {
+  const auto flow = define_flow(repeat_in_turns);
+  auto first = flow.stream_bidi(with_session_id(trip), with_keep());
+  hear(first, "a");
+  const auto place = first.position();
+  EXPECT_EQ(flow.abort(trip).status, run_status::running);
+  EXPECT_EQ(code_from([&] { first.output(patience); }), errc::aborted);
+  auto second = flow.stream_bidi(with_session_id(trip), with_keep());
+  EXPECT_NE(second.position().run, place.run);
+  hear(second, "b");
+  EXPECT_EQ(finish(second).state.messages.size(), 4u);
+}
+
+TEST_F(kept_conversations, a_take_over_of_the_session_ends_the_run) {
+  const auto flow = define_flow(repeat_in_turns);
+  auto first = flow.stream_bidi(with_session_id(trip), with_keep());
+  hear(first, "a");
+  const auto place = first.detach();
+  auto second = flow.stream_bidi(with_session_id(trip), with_take_over{});
+  hear(second, "b");
+  EXPECT_EQ(finish(second).state.messages.size(), 4u);
+  auto late = flow.stream_bidi(with_cursor(place));
+  EXPECT_EQ(code_from([&] { late.output(patience); }), errc::cancelled)
+    << "its end has waited for a client";
+}
+
+TEST_F(kept_conversations, a_client_that_does_not_know_the_types_listens) {
+  const auto flow = define_flow(repeat_in_turns);
+  auto first = flow.stream_bidi(with_session_id(trip), with_keep());
+  auto listener
+    = rt->stream_bidi(flow.info().key, with_session_id(to_string(trip)),
+                      with_attach(), as_listener{});
+  hear(first, "a");
+  std::string heard;
+  for (const auto& x : listener.responses(patience))
+    if (x.contains("chunk"))
+      heard += x.at("chunk").at("content").at(0).at("text").get<std::string>();
+  EXPECT_EQ(heard, "re: a");
+  finish(first);
+}
+
+} // namespace tertulia::test::kept_conversations_tests
