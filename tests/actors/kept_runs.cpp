@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
 #include "support/flows.hpp"
 #include "support/threaded.hpp"
 
@@ -211,6 +215,30 @@ TEST_F(kept_runs, a_listener_that_sleeps_holds_nobody_back) {
   sleeper.grant(2'000);
   EXPECT_EQ(sleeper.received().chunks, numbers(1'000));
   EXPECT_EQ(sleeper.received().turns, 1u);
+}
+
+TEST_F(kept_runs, a_thousand_listeners_hear_the_same) {
+  const auto counter = define_counter();
+  auto talker = open(counter, with_keep(), with_chunk_window(max_window));
+  std::vector<std::unique_ptr<recording_client<int, int, int>>> listeners;
+  for (std::uint32_t i = 0; i < 1'000; ++i)
+    listeners.push_back(std::make_unique<recording_client<int, int, int>>(
+      system, rt->front_desk(), counter, with_run(talker.position().run),
+      as_listener{}, with_chunk_window(i)));
+  talker.send(600);
+  EXPECT_EQ(talker.received().chunks, numbers(600));
+  for (std::uint32_t i = 0; i < 1'000; ++i) {
+    EXPECT_EQ(listeners[i]->received().next, std::min(i, 601u));
+    EXPECT_EQ(listeners[i]->received().gaps, 0u);
+    EXPECT_EQ(listeners[i]->received().chunks,
+              numbers(static_cast<int>(std::min(i, 600u))));
+  }
+  talker.close();
+  EXPECT_EQ(talker.output(), 1);
+  for (const auto& x : listeners) {
+    x->grant(1'000);
+    EXPECT_EQ(x->output(), 1);
+  }
 }
 
 // -- who talks ----------------------------------------------------------------
