@@ -30,11 +30,11 @@ struct runtime_options {
 
   /// Bytes of completed turns that a kept run holds for clients that attach
   /// later. The turn under way comes on top, up to `max_turn_log`.
-  std::size_t max_run_log = 256 * 1'024;
+  std::size_t max_run_log = std::size_t{256} * 1'024;
 
   /// Bytes of one turn under way that a kept run holds; the oldest are dropped
   /// then.
-  std::size_t max_turn_log = 4 * 1'024 * 1'024;
+  std::size_t max_turn_log = std::size_t{4} * 1'024 * 1'024;
 
   /// Maximum number of listeners of one run; further ones are refused with
   /// `resource_exhausted`.
