@@ -119,19 +119,20 @@ void host::expire_waits() {
   const auto now = limits.take_expiry();
   if (!now)
     return;
-  std::vector<wait*> late;
+  std::vector<std::uint64_t> late; // one may end another
   auto lost = false;
   auto next = time_point::max();
   for (const auto& x : wait_entries_)
     if (x.due <= *now) {
-      late.push_back(x.waiter);
+      late.push_back(x.id);
       lost = lost || x.vital;
     } else {
       next = std::min(next, x.due);
     }
   limits.expire_at(next);
-  for (auto* x : late)
-    x->abort(fail(errc::deadline_exceeded, "no answer came in time"));
+  for (const auto id : late)
+    if (auto* const x = take_wait(id))
+      x->abort(fail(errc::deadline_exceeded, "no answer came in time"));
   if (lost)
     root.cancel(fail(errc::deadline_exceeded,
                      "the session did not answer in time: it is "

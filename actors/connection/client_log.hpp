@@ -138,6 +138,11 @@ public:
   /// since.
   [[nodiscard]] bool talker_knows_end() const noexcept;
 
+  /// Returns whether a talker is attached that has not received the end.
+  [[nodiscard]] bool talker_reads() const noexcept {
+    return talker_ && !history_->talker.knows_end;
+  }
+
   /// Returns whether every attached reader has received the end.
   [[nodiscard]] bool all_know_end() const noexcept;
 

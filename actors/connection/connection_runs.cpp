@@ -62,7 +62,8 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   if (talks && chosen.back_as
       && !log_.was_last_talker(*chosen.back_as, x.client))
     return fail(errc::aborted, "another client has taken over");
-  if (!talks && log_.listeners() >= env_->options.max_listeners)
+  if (!talks && !log_.reads(x.client.address())
+      && log_.listeners() >= env_->options.max_listeners)
     return fail(errc::resource_exhausted,
                 "the run has " + std::to_string(log_.listeners())
                   + " listeners, which is the maximum");
@@ -275,7 +276,7 @@ void connection_state::quit_kept_if_done() {
   }
   if (log_.all_know_end() && log_.talker_knows_end())
     return quit();
-  if (log_.talker() && !log_.talker_knows_end())
+  if (log_.talker_reads())
     return; // it reads as slowly as it likes
   const auto within
     = run_->grace.count() > 0 ? run_->grace : env_->options.ended_run_retention;

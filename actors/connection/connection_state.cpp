@@ -66,6 +66,10 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
       drain();
     },
     [this](cancel_atom) {
+      // The clients of a kept run cancel with their number: this one is of a
+      // client that gave up before it heard the answer to its opening.
+      if (run_ && run_->is_known)
+        return;
       abort(fail(errc::cancelled, "the client cancelled"));
     },
     [this](chunk_batch& x) {

@@ -119,7 +119,7 @@ TEST_F(lost_links, a_client_waits_until_the_link_is_back) {
   link->refuse();
   std::jthread back{[this] {
     // The client notices the loss, and has tried in vain.
-    EXPECT_TRUE(eventually([this] { return witness::alive() == 1; }));
+    EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
     link->accept();
   }};
   talk.send(3);

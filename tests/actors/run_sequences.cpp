@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -189,7 +188,6 @@ struct run_sequences : flows {
 
   /// Compares what each reader has heard with what the body has sent.
   void check() {
-    std::optional<std::pair<errc, std::uint64_t>> ending;
     for (const auto& x : readers) {
       const auto& heard = x.client->received();
       ASSERT_EQ(heard.gaps, 0u);
