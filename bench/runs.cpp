@@ -25,7 +25,7 @@ namespace tertulia::bench {
 namespace {
 
 using text = std::string;
-using pour_flow = bidi_flow<nothing, std::uint64_t, nothing, text>;
+using counted_flow = bidi_flow<nothing, std::uint64_t, nothing, text>;
 
 constexpr std::uint64_t chunks_per_turn = 1'000;
 
@@ -36,7 +36,7 @@ constexpr std::size_t listeners = 100;
 constexpr auto opening = std::chrono::seconds{2};
 
 /// Answers every number with that many chunks, in one turn.
-task<> pour(context, input<std::uint64_t> in, output<text> out) {
+task<> send_counted(context, input<std::uint64_t> in, output<text> out) {
   const auto value = sample<text>();
   while (const auto count = co_await in.next()) {
     for (std::uint64_t i = 0; i < *count; ++i)
@@ -47,11 +47,11 @@ task<> pour(context, input<std::uint64_t> in, output<text> out) {
 
 // -- clients of a kept run ----------------------------------------------------
 
-class reader : public actor_client<pour_flow> {
+class reader : public actor_client<counted_flow> {
 public:
   using actor_client::actor_client;
 
-  void begin(stage& bench_stage, pour_flow flow, cursor from) {
+  void begin(stage& bench_stage, counted_flow flow, cursor from) {
     line_ = &bench_stage.line;
     flow_ = std::move(flow);
     from_ = std::move(from);
@@ -78,7 +78,7 @@ protected:
 
 private:
   finish_line* line_ = nullptr;
-  std::optional<pour_flow> flow_;
+  std::optional<counted_flow> flow_;
   cursor from_;
 };
 
@@ -130,7 +130,7 @@ private:
 
 template <class Reader>
 caf::actor
-spawn_reader(stage& bench_stage, const pour_flow& flow, const cursor& from) {
+spawn_reader(stage& bench_stage, const counted_flow& flow, const cursor& from) {
   // Copies: the actor begins later.
   return bench_stage.system.spawn(
     [=, &bench_stage](caf::stateful_actor<Reader>* self) -> caf::behavior {
@@ -179,7 +179,7 @@ public:
 
 protected:
   explicit runs_question(std::size_t readers)
-    : flow_(stage_.rt.define_bidi_flow("pour", pour)),
+    : flow_(stage_.rt.define_bidi_flow("counted", send_counted)),
       talk_(flow_.stream_bidi(with_keep(), with_chunk_window(4'096))) {
     turn();
     for (std::size_t i = 0; i < readers; ++i)
@@ -196,7 +196,7 @@ protected:
   }
 
   stage stage_;
-  pour_flow flow_;
+  counted_flow flow_;
   connection<std::uint64_t, nothing, text> talk_;
   std::vector<caf::actor> readers_;
 
