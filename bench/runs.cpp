@@ -27,7 +27,7 @@ namespace {
 using text = std::string;
 using counted_flow = bidi_flow<nothing, std::uint64_t, nothing, text>;
 
-constexpr std::uint64_t chunks_per_turn = 1'000;
+constexpr std::uint64_t chunks_of_sample = 1'000;
 
 constexpr std::size_t listeners = 100;
 
@@ -145,10 +145,10 @@ spawn_reader(stage& bench_stage, const counted_flow& flow, const cursor& from) {
 // -- raw CAF ------------------------------------------------------------------
 
 caf::behavior raw_reader(caf::event_based_actor*, finish_line* line) {
-  return {[line, left = chunks_per_turn](const text&) mutable {
+  return {[line, left = chunks_of_sample](const text&) mutable {
     if (--left > 0)
       return;
-    left = chunks_per_turn;
+    left = chunks_of_sample;
     line->arrive();
   }};
 }
@@ -157,7 +157,7 @@ caf::behavior raw_pour(caf::event_based_actor* self,
                        std::vector<caf::actor> clients) {
   return {[self, clients = std::move(clients)](caf::get_atom) {
     const auto value = sample<text>();
-    for (std::uint64_t i = 0; i < chunks_per_turn; ++i)
+    for (std::uint64_t i = 0; i < chunks_of_sample; ++i)
       for (const auto& x : clients)
         self->send(x, value);
   }};
@@ -167,7 +167,7 @@ caf::behavior raw_pour(caf::event_based_actor* self,
 class runs_question : public question {
 public:
   double baseline(std::size_t operations) final {
-    const auto turns = operations / (chunks_per_turn * raw_readers_.size());
+    const auto turns = operations / (chunks_of_sample * raw_readers_.size());
     double result = 0;
     for (std::size_t i = 0; i < turns; ++i) {
       stage_.line.start(raw_readers_.size());
@@ -189,7 +189,7 @@ protected:
 
   /// Lets the talker hear one turn.
   void turn() {
-    talk_.send(chunks_per_turn);
+    talk_.send(chunks_of_sample);
     for (const auto& chunk : talk_.responses())
       if (chunk != sample<text>())
         throw std::runtime_error{"a chunk is wrong"};
@@ -227,10 +227,10 @@ public:
   }
 
   double ours(std::size_t operations) override {
-    const auto turns = operations / (chunks_per_turn * listeners);
+    const auto turns = operations / (chunks_of_sample * listeners);
     stage_.line.start(listeners);
     for (const auto& x : readers_)
-      caf::anon_send(x, caf::ping_atom_v, turns * chunks_per_turn);
+      caf::anon_send(x, caf::ping_atom_v, turns * chunks_of_sample);
     for (std::size_t i = 0; i < turns; ++i)
       turn();
     return stage_.line.wait() / static_cast<double>(operations);
