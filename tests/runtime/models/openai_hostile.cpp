@@ -41,8 +41,9 @@ struct openai_hostile : openai_client {
   }
 
   /// Calls a model whose server answers with these bytes and hangs up.
-  openai_outcome told(std::string_view bytes) {
-    return ask([bytes](http_peer& client, const auto&) {
+  openai_outcome told(std::string bytes) {
+    // A copy: the client may have gone away when the server still writes.
+    return ask([bytes = std::move(bytes)](http_peer& client, const auto&) {
       client.send(bytes);
       client.close();
     });
