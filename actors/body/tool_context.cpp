@@ -32,6 +32,10 @@ task<> tool_context::report(json value) const {
   return send_report(*this, std::move(value));
 }
 
+const std::string& tool_context::call_id() const noexcept {
+  return tertulia::detail::access::owner(*this).call_id();
+}
+
 task<json> tool_context::interrupt(json question) const {
   return next_answer(*this, std::move(question));
 }

@@ -100,6 +100,8 @@ void actor_connection::on_opened(const open_result& x) {
   trace_id_ = x.trace_id;
   last_snapshot_ = x.snapshot;
   end_->on(x);
+  if (end_->ended()) // its completion has arrived before
+    confirm(peer_, *end_, self_->node());
   watch(peer_);
   greet(peer_, *end_);
   if (end_->send_error() && !end_->ended()) // cancelled meanwhile
@@ -157,6 +159,8 @@ void actor_connection::handle(completion& x) {
   if (!is_from_peer())
     return;
   peer_has_ended_ = true;
+  if (peer_ && !end_->ended())
+    confirm(peer_, *end_, self_->node());
   end_->on(std::move(x));
   proceed();
 }
@@ -276,17 +280,16 @@ void actor_connection::proceed() {
 }
 
 void actor_connection::read_all() {
-  while (end_)
+  const auto number = number_;
+  while (end_ && number == number_) // else detached meanwhile
     switch (end_->next()) {
       case client_end::arrival::none: grant(); return;
       case client_end::arrival::chunks: {
         auto batch = end_->take_chunks();
         const auto size = batch.size;
-        const auto number = number_;
         read(std::move(batch));
-        if (number != number_) // detached meanwhile
-          return;
-        end_->count_consumed(size);
+        if (number == number_)
+          end_->count_consumed(size);
         break;
       }
       case client_end::arrival::turn_end:

@@ -6,10 +6,15 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <string>
 
 namespace tertulia::detail {
 
 namespace {
+
+/// First number of the chunks of an end of a turn that has not arrived.
+constexpr auto unnumbered = std::numeric_limits<std::uint64_t>::max();
 
 /// Returns the text as a JSON document, or as a JSON string if it is not one.
 json document_in(const std::string& text) {
@@ -63,8 +68,10 @@ void client_end::on(chunk_batch&& x) {
   if (!has_room_for(x.size))
     return on_lost(overrun_error());
   next_ += x.size;
-  count_arrived(x.size);
   gain(x.input_credit);
+  if (heard_turns_ > 0)
+    return skip(x.size);
+  count_arrived(x.size);
   unread_.emplace_back(std::move(x));
 }
 
@@ -80,6 +87,13 @@ void client_end::on(turn_end&& x) {
   if (!has_room_for(1))
     return on_lost(overrun_error());
   ++next_;
+  if (waits_for_store())
+    acknowledge(x.stored_inputs);
+  if (heard_turns_ > 0) {
+    --heard_turns_;
+    return skip(1);
+  }
+  ++turn_;
   count_arrived(1);
   unread_.emplace_back(std::move(x));
 }
@@ -132,24 +146,102 @@ open_options client_end::begin_to_return() {
 }
 
 std::vector<turn_input> client_end::on_returned(const open_result& x) {
-  std::vector<turn_input> result;
   returning_ = false;
-  if (x.attached.run != run_ || x.attached.next != next_) {
-    on_lost(fail(errc::data_loss, "the run continues at another position"));
-    return result;
-  }
+  if (x.attached.run == run_ && x.attached.next == next_)
+    return resend(x);
+  on_lost(fail(errc::data_loss, "the run continues at another position"));
+  return {};
+}
+
+std::vector<turn_input> client_end::resend(const open_result& x) {
+  std::vector<turn_input> result;
   reader_ = x.attached.reader;
   input_credit_ = x.input_credit;
   foreign_inputs_ = x.attached.inputs - x.attached.taken;
+  if (!waits_for_store())
+    acknowledge(x.attached.inputs);
   auto number = sent_inputs_ - unacknowledged_.size();
-  for (; !unacknowledged_.empty() && number < x.attached.inputs; ++number)
-    unacknowledged_.pop_front();
   for (const auto& value : unacknowledged_) {
-    if (input_credit_ > 0)
-      --input_credit_;
-    result.emplace_back(value, 0, number++, reader_);
+    if (number >= x.attached.inputs) {
+      if (input_credit_ > 0)
+        --input_credit_;
+      result.emplace_back(value, 0, number, reader_);
+    }
+    ++number;
   }
   return result;
+}
+
+void client_end::acknowledge(std::uint64_t until) {
+  auto number = sent_inputs_ - unacknowledged_.size();
+  for (; !unacknowledged_.empty() && number < until; ++number)
+    unacknowledged_.pop_front();
+}
+
+// -- a session that is opened again -------------------------------------------
+
+open_options client_end::begin_to_reopen(const open_options& first) {
+  auto result = first;
+  const auto again = begin_to_return();
+  result.chunk_window = again.chunk_window;
+  result.session = session_;
+  // A branch that has no snapshot of its own yet begins where it began.
+  if (first.snapshot != last_snapshot_)
+    result.snapshot = {};
+  result.disconnect = on_disconnect::keep;
+  result.resume = true;
+  result.turn = {};
+  result.attach.emplace().or_open = true;
+  return result;
+}
+
+std::vector<turn_input> client_end::on_reopened(const open_result& x) {
+  returning_ = false;
+  const auto& at = x.attached;
+  if (at.inputs > sent_inputs_) {
+    on_lost(fail(errc::aborted, "another client has continued the session"));
+    return {};
+  }
+  if (at.inputs < sent_inputs_ - unacknowledged_.size()) {
+    on_lost(fail(errc::data_loss,
+                 "the session has lost inputs that it had confirmed: it has "
+                   + std::to_string(at.inputs)));
+    return {};
+  }
+  drop_open_turn();
+  run_ = at.run;
+  earlier_ = 0;
+  for (const auto& item : unread_) {
+    const auto* batch = std::get_if<chunk_batch>(&item);
+    earlier_ += batch != nullptr ? batch->size : 1;
+  }
+  next_ = read_ = at.next;
+  heard_turns_ = turn_ > at.turn ? turn_ - at.turn : 0;
+  for (; turn_ < at.turn; ++turn_) {
+    turn_end unheard{turn_};
+    unheard.last.first = unnumbered;
+    if (turn_ + 1 == at.turn)
+      unheard.snapshot = x.snapshot;
+    unread_.emplace_back(std::move(unheard));
+  }
+  return resend(x);
+}
+
+void client_end::drop_open_turn() {
+  for (; !unread_.empty(); unread_.pop_back()) {
+    const auto* batch = std::get_if<chunk_batch>(&unread_.back());
+    if (batch == nullptr)
+      return;
+    count_consumed(batch->size);
+    unread_count_ -= batch->size;
+  }
+}
+
+void client_end::skip(std::uint32_t count) {
+  held_ += window_ == 0 ? 0 : count;
+  demand_ = false;
+  count_consumed(count);
+  read_ = next_;
 }
 
 void client_end::gain(std::uint32_t inputs) {
@@ -160,6 +252,8 @@ void client_end::gain(std::uint32_t inputs) {
   // client attached.
   const auto foreign = std::min<std::uint64_t>(inputs, foreign_inputs_);
   foreign_inputs_ -= foreign;
+  if (waits_for_store())
+    return;
   inputs -= static_cast<std::uint32_t>(foreign);
   for (; inputs > 0 && !unacknowledged_.empty(); --inputs)
     unacknowledged_.pop_front();
@@ -176,7 +270,7 @@ chunk_batch client_end::take_chunks() {
   auto result = std::move(std::get<chunk_batch>(unread_.front()));
   unread_.pop_front();
   unread_count_ -= result.size;
-  read_ += result.size;
+  count_read(result.size);
   return result;
 }
 
@@ -184,19 +278,26 @@ void client_end::take_turn_end() {
   auto& end = std::get<turn_end>(unread_.front());
   last_snapshot_ = std::move(end.snapshot);
   finish_reason_ = end.finish_reason;
+  const auto is_unheard = end.last.first == unnumbered;
   unread_.pop_front();
+  if (is_unheard)
+    return; // it came without a message
   --unread_count_;
-  ++read_;
+  count_read(1);
   count_consumed(1);
 }
 
+void client_end::count_read(std::uint32_t count) noexcept {
+  const auto before = std::min<std::uint64_t>(count, earlier_);
+  earlier_ -= before;
+  read_ += count - before;
+}
+
 void client_end::drop_unread() {
-  for (const auto& x : unread_) {
-    const auto* batch = std::get_if<chunk_batch>(&x);
-    count_consumed(batch != nullptr ? batch->size : 1);
-  }
+  count_consumed(unread_count_);
   unread_.clear();
   unread_count_ = 0;
+  earlier_ = 0;
   read_ = next_;
 }
 

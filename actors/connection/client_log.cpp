@@ -80,6 +80,8 @@ void client_log::dismiss(std::uint32_t number, const caf::error& reason) {
   if (found == nullptr)
     return;
   auto who = std::move(*found);
+  if (history_->ended_talker == number)
+    history_->ended_talker.reset(); // it has not read the end
   if (found == &history_->talker) {
     history_->talker = {};
     talker_ = nullptr;
@@ -97,9 +99,20 @@ void client_log::remove(reader& who, const caf::error& reason) {
                                                ? owner_.error_for_remote(reason)
                                                : reason,
                                              history_->end,
-                                             owner_.in.taken_count()});
+                                             owner_.inputs_taken()});
   if (!owner_.monitors(who.sink.address()))
     owner_.self()->demonitor(who.sink.address());
+}
+
+void client_log::dismiss_unserved(const caf::error& reason) {
+  std::vector<std::uint32_t> numbers; // each removal moves the listeners
+  if (talker_ && !history_->talker.was_sent_end)
+    numbers.push_back(history_->talker.number);
+  for (const auto& x : history_->listeners)
+    if (!x.was_sent_end)
+      numbers.push_back(x.number);
+  for (const auto number : numbers)
+    dismiss(number, reason);
 }
 
 void client_log::forget(const caf::actor_addr& who) {

@@ -101,6 +101,11 @@ public:
   /// @param reason none if the reader is gone and hears nothing.
   void dismiss(std::uint32_t number, const caf::error& reason);
 
+  /// Removes every reader that was not sent the end of the run. It hears the
+  /// error in its place.
+  /// @pre `is_kept()`
+  void dismiss_unserved(const caf::error& reason);
+
   /// Removes every reader at an actor that is gone.
   void forget(const caf::actor_addr& who);
 

@@ -168,7 +168,7 @@ void connection_state::send_completion() {
   }
   trace.end();
   log_.finish(
-    completion{std::move(output_), reason_, out.sent(), in.taken_count()});
+    completion{std::move(output_), reason_, out.sent(), inputs_taken()});
   quit_if_done();
 }
 

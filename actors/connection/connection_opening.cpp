@@ -7,7 +7,9 @@
 #include <tertulia/span_names.hpp>
 #include <tertulia/uuid.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "action_span.hpp"
@@ -28,6 +30,14 @@ caf::result<open_result> connection_state::start(open_request& x) {
   payload init;
   session_start start;
   try {
+    if ((x.options.resume || x.options.turn)
+        && (conversation == nullptr || !conversation->policy.stores_turns()))
+      throw status_error{errc::failed_precondition,
+                         action_->info()->key + " stores no turns"};
+    if (x.options.turn.str().size() > max_turn_id_size)
+      throw status_error{errc::invalid_argument,
+                         "the name of a turn has at most "
+                           + std::to_string(max_turn_id_size) + " bytes"};
     if (x.options.custom_deltas
         && (conversation == nullptr || !conversation->policy.custom_chunk))
       throw status_error{errc::invalid_argument,
@@ -65,6 +75,9 @@ caf::result<open_result> connection_state::start(open_request& x) {
     keep(x.options);
   start_state_ = std::make_unique<start_state>(*this);
   start_state_->answer = self_->make_response_promise<open_result>();
+  start_state_->resumes = x.options.resume;
+  turn_name_ = std::move(x.options.turn);
+  call_id_ = std::move(x.options.call);
   link_ = std::move(x.session);
   auto answer = start_state_->answer;
   if (conversation != nullptr)
@@ -94,10 +107,30 @@ void connection_state::open_session(session_start start) {
         if (phase_ != phase::active)
           return;
         take_wait(start_state_->id);
-        first_turn_ = x.turn;
+        continue_session(x);
         start_conversation(x.id, x.last_snapshot);
       },
       [this](caf::error& reason) { refuse(std::move(reason)); });
+}
+
+void connection_state::continue_session(const session_view& x) {
+  first_turn_ = x.turn;
+  first_inputs_ = stored_inputs_ = x.inputs;
+  const auto is_known = turn_name_ && turn_name_ == x.turn_name;
+  if (is_known)
+    start_state_->found
+      = x.is_in_turn ? turn_progress::open : turn_progress::over;
+  if (is_known && !x.is_in_turn)
+    turn_name_ = {}; // what follows is another turn
+  if (!x.is_in_turn || !(is_known || start_state_->resumes))
+    return;
+  auto again = conversation().resume_input();
+  if (!again)
+    return;
+  // The session contains the input already: it counts once.
+  first_inputs_ -= std::min<std::uint64_t>(first_inputs_, 1);
+  in.accept_again(std::move(again));
+  turn_name_ = x.turn_name;
 }
 
 void connection_state::start_conversation(const session_id& id,
@@ -113,15 +146,15 @@ void connection_state::start_body(payload init, snapshot_id snapshot) {
   std::string trace_id;
   if (const auto* traced = trace.context())
     trace_id = to_string(traced->trace);
-  attach_result position;
   if (run_)
-    position = register_run(snapshot);
+    register_run(snapshot);
+  const auto found = start_state_->found;
   // The answer is sent before the body sends anything.
   std::exchange(start_state_, nullptr)
     ->answer.deliver(open_result{
-      connection_actor{self_}, in.window(),
+      connection_actor{self_}, in.client_credit(),
       action_->conversation() != nullptr ? link_.id : session_id{},
-      std::move(trace_id), std::move(snapshot), std::move(position)});
+      std::move(trace_id), std::move(snapshot), position_of(0, 0, 0), found});
   body_.emplace(
     action_->start_body(access::make<context>(*this, trace), std::move(init)));
   schedule(access::start(*body_, body_end_, root));

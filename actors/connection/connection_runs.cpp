@@ -33,11 +33,25 @@ void connection_state::keep(const open_options& options) {
                                     options.chunk_window);
 }
 
-attach_result connection_state::register_run(const snapshot_id& snapshot) {
+void connection_state::register_run(const snapshot_id& snapshot) {
   log_.keep({env_->options.max_run_log, env_->options.max_turn_log},
             run_->chunk_window, snapshot);
   run_->entry = env_->runs.add(info(), self_->address());
-  return {run_->id, 0, 0, 0, 0, 0};
+}
+
+attach_result connection_state::position_of(std::uint32_t reader,
+                                            std::uint64_t next,
+                                            std::uint64_t turns) const {
+  attach_result result;
+  if (run_)
+    result.run = run_->id;
+  result.reader = reader;
+  result.next = next;
+  result.turn = first_turn_ + turns;
+  result.inputs = first_inputs_ + in.accepted_count();
+  result.taken = inputs_taken();
+  result.is_stored = leased_ && conversation().policy.stores_turns();
+  return result;
 }
 
 caf::result<open_result> connection_state::attach_client(open_request& x) {
@@ -88,13 +102,15 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   std::string trace_id;
   if (const auto* traced = trace.context())
     trace_id = to_string(traced->trace);
+  auto progress = turn_progress::not_begun;
+  if (x.options.turn && x.options.turn == turn_name_)
+    progress = out.turn() == 0 ? turn_progress::open : turn_progress::over;
   // The answer is sent before what the log holds.
   answer.deliver(
     open_result{connection_actor{self_}, credit,
                 action_->conversation() != nullptr ? link_.id : session_id{},
                 std::move(trace_id), at.snapshot,
-                attach_result{run_->id, number, position, at.turns,
-                              in.accepted_count(), in.taken_count()}});
+                position_of(number, position, at.turns), progress});
   log_.serve(number);
   drain();
   return answer;
@@ -131,7 +147,7 @@ bool connection_state::is_new(const turn_input& x) {
   if (!is_talker(x.reader))
     return false;
   run_->is_known = true;
-  const auto next = in.accepted_count();
+  const auto next = first_inputs_ + in.accepted_count();
   if (!x.number || *x.number == next)
     return true;
   if (*x.number < next)
@@ -160,6 +176,10 @@ run_info connection_state::handle(const run_request& x) {
       break;
     case run_verb::abort:
       abort(fail(errc::aborted, "the run was aborted"));
+      break;
+    case run_verb::confirm:
+      if (run_)
+        log_.confirm(x.reader);
       break;
     default: leave(x.reader); break;
   }
@@ -194,7 +214,6 @@ void connection_state::leave(std::uint32_t reader) {
   if (!run_)
     return;
   const auto talks = log_.is_talker(reader);
-  log_.confirm(reader); // one that was sent the end leaves when it has it
   log_.dismiss(reader, fail(errc::cancelled, "the client has detached"));
   if (talks)
     run_alone();
@@ -267,12 +286,17 @@ void connection_state::quit_kept_if_done() {
     run_->entry.reset(); // nobody finds it any more
     self_->quit();
   };
-  if (run_->is_expired)
-    return quit();
-  if (run_->is_stopping) {
-    if (!log_.is_asking())
+  if (run_->is_expired || run_->is_stopping) {
+    log_.dismiss_unserved(
+      reason_ ? reason_
+              : fail(errc::unavailable, "the run has ended, and is gone"));
+    // A question to a reader has a time-out of its own; a runtime that stops
+    // does not wait as long.
+    if (!log_.is_asking() || (run_->is_expired && run_->is_stopping))
       return quit();
-    return wait_for_client(max_confirmation_wait_on_stop);
+    if (run_->is_stopping)
+      wait_for_client(max_confirmation_wait_on_stop);
+    return;
   }
   if (log_.all_know_end() && log_.talker_knows_end())
     return quit();

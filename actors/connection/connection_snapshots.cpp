@@ -66,6 +66,20 @@ connection_state::make_nested_snapshot(iteration_end x) {
   return answer;
 }
 
+snapshot_trigger connection_state::trigger_of(snapshot_event event) const {
+  snapshot_trigger result{event, out.turn()};
+  result.inputs = first_inputs_ + in.taken_count();
+  // The name is that of the first turn.
+  if (out.turn() == 0
+      || (out.turn() == 1 && event == snapshot_event::invocation_end))
+    result.turn_name = turn_name_;
+  return result;
+}
+
+void connection_state::note_stored(std::uint64_t inputs) noexcept {
+  stored_inputs_ = inputs;
+}
+
 void connection_state::add_chunk(payload x) {
   flush(); // chunks sent earlier arrive before
   out.push_batch(std::move(x));

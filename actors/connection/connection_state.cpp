@@ -168,8 +168,8 @@ void connection_state::end_turn(snapshot_id snapshot) {
     self_->send(session_, turn_end{turn});
   last_finish_reason = std::exchange(finish_reason, std::nullopt);
   const auto length = last->size + 1;
-  log_.add(
-    turn_end{turn, std::move(*last), std::move(snapshot), last_finish_reason});
+  log_.add(turn_end{turn, std::move(*last), std::move(snapshot),
+                    last_finish_reason, stored_inputs_});
   if (!log_.talker())
     out.grant(length);
 }
@@ -196,6 +196,14 @@ bool connection_state::monitors(const caf::actor_addr& who) const noexcept {
   return log_.reads(who) || is(session_) || is(responder_)
          || std::any_of(nested_.begin(), nested_.end(),
                         [&](const auto* x) { return is(x->peer()); });
+}
+
+bool connection_state::reads(const attachment& what,
+                             const session_id& of) const noexcept {
+  return std::any_of(nested_.begin(), nested_.end(), [&](const auto* x) {
+    return x->end.run()
+           && (what.run ? x->end.run() == what.run : x->end.session() == of);
+  });
 }
 
 void connection_state::attach(nested_connection& x) {

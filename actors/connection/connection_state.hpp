@@ -63,6 +63,8 @@ public:
   void withdraw(snapshot_wait& x) override;
   [[nodiscard]] bool
   monitors(const caf::actor_addr& who) const noexcept override;
+  [[nodiscard]] bool reads(const attachment& what,
+                           const session_id& of) const noexcept override;
   void attach(nested_connection& x) override;
   void detach(nested_connection& x) noexcept override;
 
@@ -79,6 +81,12 @@ public:
     return session_ && phase_ == phase::active && !root.cancelled();
   }
 
+  /// Returns the trigger of a snapshot in the turn under way.
+  [[nodiscard]] snapshot_trigger trigger_of(snapshot_event event) const;
+
+  /// Records how many inputs of the conversation the store contains.
+  void note_stored(std::uint64_t inputs) noexcept;
+
   /// Returns the responder, which is spawned by the first event.
   const responder_actor& responder();
 
@@ -91,6 +99,12 @@ public:
 
   /// Returns the error for a reader whose position the log has lost.
   [[nodiscard]] caf::error lost_position(std::uint64_t position) const;
+
+  /// Returns the number of inputs that the body took, counted from the
+  /// beginning of the conversation.
+  [[nodiscard]] std::uint64_t inputs_taken() const noexcept {
+    return first_inputs_ + in.taken_count();
+  }
 
   /// Asks a reader of another node whether it has received the end.
   void confirm_end(std::uint32_t reader, const chunk_sink& sink);
@@ -139,6 +153,8 @@ private:
 
     caf::typed_response_promise<open_result> answer;
     std::uint64_t id = 0; // number of the wait; 0 if it is not registered
+    bool resumes = false; // a turn that was cut off
+    turn_progress found = turn_progress::not_begun; // of the named turn
 
   private:
     connection_state& owner_;
@@ -153,6 +169,10 @@ private:
   caf::result<open_result> start(open_request& x);
   void open_session(session_start start);
   void start_conversation(const session_id& id, snapshot_id snapshot = {});
+
+  /// Continues the inputs and the turns of a session. A turn that was cut off
+  /// is finished if the client wants it.
+  void continue_session(const session_view& x);
   /// @param snapshot from which a conversation continues; empty for none.
   void start_body(payload init, snapshot_id snapshot = {});
   void refuse(caf::error reason);
@@ -187,7 +207,16 @@ private:
   void keep(const open_options& options);
 
   /// Lets clients find the run, and returns the position of the first one.
-  attach_result register_run(const snapshot_id& snapshot);
+  void register_run(const snapshot_id& snapshot);
+
+  /// Returns the position of a client.
+  /// @param reader number of the client among the readers of a kept run.
+  /// @param next   number in the log of what follows.
+  /// @param turns  number of turns of the run that have ended before.
+  [[nodiscard]] attach_result position_of(std::uint32_t reader,
+                                          std::uint64_t next,
+                                          std::uint64_t turns) const;
+
   caf::result<open_result> attach_client(open_request& x);
   run_info handle(const run_request& x);
   [[nodiscard]] run_info info() const;
@@ -247,8 +276,11 @@ private:
   // Conversations only.
   session_actor session_; // null once it has ended
   bool leased_ = false;   // the session is in a store: others may know it
-  bool time_out_is_set_ = false; // in CAF's clock, for another node
-  responder_actor responder_;    // null before the first event
+  std::uint64_t first_inputs_ = 0;  // of the conversation, before this run
+  std::uint64_t stored_inputs_ = 0; // of the conversation, in its store
+  turn_id turn_name_;               // of the first turn; may be empty
+  bool time_out_is_set_ = false;    // in CAF's clock, for another node
+  responder_actor responder_;       // null before the first event
   snapshot_requests snapshots_{*this};
   std::unique_ptr<custom_deltas> deltas_;    // null if the client wants none
   std::unique_ptr<start_state> start_state_; // until the body starts

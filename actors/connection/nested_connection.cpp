@@ -42,6 +42,13 @@ nested_connection::~nested_connection() {
   owner_.detach(*this);
 }
 
+void nested_connection::on(completion&& x) {
+  if (!end.ended())
+    confirm(peer_, end, owner_.self()->node());
+  end.on(std::move(x));
+  notify();
+}
+
 payload nested_connection::prepare(payload value) const {
   if (action_)
     return action_->check_input(std::move(value));

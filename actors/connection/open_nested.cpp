@@ -18,8 +18,13 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
   if (const auto* parent = ctx.trace().context();
       parent != nullptr && request.options.trace_parent.empty())
     request.options.trace_parent = parent->to_traceparent();
+  // The messages of a connection are told apart by their sender, and a second
+  // reader would take the place of the first one.
+  if (const auto& what = request.options.attach;
+      what && at.reads(*what, request.options.session))
+    throw status_error{errc::failed_precondition,
+                       "the body has a connection to this run already"};
   const auto first = co_await ctx.ask(desk, within, std::move(request));
-  // The messages of a connection are told apart by their sender.
   if (at.monitors(first.connection.address())) {
     decline(first);
     throw status_error{errc::failed_precondition,

@@ -104,7 +104,7 @@ void snapshot_requests::ask_session() {
   // The client may take as long as it likes to grant credit, the session not.
   wait_id_ = owner_.register_wait(
     *this, owner_.conversation().policy.store_within, true);
-  snapshot_trigger what{queue_.front().event, owner_.out.turn()};
+  auto what = owner_.trigger_of(queue_.front().event);
   if (what.event == snapshot_event::turn_end)
     what.finish_reason = owner_.finish_reason;
   else if (what.event == snapshot_event::invocation_end)
@@ -117,6 +117,8 @@ void snapshot_requests::ask_session() {
 
 void snapshot_requests::on_outcome(caf::expected<snapshot_outcome> result) {
   owner_.take_wait(wait_id_);
+  if (result)
+    owner_.note_stored(result->stored_inputs);
   if (result && result->created && !has_credit_
       && owner_.conversation().policy.notice) {
     outcome_ = std::move(*result);

@@ -81,6 +81,18 @@ session_view session_state::view() const {
   session_view result{id_, content_, version_};
   result.turn = turn_;
   result.last_snapshot = parent_.id;
+  result.inputs = stored_mark_.inputs;
+  result.is_in_turn = is_in_turn_;
+  result.turn_name = stored_mark_.turn;
+  return result;
+}
+
+save_session_request session_state::save_of(const state& x, std::uint64_t turn,
+                                            const input_mark& mark) const {
+  save_session_request result{ref(), x, turn, positions_, fence_};
+  result.inputs = mark.inputs;
+  if (mark.turn)
+    result.turn = mark.turn;
   return result;
 }
 
@@ -156,8 +168,7 @@ void session_state::save_change(view_promise promise, session_edit& x) {
   // No time-out: the wait of the body limits the time, and the store may still
   // save the change after that.
   self_
-    ->request(policy().store, caf::infinite,
-              save_session_request{ref(), next, turn_, positions_, fence_})
+    ->request(policy().store, caf::infinite, save_of(next, turn_, stored_mark_))
     .then(
       [this, promise, next, position,
        with_content = x.with_content](const session_info&) mutable {

@@ -157,6 +157,8 @@ void session_state::find_session(view_promise promise) {
     .then(
       [this, promise](stored_session& x) mutable {
         turn_ = x.info.next_turn;
+        stored_mark_
+          = {x.info.inputs.value_or(0), x.info.turn.value_or(turn_id{})};
         resume(promise, std::move(x.head), std::move(x.content));
       },
       [this, promise](caf::error& reason) mutable {
@@ -191,7 +193,7 @@ void session_state::start_new_session(view_promise& promise) {
     return finish_start(promise);
   self_
     ->request(policy().store, caf::infinite,
-              save_session_request{ref(), content_, turn_, positions_, fence_})
+              save_of(content_, turn_, stored_mark_))
     .then(
       [this, promise](const session_info&) mutable {
         set_position({turn_, content_.id(), content_.type()});
@@ -214,11 +216,15 @@ void session_state::resume(view_promise promise, stored_snapshot from,
   try {
     if (from) {
       verify(from);
-      if (!working)
+      if (!working) {
         turn_ = next_turn_after(from.record);
+        stored_mark_.inputs = from.record.inputs.value_or(0);
+      }
       const auto is_head = !working || working->same_as(from.content);
       set_position({turn_, is_head ? from.record.state : working->id(),
                     is_head ? from.record.type : working->type()});
+      is_in_turn_
+        = is_head && from.record.event == snapshot_event::tool_iteration_end;
       parent_ = parent_record{std::move(from.record)};
       previous_state_ = convert_state(std::move(from.content));
       content_

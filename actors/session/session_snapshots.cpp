@@ -38,6 +38,11 @@ caf::result<snapshot_outcome> session_state::trigger(snapshot_trigger what) {
   enqueue([this, promise, what] {
     turn_ = first_turn_ + what.turn;
     finish_reason_ = what.finish_reason;
+    is_in_turn_ = false;
+    // A turn that cannot be resumed is taken again from its beginning.
+    const auto counts = what.event != snapshot_event::tool_iteration_end
+                        || action_->resume_input();
+    mark_ = counts ? input_mark{what.inputs, what.turn_name} : stored_mark_;
     make_snapshot(promise, what.event);
   });
   return promise;
@@ -62,16 +67,16 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
   };
   try {
     if (!policy().makes_snapshots())
-      return done({});
+      return done(outcome({}, false));
     if (!found && !is_wanted(event)) {
       // The end of the invocation returns the last snapshot if it has the
       // current state, whether or not a snapshot is wanted.
       const auto is_kept
         = event == snapshot_event::invocation_end && saved_version_ == version_;
-      return done({is_kept ? parent_.id : snapshot_id{}, false});
+      return done(outcome(is_kept ? parent_.id : snapshot_id{}, false));
     }
     if (saved_version_ == version_) // no change since the last one
-      return done({parent_.id, found.value_or(false)});
+      return done(outcome(parent_.id, found.value_or(false)));
     if (unconfirmed_save_)
       return check_unconfirmed_save(promise, event);
     auto content = content_;
@@ -79,7 +84,7 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
     if (policy().ids == id_scheme::unique) {
       if (previous_state_ && content == *previous_state_
           && content.type() == parent_.type)
-        return done({parent_.id, false});
+        return done(outcome(parent_.id, false));
       record.id = snapshot_id{make_uuid()};
       if (!content.messages().empty())
         content = content.with_messages(
@@ -88,7 +93,7 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
     } else {
       record.state = content.id();
       if (record.state == parent_.state && content.type() == parent_.type)
-        return done({parent_.id, found.value_or(false)});
+        return done(outcome(parent_.id, found.value_or(false)));
       record.id = snapshot_id{record.state.str()};
     }
     record.type = content.type();
@@ -98,6 +103,7 @@ void session_state::make_snapshot(outcome_promise promise, snapshot_event event,
     record.turn_index = turn_;
     record.event = event;
     record.finish_reason = finish_reason_;
+    record.inputs = mark_.inputs;
     record.created_at = caf::make_timestamp();
     save(promise, event, std::move(record), std::move(content));
   } catch (...) {
@@ -128,18 +134,21 @@ void session_state::save(outcome_promise promise, snapshot_event event,
   const auto rule = moves_head ? append_rule::at_head : append_rule::anywhere;
   auto id = record.id;
   const auto position = position_after(record);
-  self_
-    ->request(policy().store, caf::infinite,
-              save_snapshot_request{std::move(record), content, rule,
-                                    positions_, fence_})
+  save_snapshot_request change{std::move(record), content, rule, positions_,
+                               fence_};
+  if (mark_.turn)
+    change.turn = mark_.turn;
+  self_->request(policy().store, caf::infinite, std::move(change))
     .then(
-      [=, this](save_result& x) mutable {
+      [=, this, mark = mark_](save_result& x) mutable {
         merge_messages(before, content.messages());
-        if (x.created)
+        if (x.created) {
           set_position(position);
+          stored_mark_ = std::move(mark);
+        }
         set_parent(std::move(x.record), std::move(content), version, x.created);
         handle_event_end(event);
-        promise.deliver(snapshot_outcome{parent_.id, x.created});
+        promise.deliver(outcome(parent_.id, x.created));
         run_next();
       },
       [=, this](caf::error& reason) mutable {
@@ -149,6 +158,12 @@ void session_state::save(outcome_promise promise, snapshot_event event,
             std::move(id), std::move(content), version);
         handle_save_failure(promise, event, std::move(reason));
       });
+}
+
+snapshot_outcome session_state::outcome(snapshot_id id, bool created) const {
+  snapshot_outcome result{std::move(id), created};
+  result.stored_inputs = stored_mark_.inputs;
+  return result;
 }
 
 void session_state::set_parent(snapshot_record&& record, state&& content,
@@ -185,9 +200,11 @@ void session_state::resolve_save(outcome_promise promise, snapshot_event event,
   const auto found = head.id == unconfirmed->id
                      && head.parent == parent_.sequence
                      && head.type == unconfirmed->content.type();
-  if (found)
+  if (found) {
+    stored_mark_.inputs = head.inputs.value_or(0);
     set_parent(std::move(head), std::move(unconfirmed->content),
                unconfirmed->version, true);
+  }
   busy_ = false;
   make_snapshot(promise, event, found);
   if (!busy_)
@@ -200,11 +217,12 @@ void session_state::save_turn(outcome_promise promise,
   busy_ = true;
   self_
     ->request(policy().store, caf::infinite,
-              save_session_request{ref(), content_, turn_ + 1, positions_,
-                                   fence_})
+              save_of(content_, turn_ + 1, mark_))
     .then(
-      [=, this](const session_info&) mutable {
+      [=, this, mark = mark_](const session_info&) mutable {
         set_position(position);
+        outcome.stored_inputs = mark.inputs;
+        stored_mark_ = std::move(mark);
         handle_event_end(snapshot_event::turn_end);
         promise.deliver(std::move(outcome));
         run_next();
@@ -225,9 +243,9 @@ void session_state::handle_save_failure(outcome_promise promise,
     env_->log->warn("{} saved no snapshot: {}", action_->info()->key,
                     to_string(code_of(reason)));
     handle_event_end(event);
-    snapshot_outcome outcome;
-    outcome.failure = code_of(reason);
-    promise.deliver(std::move(outcome));
+    auto lacking = outcome({}, false);
+    lacking.failure = code_of(reason);
+    promise.deliver(std::move(lacking));
   } else {
     promise.deliver(std::move(reason));
   }

@@ -68,6 +68,12 @@ private:
     std::uint64_t version;
   };
 
+  /// Inputs that a state contains.
+  struct input_mark {
+    std::uint64_t inputs = 0; // of the conversation
+    turn_id turn;             // name of the last turn; may be empty
+  };
+
   using view_promise = caf::typed_response_promise<session_view>;
   using outcome_promise = caf::typed_response_promise<snapshot_outcome>;
 
@@ -78,6 +84,10 @@ private:
   [[nodiscard]] session_ref ref() const {
     return {action_->info()->key, id_};
   }
+
+  /// Returns a change of the session in the store.
+  [[nodiscard]] save_session_request save_of(const state& x, std::uint64_t turn,
+                                             const input_mark& mark) const;
 
   [[nodiscard]] session_view view() const;
   [[nodiscard]] session_summary summary() const;
@@ -174,6 +184,9 @@ private:
   void save(outcome_promise promise, snapshot_event event,
             snapshot_record record, state content);
 
+  /// Returns the outcome of a trigger.
+  [[nodiscard]] snapshot_outcome outcome(snapshot_id id, bool created) const;
+
   /// Makes this snapshot the parent of the next one.
   void set_parent(snapshot_record&& record, state&& content,
                   std::uint64_t version, bool created);
@@ -240,7 +253,10 @@ private:
   std::uint64_t first_turn_ = 0;                   // of this connection
   std::uint64_t turn_ = 0;                         // under way
   std::optional<ai::finish_reason> finish_reason_; // of the last trigger
-  state last_turn_state_; // without a store: after the last turn that ended
+  input_mark mark_;                                // of the last trigger
+  input_mark stored_mark_;                         // as the store has it
+  bool is_in_turn_ = false; // opened in a turn that was cut off
+  state last_turn_state_;   // without a store: after the last turn that ended
 
   parent_record parent_; // the parent of the next snapshot
   std::optional<state> previous_state_;

@@ -13,4 +13,12 @@ std::string store_action_key(const std::string& conversation,
   return "/snapshot-store" + name + '/' + verb;
 }
 
+void recall_answer(const ai::message_log& from, std::string& text,
+                   std::vector<ai::part>& questions) {
+  if (from.empty() || from.back().role != ai::role::model)
+    return;
+  text = from.back().text();
+  questions = ai::interrupts_in(from.back().content);
+}
+
 } // namespace tertulia::detail

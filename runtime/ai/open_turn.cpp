@@ -24,11 +24,11 @@ constexpr auto replies_key = "approvals";
 constexpr auto resolved_key = "resolvedInterrupt";
 
 [[noreturn]] void refuse(std::size_t message, std::size_t part,
-                         const std::string& reason) {
+                         const std::string& reason,
+                         errc code = errc::invalid_argument) {
   const auto path = "$.messages[" + std::to_string(message) + "].content["
                     + std::to_string(part) + ']';
-  throw status_error{errc::invalid_argument, path + ": " + reason,
-                     json{{"path", path}}.dump()};
+  throw status_error{code, path + ": " + reason, json{{"path", path}}.dump()};
 }
 
 bool is_for_a_tool(const part& x) {
@@ -43,6 +43,29 @@ bool has_request(const message& x) {
 const json* find(const metadata_map& in, const char* key) {
   const auto i = in.find(key);
   return i == in.end() ? nullptr : &i->second;
+}
+
+constexpr auto already_answered = "the request was answered before";
+
+/// Number of messages that are searched for the request of a late reply.
+constexpr std::size_t max_searched = 64;
+
+/// Refuses a reply to a tool that does not wait for one.
+[[noreturn]] void refuse_reply(const message_log& before, const part& reply,
+                               std::size_t message, std::size_t part) {
+  const auto* response = reply.as_response();
+  const auto* again = reply.as_request();
+  const auto& ref = response != nullptr ? response->ref : again->ref;
+  const auto& name = response != nullptr ? response->name : again->name;
+  const auto first
+    = before.size() - std::min<std::size_t>(before.size(), max_searched);
+  for (const auto& x : before.from(first))
+    for (const auto& y : x.content)
+      if (const auto* request = y.as_request();
+          request != nullptr && x.role == role::model && request->ref == ref
+          && request->name == name)
+        refuse(message, part, already_answered, errc::already_exists);
+  refuse(message, part, "no tool was requested");
 }
 
 /// Restores the calls of a turn from the metadata of its requests.
@@ -138,9 +161,9 @@ private:
         return x;
       }
     }
-    refuse(message_, part,
-           answered ? "the request was answered before"
-                    : "no requested tool waits for this response");
+    if (answered)
+      refuse(message_, part, already_answered, errc::already_exists);
+    refuse(message_, part, "no requested tool waits for this response");
   }
 
   open_turn& turn_;
@@ -254,7 +277,7 @@ std::optional<open_turn> find_open_turn(const message_log& all) {
     for (std::size_t i = 0; i < behind.size(); ++i)
       for (std::size_t j = 0; j < behind[i]->content.size(); ++j)
         if (is_for_a_tool(behind[i]->content[j]))
-          refuse(before.size() + i, j, "no tool was requested");
+          refuse_reply(before, behind[i]->content[j], before.size() + i, j);
     return std::nullopt;
   }
   open_turn result;

@@ -63,8 +63,9 @@ open_turn new_turn(message_log before, message answer);
 
 /// Returns the last answer of a conversation, with the later replies to its
 /// tools, if it requests tools that have not all responded; empty otherwise.
-/// @errors throws `invalid_argument` with the path for a reply to a tool that
-///         did not ask.
+/// @errors throws `already_exists` with the path for a reply to a question that
+///         was answered before, `invalid_argument` for one to a tool that did
+///         not ask.
 std::optional<open_turn> find_open_turn(const message_log& all);
 
 /// Returns an error as output of a tool: `{"error":{"code":…,"message":…}}`.

@@ -33,6 +33,7 @@ void check_tool_name(const std::string& name) {
 
 template task<json>
 run_tool<json>(context ctx, std::shared_ptr<const tool_entry>, payload input,
-               std::vector<json> replies, std::function<task<>(json)> hear);
+               std::vector<json> replies, std::function<task<>(json)> hear,
+               std::string call_id);
 
 } // namespace tertulia::detail

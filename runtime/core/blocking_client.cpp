@@ -61,7 +61,6 @@ public:
         if (return_ && return_->until)
           return; // of the reader that was lost
         client_->on(std::move(x));
-        client_->confirm_end();
         self_->quit();
       },
       [this](caf::tick_atom) { look_for_desk(); },
@@ -111,6 +110,7 @@ private:
       return lose(reason);
     const auto& policy = return_->remote->policy();
     return_->until = clock::now() + policy.patience;
+    return_->reopens = false;
     return_->pause = policy.first_pause;
     look_for_desk();
   }
@@ -133,20 +133,31 @@ private:
   }
 
   void attach(std::uint64_t attempt, const front_desk_actor& desk) {
-    auto question = client_->request_to_return();
+    const auto reopens = return_->reopens;
+    auto question
+      = reopens ? client_->request_to_reopen() : client_->request_to_return();
     if (!question)
       return self_->quit(); // it has ended meanwhile
     question->client = self_;
     return_->desk = desk.address();
     ask(
       desk, for_request(return_->remote->within()), std::move(*question),
-      [this, attempt](const open_result& x) {
+      [this, attempt, reopens](const open_result& x) {
         if (attempt != return_->attempt)
           return; // too late: the next attempt takes over
         return_->until.reset();
-        client_->on_returned(x);
+        if (!client_->on_returned(x, reopens))
+          self_->quit();
       },
-      [this, attempt](caf::error& reason) { fail_to_return(attempt, reason); });
+      [this, attempt, desk](caf::error& reason) {
+        if (attempt == return_->attempt && return_->until && !return_->reopens
+            && code_of(reason) == errc::not_found
+            && client_->request_to_reopen()) {
+          return_->reopens = true; // the run is lost, the session is not
+          return attach(attempt, desk);
+        }
+        fail_to_return(attempt, reason);
+      });
   }
 
   /// Tries again after a pause, or gives up.
@@ -154,7 +165,8 @@ private:
     if (attempt != return_->attempt || !return_->until)
       return; // an error of an attempt that is over, such as its time-out
     ++return_->attempt;
-    if (!may_pass(reason) || clock::now() + return_->pause > *return_->until)
+    if (!may_pass(reason, return_->reopens)
+        || clock::now() + return_->pause > *return_->until)
       return lose(reason);
     // Some of the pause is random, so that many clients do not come at once.
     std::uniform_int_distribution<int> part{50, 100}; // per cent
@@ -164,10 +176,12 @@ private:
       = std::min(return_->pause * 2, return_->remote->policy().longest_pause);
   }
 
-  /// Returns whether the error is one of the link, which may come back.
-  static bool may_pass(const caf::error& reason) {
+  /// Returns whether the error is one of the link, which may come back, or one
+  /// of a session whose last run is still ending.
+  static bool may_pass(const caf::error& reason, bool reopens = false) {
     const auto code = code_of(reason);
-    return code == errc::unavailable || code == errc::deadline_exceeded;
+    return code == errc::unavailable || code == errc::deadline_exceeded
+           || (reopens && code == errc::failed_precondition);
   }
 
   using clock = std::chrono::steady_clock;
@@ -178,6 +192,7 @@ private:
 
     std::shared_ptr<remote_desk> remote;
     std::optional<clock::time_point> until; ///< empty while the link is there
+    bool reopens = false;                   ///< the session, not its run
     std::uint64_t attempt = 0;              ///< number of the current attempt
     caf::actor_addr desk;                   ///< that it asks
     caf::timespan pause{0};
@@ -216,6 +231,8 @@ blocking_client::connect(caf::actor_system& system,
     request.init = request.init.sealed();
   auto client
     = std::make_shared<blocking_client>(system, request, std::move(action));
+  if (remote)
+    client->end_.keep_stored_inputs();
   system.spawn<caf::hidden>(
     [](sink_actor::stateful_pointer<sink_state> self,
        std::shared_ptr<blocking_client> client, const front_desk_actor& desk,
@@ -240,7 +257,8 @@ blocking_client::blocking_client(caf::actor_system& system,
   : system_(system), end_(request.options.chunk_window,
                           request.options.attach ? request.options.attach->role
                                                  : client_role::talker),
-    key_(request.key), action_(std::move(action)) {}
+    key_(request.key), init_(request.init), options_(request.options),
+    action_(std::move(action)) {}
 
 // -- for the sink -------------------------------------------------------------
 
@@ -253,12 +271,15 @@ void blocking_client::on_opened(const open_result& x, bool remote) {
   changed_.notify_all();
 }
 
-void blocking_client::confirm_end() {
+void blocking_client::on(completion&& x) {
   const std::lock_guard guard{mutex_};
-  // The sink quits, so it cannot answer a question of the connection.
-  if (remote_ && end_.run())
-    caf::anon_send(caf::actor_cast<run_actor>(connection_),
-                   run_request{run_verb::leave, end_.reader()});
+  // The sink quits, so it cannot answer a question of the connection. A client
+  // that has left before did not receive the end.
+  if (connection_ && !end_.ended())
+    confirm(connection_, end_, system_.node());
+  end_.on(std::move(x));
+  end_.add_state_to_failure();
+  changed_.notify_all();
 }
 
 std::optional<open_request> blocking_client::request_to_return() {
@@ -268,21 +289,33 @@ std::optional<open_request> blocking_client::request_to_return() {
   return open_request{key_, {}, end_.begin_to_return(), {}};
 }
 
-bool blocking_client::on_returned(const open_result& x) {
+std::optional<open_request> blocking_client::request_to_reopen() {
   const std::lock_guard guard{mutex_};
-  if (end_.ended()) { // left meanwhile
+  if (!end_.can_reopen())
+    return std::nullopt;
+  return open_request{key_, init_, end_.begin_to_reopen(options_), {}};
+}
+
+bool blocking_client::on_returned(const open_result& x, bool is_reopened) {
+  const std::lock_guard guard{mutex_};
+  if (!end_.ended()) // else left meanwhile
+    connection_ = x.connection;
+  auto inputs = std::vector<turn_input>{};
+  if (!end_.ended())
+    inputs = is_reopened ? end_.on_reopened(x) : end_.on_returned(x);
+  if (end_.ended()) {
     decline(x);
+    changed_.notify_all();
     return false;
   }
-  connection_ = x.connection;
-  for (auto& again : end_.on_returned(x))
+  for (auto& again : inputs)
     caf::anon_send(connection_, std::move(again));
   if (end_.closed())
     tell(connection_, end_, caf::close_atom_v);
   if (end_.cancelled())
     tell(connection_, end_, cancel_atom_v);
   changed_.notify_all(); // readers grant credit
-  return !end_.ended();
+  return true;
 }
 
 void blocking_client::on_lost(caf::error reason) {
@@ -432,7 +465,9 @@ session_id blocking_client::session() {
 
 cursor blocking_client::position(std::size_t unread) {
   const std::lock_guard guard{mutex_};
-  return {end_.run(), end_.position() - unread};
+  // Unread chunks may be those of a run that was lost.
+  const auto read = end_.position();
+  return {end_.run(), read - std::min<std::uint64_t>(read, unread)};
 }
 
 std::string blocking_client::trace_id() {
@@ -448,6 +483,11 @@ snapshot_id blocking_client::last_snapshot() {
 std::optional<ai::finish_reason> blocking_client::finish_reason() {
   std::lock_guard guard{mutex_};
   return end_.finish_reason();
+}
+
+turn_progress blocking_client::turn_found() {
+  const std::lock_guard guard{mutex_};
+  return end_.turn_found();
 }
 
 bool blocking_client::finished() {

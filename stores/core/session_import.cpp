@@ -125,9 +125,13 @@ private:
         restore_snapshot_request{snapshot_ref{session_, declared_.head}});
     if (declared_.head == 0 || head_.state != end.state
         || head_.type != end.type
-        || next_turn_after(head_) != declared_.next_turn)
-      store_.ask<session_info>(
-        save_session_request{session_, content_, declared_.next_turn});
+        || next_turn_after(head_) != declared_.next_turn
+        || head_.inputs != declared_.inputs || declared_.turn) {
+      save_session_request last{session_, content_, declared_.next_turn};
+      last.inputs = declared_.inputs;
+      last.turn = declared_.turn;
+      store_.ask<session_info>(std::move(last));
+    }
     if (!declared_.title.empty())
       raise_at_line(1, [&] {
         store_.ask<session_info>(

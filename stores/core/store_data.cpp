@@ -230,6 +230,7 @@ snapshot_record store_data::record_of(const session_row& in,
   result.turn_index = x.turn_index;
   result.event = x.event;
   result.finish_reason = x.finish_reason;
+  result.inputs = x.inputs;
   result.created_at = x.created_at;
   result.labels = x.labels;
   result.note = x.note;

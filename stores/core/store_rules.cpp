@@ -66,6 +66,13 @@ void check_selection(const Verb& x) {
     reject_field("$.agent", "a session needs its agent");
 }
 
+void check(const std::optional<turn_id>& x) {
+  if (x && x->empty())
+    reject_field("$.turn", "is empty");
+  if (x)
+    check_text(x->str(), max_turn_id_size, "$.turn");
+}
+
 } // namespace
 
 // -- requests -----------------------------------------------------------------
@@ -107,12 +114,14 @@ void check(save_snapshot_request& x) {
       && (record.sequence == 0 || record.sequence > max_sequence))
     reject_field("$.record.sequence", "is out of range");
   check_text(record.note, max_note_size, "$.record.note");
+  check(x.turn);
   record.type = x.content.type();
   relabel(record.labels, std::exchange(record.labels, {}), {});
 }
 
 state_id check(const save_session_request& x) {
   check(x.target);
+  check(x.turn);
   return x.content.id(); // throws for a state without JSON
 }
 

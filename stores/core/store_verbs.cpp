@@ -105,6 +105,8 @@ save_result answer(store_data& data, save_snapshot_request x) {
   info.updated_at = caf::make_timestamp();
   info.head = saved.sequence;
   info.next_turn = next_turn_after(saved);
+  info.inputs = saved.inputs;
+  info.turn = std::move(x.turn);
   ++info.records;
   data.tables().write(in);
 
@@ -118,6 +120,7 @@ save_result answer(store_data& data, save_snapshot_request x) {
   made.turn_index = saved.turn_index;
   made.event = saved.event;
   made.finish_reason = saved.finish_reason;
+  made.inputs = saved.inputs;
   made.created_at = saved.created_at;
   if (saved.id.str() != saved.state.str())
     made.own_id = saved.id;
@@ -139,6 +142,8 @@ session_info answer(store_data& data, save_session_request x) {
   rules::describe(in.info, x.content);
   in.info.updated_at = caf::make_timestamp();
   in.info.next_turn = x.next_turn;
+  in.info.inputs = x.inputs;
+  in.info.turn = std::move(x.turn);
   data.tables().write(in);
   return std::move(in.info);
 }
@@ -167,6 +172,8 @@ stored_snapshot answer(store_data& data, restore_snapshot_request x) {
   rules::describe(in.info, content);
   in.info.head = record.sequence;
   in.info.next_turn = next_turn_after(record);
+  in.info.inputs = record.inputs;
+  in.info.turn.reset();
   in.info.updated_at = caf::make_timestamp();
   data.tables().write(in);
   return stored_snapshot{std::move(record), std::move(content)};

@@ -173,6 +173,7 @@ void memory_tables::write(const record_row& x) {
     to.created_at = x.created_at;
     to.event = x.event;
     to.finish_reason = x.finish_reason;
+    to.inputs = x.inputs;
     to.own_id = x.own_id;
     to.kept
       = &*states_.try_emplace(state_key{x.content}, kept_state{x.content.held})
@@ -201,6 +202,7 @@ record_row memory_tables::timeline::record_of(std::uint64_t sequence,
   result.turn_index = x.turn_index;
   result.event = x.event;
   result.finish_reason = x.finish_reason;
+  result.inputs = x.inputs;
   result.created_at = x.created_at;
   const auto& [key, kept] = *x.kept;
   result.content.id = state_id{detail::to_hex(key.hash)};

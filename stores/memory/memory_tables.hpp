@@ -105,6 +105,7 @@ private:
     state_map::value_type* kept = nullptr;
     snapshot_event event = snapshot_event::turn_end;
     std::optional<ai::finish_reason> finish_reason;
+    std::optional<std::uint64_t> inputs;
     snapshot_id own_id;
   };
 

@@ -111,6 +111,21 @@ public:
       x = static_cast<ai::finish_reason>(i - reason_names.begin());
   }
 
+  void operator()(const char*, std::optional<std::uint64_t>& x) {
+    const auto found = from_.number(column_++);
+    x.reset();
+    expect(found >= -1);
+    if (found >= 0)
+      x = static_cast<std::uint64_t>(found);
+  }
+
+  void operator()(const char*, std::optional<turn_id>& x) {
+    auto text = from_.text(column_++);
+    x.reset();
+    if (!text.empty())
+      x.emplace(std::move(text));
+  }
+
   void operator()(const char*, state_form& x) {
     const auto found = from_.number(column_++);
     x = found == 0 ? state_form::plain : state_form::conversation;
@@ -245,6 +260,14 @@ void binding::operator()(const char*,
                          const std::optional<ai::finish_reason>& x) {
   to_.bind(++index_, x ? reason_names.at(static_cast<std::size_t>(*x))
                        : std::string_view{});
+}
+
+void binding::operator()(const char*, const std::optional<std::uint64_t>& x) {
+  to_.bind(++index_, x ? static_cast<std::int64_t>(*x) : std::int64_t{-1});
+}
+
+void binding::operator()(const char*, const std::optional<turn_id>& x) {
+  to_.bind(++index_, x ? std::string_view{x->str()} : std::string_view{});
 }
 
 void binding::operator()(const char*, state_form x) {

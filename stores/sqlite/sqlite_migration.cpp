@@ -27,6 +27,11 @@ constexpr const char* state_columns
   = "t.id, t.form, t.branch, t.length, t.custom, t.artifacts, t.type_name,"
     " t.type_version, t.checksum = " TERTULIA_STATE_CHECKSUM("t");
 
+/// Number of the last columns of a row that version 4 does not have: the inputs
+/// and the turn of a session; the finish reason and the inputs of a record.
+template <class Row>
+constexpr std::size_t columns_after_version_4 = 2;
+
 class copy_of_version_3 {
 public:
   explicit copy_of_version_3(sqlite_db& db) : db_(db) {}
@@ -123,11 +128,15 @@ private:
   }
 
   void copy_sessions() {
-    const auto names = columns::names_of<session_row>();
+    auto names = columns::names_of<session_row>();
+    const auto checksum = names.size() + 1;
+    const auto hour = static_cast<int>(checksum) + 1;
+    names.resize(names.size() - columns_after_version_4<session_row>);
     sqlite_statement add{db_, "INSERT INTO sessions (" + columns::list_of(names)
                                 + ", checksum, updated_hour) VALUES ("
-                                + columns::places_for(names.size() + 2) + ')'};
-    const auto hour = static_cast<int>(names.size()) + 2;
+                                + columns::places_for(names.size()) + ", ?"
+                                + std::to_string(checksum) + ", ?"
+                                + std::to_string(hour) + ')'};
     sqlite_statement all{
       db_, std::string{"SELECT s.key, s.agent, s.id, s.created_at,"
                        " s.updated_at, s.head, s.next_turn, s.last_sequence,"
@@ -165,8 +174,8 @@ private:
 
   void copy_records() {
     auto names = columns::names_of<record_row>();
-    names.pop_back(); // the finish reason, which version 4 does not have
-    const auto checksum = std::to_string(names.size() + 2);
+    const auto checksum = std::to_string(names.size() + 1);
+    names.resize(names.size() - columns_after_version_4<record_row>);
     sqlite_statement add{db_, "INSERT INTO records (" + columns::list_of(names)
                                 + ", checksum) VALUES ("
                                 + columns::places_for(names.size()) + ", ?"

@@ -314,13 +314,21 @@ constexpr const char* version_6 = R"(
 ALTER TABLE records ADD COLUMN finish_reason TEXT NOT NULL DEFAULT '';
 )";
 
+// The checksum of a row without these values is what it was.
+constexpr const char* version_7 = R"(
+ALTER TABLE sessions ADD COLUMN inputs INTEGER NOT NULL DEFAULT -1;
+ALTER TABLE sessions ADD COLUMN turn TEXT NOT NULL DEFAULT '';
+ALTER TABLE records ADD COLUMN inputs INTEGER NOT NULL DEFAULT -1;
+)";
+
 constexpr std::array schema{
   migration_step{version_1, nullptr, ""},
   migration_step{version_2, nullptr, ""},
   migration_step{version_3, nullptr, ""},
   migration_step{version_4_tables, copy_rows_of_version_3, version_4_indexes},
   migration_step{version_5, nullptr, ""},
-  migration_step{version_6, nullptr, ""}};
+  migration_step{version_6, nullptr, ""},
+  migration_step{version_7, nullptr, ""}};
 
 } // namespace
 

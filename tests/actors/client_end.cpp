@@ -21,6 +21,18 @@ chunk_batch batch(std::uint64_t first, std::uint32_t size) {
   return {first, size, payload::of(std::move(values))};
 }
 
+open_result position_at(std::uint32_t credit, std::uint32_t reader,
+                        std::uint64_t next, std::uint64_t inputs,
+                        std::uint64_t taken) {
+  open_result result{{}, credit};
+  result.attached.run = run_id{"r"};
+  result.attached.reader = reader;
+  result.attached.next = next;
+  result.attached.inputs = inputs;
+  result.attached.taken = taken;
+  return result;
+}
+
 struct client_end : threaded {
   detail::client_end end{8};
 
@@ -262,7 +274,7 @@ TEST_F(client_end, a_chunk_that_is_missing_is_data_loss_to_everybody) {
 
 TEST_F(client_end, the_stream_of_a_reader_that_was_lost_is_dropped) {
   detail::client_end x{4};
-  x.on(open_result{{}, 2, {}, {}, {}, {run_id{"r"}, 0, 0, 0, 0, 0}});
+  x.on(position_at(2, 0, 0, 0, 0));
   x.on(batch(0, 3));
   const auto options = x.begin_to_return();
   EXPECT_EQ(options.attach->after, 3u);
@@ -271,8 +283,7 @@ TEST_F(client_end, the_stream_of_a_reader_that_was_lost_is_dropped) {
   x.on(turn_end{0, batch(3, 0)});
   x.on(completion{{}, fail(errc::aborted, "replaced"), 3, 0});
   EXPECT_FALSE(x.ended());
-  EXPECT_TRUE(
-    x.on_returned({{}, 2, {}, {}, {}, {run_id{"r"}, 5, 3, 0, 0, 0}}).empty());
+  EXPECT_TRUE(x.on_returned(position_at(2, 5, 3, 0, 0)).empty());
   x.on(batch(3, 1));
   EXPECT_FALSE(x.ended());
   EXPECT_EQ(x.reader(), 5u);
@@ -280,31 +291,29 @@ TEST_F(client_end, the_stream_of_a_reader_that_was_lost_is_dropped) {
 
 TEST_F(client_end, credit_is_kept_until_the_answer) {
   detail::client_end x{1};
-  x.on(open_result{{}, 1, {}, {}, {}, {run_id{"r"}, 0, 0, 0, 0, 0}});
+  x.on(position_at(1, 0, 0, 0, 0));
   x.on(batch(0, 1));
   EXPECT_EQ(x.begin_to_return().chunk_window, 0u);
   x.count_consumed(x.take_chunks().size);
   EXPECT_EQ(x.credit_due(true), 0u) << "it would go to a reader that is gone";
-  (void)x.on_returned({{}, 1, {}, {}, {}, {run_id{"r"}, 1, 1, 0, 0, 0}});
+  (void)x.on_returned(position_at(1, 1, 1, 0, 0));
   EXPECT_EQ(x.credit_due(true), 1u);
 }
 
 TEST_F(client_end, inputs_of_others_are_not_acknowledgements) {
   detail::client_end x{4};
   // The run has two inputs of another client, which the body has not taken.
-  x.on(open_result{{}, 2, {}, {}, {}, {run_id{"r"}, 1, 0, 0, 2, 0}});
+  x.on(position_at(2, 1, 0, 2, 0));
   EXPECT_EQ(x.message_for(payload::of(1)).number, 2u);
   x.on(input_credit{2});
   (void)x.begin_to_return();
-  const auto again
-    = x.on_returned({{}, 2, {}, {}, {}, {run_id{"r"}, 2, 0, 0, 2, 2}});
+  const auto again = x.on_returned(position_at(2, 2, 0, 2, 2));
   ASSERT_EQ(again.size(), 1u) << "it was lost on the way";
   EXPECT_EQ(again.front().number, 2u);
   EXPECT_EQ(again.front().reader, 2u);
   x.on(input_credit{1});
   (void)x.begin_to_return();
-  EXPECT_TRUE(
-    x.on_returned({{}, 2, {}, {}, {}, {run_id{"r"}, 3, 0, 0, 3, 3}}).empty());
+  EXPECT_TRUE(x.on_returned(position_at(2, 3, 0, 3, 3)).empty());
 }
 
 } // namespace tertulia::test::client_end_tests

@@ -60,6 +60,7 @@ snapshot_record record() {
   result.state = state_id{"b"};
   result.type = stored_type{"app.article", 2};
   result.event = snapshot_event::invocation_end;
+  result.inputs = 1ull << 40;
   result.created_at = caf::timestamp{1s};
   result.labels = {"approved"};
   result.note = "as we said";
@@ -74,16 +75,24 @@ session_samples() {
   session_view view{session_id{"s"}, talk(), 1ull << 40};
   view.turn = 3;
   view.last_snapshot = snapshot_id{"a"};
+  view.inputs = 4;
+  view.is_in_turn = true;
+  view.turn_name = turn_id{"t"};
   session_summary summary;
   summary.last = view;
   summary.snapshots = {snapshot_id{"a"}, snapshot_id{"b"}};
+  snapshot_outcome outcome{snapshot_id{"a"}, true};
+  outcome.stored_inputs = 5;
+  snapshot_trigger trigger{snapshot_event::tool_iteration_end, 3};
+  trigger.finish_reason = ai::finish_reason::length;
+  trigger.inputs = 1ull << 40;
+  trigger.turn_name = turn_id{"t"};
   return {session_edit{session_verb::add_artifact,
                        payload::of(ai::artifact{"plan", {}}), 7},
           std::move(summary),
           std::move(view),
-          snapshot_outcome{snapshot_id{"a"}, true},
-          snapshot_trigger{snapshot_event::tool_iteration_end, 3,
-                           ai::finish_reason::length},
+          std::move(outcome),
+          std::move(trigger),
           iteration_end{7},
           answer_end{ai::finish_reason::blocked},
           custom_change{payload::of(std::string{"new"})},
@@ -122,6 +131,16 @@ auto store_samples() {
   info.preview = "tea?";
   info.messages = 3;
   info.bytes = 1ull << 40;
+  info.inputs = 7;
+  info.turn = turn_id{"t"};
+  const std::vector<session_position> follows{
+    {}, {4, state_id{"a"}, stored_type{"app.memo", 2}}};
+  save_session_request save_session{session_key, talk(), 5, follows, 3};
+  save_session.inputs = 4;
+  save_session.turn = turn_id{"t"};
+  save_snapshot_request save_snapshot{record(), talk(), append_rule::at_head,
+                                      follows, 3};
+  save_snapshot.turn = turn_id{"t"};
   verify_sessions_request verify;
   verify.agent = session_key.agent;
   verify.session = session_key.id;
@@ -148,8 +167,6 @@ auto store_samples() {
   session.info = info;
   session.content = talk();
   session.head = stored_snapshot{record(), talk()};
-  const std::vector<session_position> follows{
-    {}, {4, state_id{"a"}, stored_type{"app.memo", 2}}};
   return std::tuple{
     annotate_snapshot_request{snapshot, "as we said"},
     copy_session_request{session_key, {"/agent/b", session_id{"t"}}, 7},
@@ -163,8 +180,8 @@ auto store_samples() {
     prune,
     lease_grant{1ull << 40},
     restore_snapshot_request{snapshot, 3},
-    save_session_request{session_key, talk(), 5, follows, 3},
-    save_snapshot_request{record(), talk(), append_rule::at_head, follows, 3},
+    save_session,
+    save_snapshot,
     save_result{record(), true},
     info,
     session_list,
@@ -189,6 +206,17 @@ auto samples(const protocol& at) {
   options.trace_parent = "00-1-2-01";
   options.disconnect = on_disconnect::keep;
   options.grace = 7s;
+  options.resume = true;
+  options.turn = turn_id{"t"};
+  options.call = "1f";
+  attach_result position;
+  position.run = run_id{"r"};
+  position.reader = 3;
+  position.next = 1ull << 40;
+  position.turn = 5;
+  position.inputs = 1ull << 33;
+  position.taken = 7;
+  position.is_stored = true;
   auto& attach = options.attach.emplace();
   attach.run = run_id{"r"};
   attach.after = 1ull << 40;
@@ -219,17 +247,14 @@ auto samples(const protocol& at) {
                           1ull << 40, 5},
                input_credit{1},
                open_request{"/bidi-flow/shop", value, options, at.sink},
-               open_result{at.connection,
-                           7,
-                           session_id{"s"},
-                           "1f",
-                           snapshot_id{"a"},
-                           {run_id{"r"}, 3, 1ull << 40, 5, 1ull << 33, 7}},
+               open_result{at.connection, 7, session_id{"s"}, "1f",
+                           snapshot_id{"a"}, position, turn_progress::over},
                value,
                turn_end{1ull << 40,
                         {3, 1, value, 1},
                         snapshot_id{"a"},
-                        ai::finish_reason::length},
+                        ai::finish_reason::length,
+                        1ull << 40},
                turn_input{value, 9, 1ull << 40, 3}},
     session_samples(), store_samples());
 }

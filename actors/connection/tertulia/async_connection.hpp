@@ -209,6 +209,11 @@ public:
     return impl_->end.last_snapshot();
   }
 
+  /// As `connection::turn_found`.
+  [[nodiscard]] turn_progress turn_found() const noexcept {
+    return impl_->end.turn_found();
+  }
+
   /// Returns the reason for which the turn that was read last ended; empty if
   /// the program gave none.
   [[nodiscard]] std::optional<ai::finish_reason>

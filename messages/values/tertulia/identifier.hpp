@@ -72,6 +72,9 @@ using snapshot_id = identifier<struct snapshot_kind>;
 /// Name of a run: a UUID.
 using run_id = identifier<struct run_kind>;
 
+/// Name of a turn, chosen by a client: the same name never makes a second turn.
+using turn_id = identifier<struct turn_kind>;
+
 /// Name of a state, derived from its content: the lower-case hex SHA-256 of its
 /// canonical JSON.
 using state_id = identifier<struct state_kind>;

@@ -122,14 +122,35 @@ struct open_options : memberwise {
   /// forgotten if it has ended. Zero: a run that has not ended waits for ever.
   caf::timespan grace{0};
   /// The run to attach to, instead of opening a new one. Only the windows, the
-  /// session and the client of the request count then.
+  /// session, the turn and the client of the request count then.
   std::optional<attachment> attach;
+  /// Conversations with a store only: whether a turn that was cut off in the
+  /// last run of the session is finished first. Its input is in the session,
+  /// and the body gets an empty one in its place.
+  bool resume = false;
+  /// Conversations with a store only: name of the turn that the first input
+  /// begins; empty for none. If it is the last turn of the session, the answer
+  /// says how far that turn is, and the client does not send its input again: a
+  /// turn that was cut off is finished as with `resume`.
+  turn_id turn;
+  /// Name of the call of a tool: the same if a turn that was cut off makes the
+  /// call again. Empty for other actions, and for a tool outside a session.
+  std::string call;
 };
+
+/// Progress of a turn that has a name. Sent over the wire; append only.
+enum class turn_progress : std::uint8_t {
+  not_begun = 0, ///< The session has no such turn, or no name was given.
+  open = 1,      ///< It is under way in this run.
+  over = 2,      ///< It has ended: `open_result::snapshot` has its state.
+};
+
+BOOST_DESCRIBE_ENUM(turn_progress, not_begun, open, over)
 
 BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,
                        session, snapshot, live, custom_deltas, disconnect,
-                       grace, attach))
+                       grace, attach, resume, turn, call))
 
 /// Client to front desk: open a connection to an action.
 struct open_request : memberwise {
@@ -158,10 +179,12 @@ struct open_result : memberwise {
   open_result() = default;
   open_result(connection_actor connection, std::uint32_t input_credit,
               session_id session = {}, std::string trace_id = {},
-              snapshot_id snapshot = {}, attach_result attached = {})
+              snapshot_id snapshot = {}, attach_result attached = {},
+              turn_progress turn = turn_progress::not_begun)
     : connection(std::move(connection)), input_credit(input_credit),
       session(std::move(session)), trace_id(std::move(trace_id)),
-      snapshot(std::move(snapshot)), attached(std::move(attached)) {}
+      snapshot(std::move(snapshot)), attached(std::move(attached)), turn(turn) {
+  }
 
   connection_actor connection;
   /// Number of inputs that may be sent immediately.
@@ -175,12 +198,13 @@ struct open_result : memberwise {
   /// client that attaches: that of the last turn that ended before the position
   /// from which it reads.
   snapshot_id snapshot;
-  /// Position of the client in a kept run; all zero for another run.
   attach_result attached;
+  /// Progress of the turn that the options name.
+  turn_progress turn = turn_progress::not_begun;
 };
 
 BOOST_DESCRIBE_STRUCT(open_result, (),
                       (connection, input_credit, session, trace_id, snapshot,
-                       attached))
+                       attached, turn))
 
 } // namespace tertulia

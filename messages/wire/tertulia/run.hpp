@@ -74,31 +74,31 @@ struct attachment : memberwise {
 
 BOOST_DESCRIBE_STRUCT(attachment, (), (run, after, role, or_open, back_as))
 
-/// Position of a client in a kept run, for its first and for every later
-/// client.
+/// Position of a client in a run, for its first and for every later client.
 struct attach_result : memberwise {
   attach_result() = default;
-  attach_result(run_id run, std::uint32_t reader, std::uint64_t next,
-                std::uint64_t turn, std::uint64_t inputs, std::uint64_t taken)
-    : run(std::move(run)), reader(reader), next(next), turn(turn),
-      inputs(inputs), taken(taken) {}
 
+  /// Empty for a run that is not kept.
   run_id run;
   /// Number of the client among the readers of the run.
   std::uint32_t reader = 0;
   /// Number of the chunk or end of a turn that follows.
   std::uint64_t next = 0;
-  /// Index of the turn under way, 0 for the first of the run.
+  /// Index of the turn under way, 0 for the first of the conversation, or of
+  /// the run of another action.
   std::uint64_t turn = 0;
-  /// Number of inputs that the connection has: a client does not send them
-  /// again.
+  /// Number of inputs that the conversation has, or the run of another action:
+  /// a client does not send them again.
   std::uint64_t inputs = 0;
-  /// Number of them that the body has taken; credit follows for the others.
+  /// Number of them that a body has taken; credit follows for the others.
   std::uint64_t taken = 0;
+  /// Whether a store keeps the conversation: it can be opened again if the run
+  /// is lost.
+  bool is_stored = false;
 };
 
 BOOST_DESCRIBE_STRUCT(attach_result, (),
-                      (run, reader, next, turn, inputs, taken))
+                      (run, reader, next, turn, inputs, taken, is_stored))
 
 /// State of a run. Sent over the wire; append only.
 enum class run_status : std::uint8_t {
@@ -131,9 +131,10 @@ enum class run_verb : std::uint8_t {
   close = 2,   ///< As `close_atom`, if the reader is the talker.
   cancel = 3,  ///< As `cancel_atom`, if the reader is the talker; else `leave`.
   abort = 4,   ///< The run ends with `aborted` for everybody.
+  confirm = 5, ///< The reader has received the end of the run.
 };
 
-BOOST_DESCRIBE_ENUM(run_verb, inspect, leave, close, cancel, abort)
+BOOST_DESCRIBE_ENUM(run_verb, inspect, leave, close, cancel, abort, confirm)
 
 /// Request about a kept run: of one of its clients to its connection, or of
 /// anybody to the front desk, which takes `inspect` and `abort`. The reply has

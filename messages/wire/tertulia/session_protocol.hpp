@@ -31,10 +31,17 @@ struct session_view : memberwise {
   std::uint64_t turn = 0;
   /// Snapshot that the state is based on; empty without one.
   snapshot_id last_snapshot;
+  /// Number of inputs that the state contains, as far as they were counted.
+  std::uint64_t inputs = 0;
+  /// Whether the turn in progress was cut off in an earlier run.
+  bool is_in_turn = false;
+  /// Name of the last turn that has begun; may be empty.
+  turn_id turn_name;
 };
 
 BOOST_DESCRIBE_STRUCT(session_view, (),
-                      (id, content, version, turn, last_snapshot))
+                      (id, content, version, turn, last_snapshot, inputs,
+                       is_in_turn, turn_name))
 
 /// Kind of a change, with the type of its value. Sent over the wire; append
 /// only.
@@ -88,9 +95,8 @@ BOOST_DESCRIBE_STRUCT(turn_start, (), (messages))
 /// make a snapshot if one is due.
 struct snapshot_trigger : memberwise {
   snapshot_trigger() = default;
-  snapshot_trigger(snapshot_event event, std::uint64_t turn,
-                   std::optional<ai::finish_reason> finish_reason = {})
-    : event(event), turn(turn), finish_reason(finish_reason) {}
+  snapshot_trigger(snapshot_event event, std::uint64_t turn)
+    : event(event), turn(turn) {}
 
   snapshot_event event = snapshot_event::turn_end;
   /// Index of the turn of this connection in which it has occurred; at the end
@@ -98,9 +104,14 @@ struct snapshot_trigger : memberwise {
   std::uint64_t turn = 0;
   /// Reason for which the turn ended; may be empty.
   std::optional<ai::finish_reason> finish_reason;
+  /// Number of inputs that the conversation has taken.
+  std::uint64_t inputs = 0;
+  /// Name of the turn; may be empty.
+  turn_id turn_name;
 };
 
-BOOST_DESCRIBE_STRUCT(snapshot_trigger, (), (event, turn, finish_reason))
+BOOST_DESCRIBE_STRUCT(snapshot_trigger, (),
+                      (event, turn, finish_reason, inputs, turn_name))
 
 /// Flow that the body of a conversation has called to the connection of the
 /// conversation: the answer of a model has ended for this reason.
@@ -148,9 +159,12 @@ struct snapshot_outcome : memberwise {
   bool created = false;
   /// Error of a failed save after which the conversation continues.
   errc failure = errc::ok;
+  /// Number of inputs of the conversation that the store contains.
+  std::uint64_t stored_inputs = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(snapshot_outcome, (), (id, failure, created))
+BOOST_DESCRIBE_STRUCT(snapshot_outcome, (),
+                      (id, failure, created, stored_inputs))
 
 /// Session to connection: result of the invocation for the session.
 struct session_summary : memberwise {

@@ -67,6 +67,9 @@ struct snapshot_record {
   /// Reason for which the turn ended; empty if the program gave none, and after
   /// another event than the end of a turn or of an invocation.
   std::optional<ai::finish_reason> finish_reason;
+  /// Number of inputs of the conversation that the state contains, from its
+  /// beginning on; empty if they were not counted.
+  std::optional<std::uint64_t> inputs;
   timestamp created_at;
   /// Labels given by people; ordered, distinct.
   std::vector<std::string> labels;
@@ -80,7 +83,7 @@ struct snapshot_record {
 BOOST_DESCRIBE_STRUCT(snapshot_record, (),
                       (agent, session, sequence, id, state, type, parent,
                        parent_id, index, turn_index, event, finish_reason,
-                       created_at, labels, note, orphaned))
+                       inputs, created_at, labels, note, orphaned))
 
 template <>
 inline constexpr auto omitted_when_empty<snapshot_record> = std::tuple{
@@ -97,6 +100,9 @@ inline constexpr std::size_t max_preview = 120;
 
 /// Number of last messages that are searched for a preview.
 inline constexpr std::size_t preview_depth = 64;
+
+/// Largest size of the name of a turn, in bytes.
+inline constexpr std::size_t max_turn_id_size = 256;
 
 /// Data that a store keeps of one session beside its records.
 ///
@@ -118,6 +124,10 @@ struct session_info {
   std::uint64_t head = 0;
   /// Index of the next turn.
   std::uint64_t next_turn = 0;
+  /// As `snapshot_record::inputs`, for the state that the session works on.
+  std::optional<std::uint64_t> inputs;
+  /// Name of the last turn; empty if its client gave it none.
+  std::optional<turn_id> turn;
   /// Number of records, orphans included.
   std::uint64_t records = 0;
   /// Number of messages in the current state of the session.
@@ -129,6 +139,6 @@ struct session_info {
 
 BOOST_DESCRIBE_STRUCT(session_info, (),
                       (agent, id, title, preview, created_at, updated_at, head,
-                       next_turn, records, messages, bytes))
+                       next_turn, inputs, turn, records, messages, bytes))
 
 } // namespace tertulia

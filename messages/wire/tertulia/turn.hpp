@@ -31,9 +31,9 @@ struct turn_input : memberwise {
   payload value;
   /// Additional chunk credit, sent with the input.
   std::uint32_t chunk_credit = 0;
-  /// Number of the input in its run, 0 for the first. The connection drops an
-  /// input with the number of one that it has. Empty if the client does not
-  /// number its inputs.
+  /// Number of the input in its conversation, or in the run of another action;
+  /// 0 for the first. The connection drops an input with the number of one that
+  /// it has. Empty if the client does not number its inputs.
   std::optional<std::uint64_t> number;
   /// Number of the client among the readers of a kept run.
   std::uint32_t reader = 0;
@@ -102,9 +102,10 @@ struct turn_end : memberwise {
   turn_end() = default;
   explicit turn_end(std::uint64_t turn, chunk_batch last = {},
                     snapshot_id snapshot = {},
-                    std::optional<ai::finish_reason> finish_reason = {})
+                    std::optional<ai::finish_reason> finish_reason = {},
+                    std::uint64_t stored_inputs = 0)
     : turn(turn), last(std::move(last)), snapshot(std::move(snapshot)),
-      finish_reason(finish_reason) {}
+      finish_reason(finish_reason), stored_inputs(stored_inputs) {}
 
   /// Index of the turn that ended, 0 for the first.
   std::uint64_t turn = 0;
@@ -117,9 +118,13 @@ struct turn_end : memberwise {
   /// Reason for which the turn of a conversation ended; empty if the program
   /// gave none.
   std::optional<ai::finish_reason> finish_reason;
+  /// Number of inputs of the conversation that its store contains: a client
+  /// does not need to keep them. 0 without a store.
+  std::uint64_t stored_inputs = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(turn_end, (), (turn, last, snapshot, finish_reason))
+BOOST_DESCRIBE_STRUCT(turn_end, (),
+                      (turn, last, snapshot, finish_reason, stored_inputs))
 
 /// Connection to client: completion message, with an output or an error. Free;
 /// comes after every chunk.
@@ -137,7 +142,8 @@ struct completion : memberwise {
   caf::error reason;
   /// Length of the log: number of chunks and ends of turns of the whole run.
   std::uint64_t length = 0;
-  /// Number of inputs that the body took; later inputs were not read.
+  /// Number of inputs that the conversation has taken, or the run of another
+  /// action; later inputs were not read.
   std::uint64_t inputs = 0;
 };
 

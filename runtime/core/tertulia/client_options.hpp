@@ -170,6 +170,39 @@ struct with_take_over {
   }
 };
 
+/// Finishes first a turn that was cut off in the last run of the session: by a
+/// crash, a lost node or an error. Its input is not sent again, and tools whose
+/// responses are stored do not run again. Only for conversations that have a
+/// store; without such a turn it has no effect.
+///
+/// @design docs/runs.md.
+struct with_resume {
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.connection.resume = true;
+  }
+};
+
+/// Name of the turn that the first input begins. If it is the last turn of the
+/// session, see `turn_found` of the connection: its input must not be sent
+/// again. Only for conversations that have a store.
+///
+/// @design docs/runs.md.
+struct with_turn_id {
+  /// @param id at most `max_turn_id_size` bytes.
+  explicit with_turn_id(turn_id id) : id(std::move(id)) {}
+  explicit with_turn_id(std::string id) : id(std::move(id)) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    if (id.empty())
+      throw status_error{errc::invalid_argument, "a turn id is not empty"};
+    to.connection.turn = id;
+  }
+
+  turn_id id;
+};
+
 /// Keeps the run when its client leaves or is lost: it goes on, and clients can
 /// attach to it, with `with_cursor`, `with_run` or its session.
 ///

@@ -197,6 +197,14 @@ public:
     return impl_->finish_reason();
   }
 
+  /// Returns the progress of the turn that the client has named by
+  /// `with_turn_id`, as of the opening. If it is under way, its chunks and its
+  /// end follow, without an input; if it is over, `last_snapshot` has its
+  /// state.
+  [[nodiscard]] turn_progress turn_found() const {
+    return impl_->turn_found();
+  }
+
   /// Returns the number of inputs that were sent but not read by the body
   /// before it ended, which are the last ones; 0 before its end. After the loss
   /// of a connection the number is not known, so all inputs count as unread.

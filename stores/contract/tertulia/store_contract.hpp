@@ -72,6 +72,7 @@ REGISTER_TYPED_TEST_SUITE_P(
   a_change_that_follows_another_one_is_aborted, a_session_knows_when_it_changed,
   sessions_are_listed_in_pages, sessions_are_listed_by_change,
   sessions_are_listed_with_what_they_are_about, sessions_have_titles,
+  a_session_counts_its_inputs_and_names_its_turn,
   sessions_are_found_by_time_and_label, labels_are_ordered_and_distinct,
   a_snapshot_can_be_saved_with_labels, labels_have_limits,
   a_snapshot_has_a_note, vacuuming_changes_nothing_that_is_kept,

@@ -91,6 +91,7 @@ struct record_row {
   std::uint64_t turn_index = 0;
   snapshot_event event = snapshot_event::turn_end;
   std::optional<ai::finish_reason> finish_reason;
+  std::optional<std::uint64_t> inputs;
   timestamp created_at;
   /// Empty if the snapshot has the id of its state.
   snapshot_id own_id;
@@ -169,6 +170,8 @@ void for_each_column(Row& x, Fn&& fn) {
   fn("preview", x.info.preview);
   fn("messages", x.info.messages);
   fn("bytes", x.info.bytes);
+  fn("inputs", x.info.inputs);
+  fn("turn", x.info.turn);
 }
 
 /// Calls a function with the name and the value of each column, in order, and
@@ -188,6 +191,7 @@ void for_each_column(Row& x, Fn&& fn) {
   for_each_column(x.content, fn);
   fn("labels", x.labels);
   fn("finish_reason", x.finish_reason);
+  fn("inputs", x.inputs);
 }
 
 /// Returns the checksum of a row: the first eight bytes of the SHA-256 of its

@@ -45,6 +45,12 @@ public:
   /// @errors throws `invalid_argument` if its value is of another shape.
   [[nodiscard]] virtual payload client_state(const state& x) const = 0;
 
+  /// Returns the input with which a body finishes a turn that was cut off;
+  /// empty if its turns begin again from their inputs.
+  [[nodiscard]] virtual payload resume_input() const {
+    return {};
+  }
+
   const session_policy policy;
   const std::shared_ptr<const session_kind> kind;
 };

@@ -6,6 +6,8 @@
 #include <tertulia/detail/access.hpp>
 #include <tertulia/json.hpp>
 
+#include <string>
+
 namespace tertulia::ai {
 
 /// Context of a tool: the context of a body, and a way to ask a person.
@@ -48,6 +50,19 @@ public:
   /// @param value any JSON.
   /// @errors `cancelled` or another error that ends the tool.
   [[nodiscard]] task<> report(json value) const;
+
+  /// Returns the name of this call, 32 hexadecimal digits. It is the same each
+  /// time the tool runs for it: with the answer to a question, and when a turn
+  /// that was cut off is finished by another run. So a tool can record it with
+  /// its effect, and leave out an effect that it finds recorded.
+  ///
+  /// It is derived from the session, the place of the request in its messages,
+  /// the tool and the input. An answer that is made again from an older
+  /// snapshot has the same names for the same calls.
+  ///
+  /// @returns an empty text outside a session, and for a tool that a client or
+  ///          another body runs.
+  [[nodiscard]] const std::string& call_id() const noexcept;
 
 private:
   friend detail::access;

@@ -123,6 +123,11 @@ public:
     return first_turn_ + out.turn();
   }
 
+  /// Returns the name of the call, if the action is a tool of a session.
+  [[nodiscard]] const std::string& call_id() const noexcept {
+    return call_id_;
+  }
+
   /// Requests the snapshot for which `x` waits.
   virtual void request_snapshot(snapshot_wait& x) = 0;
 
@@ -130,6 +135,11 @@ public:
   virtual void withdraw(snapshot_wait& x) = 0;
 
   // -- connections whose client is the body -----------------------------------
+
+  /// Returns whether the body reads a run already: it can do so once.
+  /// @param of session of the run, if `what` names none.
+  [[nodiscard]] virtual bool reads(const attachment& what,
+                                   const session_id& of) const noexcept = 0;
 
   virtual void attach(nested_connection& x) = 0;
   virtual void detach(nested_connection& x) noexcept = 0;
@@ -176,6 +186,7 @@ protected:
   host_actor::pointer self_;
   session_link link_;
   payload init_;
+  std::string call_id_;          // of a tool; may be empty
   std::uint64_t first_turn_ = 0; // index in the session
 
 private:

@@ -27,8 +27,9 @@ public:
     client_credit_ = window;
   }
 
-  [[nodiscard]] std::uint32_t window() const noexcept {
-    return window_;
+  /// Returns the credit that the client knows of.
+  [[nodiscard]] std::uint32_t client_credit() const noexcept {
+    return client_credit_;
   }
 
   // -- the client's side ------------------------------------------------------
@@ -37,6 +38,14 @@ public:
   /// @errors `resource_exhausted` if the client had no credit left,
   ///         `failed_precondition` after `close`.
   [[nodiscard]] caf::error accept(payload value);
+
+  /// Queues an input that the client does not send: a session has it. It takes
+  /// the place of one in the window.
+  /// @pre before the first input of the client.
+  void accept_again(payload value) {
+    client_credit_ -= window_ > 0 ? 1 : 0;
+    queue_.push_back(std::move(value));
+  }
 
   /// Returns the number of inputs that were accepted.
   [[nodiscard]] std::uint64_t accepted_count() const noexcept {

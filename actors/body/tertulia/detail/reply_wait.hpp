@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/decline.hpp>
 #include <tertulia/detail/host.hpp>
 
 #include <caf/actor.hpp>
@@ -125,8 +126,8 @@ private:
         x->wake();
       } else if constexpr (std::is_same_v<Reply, open_result>) {
         // The wait is gone, but the client of the connection is this actor,
-        // which lives on: cancel the connection.
-        (owner.self()->send(values.connection, cancel_atom_v), ...);
+        // which lives on.
+        (decline(values), ...);
       }
       owner.drain();
     }

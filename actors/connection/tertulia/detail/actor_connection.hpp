@@ -110,6 +110,11 @@ public:
     return last_snapshot_;
   }
 
+  /// As `connection::turn_found`, once the connection is open.
+  [[nodiscard]] turn_progress turn_found() const noexcept {
+    return end_ ? end_->turn_found() : turn_progress::not_begun;
+  }
+
   /// Returns the reason for which the last turn ended; empty if the program
   /// gave none.
   [[nodiscard]] std::optional<ai::finish_reason>

@@ -39,12 +39,15 @@ public:
     input_credit_ = x.input_credit;
     session_ = x.session;
     trace_id_ = x.trace_id;
+    turn_found_ = x.turn;
     last_snapshot_ = x.snapshot;
     run_ = x.attached.run;
     reader_ = x.attached.reader;
     next_ = read_ = x.attached.next;
+    turn_ = x.attached.turn;
     sent_inputs_ = x.attached.inputs;
     foreign_inputs_ = x.attached.inputs - x.attached.taken;
+    is_stored_ = x.attached.is_stored && x.attached.run;
   }
 
   void on(const input_credit& x) {
@@ -87,6 +90,29 @@ public:
   /// @returns the inputs to send again, which the run does not have.
   [[nodiscard]] std::vector<turn_input> on_returned(const open_result& x);
 
+  /// Makes the client keep its inputs until a store contains them, so that it
+  /// can open its session again if its run is lost.
+  /// @pre before the first input.
+  void keep_stored_inputs() noexcept {
+    keeps_stored_ = true;
+  }
+
+  /// Returns whether the session can be opened again if its run is lost.
+  [[nodiscard]] bool can_reopen() const noexcept {
+    return waits_for_store() && role_ == client_role::talker && !ended_;
+  }
+
+  /// Returns the options that attach to a new run of the session, or open it.
+  /// @param first the options with which the client has opened it.
+  /// @pre `can_reopen()`
+  [[nodiscard]] open_options begin_to_reopen(const open_options& first);
+
+  /// Handles the answer. What was read of the turn that was cut off comes
+  /// again; a turn that has ended unheard has an end without chunks; a turn
+  /// that was heard and is taken again is not read twice.
+  /// @returns the inputs to send again, which the session does not contain.
+  [[nodiscard]] std::vector<turn_input> on_reopened(const open_result& x);
+
   /// Returns whether the input was closed.
   [[nodiscard]] bool closed() const noexcept {
     return closed_;
@@ -125,6 +151,11 @@ public:
   /// it is not traced.
   [[nodiscard]] const std::string& trace_id() const noexcept {
     return trace_id_;
+  }
+
+  /// Returns the progress of the turn that the client has named.
+  [[nodiscard]] turn_progress turn_found() const noexcept {
+    return turn_found_;
   }
 
   /// Returns the snapshot of the last end of a turn that was taken, before that
@@ -215,6 +246,8 @@ public:
       result.number = number;
       result.reader = reader_;
       unacknowledged_.push_back(result.value);
+      if (unacknowledged_.size() > max_window) // in one turn
+        unacknowledged_.pop_front();
     }
     return result;
   }
@@ -253,6 +286,27 @@ private:
   /// Adds credit for inputs, which acknowledges as many.
   void gain(std::uint32_t inputs);
 
+  /// Returns whether an input is kept until the store contains it, not only
+  /// until the body has taken it.
+  [[nodiscard]] bool waits_for_store() const noexcept {
+    return keeps_stored_ && is_stored_;
+  }
+
+  /// Drops the inputs before a number, which do not have to be sent again.
+  void acknowledge(std::uint64_t until);
+
+  /// Returns the messages that send the kept inputs again.
+  [[nodiscard]] std::vector<turn_input> resend(const open_result& x);
+
+  /// Drops what is unread of the turn under way.
+  void drop_open_turn();
+
+  /// Counts what has arrived and is not read.
+  void skip(std::uint32_t count);
+
+  /// Counts chunks or ends of turns that are read.
+  void count_read(std::uint32_t count) noexcept;
+
   /// Counts chunks or ends of turns that have arrived.
   void count_arrived(std::uint32_t count) noexcept;
 
@@ -277,9 +331,14 @@ private:
   bool cancelled_ = false;
   bool ended_ = false;
   bool returning_ = false;
-  std::uint64_t next_ = 0; // number in the log of what arrives next
-  std::uint64_t read_ = 0; // of what is read next
-  run_id run_;             // empty if the run is not kept
+  bool keeps_stored_ = false; // inputs, until a store contains them
+  bool is_stored_ = false;
+  std::uint64_t turn_ = 0;        // index of the turn that arrives
+  std::uint64_t heard_turns_ = 0; // that are taken again and not read twice
+  std::uint64_t earlier_ = 0; // unread chunks and ends of turns of a lost run
+  std::uint64_t next_ = 0;    // number in the log of what arrives next
+  std::uint64_t read_ = 0;    // of what is read next
+  run_id run_;                // empty if the run is not kept
   std::uint32_t reader_ = 0;
   std::uint64_t sent_inputs_ = 0;
   std::deque<payload> unacknowledged_; // inputs that a kept run may not have
@@ -287,6 +346,7 @@ private:
   std::uint64_t taken_inputs_ = 0;     // from the completion message
   session_id session_;
   std::string trace_id_;
+  turn_progress turn_found_ = turn_progress::not_begun;
   snapshot_id last_snapshot_;
   std::optional<ai::finish_reason> finish_reason_;
   std::deque<event> unread_;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <tertulia/detail/client_end.hpp>
+#include <tertulia/detail/decline.hpp>
 #include <tertulia/protocol.hpp>
 
 #include <caf/actor_cast.hpp>
+#include <caf/node_id.hpp>
 #include <caf/send.hpp>
 
 namespace tertulia::detail {
@@ -48,15 +50,14 @@ inline void greet(const connection_actor& to, const client_end& from) {
                    run_request{run_verb::inspect, from.reader()});
 }
 
-/// Answers an opening that nobody waits for any more. The run may have other
-/// clients.
-inline void decline(const open_result& x) {
-  client_end end{0};
-  end.on(x);
-  if (x.attached.reader == 0)
-    tell(x.connection, end, cancel_atom_v);
-  else
-    leave(x.connection, end);
+/// Tells a kept run of another node that its client has received the end: the
+/// run does not need to wait for it.
+/// @param here node of the client.
+inline void confirm(const connection_actor& to, const client_end& from,
+                    const caf::node_id& here) {
+  if (from.run() && to.node() != here)
+    caf::anon_send(caf::actor_cast<run_actor>(to),
+                   run_request{run_verb::confirm, from.reader()});
 }
 
 } // namespace tertulia::detail

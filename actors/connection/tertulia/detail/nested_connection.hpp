@@ -77,6 +77,8 @@ public:
     notify();
   }
 
+  void on(completion&& x);
+
   void on_lost(caf::error reason) {
     end.on_lost(std::move(reason));
     notify();

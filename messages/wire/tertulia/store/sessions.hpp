@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,10 +58,14 @@ struct save_session_request : memberwise {
   std::vector<session_position> follows;
   /// Fence of the writer's lease; 0 without a lease.
   std::uint64_t fence = 0;
+  /// As in `session_info`.
+  std::optional<std::uint64_t> inputs;
+  std::optional<turn_id> turn;
 };
 
 BOOST_DESCRIBE_STRUCT(save_session_request, (),
-                      (target, content, next_turn, follows, fence))
+                      (target, content, next_turn, follows, fence, inputs,
+                       turn))
 
 /// Order of a list of sessions.
 enum class session_order : std::uint8_t {

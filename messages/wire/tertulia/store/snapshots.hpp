@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,10 +79,12 @@ struct save_snapshot_request : memberwise {
   /// As in `save_session_request`.
   std::vector<session_position> follows;
   std::uint64_t fence = 0;
+  /// As in `session_info`.
+  std::optional<turn_id> turn;
 };
 
 BOOST_DESCRIBE_STRUCT(save_snapshot_request, (),
-                      (record, content, where, follows, fence))
+                      (record, content, where, follows, fence, turn))
 
 /// Request for a snapshot. `data_loss` if its record or its state is damaged;
 /// the message differs if it is missing.

@@ -20,6 +20,10 @@ namespace tertulia::detail {
 [[nodiscard]] std::string store_action_key(const std::string& conversation,
                                            const std::string& verb);
 
+/// Reads the text and the open questions of the last answer in a conversation.
+void recall_answer(const ai::message_log& from, std::string& text,
+                   std::vector<ai::part>& questions);
+
 } // namespace tertulia::detail
 
 namespace tertulia::ai {
@@ -140,16 +144,43 @@ public:
   /// Takes one turn: sends one text message of the user, waits for the answer
   /// and the end of the conversation's invocation. Blocks.
   /// @param options as for `stream_bidi`; `with_session_id` continues a
-  /// session.
+  ///                session. With `with_turn_id`, a turn that the session has
+  ///                already is not taken again: one that was cut off is
+  ///                finished, and one that is over gives its result again.
   /// @errors as `stream_bidi`, and the error that ended the conversation.
   template <class... Options>
   [[nodiscard]] conversation_result<Response>
   run_text(std::string text, const Options&... options) const {
     auto talk = stream_bidi(options...);
+    const auto found = talk.turn_found();
+    if (found == turn_progress::not_begun)
+      talk.send_text(std::move(text));
+    auto result = finish(std::move(talk));
+    if (found == turn_progress::over)
+      detail::recall_answer(result.output.state.messages, result.text,
+                            result.questions);
+    return result;
+  }
+
+  /// Finishes a turn that a crash, a lost node or an error has cut off, and
+  /// waits for its end. Tools whose responses are stored do not run again. The
+  /// result has no text if no turn was cut off. Blocks.
+  /// @param options as for `stream_bidi`.
+  /// @errors as `run_text`.
+  template <class... Options>
+  [[nodiscard]] conversation_result<Response>
+  resume(session_id session, const Options&... options) const {
+    return finish(stream_bidi(with_session_id{std::move(session)},
+                              with_resume{}, options...));
+  }
+
+private:
+  /// Closes the input and reads everything up to the end.
+  static conversation_result<Response>
+  finish(conversation_connection<Status, Response> talk) {
     conversation_result<Response> result;
     result.session_id = talk.session();
     result.trace_id = talk.trace_id();
-    talk.send_text(std::move(text));
     talk.close();
     do {
       for (const auto& item : talk.responses())
@@ -165,7 +196,6 @@ public:
     return result;
   }
 
-private:
   template <class Result, class Query>
   Result ask_store(const char* verb, Query query) const {
     auto talk = this

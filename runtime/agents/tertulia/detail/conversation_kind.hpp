@@ -120,7 +120,8 @@ public:
     const auto* given = init.template get_if<init_type>();
     const auto has_state = given != nullptr && given->state.has_value();
     auto chosen = options;
-    if (given != nullptr && given->snapshot_id) {
+    // A session that is resumed continues after what its snapshot began with.
+    if (given != nullptr && given->snapshot_id && !options.resume) {
       if (chosen.snapshot && chosen.snapshot != given->snapshot_id)
         throw status_error{errc::invalid_argument,
                            "$.snapshotId: another snapshot was chosen already"};
@@ -152,6 +153,10 @@ public:
 
   [[nodiscard]] payload check_custom(payload value) const override {
     return std::move(value).template as<Custom>();
+  }
+
+  [[nodiscard]] payload resume_input() const override {
+    return payload::of(ai::conversation_input{});
   }
 
   [[nodiscard]] payload client_state(const state& x) const override {

@@ -50,16 +50,20 @@ public:
   /// questions.
   /// @param hear    takes each report of progress (`tool_context::report`), and
   ///                is awaited before the next one is read; may be null.
+  /// @param call_id the result of `tool_context::call_id`; empty for one that
+  ///                is new.
   /// @errors  `invalid_argument` with the path for an input that does not fit
   ///          its schema; `deadline_exceeded`; errors of the tool, see
   ///          `interrupt_error` for one that waits for a person; `cancelled`
   ///          and other reasons that end the body.
   /// @threads only on the actor of the body.
-  [[nodiscard]] task<json>
-  call(context ctx, json input, std::vector<json> replies,
-       std::function<task<>(json)> hear = nullptr) const {
+  [[nodiscard]] task<json> call(context ctx, json input,
+                                std::vector<json> replies,
+                                std::function<task<>(json)> hear = nullptr,
+                                std::string call_id = {}) const {
     return detail::run_tool<json>(ctx, entry_, payload::of(std::move(input)),
-                                  std::move(replies), std::move(hear));
+                                  std::move(replies), std::move(hear),
+                                  std::move(call_id));
   }
 
   [[nodiscard]] task<json> call(context ctx, json input) const {

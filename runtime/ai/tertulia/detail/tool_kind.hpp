@@ -130,11 +130,14 @@ struct tool_entry {
 /// Runs a tool as a call of the body.
 /// @param replies replies of people to the tool, in the order of its questions.
 /// @param hear    takes each report of progress, and is awaited; may be null.
+/// @param call_id of the context of the tool; may be empty.
 template <class Out>
 task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> target,
                    payload input, std::vector<json> replies,
-                   std::function<task<>(json)> hear = nullptr) {
+                   std::function<task<>(json)> hear = nullptr,
+                   std::string call_id = {}) {
   open_options options;
+  options.call = std::move(call_id);
   options.deadline = target->options.within;
   options.input_window = static_cast<std::uint32_t>(
     std::clamp<std::size_t>(replies.size(), 1, max_window));
@@ -163,7 +166,8 @@ task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> target,
 // Compiled once, in tool.cpp, for tools of which only the name is known.
 extern template task<json>
 run_tool<json>(context ctx, std::shared_ptr<const tool_entry>, payload input,
-               std::vector<json> replies, std::function<task<>(json)> hear);
+               std::vector<json> replies, std::function<task<>(json)> hear,
+               std::string call_id);
 
 /// Checks the name of a tool.
 /// @errors throws `invalid_argument` for a name that models do not accept.

@@ -69,22 +69,23 @@ public:
   /// everything that arrives is dropped.
   [[nodiscard]] std::optional<open_request> request_to_return();
 
-  /// Handles its answer: sends again what the run does not have.
-  /// @returns false if the client has ended meanwhile.
-  bool on_returned(const open_result& x);
+  /// Returns the request with which it opens its session again, if its run is
+  /// gone and a store has the session; empty if it cannot.
+  [[nodiscard]] std::optional<open_request> request_to_reopen();
 
-  /// Tells a kept run of another node that its end has arrived.
-  void confirm_end();
+  /// Handles the answer to one of these requests: sends again what the run, or
+  /// the session, does not have.
+  /// @returns false if the client has ended meanwhile.
+  bool on_returned(const open_result& x, bool is_reopened);
 
   template <class Message>
   void on(Message&& x) {
     const std::lock_guard guard{mutex_};
     end_.on(std::forward<Message>(x));
-    if constexpr (std::is_same_v<std::remove_cvref_t<Message>,
-                                 tertulia::completion>)
-      end_.add_state_to_failure();
     changed_.notify_all();
   }
+
+  void on(completion&& x);
 
   /// Handles a connection that did not open, or was lost without a completion
   /// message.
@@ -155,6 +156,8 @@ public:
 
   std::optional<ai::finish_reason> finish_reason();
 
+  turn_progress turn_found();
+
   /// Returns whether the connection has ended and the stream was read to its
   /// end.
   bool finished();
@@ -170,6 +173,8 @@ private:
   std::condition_variable changed_;
   client_end end_;
   const std::string key_;
+  const payload init_;
+  const open_options options_;
   std::shared_ptr<const action> action_;
   connection_actor connection_;
   bool remote_ = false;

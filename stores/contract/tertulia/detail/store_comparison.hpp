@@ -187,6 +187,8 @@ private:
     saved.turn_index = turn(d);
     if (turn(d) % 2 == 0)
       saved.finish_reason = ai::finish_reason::length;
+    if (turn(d) % 3 != 0)
+      saved.inputs = turn(d) + 1;
     saved.event = static_cast<snapshot_event>(e % 3);
     saved.created_at = time(d + e);
     if (e % 4 == 0)
@@ -199,8 +201,10 @@ private:
       saved.sequence = f;
       saved.index = e;
     }
-    return compare(save_snapshot_request{std::move(saved), value, where,
-                                         positions(session, e + f, b, c)});
+    save_snapshot_request change{std::move(saved), value, where,
+                                 positions(session, e + f, b, c)};
+    change.turn = turn_name(f);
+    return compare(std::move(change));
   }
 
   /// Returns the positions that a change may follow: any, the right one, or
@@ -218,6 +222,11 @@ private:
     if (c % 2 == 0)
       result.push_back(b % 3 == 0 ? session_position{} : right);
     return result;
+  }
+
+  static std::optional<turn_id> turn_name(int x) {
+    return x % 3 == 0 ? std::nullopt
+                      : std::optional{turn_id{"turn-" + std::to_string(x % 4)}};
   }
 
   static session_ref session(int x) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/open.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
+
+namespace tertulia::detail {
+
+/// Answers an opening that nobody waits for any more: a run that was opened is
+/// cancelled, one that has other clients is left.
+inline void decline(const open_result& x) {
+  const auto& [run, reader] = std::tie(x.attached.run, x.attached.reader);
+  if (!run)
+    return caf::anon_send(x.connection, cancel_atom_v);
+  const auto verb = reader == 0 ? run_verb::cancel : run_verb::leave;
+  caf::anon_send(caf::actor_cast<run_actor>(x.connection),
+                 run_request{verb, reader});
+}
+
+} // namespace tertulia::detail

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Client's end of a session that is opened again because its run is lost.
+
+#include <tertulia/chunks.hpp>
+#include <tertulia/detail/client_end.hpp>
+#include <tertulia/status.hpp>
+
+#include <caf/all.hpp>
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace tertulia::test::reopened_end_tests {
+
+namespace {
+
+using arrival = detail::client_end::arrival;
+
+chunk_batch batch(std::uint64_t first, std::uint32_t size) {
+  chunks<int> values(size, 7);
+  return {first, size, payload::of(std::move(values))};
+}
+
+turn_end end_of(std::uint64_t turn, std::uint64_t number,
+                std::uint64_t stored) {
+  return turn_end{turn, batch(number, 0), snapshot_id{"s"}, {}, stored};
+}
+
+open_result run_at(const char* run, std::uint64_t turn, std::uint64_t inputs) {
+  open_result result{{}, 4, session_id{"s"}};
+  result.snapshot = snapshot_id{"now"};
+  result.attached.run = run_id{run};
+  result.attached.turn = turn;
+  result.attached.inputs = result.attached.taken = inputs;
+  result.attached.is_stored = true;
+  return result;
+}
+
+struct reopened_end : ::testing::Test {
+  reopened_end() {
+    end.keep_stored_inputs();
+    end.on(run_at("old", 0, 0));
+  }
+
+  void send(int inputs) {
+    for (int i = 0; i < inputs; ++i)
+      (void)end.message_for(payload::of(i));
+  }
+
+  std::vector<turn_input> reopen(std::uint64_t turn, std::uint64_t inputs) {
+    const auto options = end.begin_to_reopen({});
+    EXPECT_EQ(options.session, session_id{"s"});
+    EXPECT_TRUE(options.resume);
+    EXPECT_EQ(options.disconnect, on_disconnect::keep);
+    return end.on_reopened(run_at("new", turn, inputs));
+  }
+
+  detail::client_end end{8};
+};
+
+} // namespace
+
+TEST_F(reopened_end, an_input_that_is_not_stored_is_sent_again) {
+  send(2);
+  end.on(end_of(0, 0, 1));
+  end.on(input_credit{1}); // the body had taken the second one
+  const auto again = reopen(1, 1);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again.front().number, 1u);
+  EXPECT_EQ(again.front().value.to_json(), 1);
+}
+
+TEST_F(reopened_end, an_input_that_is_stored_is_not_sent_again) {
+  send(2);
+  EXPECT_TRUE(reopen(1, 2).empty());
+}
+
+TEST_F(reopened_end, a_turn_that_ended_unheard_has_an_end) {
+  send(2);
+  end.on(end_of(0, 0, 1));
+  end.take_turn_end();
+  EXPECT_TRUE(reopen(2, 2).empty());
+  ASSERT_EQ(end.next(), arrival::turn_end);
+  end.take_turn_end();
+  EXPECT_EQ(end.last_snapshot(), snapshot_id{"now"});
+  EXPECT_EQ(end.next(), arrival::none);
+  EXPECT_EQ(end.position(), 0u);
+}
+
+TEST_F(reopened_end, a_turn_that_was_heard_is_not_read_twice) {
+  send(3);
+  end.on(end_of(0, 0, 1));
+  end.on(end_of(1, 1, 1)); // no snapshot was wanted
+  end.take_turn_end();
+  end.take_turn_end();
+  EXPECT_EQ(reopen(1, 1).size(), 2u);
+  end.on(batch(0, 2));
+  end.on(end_of(1, 2, 1));
+  EXPECT_EQ(end.next(), arrival::none);
+  end.on(batch(3, 1));
+  ASSERT_EQ(end.next(), arrival::chunks);
+  EXPECT_EQ(end.take_chunks().first, 3u);
+}
+
+TEST_F(reopened_end, what_was_read_of_the_turn_cut_off_comes_again) {
+  send(1);
+  end.on(batch(0, 2));
+  EXPECT_EQ(reopen(0, 0).size(), 1u);
+  EXPECT_EQ(end.next(), arrival::none) << "what was not read is dropped";
+  EXPECT_EQ(end.run(), run_id{"new"});
+  end.on(batch(0, 2));
+  EXPECT_EQ(end.next(), arrival::chunks);
+}
+
+TEST_F(reopened_end, what_is_unread_of_other_turns_stays) {
+  send(2);
+  end.on(batch(0, 2));
+  end.on(end_of(0, 2, 1));
+  end.on(batch(3, 1));
+  reopen(1, 1);
+  EXPECT_EQ(end.take_chunks().size, 2u);
+  end.take_turn_end();
+  EXPECT_EQ(end.next(), arrival::none);
+  EXPECT_EQ(end.position(), 0u) << "in the log of the new run";
+}
+
+TEST_F(reopened_end, a_session_that_others_have_continued_is_aborted) {
+  send(1);
+  EXPECT_TRUE(reopen(2, 2).empty());
+  EXPECT_EQ(code_of(end.failure()), errc::aborted);
+}
+
+TEST_F(reopened_end, a_session_that_has_lost_what_it_confirmed_is_data_loss) {
+  send(2);
+  end.on(end_of(0, 0, 1));
+  EXPECT_TRUE(reopen(0, 0).empty());
+  EXPECT_EQ(code_of(end.failure()), errc::data_loss);
+}
+
+TEST_F(reopened_end, credit_is_that_of_the_window) {
+  send(1);
+  end.on(batch(0, 3));
+  end.on(end_of(0, 3, 0));
+  EXPECT_EQ(end.begin_to_reopen({}).chunk_window, 4u) << "four are unread";
+  (void)end.on_reopened(run_at("new", 1, 1));
+  end.count_consumed(end.take_chunks().size);
+  end.take_turn_end();
+  EXPECT_EQ(end.credit_due(true), 4u);
+}
+
+TEST_F(reopened_end, a_run_without_a_store_cannot_be_opened_again) {
+  detail::client_end other{8};
+  other.keep_stored_inputs();
+  auto opened = run_at("r", 0, 0);
+  opened.attached.is_stored = false;
+  other.on(opened);
+  EXPECT_FALSE(other.can_reopen());
+  (void)other.message_for({});
+  other.on(input_credit{1});
+  (void)other.begin_to_return();
+  EXPECT_TRUE(other.on_returned(opened).empty()) << "it was acknowledged";
+}
+
+} // namespace tertulia::test::reopened_end_tests
