@@ -147,28 +147,29 @@ open_options client_end::begin_to_return() {
 
 std::vector<turn_input> client_end::on_returned(const open_result& x) {
   returning_ = false;
-  if (x.attached.run == run_ && x.attached.next == next_)
+  if (x.attached.run == run_ && x.attached.next == next_
+      && x.attached.inputs <= sent_inputs_)
     return resend(x);
   on_lost(fail(errc::data_loss, "the run continues at another position"));
   return {};
 }
 
 std::vector<turn_input> client_end::resend(const open_result& x) {
-  std::vector<turn_input> result;
   reader_ = x.attached.reader;
   input_credit_ = x.input_credit;
   foreign_inputs_ = x.attached.inputs - x.attached.taken;
   if (!waits_for_store())
     acknowledge(x.attached.inputs);
-  auto number = sent_inputs_ - unacknowledged_.size();
-  for (const auto& value : unacknowledged_) {
-    if (number >= x.attached.inputs) {
-      if (input_credit_ > 0)
-        --input_credit_;
-      result.emplace_back(value, 0, number, reader_);
-    }
-    ++number;
-  }
+  unsent_ = std::min<std::uint64_t>(sent_inputs_ - x.attached.inputs,
+                                    unacknowledged_.size());
+  return due_inputs();
+}
+
+std::vector<turn_input> client_end::due_inputs() {
+  std::vector<turn_input> result;
+  for (; unsent_ > 0 && input_credit_ > 0; --unsent_, --input_credit_)
+    result.emplace_back(unacknowledged_[unacknowledged_.size() - unsent_], 0,
+                        sent_inputs_ - unsent_, reader_);
   return result;
 }
 

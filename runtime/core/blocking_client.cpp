@@ -308,14 +308,18 @@ bool blocking_client::on_returned(const open_result& x, bool is_reopened) {
     changed_.notify_all();
     return false;
   }
-  for (auto& again : inputs)
-    caf::anon_send(connection_, std::move(again));
-  if (end_.closed())
-    tell(connection_, end_, caf::close_atom_v);
+  send_again(std::move(inputs));
   if (end_.cancelled())
     tell(connection_, end_, cancel_atom_v);
   changed_.notify_all(); // readers grant credit
   return true;
+}
+
+void blocking_client::send_again(std::vector<turn_input> inputs) {
+  for (auto& again : inputs)
+    caf::anon_send(connection_, std::move(again));
+  if (end_.closed() && !end_.has_unsent())
+    tell(connection_, end_, caf::close_atom_v);
 }
 
 void blocking_client::on_lost(caf::error reason) {
@@ -359,7 +363,7 @@ void blocking_client::send(payload value, limit until) {
 
 void blocking_client::close() {
   const std::lock_guard guard{mutex_};
-  if (end_.close() && !end_.ended())
+  if (end_.close() && !end_.ended() && !end_.has_unsent())
     tell(connection_, end_, caf::close_atom_v);
   changed_.notify_all();
 }

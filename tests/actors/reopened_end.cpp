@@ -150,6 +150,21 @@ TEST_F(reopened_end, credit_is_that_of_the_window) {
   EXPECT_EQ(end.credit_due(true), 4u);
 }
 
+TEST_F(reopened_end, inputs_beyond_the_window_wait_for_credit) {
+  send(6);
+  EXPECT_EQ(reopen(0, 0).size(), 4u);
+  EXPECT_TRUE(end.has_unsent());
+  end.on(input_credit{1});
+  EXPECT_FALSE(end.has_input_credit()) << "first those that were sent before";
+  const auto next = end.due_inputs();
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next.front().number, 4u);
+  end.on(input_credit{2});
+  EXPECT_EQ(end.due_inputs().size(), 1u);
+  EXPECT_FALSE(end.has_unsent());
+  EXPECT_TRUE(end.has_input_credit());
+}
+
 TEST_F(reopened_end, a_run_without_a_store_cannot_be_opened_again) {
   detail::client_end other{8};
   other.keep_stored_inputs();

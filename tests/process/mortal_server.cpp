@@ -35,7 +35,6 @@ struct errand {
 /// then says that all is done.
 task<ai::model_response> answer(context, ai::generate_request request,
                                 ai::model_output out) {
-  co_await out.send_text("one moment");
   std::size_t answers = 0; // since the user's text
   std::string text;
   for (auto log = request.messages; text.empty();
@@ -45,13 +44,12 @@ task<ai::model_response> answer(context, ai::generate_request request,
     else if (log.back().role == ai::role::model)
       ++answers;
   }
-  ai::message said;
-  said.role = ai::role::model;
-  if (answers < 2)
+  const auto is_over = answers == 2;
+  auto said = ai::model_text(is_over ? "done: " + text : "one moment");
+  co_await out.send_text(said.text());
+  if (!is_over)
     said.content.push_back(ai::part::request(
       "do", {{"what", text + (answers == 0 ? "a" : "b")}}, "r"));
-  else
-    said.content.push_back(ai::part::text("done: " + text));
   co_return ai::model_response{std::move(said), ai::finish_reason::stop};
 }
 

@@ -82,13 +82,25 @@ struct crashed_servers : ::testing::Test {
     return there->action<clerk_type>(clerk_key);
   }
 
-  /// Returns how often the tool has had each effect.
-  [[nodiscard]] std::map<std::string, int> effects_had() const {
-    std::map<std::string, int> result;
+  /// Returns an agent whose servers are killed from now on.
+  clerk_type killed_clerk(unsigned seed) {
+    start();
+    const auto result = clerk();
+    server->kill();
+    start(20ms);
+    keep_alive(seed, 120ms);
+    return result;
+  }
+
+  /// Checks that the tool has had both effects of each turn once.
+  void check_effects(int turns) const {
+    std::map<std::string, int> had;
     std::ifstream in{effects};
     for (std::string line; std::getline(in, line);)
-      ++result[line.substr(line.find(' ') + 1)];
-    return result;
+      ++had[line.substr(line.find(' ') + 1)];
+    EXPECT_EQ(had.size(), static_cast<std::size_t>(2 * turns));
+    for (const auto& [what, times] : had)
+      EXPECT_EQ(times, 1) << what;
   }
 
   scratch folder;
@@ -102,11 +114,12 @@ struct crashed_servers : ::testing::Test {
   std::jthread keeper;
 };
 
+/// Returns what was said in a conversation, without requests of tools.
 strings told_of(const ai::message_log& all) {
   strings result;
   for (const auto& x : all)
-    if (x.role == ai::role::user || !x.text().empty())
-      result.push_back(x.text());
+    if (const auto text = x.text(); !text.empty() && text != "one moment")
+      result.push_back(text);
   return result;
 }
 
@@ -121,7 +134,7 @@ TEST_F(crashed_servers, a_client_does_not_notice) {
   keep_alive(17, 120ms);
   auto talk = agent.stream_bidi(with_session_id("errands"), with_keep(1min));
   strings expected;
-  auto turns = 0;
+  int turns = 0;
   for (; kills < wanted && turns < 100 * wanted; ++turns) {
     const auto text = std::to_string(turns);
     talk.send_text(text);
@@ -134,13 +147,67 @@ TEST_F(crashed_servers, a_client_does_not_notice) {
   talk.close();
   const auto last = talk.output(2min);
   EXPECT_EQ(told_of(last.state.messages), expected);
-  const auto had = effects_had();
-  EXPECT_EQ(had.size(), static_cast<std::size_t>(2 * turns));
-  for (const auto& [what, times] : had)
-    EXPECT_EQ(times, 1) << what;
+  check_effects(turns);
   EXPECT_GE(kills, wanted);
   RecordProperty("kills", kills.load());
   RecordProperty("turns", turns);
+}
+
+TEST_F(crashed_servers, inputs_that_are_sent_ahead_are_taken_once) {
+  const auto turns = by_effort(20, 100, 1'000);
+  const auto agent = killed_clerk(18);
+  auto talk = agent.stream_bidi(with_session_id("errands"), with_keep(1min),
+                                with_input_window(4));
+  strings expected;
+  for (int i = 0; i < turns; ++i) {
+    expected.push_back(std::to_string(i));
+    expected.push_back("done: " + std::to_string(i));
+  }
+  std::jthread sender{[&] {
+    for (int i = 0; i < turns; ++i)
+      talk.send_text(std::to_string(i));
+    talk.close();
+  }};
+  int heard = 0;
+  do {
+    for (const auto& x : talk.responses(2min))
+      static_cast<void>(x);
+    heard += talk.finished() ? 0 : 1;
+  } while (!talk.finished());
+  EXPECT_EQ(heard, turns) << "each end of a turn is heard once";
+  EXPECT_EQ(told_of(talk.output(2min).state.messages), expected);
+  check_effects(turns);
+  RecordProperty("kills", kills.load());
+}
+
+TEST_F(crashed_servers, a_turn_with_a_name_is_asked_for_until_it_is_over) {
+  const auto turns = by_effort(3, 10, 100);
+  const auto agent = killed_clerk(19);
+  strings expected;
+  for (int i = 0; i < turns; ++i) {
+    // A program without a memory of its own: it asks again after any error.
+    const auto text = std::to_string(i);
+    for (auto is_over = false; !is_over;)
+      try {
+        const auto result
+          = agent.run_text(text, with_session_id("errands"), with_turn_id(text),
+                           with_deadline(20s));
+        EXPECT_TRUE(result.text.ends_with("done: " + text)) << result.text;
+        is_over = true;
+      } catch (const status_error& error) {
+        const auto code = error.code();
+        ASSERT_TRUE(code == errc::unavailable || code == errc::aborted
+                    || code == errc::failed_precondition)
+          << error.message();
+      }
+    expected.push_back(text);
+    expected.push_back("done: " + text);
+  }
+  stop();
+  const auto last = agent.resume(session_id{"errands"});
+  EXPECT_EQ(told_of(last.output.state.messages), expected);
+  check_effects(turns);
+  RecordProperty("kills", kills.load());
 }
 
 } // namespace tertulia::test::crashed_server_tests

@@ -221,6 +221,16 @@ TEST_F(interrupts, a_question_outlives_its_program) {
   EXPECT_EQ(end(again).back().text(), "Done.");
 }
 
+TEST_F(interrupts, an_approval_that_comes_twice_already_exists) {
+  begin();
+  const std::vector<ai::message> said{ai::approval(asked.at(0)),
+                                      ai::approval(asked.at(1))};
+  say(*client, said);
+  end(*client);
+  EXPECT_EQ(refusal_of(said).code(), errc::already_exists);
+  EXPECT_EQ(paid, (lines{"Ann", "Bob", "Cid"}));
+}
+
 TEST_F(interrupts, what_fits_no_question_is_refused_and_spoils_nothing) {
   begin();
   end(*client);
@@ -251,7 +261,9 @@ TEST_F(interrupts, what_fits_no_question_is_refused_and_spoils_nothing) {
   };
   for (const auto& [messages, why] : wrong) {
     const auto error = refusal_of(messages);
-    EXPECT_EQ(error.code(), errc::invalid_argument);
+    EXPECT_EQ(error.code(), why == "the request was answered before"
+                              ? errc::already_exists
+                              : errc::invalid_argument);
     EXPECT_TRUE(error.message().ends_with("].content[0]: " + why))
       << error.message() << "\ninstead of " << why;
   }

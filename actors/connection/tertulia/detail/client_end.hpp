@@ -90,6 +90,14 @@ public:
   /// @returns the inputs to send again, which the run does not have.
   [[nodiscard]] std::vector<turn_input> on_returned(const open_result& x);
 
+  /// Returns inputs to send again for which there was no credit before.
+  [[nodiscard]] std::vector<turn_input> due_inputs();
+
+  /// Returns whether inputs wait to be sent again.
+  [[nodiscard]] bool has_unsent() const noexcept {
+    return unsent_ > 0;
+  }
+
   /// Makes the client keep its inputs until a store contains them, so that it
   /// can open its session again if its run is lost.
   /// @pre before the first input.
@@ -229,7 +237,7 @@ public:
   [[nodiscard]] caf::error send_error() const;
 
   [[nodiscard]] bool has_input_credit() const noexcept {
-    return input_credit_ > 0;
+    return input_credit_ > 0 && unsent_ == 0;
   }
 
   /// @pre `has_input_credit()`
@@ -342,6 +350,7 @@ private:
   std::uint32_t reader_ = 0;
   std::uint64_t sent_inputs_ = 0;
   std::deque<payload> unacknowledged_; // inputs that a kept run may not have
+  std::uint64_t unsent_ = 0;           // the last of them, to be sent again
   std::uint64_t foreign_inputs_ = 0;   // those that it has and did not take
   std::uint64_t taken_inputs_ = 0;     // from the completion message
   session_id session_;

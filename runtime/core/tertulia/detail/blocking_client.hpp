@@ -82,6 +82,8 @@ public:
   void on(Message&& x) {
     const std::lock_guard guard{mutex_};
     end_.on(std::forward<Message>(x));
+    if (end_.has_unsent())
+      send_again(end_.due_inputs());
     changed_.notify_all();
   }
 
@@ -167,6 +169,9 @@ private:
   bool wait(std::unique_lock<std::mutex>& guard, limit until, Predicate ready);
 
   void grant(bool waiting);
+
+  /// Sends inputs again, and the close that has followed them.
+  void send_again(std::vector<turn_input> inputs);
 
   caf::actor_system& system_; // lives at least until the connection has ended
   std::mutex mutex_;
