@@ -16,6 +16,9 @@ namespace {
 /// First number of the chunks of an end of a turn that has not arrived.
 constexpr auto unnumbered = std::numeric_limits<std::uint64_t>::max();
 
+/// Number that no reader has.
+constexpr auto no_reader = std::numeric_limits<std::uint32_t>::max();
+
 /// Returns the text as a JSON document, or as a JSON string if it is not one.
 json document_in(const std::string& text) {
   try {
@@ -147,6 +150,8 @@ open_options client_end::begin_to_return() {
 
 std::vector<turn_input> client_end::on_returned(const open_result& x) {
   returning_ = false;
+  if (role_ == client_role::listener)
+    sent_inputs_ = x.attached.inputs; // those of the talker
   if (x.attached.run == run_ && x.attached.next == next_
       && x.attached.inputs <= sent_inputs_)
     return resend(x);
@@ -157,7 +162,7 @@ std::vector<turn_input> client_end::on_returned(const open_result& x) {
 std::vector<turn_input> client_end::resend(const open_result& x) {
   reader_ = x.attached.reader;
   input_credit_ = x.input_credit;
-  foreign_inputs_ = x.attached.inputs - x.attached.taken;
+  foreign_inputs_ = untaken_in(x.attached);
   if (!waits_for_store())
     acknowledge(x.attached.inputs);
   unsent_ = std::min<std::uint64_t>(sent_inputs_ - x.attached.inputs,
@@ -186,13 +191,21 @@ open_options client_end::begin_to_reopen(const open_options& first) {
   const auto again = begin_to_return();
   result.chunk_window = again.chunk_window;
   result.session = session_;
-  // A branch that has no snapshot of its own yet begins where it began.
-  if (first.snapshot != last_snapshot_)
-    result.snapshot = {};
+  result.snapshot = {}; // what the session continues from is its head
+  result.live = if_live::refuse;
   result.disconnect = on_disconnect::keep;
-  result.resume = true;
-  result.turn = {};
-  result.attach.emplace().or_open = true;
+  result.grace = grace_;
+  // A turn that this client has not chosen to resume stays cut off.
+  if (!first.resume_after)
+    result.resume_after
+      = first.attach || turn_found_ == turn_progress::open ? 0 : first_inputs_;
+  if (turn_ > first_turn_)
+    result.turn = {}; // it is over
+  // The run of another client is not taken over, only one that this client has
+  // opened itself without hearing so.
+  auto& attach = result.attach.emplace();
+  attach.or_open = true;
+  attach.back_as = no_reader;
   return result;
 }
 
@@ -201,6 +214,10 @@ std::vector<turn_input> client_end::on_reopened(const open_result& x) {
   const auto& at = x.attached;
   if (at.inputs > sent_inputs_) {
     on_lost(fail(errc::aborted, "another client has continued the session"));
+    return {};
+  }
+  if (at.turn > turn_ + max_window || at.taken > at.inputs) {
+    on_lost(fail(errc::data_loss, "the position of the session is impossible"));
     return {};
   }
   if (at.inputs < sent_inputs_ - unacknowledged_.size()) {
@@ -214,7 +231,9 @@ std::vector<turn_input> client_end::on_reopened(const open_result& x) {
   earlier_ = 0;
   for (const auto& item : unread_) {
     const auto* batch = std::get_if<chunk_batch>(&item);
-    earlier_ += batch != nullptr ? batch->size : 1;
+    const auto* turn = std::get_if<turn_end>(&item);
+    if (batch != nullptr || turn->last.first != unnumbered)
+      earlier_ += batch != nullptr ? batch->size : 1;
   }
   next_ = read_ = at.next;
   heard_turns_ = turn_ > at.turn ? turn_ - at.turn : 0;

@@ -325,8 +325,9 @@ void client_log::send(reader& to, entry& from, std::uint64_t first,
   if (&to == &history_->talker)
     part.input_credit = std::exchange(history_->talker_inputs, 0);
   if (has_end)
-    owner_.self()->send(to.sink, turn_end{end->turn, std::move(part),
-                                          end->snapshot, end->finish_reason});
+    owner_.self()->send(to.sink,
+                        turn_end{end->turn, std::move(part), end->snapshot,
+                                 end->finish_reason, end->stored_inputs});
   else
     owner_.self()->send(to.sink, std::move(part));
 }

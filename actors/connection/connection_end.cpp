@@ -167,6 +167,8 @@ void connection_state::send_completion() {
       reason_ = client_error(std::move(reason_));
   }
   trace.end();
+  if (run_ && run_->record)
+    run_->record->end(info().status, reason_, last_snapshot_);
   log_.finish(
     completion{std::move(output_), reason_, out.sent(), inputs_taken()});
   quit_if_done();

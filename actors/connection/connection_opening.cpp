@@ -30,7 +30,7 @@ caf::result<open_result> connection_state::start(open_request& x) {
   payload init;
   session_start start;
   try {
-    if ((x.options.resume || x.options.turn)
+    if ((x.options.resume_after || x.options.turn)
         && (conversation == nullptr || !conversation->policy.stores_turns()))
       throw status_error{errc::failed_precondition,
                          action_->info()->key + " stores no turns"};
@@ -75,8 +75,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
     keep(x.options);
   start_state_ = std::make_unique<start_state>(*this);
   start_state_->answer = self_->make_response_promise<open_result>();
-  start_state_->resumes = x.options.resume;
-  turn_name_ = std::move(x.options.turn);
+  start_state_->resume_after = x.options.resume_after;
+  start_state_->turn = std::move(x.options.turn);
   call_id_ = std::move(x.options.call);
   link_ = std::move(x.session);
   auto answer = start_state_->answer;
@@ -94,13 +94,20 @@ void connection_state::open_session(session_start start) {
   if (!leased_)
     start.session = session_id{make_uuid()};
   const auto id = start.session;
+  const auto live = start.live;
+  is_branch_
+    = start.snapshot && conversation->policy.restore == restore_rule::branch;
   session_ = spawn_session(*self_, env_, conversation, std::move(start),
                            leased_ ? lease_holder{self_} : lease_holder{});
   self_->monitor(session_);
   if (!leased_)
     return start_conversation(id);
+  // A client that waits in a queue limits the time itself. A store that is lost
+  // ends the session.
   start_state_->id
-    = register_wait(*start_state_, conversation->policy.store_within);
+    = live == if_live::queue
+        ? register_wait(*start_state_)
+        : register_wait(*start_state_, conversation->policy.store_within);
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
       [this](const session_view& x) {
@@ -116,21 +123,23 @@ void connection_state::open_session(session_start start) {
 void connection_state::continue_session(const session_view& x) {
   first_turn_ = x.turn;
   first_inputs_ = stored_inputs_ = x.inputs;
-  const auto is_known = turn_name_ && turn_name_ == x.turn_name;
+  const auto& after = start_state_->resume_after;
+  auto& name = start_state_->turn;
+  const auto is_known = name && name == x.turn_name;
+  if (x.is_in_turn && (is_known || (after && x.inputs > *after)))
+    if (auto again = conversation().resume_input()) {
+      name_turn(x.turn_name);
+      // The session contains the input already: it counts once.
+      first_inputs_ -= std::min<std::uint64_t>(first_inputs_, 1);
+      in.accept_again(std::move(again));
+    }
+  if (!x.is_in_turn)
+    last_turn_ = x.turn_name;
   if (is_known)
     start_state_->found
       = x.is_in_turn ? turn_progress::open : turn_progress::over;
-  if (is_known && !x.is_in_turn)
-    turn_name_ = {}; // what follows is another turn
-  if (!x.is_in_turn || !(is_known || start_state_->resumes))
-    return;
-  auto again = conversation().resume_input();
-  if (!again)
-    return;
-  // The session contains the input already: it counts once.
-  first_inputs_ -= std::min<std::uint64_t>(first_inputs_, 1);
-  in.accept_again(std::move(again));
-  turn_name_ = x.turn_name;
+  else if (!after || x.inputs <= *after || *after == 0)
+    name_turn(std::move(name));
 }
 
 void connection_state::start_conversation(const session_id& id,

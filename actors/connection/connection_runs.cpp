@@ -37,6 +37,20 @@ void connection_state::register_run(const snapshot_id& snapshot) {
   log_.keep({env_->options.max_run_log, env_->options.max_turn_log},
             run_->chunk_window, snapshot);
   run_->entry = env_->runs.add(info(), self_->address());
+  if (!leased_)
+    return;
+  last_snapshot_ = snapshot;
+  stored_run record;
+  record.id = run_->id;
+  record.agent = action_->info()->key;
+  record.session = link_.id;
+  record.snapshot = snapshot;
+  record.owner = env_->owner;
+  record.beat = env_->options.run_heartbeat;
+  run_->record
+    = std::make_unique<run_record>(*this, std::move(record),
+                                   conversation().policy.store,
+                                   env_->options.stored_run_retention);
 }
 
 attach_result connection_state::position_of(std::uint32_t reader,
@@ -50,7 +64,13 @@ attach_result connection_state::position_of(std::uint32_t reader,
   result.turn = first_turn_ + turns;
   result.inputs = first_inputs_ + in.accepted_count();
   result.taken = inputs_taken();
-  result.is_stored = leased_ && conversation().policy.stores_turns();
+  // What a branch continues from is not the session's head. A turn that
+  // cannot be resumed begins again, with the changes that it has saved.
+  result.is_stored = leased_ && !is_branch_
+                     && conversation().policy.stores_turns()
+                     && conversation().resume_input();
+  if (run_)
+    result.grace = run_->grace;
   return result;
 }
 
@@ -102,9 +122,9 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   std::string trace_id;
   if (const auto* traced = trace.context())
     trace_id = to_string(traced->trace);
-  auto progress = turn_progress::not_begun;
-  if (x.options.turn && x.options.turn == turn_name_)
-    progress = out.turn() == 0 ? turn_progress::open : turn_progress::over;
+  const auto progress = progress_of(x.options.turn);
+  if (talks && progress == turn_progress::not_begun)
+    name_turn(std::move(x.options.turn));
   // The answer is sent before what the log holds.
   answer.deliver(
     open_result{connection_actor{self_}, credit,
@@ -125,6 +145,29 @@ caf::error connection_state::lost_position(std::uint64_t position) const {
               to_json_text(json{{"run", run_->id.str()},
                                 {"number", begin},
                                 {"snapshot", at.snapshot.str()}}));
+}
+
+turn_progress connection_state::progress_of(const turn_id& name) const {
+  if (name.empty())
+    return turn_progress::not_begun;
+  for (const auto& x : named_turns_)
+    if (x.name == name && x.input < in.accepted_count())
+      return x.input < ended_inputs_ ? turn_progress::over
+                                     : turn_progress::open;
+  return name == last_turn_ && ended_inputs_ == 0 ? turn_progress::over
+                                                  : turn_progress::not_begun;
+}
+
+void connection_state::name_turn(turn_id name) {
+  const auto next = in.accepted_count();
+  // A client that is gone may have named the input before.
+  std::erase_if(named_turns_, [=](const auto& x) { return x.input >= next; });
+  if (name.empty())
+    return;
+  // Only the last turn is known by its name.
+  std::erase_if(named_turns_,
+                [this](const auto& x) { return x.input < ended_inputs_; });
+  named_turns_.push_back({std::move(name), next});
 }
 
 // -- what clients say ---------------------------------------------------------

@@ -163,6 +163,7 @@ void connection_state::end_turn(snapshot_id snapshot) {
   if (!last)
     return;
   const auto turn = out.end_turn();
+  ended_inputs_ = in.taken_count();
   // Otherwise the session knows from the trigger of the turn's snapshot.
   if (session_ && !conversation().policy.stores_turns())
     self_->send(session_, turn_end{turn});
@@ -198,11 +199,13 @@ bool connection_state::monitors(const caf::actor_addr& who) const noexcept {
                         [&](const auto* x) { return is(x->peer()); });
 }
 
-bool connection_state::reads(const attachment& what,
+bool connection_state::reads(const attachment& what, const std::string& key,
                              const session_id& of) const noexcept {
   return std::any_of(nested_.begin(), nested_.end(), [&](const auto* x) {
-    return x->end.run()
-           && (what.run ? x->end.run() == what.run : x->end.session() == of);
+    if (what.run)
+      return x->end.run() == what.run;
+    return x->end.run() && !x->end.ended() && x->end.session() == of
+           && x->key() == key;
   });
 }
 

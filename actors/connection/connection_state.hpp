@@ -63,7 +63,7 @@ public:
   void withdraw(snapshot_wait& x) override;
   [[nodiscard]] bool
   monitors(const caf::actor_addr& who) const noexcept override;
-  [[nodiscard]] bool reads(const attachment& what,
+  [[nodiscard]] bool reads(const attachment& what, const std::string& key,
                            const session_id& of) const noexcept override;
   void attach(nested_connection& x) override;
   void detach(nested_connection& x) noexcept override;
@@ -84,8 +84,11 @@ public:
   /// Returns the trigger of a snapshot in the turn under way.
   [[nodiscard]] snapshot_trigger trigger_of(snapshot_event event) const;
 
-  /// Records how many inputs of the conversation the store contains.
-  void note_stored(std::uint64_t inputs) noexcept;
+  /// Records what the store contains of the conversation.
+  void note_stored(const snapshot_outcome& x);
+
+  /// Cancels the body, or refuses the opening.
+  void abort(const caf::error& reason);
 
   /// Returns the responder, which is spawned by the first event.
   const responder_actor& responder();
@@ -153,7 +156,8 @@ private:
 
     caf::typed_response_promise<open_result> answer;
     std::uint64_t id = 0; // number of the wait; 0 if it is not registered
-    bool resumes = false; // a turn that was cut off
+    std::optional<std::uint64_t> resume_after;      // as in the options
+    turn_id turn;                                   // as in the options
     turn_progress found = turn_progress::not_begun; // of the named turn
 
   private:
@@ -170,6 +174,11 @@ private:
   void open_session(session_start start);
   void start_conversation(const session_id& id, snapshot_id snapshot = {});
 
+  /// Names the turn that the next input begins.
+  void name_turn(turn_id name);
+
+  [[nodiscard]] turn_progress progress_of(const turn_id& name) const;
+
   /// Continues the inputs and the turns of a session. A turn that was cut off
   /// is finished if the client wants it.
   void continue_session(const session_view& x);
@@ -179,7 +188,6 @@ private:
   void send_refusal();
   caf::result<void> take_input(turn_input& x);
   caf::result<snapshot_outcome> make_nested_snapshot(iteration_end x);
-  void abort(const caf::error& reason);
   void on_down(const caf::down_msg& x);
   [[nodiscard]] nested_connection* nested() const noexcept;
 
@@ -264,6 +272,12 @@ private:
                                     // message, is gone, or is local
   caf::timespan confirmation_timeout_ = max_confirmation_wait;
 
+  /// Turn with a name, which begins with an input.
+  struct named_turn {
+    turn_id name;
+    std::uint64_t input = 0; ///< number in this run
+  };
+
   struct hidden_error {
     std::string text;
     caf::error replacement;
@@ -276,11 +290,15 @@ private:
   // Conversations only.
   session_actor session_; // null once it has ended
   bool leased_ = false;   // the session is in a store: others may know it
-  std::uint64_t first_inputs_ = 0;  // of the conversation, before this run
-  std::uint64_t stored_inputs_ = 0; // of the conversation, in its store
-  turn_id turn_name_;               // of the first turn; may be empty
-  bool time_out_is_set_ = false;    // in CAF's clock, for another node
-  responder_actor responder_;       // null before the first event
+  std::uint64_t first_inputs_ = 0;      // of the conversation, before this run
+  std::uint64_t stored_inputs_ = 0;     // of the conversation, in its store
+  std::vector<named_turn> named_turns_; // those of this run
+  turn_id last_turn_; // of the session, before this run; may be empty
+  bool is_branch_ = false;
+  std::uint64_t ended_inputs_ = 0; // taken when the last turn ended
+  snapshot_id last_snapshot_;      // of this conversation; may be empty
+  bool time_out_is_set_ = false;   // in CAF's clock, for another node
+  responder_actor responder_;      // null before the first event
   snapshot_requests snapshots_{*this};
   std::unique_ptr<custom_deltas> deltas_;    // null if the client wants none
   std::unique_ptr<start_state> start_state_; // until the body starts

@@ -42,7 +42,7 @@ public:
         const auto found = x.run ? env_->runs.find(x.run, x.key)
                                  : env_->runs.find(x.key, x.session);
         if (!found)
-          return unknown_run(x.run, x.session);
+          return ask_store(x);
         return self_->delegate(found, std::move(x));
       },
       [this](list_atom) { return action_list{env_->actions.list()}; },
@@ -80,6 +80,38 @@ private:
     // The connection itself answers, so that the answer precedes its first
     // chunk.
     return self_->delegate(connection, std::move(x));
+  }
+
+  /// Asks the store about a run that is not live here.
+  caf::result<run_info> ask_store(const run_request& x) {
+    const auto action = env_->actions.find(x.key);
+    const auto* conversation = action ? action->conversation() : nullptr;
+    if (conversation == nullptr || !conversation->policy.store)
+      return unknown_run(x.run, x.session);
+    auto answer = self_->make_response_promise<run_info>();
+    const auto report = [answer](const stored_run& found) mutable {
+      run_info result;
+      result.id = found.id;
+      result.key = found.agent;
+      result.session = found.session;
+      result.status = found.status;
+      answer.deliver(std::move(result));
+    };
+    const auto refuse
+      = [answer](caf::error& reason) mutable { answer.deliver(reason); };
+    run_ref target{x.key, x.run, x.session};
+    const auto ask = [&](auto question) {
+      self_
+        ->request(conversation->policy.store,
+                  for_request(conversation->policy.store_within),
+                  std::move(question))
+        .then(report, refuse);
+    };
+    if (x.verb == run_verb::abort)
+      ask(abort_run_request{std::move(target)});
+    else
+      ask(get_run_request{std::move(target)});
+    return answer;
   }
 
   static caf::error unknown_run(const run_id& run, const session_id& session) {

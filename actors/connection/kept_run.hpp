@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "run_record.hpp"
+
 namespace tertulia::detail {
 
 /// Additional state of the connection of a kept run. As a wait it limits the
@@ -40,6 +42,7 @@ public:
   const caf::timespan grace;        ///< zero for ever
   const std::uint32_t chunk_window; ///< of the first client
   std::unique_ptr<run_registry::registration> entry;
+  std::unique_ptr<run_record> record; ///< null without a store
   std::uint64_t timer = 0;  ///< number of the wait; 0 while it is not one
   bool is_known = false;    ///< whether its first client has said anything
   bool is_expired = false;  ///< whether no client came in time

@@ -29,9 +29,10 @@ bool nested_wait::start_waiting() {
 nested_connection::nested_connection(host& owner, connection_actor peer,
                                      const open_result& first,
                                      std::uint32_t chunk_window,
+                                     std::string key,
                                      std::shared_ptr<const action> action)
   : end(chunk_window), owner_(owner), peer_(std::move(peer)),
-    action_(std::move(action)) {
+    key_(std::move(key)), action_(std::move(action)) {
   end.on(first);
   owner_.attach(*this);
   greet(peer_, end);

@@ -11,6 +11,7 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
             caf::timespan within, std::shared_ptr<const action> action) {
   auto& at = detail::access::owner(ctx);
   const auto window = request.options.chunk_window;
+  auto key = request.key;
   if (desk.node() != at.self()->node())
     request.init = request.init.sealed();
   request.client = chunk_sink{at.self()};
@@ -21,7 +22,7 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
   // The messages of a connection are told apart by their sender, and a second
   // reader would take the place of the first one.
   if (const auto& what = request.options.attach;
-      what && at.reads(*what, request.options.session))
+      what && at.reads(*what, request.key, request.options.session))
     throw status_error{errc::failed_precondition,
                        "the body has a connection to this run already"};
   const auto first = co_await ctx.ask(desk, within, std::move(request));
@@ -30,8 +31,8 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
     throw status_error{errc::failed_precondition,
                        "the body has a connection to this run already"};
   }
-  co_return std::make_unique<nested_connection>(at, first.connection, first,
-                                                window, std::move(action));
+  co_return std::make_unique<nested_connection>(
+    at, first.connection, first, window, std::move(key), std::move(action));
 }
 
 } // namespace tertulia::detail

@@ -118,7 +118,7 @@ void snapshot_requests::ask_session() {
 void snapshot_requests::on_outcome(caf::expected<snapshot_outcome> result) {
   owner_.take_wait(wait_id_);
   if (result)
-    owner_.note_stored(result->stored_inputs);
+    owner_.note_stored(*result);
   if (result && result->created && !has_credit_
       && owner_.conversation().policy.notice) {
     outcome_ = std::move(*result);

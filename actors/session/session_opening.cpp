@@ -223,8 +223,9 @@ void session_state::resume(view_promise promise, stored_snapshot from,
       const auto is_head = !working || working->same_as(from.content);
       set_position({turn_, is_head ? from.record.state : working->id(),
                     is_head ? from.record.type : working->type()});
-      is_in_turn_
-        = is_head && from.record.event == snapshot_event::tool_iteration_end;
+      is_in_turn_ = is_head
+                    && from.record.event == snapshot_event::tool_iteration_end
+                    && action_->resume_input();
       parent_ = parent_record{std::move(from.record)};
       previous_state_ = convert_state(std::move(from.content));
       content_

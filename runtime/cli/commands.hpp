@@ -28,6 +28,8 @@ void add_snapshot_diff(CLI::App& snapshots, command& chosen);
 void add_snapshot_changes(CLI::App& snapshots, command& chosen);
 void add_snapshot_prune(CLI::App& snapshots, command& chosen);
 
+void add_runs(CLI::App& runs, command& chosen);
+
 void add_verify(CLI::App& root, command& chosen);
 void add_vacuum(CLI::App& root, command& chosen);
 void add_pki(CLI::App& root, command& chosen);

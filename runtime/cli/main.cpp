@@ -105,6 +105,11 @@ void build(CLI::App& root, common_options& common, command& chosen) {
   add_snapshot_changes(snapshots, chosen);
   add_snapshot_prune(snapshots, chosen);
 
+  auto& runs = *root.add_subcommand(
+    "runs", "Kept runs of conversations: list, look at, abort");
+  runs.require_subcommand(1);
+  add_runs(runs, chosen);
+
   add_verify(root, chosen);
   add_vacuum(root, chosen);
   add_pki(root, chosen);

@@ -308,6 +308,8 @@ bool blocking_client::on_returned(const open_result& x, bool is_reopened) {
     changed_.notify_all();
     return false;
   }
+  if (is_reopened)
+    greet(connection_, end_);
   send_again(std::move(inputs));
   if (end_.cancelled())
     tell(connection_, end_, cancel_atom_v);

@@ -13,9 +13,8 @@ namespace tertulia {
 
 live_leases::~live_leases() {
   for (auto& [session, lease] : leases_)
-    if (lease.next)
-      lease.next->answer.deliver(
-        fail(errc::unavailable, "the store was killed"));
+    for (auto& x : lease.next)
+      x.answer.deliver(fail(errc::unavailable, "the store was killed"));
 }
 
 void live_leases::acquire(acquire_lease_request x, promise to) {
@@ -40,11 +39,29 @@ void live_leases::acquire(acquire_lease_request x, promise to) {
 
 void live_leases::wait(lease_map::iterator place, acquire_lease_request x,
                        promise to) {
+  auto& next = place->second.next;
+  if (x.rule == if_live::queue && next.size() >= max_queued_openings)
+    return static_cast<void>(
+      to.deliver(fail(errc::resource_exhausted,
+                      std::to_string(next.size())
+                        + " invocations wait for the session already")));
+  watch(x.holder, place);
+  if (x.rule == if_live::queue) {
+    next.push_back({std::move(x), std::move(to)});
+    return;
+  }
+  take_over(place);
+  next.insert(next.begin(), {std::move(x), std::move(to)});
+}
+
+void live_leases::take_over(lease_map::iterator place) {
   auto& lease = place->second;
-  if (lease.next) {
-    lease.next->answer.deliver(
+  auto& next = lease.next;
+  if (!next.empty() && next.front().request.rule == if_live::take_over) {
+    next.front().answer.deliver(
       fail(errc::aborted, "a later invocation took over the session"));
-    forget(lease.next->request.holder.address(), place);
+    forget(next.front().request.holder.address(), place);
+    next.erase(next.begin());
   } else if (const auto holder = caf::actor_cast<lease_holder>(lease.holder)) {
     // A holder that confirms will release the lease. One that does not is
     // frozen, or its node is lost.
@@ -55,9 +72,6 @@ void live_leases::wait(lease_map::iterator place, acquire_lease_request x,
       .then([] {}, [this, session = place->first, lost = lease.holder](
                      const caf::error&) { release(lost, session); });
   }
-  watch(x.holder, place);
-  lease.next
-    = std::make_unique<successor>(successor{std::move(x), std::move(to)});
 }
 
 bool live_leases::release(const caf::actor_addr& holder,
@@ -77,19 +91,25 @@ void live_leases::release(lease_map::iterator place,
   forget(holder, place);
   auto& lease = place->second;
   if (lease.holder != holder) {
-    lease.next.reset();
+    const auto waits
+      = std::find_if(lease.next.begin(), lease.next.end(), [&](const auto& x) {
+          return x.request.holder.address() == holder;
+        });
+    if (waits != lease.next.end())
+      lease.next.erase(waits);
     return;
   }
   decisions_.end(release_lease_request{
     caf::actor_cast<lease_holder>(lease.holder), place->first});
-  if (!lease.next) {
+  if (lease.next.empty()) {
     leases_.erase(place);
     return;
   }
-  const auto next = std::exchange(lease.next, nullptr);
-  lease.holder = next->request.holder.address();
-  lease.owner = next->request.owner;
-  decisions_.grant(std::move(next->request), std::move(next->answer));
+  auto next = std::move(lease.next.front());
+  lease.next.erase(lease.next.begin());
+  lease.holder = next.request.holder.address();
+  lease.owner = next.request.owner;
+  decisions_.grant(std::move(next.request), std::move(next.answer));
 }
 
 void live_leases::expect_free(const session_ref& session) const {

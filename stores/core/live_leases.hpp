@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace tertulia {
 
@@ -51,8 +52,9 @@ public:
   /// Answers those that wait: CAF drops a promise without an answer.
   ~live_leases();
 
-  /// Grants a lease, refuses it, or cancels its holder and waits. Answers with
-  /// `failed_precondition` if the lease is held, with `invalid_argument` for an
+  /// Grants a lease, refuses it, or waits for its end, which a take-over
+  /// causes. Answers with `failed_precondition` if the lease is held, with
+  /// `resource_exhausted` if too many wait, with `invalid_argument` for an
   /// invalid request.
   void acquire(acquire_lease_request x, promise to);
 
@@ -73,12 +75,16 @@ private:
   struct lease {
     caf::actor_addr holder; // the store does not keep its holders alive
     std::string owner;
-    std::unique_ptr<successor> next; // rarely set
+    std::vector<successor> next; // in order; rarely any
   };
 
   using lease_map = std::map<session_ref, lease>;
 
+  /// Makes a request wait for the end of the lease.
   void wait(lease_map::iterator place, acquire_lease_request x, promise to);
+
+  /// Cancels the holder of a lease for a request that takes over.
+  void take_over(lease_map::iterator place);
 
   /// Ends the lease at a place, or the wait for it.
   void release(lease_map::iterator place, const caf::actor_addr& holder);

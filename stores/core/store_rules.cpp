@@ -134,6 +134,23 @@ void check(const copy_session_request& x) {
   check(x.to);
 }
 
+void check(save_run_request& x) {
+  auto& run = x.run;
+  if (run.id.empty())
+    reject_field("$.run.id", "is empty");
+  check(session_ref{run.agent, run.session});
+  if (run.status > run_status::aborted)
+    reject_field("$.run.status", "is not one that a run has");
+  if (!detail::is_utf8(run.error) || !detail::is_utf8(run.id.str()))
+    reject_field("$.run", "is not UTF-8");
+  run.error = detail::first_characters(run.error, max_run_error);
+}
+
+void check(const run_ref& x) {
+  if (x.run.empty() && (x.agent.empty() || x.session.empty()))
+    reject_field("$.target", "names neither a run nor a session");
+}
+
 void check(const acquire_lease_request& x) {
   check(x.target);
   if (!x.holder)

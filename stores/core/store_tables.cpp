@@ -33,6 +33,42 @@ void store_tables::erase_lease(const session_ref& name) {
   fences_.erase(name);
 }
 
+// -- runs ---------------------------------------------------------------------
+
+void store_tables::write(const stored_run& x) {
+  runs_[x.id] = x;
+}
+
+std::optional<stored_run> store_tables::find_run(const run_id& id) {
+  const auto found = runs_.find(id);
+  if (found == runs_.end())
+    return std::nullopt;
+  return found->second;
+}
+
+void store_tables::for_each_run(const run_ref& wanted,
+                                const std::function<bool(stored_run)>& fn) {
+  std::vector<const stored_run*> all;
+  for (const auto& [id, x] : runs_)
+    if ((wanted.agent.empty() || x.agent == wanted.agent)
+        && (!wanted.session || x.session == wanted.session))
+      all.push_back(&x);
+  std::sort(all.begin(), all.end(), [](const auto* x, const auto* y) {
+    return std::tie(x->began_at, x->id) > std::tie(y->began_at, y->id);
+  });
+  for (const auto* x : all)
+    if (!fn(*x))
+      return;
+}
+
+void store_tables::erase_runs(const std::string& agent, timestamp before) {
+  std::erase_if(runs_, [&](const auto& entry) {
+    const auto& x = entry.second;
+    return x.agent == agent && x.status != run_status::running
+           && x.ended_at < before;
+  });
+}
+
 // -- lookups ------------------------------------------------------------------
 
 void store_tables::list_sessions(const list_sessions_request& wanted,

@@ -319,6 +319,23 @@ constexpr const char* version_7 = R"(
 ALTER TABLE sessions ADD COLUMN inputs INTEGER NOT NULL DEFAULT -1;
 ALTER TABLE sessions ADD COLUMN turn TEXT NOT NULL DEFAULT '';
 ALTER TABLE records ADD COLUMN inputs INTEGER NOT NULL DEFAULT -1;
+
+CREATE TABLE runs (
+  id       TEXT PRIMARY KEY,
+  agent    TEXT NOT NULL,
+  session  TEXT NOT NULL,
+  status   INTEGER NOT NULL,
+  snapshot TEXT NOT NULL,
+  code     INTEGER NOT NULL,
+  error    TEXT NOT NULL,
+  owner    TEXT NOT NULL,
+  beat     INTEGER NOT NULL,
+  began_at INTEGER NOT NULL,
+  beat_at  INTEGER NOT NULL,
+  ended_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_by_session ON runs (agent, session, began_at);
+CREATE INDEX runs_by_end ON runs (agent, ended_at) WHERE ended_at > 0;
 )";
 
 constexpr std::array schema{

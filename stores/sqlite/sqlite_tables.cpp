@@ -88,6 +88,14 @@ sqlite_tables::sqlite_tables(const std::string& file,
                                     "i.agent = ?1 AND +i.id > ?2 ORDER BY"
                                     " i.updated_hour DESC, i.updated_at DESC,"
                                     " i.id DESC")),
+    write_run_(db_, "INSERT OR REPLACE INTO runs VALUES ("
+                      + columns::places_for(12) + ')'),
+    find_run_(db_, "SELECT * FROM runs WHERE id = ?1"),
+    runs_of_session_(db_, "SELECT * FROM runs WHERE agent = ?1 AND session = ?2"
+                          " ORDER BY began_at DESC, id DESC"),
+    list_runs_(db_, "SELECT * FROM runs WHERE (?1 = '' OR agent = ?1)"
+                    " AND (?2 = '' OR session = ?2)"
+                    " ORDER BY began_at DESC, id DESC"),
     find_record_(db_, query_for_records("session = ?1 AND sequence = ?2")),
     find_records_(db_,
                   query_for_records("session = ?1 AND sequence BETWEEN ?2 AND"

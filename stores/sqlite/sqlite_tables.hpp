@@ -74,6 +74,14 @@ public:
   [[nodiscard]] std::uint64_t fence_of(const session_ref& name) override;
   void erase_lease(const session_ref& name) override;
 
+  // -- runs -------------------------------------------------------------------
+
+  void write(const stored_run& x) override;
+  [[nodiscard]] std::optional<stored_run> find_run(const run_id& id) override;
+  void for_each_run(const run_ref& wanted,
+                    const std::function<bool(stored_run)>& fn) override;
+  void erase_runs(const std::string& agent, timestamp before) override;
+
   // -- records ----------------------------------------------------------------
 
   void for_each_record(std::int64_t session, std::uint64_t first,
@@ -180,6 +188,14 @@ private:
     db_, "SELECT fence FROM leases WHERE agent = ?1 AND id = ?2"};
   sqlite_statement erase_lease_{
     db_, "DELETE FROM leases WHERE agent = ?1 AND id = ?2"};
+
+  sqlite_statement write_run_;
+  sqlite_statement find_run_;
+  sqlite_statement runs_of_session_;
+  sqlite_statement list_runs_;
+  sqlite_statement erase_runs_{
+    db_, "DELETE FROM runs WHERE agent = ?1 AND ended_at > 0"
+         " AND ended_at < ?2"};
 
   sqlite_statement find_record_;
   sqlite_statement find_records_;

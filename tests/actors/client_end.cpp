@@ -300,6 +300,15 @@ TEST_F(client_end, credit_is_kept_until_the_answer) {
   EXPECT_EQ(x.credit_due(true), 1u);
 }
 
+TEST_F(client_end, a_listener_comes_back_whatever_the_talker_has_sent) {
+  detail::client_end x{4, client_role::listener};
+  x.on(position_at(0, 1, 0, 0, 0));
+  (void)x.begin_to_return();
+  EXPECT_TRUE(x.on_returned(position_at(0, 2, 0, 7, 7)).empty());
+  EXPECT_FALSE(x.ended());
+  EXPECT_EQ(x.reader(), 2u);
+}
+
 TEST_F(client_end, inputs_of_others_are_not_acknowledgements) {
   detail::client_end x{4};
   // The run has two inputs of another client, which the body has not taken.

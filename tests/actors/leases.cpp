@@ -157,6 +157,14 @@ TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
     }
 }
 
+TEST_F(leases, the_end_of_a_turn_says_what_is_stored) {
+  auto client = open(agent, with_session_id("s"), with_keep());
+  say(client, "one");
+  EXPECT_EQ(client.received().last_turn->stored_inputs, 1u);
+  say(client, "two");
+  EXPECT_EQ(client.received().last_turn->stored_inputs, 2u);
+}
+
 // -- taking over --------------------------------------------------------------
 
 TEST_F(leases, a_take_over_cancels_and_goes_on_with_the_last_state) {
@@ -189,6 +197,36 @@ TEST_F(leases, a_take_over_can_be_taken_over) {
   ASSERT_TRUE(third.received().open);
   say(third, "mine");
   EXPECT_EQ(extra_actors(), 4u);
+}
+
+TEST_F(leases, who_waits_in_the_queue_goes_on_with_the_last_state) {
+  auto first = open(agent, with_session_id("s"));
+  say(first, "one");
+  auto second = open(agent, with_session_id("s"), with_queue{});
+  auto third = open(agent, with_session_id("s"), with_queue{});
+  advance(1h); // longer than any store may take
+  EXPECT_FALSE(second.received().open);
+  first.close();
+  ASSERT_TRUE(second.received().open);
+  say(second, "two");
+  EXPECT_FALSE(third.received().open);
+  second.cancel();
+  ASSERT_TRUE(third.received().open);
+  say(third, "three");
+  EXPECT_EQ(said_in(agent, "s"), (texts{"one", "two", "three"}));
+  expect_one_chain("s");
+}
+
+TEST_F(leases, a_client_that_waits_in_the_queue_can_give_up) {
+  auto first = open(agent, with_session_id("s"));
+  {
+    auto second = open(agent, with_session_id("s"), with_queue{});
+    EXPECT_FALSE(second.received().open);
+  }
+  auto third = open(agent, with_session_id("s"), with_queue{});
+  first.close();
+  ASSERT_TRUE(third.received().open);
+  say(third, "mine");
 }
 
 TEST_F(leases, a_take_over_of_a_hanging_save_does_not_wait_for_it) {

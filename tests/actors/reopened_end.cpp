@@ -8,7 +8,9 @@
 
 #include <caf/all.hpp>
 
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -52,7 +54,8 @@ struct reopened_end : ::testing::Test {
   std::vector<turn_input> reopen(std::uint64_t turn, std::uint64_t inputs) {
     const auto options = end.begin_to_reopen({});
     EXPECT_EQ(options.session, session_id{"s"});
-    EXPECT_TRUE(options.resume);
+    EXPECT_EQ(options.resume_after, 0u);
+    EXPECT_TRUE(options.attach->back_as);
     EXPECT_EQ(options.disconnect, on_disconnect::keep);
     return end.on_reopened(run_at("new", turn, inputs));
   }
@@ -163,6 +166,49 @@ TEST_F(reopened_end, inputs_beyond_the_window_wait_for_credit) {
   EXPECT_EQ(end.due_inputs().size(), 1u);
   EXPECT_FALSE(end.has_unsent());
   EXPECT_TRUE(end.has_input_credit());
+}
+
+TEST_F(reopened_end, only_what_this_client_has_begun_is_resumed) {
+  detail::client_end other{8};
+  other.keep_stored_inputs();
+  other.on(run_at("old", 3, 5)); // in a turn that it leaves as it is
+  EXPECT_EQ(other.begin_to_reopen({}).resume_after, 5u);
+}
+
+TEST_F(reopened_end, the_name_of_a_turn_is_kept_until_its_end) {
+  open_options first;
+  first.turn = turn_id{"a"};
+  EXPECT_EQ(end.begin_to_reopen(first).turn, first.turn);
+  (void)end.on_reopened(run_at("new", 0, 0));
+  send(1);
+  end.on(end_of(0, 0, 1));
+  EXPECT_FALSE(end.begin_to_reopen(first).turn);
+}
+
+TEST_F(reopened_end, ends_that_no_message_has_brought_have_no_place) {
+  send(2);
+  reopen(1, 1);
+  (void)end.begin_to_reopen({});
+  (void)end.on_reopened(run_at("third", 2, 2));
+  end.take_turn_end();
+  end.take_turn_end();
+  end.on(batch(0, 2));
+  EXPECT_EQ(end.take_chunks().size, 2u);
+  EXPECT_EQ(end.position(), 2u);
+}
+
+TEST_F(reopened_end, a_position_that_cannot_be_is_data_loss) {
+  send(1);
+  EXPECT_TRUE(reopen(std::numeric_limits<std::uint64_t>::max(), 1).empty());
+  EXPECT_EQ(code_of(end.failure()), errc::data_loss);
+}
+
+TEST_F(reopened_end, inputs_before_the_opening_were_read) {
+  detail::client_end other{8};
+  other.on(run_at("r", 0, 1'000));
+  (void)other.message_for({});
+  other.on_lost(fail(errc::unavailable, "gone"));
+  EXPECT_EQ(other.unread_inputs(), 1u);
 }
 
 TEST_F(reopened_end, a_run_without_a_store_cannot_be_opened_again) {

@@ -141,6 +141,27 @@ auto store_samples() {
   save_snapshot_request save_snapshot{record(), talk(), append_rule::at_head,
                                       follows, 3};
   save_snapshot.turn = turn_id{"t"};
+  const run_ref the_run{"/agent/chat", run_id{"r"}, session_id{"s"}};
+  stored_run kept;
+  kept.id = run_id{"r"};
+  kept.agent = session_key.agent;
+  kept.session = session_key.id;
+  kept.status = run_status::failed;
+  kept.snapshot = snapshot_id{"a"};
+  kept.code = errc::out_of_range;
+  kept.error = "as you say";
+  kept.owner = "process 1";
+  kept.beat = 10s;
+  kept.began_at = kept.beat_at = kept.ended_at = caf::timestamp{1s};
+  list_runs_request list_runs;
+  list_runs.agent = session_key.agent;
+  list_runs.session = session_key.id;
+  list_runs.status = run_status::expired;
+  list_runs.after = run_id{"q"};
+  list_runs.limit = max_page;
+  run_page run_list;
+  run_list.runs = {kept, kept};
+  run_list.more = true;
   verify_sessions_request verify;
   verify.agent = session_key.agent;
   verify.session = session_key.id;
@@ -190,6 +211,12 @@ auto store_samples() {
     session,
     stored_snapshot{record(), talk()},
     title_session_request{session_key, "Tea"},
+    abort_run_request{the_run},
+    get_run_request{the_run},
+    list_runs,
+    run_list,
+    save_run_request{kept, 7s},
+    kept,
     vacuum_store_request{},
     vacuum_result{1ull << 40, 1},
     verified,
@@ -206,7 +233,7 @@ auto samples(const protocol& at) {
   options.trace_parent = "00-1-2-01";
   options.disconnect = on_disconnect::keep;
   options.grace = 7s;
-  options.resume = true;
+  options.resume_after = 1ull << 40;
   options.turn = turn_id{"t"};
   options.call = "1f";
   attach_result position;
@@ -217,6 +244,7 @@ auto samples(const protocol& at) {
   position.inputs = 1ull << 33;
   position.taken = 7;
   position.is_stored = true;
+  position.grace = 7s;
   auto& attach = options.attach.emplace();
   attach.run = run_id{"r"};
   attach.after = 1ull << 40;
@@ -272,7 +300,7 @@ TEST_F(protocol, no_noun_is_an_aggregate) {
     static_assert(std::equality_comparable<T>);
     ++count;
   });
-  EXPECT_EQ(count, 49);
+  EXPECT_EQ(count, 55);
 }
 
 TEST_F(protocol, every_noun_travels) {

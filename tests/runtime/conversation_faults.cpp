@@ -51,6 +51,9 @@ snapshot_store::behavior_type lying_store(snapshot_store::pointer) {
       return result;
     },
     [](const save_session_request&) { return session_info{}; },
+    [](const save_run_request& x) { return x.run; },
+    [](const abort_run_request&) { return stored_run{}; },
+    [](const get_run_request&) { return stored_run{}; },
   };
 }
 

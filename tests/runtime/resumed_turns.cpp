@@ -183,12 +183,64 @@ TEST_F(resumed_turns, the_turn_of_a_live_run_is_found) {
                    as_listener{})
       .turn_found();
   };
-  EXPECT_EQ(find("a"), turn_progress::open);
+  EXPECT_EQ(find("a"), turn_progress::not_begun) << "it has no input";
   first.send_text("hi");
   for (const auto& x : first.responses(patience))
     static_cast<void>(x);
   EXPECT_EQ(find("a"), turn_progress::over);
   EXPECT_EQ(find("b"), turn_progress::not_begun);
+}
+
+TEST_F(resumed_turns, a_client_that_died_before_its_input_is_asked_for_it) {
+  const auto clerk = define_clerk("hello");
+  const auto open = [&] {
+    return clerk.stream_bidi(with_session_id(errands), with_turn_id("a"),
+                             with_attach(true), with_keep());
+  };
+  open().detach();
+  auto again = open();
+  EXPECT_EQ(again.turn_found(), turn_progress::not_begun);
+  again.send_text("hi");
+  again.close();
+  (void)again.output(patience);
+  EXPECT_EQ(
+    clerk.run_text("hi", with_session_id(errands), with_turn_id("a")).text,
+    "hello");
+  EXPECT_EQ(model.requests().size(), 1u);
+}
+
+TEST_F(resumed_turns, the_last_turn_of_a_session_is_known_to_a_live_run) {
+  const auto clerk = define_clerk("hello");
+  (void)clerk.run_text("hi", with_session_id(errands), with_turn_id("a"));
+  auto live = clerk.stream_bidi(with_session_id(errands), with_keep());
+  auto again = clerk.stream_bidi(with_session_id(errands), with_turn_id("a"),
+                                 with_attach());
+  EXPECT_EQ(again.turn_found(), turn_progress::over);
+}
+
+TEST_F(resumed_turns, a_turn_has_no_name_before_its_input) {
+  const auto clerk = define_clerk("hello");
+  (void)clerk.resume(errands, with_turn_id("a"));
+  EXPECT_EQ(
+    clerk.run_text("hi", with_session_id(errands), with_turn_id("a")).text,
+    "hello");
+}
+
+TEST_F(resumed_turns, a_turn_behind_one_that_is_resumed_has_a_name) {
+  const auto clerk = define_clerk(request());
+  cut_off(clerk);
+  model.add("all done");
+  model.add("hello");
+  auto talk = clerk.stream_bidi(with_session_id(errands), with_resume{},
+                                with_turn_id("b"));
+  EXPECT_EQ(talk.turn_found(), turn_progress::not_begun);
+  talk.send_text("hi");
+  talk.close();
+  (void)talk.output(patience);
+  EXPECT_EQ(
+    clerk.run_text("hi", with_session_id(errands), with_turn_id("b")).text,
+    "hello");
+  EXPECT_EQ(model.requests().size(), 4u);
 }
 
 TEST_F(resumed_turns, the_name_of_a_turn_has_a_limit) {

@@ -126,6 +126,54 @@ TEST_F(store_leases, a_wait_ends_with_the_one_that_waits) {
   EXPECT_GT(fence_of(ask(acquire_lease_request{session, third})), fence);
 }
 
+TEST_F(store_leases, are_granted_in_the_order_of_the_queue) {
+  const auto holder = start_silent_holder();
+  const auto fence = fence_of(ask(acquire_lease_request{session, holder}));
+  std::vector<lease_holder> waiting;
+  std::vector<reply<acquire_lease_request>> granted;
+  for (int i = 0; i < 3; ++i) {
+    waiting.push_back(start_silent_holder());
+    granted.push_back(
+      ask(acquire_lease_request{session, waiting.back(), "", if_live::queue}));
+  }
+  EXPECT_FALSE(*granted[0]);
+  kill(waiting[1]); // it gives up
+  EXPECT_TRUE(released(holder));
+  EXPECT_GT(fence_of(granted[0]), fence);
+  EXPECT_FALSE(*granted[2]);
+  EXPECT_TRUE(released(waiting[0]));
+  EXPECT_GT(fence_of(granted[2]), fence_of(granted[0]));
+}
+
+TEST_F(store_leases, a_take_over_goes_before_the_queue) {
+  const auto first = start_silent_holder();
+  const auto queued = start_silent_holder();
+  const auto taker = start_silent_holder();
+  fence_of(ask(acquire_lease_request{session, first}));
+  const auto later
+    = ask(acquire_lease_request{session, queued, "", if_live::queue});
+  const auto taken
+    = ask(acquire_lease_request{session, taker, "", if_live::take_over});
+  EXPECT_EQ(kept_silent.size(), 1u) << "the holder is cancelled";
+  EXPECT_TRUE(released(first));
+  EXPECT_NE(fence_of(taken), 0u);
+  EXPECT_FALSE(*later);
+  EXPECT_TRUE(released(taker));
+  EXPECT_NE(fence_of(later), 0u);
+}
+
+TEST_F(store_leases, a_queue_has_an_end) {
+  const auto holder = start_silent_holder();
+  fence_of(ask(acquire_lease_request{session, holder}));
+  for (std::size_t i = 0; i < max_queued_openings; ++i)
+    EXPECT_FALSE(*ask(acquire_lease_request{session, start_silent_holder(), "",
+                                            if_live::queue}));
+  const auto refused = ask(
+    acquire_lease_request{session, start_silent_holder(), "", if_live::queue});
+  ASSERT_TRUE(*refused);
+  EXPECT_EQ(code_of((*refused)->error()), errc::resource_exhausted);
+}
+
 TEST_F(store_leases, outlive_the_store_that_dies) {
   const auto first = start_silent_holder();
   const auto second = start_silent_holder();

@@ -44,6 +44,14 @@ struct runtime_options {
   /// heard its end, if it was opened without a grace period.
   caf::timespan ended_run_retention = std::chrono::minutes{10};
 
+  /// Time between the heartbeats of a kept run that a store knows. Without one
+  /// for three times as long, the run reads as expired. It is also the longest
+  /// time after which a run notices that it was aborted in its store.
+  caf::timespan run_heartbeat = std::chrono::seconds{10};
+
+  /// Time for which stores keep runs that are over.
+  caf::timespan stored_run_retention = std::chrono::hours{24 * 7};
+
   /// Number of threads for blocking work (`context::run_blocking`), started
   /// with the first such work. More threads let more calls block at the same
   /// time.

@@ -11,6 +11,7 @@
 #include <caf/meta/type_name.hpp>
 #include <caf/timespan.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -86,9 +87,16 @@ enum class if_live : std::uint8_t {
   refuse = 0,
   /// The live invocation is cancelled; the request continues when it has ended.
   take_over = 1,
+  /// The request waits until the live invocation has ended, in the order of the
+  /// requests. `resource_exhausted` if `max_queued_openings` wait already. A
+  /// client ends its wait by a time-out, or by its own end.
+  queue = 2,
 };
 
-BOOST_DESCRIBE_ENUM(if_live, refuse, take_over)
+BOOST_DESCRIBE_ENUM(if_live, refuse, take_over, queue)
+
+/// Maximum number of requests to open that wait for one session.
+inline constexpr std::size_t max_queued_openings = 64;
 
 /// Options that a client chooses when it opens a connection.
 struct open_options : memberwise {
@@ -124,14 +132,15 @@ struct open_options : memberwise {
   /// The run to attach to, instead of opening a new one. Only the windows, the
   /// session, the turn and the client of the request count then.
   std::optional<attachment> attach;
-  /// Conversations with a store only: whether a turn that was cut off in the
-  /// last run of the session is finished first. Its input is in the session,
-  /// and the body gets an empty one in its place.
-  bool resume = false;
+  /// Conversations with a store only: if set, a turn that was cut off in the
+  /// last run of the session is finished first, unless its input is among that
+  /// many first inputs of the conversation. The session contains the input, and
+  /// the body gets an empty one in its place.
+  std::optional<std::uint64_t> resume_after;
   /// Conversations with a store only: name of the turn that the first input
   /// begins; empty for none. If it is the last turn of the session, the answer
   /// says how far that turn is, and the client does not send its input again: a
-  /// turn that was cut off is finished as with `resume`.
+  /// turn that was cut off is finished.
   turn_id turn;
   /// Name of the call of a tool: the same if a turn that was cut off makes the
   /// call again. Empty for other actions, and for a tool outside a session.
@@ -150,7 +159,7 @@ BOOST_DESCRIBE_ENUM(turn_progress, not_begun, open, over)
 BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,
                        session, snapshot, live, custom_deltas, disconnect,
-                       grace, attach, resume, turn, call))
+                       grace, attach, resume_after, turn, call))
 
 /// Client to front desk: open a connection to an action.
 struct open_request : memberwise {

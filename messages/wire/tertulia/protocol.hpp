@@ -151,7 +151,8 @@ using lease_holder = protocol<
 ///   data_loss, with another message if it is missing.
 using snapshot_store = protocol<
   caf::result<lease_grant>(acquire_lease_request),         // failed_precondition: names session and owner;
-                                                           // aborted: taken over while it waited
+                                                           // aborted: taken over while it waited;
+                                                           // resource_exhausted: too many wait
   caf::result<bool>(release_lease_request),                // false: there was none; idempotent
   caf::result<save_result>(save_snapshot_request),         // not_found: the parent; aborted: changed by
                                                            // another writer, or another fence was granted;
@@ -160,7 +161,10 @@ using snapshot_store = protocol<
   caf::result<stored_snapshot>(restore_snapshot_request),  // moves the head; not_found; data_loss; aborted: the fence
   caf::result<snapshot_page>(list_snapshots_request),      // empty for an unknown session
   caf::result<stored_session>(get_session_request),        // not_found; data_loss
-  caf::result<session_info>(save_session_request)>;        // aborted: changed by another writer, or the fence
+  caf::result<session_info>(save_session_request),         // aborted: changed by another writer, or the fence
+  caf::result<stored_run>(save_run_request),               // the run as it is then; no-op if it is over
+  caf::result<stored_run>(abort_run_request),              // as it was before; no-op if it is over; not_found
+  caf::result<stored_run>(get_run_request)>;               // not_found; data_loss
 
 // -- management tools -> store --------------------------------------------------
 
@@ -173,6 +177,7 @@ using managed_store = snapshot_store::extend<
   caf::replies_to<copy_session_request>::with<session_info>,           // not_found; already_exists
   caf::replies_to<annotate_snapshot_request>::with<snapshot_record>,   // not_found
   caf::replies_to<title_session_request>::with<session_info>,          // not_found
+  caf::replies_to<list_runs_request>::with<run_page>,                  // not_found: the run after which it begins
   caf::replies_to<vacuum_store_request>::with<vacuum_result>,
   caf::replies_to<verify_sessions_request>::with<verification_page>>;  // damage is a reply, not an error
 

@@ -4,6 +4,8 @@
 
 #include <tertulia/inspect.hpp>
 
+#include <caf/timespan.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -95,10 +97,13 @@ struct attach_result : memberwise {
   /// Whether a store keeps the conversation: it can be opened again if the run
   /// is lost.
   bool is_stored = false;
+  /// Time for which the run waits for a client; zero for ever.
+  caf::timespan grace{0};
 };
 
 BOOST_DESCRIBE_STRUCT(attach_result, (),
-                      (run, reader, next, turn, inputs, taken, is_stored))
+                      (run, reader, next, turn, inputs, taken, is_stored,
+                       grace))
 
 /// State of a run. Sent over the wire; append only.
 enum class run_status : std::uint8_t {
@@ -106,9 +111,12 @@ enum class run_status : std::uint8_t {
   completed = 1, ///< With an output.
   failed = 2,    ///< With an error of its own.
   aborted = 3,   ///< Cancelled, aborted or stopped.
+  /// Running according to a store, but without a heartbeat: its process is
+  /// gone. Derived when it is read.
+  expired = 4,
 };
 
-BOOST_DESCRIBE_ENUM(run_status, running, completed, failed, aborted)
+BOOST_DESCRIBE_ENUM(run_status, running, completed, failed, aborted, expired)
 
 /// Summary of a run.
 struct run_info : memberwise {
@@ -137,7 +145,8 @@ enum class run_verb : std::uint8_t {
 BOOST_DESCRIBE_ENUM(run_verb, inspect, leave, close, cancel, abort, confirm)
 
 /// Request about a kept run: of one of its clients to its connection, or of
-/// anybody to the front desk, which takes `inspect` and `abort`. The reply has
+/// anybody to the front desk, which takes `inspect` and `abort`. For a run that
+/// is not live here, the front desk asks the store of the action. The reply has
 /// the status that was found: a run that is over is not changed.
 struct run_request : memberwise {
   run_request() = default;

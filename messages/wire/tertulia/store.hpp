@@ -5,6 +5,7 @@
 #include <tertulia/store/damage.hpp>
 #include <tertulia/store/leases.hpp>
 #include <tertulia/store/names.hpp>
+#include <tertulia/store/runs.hpp>
 #include <tertulia/store/sessions.hpp>
 #include <tertulia/store/snapshots.hpp>
 #include <tertulia/store/upkeep.hpp>

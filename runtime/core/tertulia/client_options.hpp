@@ -170,6 +170,16 @@ struct with_take_over {
   }
 };
 
+/// If the session has a live invocation, waits until it has ended, behind other
+/// clients that wait. The wait is a part of the opening: `with_open_timeout`
+/// limits it. Only for conversations.
+struct with_queue {
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.connection.live = if_live::queue;
+  }
+};
+
 /// Finishes first a turn that was cut off in the last run of the session: by a
 /// crash, a lost node or an error. Its input is not sent again, and tools whose
 /// responses are stored do not run again. Only for conversations that have a
@@ -179,7 +189,7 @@ struct with_take_over {
 struct with_resume {
   template <class Init>
   void apply(client_options<Init>& to) const {
-    to.connection.resume = true;
+    to.connection.resume_after = 0;
   }
 };
 

@@ -7,6 +7,7 @@
 #include <tertulia/store_contract/lease_cases.hpp>
 #include <tertulia/store_contract/model_cases.hpp>
 #include <tertulia/store_contract/reading_cases.hpp>
+#include <tertulia/store_contract/run_cases.hpp>
 #include <tertulia/store_contract/saving_cases.hpp>
 #include <tertulia/store_contract/session_cases.hpp>
 #include <tertulia/store_contract/suite.hpp>
@@ -72,10 +73,13 @@ REGISTER_TYPED_TEST_SUITE_P(
   a_change_that_follows_another_one_is_aborted, a_session_knows_when_it_changed,
   sessions_are_listed_in_pages, sessions_are_listed_by_change,
   sessions_are_listed_with_what_they_are_about, sessions_have_titles,
-  a_session_counts_its_inputs_and_names_its_turn,
-  sessions_are_found_by_time_and_label, labels_are_ordered_and_distinct,
-  a_snapshot_can_be_saved_with_labels, labels_have_limits,
-  a_snapshot_has_a_note, vacuuming_changes_nothing_that_is_kept,
+  a_session_counts_its_inputs_and_names_its_turn, a_run_begins_beats_and_ends,
+  a_run_learns_that_it_was_aborted, a_run_without_a_heartbeat_has_expired,
+  runs_are_listed_from_the_last_one, runs_that_are_over_are_erased_in_time,
+  runs_that_cannot_be_are_refused, sessions_are_found_by_time_and_label,
+  labels_are_ordered_and_distinct, a_snapshot_can_be_saved_with_labels,
+  labels_have_limits, a_snapshot_has_a_note,
+  vacuuming_changes_nothing_that_is_kept,
   deleting_a_session_leaves_the_others_alone, pruning_keeps_heads_and_labels,
   versions_of_a_state_go_one_by_one, pruning_minds_age_number_and_session,
   pruning_and_copying_read_no_states, a_copy_is_what_its_origin_was,

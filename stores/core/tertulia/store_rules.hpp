@@ -49,6 +49,8 @@ void check(const copy_session_request& x);
 
 /// Rejects a lease of an invalid session, or without a holder.
 void check(const acquire_lease_request& x);
+void check(save_run_request& x);
+void check(const run_ref& x);
 
 /// Rejects a note that is too long or not UTF-8.
 void check(const annotate_snapshot_request& x);

@@ -5,6 +5,7 @@
 #include <tertulia/make_contents.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store/names.hpp>
+#include <tertulia/store/runs.hpp>
 #include <tertulia/store/sessions.hpp>
 #include <tertulia/store/upkeep.hpp>
 #include <tertulia/store_rows.hpp>
@@ -130,6 +131,26 @@ public:
 
   virtual void erase_lease(const session_ref& name);
 
+  // -- runs -------------------------------------------------------------------
+
+  // These keep runs in memory, in which an engine without files keeps all else,
+  // too. Other engines override them.
+
+  /// Writes a run, a new one or in place of the one of the same id.
+  virtual void write(const stored_run& x);
+
+  [[nodiscard]] virtual std::optional<stored_run> find_run(const run_id& id);
+
+  /// Calls a function with each run of an agent and a session, from the last
+  /// begin to the first, until it returns false. Nothing may be written
+  /// meanwhile.
+  /// @param wanted selection: the agent and the session; each may be empty.
+  virtual void for_each_run(const run_ref& wanted,
+                            const std::function<bool(stored_run)>& fn);
+
+  /// Erases the runs of an agent that have ended before a time.
+  virtual void erase_runs(const std::string& agent, timestamp before);
+
   // -- lookups ----------------------------------------------------------------
 
   // These go through all rows. An engine with an index overrides them.
@@ -189,6 +210,7 @@ protected:
 private:
   std::map<session_ref, std::uint64_t> fences_;
   std::uint64_t last_fence_ = 0;
+  std::map<run_id, stored_run> runs_;
 };
 
 } // namespace tertulia

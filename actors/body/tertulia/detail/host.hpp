@@ -137,8 +137,10 @@ public:
   // -- connections whose client is the body -----------------------------------
 
   /// Returns whether the body reads a run already: it can do so once.
-  /// @param of session of the run, if `what` names none.
+  /// @param key key of the action; with `of`, if `what` names no run.
+  /// @param of  session of the run.
   [[nodiscard]] virtual bool reads(const attachment& what,
+                                   const std::string& key,
                                    const session_id& of) const noexcept = 0;
 
   virtual void attach(nested_connection& x) = 0;

@@ -9,6 +9,7 @@
 #include <tertulia/when.hpp>
 
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -49,7 +50,7 @@ struct actor_kind : types_of_body<Body> {
       at, at.self()->spawn(spawn, at.hosted_action(), chunk_sink{at.self()},
                            std::move(init).template take<init_type>())};
     nested_connection inner{at, body.actor(), open_result{body.actor(), 1},
-                            chunk_window};
+                            chunk_window, std::string{}};
     co_await when_any(pass_chunks(inner, at),
                       pass_inputs(inner, access::make<input<in_type>>(at)));
     if (const auto& failure = inner.end.failure())

@@ -44,9 +44,10 @@ public:
     run_ = x.attached.run;
     reader_ = x.attached.reader;
     next_ = read_ = x.attached.next;
-    turn_ = x.attached.turn;
-    sent_inputs_ = x.attached.inputs;
-    foreign_inputs_ = x.attached.inputs - x.attached.taken;
+    turn_ = first_turn_ = x.attached.turn;
+    sent_inputs_ = taken_inputs_ = first_inputs_ = x.attached.inputs;
+    foreign_inputs_ = untaken_in(x.attached);
+    grace_ = x.attached.grace;
     is_stored_ = x.attached.is_stored && x.attached.run;
   }
 
@@ -92,6 +93,11 @@ public:
 
   /// Returns inputs to send again for which there was no credit before.
   [[nodiscard]] std::vector<turn_input> due_inputs();
+
+  /// Returns whether a turn that was heard is taken again: nobody reads it.
+  [[nodiscard]] bool is_skipping() const noexcept {
+    return heard_turns_ > 0;
+  }
 
   /// Returns whether inputs wait to be sent again.
   [[nodiscard]] bool has_unsent() const noexcept {
@@ -294,6 +300,11 @@ private:
   /// Adds credit for inputs, which acknowledges as many.
   void gain(std::uint32_t inputs);
 
+  /// Returns the number of inputs that a run has and has not taken.
+  static std::uint64_t untaken_in(const attach_result& x) noexcept {
+    return x.inputs > x.taken ? x.inputs - x.taken : 0;
+  }
+
   /// Returns whether an input is kept until the store contains it, not only
   /// until the body has taken it.
   [[nodiscard]] bool waits_for_store() const noexcept {
@@ -341,8 +352,11 @@ private:
   bool returning_ = false;
   bool keeps_stored_ = false; // inputs, until a store contains them
   bool is_stored_ = false;
-  std::uint64_t turn_ = 0;        // index of the turn that arrives
-  std::uint64_t heard_turns_ = 0; // that are taken again and not read twice
+  caf::timespan grace_{0};         // of the run
+  std::uint64_t first_turn_ = 0;   // as of the opening
+  std::uint64_t first_inputs_ = 0; // as of the opening
+  std::uint64_t turn_ = 0;         // index of the turn that arrives
+  std::uint64_t heard_turns_ = 0;  // that are taken again and not read twice
   std::uint64_t earlier_ = 0; // unread chunks and ends of turns of a lost run
   std::uint64_t next_ = 0;    // number in the log of what arrives next
   std::uint64_t read_ = 0;    // of what is read next

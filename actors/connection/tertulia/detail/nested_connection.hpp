@@ -6,6 +6,8 @@
 #include <tertulia/detail/host.hpp>
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tertulia::detail {
@@ -55,6 +57,7 @@ public:
   ///             checked before they are sent.
   nested_connection(host& owner, connection_actor peer,
                     const open_result& first, std::uint32_t chunk_window,
+                    std::string key,
                     std::shared_ptr<const action> action = nullptr);
 
   nested_connection(const nested_connection&) = delete;
@@ -64,6 +67,11 @@ public:
 
   [[nodiscard]] const connection_actor& peer() const noexcept {
     return peer_;
+  }
+
+  /// Returns the key of the action.
+  [[nodiscard]] const std::string& key() const noexcept {
+    return key_;
   }
 
   [[nodiscard]] host& owner() const noexcept {
@@ -132,6 +140,7 @@ private:
 
   host& owner_;
   connection_actor peer_;
+  std::string key_;
   std::shared_ptr<const action> action_;
   std::vector<nested_wait*> waits_;
   const nested_wait* reader_ = nullptr;

@@ -29,11 +29,14 @@ inline constexpr caf::timespan max_cancel_wait = std::chrono::seconds{5};
 /// another one takes it over. A take-over cancels the holder and is answered
 /// when the holder has released the lease, or has not confirmed the cancel
 /// within `max_cancel_wait`. A later take-over ends the wait of an earlier one
-/// with `aborted`. A holder that requests its lease again gets a greater fence.
+/// with `aborted`. Under `if_live::queue` a request waits until the lease ends,
+/// behind earlier ones; a take-over goes before them. A holder that requests
+/// its lease again gets a greater fence.
 ///
 /// `failed_precondition` that names session and owner if the session has a
-/// lease and the rule is `if_live::refuse`; `invalid_argument` if `check_name`
-/// rejects the session, or without a holder.
+/// lease and the rule is `if_live::refuse`; `resource_exhausted` if
+/// `max_queued_openings` requests wait already; `invalid_argument` if
+/// `check_name` rejects the session, or without a holder.
 struct acquire_lease_request : memberwise {
   acquire_lease_request() = default;
   acquire_lease_request(session_ref session, lease_holder holder,

@@ -120,8 +120,7 @@ public:
     const auto* given = init.template get_if<init_type>();
     const auto has_state = given != nullptr && given->state.has_value();
     auto chosen = options;
-    // A session that is resumed continues after what its snapshot began with.
-    if (given != nullptr && given->snapshot_id && !options.resume) {
+    if (given != nullptr && given->snapshot_id) {
       if (chosen.snapshot && chosen.snapshot != given->snapshot_id)
         throw status_error{errc::invalid_argument,
                            "$.snapshotId: another snapshot was chosen already"};

@@ -84,6 +84,8 @@ public:
     end_.on(std::forward<Message>(x));
     if (end_.has_unsent())
       send_again(end_.due_inputs());
+    if (end_.is_skipping())
+      grant(true);
     changed_.notify_all();
   }
 

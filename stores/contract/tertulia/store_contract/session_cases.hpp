@@ -141,12 +141,14 @@ TYPED_TEST_P(store_contract, a_session_counts_its_inputs_and_names_its_turn) {
   work.turn = turn_id{"third"};
   EXPECT_EQ(this->get(work).inputs, 4u);
   EXPECT_EQ(info(session).turn, turn_id{"third"});
-  this->get(copy_session_request{session, this->at("whole")});
-  EXPECT_EQ(info(this->at("whole")).inputs, 4u);
-  EXPECT_EQ(info(this->at("whole")).turn, turn_id{"third"});
-  this->get(copy_session_request{session, this->at("part"), 1});
-  EXPECT_EQ(info(this->at("part")).inputs, 1u);
-  EXPECT_FALSE(info(this->at("part")).turn);
+  if constexpr (TestFixture::managed) {
+    this->get(copy_session_request{session, this->at("whole")});
+    EXPECT_EQ(info(this->at("whole")).inputs, 4u);
+    EXPECT_EQ(info(this->at("whole")).turn, turn_id{"third"});
+    this->get(copy_session_request{session, this->at("part"), 1});
+    EXPECT_EQ(info(this->at("part")).inputs, 1u);
+    EXPECT_FALSE(info(this->at("part")).turn);
+  }
   this->restore(session, 1);
   EXPECT_EQ(info(session).inputs, 1u);
   EXPECT_FALSE(info(session).turn);

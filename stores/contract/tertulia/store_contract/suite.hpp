@@ -193,6 +193,16 @@ public:
     return {std::move(agent), session_id{std::move(session)}};
   }
 
+  static stored_run run_of(std::string id, std::string session) {
+    stored_run result;
+    result.id = run_id{std::move(id)};
+    result.agent = "/agent/a";
+    result.session = session_id{std::move(session)};
+    result.owner = "process 1";
+    result.beat = std::chrono::hours{1};
+    return result;
+  }
+
   static snapshot_id id_of(const state& x) {
     return snapshot_id{to_string(x.id())};
   }

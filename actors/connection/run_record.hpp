@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/scope.hpp>
+#include <tertulia/store.hpp>
+
+#include <caf/error.hpp>
+#include <caf/timespan.hpp>
+
+#include <cstdint>
+
+namespace tertulia::detail {
+
+class connection_state;
+
+/// The record of a kept run in the store of its conversation. It has a
+/// heartbeat, from which the run learns that it was aborted in the store. As a
+/// wait it limits the time until the next heartbeat.
+///
+/// A store that does not answer is asked again with the next heartbeat. If it
+/// stays away, the run goes on and reads as expired.
+///
+/// @threads only on the actor of its connection.
+/// @design  docs/runs.md#runs-in-the-store.
+class run_record final : public wait {
+public:
+  /// Begins the run in the store.
+  run_record(connection_state& of, stored_run run, snapshot_store store,
+             caf::timespan retention);
+
+  run_record(const run_record&) = delete;
+  run_record& operator=(const run_record&) = delete;
+
+  /// Ends the run in the store. Idempotent.
+  void end(run_status status, const caf::error& reason, snapshot_id last);
+
+  /// Stops the heartbeat: the actor ends.
+  void stop() noexcept;
+
+  void abort(const caf::error& reason) override;
+
+private:
+  void beat();
+
+  connection_state& owner_;
+  stored_run run_;
+  snapshot_store store_;
+  caf::timespan retention_;
+  std::uint64_t timer_ = 0; ///< number of the wait; 0 while it is not one
+};
+
+} // namespace tertulia::detail

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/store_contract/suite.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// Kept runs. Included by tertulia/store_contract.hpp.
+
+namespace tertulia {
+
+TYPED_TEST_P(store_contract, a_run_begins_beats_and_ends) {
+  auto run = this->run_of("r", "s");
+  const auto begun = this->get(save_run_request{run});
+  EXPECT_EQ(begun.status, run_status::running);
+  EXPECT_EQ(begun.beat_at, begun.began_at);
+  EXPECT_EQ(begun.ended_at, timestamp{});
+  const auto beaten = this->get(save_run_request{run});
+  EXPECT_EQ(beaten.began_at, begun.began_at);
+  EXPECT_GE(beaten.beat_at, begun.beat_at);
+  run.status = run_status::failed;
+  run.code = errc::out_of_range;
+  run.error = "as you say";
+  run.snapshot = snapshot_id{"a"};
+  const auto ended = this->get(save_run_request{run});
+  EXPECT_EQ(ended.status, run_status::failed);
+  EXPECT_GE(ended.ended_at, beaten.beat_at);
+  EXPECT_EQ(this->get(get_run_request{{run.agent, run.id}}), ended);
+  EXPECT_EQ(this->get(get_run_request{{run.agent, {}, run.session}}), ended)
+    << "the last one of its session";
+  run.status = run_status::running;
+  EXPECT_EQ(this->get(save_run_request{run}), ended) << "it is over";
+}
+
+TYPED_TEST_P(store_contract, a_run_learns_that_it_was_aborted) {
+  const auto run = this->run_of("r", "s");
+  this->get(save_run_request{run});
+  const abort_run_request abort{{run.agent, run.id}};
+  EXPECT_EQ(this->get(abort).status, run_status::running) << "as it was";
+  EXPECT_EQ(this->get(abort).status, run_status::aborted);
+  EXPECT_EQ(this->get(save_run_request{run}).status, run_status::aborted);
+  auto late = run;
+  late.status = run_status::completed;
+  EXPECT_EQ(this->get(save_run_request{late}).status, run_status::aborted);
+}
+
+TYPED_TEST_P(store_contract, a_run_without_a_heartbeat_has_expired) {
+  auto run = this->run_of("r", "s");
+  run.beat = std::chrono::nanoseconds{1};
+  const auto begun = this->get(save_run_request{run});
+  const get_run_request question{{run.agent, run.id}};
+  auto found = this->get(question);
+  for (int i = 0; i < 1'000 && found.status == run_status::running; ++i)
+    found = this->get(question);
+  EXPECT_EQ(found.status, run_status::expired);
+  EXPECT_EQ(found.ended_at, timestamp{}) << "nobody has ended it";
+  if constexpr (TestFixture::managed) {
+    list_runs_request expired;
+    expired.status = run_status::expired;
+    EXPECT_EQ(this->get(expired).runs.size(), 1u);
+  }
+  EXPECT_EQ(this->get(abort_run_request{{{}, run.id}}).status,
+            run_status::expired);
+  EXPECT_EQ(this->get(question).status, run_status::aborted);
+}
+
+TYPED_TEST_P(store_contract, runs_are_listed_from_the_last_one) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    std::vector<stored_run> all;
+    for (int i = 0; i < 5; ++i)
+      all.insert(all.begin(),
+                 this->get(save_run_request{this->run_of(
+                   "r" + std::to_string(i), i % 2 == 0 ? "even" : "odd")}));
+    list_runs_request query;
+    query.limit = 2;
+    std::vector<stored_run> found;
+    for (auto more = true; more;) {
+      const auto page = this->get(query);
+      more = page.more;
+      EXPECT_LE(page.runs.size(), 2u);
+      found.insert(found.end(), page.runs.begin(), page.runs.end());
+      query.after = found.back().id;
+    }
+    EXPECT_EQ(found, all);
+    list_runs_request odd;
+    odd.agent = all[0].agent;
+    odd.session = session_id{"odd"};
+    EXPECT_EQ(this->get(odd).runs.size(), 2u);
+    odd.agent = "/agent/other";
+    EXPECT_TRUE(this->get(odd).runs.empty());
+    odd.after = run_id{"unknown"};
+    EXPECT_EQ(this->code(odd), errc::not_found);
+  }
+}
+
+TYPED_TEST_P(store_contract, runs_that_are_over_are_erased_in_time) {
+  auto over = this->run_of("over", "s");
+  over.status = run_status::completed;
+  this->get(save_run_request{over});
+  this->get(save_run_request{this->run_of("live", "s")});
+  auto other = this->run_of("other", "s");
+  other.agent = "/agent/other";
+  this->get(save_run_request{other, std::chrono::nanoseconds{-1}});
+  EXPECT_EQ(this->code(get_run_request{{{}, over.id}}), errc::ok)
+    << "the agent is another one";
+  const std::chrono::seconds nothing{-1}; // not even what ends just now
+  this->get(save_run_request{this->run_of("new", "s"), nothing});
+  EXPECT_EQ(this->code(get_run_request{{{}, over.id}}), errc::not_found);
+  EXPECT_EQ(this->code(get_run_request{{{}, run_id{"live"}}}), errc::ok);
+}
+
+TYPED_TEST_P(store_contract, runs_that_cannot_be_are_refused) {
+  const auto refuses = [&](auto change) {
+    auto run = this->run_of("r", "s");
+    change(run);
+    return this->code(save_run_request{run});
+  };
+  EXPECT_EQ(refuses([](auto& x) { x.id = {}; }), errc::invalid_argument);
+  EXPECT_EQ(refuses([](auto& x) { x.agent.clear(); }), errc::invalid_argument);
+  EXPECT_EQ(refuses([](auto& x) { x.session = {}; }), errc::invalid_argument);
+  EXPECT_EQ(refuses([](auto& x) { x.status = run_status::expired; }),
+            errc::invalid_argument);
+  this->get(save_run_request{this->run_of("r", "s")});
+  EXPECT_EQ(refuses([](auto& x) { x.agent = "/agent/other"; }),
+            errc::already_exists);
+  EXPECT_EQ(this->code(get_run_request{{"/agent/other", run_id{"r"}}}),
+            errc::not_found);
+  EXPECT_EQ(this->code(get_run_request{}), errc::invalid_argument);
+  EXPECT_EQ(this->code(abort_run_request{{{}, run_id{"x"}}}), errc::not_found);
+  EXPECT_EQ(this->code(get_run_request{{"/agent/a", {}, session_id{"x"}}}),
+            errc::not_found);
+}
+
+} // namespace tertulia

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/status.hpp>
+
+#include "sqlite_columns.hpp"
+#include "sqlite_tables.hpp"
+
+// Table of the kept runs. Its rows have no checksum: a run is of use while it
+// lives, and for as long as somebody may ask how it has ended.
+
+namespace tertulia {
+
+namespace {
+
+timestamp time_at(const sqlite_statement::cursor& row, int column) {
+  return timestamp{timestamp::duration{row.number(column)}};
+}
+
+stored_run run_at(const sqlite_statement::cursor& row) {
+  stored_run result;
+  result.id = run_id{row.text(0)};
+  result.agent = row.text(1);
+  result.session = session_id{row.text(2)};
+  result.status = static_cast<run_status>(row.number(3));
+  result.snapshot = snapshot_id{row.text(4)};
+  result.code = static_cast<errc>(row.number(5));
+  result.error = row.text(6);
+  result.owner = row.text(7);
+  result.beat = caf::timespan{row.number(8)};
+  result.began_at = time_at(row, 9);
+  result.beat_at = time_at(row, 10);
+  result.ended_at = time_at(row, 11);
+  if (row.count(3) > static_cast<std::uint64_t>(run_status::aborted)
+      || row.count(5) > static_cast<std::uint64_t>(last_errc))
+    throw status_error{errc::data_loss,
+                       "run " + result.id.str() + " is damaged"};
+  return result;
+}
+
+} // namespace
+
+void sqlite_tables::write(const stored_run& x) {
+  write_run_
+    .bind_all(x.id.str(), x.agent, x.session.str(),
+              static_cast<std::int64_t>(x.status), x.snapshot.str(),
+              static_cast<std::int64_t>(x.code), x.error, x.owner,
+              std::int64_t{x.beat.count()}, columns::to_number(x.began_at),
+              columns::to_number(x.beat_at), columns::to_number(x.ended_at))
+    .run();
+}
+
+std::optional<stored_run> sqlite_tables::find_run(const run_id& id) {
+  auto rows = find_run_.bind_all(id.str()).rows();
+  if (!rows.next())
+    return std::nullopt;
+  return run_at(rows);
+}
+
+void sqlite_tables::for_each_run(const run_ref& wanted,
+                                 const std::function<bool(stored_run)>& fn) {
+  auto& all = wanted.agent.empty() || wanted.session.empty() ? list_runs_
+                                                             : runs_of_session_;
+  auto rows = all.bind_all(wanted.agent, wanted.session.str()).rows();
+  while (rows.next())
+    if (!fn(run_at(rows)))
+      return;
+}
+
+void sqlite_tables::erase_runs(const std::string& agent, timestamp before) {
+  erase_runs_.bind_all(agent, columns::to_number(before)).run();
+}
+
+} // namespace tertulia
