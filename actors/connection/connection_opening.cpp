@@ -133,8 +133,11 @@ void connection_state::continue_session(const session_view& x) {
       first_inputs_ -= std::min<std::uint64_t>(first_inputs_, 1);
       in.accept_again(std::move(again));
     }
-  if (!x.is_in_turn)
-    last_turn_ = x.turn_name;
+  if (!x.is_in_turn && x.turn_name) {
+    if (!names_)
+      names_ = std::make_unique<turn_names>();
+    names_->last = x.turn_name;
+  }
   if (is_known)
     start_state_->found
       = x.is_in_turn ? turn_progress::open : turn_progress::over;

@@ -39,7 +39,6 @@ void connection_state::register_run(const snapshot_id& snapshot) {
   run_->entry = env_->runs.add(info(), self_->address());
   if (!leased_)
     return;
-  last_snapshot_ = snapshot;
   stored_run record;
   record.id = run_->id;
   record.agent = action_->info()->key;
@@ -148,26 +147,30 @@ caf::error connection_state::lost_position(std::uint64_t position) const {
 }
 
 turn_progress connection_state::progress_of(const turn_id& name) const {
-  if (name.empty())
+  if (name.empty() || !names_)
     return turn_progress::not_begun;
-  for (const auto& x : named_turns_)
+  for (const auto& x : names_->here)
     if (x.name == name && x.input < in.accepted_count())
       return x.input < ended_inputs_ ? turn_progress::over
                                      : turn_progress::open;
-  return name == last_turn_ && ended_inputs_ == 0 ? turn_progress::over
-                                                  : turn_progress::not_begun;
+  return name == names_->last && ended_inputs_ == 0 ? turn_progress::over
+                                                    : turn_progress::not_begun;
 }
 
 void connection_state::name_turn(turn_id name) {
   const auto next = in.accepted_count();
+  if (!names_ && name.empty())
+    return;
+  if (!names_)
+    names_ = std::make_unique<turn_names>();
   // A client that is gone may have named the input before.
-  std::erase_if(named_turns_, [=](const auto& x) { return x.input >= next; });
+  std::erase_if(names_->here, [=](const auto& x) { return x.input >= next; });
   if (name.empty())
     return;
   // Only the last turn is known by its name.
-  std::erase_if(named_turns_,
+  std::erase_if(names_->here,
                 [this](const auto& x) { return x.input < ended_inputs_; });
-  named_turns_.push_back({std::move(name), next});
+  names_->here.push_back({std::move(name), next});
 }
 
 // -- what clients say ---------------------------------------------------------

@@ -69,17 +69,18 @@ connection_state::make_nested_snapshot(iteration_end x) {
 snapshot_trigger connection_state::trigger_of(snapshot_event event) const {
   snapshot_trigger result{event, out.turn()};
   result.inputs = first_inputs_ + in.taken_count();
-  for (const auto& x : named_turns_)
-    if (x.input < in.taken_count()
-        && (x.input >= ended_inputs_ || x.input + 1 == in.taken_count()))
-      result.turn_name = x.name;
+  if (names_)
+    for (const auto& x : names_->here)
+      if (x.input < in.taken_count()
+          && (x.input >= ended_inputs_ || x.input + 1 == in.taken_count()))
+        result.turn_name = x.name;
   return result;
 }
 
 void connection_state::note_stored(const snapshot_outcome& x) {
   stored_inputs_ = x.stored_inputs;
-  if (x.id)
-    last_snapshot_ = x.id;
+  if (x.id && run_ && run_->record)
+    run_->record->set_snapshot(x.id);
 }
 
 void connection_state::add_chunk(payload x) {

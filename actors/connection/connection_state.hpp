@@ -278,6 +278,12 @@ private:
     std::uint64_t input = 0; ///< number in this run
   };
 
+  /// Names of turns. Few conversations have any.
+  struct turn_names {
+    std::vector<named_turn> here; ///< of this run
+    turn_id last;                 ///< of the session, before this run
+  };
+
   struct hidden_error {
     std::string text;
     caf::error replacement;
@@ -288,17 +294,15 @@ private:
   std::unique_ptr<kept_run> run_; // null if the run is not kept
 
   // Conversations only.
-  session_actor session_; // null once it has ended
-  bool leased_ = false;   // the session is in a store: others may know it
-  std::uint64_t first_inputs_ = 0;      // of the conversation, before this run
-  std::uint64_t stored_inputs_ = 0;     // of the conversation, in its store
-  std::vector<named_turn> named_turns_; // those of this run
-  turn_id last_turn_; // of the session, before this run; may be empty
-  bool is_branch_ = false;
-  std::uint64_t ended_inputs_ = 0; // taken when the last turn ended
-  snapshot_id last_snapshot_;      // of this conversation; may be empty
-  bool time_out_is_set_ = false;   // in CAF's clock, for another node
-  responder_actor responder_;      // null before the first event
+  session_actor session_;  // null once it has ended
+  bool leased_ = false;    // the session is in a store: others may know it
+  bool is_branch_ = false; // it continues from a snapshot, not from its head
+  std::uint64_t first_inputs_ = 0;    // of the conversation, before this run
+  std::uint64_t stored_inputs_ = 0;   // of the conversation, in its store
+  std::unique_ptr<turn_names> names_; // null if no turn has a name
+  std::uint64_t ended_inputs_ = 0;    // taken when the last turn ended
+  bool time_out_is_set_ = false;      // in CAF's clock, for another node
+  responder_actor responder_;         // null before the first event
   snapshot_requests snapshots_{*this};
   std::unique_ptr<custom_deltas> deltas_;    // null if the client wants none
   std::unique_ptr<start_state> start_state_; // until the body starts

@@ -17,13 +17,11 @@ run_record::run_record(connection_state& of, stored_run run,
   beat();
 }
 
-void run_record::end(run_status status, const caf::error& reason,
-                     snapshot_id last) {
+void run_record::end(run_status status, const caf::error& reason) {
   stop();
   if (run_.status != run_status::running)
     return;
   run_.status = status;
-  run_.snapshot = std::move(last);
   if (reason) {
     const auto why = to_status(reason);
     run_.code = why.code();

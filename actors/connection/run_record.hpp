@@ -9,6 +9,7 @@
 #include <caf/timespan.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace tertulia::detail {
 
@@ -33,7 +34,12 @@ public:
   run_record& operator=(const run_record&) = delete;
 
   /// Ends the run in the store. Idempotent.
-  void end(run_status status, const caf::error& reason, snapshot_id last);
+  void end(run_status status, const caf::error& reason);
+
+  /// Sets the last snapshot of the run, which is stored later.
+  void set_snapshot(snapshot_id last) {
+    run_.snapshot = std::move(last);
+  }
 
   /// Stops the heartbeat: the actor ends.
   void stop() noexcept;

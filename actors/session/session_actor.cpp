@@ -83,7 +83,8 @@ session_view session_state::view() const {
   result.last_snapshot = parent_.id;
   result.inputs = stored_mark_.inputs;
   result.is_in_turn = is_in_turn_;
-  result.turn_name = stored_mark_.turn;
+  if (stored_mark_.turn)
+    result.turn_name = *stored_mark_.turn;
   return result;
 }
 
@@ -92,7 +93,7 @@ save_session_request session_state::save_of(const state& x, std::uint64_t turn,
   save_session_request result{ref(), x, turn, positions_, fence_};
   result.inputs = mark.inputs;
   if (mark.turn)
-    result.turn = mark.turn;
+    result.turn = *mark.turn;
   return result;
 }
 

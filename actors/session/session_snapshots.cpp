@@ -137,7 +137,7 @@ void session_state::save(outcome_promise promise, snapshot_event event,
   save_snapshot_request change{std::move(record), content, rule, positions_,
                                fence_};
   if (mark_.turn)
-    change.turn = mark_.turn;
+    change.turn = *mark_.turn;
   self_->request(policy().store, caf::infinite, std::move(change))
     .then(
       [=, this, mark = mark_](save_result& x) mutable {

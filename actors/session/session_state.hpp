@@ -70,8 +70,13 @@ private:
 
   /// Inputs that a state contains.
   struct input_mark {
-    std::uint64_t inputs = 0; // of the conversation
-    turn_id turn;             // name of the last turn; may be empty
+    input_mark() = default;
+    input_mark(std::uint64_t inputs, const turn_id& name)
+      : inputs(inputs),
+        turn(name.empty() ? nullptr : std::make_shared<const turn_id>(name)) {}
+
+    std::uint64_t inputs = 0;            // of the conversation
+    std::shared_ptr<const turn_id> turn; // name of the last turn; few have one
   };
 
   using view_promise = caf::typed_response_promise<session_view>;
