@@ -22,7 +22,7 @@ namespace tertulia::tool {
 
 namespace {
 
-document document_of(const stored_run& x) {
+document run_document(const stored_run& x) {
   document result;
   result["id"] = as_utf8(x.id.str());
   result["agent"] = as_utf8(x.agent);
@@ -43,14 +43,14 @@ document document_of(const stored_run& x) {
 
 // -- list ---------------------------------------------------------------------
 
-struct list_options {
+struct run_filter {
   std::string agent;
   std::string session;
   std::optional<run_status> status;
   std::uint64_t limit = 0;
 };
 
-exit_code print_runs(tool& t, const list_options& o) {
+exit_code print_runs(tool& t, const run_filter& o) {
   list_runs_request query;
   query.agent = o.agent;
   query.session = session_id{o.session};
@@ -77,7 +77,7 @@ exit_code print_runs(tool& t, const list_options& o) {
       ++found;
       query.after = x.id;
       if (t.as_json())
-        t.out().json_line(document_of(x));
+        t.out().json_line(run_document(x));
       else
         rows.row({shown(x.id.str()), to_json(x.status).get<std::string>(),
                   shown(x.agent), shown(x.session.str()),
@@ -94,13 +94,13 @@ exit_code print_runs(tool& t, const list_options& o) {
 
 // -- show and abort -----------------------------------------------------------
 
-struct run_options {
+struct run_choice {
   std::string run;
 };
 
-void print(tool& t, const stored_run& x) {
+void show_run(tool& t, const stored_run& x) {
   if (t.as_json())
-    return t.out().json_line(document_of(x));
+    return t.out().json_line(run_document(x));
   print_fields(
     t.out(),
     {{"run", shown(x.id.str())},
@@ -117,20 +117,20 @@ void print(tool& t, const stored_run& x) {
      {"ended", x.ended_at == timestamp{} ? "" : exact_time(x.ended_at)}});
 }
 
-exit_code print_run(tool& t, const run_options& o) {
+exit_code print_run(tool& t, const run_choice& o) {
   print(t,
         t.store().ask<stored_run>(get_run_request{run_ref{{}, run_id{o.run}}}));
   t.out().flush();
   return exit_code::fine;
 }
 
-exit_code abort_run(tool& t, const run_options& o) {
+exit_code abort_run(tool& t, const run_choice& o) {
   const run_ref target{{}, run_id{o.run}};
   const auto before = t.store().ask<stored_run>(abort_run_request{target});
   if (before.status != run_status::running
       && before.status != run_status::expired && !t.as_json())
     remark("The run was over before.");
-  print(t, t.store().ask<stored_run>(get_run_request{target}));
+  show_run(t, t.store().ask<stored_run>(get_run_request{target}));
   t.out().flush();
   return exit_code::fine;
 }
@@ -139,7 +139,7 @@ exit_code abort_run(tool& t, const run_options& o) {
 
 void add_runs(CLI::App& runs, command& chosen) {
   {
-    auto [x, o] = add_command<list_options>(
+    auto [x, o] = add_command<run_filter>(
       runs, chosen, "list",
       "List runs, the last one first; with --json a line for each", print_runs);
     add_value(x, "--agent", o.agent, "KEY",
@@ -160,12 +160,12 @@ void add_runs(CLI::App& runs, command& chosen) {
       .check(CLI::PositiveNumber.description(""));
   }
   {
-    auto [x, o] = add_command<run_options>(runs, chosen, "show",
-                                           "Show all about a run", print_run);
+    auto [x, o] = add_command<run_choice>(runs, chosen, "show",
+                                          "Show all about a run", print_run);
     add_argument(x, "RUN", o.run, "Id of the run");
   }
   {
-    auto [x, o] = add_command<run_options>(
+    auto [x, o] = add_command<run_choice>(
       runs, chosen, "abort",
       "Abort a run; its process notices it with its next heartbeat", abort_run);
     add_argument(x, "RUN", o.run, "Id of the run");

@@ -130,7 +130,7 @@ private:
       save_session_request last{session_, content_, declared_.next_turn};
       last.inputs = declared_.inputs;
       last.turn = declared_.turn;
-      store_.ask<session_info>(std::move(last));
+      store_.ask<session_info>(last);
     }
     if (!declared_.title.empty())
       raise_at_line(1, [&] {
