@@ -118,8 +118,8 @@ void show_run(tool& t, const stored_run& x) {
 }
 
 exit_code print_run(tool& t, const run_choice& o) {
-  print(t,
-        t.store().ask<stored_run>(get_run_request{run_ref{{}, run_id{o.run}}}));
+  show_run(
+    t, t.store().ask<stored_run>(get_run_request{run_ref{{}, run_id{o.run}}}));
   t.out().flush();
   return exit_code::fine;
 }
