@@ -122,7 +122,8 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   if (const auto* traced = trace.context())
     trace_id = to_string(traced->trace);
   const auto progress = progress_of(x.options.turn);
-  if (talks && progress == turn_progress::not_begun)
+  // A talker that comes back has named its input when it opened the run.
+  if (talks && progress == turn_progress::not_begun && !chosen.back_as)
     name_turn(std::move(x.options.turn));
   // The answer is sent before what the log holds.
   answer.deliver(

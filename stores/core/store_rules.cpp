@@ -141,9 +141,15 @@ void check(save_run_request& x) {
   check(session_ref{run.agent, run.session});
   if (run.status > run_status::aborted)
     reject_field("$.run.status", "is not one that a run has");
-  if (!detail::is_utf8(run.error) || !detail::is_utf8(run.id.str()))
-    reject_field("$.run", "is not UTF-8");
-  run.error = detail::first_characters(run.error, max_run_error);
+  if (!detail::is_utf8(run.id.str()))
+    reject_field("$.run.id", "is not UTF-8");
+  // The end of a run is not refused for the text of its error.
+  if (!detail::is_utf8(run.error))
+    run.error = "the text of the error is not UTF-8";
+  constexpr std::size_t bytes_of_character = 4;
+  if (run.error.size() > max_run_error)
+    run.error
+      = detail::first_characters(run.error, max_run_error / bytes_of_character);
 }
 
 void check(const run_ref& x) {

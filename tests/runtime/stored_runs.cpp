@@ -74,6 +74,21 @@ TEST_F(stored_runs, the_error_of_a_run_is_stored) {
   EXPECT_EQ(found(key, run).error, "as you say");
 }
 
+TEST_F(stored_runs, the_end_of_a_run_is_stored_whatever_its_error_says) {
+  stored_run run;
+  run.id = run_id{"r"};
+  run.agent = "/agent/a";
+  run.session = trip;
+  run.status = run_status::failed;
+  for (const auto& text : {std::string{"\xff"}, std::string(100'000, 'x')}) {
+    run.id = run_id{"r" + std::to_string(text.size())};
+    run.error = text;
+    const auto kept = tertulia::ask_store(system, store, save_run_request{run});
+    EXPECT_EQ(kept.status, run_status::failed);
+    EXPECT_LE(kept.error.size(), max_run_error);
+  }
+}
+
 TEST_F(stored_runs, an_exception_is_not_stored_with_its_text) {
   const auto flow = define_flow(repeat_in_turns);
   auto talk = flow.stream_bidi(with_session_id(trip), with_keep());
