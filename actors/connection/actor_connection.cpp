@@ -45,13 +45,20 @@ actor_connection::~actor_connection() {
 // -- opening ------------------------------------------------------------------
 
 void actor_connection::open(const front_desk_actor& desk, open_request request,
-                            caf::timespan within,
-                            std::shared_ptr<const action> action) {
+                            std::shared_ptr<const action> action,
+                            std::shared_ptr<way_back> way) {
   if (end_)
     throw status_error{errc::failed_precondition,
                        "the client has a connection already"};
-  end_.emplace(request.options.chunk_window);
+  end_.emplace(request.options.chunk_window, request.options.attach
+                                               ? request.options.attach->role
+                                               : client_role::talker);
+  if (way) {
+    path_ = std::make_unique<return_path>(std::move(way), request);
+    end_->keep_stored_inputs();
+  }
   window_ = std::max<std::size_t>(request.options.input_window, 1);
+  const auto within = request.options.open_within;
   action_ = std::move(action);
   closing_ = false;
   peer_has_ended_ = false;
@@ -66,32 +73,38 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
   const auto number = ++number_;
   const auto is_current
     = [this, number] { return number == number_ && end_ && !peer_; };
-  const auto refuse = [this, is_current](caf::error& reason) {
-    if (!is_current())
-      return;
-    end_->on_lost(std::move(reason));
-    finish();
-  };
-  const auto question = self_->new_request_id(caf::message_priority::normal);
-  self_->add_multiplexed_response_handler(
-    question.response_id(), caf::behavior{
-                              [this, is_current](const open_result& x) {
-                                if (is_current())
-                                  on_opened(x);
-                                else
-                                  decline(x);
-                              },
-                              refuse,
-                            });
+  ask(
+    caf::actor_cast<caf::actor>(desk), std::move(request), within,
+    [this, is_current](const open_result& x) {
+      if (is_current())
+        on_opened(x);
+      else
+        decline(x);
+    },
+    [this, is_current](caf::error& reason) {
+      if (!is_current())
+        return;
+      end_->on_lost(std::move(reason));
+      finish();
+    });
+}
+
+template <class OnOpened, class OnError>
+void actor_connection::ask(const caf::actor& desk, open_request question,
+                           caf::timespan within, OnOpened on_opened,
+                           OnError on_error) {
+  const auto id = self_->new_request_id(caf::message_priority::normal);
+  self_->add_multiplexed_response_handler(id.response_id(),
+                                          caf::behavior{on_opened, on_error});
   // The time limit belongs to a question of its own: the answer to the other
   // one is needed even if it is late.
   const auto limit = self_->new_request_id(caf::message_priority::normal);
   self_->add_multiplexed_response_handler(limit.response_id(),
-                                          caf::behavior{refuse});
+                                          caf::behavior{on_error});
   self_->request_response_timeout(for_request(within), limit);
   // Without an execution unit: that of the actor is known only in a handler.
   caf::actor_cast<caf::strong_actor_ptr>(desk)->enqueue(
-    self_->ctrl(), question, caf::make_message(std::move(request)), nullptr);
+    self_->ctrl(), id, caf::make_message(std::move(question)), nullptr);
 }
 
 void actor_connection::on_opened(const open_result& x) {
@@ -124,9 +137,9 @@ void actor_connection::watch(const connection_actor& peer) {
       std::erase(watched_, who);
       if (!end_ || peer_.address() != who)
         return;
-      peer_has_ended_ = true;
-      end_->on_lost(lost_connection(reason));
-      proceed();
+      const auto loss = lost_connection(reason);
+      if (!begin_to_return(loss))
+        lose(loss);
     }});
   caf::actor_cast<caf::abstract_actor*>(peer)->attach(
     std::make_unique<end_watch>(self_->address(), id));
@@ -156,8 +169,8 @@ void actor_connection::handle(turn_end& x) {
 }
 
 void actor_connection::handle(completion& x) {
-  if (!is_from_peer())
-    return;
+  if (!is_from_peer() || (path_ && path_->is_active()))
+    return; // of another connection, or of the reader that was lost
   peer_has_ended_ = true;
   if (peer_ && !end_->ended())
     confirm(peer_, *end_, self_->node());
@@ -238,6 +251,7 @@ cursor actor_connection::detach() {
   position_ = result;
   end_.reset();
   action_.reset();
+  path_.reset();
   ++number_;
   return result;
 }
@@ -260,7 +274,109 @@ void actor_connection::send_waiting() {
     caf::anon_send(peer_, end_->message_for(std::move(waiting_.front())));
     ++sent_;
   }
-  if (closing_ && waiting_.empty() && end_->close())
+  if (closing_ && waiting_.empty() && end_->close() && !end_->has_unsent())
+    tell(peer_, *end_, caf::close_atom_v);
+}
+
+// -- coming back --------------------------------------------------------------
+
+bool actor_connection::begin_to_return(const caf::error& reason) {
+  if (!path_ || path_->is_active() || !end_->can_return()
+      || !return_path::may_pass(reason))
+    return false;
+  path_->begin();
+  static_cast<void>(path_->question(*end_)); // drops what still arrives
+  look_for_desk(reason);
+  return true;
+}
+
+void actor_connection::look_for_desk(const caf::error& reason) {
+  const auto is_current = [this, number = number_, attempt = path_->attempt()] {
+    return number == number_ && path_ && path_->attempt() == attempt;
+  };
+  const auto id = self_->new_request_id(caf::message_priority::normal);
+  // The guide always answers.
+  self_->add_multiplexed_response_handler(
+    id.response_id(), caf::behavior{
+                        [this, is_current](const caf::actor& found) {
+                          if (is_current())
+                            ask_again(found);
+                        },
+                        [this, is_current](caf::error& failure) {
+                          if (is_current())
+                            lose(std::move(failure));
+                        },
+                      });
+  caf::actor_cast<caf::strong_actor_ptr>(path_->guide())
+    ->enqueue(self_->ctrl(), id, caf::make_message(caf::connect_atom_v, reason),
+              nullptr);
+}
+
+void actor_connection::ask_again(const caf::actor& desk) {
+  auto question = path_->question(*end_);
+  if (!question) // it has ended meanwhile
+    return path_->end();
+  question->client
+    = caf::actor_cast<chunk_sink>(caf::strong_actor_ptr{self_->ctrl()});
+  question->init = question->init.sealed();
+  const auto is_current = [this, number = number_, attempt = path_->attempt()] {
+    return number == number_ && path_ && path_->attempt() == attempt;
+  };
+  ask(
+    desk, std::move(*question), path_->within(),
+    [this, is_current](const open_result& x) {
+      if (is_current())
+        on_returned(x);
+      else
+        decline(x);
+    },
+    [this, is_current, desk](caf::error& reason) {
+      if (is_current())
+        fail_to_return(desk, reason);
+    });
+}
+
+void actor_connection::on_returned(const open_result& x) {
+  const auto is_reopened = path_->reopens();
+  path_->end();
+  peer_ = x.connection;
+  auto inputs = is_reopened ? end_->on_reopened(x) : end_->on_returned(x);
+  if (end_->ended()) {
+    decline(x);
+    abandon(peer_);
+    peer_has_ended_ = true;
+    return proceed();
+  }
+  watch(peer_);
+  if (is_reopened)
+    greet(peer_, *end_);
+  send_again(std::move(inputs));
+  if (end_->cancelled())
+    tell(peer_, *end_, cancel_atom_v);
+  proceed();
+}
+
+void actor_connection::fail_to_return(const caf::actor& desk,
+                                      const caf::error& reason) {
+  switch (path_->after(reason, *end_)) {
+    case return_path::step::asks_again: return ask_again(desk);
+    case return_path::step::looks_on: return look_for_desk(reason);
+    default: return lose(reason);
+  }
+}
+
+void actor_connection::lose(caf::error reason) {
+  peer_has_ended_ = true;
+  if (path_)
+    path_->end();
+  end_->on_lost(std::move(reason));
+  proceed();
+}
+
+void actor_connection::send_again(std::vector<turn_input> inputs) {
+  for (auto& again : inputs)
+    caf::anon_send(peer_, std::move(again));
+  if (end_->closed() && !end_->has_unsent())
     tell(peer_, *end_, caf::close_atom_v);
 }
 
@@ -270,6 +386,8 @@ void actor_connection::send_waiting() {
 void actor_connection::proceed() {
   if (!peer_)
     return;
+  if (end_->has_unsent())
+    send_again(end_->due_inputs());
   send_waiting();
   read_all();
   for (auto is_new = true; is_new && has_credit();) {
@@ -328,6 +446,7 @@ void actor_connection::finish() {
   position_ = {end_->run(), end_->position()};
   end_.reset();
   action_.reset();
+  path_.reset();
   if (failure)
     on_error(to_status(failure));
   else

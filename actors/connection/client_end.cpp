@@ -139,7 +139,8 @@ open_options client_end::begin_to_return() {
   open_options result;
   // What has arrived and was not granted again takes its part of the window. A
   // rendezvous asks again for the chunk that was lost.
-  result.chunk_window = window_ == 0 ? (demand_ ? 1 : 0) : window_ - held_;
+  result.chunk_window
+    = window_ == 0 ? (demand_ ? 1 : 0) : window_ - std::min(window_, held_);
   auto& chosen = result.attach.emplace();
   chosen.run = run_;
   chosen.after = next_;
@@ -201,6 +202,7 @@ open_options client_end::begin_to_reopen(const open_options& first) {
       = first.attach || turn_found_ == turn_progress::open ? 0 : first_inputs_;
   if (turn_ > first_turn_)
     result.turn = {}; // it is over
+  result.turn_begin = first_inputs_;
   // The run of another client is not taken over, only one that this client has
   // opened itself without hearing so.
   auto& attach = result.attach.emplace();

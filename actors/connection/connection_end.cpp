@@ -168,7 +168,7 @@ void connection_state::send_completion() {
   }
   trace.end();
   if (run_ && run_->record)
-    run_->record->end(info().status, reason_);
+    run_->record->end(info().status, reason_, run_->can_ask);
   log_.finish(
     completion{std::move(output_), reason_, out.sent(), inputs_taken()});
   quit_if_done();

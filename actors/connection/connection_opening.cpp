@@ -71,23 +71,28 @@ caf::result<open_result> connection_state::start(open_request& x) {
     deltas_ = std::make_unique<custom_deltas>(*this);
     start.listener = custom_listener{self_};
   }
+  if (conversation != nullptr && !x.options.disconnect) {
+    x.options.disconnect = conversation->policy.disconnect;
+    x.options.grace = conversation->policy.grace;
+  }
   if (x.options.disconnect == on_disconnect::keep)
     keep(x.options);
   start_state_ = std::make_unique<start_state>(*this);
   start_state_->answer = self_->make_response_promise<open_result>();
   start_state_->resume_after = x.options.resume_after;
   start_state_->turn = std::move(x.options.turn);
+  start_state_->turn_begin = x.options.turn_begin;
   call_id_ = std::move(x.options.call);
   link_ = std::move(x.session);
   auto answer = start_state_->answer;
   if (conversation != nullptr)
-    open_session(std::move(start));
+    open_session(std::move(start), x.options.open_within);
   else
     start_body(std::move(init));
   return answer;
 }
 
-void connection_state::open_session(session_start start) {
+void connection_state::open_session(session_start start, caf::timespan within) {
   const auto conversation
     = std::static_pointer_cast<const conversation_action>(action_);
   leased_ = static_cast<bool>(conversation->policy.store);
@@ -102,12 +107,10 @@ void connection_state::open_session(session_start start) {
   self_->monitor(session_);
   if (!leased_)
     return start_conversation(id);
-  // A client that waits in a queue limits the time itself. A store that is lost
-  // ends the session.
   start_state_->id
-    = live == if_live::queue
-        ? register_wait(*start_state_)
-        : register_wait(*start_state_, conversation->policy.store_within);
+    = register_wait(*start_state_, live == if_live::queue
+                                     ? within
+                                     : conversation->policy.store_within);
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
       [this](const session_view& x) {
@@ -141,7 +144,8 @@ void connection_state::continue_session(const session_view& x) {
   if (is_known)
     start_state_->found
       = x.is_in_turn ? turn_progress::open : turn_progress::over;
-  else if (!after || x.inputs <= *after || *after == 0)
+  else if (const auto& begin = start_state_->turn_begin;
+           !begin || x.inputs <= *begin)
     name_turn(std::move(name));
 }
 

@@ -243,6 +243,7 @@ run_info connection_state::info() const {
     result.session = link_.id;
   if (phase_ == phase::active) {
     result.status = run_status::running;
+    result.is_in_turn = in.accepted_count() > ended_inputs_;
   } else if (!reason_) {
     result.status = run_status::completed;
   } else {
@@ -333,27 +334,34 @@ void connection_state::quit_kept_if_done() {
     run_->entry.reset(); // nobody finds it any more
     self_->quit();
   };
+  // The store may be starting again just now.
+  const auto is_stored = !run_->record || run_->record->is_settled();
   if (run_->is_expired || run_->is_stopping) {
     log_.dismiss_unserved(
       reason_ ? reason_
               : fail(errc::unavailable, "the run has ended, and is gone"));
     // A question to a reader has a time-out of its own; a runtime that stops
     // does not wait as long.
-    if (!log_.is_asking() || (run_->is_expired && run_->is_stopping))
+    if ((!log_.is_asking() && is_stored)
+        || (run_->is_expired && run_->is_stopping))
       return quit();
     if (run_->is_stopping)
       wait_for_client(max_confirmation_wait_on_stop);
     return;
   }
-  if (log_.all_know_end() && log_.talker_knows_end())
-    return quit();
+  if (log_.all_know_end() && log_.talker_knows_end()) {
+    if (is_stored)
+      quit();
+    return;
+  }
   if (log_.talker_reads())
     return; // it reads as slowly as it likes
   const auto within
     = run_->grace.count() > 0 ? run_->grace : env_->options.ended_run_retention;
-  if (within.count() <= 0)
-    return quit();
-  wait_for_client(within);
+  if (within.count() > 0)
+    wait_for_client(within);
+  else if (is_stored)
+    quit();
 }
 
 void connection_state::stop_waiting_for_clients() {

@@ -112,6 +112,9 @@ public:
   /// Asks a reader of another node whether it has received the end.
   void confirm_end(std::uint32_t reader, const chunk_sink& sink);
 
+  /// Ends the actor if nothing is left to do.
+  void quit_if_done();
+
   /// Adds a chunk of the conversation itself: a notice or a change.
   /// @param x a batch of one.
   /// @pre a credit was reserved for it.
@@ -158,6 +161,7 @@ private:
     std::uint64_t id = 0; // number of the wait; 0 if it is not registered
     std::optional<std::uint64_t> resume_after;      // as in the options
     turn_id turn;                                   // as in the options
+    std::optional<std::uint64_t> turn_begin;        // as in the options
     turn_progress found = turn_progress::not_begun; // of the named turn
 
   private:
@@ -171,7 +175,8 @@ private:
   // -- handlers ---------------------------------------------------------------
 
   caf::result<open_result> start(open_request& x);
-  void open_session(session_start start);
+  /// @param within longest wait in a queue.
+  void open_session(session_start start, caf::timespan within);
   void start_conversation(const session_id& id, snapshot_id snapshot = {});
 
   /// Names the turn that the next input begins.
@@ -204,7 +209,6 @@ private:
   /// @param loss reason of the end if the session was not told to end.
   void release_lease(caf::error loss);
   void send_completion();
-  void quit_if_done();
   void quit_after_confirmation();
 
   /// Returns the error that the talker may see.

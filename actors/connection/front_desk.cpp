@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "connection_state.hpp"
+#include "store_gate.hpp"
 #include <spdlog/logger.h>
 
 namespace tertulia::detail {
@@ -23,6 +24,14 @@ public:
   static inline const char* name = "tertulia.front_desk";
 
   explicit front_desk_state(front_desk_actor::pointer self) : self_(self) {}
+
+  front_desk_state(const front_desk_state&) = delete;
+  front_desk_state& operator=(const front_desk_state&) = delete;
+
+  ~front_desk_state() {
+    for (const auto& [store, gate] : gates_)
+      caf::anon_send_exit(gate, caf::exit_reason::user_shutdown);
+  }
 
   front_desk_actor::behavior_type
   make_behavior(std::shared_ptr<environment> env) {
@@ -46,6 +55,7 @@ public:
         return self_->delegate(found, std::move(x));
       },
       [this](list_atom) { return action_list{env_->actions.list()}; },
+      [this](caf::get_atom, const std::string& key) { return find_store(key); },
     };
   }
 
@@ -114,6 +124,33 @@ private:
     return answer;
   }
 
+  /// Returns the store of a conversation, or of all if the key is empty.
+  [[nodiscard]] caf::result<caf::strong_actor_ptr>
+  find_store(const std::string& key) {
+    snapshot_store found;
+    for (const auto& info : env_->actions.list()) {
+      if (!key.empty() && info.key != key)
+        continue;
+      const auto action = env_->actions.find(info.key);
+      const auto* conversation = action ? action->conversation() : nullptr;
+      if (conversation == nullptr || !conversation->policy.store)
+        continue;
+      const auto& store = conversation->policy.store;
+      if (found && found != store)
+        return fail(errc::failed_precondition,
+                    "the conversations have several stores: name one of them");
+      found = store;
+    }
+    if (!found)
+      return fail(errc::not_found, key.empty()
+                                     ? "there is no conversation with a store"
+                                     : key + " has no store");
+    auto& gate = gates_[found.address()];
+    if (!gate)
+      gate = spawn_store_gate(*self_, found);
+    return caf::actor_cast<caf::strong_actor_ptr>(gate);
+  }
+
   static caf::error unknown_run(const run_id& run, const session_id& session) {
     return fail(errc::not_found,
                 run ? "there is no run " + run.str()
@@ -135,6 +172,8 @@ private:
                                             + std::to_string(max_window));
     if (x.options.deadline.count() < 0)
       return fail(errc::invalid_argument, "$.options.deadline: is negative");
+    if (x.options.open_within.count() < 0)
+      return fail(errc::invalid_argument, "$.options.openWithin: is negative");
     if (x.options.grace.count() < 0)
       return fail(errc::invalid_argument, "$.options.grace: is negative");
     return x.options.attach ? attach_error(x, *x.options.attach) : caf::none;
@@ -192,6 +231,8 @@ private:
   // Strong handles: an actor without strong references is destroyed at once and
   // could not send its completion message.
   std::unordered_map<caf::actor_addr, connection_actor> connections_;
+  // Ways to the stores for other nodes, by store.
+  std::unordered_map<caf::actor_addr, managed_store> gates_;
   bool stopping_ = false;
 };
 

@@ -4,6 +4,11 @@
 #include <tertulia/detail/client_verbs.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 
+#include <caf/actor_cast.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <utility>
+
 namespace tertulia::detail {
 
 // -- nested_wait --------------------------------------------------------------
@@ -26,24 +31,33 @@ bool nested_wait::start_waiting() {
 
 // -- nested_connection --------------------------------------------------------
 
-nested_connection::nested_connection(host& owner, connection_actor peer,
-                                     const open_result& first,
+nested_connection::nested_connection(host& owner, const open_result& first,
                                      std::uint32_t chunk_window,
-                                     std::string key,
+                                     client_role role, std::string key,
                                      std::shared_ptr<const action> action)
-  : end(chunk_window), owner_(owner), peer_(std::move(peer)),
+  : end(chunk_window, role), owner_(owner), peer_(first.connection),
     key_(std::move(key)), action_(std::move(action)) {
   end.on(first);
   owner_.attach(*this);
   greet(peer_, end);
 }
 
+void nested_connection::come_back_by(std::shared_ptr<way_back> way,
+                                     const open_request& first) {
+  end.keep_stored_inputs();
+  search_ = std::make_unique<search>(*this, std::move(way), first);
+}
+
 nested_connection::~nested_connection() {
   leave();
+  if (search_)
+    owner_.take_wait(search_->id);
   owner_.detach(*this);
 }
 
 void nested_connection::on(completion&& x) {
+  if (search_ && search_->path.is_active())
+    return; // of the reader that was lost
   if (!end.ended())
     confirm(peer_, end, owner_.self()->node());
   end.on(std::move(x));
@@ -61,7 +75,7 @@ void nested_connection::send(payload value) {
 }
 
 void nested_connection::close() {
-  if (end.close() && !end.ended())
+  if (end.close() && !end.ended() && !end.has_unsent())
     tell(peer_, end, caf::close_atom_v);
 }
 
@@ -88,6 +102,124 @@ void nested_connection::reject(caf::error reason) {
 void nested_connection::grant(bool waiting) {
   if (const auto due = end.credit_due(waiting); due > 0)
     owner_.self()->send(peer_, chunk_credit{due, end.reader()});
+}
+
+// -- coming back --------------------------------------------------------------
+
+void nested_connection::search::abort(const caf::error& reason) {
+  owner_.owner_.take_wait(std::exchange(id, 0));
+  owner_.fail_to_return(reason);
+}
+
+void nested_connection::on_lost(caf::error reason) {
+  if (!search_ || search_->path.is_active() || !end.can_return()
+      || !return_path::may_pass(reason))
+    return lose(std::move(reason));
+  search_->path.begin();
+  static_cast<void>(search_->path.question(end)); // drops what still arrives
+  look_for_desk(reason);
+}
+
+void nested_connection::lose(caf::error reason) {
+  if (search_)
+    search_->path.end();
+  end.on_lost(std::move(reason));
+  notify();
+}
+
+void nested_connection::look_for_desk(const caf::error& reason) {
+  // The guide always answers. This connection may be gone by then: its wait is
+  // taken.
+  search_->id = owner_.register_wait(*search_);
+  const auto take = [&at = owner_, id = search_->id](auto go_on) {
+    if (auto* waiting = static_cast<search*>(at.take_wait(id))) {
+      waiting->id = 0;
+      go_on(*waiting);
+    }
+    at.drain();
+  };
+  owner_.self()
+    ->request(search_->path.guide(), caf::infinite, caf::connect_atom_v, reason)
+    .then(
+      [take](const caf::actor& found) {
+        take([&](search& x) {
+          x.desk = found;
+          x.owner().ask_desk();
+        });
+      },
+      [take](const caf::error& failure) {
+        take([&](search& x) { x.owner().lose(failure); });
+      });
+}
+
+void nested_connection::ask_desk() {
+  auto question = search_->path.question(end);
+  if (!question) // it has ended meanwhile
+    return search_->path.end();
+  question->client = chunk_sink{owner_.self()};
+  question->init = question->init.sealed();
+  search_->id = owner_.register_wait(*search_, search_->path.within());
+  const auto take = [&at = owner_, id = search_->id](auto go_on) {
+    auto* waiting = static_cast<search*>(at.take_wait(id));
+    if (waiting != nullptr)
+      waiting->id = 0;
+    go_on(waiting);
+    at.drain();
+  };
+  owner_.self()
+    ->request(caf::actor_cast<front_desk_actor>(search_->desk), caf::infinite,
+              std::move(*question))
+    .then(
+      [take](const open_result& x) {
+        take([&](search* waiting) {
+          if (waiting != nullptr)
+            waiting->owner().on_returned(x);
+          else
+            decline(x);
+        });
+      },
+      [take](const caf::error& reason) {
+        take([&](search* waiting) {
+          if (waiting != nullptr)
+            waiting->owner().fail_to_return(reason);
+        });
+      });
+}
+
+void nested_connection::on_returned(const open_result& x) {
+  const auto is_reopened = search_->path.reopens();
+  search_->path.end();
+  if (end.ended())
+    return decline(x); // left meanwhile
+  owner_.detach(*this);
+  peer_ = x.connection;
+  owner_.attach(*this);
+  auto inputs = is_reopened ? end.on_reopened(x) : end.on_returned(x);
+  if (end.ended()) {
+    decline(x);
+    return notify();
+  }
+  if (is_reopened)
+    greet(peer_, end);
+  send_again(std::move(inputs));
+  if (end.cancelled())
+    tell(peer_, end, cancel_atom_v);
+  notify();
+}
+
+void nested_connection::fail_to_return(const caf::error& reason) {
+  switch (search_->path.after(reason, end)) {
+    case return_path::step::asks_again: return ask_desk();
+    case return_path::step::looks_on: return look_for_desk(reason);
+    default: return lose(reason);
+  }
+}
+
+void nested_connection::send_again(std::vector<turn_input> inputs) {
+  for (auto& again : inputs)
+    owner_.self()->send(peer_, std::move(again));
+  if (end.closed() && !end.has_unsent())
+    tell(peer_, end, caf::close_atom_v);
 }
 
 void nested_connection::notify() {

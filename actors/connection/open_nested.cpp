@@ -8,10 +8,10 @@ namespace tertulia::detail {
 
 task<std::unique_ptr<nested_connection>>
 open_nested(context ctx, front_desk_actor desk, open_request request,
-            caf::timespan within, std::shared_ptr<const action> action) {
+            std::shared_ptr<const action> action,
+            std::shared_ptr<way_back> way) {
   auto& at = detail::access::owner(ctx);
-  const auto window = request.options.chunk_window;
-  auto key = request.key;
+  const auto within = request.options.open_within;
   if (desk.node() != at.self()->node())
     request.init = request.init.sealed();
   request.client = chunk_sink{at.self()};
@@ -25,14 +25,22 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
       what && at.reads(*what, request.key, request.options.session))
     throw status_error{errc::failed_precondition,
                        "the body has a connection to this run already"};
+  const auto window = request.options.chunk_window;
+  const auto role = request.options.attach ? request.options.attach->role
+                                           : client_role::talker;
+  auto key = request.key;
+  const auto question = way ? request : open_request{};
   const auto first = co_await ctx.ask(desk, within, std::move(request));
   if (at.monitors(first.connection.address())) {
     decline(first);
     throw status_error{errc::failed_precondition,
                        "the body has a connection to this run already"};
   }
-  co_return std::make_unique<nested_connection>(
-    at, first.connection, first, window, std::move(key), std::move(action));
+  auto result = std::make_unique<nested_connection>(
+    at, first, window, role, std::move(key), std::move(action));
+  if (way && first.attached.run)
+    result->come_back_by(std::move(way), question);
+  co_return result;
 }
 
 } // namespace tertulia::detail

@@ -4,6 +4,7 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include "connection_state.hpp"
@@ -17,10 +18,11 @@ run_record::run_record(connection_state& of, stored_run run,
   beat();
 }
 
-void run_record::end(run_status status, const caf::error& reason) {
-  stop();
+void run_record::end(run_status status, const caf::error& reason,
+                     bool can_wait) {
   if (run_.status != run_status::running)
     return;
+  stop();
   run_.status = status;
   if (reason) {
     const auto why = to_status(reason);
@@ -28,8 +30,14 @@ void run_record::end(run_status status, const caf::error& reason) {
     // The log of the runtime has the text of an unexpected exception.
     run_.error = to_status(owner_.error_for_remote(reason)).message();
   }
-  // Nobody waits for the reply: a run that was aborted stays aborted.
-  caf::anon_send(store_, save_run_request{run_, retention_});
+  if (can_wait) {
+    left_ = run_.beat * max_missed_beats;
+    unanswered_ = 0; // the last answer is one to a heartbeat
+    beat();
+  } else {
+    caf::anon_send(store_, save_run_request{run_, retention_});
+    is_settled_ = true;
+  }
 }
 
 void run_record::stop() noexcept {
@@ -43,19 +51,46 @@ void run_record::abort(const caf::error&) {
 }
 
 void run_record::beat() {
-  if (run_.beat.count() > 0)
-    timer_ = owner_.register_wait(*this, run_.beat);
-  // No time-out: the next heartbeat asks again, and a session whose store is
-  // lost ends its connection.
+  auto pause = run_.beat;
+  if (run_.status != run_status::running) {
+    if (left_.count() <= 0)
+      return settle();
+    pause = std::min(pause, max_pause);
+    left_ -= pause;
+  }
+  timer_ = owner_.register_wait(*this, pause);
+  // A store that stalls is not flooded.
+  if (unanswered_ == 0 || unanswered_ >= max_missed_beats)
+    ask();
+  else
+    ++unanswered_;
+}
+
+void run_record::ask() {
+  unanswered_ = 1;
+  // No time-out: later heartbeats ask again.
   owner_.self()
     ->request(store_, caf::infinite, save_run_request{run_, retention_})
     .then(
-      [this](const stored_run& x) {
-        if (x.status == run_status::aborted
-            && run_.status == run_status::running)
+      [this, sent = run_.status](const stored_run& x) {
+        if (sent != run_.status)
+          return; // to a heartbeat, and the run has ended since
+        unanswered_ = 0;
+        if (sent != run_status::running)
+          settle(); // a run that was aborted stays aborted
+        else if (x.status == run_status::aborted)
           owner_.abort(fail(errc::aborted, "the run was aborted"));
       },
-      [](const caf::error&) {});
+      [this, sent = run_.status](const caf::error&) {
+        if (sent == run_.status)
+          unanswered_ = 0;
+      });
+}
+
+void run_record::settle() {
+  stop();
+  if (!std::exchange(is_settled_, true))
+    owner_.quit_if_done();
 }
 
 } // namespace tertulia::detail

@@ -8,6 +8,7 @@
 #include <caf/error.hpp>
 #include <caf/timespan.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -19,8 +20,10 @@ class connection_state;
 /// heartbeat, from which the run learns that it was aborted in the store. As a
 /// wait it limits the time until the next heartbeat.
 ///
-/// A store that does not answer is asked again with the next heartbeat. If it
-/// stays away, the run goes on and reads as expired.
+/// A store that fails is asked again with the next heartbeat, and so is one
+/// that has not answered for as many of them as a run may miss. If it stays
+/// away, the run goes on and reads as expired. The end of a run is sent until
+/// the store has it, for as long as the run may miss heartbeats.
 ///
 /// @threads only on the actor of its connection.
 /// @design  docs/runs.md#runs-in-the-store.
@@ -34,7 +37,15 @@ public:
   run_record& operator=(const run_record&) = delete;
 
   /// Ends the run in the store. Idempotent.
-  void end(run_status status, const caf::error& reason);
+  /// @param can_wait whether the actor can wait for the reply; it quits when
+  ///                 `is_settled`.
+  void end(run_status status, const caf::error& reason, bool can_wait);
+
+  /// Returns whether nothing more is sent: the store has the end, or has not
+  /// answered in time.
+  [[nodiscard]] bool is_settled() const noexcept {
+    return is_settled_;
+  }
 
   /// Sets the last snapshot of the run, which is stored later.
   void set_snapshot(snapshot_id last) {
@@ -47,13 +58,21 @@ public:
   void abort(const caf::error& reason) override;
 
 private:
+  /// Longest time between two attempts to end a run.
+  static constexpr caf::timespan max_pause = std::chrono::seconds{1};
+
   void beat();
+  void ask();
+  void settle();
 
   connection_state& owner_;
   stored_run run_;
   snapshot_store store_;
   caf::timespan retention_;
   std::uint64_t timer_ = 0; ///< number of the wait; 0 while it is not one
+  int unanswered_ = 0;      ///< heartbeats since the last question
+  bool is_settled_ = false;
+  caf::timespan left_{0}; ///< time for the end
 };
 
 } // namespace tertulia::detail

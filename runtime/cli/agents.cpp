@@ -93,20 +93,10 @@ std::vector<json> read_inputs(const std::vector<std::string>& texts) {
   return result;
 }
 
-/// Prints a value as soon as it arrives. With `--json` each line names its
-/// kind.
-void print_json(tool& t, const char* what, const json& x) {
-  auto text = to_json_text(x);
-  if (t.as_json())
-    text = std::string{"{\""} + what + "\":" + text + '}';
-  t.out().line(shown_json(text));
-  t.out().flush();
-}
-
 json run_action(tool& t, const runtime& rt, const run_options& o,
                 const std::vector<json>& inputs,
                 const std::optional<json>& init) {
-  const auto on_chunk = [&](const json& x) { print_json(t, "chunk", x); };
+  const auto on_chunk = [&](const json& x) { t.print_value("chunk", x); };
   const auto options = [&](auto& to) {
     if (init)
       with_init{*init}.apply(to);
@@ -144,7 +134,7 @@ exit_code run_agent(tool& t, const run_options& o) {
   } else {
     output = with_agents_in_memory(o.model, run);
   }
-  print_json(t, "output", output);
+  t.print_value("output", output);
   return exit_code::fine;
 }
 

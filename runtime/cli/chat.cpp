@@ -52,18 +52,32 @@ void chat::repeat_questions() {
 }
 
 void chat::send(const std::string& text) {
-  const auto old_questions = questions_;
+  auto before = questions_;
   auto messages = turn_messages(text);
   if (messages.empty()) {
     repeat_questions();
     return;
   }
+  print_answer(
+    [&](const auto& on_chunk) {
+      return talk_.send(std::move(messages), on_chunk);
+    },
+    std::move(before));
+}
+
+void chat::hear_answer_under_way() {
+  if (!talk_.answer_is_under_way())
+    return;
+  tell("An answer is under way.");
+  print_answer([&](const auto& on_chunk) { return talk_.attach(on_chunk); },
+               questions_);
+}
+
+void chat::print_answer(const turn_reader& hear,
+                        std::vector<ai::part> old_questions) {
   chat_answer answer{tool_, manner_};
-  // Discards the finish reason of a failed turn.
-  static_cast<void>(agent_.models().take_finish_reason());
   try {
-    const auto outcome = talk_.send(
-      std::move(messages), [&](const chat_chunk& x) { answer.add(x); });
+    const auto outcome = hear([&](const chat_chunk& x) { answer.add(x); });
     if (outcome == chat_talk::outcome::cancelled) {
       answer.end();
       if (!answer.has_snapshot())
@@ -82,7 +96,31 @@ void chat::send(const std::string& text) {
     throw;
   }
   questions_ = answer.questions();
-  answer.end_turn(talk_.id(), agent_.models().take_finish_reason());
+  answer.end_turn(talk_.id(), talk_.finish_reason());
+}
+
+void chat::watch() {
+  try {
+    auto listener = agent_.flow().stream_bidi(with_session_id{session().id},
+                                              with_attach{}, as_listener{});
+    tell("Watching; Ctrl-C leaves.");
+    for (auto is_over = false; !is_over;) {
+      chat_answer answer{tool_, manner_};
+      for (const auto& x : listener.responses())
+        answer.add(x);
+      is_over = listener.finished();
+      if (!is_over)
+        answer.end_turn(session().id, listener.finish_reason());
+      tool_.out().flush();
+    }
+    static_cast<void>(listener.output());
+  } catch (const status_error& x) {
+    if (x.code() != errc::not_found)
+      throw;
+    throw failure{status_error{errc::not_found,
+                               "nothing is under way in this conversation"},
+                  "\"tertulia sessions show\" shows what was said in it."};
+  }
 }
 
 void chat::tell(const std::string& text) const {

@@ -5,6 +5,7 @@
 #include <tertulia/ai/message.hpp>
 #include <tertulia/snapshot.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,9 +23,10 @@ namespace tertulia::tool {
 /// @lifetime must not outlive the tool.
 class chat {
 public:
-  chat(tool& t, chat_agent& agent, chat_manner manner, ctrl_c interrupt)
-    : tool_(t), agent_(agent), manner_(manner), talk_(agent.flow(), interrupt) {
-  }
+  chat(tool& t, chat_agent& agent, chat_manner manner, ctrl_c interrupt,
+       run_life life)
+    : tool_(t), agent_(agent), manner_(manner),
+      talk_(agent.flow(), interrupt, life) {}
 
   // -- talking ----------------------------------------------------------------
 
@@ -33,17 +35,30 @@ public:
   /// @errors throws the error that made the turn fail.
   void send(const std::string& text);
 
+  /// Prints the answer that is under way, if there is one.
+  /// @errors throws the error that made the turn fail.
+  void hear_answer_under_way();
+
+  /// Prints what somebody else's conversation brings, until its run has ended.
+  /// @errors throws a failure if the session has no live run.
+  void watch();
+
   /// Returns the earlier texts of the user, oldest first.
   [[nodiscard]] std::vector<std::string> earlier_texts();
 
   // -- sessions ---------------------------------------------------------------
 
   [[nodiscard]] session_ref session() const {
-    return {chat_key, talk_.id()};
+    return {agent_.key(), talk_.id()};
   }
 
   /// Returns the stored session; empty before its first turn.
   [[nodiscard]] std::optional<session_info> info();
+
+  /// Returns whether a session has a kept run in a running program.
+  [[nodiscard]] bool is_live(const session_id& id) const {
+    return talk_.is_live(id);
+  }
 
   /// Starts a new session.
   void begin();
@@ -88,6 +103,16 @@ public:
   }
 
 private:
+  /// Function that passes on the chunks of a turn.
+  using turn_reader = std::function<chat_talk::outcome(
+    const std::function<void(const chat_chunk&)>&)>;
+
+  /// Prints an answer.
+  /// @param old_questions those of before, which a turn without an effect
+  ///                      leaves open.
+  void print_answer(const turn_reader& hear,
+                    std::vector<ai::part> old_questions);
+
   /// Loads the unanswered questions of tools from the session.
   void look_for_questions();
 

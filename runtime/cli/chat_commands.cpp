@@ -52,7 +52,9 @@ void show_tools(chat& x, const chat_words&) {
 }
 
 void show_or_choose_model(chat& x, const chat_words& arguments) {
-  auto& models = x.agent().models();
+  if (x.agent().models() == nullptr)
+    reject_usage("the running program chooses the model");
+  auto& models = *x.agent().models();
   if (!arguments.empty()) {
     models.choose(arguments[0]);
     x.tell("Answers come from " + shown(models.name()) + " now.");

@@ -35,11 +35,13 @@ void chat_show_session(chat& x);
 void chat_show_sessions(chat& x);
 void chat_resume(chat& x, const std::string& id);
 
-/// Finds a chat session by its id, or by a prefix that only its id has.
+/// Finds a session of an agent by its id, or by a prefix that only its id has.
 /// @errors throws a failure.
-[[nodiscard]] session_info find_chat_session(tool& t, const std::string& id);
+[[nodiscard]] session_info find_chat_session(tool& t, const std::string& agent,
+                                             const std::string& id);
 
 /// Returns the session that was changed last; empty if no session exists.
-[[nodiscard]] std::optional<session_info> last_chat_session(tool& t);
+[[nodiscard]] std::optional<session_info>
+last_chat_session(tool& t, const std::string& agent);
 
 } // namespace tertulia::tool

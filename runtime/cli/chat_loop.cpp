@@ -26,6 +26,7 @@ struct chat_options {
   std::string session;
   bool begin_new = false;
   bool quiet = false;
+  bool watch = false;
 };
 
 class chat_loop {
@@ -39,14 +40,28 @@ public:
 
   exit_code run() {
     auto& store = tool_.store_or([] { return data_file("chat.db"); });
-    runtime rt{store.system()};
-    chat_agent agent{rt, store.store(), options_.model,
-                     at_terminal_ && talkative() ? reading_pause
-                                                 : caf::timespan{0}};
-    chat talk{tool_, agent,
+    std::optional<runtime> rt;
+    std::optional<chat_agent> agent;
+    const auto* program = store.program();
+    if (program != nullptr) {
+      agent.emplace(*program, tool_.address().key);
+    } else {
+      rt.emplace(store.system());
+      agent.emplace(*rt, store.store(), options_.model,
+                    at_terminal_ && talkative() ? reading_pause
+                                                : caf::timespan{0});
+    }
+    chat talk{tool_, *agent,
               options_.quiet ? chat_manner::quiet : chat_manner::talkative,
-              at_terminal_ ? ctrl_c::cancels_turn : ctrl_c::ends_process};
+              at_terminal_ && !options_.watch ? ctrl_c::cancels_turn
+                                              : ctrl_c::ends_process,
+              program != nullptr ? run_life::is_kept : run_life::ends};
     enter(talk);
+    if (options_.watch) {
+      talk.watch();
+      return result_;
+    }
+    attach(talk);
     auto interrupts = 0;
     for (std::string line; !talk.ended();) {
       switch (reader_->next(line)) {
@@ -80,9 +95,9 @@ private:
     try {
       std::optional<session_info> found;
       if (!options_.session.empty())
-        found = find_chat_session(tool_, options_.session);
+        found = requested(talk);
       else if (!options_.begin_new)
-        found = last_chat_session(tool_);
+        found = last_chat_session(tool_, talk.session().agent);
       if (found)
         talk.go_to(*found);
       else
@@ -99,13 +114,43 @@ private:
     for (const auto& x : before)
       if (shown(x) == x) // a single line that is safe to show
         reader_->remember(x);
-    if (!talkative())
+    if (!talkative() || options_.watch)
       return;
-    remark("Say something to " + shown(talk.agent().models().name())
+    remark("Say something to " + shown(talk.agent().name())
            + "; /help lists what else there is, Ctrl-D leaves.");
     if (!before.empty())
       remark("You said last: “" + one_line(before.back())
              + "”. /new begins another conversation.");
+  }
+
+  /// Returns the session that was named. One whose first answer is under way is
+  /// not in the store yet.
+  [[nodiscard]] session_info requested(chat& talk) const {
+    const auto agent = talk.session().agent;
+    try {
+      return find_chat_session(tool_, agent, options_.session);
+    } catch (const failure& x) {
+      if (x.code() != exit_code::not_found
+          || !talk.is_live(session_id{options_.session}))
+        throw;
+    }
+    session_info result;
+    result.agent = agent;
+    result.id = session_id{options_.session};
+    return result;
+  }
+
+  /// Prints the answer that is under way in a running program.
+  void attach(chat& talk) {
+    try {
+      talk.hear_answer_under_way();
+    } catch (const closed_pipe&) {
+      throw;
+    } catch (const broken_output&) {
+      throw;
+    } catch (...) {
+      note(current_failure());
+    }
   }
 
   /// Handles a damaged session. If it was requested by id, the chat stays in
@@ -159,6 +204,11 @@ private:
 exit_code run_chat(tool& t, const chat_options& o) {
   if (!o.session.empty() && o.begin_new)
     reject_usage("--new and --session say two things");
+  if (t.is_connected() && !o.model.empty())
+    reject_usage("--model is not for a running program: that one chooses it");
+  if (!t.is_connected() && o.watch)
+    reject_usage("--watch is for a running program",
+                 "Add --connect HOST:PORT.");
   return chat_loop{t, o}.run();
 }
 
@@ -175,13 +225,20 @@ void add_chat(CLI::App& root, command& chosen) {
   add_value(x, "--session", o.session, "SESSION",
             "Go on with this conversation: its id, or the beginning of it");
   x.add_flag("--new", o.begin_new, "Begin another conversation");
+  x.add_flag("--watch", o.watch,
+             "Only watch a conversation of a running program, until its run "
+             "has ended");
   x.add_flag("-q,--quiet", o.quiet, "Print nothing but the answers");
-  x.footer("Without --store the conversations are in tertulia/chat.db below "
-           "$XDG_DATA_HOME,\nor below ~/.local/share.\n\n"
-           "Ctrl-C cancels the answer that is under way; at the prompt it "
-           "drops the line, and\ntwice in a row it leaves.\n\n"
-           "What can be typed beside text:\n"
-           + chat_command_help());
+  x.footer(
+    "Without --store the conversations are in tertulia/chat.db below "
+    "$XDG_DATA_HOME,\nor below ~/.local/share.\n\n"
+    "With --connect the agent is one of a running program. An answer that "
+    "is under way\nthere goes on without the chat; a chat that is started "
+    "again prints it.\n\n"
+    "Ctrl-C cancels the answer that is under way; at the prompt it "
+    "drops the line, and\ntwice in a row it leaves.\n\n"
+    "What can be typed beside text:\n"
+    + chat_command_help());
 }
 
 } // namespace tertulia::tool

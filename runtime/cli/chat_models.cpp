@@ -67,21 +67,13 @@ chat_models::chosen_model::ask(std::shared_ptr<model_slot> slot, context ctx,
   auto asking
     = on_chunk ? model->generate(ctx, std::move(request), std::move(on_chunk))
                : model->generate(ctx, std::move(request));
-  auto result = co_await std::move(asking);
-  const std::lock_guard guard{slot->mutex};
-  slot->last_reason = result.finish_reason;
-  co_return result;
+  co_return co_await std::move(asking);
 }
 
 chat_models::chat_models(runtime& rt, const std::string& name,
                          caf::timespan pause)
   : rt_(rt), pause_(pause) {
   choose(name.empty() ? model_kinds().front().name : name);
-}
-
-std::optional<ai::finish_reason> chat_models::take_finish_reason() {
-  const std::lock_guard guard{chosen_.slot_->mutex};
-  return std::exchange(chosen_.slot_->last_reason, {});
 }
 
 void chat_models::choose(const std::string& name) {

@@ -68,7 +68,6 @@ public:
     struct model_slot {
       std::mutex mutex;
       std::shared_ptr<const ai::model> model;
-      std::optional<ai::finish_reason> last_reason;
     };
 
     static task<ai::model_response>
@@ -85,10 +84,6 @@ public:
   /// @errors throws a usage failure for an unknown model, and the errors of the
   ///         model's definition; the previous model is kept in these cases.
   void choose(const std::string& name);
-
-  /// Returns the finish reason of the last answer, once; empty without an
-  /// answer since the previous call.
-  [[nodiscard]] std::optional<ai::finish_reason> take_finish_reason();
 
   /// Returns the name of the chosen model.
   [[nodiscard]] const std::string& name() const noexcept {

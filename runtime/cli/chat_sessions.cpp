@@ -22,8 +22,9 @@ constexpr const char* all_sessions
 
 } // namespace
 
-session_info find_chat_session(tool& t, const std::string& id) {
-  finder find{t, chat_key};
+session_info find_chat_session(tool& t, const std::string& agent,
+                               const std::string& id) {
+  finder find{t, agent};
   auto found = find.sessions(id);
   if (found.empty())
     found = find.sessions_with_prefix(id);
@@ -38,9 +39,10 @@ session_info find_chat_session(tool& t, const std::string& id) {
   return found.front();
 }
 
-std::optional<session_info> last_chat_session(tool& t) {
+std::optional<session_info> last_chat_session(tool& t,
+                                              const std::string& agent) {
   list_sessions_request x;
-  x.agent = chat_key;
+  x.agent = agent;
   x.updated_since = caf::timestamp::min();
   x.limit = 1;
   x.order = session_order::by_change;
@@ -59,19 +61,21 @@ void chat_show_session(chat& x) {
     if (info)
       out.json_line(document_of(*info));
     else
-      out.json_line({{"agent", chat_key}, {"id", to_string(x.session().id)}});
+      out.json_line(
+        {{"agent", x.session().agent}, {"id", to_string(x.session().id)}});
     return;
   }
   std::vector<std::pair<std::string, std::string>> fields{
     {"session", shown(to_string(x.session().id))},
     {"title", info ? info->title : ""},
-    {"model", shown(x.agent().models().name())},
+    {x.agent().models() != nullptr ? "model" : "agent",
+     shown(x.agent().name())},
     {"snapshots", info ? std::to_string(info->records)
                            + ", here: " + std::to_string(info->head)
                        : "none yet"},
     {"messages", info ? std::to_string(info->messages) : "none yet"},
     {"begun", info ? exact_time(info->created_at) : ""},
-    {"store", shown(x.environment().store().file().string())},
+    {"store", shown(x.environment().store().place())},
   };
   print_fields(out, fields);
 }
@@ -79,7 +83,7 @@ void chat_show_session(chat& x) {
 void chat_show_sessions(chat& x) {
   std::vector<session_info> all;
   const auto damages = x.environment().store().each_session(
-    chat_key, [&](const session_info& y) {
+    x.session().agent, [&](const session_info& y) {
       all.push_back(y);
       return true;
     });
@@ -110,7 +114,7 @@ void chat_show_sessions(chat& x) {
 }
 
 void chat_resume(chat& x, const std::string& id) {
-  const auto found = find_chat_session(x.environment(), id);
+  const auto found = find_chat_session(x.environment(), x.session().agent, id);
   x.pause();
   try { // Makes it the session that was changed last.
     x.environment().store().ask<stored_snapshot>(restore_snapshot_request{

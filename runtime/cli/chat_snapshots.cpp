@@ -91,7 +91,7 @@ bool is_number(const std::string& x) {
 /// Finds a snapshot of the conversation.
 snapshot_record find_chat_snapshot(chat& x, const std::string& name) {
   const auto session = to_string(x.session().id);
-  finder find{x.environment(), chat_key};
+  finder find{x.environment(), x.session().agent};
   if (is_number(name) && x.info()) {
     try {
       return find.snapshot(session + '@' + name, session);
@@ -170,7 +170,7 @@ void chat_branch(chat& x, const std::string& name) {
   if (!info)
     throw failure{
       status_error{errc::not_found, "nothing was said yet in this one"}};
-  copy_session_request copy{from, {chat_key, session_id{make_uuid()}}};
+  copy_session_request copy{from, {from.agent, session_id{make_uuid()}}};
   copy.up_to = name.empty() ? info->head : find_chat_snapshot(x, name).sequence;
   x.pause();
   const auto made = x.environment().store().ask<session_info>(copy);

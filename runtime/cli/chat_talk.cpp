@@ -18,13 +18,61 @@ namespace {
 /// takes it over, which waits as well.
 constexpr caf::timespan unwind_within = std::chrono::seconds{10};
 
+/// Time for which a kept run waits for a chat that is started again.
+constexpr caf::timespan kept_for = std::chrono::minutes{10};
+
 } // namespace
+
+void chat_talk::open(bool or_open) {
+  if (life_ == run_life::ends)
+    live_.emplace(flow_.stream_bidi(with_session_id{id_}, with_take_over{}));
+  else
+    live_.emplace(flow_.stream_bidi(with_session_id{id_}, with_attach{or_open},
+                                    with_keep{kept_for}));
+}
 
 chat_talk::outcome
 chat_talk::send(std::vector<ai::message> messages,
                 const std::function<void(const chat_chunk&)>& on_chunk) {
   if (!live_)
-    live_.emplace(flow_.stream_bidi(with_session_id{id_}, with_take_over{}));
+    open(true);
+  return hear([&] { live_->send_messages(std::move(messages)); }, on_chunk);
+}
+
+chat_talk::outcome
+chat_talk::attach(const std::function<void(const chat_chunk&)>& on_chunk) {
+  leave();
+  open(false);
+  return hear([] {}, on_chunk);
+}
+
+std::optional<run_info> chat_talk::run_of(const session_id& id) const {
+  if (life_ == run_life::ends)
+    return std::nullopt;
+  try {
+    auto found = flow_.find_run(id);
+    if (found.status == run_status::running)
+      return found;
+  } catch (const status_error& x) {
+    if (x.code() != errc::not_found)
+      throw;
+  }
+  return std::nullopt;
+}
+
+bool chat_talk::is_live(const session_id& id) const {
+  return run_of(id).has_value();
+}
+
+bool chat_talk::answer_is_under_way() const {
+  const auto found = run_of(id_);
+  return found && found->is_in_turn;
+}
+
+chat_talk::outcome
+chat_talk::hear(const std::function<void()>& begin,
+                const std::function<void(const chat_chunk&)>& on_chunk) {
+  finish_reason_.reset();
   std::atomic<bool> stopped = false;
   try {
     std::optional<instead_of_interrupt> stop;
@@ -33,9 +81,10 @@ chat_talk::send(std::vector<ai::message> messages,
         stopped = true;
         live_->cancel();
       });
-    live_->send_messages(std::move(messages));
+    begin();
     for (const auto& x : live_->responses())
       on_chunk(x);
+    finish_reason_ = live_->finish_reason();
   } catch (const status_error& x) {
     drop();
     if (stopped && x.code() == errc::cancelled)

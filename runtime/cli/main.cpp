@@ -32,7 +32,8 @@ namespace {
 constexpr const char* examples = R"(Which store:
   --store FILE, before or after the command, or the environment variable
   TERTULIA_STORE. Without them "chat" and "agents" have one of their own. One
-  process at a time can have a store.
+  process at a time can have a store. To work on the store of a program that
+  runs: --connect HOST:PORT --certificate DIR/NAME.
 
 How things are named:
   a session   by its id; with --agent if several agents have one of that id
@@ -50,6 +51,7 @@ Examples:
   tertulia --store copy.db sessions import s1.jsonl
   tertulia --store chat.db snapshots prune --older-than 30d --dry-run
   tertulia pki init ca && tertulia pki issue ca server
+  tertulia --connect 127.0.0.1:4711 --certificate ca/client runs list
 
 For programs:
   --json prints one JSON document, or one a line where things are listed
@@ -69,9 +71,23 @@ void add_common(CLI::App& x, common_options& o) {
   x.add_option("--store", o.store, "File of the store (or TERTULIA_STORE)")
     ->type_name("FILE")
     ->group(group);
+  x.add_option("--connect", o.connect,
+               "Work on the conversations of a running program instead of a "
+               "file: its address, and an agent there if it has several stores")
+    ->type_name("HOST:PORT[/KEY]")
+    ->group(group);
+  x.add_option("--certificate", o.certificate,
+               "Certificate by which to connect, from \"tertulia pki issue DIR "
+               "NAME\"")
+    ->type_name("DIR/NAME")
+    ->group(group);
+  x.add_flag("--plain", o.plain,
+             "Connect without TLS, to a program on a trusted host")
+    ->group(group);
   x.add_flag("--json", o.json, "Print JSON, for programs")->group(group);
   x.add_option("--wait", o.wait,
-               "How long to wait for another process that has the store")
+               "How long to wait for another process that has the store, or "
+               "for the running program")
     ->type_name("TIME")
     ->default_str("2s")
     ->group(group);

@@ -11,7 +11,7 @@ namespace tertulia::tool {
 namespace {
 
 /// Adds the records that one session would lose.
-void plan_session(prune_plan& to, store_file& store,
+void plan_session(prune_plan& to, store_access& store,
                   const prune_snapshots_request& query, const session_info& x) {
   const auto old_of = [&](std::uint64_t count) {
     return count - std::min(count, query.keep_newest);
@@ -43,7 +43,7 @@ void plan_session(prune_plan& to, store_file& store,
 
 /// Adds the records that one session would lose, or its damage if it cannot be
 /// read.
-void try_session(prune_plan& to, store_file& store,
+void try_session(prune_plan& to, store_access& store,
                  const prune_snapshots_request& query, const session_info& x) {
   try {
     plan_session(to, store, query, x);
@@ -57,7 +57,7 @@ void try_session(prune_plan& to, store_file& store,
 
 } // namespace
 
-prune_plan plan_prune(store_file& store, const prune_snapshots_request& query,
+prune_plan plan_prune(store_access& store, const prune_snapshots_request& query,
                       progress& bar) {
   prune_plan result;
   if (!query.session.empty()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "progress.hpp"
-#include "store_file.hpp"
+#include "store_access.hpp"
 
 namespace tertulia::tool {
 
@@ -31,7 +31,7 @@ struct prune_plan {
   std::vector<damage> damages;
 };
 
-[[nodiscard]] prune_plan plan_prune(store_file& store,
+[[nodiscard]] prune_plan plan_prune(store_access& store,
                                     const prune_snapshots_request& query,
                                     progress& bar);
 

@@ -135,6 +135,24 @@ exit_code abort_run(tool& t, const run_choice& o) {
   return exit_code::fine;
 }
 
+/// Prints what a run of a running program says from now on, and its output.
+exit_code attach_run(tool& t, const run_choice& o) {
+  if (!t.is_connected())
+    reject_usage("a run is attached to in the program that runs it",
+                 "Add --connect HOST:PORT.");
+  auto& store = t.store();
+  const run_id id{o.run};
+  const auto run = store.ask<stored_run>(get_run_request{run_ref{{}, id}});
+  const auto agent = store.program()->action<json, json, json, json>(run.agent);
+  auto listener = agent.stream_bidi(with_run{id}, as_listener{});
+  do {
+    for (const auto& x : listener.responses())
+      t.print_value("chunk", x);
+  } while (!listener.finished());
+  t.print_value("output", listener.output());
+  return exit_code::fine;
+}
+
 } // namespace
 
 void add_runs(CLI::App& runs, command& chosen) {
@@ -168,6 +186,14 @@ void add_runs(CLI::App& runs, command& chosen) {
     auto [x, o] = add_command<run_choice>(
       runs, chosen, "abort",
       "Abort a run; its process notices it with its next heartbeat", abort_run);
+    add_argument(x, "RUN", o.run, "Id of the run");
+  }
+  {
+    auto [x, o] = add_command<run_choice>(
+      runs, chosen, "attach",
+      "Listen to a run of a running program: print each chunk of the turn "
+      "under way and of later ones, and the output last, as JSON",
+      attach_run);
     add_argument(x, "RUN", o.run, "Id of the run");
   }
 }

@@ -37,7 +37,7 @@ exit_code write_out(tool& t, const export_options& o) {
   const session_ref session{found.agent, found.id};
   auto bar = t.show_progress("exporting");
   session_file_options options;
-  options.within = store_file::patience;
+  options.within = store_access::patience;
   options.progress = [&](auto done, auto of) { bar.at(done, of); };
   if (o.file.empty() || o.file == "-") {
     output_stream to{t.out()};
@@ -99,7 +99,7 @@ exit_code read_in(tool& t, const import_options& o) {
     (void)ended.try_acquire_for(std::chrono::seconds{1});
   }};
   session_file_options options;
-  options.within = store_file::patience;
+  options.within = store_access::patience;
   options.progress = [&](auto done, auto of) {
     if (stop)
       throw stopped{};

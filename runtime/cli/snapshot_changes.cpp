@@ -66,9 +66,7 @@ exit_code restore(tool& t, const snapshot_choice& target) {
       auto line = "tertulia snapshots restore " + as_word(name);
       if (!target.agent.empty())
         line += " --agent " + as_word(found.agent);
-      if (!t.given_store().empty())
-        line += " --store " + as_word(t.given_store());
-      return line;
+      return line + t.store_options();
     });
   return exit_code::fine;
 }

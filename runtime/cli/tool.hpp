@@ -10,13 +10,16 @@
 #include "exit_code.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "store_file.hpp"
+#include "store_access.hpp"
 
 namespace tertulia::tool {
 
 /// Options of every command.
 struct common_options {
   std::string store;
+  std::string connect;
+  std::string certificate;
+  bool plain = false;
   std::string wait = "2s";
   bool json = false;
 };
@@ -40,20 +43,32 @@ public:
   /// Prints a result: a document for a program, or a line for people.
   void print(const document& as_json, const std::string& as_text);
 
+  /// Prints a value of an action as JSON, as soon as it arrives. With `--json`
+  /// the line names its kind.
+  void print_value(const char* kind, const json& x);
+
   /// Returns the store, which is opened by the first call.
   /// @errors throws a failure.
-  [[nodiscard]] store_file& store(missing_store missing
-                                  = missing_store::is_refused);
+  [[nodiscard]] store_access& store(missing_store missing
+                                    = missing_store::is_refused);
 
   /// Returns the store, like `store`, but opens a default file if none was
   /// given. Later calls of `store` return that one.
   /// @param unnamed returns the default file.
-  store_file& store_or(const std::function<std::filesystem::path()>& unnamed);
+  store_access& store_or(const std::function<std::filesystem::path()>& unnamed);
 
-  /// Returns the value of `--store`; empty without it.
-  [[nodiscard]] const std::string& given_store() const noexcept {
-    return options_.store;
+  /// Returns whether the command works on a running program.
+  [[nodiscard]] bool is_connected() const noexcept {
+    return !options_.connect.empty();
   }
+
+  /// Returns the address of the running program.
+  /// @pre `is_connected()`
+  [[nodiscard]] program_address address() const;
+
+  /// Returns the options that name the store, as they are typed again; empty if
+  /// there are none.
+  [[nodiscard]] std::string store_options() const;
 
   /// Returns a progress bar, which is shown to people only.
   [[nodiscard]] progress show_progress(std::string work) const {
@@ -64,11 +79,12 @@ private:
   /// Returns the given store file; empty without one.
   [[nodiscard]] std::string named_store() const;
 
-  store_file& open(const std::filesystem::path& file, missing_store missing);
+  store_access& connect();
+  store_access& open(const std::filesystem::path& file, missing_store missing);
 
   const common_options& options_;
   output out_;
-  std::optional<store_file> store_;
+  std::optional<store_access> store_;
 };
 
 /// The selected command, with its options.

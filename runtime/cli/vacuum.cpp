@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <filesystem>
+#include <system_error>
 
 #include "commands.hpp"
 #include "units.hpp"
@@ -14,8 +15,10 @@ struct vacuum_options {};
 
 exit_code vacuum(tool& t, const vacuum_options&) {
   auto& store = t.store();
-  auto bar = t.show_progress(
-    "vacuuming " + human_size(std::filesystem::file_size(store.file())));
+  std::error_code unknown;
+  const auto size = std::filesystem::file_size(store.file(), unknown);
+  auto bar
+    = t.show_progress(unknown ? "vacuuming" : "vacuuming " + human_size(size));
   vacuum_result sizes;
   {
     const elapsed_time clock{bar};

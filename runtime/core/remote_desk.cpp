@@ -136,21 +136,4 @@ front_desk_actor remote_desk::spawn_relay(std::shared_ptr<remote_desk> to) {
   return caf::actor_cast<front_desk_actor>(result);
 }
 
-caf::actor remote_desk::spawn_connector(std::shared_ptr<remote_desk> to) {
-  auto& system = to->system_;
-  return system.spawn<caf::detached>(
-    [](caf::event_based_actor* self,
-       const std::shared_ptr<remote_desk>& to) -> caf::behavior {
-      return {[self, to](caf::connect_atom) -> caf::result<caf::actor> {
-        self->quit(); // after this answer
-        try {
-          return caf::actor_cast<caf::actor>(to->get());
-        } catch (...) {
-          return current_exception_to_error();
-        }
-      }};
-    },
-    std::move(to));
-}
-
 } // namespace tertulia::detail

@@ -5,6 +5,7 @@
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/remote_runtime.hpp>
 
+#include <caf/actor_cast.hpp>
 #include <caf/scoped_actor.hpp>
 
 #include <algorithm>
@@ -23,24 +24,34 @@ remote_runtime::remote_runtime(caf::actor_system& system,
     desk_(std::make_shared<detail::remote_desk>(system, std::move(endpoints),
                                                 policy, within)) {}
 
-std::vector<descriptor> remote_runtime::actions() const {
+template <class Answer, class... Question>
+Answer remote_runtime::ask(const Question&... question) const {
   detail::check_may_block(system_);
-  std::vector<descriptor> result;
+  Answer result;
   caf::error failure;
   caf::scoped_actor self{system_};
-  const auto ask = [&](const front_desk_actor& desk) {
+  const auto ask_once = [&](const front_desk_actor& desk) {
     failure = caf::none;
-    self->request(desk, detail::for_request(within_), list_atom_v)
-      .receive([&](action_list& x) { result = std::move(x.actions); },
+    self->request(desk, detail::for_request(within_), question...)
+      .receive([&](Answer& x) { result = std::move(x); },
                [&](caf::error& reason) { failure = std::move(reason); });
   };
-  ask(desk_->get());
+  ask_once(desk_->get());
   // The connection was lost during the request, which can safely be repeated.
   if (failure && desk_->is_lost())
-    ask(desk_->get());
+    ask_once(desk_->get());
   if (failure)
     raise(failure);
   return result;
+}
+
+std::vector<descriptor> remote_runtime::actions() const {
+  return ask<action_list>(list_atom_v).actions;
+}
+
+managed_store remote_runtime::store(const std::string& key) const {
+  return caf::actor_cast<managed_store>(
+    ask<caf::strong_actor_ptr>(caf::get_atom_v, key));
 }
 
 detail::action_ref remote_runtime::find(const std::string& key) const {

@@ -2,6 +2,7 @@
 
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/remote_actor.hpp>
+#include <tertulia/remote_runtime.hpp>
 #include <tertulia/remote_store.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store.hpp>
@@ -36,11 +37,10 @@ constexpr std::size_t max_held = 10'000;
 /// Longest attempt to connect while nobody waits any more.
 constexpr caf::timespan late_attempt = 1s;
 
-/// Address of a published store.
-struct endpoint {
-  std::string host;
-  std::uint16_t port = 0;
-};
+/// Finds the store, on a thread that may block.
+/// @param within longest time for that.
+using store_search
+  = std::function<managed_store(caf::actor_system&, caf::timespan within)>;
 
 // -- attempt to connect -------------------------------------------------------
 
@@ -50,23 +50,23 @@ using connector_actor = caf::typed_actor<
 /// Spawns an actor that connects once and ends. Detached: it waits for the
 /// other node.
 connector_actor spawn_connector(caf::actor_system& system,
-                                const endpoint& where, caf::timespan within) {
+                                const store_search& search,
+                                caf::timespan within) {
   return system.spawn<caf::detached>(
-    [](connector_actor::pointer self, const endpoint& where,
+    [](connector_actor::pointer self, const store_search& search,
        caf::timespan within) -> connector_actor::behavior_type {
-      return {[self, where, within](
+      return {[self, search, within](
                 caf::connect_atom) -> caf::result<caf::strong_actor_ptr> {
         self->quit();
         try {
           return caf::actor_cast<caf::strong_actor_ptr>(
-            remote_actor<managed_store>(self->system(), where.host, where.port,
-                                        within));
+            search(self->system(), within));
         } catch (...) {
           return current_exception_to_error();
         }
       }};
     },
-    where, within);
+    search, within);
 }
 
 // -- link ---------------------------------------------------------------------
@@ -94,9 +94,9 @@ public:
       refuse(reason);
   }
 
-  link_actor::behavior_type make_behavior(endpoint where,
+  link_actor::behavior_type make_behavior(store_search search,
                                           caf::timespan within) {
-    endpoint_ = std::move(where);
+    search_ = std::move(search);
     within_ = within;
     self_->set_down_handler([this](const caf::down_msg& x) {
       if (store_ && x.source == store_.address())
@@ -189,8 +189,8 @@ private:
       = std::min(within_, std::max<caf::timespan>(left, late_attempt));
     // No time-out: the connector has one.
     self_
-      ->request(spawn_connector(self_->system(), endpoint_, limit),
-                caf::infinite, caf::connect_atom_v)
+      ->request(spawn_connector(self_->system(), search_, limit), caf::infinite,
+                caf::connect_atom_v)
       .then([this](const caf::strong_actor_ptr& found) { check(found); },
             [this](const caf::error& reason) { fail_to_connect(reason); });
   }
@@ -256,7 +256,7 @@ private:
   }
 
   link_actor::pointer self_;
-  endpoint endpoint_;
+  store_search search_;
   caf::timespan within_{};
   /// Null between connections.
   managed_store store_;
@@ -274,26 +274,46 @@ private:
   std::map<caf::message_id, std::function<void(const caf::error&)>> sent_;
 };
 
-} // namespace
-
-managed_store connect_store(caf::actor_system& system, std::string host,
-                            std::uint16_t port, caf::timespan within) {
+managed_store spawn_link(caf::actor_system& system, store_search search,
+                         caf::timespan within) {
   // A handle that delegates to a link and, being linked, ends it: CAF keeps an
   // actor alive that has sent to another node.
   return system.spawn(
-    [](managed_store::pointer self, endpoint where, caf::timespan within) {
+    [](managed_store::pointer self, store_search search, caf::timespan within) {
       const auto link = self->spawn<caf::linked>(
-        [](link_actor::stateful_pointer<link_state> self, endpoint where,
+        [](link_actor::stateful_pointer<link_state> self, store_search search,
            caf::timespan within) {
-          return self->state.make_behavior(std::move(where), within);
+          return self->state.make_behavior(std::move(search), within);
         },
-        std::move(where), within);
+        std::move(search), within);
       return handle_verbs<managed_store>(
         [self, link]<class Verb>(Verb x) -> caf::result<store_reply_t<Verb>> {
           return self->delegate(link, std::move(x));
         });
     },
-    endpoint{std::move(host), port}, within);
+    std::move(search), within);
+}
+
+} // namespace
+
+managed_store connect_store(caf::actor_system& system, std::string host,
+                            std::uint16_t port, caf::timespan within) {
+  return spawn_link(
+    system,
+    [host = std::move(host), port](caf::actor_system& system,
+                                   caf::timespan within) {
+      return remote_actor<managed_store>(system, host, port, within);
+    },
+    within);
+}
+
+managed_store connect_store(caf::actor_system& system, remote_runtime there,
+                            std::string key, caf::timespan within) {
+  return spawn_link(
+    system,
+    [there = std::move(there), key = std::move(key)](
+      caf::actor_system&, caf::timespan) { return there.store(key); },
+    within);
 }
 
 } // namespace tertulia

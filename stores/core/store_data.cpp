@@ -104,14 +104,31 @@ std::optional<record_row> store_data::find(const session_row& in,
 
 store_data::found store_data::find(const snapshot_ref& x) {
   rules::check(x);
+  if (auto result = find_stored(x))
+    return std::move(*result);
+  // The id of a run is reserved for the snapshot with which it ends.
+  const auto run
+    = x.id.empty() ? std::nullopt : tables_.find_run(run_id{x.id.str()});
+  if (run && run->agent == x.agent
+      && (x.session.empty() || x.session == run->session)) {
+    rules::check_complete(*run, caf::make_timestamp());
+    if (run->snapshot)
+      if (auto result = find_stored({run->agent, run->session, run->snapshot}))
+        return std::move(*result);
+  }
+  rules::reject_unknown(x);
+}
+
+std::optional<store_data::found>
+store_data::find_stored(const snapshot_ref& x) {
   if (!x.session.empty()) {
     auto in = find(session_ref{x.agent, x.session});
     if (!in)
-      rules::reject_unknown(x);
+      return std::nullopt;
     auto what = x.sequence != 0 ? find(*in, x.sequence) : find(*in, x.id);
     if (!what || (!x.id.empty() && what->id() != x.id))
-      rules::reject_unknown(x);
-    return {std::move(*in), std::move(*what)};
+      return std::nullopt;
+    return found{std::move(*in), std::move(*what)};
   }
 
   auto sessions
@@ -128,8 +145,8 @@ store_data::found store_data::find(const snapshot_ref& x) {
   }
   auto what = sessions.empty() ? std::nullopt : find(sessions.front(), x.id);
   if (!what)
-    rules::reject_unknown(x);
-  return {std::move(sessions.front()), std::move(*what)};
+    return std::nullopt;
+  return found{std::move(sessions.front()), std::move(*what)};
 }
 
 std::optional<record_row> store_data::first_whole(std::int64_t session,

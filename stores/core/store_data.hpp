@@ -81,7 +81,10 @@ public:
                                                std::uint64_t sequence);
   [[nodiscard]] std::optional<record_row> find(const session_row& in,
                                                const snapshot_id& id);
+  /// Also finds the snapshot with which a run has ended by the id of the run.
   [[nodiscard]] found find(const snapshot_ref& x);
+  /// Finds only a snapshot that has the id itself.
+  [[nodiscard]] std::optional<found> find_stored(const snapshot_ref& x);
 
   /// Returns the first record in a range if it is undamaged and the engine can
   /// read it.

@@ -141,6 +141,10 @@ void check(save_run_request& x) {
   check(session_ref{run.agent, run.session});
   if (run.status > run_status::aborted)
     reject_field("$.run.status", "is not one that a run has");
+  if (run.beat.count() < 0 || run.beat > max_run_beat)
+    reject_field("$.run.beat", "is out of range");
+  if (x.retention.count() < 0)
+    reject_field("$.retention", "is negative");
   if (!detail::is_utf8(run.id.str()))
     reject_field("$.run.id", "is not UTF-8");
   // The end of a run is not refused for the text of its error.
@@ -150,6 +154,32 @@ void check(save_run_request& x) {
   if (run.error.size() > max_run_error)
     run.error
       = detail::first_characters(run.error, max_run_error / bytes_of_character);
+}
+
+bool is_late(const stored_run& x, timestamp since, timestamp now) {
+  return x.beat.count() > 0 && now - since > x.beat * max_missed_beats;
+}
+
+run_status status_at(const stored_run& x, timestamp now) {
+  return x.status == run_status::running && is_late(x, x.beat_at, now)
+           ? run_status::expired
+           : x.status;
+}
+
+void check_complete(const stored_run& x, timestamp now) {
+  const auto status = status_at(x, now);
+  if (status == run_status::completed)
+    return;
+  const auto is_running = status == run_status::running;
+  const auto name = to_json(status).get<std::string>();
+  throw status_error{
+    errc::failed_precondition,
+    "snapshot " + x.id.str()
+      + (is_running ? " is pending: its run is " : " was not made: its run is ")
+      + name,
+    to_json_text(json{{"snapshot", x.id.str()},
+                      {"status", is_running ? "pending" : name},
+                      {"last", x.snapshot.str()}})};
 }
 
 void check(const run_ref& x) {

@@ -46,26 +46,43 @@ std::optional<stored_run> store_tables::find_run(const run_id& id) {
   return found->second;
 }
 
-void store_tables::for_each_run(const run_ref& wanted,
+void store_tables::for_each_run(const run_ref& wanted, const stored_run* after,
                                 const std::function<bool(stored_run)>& fn) {
+  const auto is_later = [](const stored_run* x, const stored_run* y) {
+    return std::tie(x->began_at, x->id) > std::tie(y->began_at, y->id);
+  };
   std::vector<const stored_run*> all;
   for (const auto& [id, x] : runs_)
     if ((wanted.agent.empty() || x.agent == wanted.agent)
-        && (!wanted.session || x.session == wanted.session))
+        && (!wanted.session || x.session == wanted.session)
+        && (after == nullptr || is_later(after, &x)))
       all.push_back(&x);
-  std::sort(all.begin(), all.end(), [](const auto* x, const auto* y) {
-    return std::tie(x->began_at, x->id) > std::tie(y->began_at, y->id);
-  });
+  std::sort(all.begin(), all.end(), is_later);
   for (const auto* x : all)
     if (!fn(*x))
       return;
 }
 
-void store_tables::erase_runs(const std::string& agent, timestamp before) {
+void store_tables::erase_runs(const std::string& agent, timestamp before,
+                              timestamp now) {
+  // The bound of an agent is not after the last time of any of its runs, so
+  // that a pass is made only if it may erase something.
+  const auto [bound, is_new] = run_bounds_.try_emplace(agent, before);
+  if (!is_new && before <= bound->second)
+    return;
+  bound->second = now;
   std::erase_if(runs_, [&](const auto& entry) {
     const auto& x = entry.second;
-    return x.agent == agent && x.status != run_status::running
-           && x.ended_at < before;
+    if (x.agent != agent)
+      return false;
+    const auto is_running = x.status == run_status::running;
+    const auto last = is_running ? x.beat_at : x.ended_at;
+    if (last < before
+        && (rules::is_late(x, last, now)
+            || (!is_running && x.beat.count() == 0)))
+      return true;
+    bound->second = std::min(bound->second, last);
+    return false;
   });
 }
 

@@ -20,9 +20,7 @@ namespace {
 
 /// Returns a run as it is read at a time.
 stored_run as_read(stored_run x, timestamp now) {
-  if (x.status == run_status::running && x.beat.count() > 0
-      && now - x.beat_at > x.beat * max_missed_beats)
-    x.status = run_status::expired;
+  x.status = rules::status_at(x, now);
   return x;
 }
 
@@ -34,7 +32,7 @@ std::optional<stored_run> find(store_data& data, const run_ref& wanted) {
     return found;
   }
   std::optional<stored_run> result;
-  data.tables().for_each_run(wanted, [&](stored_run x) {
+  data.tables().for_each_run(wanted, nullptr, [&](stored_run x) {
     result = std::move(x);
     return false;
   });
@@ -69,7 +67,7 @@ stored_run answer(store_data& data, save_run_request x) {
     run.began_at = known->began_at;
   } else {
     run.began_at = now;
-    data.tables().erase_runs(run.agent, now - x.retention);
+    data.tables().erase_runs(run.agent, now - x.retention, now);
   }
   run.beat_at = now;
   run.ended_at = run.status == run_status::running ? timestamp{} : now;
@@ -98,23 +96,20 @@ stored_run answer(store_data& data, get_run_request x) {
 run_page answer(store_data& data, list_runs_request x) {
   const auto now = caf::make_timestamp();
   const std::size_t limit = std::clamp(x.limit, 1u, max_page);
+  std::optional<stored_run> after;
   if (x.after)
-    find_known(data, run_ref{{}, x.after});
-  auto is_reached = x.after.empty();
+    after = find_known(data, run_ref{{}, x.after});
   run_page result;
-  data.tables().for_each_run({x.agent, {}, x.session}, [&](stored_run next) {
-    next = as_read(std::move(next), now);
-    if (!is_reached) {
-      is_reached = next.id == x.after;
-      return true;
-    }
-    if (x.status && next.status != *x.status)
-      return true;
-    result.more = result.runs.size() == limit;
-    if (!result.more)
-      result.runs.push_back(std::move(next));
-    return !result.more;
-  });
+  data.tables().for_each_run({x.agent, {}, x.session},
+                             after ? &*after : nullptr, [&](stored_run next) {
+                               next = as_read(std::move(next), now);
+                               if (x.status && next.status != *x.status)
+                                 return true;
+                               result.more = result.runs.size() == limit;
+                               if (!result.more)
+                                 result.runs.push_back(std::move(next));
+                               return !result.more;
+                             });
   return result;
 }
 

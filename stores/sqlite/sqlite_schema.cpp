@@ -338,6 +338,12 @@ CREATE INDEX runs_by_session ON runs (agent, session, began_at);
 CREATE INDEX runs_by_end ON runs (agent, ended_at) WHERE ended_at > 0;
 )";
 
+// Runs are listed page by page, and those of lost processes are erased.
+constexpr const char* version_8 = R"(
+CREATE INDEX runs_by_begin ON runs (began_at);
+CREATE INDEX runs_by_beat ON runs (agent, beat_at) WHERE ended_at = 0;
+)";
+
 constexpr std::array schema{
   migration_step{version_1, nullptr, ""},
   migration_step{version_2, nullptr, ""},
@@ -345,7 +351,8 @@ constexpr std::array schema{
   migration_step{version_4_tables, copy_rows_of_version_3, version_4_indexes},
   migration_step{version_5, nullptr, ""},
   migration_step{version_6, nullptr, ""},
-  migration_step{version_7, nullptr, ""}};
+  migration_step{version_7, nullptr, ""},
+  migration_step{version_8, nullptr, ""}};
 
 } // namespace
 

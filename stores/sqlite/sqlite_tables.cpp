@@ -92,9 +92,11 @@ sqlite_tables::sqlite_tables(const std::string& file,
                       + columns::places_for(12) + ')'),
     find_run_(db_, "SELECT * FROM runs WHERE id = ?1"),
     runs_of_session_(db_, "SELECT * FROM runs WHERE agent = ?1 AND session = ?2"
+                          " AND (began_at, id) < (?3, ?4)"
                           " ORDER BY began_at DESC, id DESC"),
     list_runs_(db_, "SELECT * FROM runs WHERE (?1 = '' OR agent = ?1)"
                     " AND (?2 = '' OR session = ?2)"
+                    " AND (began_at, id) < (?3, ?4)"
                     " ORDER BY began_at DESC, id DESC"),
     find_record_(db_, query_for_records("session = ?1 AND sequence = ?2")),
     find_records_(db_,

@@ -78,9 +78,10 @@ public:
 
   void write(const stored_run& x) override;
   [[nodiscard]] std::optional<stored_run> find_run(const run_id& id) override;
-  void for_each_run(const run_ref& wanted,
+  void for_each_run(const run_ref& wanted, const stored_run* after,
                     const std::function<bool(stored_run)>& fn) override;
-  void erase_runs(const std::string& agent, timestamp before) override;
+  void erase_runs(const std::string& agent, timestamp before,
+                  timestamp now) override;
 
   // -- records ----------------------------------------------------------------
 
@@ -193,9 +194,13 @@ private:
   sqlite_statement find_run_;
   sqlite_statement runs_of_session_;
   sqlite_statement list_runs_;
-  sqlite_statement erase_runs_{
+  // The last place is the number of heartbeats that a run may miss.
+  sqlite_statement erase_ended_runs_{
     db_, "DELETE FROM runs WHERE agent = ?1 AND ended_at > 0"
-         " AND ended_at < ?2"};
+         " AND ended_at < ?2 AND ended_at < ?3 - beat * ?4"};
+  sqlite_statement erase_lost_runs_{
+    db_, "DELETE FROM runs WHERE agent = ?1 AND ended_at = 0 AND beat > 0"
+         " AND beat_at < ?2 AND beat_at < ?3 - beat * ?4"};
 
   sqlite_statement find_record_;
   sqlite_statement find_records_;

@@ -2,6 +2,9 @@
 
 #include <tertulia/status.hpp>
 
+#include <cstdint>
+#include <limits>
+
 #include "sqlite_columns.hpp"
 #include "sqlite_tables.hpp"
 
@@ -56,18 +59,30 @@ std::optional<stored_run> sqlite_tables::find_run(const run_id& id) {
   return run_at(rows);
 }
 
-void sqlite_tables::for_each_run(const run_ref& wanted,
+void sqlite_tables::for_each_run(const run_ref& wanted, const stored_run* after,
                                  const std::function<bool(stored_run)>& fn) {
   auto& all = wanted.agent.empty() || wanted.session.empty() ? list_runs_
                                                              : runs_of_session_;
-  auto rows = all.bind_all(wanted.agent, wanted.session.str()).rows();
+  auto rows
+    = all
+        .bind_all(wanted.agent, wanted.session.str(),
+                  after != nullptr ? columns::to_number(after->began_at)
+                                   : std::numeric_limits<std::int64_t>::max(),
+                  after != nullptr ? after->id.str() : std::string{})
+        .rows();
   while (rows.next())
     if (!fn(run_at(rows)))
       return;
 }
 
-void sqlite_tables::erase_runs(const std::string& agent, timestamp before) {
-  erase_runs_.bind_all(agent, columns::to_number(before)).run();
+void sqlite_tables::erase_runs(const std::string& agent, timestamp before,
+                               timestamp now) {
+  const auto until = columns::to_number(before);
+  for (auto* statement : {&erase_ended_runs_, &erase_lost_runs_})
+    statement
+      ->bind_all(agent, until, columns::to_number(now),
+                 std::int64_t{max_missed_beats})
+      .run();
 }
 
 } // namespace tertulia

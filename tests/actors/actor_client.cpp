@@ -215,7 +215,7 @@ TEST_F(actor_client_of, chunks_of_another_type_end_the_action) {
   const auto flow = define_thrice();
   client_of<number_flow> client{system};
   run();
-  client->open(rt->front_desk(), flow.opening_for({}), 10s, nullptr);
+  client->open(rt->front_desk(), flow.opening_for({}), nullptr);
   client->send("a");
   run();
   ASSERT_EQ(client.log->errors.size(), 1u);
@@ -277,7 +277,7 @@ TEST_F(actor_client_of, a_flow_cancels_what_opens_too_late) {
   run();
   client->at_end = [](auto&) {};
   client->open(caf::actor_cast<front_desk_actor>(slow_desk),
-               flow.opening_for({}), 10s, nullptr);
+               flow.opening_for({}, with_open_timeout(10s)), nullptr);
   client->send("a");
   advance(11s);
   ASSERT_EQ(client.log->errors.size(), 1u);

@@ -46,6 +46,9 @@ struct desk_of_another_node : ::testing::Test {
           return self->delegate(rt.front_desk(), std::move(x));
         },
         [=, this](list_atom x) { return self->delegate(rt.front_desk(), x); },
+        [=, this](caf::get_atom x, const std::string& key) {
+          return self->delegate(rt.front_desk(), x, key);
+        },
       };
     });
     const auto port = here.middleman().publish(desk, 0, "127.0.0.1");

@@ -202,10 +202,13 @@ TEST_F(leases, a_take_over_can_be_taken_over) {
 TEST_F(leases, who_waits_in_the_queue_goes_on_with_the_last_state) {
   auto first = open(agent, with_session_id("s"));
   say(first, "one");
-  auto second = open(agent, with_session_id("s"), with_queue{});
-  auto third = open(agent, with_session_id("s"), with_queue{});
+  const with_open_timeout patient{2h};
+  auto second = open(agent, with_session_id("s"), with_queue{}, patient);
+  auto third = open(agent, with_session_id("s"), with_queue{}, patient);
+  auto other = open(agent, with_session_id("s"), with_queue{});
   advance(1h); // longer than any store may take
   EXPECT_FALSE(second.received().open);
+  EXPECT_EQ(code_of(other.received().refused), errc::deadline_exceeded);
   first.close();
   ASSERT_TRUE(second.received().open);
   say(second, "two");

@@ -2,10 +2,14 @@
 
 // Clients of another node whose link is lost while their run goes on.
 
+#include <tertulia/actor_client.hpp>
 #include <tertulia/remote_runtime.hpp>
+#include <tertulia/when.hpp>
 
 #include <caf/io/middleman.hpp>
+#include <caf/stateful_actor.hpp>
 
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
@@ -111,6 +115,134 @@ TEST_F(lost_links, an_input_is_taken_once_wherever_the_link_is_cut) {
   } while (!talk.finished());
   EXPECT_EQ(talk.output(patience), turns);
   EXPECT_EQ(received.size(), static_cast<std::size_t>(turns));
+  EXPECT_EQ(inputs, turns);
+}
+
+TEST_F(lost_links, a_body_comes_back) {
+  constexpr int turns = 20;
+  constexpr int chunks = 300;
+  const auto far = counter();
+  runtime near{there};
+  const auto mirror = near.define_bidi_flow(
+    "mirror",
+    [far, this](context ctx, input<int> in, output<int> out) -> task<int> {
+      const with_keep kept{1min};
+      auto talk = co_await far.open(ctx, kept);
+      while (const auto count = co_await in.next()) {
+        co_await talk.send(*count);
+        while (const auto x = co_await talk.next()) {
+          if (*x % 211 == 5)
+            link->cut();
+          co_await out.send(*x);
+        }
+        co_await out.end_turn();
+      }
+      talk.close();
+      co_return co_await talk.output();
+    });
+  auto talk = mirror.stream_bidi();
+  std::vector<int> received;
+  for (int turn = 0; turn < turns; ++turn) {
+    talk.send(chunks);
+    for (const auto x : talk.responses(patience))
+      received.push_back(x);
+  }
+  ASSERT_EQ(received.size(), static_cast<std::size_t>(turns * chunks));
+  for (int i = 0; i < turns * chunks; ++i)
+    ASSERT_EQ(received[static_cast<std::size_t>(i)], i);
+  talk.close();
+  EXPECT_EQ(talk.output(patience), turns * chunks);
+  EXPECT_EQ(inputs, turns);
+}
+
+TEST_F(lost_links, a_body_that_leaves_meanwhile_is_gone) {
+  const auto far = counter();
+  runtime near{there};
+  const auto visitor = near.define_bidi_flow(
+    "visitor",
+    [far, this](context ctx, input<int>, output<int>) -> task<std::string> {
+      const with_keep kept{1min};
+      auto talk = co_await far.open(ctx, kept);
+      link->refuse();
+      auto wait = talk.next();
+      auto limit = ctx.sleep(200ms);
+      co_await when_any(std::move(wait), std::move(limit));
+      link->accept();
+      const auto place = talk.detach();
+      co_return place.run.str();
+    });
+  auto talk = visitor.stream_bidi();
+  const auto run = run_id{talk.output(patience)};
+  auto again = rt.action("/bidi-flow/counter").stream_bidi(with_run(run));
+  again.send(json(2));
+  again.close();
+  EXPECT_EQ(again.output(patience), json(2));
+}
+
+TEST_F(lost_links, the_patience_of_a_body_ends_with_unavailable) {
+  const auto far = counter(100ms);
+  runtime near{there};
+  const auto visitor = near.define_bidi_flow(
+    "visitor",
+    [far, this](context ctx, input<int>, output<int>) -> task<std::string> {
+      const with_keep kept{1min};
+      auto talk = co_await far.open(ctx, kept);
+      link->refuse();
+      const auto reason = co_await as_expected(talk.output());
+      co_return std::string{reason ? "ok" : to_string(code_of(reason.error()))};
+    });
+  EXPECT_EQ(visitor.stream_bidi().output(patience), "unavailable");
+  link->accept();
+}
+
+TEST_F(lost_links, an_actor_comes_back) {
+  static constexpr int turns = 20;
+  static constexpr int chunks = 300;
+  std::promise<std::vector<int>> all;
+  struct collector : actor_client<counter_flow> {
+    using actor_client::actor_client;
+
+    void on_credit() override {
+      if (sent == turns)
+        return close();
+      ++sent;
+      send(chunks);
+    }
+
+    void on_chunk(int& x) override {
+      if (x % 211 == 5)
+        link->cut();
+      received.push_back(x);
+    }
+
+    void on_output(int&) override {
+      all->set_value(std::move(received));
+      self()->quit();
+    }
+
+    void on_error(const status_error& x) override {
+      ADD_FAILURE() << x.what();
+      all->set_value(std::move(received));
+      self()->quit();
+    }
+
+    cut_link* link = nullptr;
+    std::promise<std::vector<int>>* all = nullptr;
+    std::vector<int> received;
+    int sent = 0;
+  };
+  there.spawn(
+    [&](caf::stateful_actor<collector>* self, const counter_flow& far) {
+      self->state.link = &*link;
+      self->state.all = &all;
+      far.open(self->state, with_keep(1min));
+      return caf::behavior{self->state.handlers()};
+    },
+    counter());
+  const auto received = all.get_future().get();
+  ASSERT_EQ(received.size(), static_cast<std::size_t>(turns * chunks));
+  for (int i = 0; i < turns * chunks; ++i)
+    ASSERT_EQ(received[static_cast<std::size_t>(i)], i);
   EXPECT_EQ(inputs, turns);
 }
 

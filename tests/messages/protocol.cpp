@@ -235,6 +235,8 @@ auto samples(const protocol& at) {
   options.grace = 7s;
   options.resume_after = 1ull << 40;
   options.turn = turn_id{"t"};
+  options.turn_begin = 1ull << 41;
+  options.open_within = 9s;
   options.call = "1f";
   attach_result position;
   position.run = run_id{"r"};
@@ -256,6 +258,7 @@ auto samples(const protocol& at) {
   run.key = "/bidi-flow/shop";
   run.session = session_id{"s"};
   run.status = run_status::aborted;
+  run.is_in_turn = true;
   descriptor info;
   info.key = "/bidi-flow/shop";
   info.input_schema = schema_of<article>();

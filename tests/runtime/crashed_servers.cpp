@@ -7,6 +7,7 @@
 #include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/remote_runtime.hpp>
+#include <tertulia/runtime.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -206,6 +207,46 @@ TEST_F(crashed_servers, a_turn_with_a_name_is_asked_for_until_it_is_over) {
   stop();
   const auto last = agent.resume(session_id{"errands"});
   EXPECT_EQ(told_of(last.output.state.messages), expected);
+  check_effects(turns);
+  RecordProperty("kills", kills.load());
+}
+
+TEST_F(crashed_servers, a_body_does_not_notice) {
+  const auto turns = by_effort(3, 10, 100);
+  const auto agent = killed_clerk(20);
+  runtime here{system};
+  const auto messenger = here.define_bidi_flow(
+    "messenger",
+    [agent](context ctx, input<std::string> in,
+            output<std::string> out) -> task<ai::message_log> {
+      const with_session_id session{"errands"};
+      const with_keep kept{1min};
+      auto talk = co_await agent.open(ctx, session, kept);
+      while (const auto text = co_await in.next()) {
+        ai::conversation_input said{{ai::user_text(*text)}};
+        co_await talk.send(std::move(said));
+        while (const auto x = co_await talk.next())
+          if (x->chunk)
+            co_await out.send(x->chunk->text());
+        co_await out.end_turn();
+      }
+      talk.close();
+      auto last = co_await talk.output();
+      co_return std::move(last.state.messages);
+    });
+  auto talk = messenger.stream_bidi();
+  strings expected;
+  for (int i = 0; i < turns; ++i) {
+    const auto text = std::to_string(i);
+    talk.send(text);
+    for (const auto& x : talk.responses(2min))
+      static_cast<void>(x);
+    expected.push_back(text);
+    expected.push_back("done: " + text);
+  }
+  stop();
+  talk.close();
+  EXPECT_EQ(told_of(talk.output(2min)), expected);
   check_effects(turns);
   RecordProperty("kills", kills.load());
 }

@@ -3,11 +3,14 @@
 // Kept runs of conversations in their store.
 
 #include <tertulia/ask_store.hpp>
+#include <tertulia/testing/deterministic_runtime.hpp>
 
 #include <string>
 #include <vector>
 
 #include "support/conversations.hpp"
+#include "support/effort.hpp"
+#include "support/failing_store.hpp"
 #include "support/refusal.hpp"
 
 using namespace std::literals;
@@ -142,6 +145,108 @@ TEST_F(stored_runs, a_run_of_a_process_that_is_gone_can_be_aborted) {
   EXPECT_EQ(flow.find_run(lost.id).status, run_status::aborted);
   EXPECT_EQ(code_from([&] { (void)flow.find_run(run_id{"unknown"}); }),
             errc::not_found);
+}
+
+TEST_F(stored_runs, the_end_of_a_run_is_sent_until_the_store_has_it) {
+  failing_store failing{system, store};
+  const auto flow = ai::define_session_flow(
+    *rt, "chat", repeat_in_turns, with_snapshot_store(failing.store()));
+  const auto& key = flow.info().key;
+  auto talk = flow.stream_bidi(with_session_id(trip), with_keep());
+  hear(talk, "a");
+  const auto run = talk.position().run;
+  ASSERT_TRUE(has(key, run, run_status::running));
+  failing.fail_next<save_run_request>(2, errc::unavailable);
+  finish(talk);
+  EXPECT_TRUE(has(key, run, run_status::completed));
+}
+
+TEST_F(stored_runs, ten_thousand_runs_go_on_without_clients) {
+  restart({}); // with an ordinary heartbeat
+  const auto count = by_effort<std::size_t>(500, 10'000, 10'000);
+  const auto flow = define_flow(repeat_in_turns);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto talk
+      = flow.stream_bidi(with_session_id("s" + std::to_string(i)), with_keep());
+    talk.send_text("a");
+    if (i % 2 == 0)
+      talk.close();
+    talk.detach();
+  }
+  const auto has_all = [&](run_status status, std::size_t wanted) {
+    return eventually([&] {
+      list_runs_request query;
+      query.status = status;
+      query.limit = max_page;
+      std::size_t found = 0;
+      for (auto more = true; more;) {
+        const auto page = tertulia::ask_store(system, store, query);
+        found += page.runs.size();
+        more = page.more;
+        if (more)
+          query.after = page.runs.back().id;
+      }
+      return found == wanted;
+    });
+  };
+  EXPECT_TRUE(has_all(run_status::completed, count / 2));
+  EXPECT_TRUE(has_all(run_status::running, count - count / 2));
+  rt.reset();
+  EXPECT_TRUE(has_all(run_status::aborted, count - count / 2))
+    << "none is left running";
+}
+
+TEST(stored_run, does_not_flood_a_store_that_stalls) {
+  testing::deterministic_runtime at;
+  failing_store failing{at.system};
+  const auto flow = ai::define_session_flow(
+    *at.rt, "chat", repeat_in_turns, with_snapshot_store(failing.store()));
+  failing.hang_next<save_run_request>(1'000);
+  auto client = at.open(flow, with_session_id(trip), with_keep());
+  const auto before = failing.requests();
+  for (int beats = 0; beats < 3 * max_missed_beats; ++beats)
+    at.advance(10s);
+  EXPECT_EQ(failing.requests(), before + 3);
+}
+
+TEST_F(stored_runs, the_id_of_the_end_is_known_before) {
+  const auto flow = define_flow(repeat_in_turns);
+  auto talk = flow.stream_bidi(with_session_id(trip), with_keep());
+  hear(talk, "a");
+  const auto end = end_of(talk.position().run);
+  EXPECT_EQ(code_from([&] { (void)snapshot_of(end); }),
+            errc::failed_precondition)
+    << "it is pending";
+  finish(talk);
+  EXPECT_EQ(snapshot_of(end), snapshot_of(talk.last_snapshot()));
+  const auto branch
+    = say(flow.stream_bidi(with_snapshot_id(end)), {"b"}).state.messages;
+  EXPECT_EQ(branch.size(), 4u) << "one can go on from it";
+}
+
+TEST_F(stored_runs, an_agent_says_whether_its_runs_are_kept) {
+  const auto flow = define_flow(repeat_in_turns, with_keep(1min));
+  auto kept = flow.stream_bidi(with_session_id(trip));
+  EXPECT_TRUE(kept.position().run);
+  auto other = flow.stream_bidi(with_session_id("other"s), without_keep{});
+  EXPECT_FALSE(other.position().run);
+  EXPECT_EQ(
+    code_from([&] { (void)define_flow(repeat_in_turns, with_keep(-1s)); }),
+    errc::invalid_argument);
+}
+
+TEST_F(stored_runs, impossible_heartbeats_are_refused) {
+  for (const caf::timespan beat :
+       {caf::timespan{0}, caf::timespan{-1}, caf::timespan::max()}) {
+    runtime_options options;
+    options.run_heartbeat = beat;
+    EXPECT_EQ(code_from([&] { const runtime refused(system, options); }),
+              errc::invalid_argument);
+  }
+  runtime_options options;
+  options.stored_run_retention = -1s;
+  EXPECT_EQ(code_from([&] { const runtime refused(system, options); }),
+            errc::invalid_argument);
 }
 
 TEST_F(stored_runs, a_run_that_is_not_kept_is_not_stored) {

@@ -82,6 +82,9 @@ struct faults : threaded {
           },
           [](const run_request&) { return run_info{}; },
           [](list_atom) { return action_list{}; },
+          [](caf::get_atom, const std::string&) {
+            return caf::strong_actor_ptr{};
+          },
         };
       });
     return detail::access::make<bidi_action<Init, In, Out, Stream>>(

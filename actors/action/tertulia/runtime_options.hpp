@@ -46,10 +46,11 @@ struct runtime_options {
 
   /// Time between the heartbeats of a kept run that a store knows. Without one
   /// for three times as long, the run reads as expired. It is also the longest
-  /// time after which a run notices that it was aborted in its store.
+  /// time after which a run notices that it was aborted in its store. Positive,
+  /// and at most a day.
   caf::timespan run_heartbeat = std::chrono::seconds{10};
 
-  /// Time for which stores keep runs that are over.
+  /// Time for which stores keep runs that are over; not negative.
   caf::timespan stored_run_retention = std::chrono::hours{24 * 7};
 
   /// Number of threads for blocking work (`context::run_blocking`), started

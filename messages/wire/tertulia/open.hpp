@@ -11,6 +11,7 @@
 #include <caf/meta/type_name.hpp>
 #include <caf/timespan.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -121,11 +122,15 @@ struct open_options : memberwise {
   snapshot_id snapshot;
   /// Conversations only: policy for a session that has a live invocation.
   if_live live = if_live::refuse;
+  /// Time for which the client waits for the answer; not negative. An opening
+  /// that waits in a queue is refused then.
+  caf::timespan open_within = std::chrono::seconds{30};
   /// Chat agents and session flows only: whether changes of the custom value
   /// are sent as chunks with a `custom_patch`.
   bool custom_deltas = false;
-  /// Policy for the run when its client leaves or is lost.
-  on_disconnect disconnect = on_disconnect::cancel;
+  /// Policy for the run when its client leaves or is lost; empty for that of
+  /// the action.
+  std::optional<on_disconnect> disconnect;
   /// Time for which a kept run waits for a client: it is cancelled then, or
   /// forgotten if it has ended. Zero: a run that has not ended waits for ever.
   caf::timespan grace{0};
@@ -142,6 +147,9 @@ struct open_options : memberwise {
   /// says how far that turn is, and the client does not send its input again: a
   /// turn that was cut off is finished.
   turn_id turn;
+  /// Number of the input that begins this turn, if it may be among those of the
+  /// session: the client opens it again. Empty for the next input.
+  std::optional<std::uint64_t> turn_begin;
   /// Name of the call of a tool: the same if a turn that was cut off makes the
   /// call again. Empty for other actions, and for a tool outside a session.
   std::string call;
@@ -158,8 +166,9 @@ BOOST_DESCRIBE_ENUM(turn_progress, not_begun, open, over)
 
 BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,
-                       session, snapshot, live, custom_deltas, disconnect,
-                       grace, attach, resume_after, turn, call))
+                       session, snapshot, live, open_within, custom_deltas,
+                       disconnect, grace, attach, resume_after, turn,
+                       turn_begin, call))
 
 /// Client to front desk: open a connection to an action.
 struct open_request : memberwise {

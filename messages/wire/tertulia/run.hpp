@@ -128,9 +128,19 @@ struct run_info : memberwise {
   /// Session of a conversation; empty for another action.
   session_id session;
   run_status status = run_status::running;
+  /// Whether a turn is under way, or an input waits for one.
+  bool is_in_turn = false;
 };
 
-BOOST_DESCRIBE_STRUCT(run_info, (), (id, key, session, status))
+BOOST_DESCRIBE_STRUCT(run_info, (), (id, key, session, status, is_in_turn))
+
+/// Returns the id that a kept run reserves for the snapshot with which it ends.
+/// A store that is asked for that snapshot answers `failed_precondition` unless
+/// the run has completed; the details have its `status`, `pending` while it is
+/// running.
+[[nodiscard]] inline snapshot_id end_of(const run_id& run) {
+  return snapshot_id{run.str()};
+}
 
 /// Purpose of a `run_request`. Sent over the wire; append only.
 enum class run_verb : std::uint8_t {

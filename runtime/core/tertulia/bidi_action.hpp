@@ -102,8 +102,7 @@ public:
     return detail::access::make<connection<In, Out, Stream>>(
       detail::blocking_client::connect(
         *reference_->system, reference_->current_desk(),
-        make_open_request(chosen, {}), chosen.open_within, reference_->local,
-        reference_->remote));
+        make_open_request(chosen, {}), reference_->local, reference_->remote));
   }
 
   /// Opens a connection whose client is a body, without blocking; see
@@ -113,9 +112,7 @@ public:
   open(context ctx, Options&&... options) const {
     detail::check_awaited_options<Options...>();
     auto chosen = detail::gather<Init>(options...);
-    auto message = make_open_request(chosen, {});
-    return open_as_task(ctx, reference_, std::move(message),
-                        chosen.open_within);
+    return open_as_task(ctx, reference_, make_open_request(chosen, {}));
   }
 
   /// Opens a connection whose client is an actor, without blocking; see
@@ -136,7 +133,7 @@ public:
       "this handle");
     auto chosen = detail::gather<Init>(options...);
     client.open(reference_->desk_for_actor(), make_open_request(chosen, {}),
-                chosen.open_within, reference_->local);
+                reference_->local, reference_->remote);
   }
 
   /// Returns what is known of a kept run, and waits for the answer.
@@ -212,7 +209,7 @@ private:
 
   static task<async_connection<In, Out, Stream>>
   open_as_task(context ctx, std::shared_ptr<const detail::action_ref> what,
-               tertulia::open_request message, caf::timespan within) {
+               tertulia::open_request message) {
     front_desk_actor desk;
     if (what->remote && what->remote->is_lost()) {
       const auto again = [from = what->remote.get()] { return from->get(); };
@@ -221,7 +218,7 @@ private:
       desk = what->remote ? what->remote->desk() : what->desk;
     }
     auto impl = co_await detail::open_nested(
-      ctx, std::move(desk), std::move(message), within, what->local);
+      ctx, std::move(desk), std::move(message), what->local, what->remote);
     co_return detail::access::make<async_connection<In, Out, Stream>>(
       std::move(impl));
   }

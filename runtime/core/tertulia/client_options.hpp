@@ -28,7 +28,6 @@ template <class Init>
 struct client_options {
   open_options connection;
   std::optional<Init> init;
-  caf::timespan open_within = std::chrono::seconds{30};
 };
 
 namespace detail {
@@ -108,7 +107,7 @@ struct with_open_timeout {
     if (within.count() < 0)
       throw status_error{errc::invalid_argument,
                          "a time limit must not be negative"};
-    to.open_within = within;
+    to.connection.open_within = within;
   }
 
   caf::timespan within;
@@ -214,7 +213,9 @@ struct with_turn_id {
 };
 
 /// Keeps the run when its client leaves or is lost: it goes on, and clients can
-/// attach to it, with `with_cursor`, `with_run` or its session.
+/// attach to it, with `with_cursor`, `with_run` or its session. As an option of
+/// the definition of an agent, a chat agent or a session flow: keeps the runs
+/// whose clients do not choose.
 ///
 /// @design docs/runs.md.
 struct with_keep {
@@ -227,14 +228,34 @@ struct with_keep {
 
   template <class Init>
   void apply(client_options<Init>& to) const {
-    if (grace && grace->count() <= 0)
-      throw status_error{errc::invalid_argument,
-                         "a grace period must be positive"};
-    to.connection.disconnect = on_disconnect::keep;
-    to.connection.grace = grace.value_or(caf::timespan{0});
+    apply_to(to.connection);
+  }
+
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    apply_to(to);
   }
 
   std::optional<caf::timespan> grace;
+
+private:
+  template <class Options>
+  void apply_to(Options& to) const {
+    if (grace && grace->count() <= 0)
+      throw status_error{errc::invalid_argument,
+                         "a grace period must be positive"};
+    to.disconnect = on_disconnect::keep;
+    to.grace = grace.value_or(caf::timespan{0});
+  }
+};
+
+/// Cancels the run when its client leaves or is lost, whatever the definition
+/// of the action says.
+struct without_keep {
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.connection.disconnect = on_disconnect::cancel;
+  }
 };
 
 /// Attaches to a kept run at this position, instead of opening a run.

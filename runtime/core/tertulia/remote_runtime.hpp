@@ -96,6 +96,15 @@ public:
       detail::access::make<typename Handle::action_type>(find(key))};
   }
 
+  /// Returns the store of a conversation there, for tools that look into it.
+  /// It dies with its process; call again then.
+  /// @param key of the conversation; empty if all there have the same store.
+  /// @errors `not_found`; `failed_precondition` if there are several stores;
+  /// the
+  ///         errors of `actions`. A store that is not a managed one answers
+  ///         only the requests that sessions need.
+  [[nodiscard]] managed_store store(const std::string& key = {}) const;
+
   /// Returns the actor that opens connections there, for clients that are
   /// actors. It dies with its process; call again then.
   /// @errors the errors of the constructor.
@@ -104,6 +113,10 @@ public:
   }
 
 private:
+  /// Asks the front desk.
+  template <class Answer, class... Question>
+  [[nodiscard]] Answer ask(const Question&... question) const;
+
   [[nodiscard]] detail::action_ref find(const std::string& key) const;
 
   caf::actor_system& system_;

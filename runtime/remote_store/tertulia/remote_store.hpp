@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/protocol.hpp>
+#include <tertulia/remote_runtime.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/timespan.hpp>
@@ -51,6 +52,15 @@ namespace tertulia {
 /// @design   docs/stores.md#a-store-on-another-node.
 [[nodiscard]] managed_store
 connect_store(caf::actor_system& system, std::string host, std::uint16_t port,
+              caf::timespan within = std::chrono::seconds{10});
+
+/// As above, for the store of a conversation of a published runtime.
+/// @param key    of the conversation; empty if all there have the same store.
+/// @param within each attempt takes as long as `there` waits for answers.
+/// @errors   also, of the requests, those of `remote_runtime::store`.
+[[nodiscard]] managed_store
+connect_store(caf::actor_system& system, remote_runtime there,
+              std::string key = {},
               caf::timespan within = std::chrono::seconds{10});
 
 } // namespace tertulia

@@ -49,8 +49,22 @@ void check(const copy_session_request& x);
 
 /// Rejects a lease of an invalid session, or without a holder.
 void check(const acquire_lease_request& x);
+
+/// Rejects a run that cannot be stored. Afterwards the text of its error is
+/// not too long.
 void check(save_run_request& x);
+
+/// Rejects a reference that names neither a run nor a session.
 void check(const run_ref& x);
+
+/// Returns whether a run has missed its heartbeats since a time.
+[[nodiscard]] bool is_late(const stored_run& x, timestamp since, timestamp now);
+
+/// Returns the status of a run as it is read at a time.
+[[nodiscard]] run_status status_at(const stored_run& x, timestamp now);
+
+/// Rejects the snapshot with which a run ends, unless it has completed.
+void check_complete(const stored_run& x, timestamp now);
 
 /// Rejects a note that is too long or not UTF-8.
 void check(const annotate_snapshot_request& x);

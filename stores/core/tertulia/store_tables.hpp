@@ -145,11 +145,14 @@ public:
   /// begin to the first, until it returns false. Nothing may be written
   /// meanwhile.
   /// @param wanted selection: the agent and the session; each may be empty.
-  virtual void for_each_run(const run_ref& wanted,
+  /// @param after  run after which it begins; null for all.
+  virtual void for_each_run(const run_ref& wanted, const stored_run* after,
                             const std::function<bool(stored_run)>& fn);
 
-  /// Erases the runs of an agent that have ended before a time.
-  virtual void erase_runs(const std::string& agent, timestamp before);
+  /// Erases the runs of an agent whose end, or whose last heartbeat, is before
+  /// a time and older than the heartbeats that a run may miss.
+  virtual void erase_runs(const std::string& agent, timestamp before,
+                          timestamp now);
 
   // -- lookups ----------------------------------------------------------------
 
@@ -211,6 +214,8 @@ private:
   std::map<session_ref, std::uint64_t> fences_;
   std::uint64_t last_fence_ = 0;
   std::map<run_id, stored_run> runs_;
+  // For each agent, a time that no run of it has ended or beaten before.
+  std::map<std::string, timestamp> run_bounds_;
 };
 
 } // namespace tertulia

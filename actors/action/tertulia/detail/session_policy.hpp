@@ -72,6 +72,9 @@ struct session_policy {
   std::function<payload(const json& patch)> custom_chunk;
   /// Span attribute that names the agent or flow of a snapshot.
   std::string span_key = "genkit:metadata:agent";
+  /// Policy for runs whose clients choose none, and its grace period.
+  on_disconnect disconnect = on_disconnect::cancel;
+  caf::timespan grace{0};
   /// Longest wait for the store.
   caf::timespan store_within = std::chrono::seconds{30};
 

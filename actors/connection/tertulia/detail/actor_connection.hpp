@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/client_end.hpp>
+#include <tertulia/detail/return_path.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/status.hpp>
@@ -42,9 +43,12 @@ public:
   /// Opens a connection.
   /// @param action the action if it belongs to this process: inputs are then
   ///             checked before they are sent.
+  /// @param way    for an action of another node: the client of a kept run
+  ///             comes back by it.
   /// @errors throws `failed_precondition` while another connection is open.
   void open(const front_desk_actor& desk, open_request request,
-            caf::timespan within, std::shared_ptr<const action> action);
+            std::shared_ptr<const action> action,
+            std::shared_ptr<way_back> way = nullptr);
 
   // -- messages ---------------------------------------------------------------
 
@@ -171,6 +175,21 @@ private:
 
   [[nodiscard]] bool is_from_peer() const;
   void on_opened(const open_result& x);
+
+  /// Sends a request to a desk, with a time limit.
+  template <class OnOpened, class OnError>
+  void ask(const caf::actor& desk, open_request question, caf::timespan within,
+           OnOpened on_opened, OnError on_error);
+
+  /// Looks for the run of a lost connection again.
+  /// @returns false if it cannot be there any more.
+  bool begin_to_return(const caf::error& reason);
+  void look_for_desk(const caf::error& reason);
+  void ask_again(const caf::actor& desk);
+  void on_returned(const open_result& x);
+  void fail_to_return(const caf::actor& desk, const caf::error& reason);
+  void lose(caf::error reason);
+  void send_again(std::vector<turn_input> inputs);
   void watch(const connection_actor& peer);
   void abandon(const connection_actor& peer);
   void proceed();
@@ -184,6 +203,7 @@ private:
   connection_actor peer_;    ///< null until the connection is open
   std::optional<client_end> end_;
   std::shared_ptr<const action> action_;
+  std::unique_ptr<return_path> path_; ///< null if it cannot come back
   /// Inputs that wait for credit, at most a window.
   std::deque<payload> waiting_;
   std::size_t window_ = 1;

@@ -4,6 +4,7 @@
 
 #include <tertulia/detail/client_end.hpp>
 #include <tertulia/detail/host.hpp>
+#include <tertulia/detail/return_path.hpp>
 
 #include <memory>
 #include <string>
@@ -53,17 +54,24 @@ private:
 /// @lifetime lives in the body; its destructor cancels an unfinished action.
 class nested_connection {
 public:
+  /// @param first  the answer to the opening.
   /// @param action the action if it belongs to this process: inputs are then
   ///             checked before they are sent.
-  nested_connection(host& owner, connection_actor peer,
-                    const open_result& first, std::uint32_t chunk_window,
-                    std::string key,
+  nested_connection(host& owner, const open_result& first,
+                    std::uint32_t chunk_window,
+                    client_role role = client_role::talker,
+                    std::string key = {},
                     std::shared_ptr<const action> action = nullptr);
 
   nested_connection(const nested_connection&) = delete;
   nested_connection& operator=(const nested_connection&) = delete;
 
   ~nested_connection();
+
+  /// Lets the client of a kept run of another node come back after a loss.
+  /// @param first the request that was answered with the opening.
+  /// @pre before the first input.
+  void come_back_by(std::shared_ptr<way_back> way, const open_request& first);
 
   [[nodiscard]] const connection_actor& peer() const noexcept {
     return peer_;
@@ -82,15 +90,18 @@ public:
   template <class Message>
   void on(Message&& x) {
     end.on(std::forward<Message>(x));
+    if (end.has_unsent())
+      send_again(end.due_inputs());
+    if (end.is_skipping())
+      grant(true);
     notify();
   }
 
   void on(completion&& x);
 
-  void on_lost(caf::error reason) {
-    end.on_lost(std::move(reason));
-    notify();
-  }
+  /// Handles the loss of the connection: looks for its run again, if that may
+  /// still be there.
+  void on_lost(caf::error reason);
 
   /// Prepares an input for `send`.
   /// @errors throws `invalid_argument` if the action does not accept it, or if
@@ -136,7 +147,38 @@ public:
   client_end end;
 
 private:
+  /// Search for the run after the loss of the connection. As a wait it limits
+  /// the time for an answer.
+  class search final : public wait {
+  public:
+    search(nested_connection& of, std::shared_ptr<way_back> way,
+           const open_request& first)
+      : path(std::move(way), first), owner_(of) {}
+
+    void abort(const caf::error& reason) override;
+
+    [[nodiscard]] nested_connection& owner() const noexcept {
+      return owner_;
+    }
+
+    return_path path;
+    caf::actor desk;      ///< that is asked for the run
+    std::uint64_t id = 0; ///< number of the wait; 0 while it is not one
+
+  private:
+    nested_connection& owner_;
+  };
+
   void notify();
+
+  /// Sends inputs again, and the close that has followed them.
+  void send_again(std::vector<turn_input> inputs);
+
+  void lose(caf::error reason);
+  void look_for_desk(const caf::error& reason);
+  void ask_desk();
+  void on_returned(const open_result& x);
+  void fail_to_return(const caf::error& reason);
 
   host& owner_;
   connection_actor peer_;
@@ -144,6 +186,7 @@ private:
   std::shared_ptr<const action> action_;
   std::vector<nested_wait*> waits_;
   const nested_wait* reader_ = nullptr;
+  std::unique_ptr<search> search_; // null if it cannot come back
 };
 
 } // namespace tertulia::detail

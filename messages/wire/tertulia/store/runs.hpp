@@ -25,6 +25,9 @@ namespace tertulia {
 /// Number of heartbeats that a run may miss before it counts as expired.
 inline constexpr int max_missed_beats = 3;
 
+/// Longest time between two heartbeats of a run.
+inline constexpr caf::timespan max_run_beat = std::chrono::hours{24};
+
 /// Largest size of the text of a run's error, in bytes; the rest is cut off.
 inline constexpr std::size_t max_run_error = 4'096;
 
@@ -48,7 +51,8 @@ struct stored_run : memberwise {
   std::string error;
   /// Process of the run, as text for people.
   std::string owner;
-  /// Time between two heartbeats; zero for a run that never expires.
+  /// Time between two heartbeats, at most `max_run_beat`; zero for a run that
+  /// never expires.
   caf::timespan beat{0};
   /// Times of the store.
   timestamp began_at;
@@ -65,12 +69,13 @@ BOOST_DESCRIBE_STRUCT(stored_run, (),
 /// is over is not changed, so that a run learns from a heartbeat that it was
 /// aborted.
 ///
-/// The begin of a run erases runs of its agent that are over and have ended
-/// before the retention.
+/// The begin of a run erases the runs of its agent that have ended before the
+/// retention, and those whose last heartbeat is as old. A run that was aborted
+/// is kept for as long as its process may need to notice that.
 ///
 /// `invalid_argument` for a run without id, agent or session, with an unknown
-/// status or the status expired; `already_exists` if a run of another agent
-/// has the id.
+/// status or the status expired, with a heartbeat out of range or a negative
+/// retention; `already_exists` if a run of another agent has the id.
 struct save_run_request : memberwise {
   save_run_request() = default;
   explicit save_run_request(stored_run run, caf::timespan retention
@@ -78,7 +83,7 @@ struct save_run_request : memberwise {
     : run(std::move(run)), retention(retention) {}
 
   stored_run run;
-  /// Time for which runs that are over are kept.
+  /// Time for which runs that are over are kept; not negative.
   caf::timespan retention = std::chrono::hours{24 * 7};
 };
 

@@ -143,9 +143,8 @@ task<Out> run_tool(context ctx, std::shared_ptr<const tool_entry> target,
     std::clamp<std::size_t>(replies.size(), 1, max_window));
   open_request question{target->action.key, std::move(input),
                         std::move(options), chunk_sink{}};
-  auto impl
-    = co_await open_nested(ctx, target->action.desk, std::move(question),
-                           std::chrono::seconds{30}, target->action.local);
+  auto impl = co_await open_nested(ctx, target->action.desk,
+                                   std::move(question), target->action.local);
   auto talk = access::make<async_connection<json, Out, json>>(std::move(impl));
   for (auto& x : replies) {
     // A tool that ends without reading its replies reports its result as

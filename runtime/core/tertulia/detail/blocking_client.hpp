@@ -4,6 +4,7 @@
 
 #include <tertulia/detail/action.hpp>
 #include <tertulia/detail/client_end.hpp>
+#include <tertulia/detail/return_path.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/protocol.hpp>
 
@@ -50,8 +51,7 @@ public:
   ///         scheduler, as all functions here that wait.
   static std::shared_ptr<blocking_client>
   connect(caf::actor_system& system, const front_desk_actor& desk,
-          open_request request, caf::timespan within,
-          std::shared_ptr<const action> action,
+          open_request request, std::shared_ptr<const action> action,
           std::shared_ptr<remote_desk> remote = nullptr);
 
   blocking_client(caf::actor_system& system, const open_request& request,
@@ -64,14 +64,13 @@ public:
 
   void on_opened(const open_result& x, bool remote);
 
-  /// Returns the request with which the client of a kept run attaches again
-  /// after the loss of its connection; empty if it cannot. Until the answer,
-  /// everything that arrives is dropped.
-  [[nodiscard]] std::optional<open_request> request_to_return();
+  /// As `return_path::question`. Until the answer, everything that arrives is
+  /// dropped.
+  [[nodiscard]] std::optional<open_request> question(const return_path& path);
 
-  /// Returns the request with which it opens its session again, if its run is
-  /// gone and a store has the session; empty if it cannot.
-  [[nodiscard]] std::optional<open_request> request_to_reopen();
+  /// As `return_path::after`.
+  [[nodiscard]] return_path::step after_failure(return_path& path,
+                                                const caf::error& reason);
 
   /// Handles the answer to one of these requests: sends again what the run, or
   /// the session, does not have.
@@ -179,9 +178,6 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   client_end end_;
-  const std::string key_;
-  const payload init_;
-  const open_options options_;
   std::shared_ptr<const action> action_;
   connection_actor connection_;
   bool remote_ = false;

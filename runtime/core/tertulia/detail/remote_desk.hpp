@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/return_path.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/reconnect.hpp>
 
@@ -23,7 +24,8 @@ namespace tertulia::detail {
 ///
 /// @threads  all members.
 /// @lifetime must not outlive its actor system.
-class remote_desk {
+class remote_desk final : public way_back,
+                          public std::enable_shared_from_this<remote_desk> {
 public:
   /// Connects to the desk at the first of these addresses that answers.
   /// @param within longest wait for the desk, for each attempt.
@@ -49,18 +51,19 @@ public:
   [[nodiscard]] static front_desk_actor
   spawn_relay(std::shared_ptr<remote_desk> to);
 
-  /// Returns an actor that answers one `connect_atom` with the desk, as `get`
-  /// does, on a thread of its own.
-  [[nodiscard]] static caf::actor
-  spawn_connector(std::shared_ptr<remote_desk> to);
+  [[nodiscard]] caf::actor spawn_guide() override;
 
   [[nodiscard]] const reconnect_policy& policy() const noexcept {
     return policy_;
   }
 
-  /// Returns the longest wait for the desk.
-  [[nodiscard]] caf::timespan within() const noexcept {
+  [[nodiscard]] caf::timespan within() const noexcept override {
     return within_;
+  }
+
+  /// Returns the system of the clients.
+  [[nodiscard]] caf::actor_system& system() const noexcept {
+    return system_;
   }
 
 private:

@@ -12,6 +12,7 @@
 #include <caf/send.hpp>
 #include <caf/timespan.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 
@@ -103,6 +104,8 @@ public:
   void stop_runtime() {
     rt->stop();
     run();
+    // What waits for a store that does not answer gives up in that time.
+    advance(std::chrono::seconds{10});
     rt.reset();
     run();
   }

@@ -99,19 +99,69 @@ TYPED_TEST_P(store_contract, runs_are_listed_from_the_last_one) {
 }
 
 TYPED_TEST_P(store_contract, runs_that_are_over_are_erased_in_time) {
-  auto over = this->run_of("over", "s");
-  over.status = run_status::completed;
-  this->get(save_run_request{over});
-  this->get(save_run_request{this->run_of("live", "s")});
+  const auto save
+    = [&](std::string id, run_status status, std::chrono::nanoseconds beat) {
+        auto run = this->run_of(std::move(id), "s");
+        run.status = status;
+        run.beat = beat;
+        this->get(save_run_request{run});
+      };
+  constexpr std::chrono::nanoseconds short_beat{1};
+  constexpr std::chrono::hours long_beat{1};
+  save("over", run_status::completed, short_beat);
+  save("lost", run_status::running, short_beat);
+  save("live", run_status::running, long_beat);
+  save("unheard", run_status::aborted, long_beat);
+  const auto knows = [&](const char* id) {
+    return this->code(get_run_request{{{}, run_id{id}}}) == errc::ok;
+  };
   auto other = this->run_of("other", "s");
   other.agent = "/agent/other";
-  this->get(save_run_request{other, std::chrono::nanoseconds{-1}});
-  EXPECT_EQ(this->code(get_run_request{{{}, over.id}}), errc::ok)
-    << "the agent is another one";
-  const std::chrono::seconds nothing{-1}; // not even what ends just now
-  this->get(save_run_request{this->run_of("new", "s"), nothing});
-  EXPECT_EQ(this->code(get_run_request{{{}, over.id}}), errc::not_found);
-  EXPECT_EQ(this->code(get_run_request{{{}, run_id{"live"}}}), errc::ok);
+  constexpr std::chrono::seconds none{0};
+  this->get(save_run_request{other, none});
+  EXPECT_TRUE(knows("over")) << "the agent is another one";
+  auto latest = this->run_of("new", "s");
+  this->get(save_run_request{latest, std::chrono::hours{1}});
+  EXPECT_TRUE(knows("over"));
+  EXPECT_TRUE(knows("lost"));
+  for (int i = 0; i < 1'000 && (knows("over") || knows("lost")); ++i) {
+    latest.id = run_id{"new" + std::to_string(i)};
+    this->get(save_run_request{latest, none});
+  }
+  EXPECT_FALSE(knows("over"));
+  EXPECT_FALSE(knows("lost"));
+  EXPECT_TRUE(knows("live"));
+  EXPECT_TRUE(knows("unheard")) << "its process may not know of the abort";
+}
+
+TYPED_TEST_P(store_contract, a_run_reserves_the_id_of_its_last_snapshot) {
+  const auto session = this->at("s");
+  const auto saved = this->save(session, this->number(1), 0).record;
+  auto run = this->run_of("r", "s");
+  run.snapshot = saved.id;
+  this->get(save_run_request{run});
+  const get_snapshot_request question{
+    snapshot_ref{session.agent, session_id{}, end_of(run.id)}};
+  EXPECT_EQ(this->code(question), errc::failed_precondition);
+  EXPECT_NE(this->store.error().details().find(R"("status":"pending")"),
+            std::string::npos)
+    << this->store.error().details();
+  run.status = run_status::completed;
+  this->get(save_run_request{run});
+  EXPECT_EQ(this->get(question).record, saved);
+  auto in_session = question;
+  in_session.target.session = session.id;
+  EXPECT_EQ(this->get(in_session).record, saved);
+  in_session.target.session = session_id{"other"};
+  EXPECT_EQ(this->code(in_session), errc::not_found);
+  auto failed = this->run_of("f", "s");
+  failed.status = run_status::failed;
+  this->get(save_run_request{failed});
+  EXPECT_EQ(this->code(get_snapshot_request{
+              snapshot_ref{session.agent, session_id{}, end_of(failed.id)}}),
+            errc::failed_precondition);
+  EXPECT_NE(this->store.error().details().find(R"("status":"failed")"),
+            std::string::npos);
 }
 
 TYPED_TEST_P(store_contract, runs_that_cannot_be_are_refused) {
@@ -125,7 +175,14 @@ TYPED_TEST_P(store_contract, runs_that_cannot_be_are_refused) {
   EXPECT_EQ(refuses([](auto& x) { x.session = {}; }), errc::invalid_argument);
   EXPECT_EQ(refuses([](auto& x) { x.status = run_status::expired; }),
             errc::invalid_argument);
-  this->get(save_run_request{this->run_of("r", "s")});
+  EXPECT_EQ(refuses([](auto& x) { x.beat = std::chrono::nanoseconds{-1}; }),
+            errc::invalid_argument);
+  EXPECT_EQ(refuses([](auto& x) { x.beat = caf::timespan::max(); }),
+            errc::invalid_argument);
+  EXPECT_EQ(this->code(save_run_request{this->run_of("r", "s"),
+                                        std::chrono::nanoseconds{-1}}),
+            errc::invalid_argument);
+  this->get(save_run_request{this->run_of("r", "s"), caf::timespan::max()});
   EXPECT_EQ(refuses([](auto& x) { x.agent = "/agent/other"; }),
             errc::already_exists);
   EXPECT_EQ(this->code(get_run_request{{"/agent/other", run_id{"r"}}}),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "store_file.hpp"
+#include "store_access.hpp"
 
 #include <tertulia/json.hpp>
+#include <tertulia/remote_store.hpp>
 #include <tertulia/sqlite_store.hpp>
 
 #include <filesystem>
@@ -71,6 +72,19 @@ managed_store open(caf::actor_system& system, const std::filesystem::path& file,
   }
 }
 
+/// Returns advice for somebody who cannot connect.
+std::string advice_for(const status_error& x) {
+  switch (x.code()) {
+    case errc::failed_precondition:
+      return "With several stores there, add the key of an agent: --connect "
+             "HOST:PORT/KEY.";
+    case errc::unavailable:
+      return "Is it running there, does it publish its runtime, and with the "
+             "same transport?";
+    default: return {};
+  }
+}
+
 config& with_few_threads(config& x) {
   x.set("scheduler.max-threads", 1);
   return x;
@@ -78,19 +92,34 @@ config& with_few_threads(config& x) {
 
 } // namespace
 
-store_file::store_file(const std::filesystem::path& file, missing_store missing,
-                       caf::timespan patience)
-  : file_(file), system_(with_few_threads(cfg_)), self_(system_),
-    store_(open(system_, file, missing, patience)) {}
+store_access::store_access(const std::filesystem::path& file,
+                           missing_store missing, caf::timespan patience)
+  : file_(file), place_(file.string()), system_(with_few_threads(cfg_)),
+    self_(system_), store_(open(system_, file, missing, patience)) {}
 
-store_file::~store_file() {
+store_access::store_access(const program_address& where, caf::timespan within)
+  : place_(where.place()), system_(with_network(with_few_threads(cfg_), where)),
+    self_(system_) {
+  try {
+    program_.emplace(system_, where.host, where.port, within);
+    // The errors of the search are thrown here.
+    static_cast<void>(program_->store(where.key));
+  } catch (const status_error& x) {
+    throw failure{status_error{x.code(), place_ + ": " + x.message(),
+                               x.details()},
+                  advice_for(x)};
+  }
+  store_ = connect_store(system_, *program_, where.key, within);
+}
+
+store_access::~store_access() {
   self_->send_exit(store_, caf::exit_reason::user_shutdown);
   self_->wait_for(store_);
 }
 
 std::vector<damage>
-store_file::each_session(list_sessions_request x,
-                         const std::function<bool(const session_info&)>& fn) {
+store_access::each_session(list_sessions_request x,
+                           const std::function<bool(const session_info&)>& fn) {
   std::vector<damage> damages;
   for (auto more = true; more;) {
     const auto page = ask<session_page>(x);
@@ -106,8 +135,8 @@ store_file::each_session(list_sessions_request x,
 }
 
 std::vector<damage>
-store_file::each_session(const std::string& agent,
-                         const std::function<bool(const session_info&)>& fn) {
+store_access::each_session(const std::string& agent,
+                           const std::function<bool(const session_info&)>& fn) {
   list_sessions_request x;
   x.agent = agent;
   x.updated_since = caf::timestamp::min();
@@ -115,9 +144,9 @@ store_file::each_session(const std::string& agent,
   return each_session(std::move(x), fn);
 }
 
-std::vector<damage>
-store_file::each_record(const session_ref& session,
-                        const std::function<bool(const snapshot_record&)>& fn) {
+std::vector<damage> store_access::each_record(
+  const session_ref& session,
+  const std::function<bool(const snapshot_record&)>& fn) {
   list_snapshots_request x{session};
   x.with_orphans = true;
   x.limit = max_page;

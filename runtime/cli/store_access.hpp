@@ -4,6 +4,7 @@
 
 #include <tertulia/config.hpp>
 #include <tertulia/protocol.hpp>
+#include <tertulia/remote_runtime.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store.hpp>
 
@@ -13,31 +14,40 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "address.hpp"
 
 namespace tertulia::tool {
 
 /// Treatment of a store that does not exist.
 enum class missing_store { is_refused, is_made };
 
-/// The open file of a store, and its store actor. Requests block the calling
-/// thread until the answer arrives.
+/// Store that a command works on: the file of a store, or the store of a
+/// running program. Requests block the calling thread until the answer arrives.
 ///
 /// @threads one at a time.
-class store_file {
+class store_access {
 public:
   /// Opens the file.
   /// @param   patience longest wait for another process that has the file.
   /// @errors  throws a failure.
-  store_file(const std::filesystem::path& file, missing_store missing,
-             caf::timespan patience);
+  store_access(const std::filesystem::path& file, missing_store missing,
+               caf::timespan patience);
 
-  store_file(const store_file&) = delete;
-  store_file& operator=(const store_file&) = delete;
+  /// Connects to a running program.
+  /// @param   within longest wait for it.
+  /// @errors  throws a failure.
+  store_access(const program_address& where, caf::timespan within);
 
-  /// Closes the file.
-  ~store_file();
+  store_access(const store_access&) = delete;
+  store_access& operator=(const store_access&) = delete;
+
+  /// Closes the file, or the connection.
+  ~store_access();
 
   /// @errors throws errors of the store.
   template <class Answer, class Verb>
@@ -76,8 +86,19 @@ public:
     return system_;
   }
 
+  /// Returns the file; empty for a running program.
   [[nodiscard]] const std::filesystem::path& file() const noexcept {
     return file_;
+  }
+
+  /// Returns the file, or the address of the program.
+  [[nodiscard]] const std::string& place() const noexcept {
+    return place_;
+  }
+
+  /// Returns the running program; null for a file.
+  [[nodiscard]] const remote_runtime* program() const noexcept {
+    return program_ ? &*program_ : nullptr;
   }
 
   [[nodiscard]] const managed_store& store() const noexcept {
@@ -90,9 +111,11 @@ public:
 
 private:
   std::filesystem::path file_;
+  std::string place_;
   config cfg_;
   caf::actor_system system_;
   caf::scoped_actor self_;
+  std::optional<remote_runtime> program_;
   managed_store store_;
 };
 

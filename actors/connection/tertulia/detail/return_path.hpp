@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/detail/client_end.hpp>
+#include <tertulia/open.hpp>
+
+#include <caf/actor.hpp>
+#include <caf/error.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+#include <caf/timespan.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace tertulia::detail {
+
+/// Way of a client to the front desk of another node after its link was lost.
+///
+/// @threads all members.
+class way_back {
+public:
+  virtual ~way_back() = default;
+
+  /// Returns an actor that looks for the desk. It answers each `connect_atom`
+  /// and error with the desk: the first one at once, a later one after a pause,
+  /// because the attempt of the client has failed. When the time for attempts
+  /// is over, it answers with the error.
+  [[nodiscard]] virtual caf::actor spawn_guide() = 0;
+
+  /// Returns the longest wait for an answer of the desk.
+  [[nodiscard]] virtual caf::timespan within() const noexcept = 0;
+};
+
+/// State of a client of a kept run on another node, which comes back when its
+/// link is lost, and opens its session again when its run is lost.
+///
+/// @threads only on the actor of its client.
+/// @design  docs/runs.md#lost-links.
+class return_path {
+public:
+  /// @param first the request with which the client has opened its connection.
+  return_path(std::shared_ptr<way_back> way, const open_request& first)
+    : way_(std::move(way)), key_(first.key), init_(first.init),
+      options_(first.options) {}
+
+  return_path(const return_path&) = delete;
+  return_path& operator=(const return_path&) = delete;
+
+  ~return_path() {
+    end();
+  }
+
+  /// Begins to look for the desk.
+  void begin() {
+    guide_ = way_->spawn_guide();
+    reopens_ = false;
+    ++attempt_;
+  }
+
+  /// Ends the search: the client is back, or has given up.
+  void end() {
+    ++attempt_;
+    // CAF keeps an actor that has sent to another node until it quits.
+    if (const auto guide = std::exchange(guide_, nullptr))
+      caf::anon_send_exit(guide, caf::exit_reason::user_shutdown);
+  }
+
+  /// Returns whether the client looks for its desk.
+  [[nodiscard]] bool is_active() const noexcept {
+    return static_cast<bool>(guide_);
+  }
+
+  /// @pre `is_active()`
+  [[nodiscard]] const caf::actor& guide() const noexcept {
+    return guide_;
+  }
+
+  [[nodiscard]] caf::timespan within() const noexcept {
+    return way_->within();
+  }
+
+  /// Returns the number of the attempt: the answers of earlier ones are late.
+  [[nodiscard]] std::uint64_t attempt() const noexcept {
+    return attempt_;
+  }
+
+  /// Returns whether the attempt opens the session, and not the run.
+  [[nodiscard]] bool reopens() const noexcept {
+    return reopens_;
+  }
+
+  /// Returns the request of the attempt, without its client; empty if the
+  /// client cannot come back any more.
+  [[nodiscard]] std::optional<open_request> question(client_end& of) const {
+    if (reopens_ ? !of.can_reopen() : !of.can_return())
+      return std::nullopt;
+    if (reopens_)
+      return open_request{key_, init_, of.begin_to_reopen(options_), {}};
+    return open_request{key_, {}, of.begin_to_return(), {}};
+  }
+
+  /// Next step of a client whose attempt has failed.
+  enum class step {
+    asks_again, ///< Asks the desk for the session: the run is lost.
+    looks_on,   ///< Asks the guide.
+    gives_up,
+  };
+
+  [[nodiscard]] step after(const caf::error& reason, const client_end& of) {
+    ++attempt_;
+    if (!reopens_ && code_of(reason) == errc::not_found && of.can_reopen()) {
+      reopens_ = true;
+      return step::asks_again;
+    }
+    // Another node may have the run.
+    return may_pass(reason, std::exchange(reopens_, false)) ? step::looks_on
+                                                            : step::gives_up;
+  }
+
+  /// Returns whether the error is one of the link, which may come back, or one
+  /// of a session whose last run is still ending.
+  static bool may_pass(const caf::error& reason, bool reopens = false) {
+    const auto code = code_of(reason);
+    return code == errc::unavailable || code == errc::deadline_exceeded
+           || (reopens && code == errc::failed_precondition);
+  }
+
+private:
+  std::shared_ptr<way_back> way_;
+  const std::string key_;
+  const payload init_;
+  const open_options options_;
+  caf::actor guide_; ///< null while the link is there
+  bool reopens_ = false;
+  std::uint64_t attempt_ = 0;
+};
+
+} // namespace tertulia::detail
