@@ -67,10 +67,11 @@ void store_tables::erase_runs(const std::string& agent, timestamp before,
                               timestamp now) {
   // The bound of an agent is not after the last time of any of its runs, so
   // that a pass is made only if it may erase something.
-  const auto [bound, is_new] = run_bounds_.try_emplace(agent, before);
-  if (!is_new && before <= bound->second)
+  const auto [place, is_new] = run_bounds_.try_emplace(agent, before);
+  auto& bound = place->second;
+  if (!is_new && before <= bound)
     return;
-  bound->second = now;
+  bound = now;
   std::erase_if(runs_, [&](const auto& entry) {
     const auto& x = entry.second;
     if (x.agent != agent)
@@ -81,7 +82,7 @@ void store_tables::erase_runs(const std::string& agent, timestamp before,
         && (rules::is_late(x, last, now)
             || (!is_running && x.beat.count() == 0)))
       return true;
-    bound->second = std::min(bound->second, last);
+    bound = std::min(bound, last);
     return false;
   });
 }
