@@ -257,7 +257,11 @@ cursor actor_connection::detach() {
 }
 
 cursor actor_connection::position() const {
-  return end_ ? cursor{end_->run(), end_->position() - unread_} : position_;
+  // Unread chunks may be those of a run that was lost.
+  return end_ ? cursor{end_->run(),
+                       end_->position()
+                         - std::min<std::uint64_t>(end_->position(), unread_)}
+              : position_;
 }
 
 void actor_connection::abandon(const connection_actor& peer) {
@@ -340,6 +344,7 @@ void actor_connection::on_returned(const open_result& x) {
   const auto is_reopened = path_->reopens();
   path_->end();
   peer_ = x.connection;
+  watch(peer_);
   auto inputs = is_reopened ? end_->on_reopened(x) : end_->on_returned(x);
   if (end_->ended()) {
     decline(x);
@@ -347,7 +352,6 @@ void actor_connection::on_returned(const open_result& x) {
     peer_has_ended_ = true;
     return proceed();
   }
-  watch(peer_);
   if (is_reopened)
     greet(peer_, *end_);
   send_again(std::move(inputs));

@@ -350,6 +350,7 @@ void connection_state::quit_kept_if_done() {
     return;
   }
   if (log_.all_know_end() && log_.talker_knows_end()) {
+    run_->entry.reset(); // the session is free
     if (is_stored)
       quit();
     return;

@@ -38,6 +38,9 @@ public:
     env_ = std::move(env);
     self_->set_down_handler([this](caf::down_msg& x) {
       connections_.erase(x.source);
+      std::erase_if(gates_, [&](const auto& entry) {
+        return entry.second.address() == x.source;
+      });
       if (stopping_ && connections_.empty())
         self_->quit();
     });
@@ -146,8 +149,10 @@ private:
                                      ? "there is no conversation with a store"
                                      : key + " has no store");
     auto& gate = gates_[found.address()];
-    if (!gate)
+    if (!gate) {
       gate = spawn_store_gate(*self_, found);
+      self_->monitor(gate); // any node may end it
+    }
     return caf::actor_cast<caf::strong_actor_ptr>(gate);
   }
 

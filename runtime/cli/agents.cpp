@@ -49,7 +49,15 @@ bool keeps_sessions(const std::string& key) {
 
 // -- list ---------------------------------------------------------------------
 
+/// Refuses options of a running program: the agents are those of this one.
+void expect_no_address(const tool& t) {
+  if (t.is_connected())
+    reject_usage("\"agents\" is about this program, not about a running one",
+                 "\"tertulia chat\" talks to the agent of a running program.");
+}
+
 exit_code list_agents(tool& t, const run_options& o) {
+  expect_no_address(t);
   const auto all = with_agents_in_memory(o.model, [](const runtime& rt) {
     return rt.actions();
   });
@@ -114,6 +122,7 @@ json run_action(tool& t, const runtime& rt, const run_options& o,
 }
 
 exit_code run_agent(tool& t, const run_options& o) {
+  expect_no_address(t);
   const auto inputs = read_inputs(o.inputs);
   std::optional<json> init;
   if (!o.init.empty())

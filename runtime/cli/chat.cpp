@@ -52,6 +52,9 @@ void chat::repeat_questions() {
 }
 
 void chat::send(const std::string& text) {
+  // Otherwise it would be taken for the answer to this text.
+  if (!talk_.is_open())
+    hear_answer_under_way();
   auto before = questions_;
   auto messages = turn_messages(text);
   if (messages.empty()) {
@@ -106,10 +109,14 @@ void chat::watch() {
     tell("Watching; Ctrl-C leaves.");
     for (auto is_over = false; !is_over;) {
       chat_answer answer{tool_, manner_};
-      for (const auto& x : listener.responses())
+      auto has_chunks = false;
+      for (const auto& x : listener.responses()) {
         answer.add(x);
+        has_chunks = true;
+      }
+      // The end of the run may have come with that of the last turn.
       is_over = listener.finished();
-      if (!is_over)
+      if (has_chunks || !is_over)
         answer.end_turn(session().id, listener.finish_reason());
       tool_.out().flush();
     }

@@ -90,8 +90,11 @@ chat_talk::hear(const std::function<void()>& begin,
     if (stopped && x.code() == errc::cancelled)
       return outcome::cancelled;
     throw;
-  } catch (...) {
-    drop();
+  } catch (...) { // nobody reads any more
+    if (life_ == run_life::is_kept)
+      live_.reset();
+    else
+      drop();
     throw;
   }
   // Ctrl-C came too late for this turn, but has cancelled the invocation.

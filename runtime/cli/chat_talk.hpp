@@ -46,6 +46,11 @@ public:
     return id_;
   }
 
+  /// Returns whether the session has a live connection of this chat.
+  [[nodiscard]] bool is_open() const noexcept {
+    return live_.has_value();
+  }
+
   /// Outcome of a turn.
   enum class outcome { answered, cancelled };
 

@@ -230,7 +230,8 @@ private:
   void fail_to_connect(const caf::error& reason) {
     const auto status = to_status(reason);
     is_permanent_ = status.code() == errc::failed_precondition
-                    || status.code() == errc::permission_denied;
+                    || status.code() == errc::permission_denied
+                    || status.code() == errc::not_found;
     last_error_
       = is_permanent_ ? reason : fail(errc::unavailable, status.message());
     connect_later();

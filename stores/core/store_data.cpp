@@ -107,8 +107,9 @@ store_data::found store_data::find(const snapshot_ref& x) {
   if (auto result = find_stored(x))
     return std::move(*result);
   // The id of a run is reserved for the snapshot with which it ends.
-  const auto run
-    = x.id.empty() ? std::nullopt : tables_.find_run(run_id{x.id.str()});
+  const auto run = x.id.empty() || x.sequence != 0
+                     ? std::nullopt
+                     : tables_.find_run(run_id{x.id.str()});
   if (run && run->agent == x.agent
       && (x.session.empty() || x.session == run->session)) {
     rules::check_complete(*run, caf::make_timestamp());

@@ -8,7 +8,9 @@
 #include <tertulia/detail/chunk_cursor.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -247,7 +249,10 @@ public:
 
   /// Returns the position in the log, as `connection::position`.
   [[nodiscard]] cursor position() const {
-    return {impl_->end.run(), impl_->end.position() - cursor_->size()};
+    // Unread chunks may be those of a run that was lost.
+    const auto read = impl_->end.position();
+    return {impl_->end.run(),
+            read - std::min<std::uint64_t>(read, cursor_->size())};
   }
 
   /// Leaves a kept run, as `connection::detach`.

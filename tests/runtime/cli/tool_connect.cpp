@@ -142,6 +142,23 @@ TEST_F(tool_connect, attaches_a_chat_to_the_answer_that_is_under_way) {
   EXPECT_EQ(state.messages.size(), 6u) << "each text was said once";
 }
 
+TEST_F(tool_connect, does_not_take_another_answer_for_its_own) {
+  (void)desk->run_text("hello", with_session_id("s"));
+  auto other = desk->stream_bidi(with_session_id("s"), with_keep());
+  tool_process chat{tool_process::terminal{80},
+                    command({"chat", "--session", "s"})};
+  ASSERT_TRUE(chat.read_until("Say something"));
+  other.send_text("slow");
+  for (const auto& x : other.responses(patience))
+    if (x.chunk) // it is under way
+      break;
+  chat.type("mine\n");
+  ASSERT_TRUE(chat.read_until("An answer is under way."));
+  gate.open();
+  EXPECT_TRUE(chat.read_until("you said slow"));
+  EXPECT_TRUE(chat.read_until("you said mine"));
+}
+
 TEST_F(tool_connect, watches_a_conversation) {
   auto talk = desk->stream_bidi(with_session_id("s"), with_keep());
   talk.send_text("slow");
@@ -183,6 +200,7 @@ TEST_F(tool_connect, says_what_is_wrong) {
                     "sessions", "list"})
                 .failed(1, "127.0.0.1:1", "Is it running"));
   EXPECT_TRUE(run({"chat", "--model", "eliza"}).failed(2, "--model"));
+  EXPECT_TRUE(run({"agents", "list"}).failed(2, "this program"));
   EXPECT_TRUE(bare({"chat", "--watch"}).failed(2, "--watch", "--connect"));
   EXPECT_TRUE(bare({"runs", "attach", "x"}).failed(2, "--connect"));
 }
