@@ -357,27 +357,6 @@ struct reopened_sequences : deterministic {
       if (!client().is_open() && !client().output)
         open();
     }
-    if (!client().output) {
-      caf::scoped_actor self{system};
-      for (auto* at : {&*rt, &other}) {
-        auto pending = self->request(
-          at->front_desk(), caf::infinite,
-          run_request{run_verb::inspect, {}, clerks[0].info().key, session});
-        run();
-        pending.receive(
-          [&](run_info& x) {
-            std::cerr << "run " << x.id.str() << ' ' << to_json_text(x) << '\n';
-          },
-          [&](caf::error& x) { std::cerr << caf::to_string(x) << '\n'; });
-      }
-      const auto found = stored(session_ref{clerks[0].info().key, session});
-      for (const auto& m : found.messages())
-        std::cerr << to_json_text(m) << '\n';
-      std::cerr << "pos " << to_json_text(client().position()) << " credit "
-                << client().has_credit() << '\n';
-      for (auto& t : client().heard)
-        std::cerr << "heard " << t.text << '|' << t.ends << '\n';
-    }
     ASSERT_TRUE(client().output)
       << client().heard.size() - 1 << " of " << client().turns
       << " turns were heard, and " << client().errors.size()
