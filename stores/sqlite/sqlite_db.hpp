@@ -106,7 +106,7 @@ private:
 ///     key = row.number(0);
 ///
 /// @threads   those of its connection.
-/// @lifetime  bound values must live until the rows have been read.
+/// @lifetime  bound texts must live until the rows have been read.
 class sqlite_statement {
 public:
   sqlite_statement(const sqlite_db& db, std::string_view sql);
@@ -122,9 +122,12 @@ public:
   sqlite_statement& bind_key(int index, std::int64_t x) {
     return x != 0 ? bind(index, x) : bind_null(index);
   }
-  /// Binds values to the first parameters, in order.
+  /// Binds values to the first parameters, in order. A text that ends with the
+  /// call is refused.
   template <class... Ts>
-  sqlite_statement& bind_all(const Ts&... xs) {
+  sqlite_statement& bind_all(Ts&&... xs) {
+    static_assert((!std::is_same_v<Ts, std::string> && ...),
+                  "name the text: it must live until the rows have been read");
     int index = 0;
     (bind(++index, xs), ...);
     return *this;

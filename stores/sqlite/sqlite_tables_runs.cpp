@@ -63,13 +63,13 @@ void sqlite_tables::for_each_run(const run_ref& wanted, const stored_run* after,
                                  const std::function<bool(stored_run)>& fn) {
   auto& all = wanted.agent.empty() || wanted.session.empty() ? list_runs_
                                                              : runs_of_session_;
+  const auto began_at = after != nullptr
+                          ? columns::to_number(after->began_at)
+                          : std::numeric_limits<std::int64_t>::max();
+  const auto last
+    = after != nullptr ? std::string_view{after->id.str()} : std::string_view{};
   auto rows
-    = all
-        .bind_all(wanted.agent, wanted.session.str(),
-                  after != nullptr ? columns::to_number(after->began_at)
-                                   : std::numeric_limits<std::int64_t>::max(),
-                  after != nullptr ? after->id.str() : std::string{})
-        .rows();
+    = all.bind_all(wanted.agent, wanted.session.str(), began_at, last).rows();
   while (rows.next())
     if (!fn(run_at(rows)))
       return;
