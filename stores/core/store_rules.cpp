@@ -25,17 +25,6 @@ json details_of(const session_ref& x) {
   return json::object({{"agent", x.agent}, {"session", x.id.str()}});
 }
 
-/// Returns the beginning of the first text in a message of the user; empty for
-/// any other message.
-std::string preview_of(const ai::message& x) {
-  if (x.role != ai::role::user)
-    return {};
-  for (const auto& part : x.content)
-    if (const auto said = part.as_text(); said && !said->text.empty())
-      return std::string{detail::first_characters(said->text, max_preview)};
-  return {};
-}
-
 [[noreturn]] void reject(errc code, const std::string& message,
                          const json& details) {
   // A name in the details may not be UTF-8; that must not hide the reason.
@@ -294,34 +283,6 @@ void relabel(std::vector<std::string>& labels,
     reject(errc::resource_exhausted,
            "a snapshot has at most " + std::to_string(max_labels) + " labels",
            json::object({{"labels", labels.size()}}));
-}
-
-void describe(session_info& x, const state& content) {
-  const auto& log = content.messages();
-  x.preview.clear();
-  x.messages = log.size();
-  x.bytes = 0;
-  if (log.empty())
-    return;
-  constexpr std::string_view before_array = R"({"messages":)";
-  x.bytes = log.digest().size() - before_array.size() + 1; // closing bracket
-  // The last four messages are searched first: nearly always one of them is
-  // from the user.
-  std::size_t looked_at = 0;
-  for (const std::size_t depth : {std::size_t{4}, preview_depth}) {
-    const auto size = log.size();
-    const auto first = size - std::min(size, depth);
-    auto left = size - first - looked_at; // without those searched before
-    for (const auto& message : log.from(first)) {
-      if (left-- == 0)
-        break;
-      if (auto text = preview_of(message); !text.empty())
-        x.preview = std::move(text);
-    }
-    if (!x.preview.empty() || first == 0)
-      return;
-    looked_at = size - first;
-  }
 }
 
 std::size_t page_size(std::uint32_t limit) {
