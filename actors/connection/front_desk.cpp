@@ -130,6 +130,10 @@ private:
   /// Returns the store of a conversation, or of all if the key is empty.
   [[nodiscard]] caf::result<caf::strong_actor_ptr>
   find_store(const std::string& key) {
+    if (!env_->options.publish_stores)
+      return fail(errc::permission_denied,
+                  "the runtime does not publish its stores "
+                  "(runtime_options::publish_stores)");
     snapshot_store found;
     for (const auto& info : env_->actions.list()) {
       if (!key.empty() && info.key != key)

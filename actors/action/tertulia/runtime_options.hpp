@@ -53,6 +53,12 @@ struct runtime_options {
   /// Time for which stores keep runs that are over; not negative.
   caf::timespan stored_run_retention = std::chrono::hours{24 * 7};
 
+  /// Whether the holder of a certificate may use the stores of conversations
+  /// on other nodes (`remote_runtime::store`, `tertulia --connect`): read,
+  /// change and delete every session. Without it, that is refused with
+  /// `permission_denied`.
+  bool publish_stores = false;
+
   /// Number of threads for blocking work (`context::run_blocking`), started
   /// with the first such work. More threads let more calls block at the same
   /// time.

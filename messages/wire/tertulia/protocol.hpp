@@ -57,7 +57,8 @@ using front_desk_actor = protocol<
   caf::result<run_info>(run_request),      // inspects or aborts a kept run; not_found
   caf::result<action_list>(list_atom),     // all actions that can be opened here
   caf::result<caf::strong_actor_ptr>(      // store of a conversation, or of all if the key
-    caf::get_atom, std::string)>;          // is empty; not_found, failed_precondition
+    caf::get_atom, std::string)>;          // is empty; not_found, failed_precondition,
+                                           // permission_denied if stores are not published
 
 // -- client -> connection -------------------------------------------------------
 

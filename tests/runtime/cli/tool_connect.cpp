@@ -25,16 +25,16 @@ namespace {
 using desk_type = ai::session_flow<nothing, nothing>;
 
 struct tool_connect : ::testing::Test {
-  tool_connect() : rt(system) {
-    desk.emplace(define("desk", spawn_memory_store(system)));
+  tool_connect() : rt(system, publishing_stores()) {
+    desk.emplace(define(rt, "desk"));
     port = rt.publish();
   }
 
   /// Defines an agent that repeats what it hears, "slow" in two parts: the
   /// second one follows when the gate is open.
-  desk_type define(const std::string& name, const managed_store& store) {
+  desk_type define(runtime& at, const std::string& name) {
     return ai::define_session_flow(
-      rt, name,
+      at, name,
       [this](context ctx, ai::flow_session<nothing> sess,
              ai::flow_responder<nothing> out) -> task<> {
         co_await sess.run_turns(
@@ -48,7 +48,13 @@ struct tool_connect : ::testing::Test {
             co_await sess.add_messages(ai::model_text("you said " + text));
           });
       },
-      with_snapshot_store(store));
+      with_snapshot_store(spawn_memory_store(system)));
+  }
+
+  static runtime_options publishing_stores() {
+    runtime_options result;
+    result.publish_stores = true;
+    return result;
   }
 
   [[nodiscard]] std::string address() const {
@@ -179,6 +185,16 @@ TEST_F(tool_connect, watches_a_conversation) {
                 .failed(3, "nothing is under way"));
 }
 
+TEST_F(tool_connect, needs_a_runtime_that_publishes_its_stores) {
+  runtime closed{system};
+  (void)define(closed, "desk");
+  const auto result
+    = run_process({TERTULIA_TOOL, "--connect",
+                   "127.0.0.1:" + std::to_string(closed.publish()), "--plain",
+                   "sessions", "list"});
+  EXPECT_TRUE(result.failed(1, "does not publish its stores", "publish_stores"));
+}
+
 TEST_F(tool_connect, says_what_is_wrong) {
   const auto bare = [](strings arguments) {
     arguments.insert(arguments.begin(), TERTULIA_TOOL);
@@ -206,7 +222,7 @@ TEST_F(tool_connect, says_what_is_wrong) {
 }
 
 TEST_F(tool_connect, needs_the_key_of_one_of_several_agents) {
-  const auto other = define("other", spawn_memory_store(system));
+  const auto other = define(rt, "other");
   (void)other.run_text("hello", with_session_id("o"));
   EXPECT_TRUE(
     run({"sessions", "list"}).failed(1, "several stores", "HOST:PORT/KEY"));
