@@ -70,6 +70,7 @@ attach_result connection_state::position_of(std::uint32_t reader,
                      && conversation().resume_input();
   if (run_)
     result.grace = run_->grace;
+  result.is_in_turn = is_in_turn();
   return result;
 }
 
@@ -243,7 +244,7 @@ run_info connection_state::info() const {
     result.session = link_.id;
   if (phase_ == phase::active) {
     result.status = run_status::running;
-    result.is_in_turn = in.accepted_count() > ended_inputs_;
+    result.is_in_turn = is_in_turn();
   } else if (!reason_) {
     result.status = run_status::completed;
   } else {

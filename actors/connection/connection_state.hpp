@@ -225,6 +225,11 @@ private:
   /// @param reader number of the client among the readers of a kept run.
   /// @param next   number in the log of what follows.
   /// @param turns  number of turns of the run that have ended before.
+  /// Returns whether there is an input whose turn has not ended.
+  [[nodiscard]] bool is_in_turn() const noexcept {
+    return in.accepted_count() > ended_inputs_;
+  }
+
   [[nodiscard]] attach_result position_of(std::uint32_t reader,
                                           std::uint64_t next,
                                           std::uint64_t turns) const;

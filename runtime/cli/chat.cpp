@@ -81,6 +81,8 @@ void chat::print_answer(const turn_reader& hear,
   chat_answer answer{tool_, manner_};
   try {
     const auto outcome = hear([&](const chat_chunk& x) { answer.add(x); });
+    if (!outcome)
+      return;
     if (outcome == chat_talk::outcome::cancelled) {
       answer.end();
       if (!answer.has_snapshot())

@@ -104,7 +104,7 @@ public:
 
 private:
   /// Function that passes on the chunks of a turn.
-  using turn_reader = std::function<chat_talk::outcome(
+  using turn_reader = std::function<std::optional<chat_talk::outcome>(
     const std::function<void(const chat_chunk&)>&)>;
 
   /// Prints an answer.

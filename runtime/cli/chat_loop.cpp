@@ -3,6 +3,7 @@
 // Implements `tertulia chat`: reads lines and sends them to the agent.
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,7 +62,7 @@ public:
       talk.watch();
       return result_;
     }
-    attach(talk);
+    report_failure([&] { talk.hear_answer_under_way(); });
     auto interrupts = 0;
     for (std::string line; !talk.ended();) {
       switch (reader_->next(line)) {
@@ -140,10 +141,10 @@ private:
     return result;
   }
 
-  /// Prints the answer that is under way in a running program.
-  void attach(chat& talk) {
+  /// Reports the failure of an action, unless nobody can read it.
+  void report_failure(const std::function<void()>& action) {
     try {
-      talk.hear_answer_under_way();
+      action();
     } catch (const closed_pipe&) {
       throw;
     } catch (const broken_output&) {
@@ -179,18 +180,12 @@ private:
     if (line.find_first_not_of(" \t\r") == std::string::npos)
       return;
     reader_->remember(line);
-    try {
+    report_failure([&] {
       if (is_chat_command(line))
         run_chat_command(talk, line);
       else
         talk.send(chat_text(line));
-    } catch (const closed_pipe&) {
-      throw;
-    } catch (const broken_output&) {
-      throw;
-    } catch (...) {
-      note(current_failure());
-    }
+    });
     tool_.out().flush();
   }
 

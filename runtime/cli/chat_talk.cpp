@@ -39,10 +39,18 @@ chat_talk::send(std::vector<ai::message> messages,
   return hear([&] { live_->send_messages(std::move(messages)); }, on_chunk);
 }
 
-chat_talk::outcome
+std::optional<chat_talk::outcome>
 chat_talk::attach(const std::function<void(const chat_chunk&)>& on_chunk) {
   leave();
-  open(false);
+  try {
+    open(false);
+  } catch (const status_error& x) {
+    if (x.code() != errc::not_found)
+      throw;
+    return std::nullopt; // the run has ended meanwhile
+  }
+  if (!live_->opened_in_turn())
+    return std::nullopt;
   return hear([] {}, on_chunk);
 }
 

@@ -64,8 +64,9 @@ public:
 
   /// Passes each chunk of the answer that is under way to `on_chunk`, from its
   /// beginning on, as `send` does.
-  /// @pre `answer_is_under_way()`
-  outcome attach(const std::function<void(const chat_chunk&)>& on_chunk);
+  /// @returns empty if no answer is under way (any more).
+  std::optional<outcome>
+  attach(const std::function<void(const chat_chunk&)>& on_chunk);
 
   /// Returns whether a session has a kept run.
   [[nodiscard]] bool is_live(const session_id& id) const;

@@ -297,6 +297,11 @@ turn_progress blocking_client::turn_found() {
   return end_.turn_found();
 }
 
+bool blocking_client::opened_in_turn() {
+  const std::lock_guard guard{mutex_};
+  return end_.opened_in_turn();
+}
+
 bool blocking_client::finished() {
   const std::lock_guard guard{mutex_};
   return end_.next() == client_end::arrival::end;

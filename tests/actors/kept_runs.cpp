@@ -70,6 +70,7 @@ TEST_F(kept_runs, the_answer_to_an_attach_says_where_the_run_is) {
   EXPECT_EQ(at.next, 4u);
   EXPECT_EQ(at.turn, 1u);
   EXPECT_EQ(at.inputs, 2u);
+  EXPECT_FALSE(at.is_in_turn);
   EXPECT_EQ(second.received().chunks, numbers_from(3, 5));
 }
 
@@ -82,6 +83,7 @@ TEST_F(kept_runs, a_client_without_a_cursor_begins_with_the_turn_under_way) {
   auto second
     = open(counter, with_run(first.position().run), with_chunk_window(200));
   EXPECT_EQ(second.received().open->attached.next, 4u);
+  EXPECT_TRUE(second.received().open->attached.is_in_turn);
   EXPECT_EQ(second.received().chunks, numbers_from(3, 103));
 }
 

@@ -247,6 +247,7 @@ auto samples(const protocol& at) {
   position.taken = 7;
   position.is_stored = true;
   position.grace = 7s;
+  position.is_in_turn = true;
   auto& attach = options.attach.emplace();
   attach.run = run_id{"r"};
   attach.after = 1ull << 40;

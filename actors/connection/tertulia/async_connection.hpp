@@ -216,6 +216,11 @@ public:
     return impl_->end.turn_found();
   }
 
+  /// As `connection::opened_in_turn`.
+  [[nodiscard]] bool opened_in_turn() const noexcept {
+    return impl_->end.opened_in_turn();
+  }
+
   /// Returns the reason for which the turn that was read last ended; empty if
   /// the program gave none.
   [[nodiscard]] std::optional<ai::finish_reason>

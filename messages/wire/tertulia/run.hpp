@@ -99,11 +99,13 @@ struct attach_result : memberwise {
   bool is_stored = false;
   /// Time for which the run waits for a client; zero for ever.
   caf::timespan grace{0};
+  /// Whether a turn is under way.
+  bool is_in_turn = false;
 };
 
 BOOST_DESCRIBE_STRUCT(attach_result, (),
-                      (run, reader, next, turn, inputs, taken, is_stored,
-                       grace))
+                      (run, reader, next, turn, inputs, taken, is_stored, grace,
+                       is_in_turn))
 
 /// State of a run. Sent over the wire; append only.
 enum class run_status : std::uint8_t {

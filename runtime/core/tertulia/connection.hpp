@@ -205,6 +205,12 @@ public:
     return impl_->turn_found();
   }
 
+  /// Returns whether a turn was under way when this client attached: its chunks
+  /// and its end follow, without an input. False for a run that it has opened.
+  [[nodiscard]] bool opened_in_turn() const {
+    return impl_->opened_in_turn();
+  }
+
   /// Returns the number of inputs that were sent but not read by the body
   /// before it ended, which are the last ones; 0 before its end. After the loss
   /// of a connection the number is not known, so all inputs count as unread.

@@ -49,6 +49,7 @@ public:
     foreign_inputs_ = untaken_in(x.attached);
     grace_ = x.attached.grace;
     is_stored_ = x.attached.is_stored && x.attached.run;
+    opened_in_turn_ = x.attached.is_in_turn;
   }
 
   void on(const input_credit& x) {
@@ -165,6 +166,11 @@ public:
   /// it is not traced.
   [[nodiscard]] const std::string& trace_id() const noexcept {
     return trace_id_;
+  }
+
+  /// Returns whether a turn was under way when the connection was opened.
+  [[nodiscard]] bool opened_in_turn() const noexcept {
+    return opened_in_turn_;
   }
 
   /// Returns the progress of the turn that the client has named.
@@ -370,6 +376,7 @@ private:
   session_id session_;
   std::string trace_id_;
   turn_progress turn_found_ = turn_progress::not_begun;
+  bool opened_in_turn_ = false;
   snapshot_id last_snapshot_;
   std::optional<ai::finish_reason> finish_reason_;
   std::deque<event> unread_;

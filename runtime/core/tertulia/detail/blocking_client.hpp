@@ -161,6 +161,8 @@ public:
 
   turn_progress turn_found();
 
+  bool opened_in_turn();
+
   /// Returns whether the connection has ended and the stream was read to its
   /// end.
   bool finished();
