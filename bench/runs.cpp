@@ -118,7 +118,7 @@ public:
   }
 
 private:
-  void on_open() override {
+  void on_open(const open_result&) override {
     arrive();
   }
 

@@ -61,6 +61,7 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
   const auto within = request.options.open_within;
   action_ = std::move(action);
   closing_ = false;
+  paused_ = false;
   peer_has_ended_ = false;
   session_ = {};
   trace_id_ = {};
@@ -119,7 +120,7 @@ void actor_connection::on_opened(const open_result& x) {
   greet(peer_, *end_);
   if (end_->send_error() && !end_->ended()) // cancelled meanwhile
     tell(peer_, *end_, cancel_atom_v);
-  on_open();
+  on_open(x);
   proceed();
 }
 
@@ -224,6 +225,12 @@ void actor_connection::send_input(payload value) {
   send_waiting();
 }
 
+void actor_connection::resume() {
+  paused_ = false;
+  if (end_)
+    proceed();
+}
+
 void actor_connection::close() {
   closing_ = end_.has_value();
   send_waiting();
@@ -273,114 +280,15 @@ void actor_connection::abandon(const connection_actor& peer) {
 void actor_connection::send_waiting() {
   if (!peer_ || end_->ended())
     return;
+  const auto before = sent_;
   for (; !waiting_.empty() && end_->has_input_credit(); waiting_.pop_front()) {
     end_->spend_input_credit();
     caf::anon_send(peer_, end_->message_for(std::move(waiting_.front())));
     ++sent_;
   }
+  if (sent_ != before && waiting_.empty())
+    on_inputs_sent();
   if (closing_ && waiting_.empty() && end_->close() && !end_->has_unsent())
-    tell(peer_, *end_, caf::close_atom_v);
-}
-
-// -- coming back --------------------------------------------------------------
-
-bool actor_connection::begin_to_return(const caf::error& reason) {
-  if (!path_ || path_->is_active() || !end_->can_return()
-      || !return_path::may_pass(reason))
-    return false;
-  path_->begin();
-  static_cast<void>(path_->question(*end_)); // drops what still arrives
-  look_for_desk(reason);
-  return true;
-}
-
-void actor_connection::look_for_desk(const caf::error& reason) {
-  const auto is_current = [this, number = number_, attempt = path_->attempt()] {
-    return number == number_ && path_ && path_->attempt() == attempt;
-  };
-  const auto id = self_->new_request_id(caf::message_priority::normal);
-  // The guide always answers.
-  self_->add_multiplexed_response_handler(
-    id.response_id(), caf::behavior{
-                        [this, is_current](const caf::actor& found) {
-                          if (is_current())
-                            ask_again(found);
-                        },
-                        [this, is_current](caf::error& failure) {
-                          if (is_current())
-                            lose(std::move(failure));
-                        },
-                      });
-  caf::actor_cast<caf::strong_actor_ptr>(path_->guide())
-    ->enqueue(self_->ctrl(), id, caf::make_message(caf::connect_atom_v, reason),
-              nullptr);
-}
-
-void actor_connection::ask_again(const caf::actor& desk) {
-  auto question = path_->question(*end_);
-  if (!question) // it has ended meanwhile
-    return path_->end();
-  question->client
-    = caf::actor_cast<chunk_sink>(caf::strong_actor_ptr{self_->ctrl()});
-  question->init = question->init.sealed();
-  const auto is_current = [this, number = number_, attempt = path_->attempt()] {
-    return number == number_ && path_ && path_->attempt() == attempt;
-  };
-  ask(
-    desk, std::move(*question), path_->within(),
-    [this, is_current](const open_result& x) {
-      if (is_current())
-        on_returned(x);
-      else
-        decline(x);
-    },
-    [this, is_current, desk](caf::error& reason) {
-      if (is_current())
-        fail_to_return(desk, reason);
-    });
-}
-
-void actor_connection::on_returned(const open_result& x) {
-  const auto is_reopened = path_->reopens();
-  path_->end();
-  peer_ = x.connection;
-  watch(peer_);
-  auto inputs = is_reopened ? end_->on_reopened(x) : end_->on_returned(x);
-  if (end_->ended()) {
-    decline(x);
-    abandon(peer_);
-    peer_has_ended_ = true;
-    return proceed();
-  }
-  if (is_reopened)
-    greet(peer_, *end_);
-  send_again(std::move(inputs));
-  if (end_->cancelled())
-    tell(peer_, *end_, cancel_atom_v);
-  proceed();
-}
-
-void actor_connection::fail_to_return(const caf::actor& desk,
-                                      const caf::error& reason) {
-  switch (path_->after(reason, *end_)) {
-    case return_path::step::asks_again: return ask_again(desk);
-    case return_path::step::looks_on: return look_for_desk(reason);
-    default: return lose(reason);
-  }
-}
-
-void actor_connection::lose(caf::error reason) {
-  peer_has_ended_ = true;
-  if (path_)
-    path_->end();
-  end_->on_lost(std::move(reason));
-  proceed();
-}
-
-void actor_connection::send_again(std::vector<turn_input> inputs) {
-  for (auto& again : inputs)
-    caf::anon_send(peer_, std::move(again));
-  if (end_->closed() && !end_->has_unsent())
     tell(peer_, *end_, caf::close_atom_v);
 }
 
@@ -402,26 +310,48 @@ void actor_connection::proceed() {
 }
 
 void actor_connection::read_all() {
-  const auto number = number_;
-  while (end_ && number == number_) // else detached meanwhile
-    switch (end_->next()) {
-      case client_end::arrival::none: grant(); return;
-      case client_end::arrival::chunks: {
-        auto batch = end_->take_chunks();
-        const auto size = batch.size;
-        read(std::move(batch));
-        if (number == number_)
-          end_->count_consumed(size);
-        break;
-      }
-      case client_end::arrival::turn_end:
-        end_->take_turn_end();
-        last_snapshot_ = end_->last_snapshot();
-        finish_reason_ = end_->finish_reason();
-        on_turn_end();
-        break;
-      case client_end::arrival::end: finish(); return;
+  if (reading_) // called by one of the functions below
+    return;
+  struct flag {
+    explicit flag(bool& x) : of(x) {
+      of = true;
     }
+
+    ~flag() {
+      of = false;
+    }
+
+    bool& of;
+  };
+  const flag reading{reading_};
+  // Detached meanwhile if the number has changed.
+  for (const auto number = number_;
+       end_ && number == number_ && !paused_ && read_next();) {
+  }
+}
+
+/// Passes on what comes next.
+/// @returns false if nothing has arrived.
+bool actor_connection::read_next() {
+  switch (end_->next()) {
+    case client_end::arrival::none: grant(); return false;
+    case client_end::arrival::chunks: {
+      const auto number = number_;
+      auto batch = end_->take_chunks();
+      const auto size = batch.size;
+      read(std::move(batch));
+      if (number == number_)
+        end_->count_consumed(size);
+      return true;
+    }
+    case client_end::arrival::turn_end:
+      end_->take_turn_end();
+      last_snapshot_ = end_->last_snapshot();
+      finish_reason_ = end_->finish_reason();
+      on_turn_end();
+      return true;
+    default: finish(); return false;
+  }
 }
 
 void actor_connection::grant() {

@@ -4,7 +4,6 @@
 #include <tertulia/detail/client_verbs.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 
-#include <caf/actor_cast.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <utility>
@@ -108,7 +107,7 @@ void nested_connection::grant(bool waiting) {
 
 void nested_connection::search::abort(const caf::error& reason) {
   owner_.owner_.take_wait(std::exchange(id, 0));
-  owner_.fail_to_return(reason);
+  owner_.lose(reason);
 }
 
 void nested_connection::on_lost(caf::error reason) {
@@ -127,28 +126,36 @@ void nested_connection::lose(caf::error reason) {
   notify();
 }
 
-void nested_connection::look_for_desk(const caf::error& reason) {
-  // The guide always answers. This connection may be gone by then: its wait is
-  // taken.
+/// Returns a function that takes the wait of a search, once: null if another
+/// answer has come before, or the connection is gone.
+auto nested_connection::begin_to_wait() {
   search_->id = owner_.register_wait(*search_);
-  const auto take = [&at = owner_, id = search_->id](auto go_on) {
-    if (auto* waiting = static_cast<search*>(at.take_wait(id))) {
-      waiting->id = 0;
-      go_on(*waiting);
-    }
-    at.drain();
+  return [&at = owner_, id = search_->id]() -> nested_connection* {
+    auto* waiting = static_cast<search*>(at.take_wait(id));
+    if (waiting == nullptr)
+      return nullptr;
+    waiting->id = 0;
+    return &waiting->owner();
   };
+}
+
+void nested_connection::look_for_desk(const caf::error& reason) {
+  const auto take = begin_to_wait();
+  // The guide answers each request.
   owner_.self()
     ->request(search_->path.guide(), caf::infinite, caf::connect_atom_v, reason)
     .then(
-      [take](const caf::actor& found) {
-        take([&](search& x) {
-          x.desk = found;
-          x.owner().ask_desk();
-        });
+      [take, &at = owner_](const caf::actor& found) {
+        if (auto* client = take()) {
+          client->search_->path.found(found);
+          client->ask_desk();
+        }
+        at.drain();
       },
-      [take](const caf::error& failure) {
-        take([&](search& x) { x.owner().lose(failure); });
+      [take, &at = owner_](const caf::error& failure) {
+        if (auto* client = take())
+          client->lose(failure);
+        at.drain();
       });
 }
 
@@ -158,32 +165,26 @@ void nested_connection::ask_desk() {
     return search_->path.end();
   question->client = chunk_sink{owner_.self()};
   question->init = question->init.sealed();
-  search_->id = owner_.register_wait(*search_, search_->path.within());
-  const auto take = [&at = owner_, id = search_->id](auto go_on) {
-    auto* waiting = static_cast<search*>(at.take_wait(id));
-    if (waiting != nullptr)
-      waiting->id = 0;
-    go_on(waiting);
+  // The first of these answers counts.
+  const auto take = begin_to_wait();
+  const auto fail_once = [take, &at = owner_](const caf::error& reason) {
+    if (auto* client = take())
+      client->fail_to_return(reason);
     at.drain();
   };
-  owner_.self()
-    ->request(caf::actor_cast<front_desk_actor>(search_->desk), caf::infinite,
-              std::move(*question))
+  auto* self = owner_.self();
+  self->request(search_->path.desk(), caf::infinite, std::move(*question))
     .then(
-      [take](const open_result& x) {
-        take([&](search* waiting) {
-          if (waiting != nullptr)
-            waiting->owner().on_returned(x);
-          else
-            decline(x);
-        });
+      [take, &at = owner_](const open_result& x) {
+        if (auto* client = take())
+          client->on_returned(x);
+        else
+          decline(x);
+        at.drain();
       },
-      [take](const caf::error& reason) {
-        take([&](search* waiting) {
-          if (waiting != nullptr)
-            waiting->owner().fail_to_return(reason);
-        });
-      });
+      fail_once);
+  self->request(search_->path.guide(), caf::infinite, caf::monitor_atom_v)
+    .then([](caf::ok_atom) {}, fail_once);
 }
 
 void nested_connection::on_returned(const open_result& x) {

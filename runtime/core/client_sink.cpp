@@ -12,7 +12,6 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -44,13 +43,7 @@ public:
       return_ = std::make_unique<return_path>(std::move(remote), question);
     self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
     question.client = self_;
-    const auto within = for_request(question.options.open_within);
-    ask(
-      desk, within, std::move(question),
-      [this](const open_result& x) {
-        client_->on_opened(x, x.connection.node() != self_->node());
-      },
-      [this](caf::error& reason) { lose(std::move(reason)); });
+    open(desk, std::move(question));
     return {
       [this](chunk_batch& x) { client_->on(std::move(x)); },
       [this](input_credit x) { client_->on(x); },
@@ -65,33 +58,29 @@ public:
   }
 
 private:
-  /// Asks a desk for the connection, which is monitored.
-  template <class OnOpened, class OnError>
-  void ask(const front_desk_actor& desk, caf::duration within,
-           open_request question, OnOpened on_opened, OnError on_error) {
+  /// Opens the connection, which is monitored.
+  void open(const front_desk_actor& desk, open_request question) {
+    const auto within = for_request(question.options.open_within);
     // CAF does not answer a request to a node that is lost.
     if (desk.node() != self_->node())
       self_->monitor(desk);
     self_->request(desk, within, std::move(question))
       .then(
-        [this, from = desk.address(), on_opened](const open_result& x) {
+        [this, from = desk.address()](const open_result& x) {
           // The desk outlives the sink and must not keep its monitor.
           self_->demonitor(from);
           self_->monitor(x.connection);
-          on_opened(x);
+          client_->on_opened(x, x.connection.node() != self_->node());
         },
-        [this, from = desk.address(), on_error](caf::error& reason) {
+        [this, from = desk.address()](caf::error& reason) {
           self_->demonitor(from);
-          on_error(reason);
+          lose(std::move(reason));
         });
   }
 
   void on_down(const caf::down_msg& x) {
-    const auto reason = lost_connection(x.reason);
     if (!return_ || !return_->is_active())
-      return begin_to_return(reason);
-    if (x.source == desk_)
-      fail_to_return(return_->attempt(), reason);
+      begin_to_return(lost_connection(x.reason));
   }
 
   void lose(caf::error reason) {
@@ -111,43 +100,52 @@ private:
   }
 
   void look_for_desk(const caf::error& reason) {
-    // The guide always answers.
+    // The guide answers each request.
     self_->request(return_->guide(), caf::infinite, caf::connect_atom_v, reason)
       .then(
         [this](const caf::actor& found) {
-          ask_again(caf::actor_cast<front_desk_actor>(found));
+          return_->found(found);
+          ask_again();
         },
         [this](caf::error& failure) { lose(std::move(failure)); });
   }
 
-  void ask_again(const front_desk_actor& desk) {
+  void ask_again() {
     auto question = client_->question(*return_);
     if (!question)
       return self_->quit(); // it has ended meanwhile
     question->client = self_;
-    desk_ = desk.address();
-    ask(
-      desk, for_request(return_->within()), std::move(*question),
-      [this, attempt = return_->attempt()](const open_result& x) {
-        if (attempt != return_->attempt())
-          return decline(x); // too late: the next attempt takes over
-        const auto reopens = return_->reopens();
-        return_->end();
-        if (!client_->on_returned(x, reopens))
-          self_->quit();
-      },
-      [this, attempt = return_->attempt(), desk](caf::error& reason) {
-        fail_to_return(attempt, reason, desk);
-      });
+    // The first of these answers counts.
+    const auto fail_once
+      = [this, attempt = return_->attempt()](const caf::error& reason) {
+          if (attempt == return_->attempt())
+            fail_to_return(reason);
+        };
+    self_->request(return_->desk(), caf::infinite, std::move(*question))
+      .then(
+        [this, attempt = return_->attempt()](const open_result& x) {
+          if (attempt == return_->attempt())
+            on_returned(x);
+          else
+            decline(x);
+        },
+        fail_once);
+    self_->request(return_->guide(), caf::infinite, caf::monitor_atom_v)
+      .then([](caf::ok_atom) {}, fail_once);
+  }
+
+  void on_returned(const open_result& x) {
+    self_->monitor(x.connection);
+    const auto reopens = return_->reopens();
+    return_->end();
+    if (!client_->on_returned(x, reopens))
+      self_->quit();
   }
 
   /// Tries again, or gives up.
-  void fail_to_return(std::uint64_t attempt, const caf::error& reason,
-                      const front_desk_actor& desk = {}) {
-    if (attempt != return_->attempt())
-      return; // an error of an attempt that is over, such as its time-out
+  void fail_to_return(const caf::error& reason) {
     switch (client_->after_failure(*return_, reason)) {
-      case return_path::step::asks_again: return ask_again(desk);
+      case return_path::step::asks_again: return ask_again();
       case return_path::step::looks_on: return look_for_desk(reason);
       default: return lose(reason);
     }
@@ -156,7 +154,6 @@ private:
   chunk_sink::pointer self_;
   std::shared_ptr<blocking_client> client_;
   std::unique_ptr<return_path> return_; ///< null for an action of this process
-  caf::actor_addr desk_;                ///< that is asked for the run
 };
 
 } // namespace

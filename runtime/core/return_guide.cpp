@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <utility>
@@ -44,14 +45,19 @@ public:
     pause_ = to_->policy().first_pause;
     until_ = clock::now() + to_->policy().patience;
     self_->set_down_handler([this](const caf::down_msg& x) {
-      if (desk_ && x.source == desk_.address())
-        on_failure(fail(errc::unavailable,
-                        "the node was lost: " + caf::to_string(x.reason)));
+      if (!desk_ || x.source != desk_.address())
+        return;
+      desk_ = nullptr;
+      ++number_;
+      on_failure(fail(errc::unavailable,
+                      "the node was lost: " + caf::to_string(x.reason)));
     });
     return {
       [this](caf::connect_atom, caf::error reason) -> caf::result<caf::actor> {
-        answer_ = self_->make_response_promise<caf::actor>();
-        auto answer = answer_;
+        begin(stage::looks);
+        forget_desk(); // its end is not one of this attempt
+        found_ = self_->make_response_promise<caf::actor>();
+        auto answer = found_;
         if (std::exchange(is_first_, false)
             && to_->policy().patience.count() > 0)
           look();
@@ -59,12 +65,49 @@ public:
           look_later(std::move(reason));
         return answer;
       },
-      [this](caf::tick_atom) { look(); },
+      [this](caf::monitor_atom) -> caf::result<caf::ok_atom> {
+        begin(stage::watches);
+        lost_ = self_->make_response_promise<caf::ok_atom>();
+        auto answer = lost_;
+        if (desk_)
+          self_->delayed_send(self_, to_->within(), caf::tick_atom_v, number_);
+        else
+          on_failure(fail(errc::unavailable, "the node was lost"));
+        return answer;
+      },
+      [this](caf::tick_atom) {
+        if (stage_ == stage::looks)
+          look();
+      },
+      [this](caf::tick_atom, std::uint64_t number) {
+        if (number == number_)
+          on_failure(fail(errc::deadline_exceeded,
+                          "the desk of the node does not answer"));
+      },
+      [this](caf::close_atom) {
+        begin(stage::none);
+        // CAF keeps an actor that has sent to another node until it quits.
+        forget_desk();
+        self_->quit();
+      },
     };
   }
 
 private:
   using clock = std::chrono::steady_clock;
+
+  /// Request of the client that is not answered.
+  enum class stage { none, looks, watches };
+
+  /// Begins another request; the last one is cancelled.
+  void begin(stage next) {
+    ++number_;
+    const auto last = std::exchange(stage_, next);
+    if (last == stage::looks)
+      found_.deliver(fail(errc::cancelled, "another request has followed"));
+    else if (last == stage::watches)
+      lost_.deliver(fail(errc::cancelled, "another request has followed"));
+  }
 
   void look() {
     if (!to_->is_lost())
@@ -73,49 +116,67 @@ private:
     self_
       ->request(to_->system().spawn<caf::detached>(connect_once, to_),
                 caf::infinite, caf::connect_atom_v)
-      .then([this](caf::actor& found) { check(std::move(found)); },
-            [this](caf::error& reason) { on_failure(std::move(reason)); });
+      .then(
+        [this](caf::actor& found) {
+          if (stage_ == stage::looks)
+            check(std::move(found));
+        },
+        [this](caf::error& reason) {
+          if (stage_ == stage::looks)
+            on_failure(std::move(reason));
+        });
   }
 
   /// Asks a desk whether it is there. CAF notices the loss of a node late.
   void check(caf::actor found) {
-    forget_desk();
-    desk_ = std::move(found);
-    self_->monitor(desk_);
+    if (found != desk_) {
+      forget_desk();
+      desk_ = std::move(found);
+      self_->monitor(desk_);
+    }
+    const auto number = ++number_;
     self_
       ->request(desk_, to_->within(), caf::sys_atom::value,
                 caf::get_atom::value, std::string{"info"})
       .then(
-        [this](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
-               const std::string&) {
-          if (!desk_)
-            return; // lost meanwhile
-          const auto found = desk_;
-          forget_desk();
-          answer_.deliver(found);
+        [this, number](caf::ok_atom, const std::string&,
+                       const caf::strong_actor_ptr&, const std::string&) {
+          if (number != number_)
+            return; // the desk was lost meanwhile
+          stage_ = stage::none;
+          found_.deliver(desk_);
         },
-        [this](caf::error& reason) {
-          if (desk_)
+        [this, number](caf::error& reason) {
+          if (number == number_)
             on_failure(std::move(reason));
         });
   }
 
   void on_failure(caf::error reason) {
-    forget_desk();
-    if (return_path::may_pass(reason))
-      look_later(std::move(reason));
-    else
-      answer_.deliver(std::move(reason));
+    if (stage_ == stage::watches) {
+      stage_ = stage::none;
+      lost_.deliver(std::move(reason));
+    } else if (stage_ == stage::looks) {
+      if (return_path::may_pass(reason))
+        look_later(std::move(reason));
+      else
+        give_up(std::move(reason));
+    }
   }
 
   /// Looks again after a pause, or gives up.
   void look_later(caf::error reason) {
     if (clock::now() + pause_ > until_)
-      return static_cast<void>(answer_.deliver(std::move(reason)));
+      return give_up(std::move(reason));
     // Some of the pause is random, so that many clients do not come at once.
     std::uniform_int_distribution<int> part{50, 100}; // per cent
     self_->delayed_send(self_, pause_ * part(random_) / 100, caf::tick_atom_v);
     pause_ = std::min(pause_ * 2, to_->policy().longest_pause);
+  }
+
+  void give_up(caf::error reason) {
+    stage_ = stage::none;
+    found_.deliver(std::move(reason));
   }
 
   /// The desk outlives this actor and must not keep its monitor.
@@ -126,9 +187,12 @@ private:
 
   caf::event_based_actor* self_;
   std::shared_ptr<remote_desk> to_;
-  caf::typed_response_promise<caf::actor> answer_;
+  stage stage_ = stage::none;
+  caf::typed_response_promise<caf::actor> found_;
+  caf::typed_response_promise<caf::ok_atom> lost_;
   bool is_first_ = true;
-  caf::actor desk_; ///< that is being checked
+  caf::actor desk_;          ///< of the last attempt; null if it was lost
+  std::uint64_t number_ = 0; ///< of the last request, or question to a desk
   clock::time_point until_;
   caf::timespan pause_{0};
   std::minstd_rand random_;

@@ -3,12 +3,16 @@
 // Clients of another node whose link is lost while their run goes on.
 
 #include <tertulia/actor_client.hpp>
+#include <tertulia/remote_actor.hpp>
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/when.hpp>
 
+#include <caf/event_based_actor.hpp>
 #include <caf/io/middleman.hpp>
 #include <caf/stateful_actor.hpp>
+#include <caf/typed_response_promise.hpp>
 
+#include <atomic>
 #include <future>
 #include <optional>
 #include <string>
@@ -177,6 +181,54 @@ TEST_F(lost_links, a_body_that_leaves_meanwhile_is_gone) {
   again.send(json(2));
   again.close();
   EXPECT_EQ(again.output(patience), json(2));
+}
+
+TEST_F(lost_links, a_link_that_is_lost_on_the_way_back_is_looked_for_again) {
+  // The first client that comes back gets no answer.
+  std::atomic<int> returns = 0;
+  const auto silent = here.spawn([&](caf::event_based_actor* self) {
+    std::vector<caf::typed_response_promise<open_result>> unanswered;
+    return caf::behavior{
+      [self, unanswered, &returns, desk = rt.front_desk()](
+        open_request& x) mutable -> caf::result<open_result> {
+        if (x.options.attach && returns++ == 0)
+          return unanswered.emplace_back(
+            self->make_response_promise<open_result>());
+        return self->delegate(desk, std::move(x));
+      },
+      [self, desk = rt.front_desk()](list_atom x) {
+        return self->delegate(desk, x);
+      }};
+  });
+  link.emplace(publish_actor(here, caf::actor_cast<front_desk_actor>(silent)));
+  const auto far = counter(5s); // less than the time for an answer
+  runtime near{there};
+  const auto visitor = near.define_bidi_flow(
+    "visitor", [far, this](context ctx, input<int>, output<int>) -> task<int> {
+      const with_keep kept{1min};
+      auto talk = co_await far.open(ctx, kept);
+      link->cut();
+      co_await talk.send(3);
+      talk.close();
+      co_return co_await talk.output();
+    });
+  auto talk = visitor.stream_bidi();
+  EXPECT_TRUE(eventually([&] { return returns == 1; }));
+  link->cut();
+  EXPECT_EQ(talk.output(patience), 3);
+  caf::anon_send_exit(silent, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(lost_links, a_turn_keeps_its_name) {
+  auto talk = counter().stream_bidi(with_keep(1min), with_turn_id("a"));
+  link->cut();
+  talk.send(3);
+  for (const auto x : talk.responses(patience))
+    static_cast<void>(x);
+  const auto again = rt.action("/bidi-flow/counter")
+                       .stream_bidi(with_run(talk.position().run),
+                                    with_turn_id("a"), as_listener{});
+  EXPECT_EQ(again.turn_found(), turn_progress::over);
 }
 
 TEST_F(lost_links, the_patience_of_a_body_ends_with_unavailable) {

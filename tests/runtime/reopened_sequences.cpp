@@ -13,11 +13,13 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/deterministic.hpp"
@@ -64,7 +66,7 @@ struct heard_turn {
 struct talker : actor_client<clerk_type> {
   using actor_client::actor_client;
 
-  void on_open() override {
+  void on_open(const open_result&) override {
     was_open = true;
     is_asked = turn_found() == turn_progress::not_begun;
     if (turn_found() == turn_progress::over)
@@ -168,31 +170,62 @@ struct link_state {
 
 using link_actor = caf::stateful_actor<link_state>;
 
+/// Guide that finds a new desk each time, after a pause.
+struct guide_state {
+  explicit guide_state(caf::event_based_actor* self) : self(self) {}
+
+  caf::behavior make_behavior(std::function<front_desk_actor()> find) {
+    self->set_down_handler([this](const caf::down_msg& x) {
+      if (desk && x.source == desk.address() && std::exchange(watches, false))
+        lost.deliver(fail(errc::unavailable, "the desk was lost"));
+    });
+    return {
+      [this](caf::connect_atom, const caf::error&) -> caf::result<caf::actor> {
+        end_watch();
+        found = self->make_response_promise<caf::actor>();
+        self->delayed_send(self, 50ms, caf::tick_atom_v);
+        return found;
+      },
+      [this, find](caf::tick_atom) {
+        desk = find();
+        self->monitor(desk);
+        found.deliver(caf::actor_cast<caf::actor>(desk));
+      },
+      [this](caf::monitor_atom) -> caf::result<caf::ok_atom> {
+        end_watch();
+        watches = true;
+        lost = self->make_response_promise<caf::ok_atom>();
+        return lost;
+      },
+      [this](caf::close_atom) {
+        end_watch();
+        self->quit();
+      },
+    };
+  }
+
+  void end_watch() {
+    if (std::exchange(watches, false))
+      lost.deliver(fail(errc::cancelled, "another request has followed"));
+  }
+
+  caf::event_based_actor* self;
+  front_desk_actor desk;
+  caf::typed_response_promise<caf::actor> found;
+  caf::typed_response_promise<caf::ok_atom> lost;
+  bool watches = false;
+};
+
 struct reopened_sequences : deterministic {
   /// Way to the desk of either runtime.
   struct way : detail::way_back {
     explicit way(reopened_sequences& of) : of(of) {}
 
     caf::actor spawn_guide() override {
-      using promise = caf::typed_response_promise<caf::actor>;
-      return of.system.spawn([this](
-                               caf::event_based_actor* self) -> caf::behavior {
-        const auto answer = std::make_shared<promise>();
-        return {
-          [=](caf::connect_atom, const caf::error&) -> caf::result<caf::actor> {
-            *answer = self->make_response_promise<caf::actor>();
-            self->delayed_send(self, 50ms, caf::tick_atom_v);
-            return *answer;
-          },
-          [=, this](caf::tick_atom) {
-            answer->deliver(caf::actor_cast<caf::actor>(of.any_desk()));
-          },
-        };
-      });
-    }
-
-    [[nodiscard]] caf::timespan within() const noexcept override {
-      return 10s;
+      return of.system.spawn(
+        [this](caf::stateful_actor<guide_state>* self) -> caf::behavior {
+          return self->state.make_behavior([this] { return of.any_desk(); });
+        });
     }
 
     reopened_sequences& of;

@@ -29,7 +29,7 @@ template <class Flow>
 struct recorder : actor_client<Flow> {
   using actor_client<Flow>::actor_client;
 
-  void on_open() override {
+  void on_open(const open_result&) override {
     ++log->opened;
   }
 
@@ -42,6 +42,8 @@ struct recorder : actor_client<Flow> {
     log->connection
       = caf::actor_cast<caf::actor>(this->self()->current_sender());
     log->chunks.push_back(std::move(x));
+    if (with_chunk)
+      with_chunk(*this);
   }
 
   void on_turn_end() override {
@@ -60,6 +62,7 @@ struct recorder : actor_client<Flow> {
 
   std::shared_ptr<record<Flow>> log;
   std::function<void(recorder&)> with_credit;
+  std::function<void(recorder&)> with_chunk;
   std::function<void(recorder&)> at_end;
 };
 
@@ -69,7 +72,8 @@ caf::behavior record_all(caf::stateful_actor<recorder<Flow>>* self,
   self->set_down_handler([log](const caf::down_msg&) { ++log->downs; });
   self->state.at_end = [self](auto&) { self->quit(); };
   self->state.log = std::move(log);
-  return self->state.handlers();
+  return self->state.handlers().or_else(
+    [self](caf::tick_atom) { self->state.resume(); });
 }
 
 /// Actor whose client a test uses between the messages.

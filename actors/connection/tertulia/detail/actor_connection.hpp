@@ -85,6 +85,16 @@ public:
   /// credit are dropped. Idempotent.
   void cancel();
 
+  /// Stops reading: what arrives waits, and once it fills the window the body
+  /// waits as well. A batch of chunks that is being passed on is completed.
+  void pause() noexcept {
+    paused_ = true;
+  }
+
+  /// Reads again, and first what has arrived meanwhile. Inside `on_chunk` and
+  /// the other functions it takes effect when they return.
+  void resume();
+
   /// Leaves a kept run, which goes on; cancels another action. No function is
   /// called for it any more, and another connection can be opened.
   /// @returns `position`
@@ -119,11 +129,21 @@ public:
     return end_ ? end_->turn_found() : turn_progress::not_begun;
   }
 
+  /// As `connection::opened_in_turn`, once the connection is open.
+  [[nodiscard]] bool opened_in_turn() const noexcept {
+    return end_ && end_->opened_in_turn();
+  }
+
   /// Returns the reason for which the last turn ended; empty if the program
   /// gave none.
   [[nodiscard]] std::optional<ai::finish_reason>
   finish_reason() const noexcept {
     return finish_reason_;
+  }
+
+  /// Returns the number of inputs that wait for credit.
+  [[nodiscard]] std::size_t unsent_inputs() const noexcept {
+    return waiting_.size();
   }
 
   /// Returns the number of inputs that the body had not read when the last
@@ -149,12 +169,15 @@ protected:
   /// Ends the connection because a message cannot be read.
   void reject(caf::error reason);
 
-  /// Called when the connection is open.
-  virtual void on_open() {}
+  /// Called when the connection is open, with the answer to the opening.
+  virtual void on_open(const open_result&) {}
 
   /// Called when an input would be sent at once; again after each input that it
   /// sends, until the credit is spent.
   virtual void on_credit() {}
+
+  /// Called when inputs have waited for credit, and all of them are sent.
+  virtual void on_inputs_sent() {}
 
   /// Called at the end of a turn.
   virtual void on_turn_end() {}
@@ -184,16 +207,23 @@ private:
   /// Looks for the run of a lost connection again.
   /// @returns false if it cannot be there any more.
   bool begin_to_return(const caf::error& reason);
+
+  /// Sends a request on the way back. Late answers are ignored, or declined.
+  template <class Answer, class OnAnswer, class OnError>
+  void ask_again(const caf::actor& who, caf::message question,
+                 OnAnswer on_answer, OnError on_error);
+
   void look_for_desk(const caf::error& reason);
-  void ask_again(const caf::actor& desk);
+  void ask_desk();
   void on_returned(const open_result& x);
-  void fail_to_return(const caf::actor& desk, const caf::error& reason);
+  void fail_to_return(const caf::error& reason);
   void lose(caf::error reason);
   void send_again(std::vector<turn_input> inputs);
   void watch(const connection_actor& peer);
   void abandon(const connection_actor& peer);
   void proceed();
   void read_all();
+  bool read_next();
   void send_waiting();
   void grant();
   void finish();
@@ -208,6 +238,8 @@ private:
   std::deque<payload> waiting_;
   std::size_t window_ = 1;
   bool closing_ = false;
+  bool paused_ = false;
+  bool reading_ = false; ///< inside `read_all`
   /// Whether the connection can send nothing more.
   bool peer_has_ended_ = false;
   std::uint64_t sent_ = 0;

@@ -147,8 +147,8 @@ public:
   client_end end;
 
 private:
-  /// Search for the run after the loss of the connection. As a wait it limits
-  /// the time for an answer.
+  /// Search for the run after the loss of the connection. It is a wait of its
+  /// host, so that an answer finds it only while its connection is there.
   class search final : public wait {
   public:
     search(nested_connection& of, std::shared_ptr<way_back> way,
@@ -162,7 +162,6 @@ private:
     }
 
     return_path path;
-    caf::actor desk;      ///< that is asked for the run
     std::uint64_t id = 0; ///< number of the wait; 0 while it is not one
 
   private:
@@ -175,6 +174,7 @@ private:
   void send_again(std::vector<turn_input> inputs);
 
   void lose(caf::error reason);
+  auto begin_to_wait();
   void look_for_desk(const caf::error& reason);
   void ask_desk();
   void on_returned(const open_result& x);

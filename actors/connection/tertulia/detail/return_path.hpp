@@ -6,10 +6,9 @@
 #include <tertulia/open.hpp>
 
 #include <caf/actor.hpp>
+#include <caf/actor_cast.hpp>
 #include <caf/error.hpp>
-#include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
-#include <caf/timespan.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -25,14 +24,19 @@ class way_back {
 public:
   virtual ~way_back() = default;
 
-  /// Returns an actor that looks for the desk. It answers each `connect_atom`
-  /// and error with the desk: the first one at once, a later one after a pause,
-  /// because the attempt of the client has failed. When the time for attempts
-  /// is over, it answers with the error.
+  /// Returns an actor that looks for the desk, for one client:
+  ///
+  /// - `connect_atom` and an error: answered with the desk. The first one at
+  ///   once, a later one after a pause, because the attempt of the client has
+  ///   failed. When the time for attempts is over, the answer is the error.
+  /// - `monitor_atom`, when the client asks that desk: answered with
+  ///   `unavailable` if the desk is lost, and with `deadline_exceeded` if it
+  ///   takes too long. The client asks itself, because the answer must come
+  ///   before the chunks that follow it.
+  /// - `close_atom`: ends the actor.
+  ///
+  /// A request that another one follows is answered with `cancelled`.
   [[nodiscard]] virtual caf::actor spawn_guide() = 0;
-
-  /// Returns the longest wait for an answer of the desk.
-  [[nodiscard]] virtual caf::timespan within() const noexcept = 0;
 };
 
 /// State of a client of a kept run on another node, which comes back when its
@@ -64,9 +68,18 @@ public:
   /// Ends the search: the client is back, or has given up.
   void end() {
     ++attempt_;
-    // CAF keeps an actor that has sent to another node until it quits.
+    desk_ = nullptr;
     if (const auto guide = std::exchange(guide_, nullptr))
-      caf::anon_send_exit(guide, caf::exit_reason::user_shutdown);
+      caf::anon_send(guide, caf::close_atom_v);
+  }
+
+  /// Returns the desk that was found last.
+  [[nodiscard]] const front_desk_actor& desk() const noexcept {
+    return desk_;
+  }
+
+  void found(const caf::actor& desk) {
+    desk_ = caf::actor_cast<front_desk_actor>(desk);
   }
 
   /// Returns whether the client looks for its desk.
@@ -77,10 +90,6 @@ public:
   /// @pre `is_active()`
   [[nodiscard]] const caf::actor& guide() const noexcept {
     return guide_;
-  }
-
-  [[nodiscard]] caf::timespan within() const noexcept {
-    return way_->within();
   }
 
   /// Returns the number of the attempt: the answers of earlier ones are late.
@@ -135,6 +144,7 @@ private:
   const payload init_;
   const open_options options_;
   caf::actor guide_; ///< null while the link is there
+  front_desk_actor desk_;
   bool reopens_ = false;
   std::uint64_t attempt_ = 0;
 };

@@ -57,7 +57,7 @@ public:
     return policy_;
   }
 
-  [[nodiscard]] caf::timespan within() const noexcept override {
+  [[nodiscard]] caf::timespan within() const noexcept {
     return within_;
   }
 
