@@ -71,9 +71,11 @@ void chat::send(const std::string& text) {
 void chat::hear_answer_under_way() {
   if (!talk_.answer_is_under_way())
     return;
-  tell("An answer is under way.");
-  print_answer([&](const auto& on_chunk) { return talk_.attach(on_chunk); },
-               questions_);
+  print_answer(
+    [&](const auto& on_chunk) {
+      return talk_.attach([&] { tell("An answer is under way."); }, on_chunk);
+    },
+    questions_);
 }
 
 void chat::print_answer(const turn_reader& hear,

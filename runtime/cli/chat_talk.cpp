@@ -40,7 +40,8 @@ chat_talk::send(std::vector<ai::message> messages,
 }
 
 std::optional<chat_talk::outcome>
-chat_talk::attach(const std::function<void(const chat_chunk&)>& on_chunk) {
+chat_talk::attach(const std::function<void()>& on_begin,
+                  const std::function<void(const chat_chunk&)>& on_chunk) {
   leave();
   try {
     open(false);
@@ -51,7 +52,7 @@ chat_talk::attach(const std::function<void(const chat_chunk&)>& on_chunk) {
   }
   if (!live_->opened_in_turn())
     return std::nullopt;
-  return hear([] {}, on_chunk);
+  return hear(on_begin, on_chunk);
 }
 
 std::optional<run_info> chat_talk::run_of(const session_id& id) const {

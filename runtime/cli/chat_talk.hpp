@@ -64,9 +64,11 @@ public:
 
   /// Passes each chunk of the answer that is under way to `on_chunk`, from its
   /// beginning on, as `send` does.
+  /// @param on_begin is called before, if an answer is under way.
   /// @returns empty if no answer is under way (any more).
   std::optional<outcome>
-  attach(const std::function<void(const chat_chunk&)>& on_chunk);
+  attach(const std::function<void()>& on_begin,
+         const std::function<void(const chat_chunk&)>& on_chunk);
 
   /// Returns whether a session has a kept run.
   [[nodiscard]] bool is_live(const session_id& id) const;
