@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/http_server.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tertulia::web {
+
+/// Rules about who may use the server, and which actions there are for clients.
+///
+/// @threads all members.
+class access_list {
+public:
+  /// @errors as the constructor of `http_server`.
+  explicit access_list(const http_server_options& options);
+
+  /// Returns whether an action exists for clients.
+  [[nodiscard]] bool exposes(std::string_view key) const;
+
+  /// Returns the name of a caller; empty if everyone is served.
+  /// @param authorization the header field of that name.
+  /// @returns nothing if the caller is not known.
+  [[nodiscard]] std::optional<std::string>
+  caller_of(std::string_view authorization) const;
+
+  /// Returns whether callers need a token.
+  [[nodiscard]] bool needs_token() const noexcept {
+    return !callers_.empty();
+  }
+
+  /// Returns whether a `Host` may name this server. A page of another site can
+  /// give its own name the loopback address, and is then of the same origin.
+  [[nodiscard]] bool is_host(std::string_view host) const;
+
+  /// Returns whether a page of an origin may use the server.
+  /// @param host the `Host` of the request: pages of the server itself may.
+  [[nodiscard]] bool allows_origin(std::string_view origin,
+                                   std::string_view host) const;
+
+private:
+  using digest = std::array<unsigned char, 32>;
+
+  struct known_caller {
+    std::string name;
+    digest token; ///< SHA-256: the time to compare does not depend on the text
+  };
+
+  static digest digest_of(std::string_view token);
+
+  std::vector<std::string> keys_;
+  std::vector<std::string> prefixes_;
+  std::vector<known_caller> callers_;
+  std::vector<std::string> origins_;
+  std::vector<std::string> hosts_; ///< empty: every host
+  bool any_origin_ = false;
+};
+
+} // namespace tertulia::web

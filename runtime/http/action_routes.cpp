@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/action.hpp>
+#include <tertulia/json.hpp>
+
+#include <string_view>
+#include <utility>
+
+#include "error_body.hpp"
+#include "open_body.hpp"
+#include "router.hpp"
+#include "run_stream.hpp"
+
+namespace tertulia::web {
+
+namespace {
+
+bool wants_events(const exchange& x) {
+  return field_of(x.request, http::field::accept).find("text/event-stream")
+         != std::string_view::npos;
+}
+
+// Not in a coroutine: g++ 12 does not compile such lists there.
+std::string action_list_of(const server_core& server) {
+  auto all = json::array();
+  for (const auto& info : server.actions().actions())
+    if (server.access().exposes(info.key))
+      all.push_back({{"key", info.key},
+                     {"kind", info.kind},
+                     {"name", info.name},
+                     {"description", info.description}});
+  return line_of({{"actions", std::move(all)}});
+}
+
+} // namespace
+
+net::awaitable<void> list_actions(server_core& server, exchange& x,
+                                  std::string) {
+  co_await x.reply(json_response(http::status::ok, action_list_of(server)));
+}
+
+net::awaitable<void> show_action(server_core& server, exchange& x,
+                                 std::string key) {
+  const auto action = server.find(key);
+  co_await x.reply(
+    json_response(http::status::ok, to_json_text(action.info())));
+}
+
+net::awaitable<void> run_action(server_core& server, exchange& x,
+                                std::string key) {
+  auto body = open_body_of(x.request.body());
+  body.close = true;
+  run_stream run{server, x, key,
+                 opening_of(body, server.options(), false, trace_of(x))};
+  run.send(body);
+  if (!co_await run.wait_until_open())
+    co_return;
+  if (wants_events(x))
+    co_return co_await write_events(x, run);
+  std::vector<frame> frames;
+  while (co_await run.take(frames) == channel_reader<frame>::outcome::items)
+    for (const auto& one : frames) {
+      if (one.kind == frame_kind::error || one.kind == frame_kind::refusal)
+        co_return co_await x.reply(json_response(
+          static_cast<http::status>(http_status(one.code)), one.text));
+      if (one.kind == frame_kind::output) {
+        auto text = run.opened().text;
+        text.insert(1, "\"output\":" + one.text + ",");
+        co_return co_await x.reply(
+          json_response(http::status::ok, std::move(text)));
+      }
+    }
+  throw status_error{errc::unavailable, "the run was left"};
+}
+
+net::awaitable<void> show_health(server_core&, exchange& x, std::string) {
+  co_await x.reply(json_response(http::status::ok, R"({"status":"ok"})"));
+}
+
+net::awaitable<void> show_readiness(server_core& server, exchange& x,
+                                    std::string) {
+  if (server.is_draining())
+    throw status_error{errc::unavailable, "the server is stopping"};
+  co_await x.reply(json_response(http::status::ok, R"({"status":"ready"})"));
+}
+
+} // namespace tertulia::web

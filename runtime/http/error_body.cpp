@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "error_body.hpp"
+
+#include <string_view>
+
+namespace tertulia::web {
+
+std::string line_of(const json& x) {
+  return x.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string status_name(errc code) {
+  std::string result;
+  for (const auto c : to_string(code))
+    result += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return result;
+}
+
+unsigned http_status(errc code) noexcept {
+  switch (code) {
+    case errc::ok: return 200;
+    case errc::cancelled: return 499;
+    case errc::invalid_argument:
+    case errc::failed_precondition:
+    case errc::out_of_range: return 400;
+    case errc::unauthenticated: return 401;
+    case errc::permission_denied: return 403;
+    case errc::not_found: return 404;
+    case errc::already_exists:
+    case errc::aborted: return 409;
+    case errc::resource_exhausted: return 429;
+    case errc::unimplemented: return 501;
+    case errc::unavailable: return 503;
+    case errc::deadline_exceeded: return 504;
+    default: return 500;
+  }
+}
+
+json error_document(const status_error& x) {
+  json result{{"status", status_name(x.code())},
+              {"message", x.is_unexpected() ? "internal error" : x.message()}};
+  if (auto details = json::parse(x.details(), nullptr, false);
+      details.is_object())
+    result["details"] = std::move(details);
+  return result;
+}
+
+std::string error_text(const status_error& x) {
+  return line_of(error_document(x));
+}
+
+} // namespace tertulia::web

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <charconv>
+#include <utility>
+
+#include "open_body.hpp"
+#include "router.hpp"
+#include "run_stream.hpp"
+
+namespace tertulia::web {
+
+// A client that comes back names the last event that it has heard: its id is
+// the number in the log of what follows.
+net::awaitable<void> stream_events(server_core& server, exchange& x,
+                                   std::string key) {
+  auto body = target_of(x.place);
+  body.attach = true;
+  body.role = client_role::listener;
+  body.after = x.place.number("after");
+  if (const auto last = field_of(x.request, "Last-Event-ID"); !last.empty()) {
+    std::uint64_t number = 0;
+    const auto* end = last.data() + last.size();
+    const auto [rest, problem] = std::from_chars(last.data(), end, number);
+    if (problem != std::errc{} || rest != end)
+      throw status_error{errc::invalid_argument,
+                         "Last-Event-ID: is not a number"};
+    body.after = number;
+  }
+  run_stream run{server, x, key,
+                 opening_of(body, server.options(), true, trace_of(x))};
+  if (co_await run.wait_until_open())
+    co_await write_events(x, run);
+}
+
+} // namespace tertulia::web

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "exchange.hpp"
+
+#include <utility>
+
+#include "error_body.hpp"
+
+namespace tertulia::web {
+
+response_message json_response(http::status status, std::string text) {
+  response_message result{status, 11};
+  result.set(http::field::content_type, "application/json");
+  result.body() = std::move(text);
+  return result;
+}
+
+response_message error_response(const status_error& x) {
+  auto result = json_response(static_cast<http::status>(http_status(x.code())),
+                              error_text(x));
+  if (x.code() == errc::unauthenticated)
+    result.set(http::field::www_authenticate, "Bearer");
+  if (x.code() == errc::unavailable || x.code() == errc::resource_exhausted)
+    result.set(http::field::retry_after, "1");
+  return result;
+}
+
+response_message event_stream_head() {
+  response_message result{http::status::ok, 11};
+  result.set(http::field::content_type, "text/event-stream");
+  result.set(http::field::cache_control, "no-cache");
+  result.set("X-Accel-Buffering", "no"); // nginx passes events on at once
+  return result;
+}
+
+std::string_view field_of(const request_message& x, http::field name) {
+  const auto value = x[name];
+  return {value.data(), value.size()};
+}
+
+std::string_view field_of(const request_message& x, const char* name) {
+  const auto value = x[name];
+  return {value.data(), value.size()};
+}
+
+std::string trace_of(const exchange& x) {
+  return std::string{field_of(x.request, "traceparent")};
+}
+
+} // namespace tertulia::web

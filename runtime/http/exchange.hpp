@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/status_error.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "channel.hpp"
+#include "target.hpp"
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+namespace tertulia::web {
+
+namespace http = boost::beast::http;
+
+using request_message = http::request<http::string_body>;
+using response_message = http::response<http::string_body>;
+
+/// Name of the protocol of the server's WebSockets.
+inline constexpr const char* web_socket_protocol = "tertulia.1";
+
+/// WebSocket of a client.
+///
+/// @threads those of its executor; one read and one write at a time.
+class web_socket {
+public:
+  virtual ~web_socket() = default;
+
+  /// Reads a text message.
+  /// @returns empty if the WebSocket has ended.
+  /// @errors throws `unimplemented` for a message that is not text.
+  virtual net::awaitable<std::optional<std::string>> read() = 0;
+
+  /// Writes a text message.
+  /// @returns false if the WebSocket has ended.
+  virtual net::awaitable<bool> write(std::string_view text) = 0;
+
+  /// Ends the WebSocket, with a code of RFC 6455 §7.4.1.
+  virtual net::awaitable<void>
+  close(std::uint16_t code, std::string_view reason) = 0;
+};
+
+/// Request of a client, and the way of the answer to it.
+///
+/// @threads  those of its executor.
+/// @lifetime a handler uses it until its coroutine ends.
+class exchange {
+public:
+  exchange() = default;
+
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+
+  virtual ~exchange() = default;
+
+  [[nodiscard]] virtual net::any_io_executor executor() const = 0;
+
+  /// Answers the request.
+  virtual net::awaitable<void> reply(response_message x) = 0;
+
+  /// Begins an answer in parts.
+  /// @returns false if the client is gone.
+  virtual net::awaitable<bool> begin(response_message head) = 0;
+
+  /// Writes a part.
+  /// @returns false if the client is gone.
+  virtual net::awaitable<bool> write(std::string_view part) = 0;
+
+  /// Ends an answer in parts.
+  virtual net::awaitable<void> end() = 0;
+
+  /// Ends the connection without the rest of the answer.
+  virtual void reset() = 0;
+
+  /// Calls a function when the client ends the connection before the answer is
+  /// complete.
+  virtual void when_gone(std::function<void()> call) = 0;
+
+  /// Turns the connection into a WebSocket. After a refusal the request is
+  /// answered.
+  /// @returns null if it was refused.
+  virtual net::awaitable<std::unique_ptr<web_socket>> upgrade() = 0;
+
+  /// Tells that the WebSocket is gone.
+  virtual void forget_web_socket() = 0;
+
+  /// Returns whether an answer was begun.
+  [[nodiscard]] bool is_answered() const noexcept {
+    return status != 0;
+  }
+
+  request_message request;
+  target place;
+  std::string caller;  ///< name of the caller; empty without tokens
+  std::string origin;  ///< allowed origin of the page; empty without one
+  unsigned status = 0; ///< of the answer
+  /// Set by a handler that takes long: called when the server stops.
+  std::function<void()> when_draining;
+};
+
+/// Returns an answer with a JSON document.
+[[nodiscard]] response_message json_response(http::status status,
+                                             std::string text);
+
+/// Returns the answer for an error.
+[[nodiscard]] response_message error_response(const status_error& x);
+
+/// Returns the head of an event stream.
+[[nodiscard]] response_message event_stream_head();
+
+/// Returns a header field.
+[[nodiscard]] std::string_view field_of(const request_message& x,
+                                        http::field name);
+[[nodiscard]] std::string_view field_of(const request_message& x,
+                                        const char* name);
+
+/// Returns the `traceparent` of a request.
+[[nodiscard]] std::string trace_of(const exchange& x);
+
+} // namespace tertulia::web

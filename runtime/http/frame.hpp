@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/errc.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace tertulia::web {
+
+/// Kind of a frame, in the order in which a run sends them.
+enum class frame_kind : std::uint8_t {
+  opened,   ///< First: the position of the client in the run.
+  chunks,   ///< Array of chunks.
+  turn_end, ///< End of a turn.
+  flushed,  ///< All inputs were sent: the answer to `talk::flush`.
+  refusal,  ///< An input was not taken; the run goes on.
+  output,   ///< Last: the run has ended.
+  error,    ///< Last: the run has failed, or did not open.
+};
+
+/// Event of a run, for a client.
+struct frame {
+  frame_kind kind = frame_kind::opened;
+  /// Number in the log of what follows it.
+  std::uint64_t next = 0;
+  errc code = errc::ok; ///< of an error
+  std::string text;     ///< JSON, on one line
+};
+
+/// Returns the name of a kind in the protocols of the server.
+[[nodiscard]] constexpr const char* name_of(frame_kind x) noexcept {
+  switch (x) {
+    case frame_kind::opened: return "opened";
+    case frame_kind::chunks: return "chunks";
+    case frame_kind::turn_end: return "turnEnd";
+    case frame_kind::flushed: return "flushed";
+    case frame_kind::refusal: return "refused";
+    case frame_kind::output: return "output";
+    default: return "error";
+  }
+}
+
+} // namespace tertulia::web

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/http_server.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/open.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "talk.hpp"
+#include "target.hpp"
+
+namespace tertulia::web {
+
+/// Body of a request that opens a run, or attaches to one.
+struct open_body {
+  json init; ///< null: none
+  /// Inputs that are sent at once.
+  std::vector<json> inputs;
+  /// Whether the input is closed behind them.
+  bool close = false;
+  std::optional<std::string> session;
+  std::optional<std::string> snapshot;
+  /// Name of the turn that the first input begins.
+  std::optional<std::string> turn;
+  /// Whether a turn that was cut off is finished first.
+  bool resume = false;
+  if_live live = if_live::refuse;
+  /// Run to attach to; a session without a run attaches with `attach`.
+  std::optional<std::string> run;
+  bool attach = false;
+  std::optional<std::uint64_t> after;
+  client_role role = client_role::talker;
+  /// Whether the run goes on without its client.
+  std::optional<bool> keep;
+  std::optional<std::chrono::milliseconds> grace;
+  std::optional<std::chrono::milliseconds> deadline;
+  std::uint32_t input_window = 16;
+  std::uint32_t chunk_window = 256;
+};
+
+BOOST_DESCRIBE_STRUCT(open_body, (),
+                      (init, inputs, close, session, snapshot, turn, resume,
+                       live, run, attach, after, role, keep, grace, deadline,
+                       input_window, chunk_window))
+
+} // namespace tertulia::web
+
+template <>
+inline constexpr bool
+  tertulia::refuses_unknown_members<tertulia::web::open_body> = true;
+
+namespace tertulia::web {
+
+/// Reads a JSON document.
+/// @errors throws `invalid_argument`.
+[[nodiscard]] json read_document(std::string_view text);
+
+/// Reads the body of a request that opens a run.
+/// @errors throws `invalid_argument` with the path of what is wrong.
+[[nodiscard]] open_body open_body_of(std::string_view text);
+
+/// Returns the body of a request that attaches to the run or the session in a
+/// query.
+/// @errors throws `invalid_argument` if the query has neither.
+[[nodiscard]] open_body target_of(const target& x);
+
+/// Returns the request to open.
+/// @param is_kept whether the run goes on without its client if the body does
+///                not say so.
+/// @param trace_parent `traceparent` of the request; may be empty.
+[[nodiscard]] opening opening_of(const open_body& x,
+                                 const http_server_options& options,
+                                 bool is_kept, std::string trace_parent);
+
+} // namespace tertulia::web

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <string>
+
+#include "exchange.hpp"
+#include "server_core.hpp"
+
+namespace tertulia::web {
+
+/// Answers a request.
+net::awaitable<void> serve(server_core& server, exchange& x);
+
+/// Answers the requests of one route.
+/// @param rest of the path behind that of the route: mostly the key of an
+///             action.
+/// @errors throws an error that becomes the answer, before it begins one.
+using handler = net::awaitable<void> (*)(server_core& server, exchange& x,
+                                         std::string rest);
+
+// -- handlers -----------------------------------------------------------------
+
+net::awaitable<void> list_actions(server_core&, exchange&, std::string rest);
+net::awaitable<void> show_action(server_core&, exchange&, std::string key);
+net::awaitable<void> run_action(server_core&, exchange&, std::string key);
+net::awaitable<void> talk_by_web_socket(server_core&, exchange&,
+                                        std::string key);
+net::awaitable<void> open_run(server_core&, exchange&, std::string key);
+net::awaitable<void> show_run(server_core&, exchange&, std::string key);
+net::awaitable<void> abort_run(server_core&, exchange&, std::string key);
+net::awaitable<void> send_inputs(server_core&, exchange&, std::string key);
+net::awaitable<void> stream_events(server_core&, exchange&, std::string key);
+net::awaitable<void> run_for_genkit(server_core&, exchange&, std::string key);
+net::awaitable<void> show_openapi(server_core&, exchange&, std::string rest);
+net::awaitable<void> show_health(server_core&, exchange&, std::string rest);
+net::awaitable<void> show_readiness(server_core&, exchange&, std::string rest);
+
+} // namespace tertulia::web

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/json.hpp>
+#include <tertulia/open.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ask.hpp"
+#include "error_body.hpp"
+#include "open_body.hpp"
+#include "router.hpp"
+#include "run_stream.hpp"
+
+namespace tertulia::web {
+
+namespace {
+
+/// Body of a request that sends inputs to a run.
+struct inputs_body {
+  std::vector<json> inputs;
+  /// Number of the first one in the conversation, or in the run of another
+  /// action. Inputs that the run has are left out, so that a request can be
+  /// sent again.
+  std::optional<std::uint64_t> number;
+  bool close = false;
+  bool cancel = false;
+};
+
+BOOST_DESCRIBE_STRUCT(inputs_body, (), (inputs, number, close, cancel))
+
+// Not in a coroutine: g++ 12 does not compile such lists there.
+std::string receipt_of(std::uint64_t first, std::size_t accepted) {
+  return line_of({{"number", first}, {"accepted", accepted}});
+}
+
+net::awaitable<run_info> ask_about_run(server_core& server, exchange& x,
+                                       const std::string& key, run_verb verb) {
+  static_cast<void>(server.find(key));
+  run_request question;
+  question.verb = verb;
+  question.key = key;
+  question.run = run_id{x.place.get("run")};
+  question.session = session_id{x.place.get("session")};
+  if (!question.run && !question.session)
+    throw status_error{errc::invalid_argument,
+                       "neither run nor session is in the query"};
+  co_return co_await ask<run_info>(server.actions().system(),
+                                   server.actions().front_desk(),
+                                   std::move(question), x.executor());
+}
+
+} // namespace
+
+} // namespace tertulia::web
+
+template <>
+inline constexpr bool
+  tertulia::refuses_unknown_members<tertulia::web::inputs_body> = true;
+
+namespace tertulia::web {
+
+net::awaitable<void> open_run(server_core& server, exchange& x,
+                              std::string key) {
+  auto body = open_body_of(x.request.body());
+  run_stream run{server, x, key,
+                 opening_of(body, server.options(), true, trace_of(x))};
+  run.send(body);
+  if (co_await run.wait_until_open())
+    co_await x.reply(json_response(http::status::created, run.opened().text));
+}
+
+net::awaitable<void> show_run(server_core& server, exchange& x,
+                              std::string key) {
+  const auto found = co_await ask_about_run(server, x, key, run_verb::inspect);
+  co_await x.reply(json_response(http::status::ok, to_json_text(found)));
+}
+
+net::awaitable<void> abort_run(server_core& server, exchange& x,
+                               std::string key) {
+  const auto found = co_await ask_about_run(server, x, key, run_verb::abort);
+  co_await x.reply(json_response(http::status::ok, to_json_text(found)));
+}
+
+net::awaitable<void> send_inputs(server_core& server, exchange& x,
+                                 std::string key) {
+  auto body = from_json<inputs_body>(read_document(x.request.body()));
+  auto target = target_of(x.place);
+  target.attach = true;
+  run_stream run{server, x, key,
+                 opening_of(target, server.options(), true, trace_of(x))};
+  if (!co_await run.wait_until_open())
+    co_return;
+  const auto before
+    = json::parse(run.opened().text)["inputs"].get<std::uint64_t>();
+  const auto first = body.number.value_or(before);
+  if (first > before)
+    throw status_error{errc::out_of_range,
+                       "input " + std::to_string(before) + " is missing"};
+  const auto known
+    = std::min<std::uint64_t>(before - first, body.inputs.size());
+  for (auto i = known; i < body.inputs.size(); ++i)
+    run.client().send(payload::of(std::move(body.inputs[i])));
+  if (body.close)
+    run.client().close();
+  if (body.cancel)
+    run.client().cancel();
+  run.client().flush();
+  std::vector<frame> frames;
+  while (co_await run.take(frames) == channel_reader<frame>::outcome::items)
+    for (const auto& one : frames)
+      switch (one.kind) {
+        case frame_kind::refusal:
+        case frame_kind::error:
+          if (!body.cancel)
+            co_return co_await x.reply(json_response(
+              static_cast<http::status>(http_status(one.code)), one.text));
+          [[fallthrough]];
+        case frame_kind::output:
+        case frame_kind::flushed:
+          co_return co_await x.reply(
+            json_response(http::status::accepted,
+                          receipt_of(first, body.inputs.size() - known)));
+        default: break;
+      }
+  throw status_error{errc::unavailable, "the run was left"};
+}
+
+} // namespace tertulia::web

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "run_stream.hpp"
+
+#include <utility>
+
+#include "error_body.hpp"
+
+namespace tertulia::web {
+
+namespace {
+
+/// Pause after which an event stream without events shows that it is alive.
+constexpr auto heartbeat = std::chrono::seconds{15};
+
+void append_event(std::string& to, const frame& x) {
+  to += "event: ";
+  to += name_of(x.kind);
+  if (x.kind != frame_kind::refusal) {
+    to += "\nid: ";
+    to += std::to_string(x.next);
+  }
+  to += "\ndata: ";
+  to += x.text;
+  to += "\n\n";
+}
+
+} // namespace
+
+run_stream::run_stream(server_core& server, exchange& x, const std::string& key,
+                       opening what)
+  : exchange_(x), reader_(x.executor()) {
+  const auto is_kept
+    = what.options.attach || what.options.disconnect == on_disconnect::keep;
+  client_ = std::make_shared<talk>(server.actions().system(), server.find(key),
+                                   std::move(what), reader_.source());
+  x.when_draining = [client = client_, is_kept] {
+    if (is_kept)
+      client->leave();
+    else
+      client->close();
+  };
+  x.when_gone([client = client_] { client->leave(); });
+}
+
+run_stream::~run_stream() {
+  exchange_.when_draining = nullptr;
+  exchange_.when_gone(nullptr);
+  client_->leave();
+}
+
+void run_stream::send(open_body& x) const {
+  for (auto& input : x.inputs)
+    client_->send(payload::of(std::move(input)));
+  if (x.close)
+    client_->close();
+}
+
+net::awaitable<bool> run_stream::wait_until_open() {
+  std::vector<frame> frames;
+  if (co_await reader_.take(frames) != channel_reader<frame>::outcome::items)
+    throw status_error{errc::unavailable, "the run was left"};
+  opened_ = std::move(frames.front());
+  // A refused input may come before the answer to the opening.
+  if (opened_.kind != frame_kind::opened) {
+    client_->cancel();
+    co_await exchange_.reply(
+      json_response(static_cast<http::status>(http_status(opened_.code)),
+                    std::move(opened_.text)));
+    co_return false;
+  }
+  frames.erase(frames.begin());
+  first_ = std::move(frames);
+  co_return true;
+}
+
+net::awaitable<channel_reader<frame>::outcome>
+run_stream::take(std::vector<frame>& frames, clock::time_point until) {
+  if (!first_.empty()) {
+    frames = std::exchange(first_, {});
+    co_return channel_reader<frame>::outcome::items;
+  }
+  if (std::exchange(has_written_, true))
+    client_->drained(); // all that was taken before
+  co_return co_await reader_.take(frames, until);
+}
+
+net::awaitable<void> write_events(exchange& x, run_stream& run) {
+  std::string text;
+  append_event(text, run.opened());
+  if (!co_await x.begin(event_stream_head()) || !co_await x.write(text))
+    co_return;
+  std::vector<frame> frames;
+  for (;;) {
+    const auto outcome = co_await run.take(frames, clock::now() + heartbeat);
+    if (outcome == channel_reader<frame>::outcome::end)
+      break;
+    text.clear();
+    for (const auto& one : frames)
+      append_event(text, one);
+    if (frames.empty())
+      text = ":\n\n";
+    if (!co_await x.write(text))
+      co_return;
+  }
+  co_await x.end();
+}
+
+} // namespace tertulia::web

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "channel.hpp"
+#include "exchange.hpp"
+#include "frame.hpp"
+#include "open_body.hpp"
+#include "server_core.hpp"
+#include "talk.hpp"
+
+namespace tertulia::web {
+
+/// Client of a run for one request.
+///
+/// When the client of the request is gone, the run is left; when the server
+/// stops, it is left if it is kept, and its input is closed otherwise.
+///
+/// @threads  those of the request.
+/// @lifetime in the coroutine of its handler.
+class run_stream {
+public:
+  run_stream(server_core& server, exchange& x, const std::string& key,
+             opening what);
+
+  run_stream(const run_stream&) = delete;
+  run_stream& operator=(const run_stream&) = delete;
+
+  ~run_stream();
+
+  [[nodiscard]] const talk& client() const noexcept {
+    return *client_;
+  }
+
+  /// Sends the inputs of a body.
+  void send(open_body& x) const;
+
+  /// Waits for the answer to the opening.
+  /// @returns false if there is none: the request is answered then.
+  net::awaitable<bool> wait_until_open();
+
+  /// Returns the answer to the opening.
+  [[nodiscard]] const frame& opened() const noexcept {
+    return opened_;
+  }
+
+  /// Waits for frames, and takes all of them.
+  /// @returns as `channel_reader::take`
+  net::awaitable<channel_reader<frame>::outcome>
+  take(std::vector<frame>& frames,
+       clock::time_point until = clock::time_point::max());
+
+private:
+  exchange& exchange_;
+  channel_reader<frame> reader_;
+  std::shared_ptr<talk> client_;
+  frame opened_;
+  std::vector<frame> first_; ///< that came with the answer to the opening
+  bool has_written_ = false;
+};
+
+/// Writes the frames of a run as an event stream, until the run has ended or
+/// the client is gone.
+net::awaitable<void> write_events(exchange& x, run_stream& run);
+
+} // namespace tertulia::web

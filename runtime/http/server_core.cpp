@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "server_core.hpp"
+
+#include <tertulia/status_error.hpp>
+
+#include <string_view>
+#include <utility>
+
+#include "socket_session.hpp"
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/strand.hpp>
+
+namespace tertulia::web {
+
+namespace {
+
+/// Pause before the next attempt to accept a connection when the process has
+/// no file descriptor left.
+constexpr auto accept_pause = std::chrono::milliseconds{100};
+
+void check(const http_server_options& x) {
+  const auto reject = [](const char* name) {
+    throw status_error{errc::invalid_argument,
+                       std::string{name} + ": is out of range"};
+  };
+  if (x.threads == 0 || x.threads > 1'024)
+    reject("threads");
+  if (x.max_header < 256)
+    reject("max_header");
+  if (x.max_body == 0)
+    reject("max_body");
+  for (const auto within :
+       {x.request_within, x.idle_within, x.write_within, x.drain_within})
+    if (within.count() < 0 || within > std::chrono::hours{24})
+      reject("a time limit");
+  if (x.grace.count() < 0)
+    reject("grace");
+}
+
+} // namespace
+
+server_core::server_core(runtime& rt, http_server_options options)
+  : runtime_(rt), options_(std::move(options)), access_(options_),
+    io_(static_cast<int>(options_.threads)), acceptor_(io_) {
+  check(options_);
+  try {
+    const tcp::endpoint place{net::ip::make_address(options_.address),
+                              options_.port};
+    acceptor_.open(place.protocol());
+    acceptor_.set_option(net::socket_base::reuse_address{true});
+    acceptor_.bind(place);
+    acceptor_.listen(net::socket_base::max_listen_connections);
+    port_ = acceptor_.local_endpoint().port();
+  } catch (const boost::system::system_error& x) {
+    throw status_error{errc::unavailable, options_.address + ":"
+                                            + std::to_string(options_.port)
+                                            + ": " + x.code().message()};
+  }
+  net::co_spawn(io_, accept_all(), net::detached);
+  for (std::size_t i = 0; i < options_.threads; ++i)
+    threads_.emplace_back([this] { io_.run(); });
+}
+
+server_core::~server_core() {
+  stop();
+}
+
+void server_core::stop() {
+  {
+    std::unique_lock guard{mutex_};
+    if (!std::exchange(is_draining_, true))
+      net::post(io_, [this] { acceptor_.close(); });
+    for (auto* x : sessions_)
+      x->drain();
+    const auto until = clock::now() + options_.drain_within;
+    const auto is_done = [this] { return sessions_.empty(); };
+    if (!all_ended_.wait_until(guard, until, is_done)) {
+      for (auto* x : sessions_)
+        x->abort();
+      all_ended_.wait_for(guard, std::chrono::seconds{1}, is_done);
+    }
+  }
+  io_.stop();
+  threads_.clear(); // joins
+}
+
+std::string server_core::url() const {
+  const auto is_six = options_.address.find(':') != std::string::npos;
+  return std::string{"http://"}
+         + (is_six ? "[" + options_.address + "]" : options_.address) + ":"
+         + std::to_string(port_);
+}
+
+bool server_core::is_draining() const {
+  const std::lock_guard guard{mutex_};
+  return is_draining_;
+}
+
+json_action server_core::find(const std::string& key) const {
+  if (!access_.exposes(key))
+    throw status_error{errc::not_found, "there is no action " + key};
+  return runtime_.action(key);
+}
+
+bool server_core::add(live_session& x) {
+  const std::lock_guard guard{mutex_};
+  if (is_draining_)
+    return false;
+  sessions_.insert(&x);
+  return true;
+}
+
+void server_core::remove(live_session& x, const net::ip::address& from) {
+  const std::lock_guard guard{mutex_};
+  --connections_;
+  if (const auto i = by_address_.find(from);
+      i != by_address_.end() && --i->second == 0)
+    by_address_.erase(i);
+  sessions_.erase(&x);
+  if (sessions_.empty())
+    all_ended_.notify_all();
+}
+
+unsigned server_core::admit(const net::ip::address& from) {
+  const std::lock_guard guard{mutex_};
+  if (connections_ >= options_.max_connections)
+    return 503;
+  auto& count = by_address_[from];
+  if (count >= options_.max_connections_per_address)
+    return 429;
+  ++connections_;
+  ++count;
+  return 0;
+}
+
+net::awaitable<void> server_core::accept_all() {
+  for (;;) {
+    auto [problem, socket] = co_await acceptor_.async_accept(
+      net::make_strand(io_), net::as_tuple(net::use_awaitable));
+    if (!acceptor_.is_open())
+      co_return;
+    if (problem) { // of one connection, or without file descriptors
+      net::steady_timer pause{io_, accept_pause};
+      co_await pause.async_wait(net::as_tuple(net::use_awaitable));
+      continue;
+    }
+    const auto peer = socket.remote_endpoint(problem);
+    if (problem)
+      continue;
+    socket.set_option(tcp::no_delay{true}, problem);
+    if (const auto status = admit(peer.address()); status == 0) {
+      begin_session(std::move(socket), peer.address());
+    } else {
+      constexpr std::string_view rest = "\r\nRetry-After: 1\r\nContent-Length: "
+                                        "0\r\nConnection: close\r\n\r\n";
+      const auto text = "HTTP/1.1 "
+                        + std::string{status == 429 ? "429 Too Many Requests"
+                                                    : "503 Service Unavailable"}
+                        + std::string{rest};
+      socket.non_blocking(true, problem);
+      socket.write_some(net::buffer(text), problem);
+    }
+  }
+}
+
+void server_core::begin_session(tcp::socket socket,
+                                const net::ip::address& from) {
+  spawn_session(*this, std::move(socket), from);
+}
+
+} // namespace tertulia::web

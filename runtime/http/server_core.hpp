@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/http_server.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "access_list.hpp"
+#include "channel.hpp"
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+namespace tertulia::web {
+
+using tcp = net::ip::tcp;
+
+/// Connection of a client, for the server that holds it.
+class live_session {
+public:
+  virtual ~live_session() = default;
+
+  /// Ends the connection when its request is answered, at once without one.
+  virtual void drain() = 0;
+
+  /// Ends the connection at once.
+  virtual void abort() = 0;
+};
+
+/// Server behind `http_server`: accepts connections, and knows all of them.
+///
+/// @threads all members.
+class server_core {
+public:
+  /// @errors as the constructor of `http_server`.
+  server_core(runtime& rt, http_server_options options);
+
+  server_core(const server_core&) = delete;
+  server_core& operator=(const server_core&) = delete;
+
+  ~server_core();
+
+  void stop();
+
+  [[nodiscard]] runtime& actions() const noexcept {
+    return runtime_;
+  }
+
+  [[nodiscard]] const http_server_options& options() const noexcept {
+    return options_;
+  }
+
+  [[nodiscard]] const access_list& access() const noexcept {
+    return access_;
+  }
+
+  [[nodiscard]] std::uint16_t port() const noexcept {
+    return port_;
+  }
+
+  [[nodiscard]] std::string url() const;
+
+  [[nodiscard]] bool is_draining() const;
+
+  /// Returns an action that clients may open.
+  /// @errors throws `not_found`.
+  [[nodiscard]] json_action find(const std::string& key) const;
+
+  /// Adds a connection.
+  /// @returns false if the server stops.
+  [[nodiscard]] bool add(live_session& x);
+
+  /// Removes a connection.
+  /// @param from address of its client.
+  void remove(live_session& x, const net::ip::address& from);
+
+private:
+  net::awaitable<void> accept_all();
+
+  /// Counts a connection.
+  /// @returns the status with which it is refused; 0 if it is admitted.
+  [[nodiscard]] unsigned admit(const net::ip::address& from);
+
+  void begin_session(tcp::socket socket, const net::ip::address& from);
+
+  template <class Fn>
+  void for_each_session(Fn fn);
+
+  runtime& runtime_;
+  const http_server_options options_;
+  const access_list access_;
+  mutable std::mutex mutex_;
+  std::condition_variable all_ended_;
+  bool is_draining_ = false;
+  std::size_t connections_ = 0;
+  std::map<net::ip::address, std::size_t> by_address_;
+  std::unordered_set<live_session*> sessions_;
+  std::uint16_t port_ = 0;
+  // Destroyed first: its coroutines use the members above.
+  net::io_context io_;
+  tcp::acceptor acceptor_;
+  std::vector<std::jthread> threads_;
+};
+
+} // namespace tertulia::web

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "socket_session.hpp"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "error_body.hpp"
+#include "exchange.hpp"
+#include "router.hpp"
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/chunk_encode.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+namespace tertulia::web {
+
+namespace {
+
+namespace beast = boost::beast;
+
+constexpr auto as_result = net::as_tuple(net::use_awaitable);
+
+/// Time for which a refused client may go on to send, so that it reads why.
+constexpr auto linger_within = std::chrono::seconds{2};
+
+/// Bytes that are read meanwhile.
+constexpr std::size_t linger_bytes = std::size_t{4} * 1'024 * 1'024;
+
+class socket_of final : public web_socket {
+public:
+  socket_of(beast::tcp_stream stream, const http_server_options& options,
+            std::shared_ptr<live_session> keeps)
+    : socket_(std::move(stream)), keeps_(std::move(keeps)) {
+    beast::get_lowest_layer(socket_).expires_never();
+    auto limits = beast::websocket::stream_base::timeout::suggested(
+      beast::role_type::server);
+    limits.idle_timeout = options.idle_within;
+    socket_.set_option(limits);
+    socket_.read_message_max(options.max_body);
+    socket_.auto_fragment(false);
+    socket_.text(true);
+  }
+
+  net::awaitable<bool> accept(const request_message& x) {
+    // A browser drops a WebSocket whose offered protocols are all ignored.
+    const auto offers = field_of(x, http::field::sec_websocket_protocol);
+    if (offers.find(web_socket_protocol) != std::string_view::npos)
+      socket_.set_option(beast::websocket::stream_base::decorator(
+        [](beast::websocket::response_type& to) {
+          to.set(http::field::sec_websocket_protocol, web_socket_protocol);
+        }));
+    const auto [problem] = co_await socket_.async_accept(x, as_result);
+    co_return !problem;
+  }
+
+  net::awaitable<std::optional<std::string>> read() override {
+    const auto [problem, size]
+      = co_await socket_.async_read(buffer_, as_result);
+    if (problem)
+      co_return std::nullopt;
+    if (!socket_.got_text())
+      throw status_error{errc::unimplemented, "only text is understood"};
+    std::string result{static_cast<const char*>(buffer_.data().data()), size};
+    buffer_.consume(size);
+    if (buffer_.capacity() > kept_buffer)
+      buffer_ = {};
+    co_return result;
+  }
+
+  net::awaitable<bool> write(std::string_view text) override {
+    const auto [problem, size] = co_await socket_.async_write(
+      net::buffer(text.data(), text.size()), as_result);
+    co_return !problem;
+  }
+
+  net::awaitable<void> close(std::uint16_t code,
+                             std::string_view reason) override {
+    beast::websocket::close_reason why{code};
+    why.reason.assign(reason.data(), reason.size());
+    co_await socket_.async_close(why, as_result);
+  }
+
+  void abort() {
+    beast::get_lowest_layer(socket_).close();
+  }
+
+private:
+  static constexpr std::size_t kept_buffer = 4'096;
+
+  beast::websocket::stream<beast::tcp_stream> socket_;
+  beast::flat_buffer buffer_;
+  std::shared_ptr<live_session> keeps_;
+};
+
+class socket_session final
+  : public exchange,
+    public live_session,
+    public std::enable_shared_from_this<socket_session> {
+public:
+  socket_session(server_core& server, const net::ip::address& from,
+                 tcp::socket socket)
+    : server_(server), from_(from), stream_(std::move(socket)),
+      executor_(stream_.get_executor()) {
+    is_draining_ = !server_.add(*this);
+  }
+
+  ~socket_session() override {
+    server_.remove(*this, from_);
+  }
+
+  net::awaitable<void> run() {
+    const auto self = this->shared_from_this(); // as long as the coroutine runs
+    // Not in one condition: g++ 12 would not destroy this coroutine.
+    for (auto goes_on = true; goes_on && !is_draining_;) {
+      goes_on = co_await wait_for_request();
+      if (goes_on)
+        goes_on = co_await serve_next();
+    }
+    if (!is_upgraded_ && stream_.socket().is_open()) {
+      boost::system::error_code ignored;
+      stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+      stream_.close();
+    }
+  }
+
+  // -- exchange ---------------------------------------------------------------
+
+  [[nodiscard]] net::any_io_executor executor() const override {
+    return executor_;
+  }
+
+  net::awaitable<void> reply(response_message x) override {
+    prepare(x);
+    x.prepare_payload();
+    if (request.method() == http::verb::head)
+      x.body().clear(); // its length stays
+    stream_.expires_after(server_.options().write_within);
+    const auto [problem, size]
+      = co_await http::async_write(stream_, x, as_result);
+    if (problem)
+      is_broken_ = true;
+  }
+
+  net::awaitable<bool> begin(response_message head) override {
+    prepare(head);
+    is_chunked_ = request.version() >= 11;
+    if (is_chunked_)
+      head.chunked(true);
+    else
+      is_last_ = true;
+    head.keep_alive(!is_last_);
+    http::response<http::empty_body> bare{std::move(head.base())};
+    http::response_serializer<http::empty_body> writer{bare};
+    stream_.expires_after(server_.options().write_within);
+    const auto [problem, size]
+      = co_await http::async_write_header(stream_, writer, as_result);
+    is_broken_ = static_cast<bool>(problem);
+    co_return !is_broken_;
+  }
+
+  net::awaitable<bool> write(std::string_view part) override {
+    const net::const_buffer bytes{part.data(), part.size()};
+    stream_.expires_after(server_.options().write_within);
+    if (is_chunked_) {
+      const auto [problem, size] = co_await net::async_write(
+        stream_, http::make_chunk(bytes), as_result);
+      is_broken_ = static_cast<bool>(problem);
+    } else {
+      const auto [problem, size]
+        = co_await net::async_write(stream_, bytes, as_result);
+      is_broken_ = static_cast<bool>(problem);
+    }
+    co_return !is_broken_;
+  }
+
+  net::awaitable<void> end() override {
+    if (!is_chunked_)
+      co_return;
+    stream_.expires_after(server_.options().write_within);
+    const auto [problem, size]
+      = co_await net::async_write(stream_, http::make_chunk_last(), as_result);
+    if (problem)
+      is_broken_ = true;
+  }
+
+  void reset() override {
+    is_broken_ = true;
+    boost::system::error_code ignored;
+    stream_.socket().set_option(net::socket_base::linger{true, 0}, ignored);
+    stream_.close();
+  }
+
+  void when_gone(std::function<void()> call) override {
+    end_handler_ = std::move(call);
+    if (end_handler_)
+      watch();
+  }
+
+  net::awaitable<std::unique_ptr<web_socket>> upgrade() override {
+    if (!beast::websocket::is_upgrade(request)) {
+      auto x = json_response(http::status::upgrade_required,
+                             error_text({errc::failed_precondition,
+                                         "a WebSocket is expected here"}));
+      x.set(http::field::upgrade, "websocket");
+      co_await reply(std::move(x));
+      co_return nullptr;
+    }
+    status = 101;
+    is_upgraded_ = true;
+    auto result = std::make_unique<socket_of>(
+      std::move(stream_), server_.options(), this->shared_from_this());
+    web_socket_ = result.get();
+    if (!co_await result->accept(request)) {
+      is_broken_ = true;
+      co_return nullptr;
+    }
+    co_return result;
+  }
+
+  void forget_web_socket() override {
+    web_socket_ = nullptr;
+  }
+
+  // -- live_session -----------------------------------------------------------
+
+  void drain() override {
+    net::post(executor_, [weak = this->weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self)
+        return;
+      self->is_draining_ = true;
+      if (self->is_waiting_)
+        self->stream_.close();
+      else if (self->when_draining)
+        self->when_draining();
+    });
+  }
+
+  void abort() override {
+    net::post(executor_, [weak = this->weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self)
+        return;
+      self->is_draining_ = true;
+      if (self->web_socket_ != nullptr)
+        self->web_socket_->abort();
+      else if (!self->is_upgraded_)
+        self->stream_.close();
+    });
+  }
+
+private:
+  /// Waits for the first byte of a request.
+  net::awaitable<bool> wait_for_request() {
+    if (buffer_.size() > 0)
+      co_return true; // sent before the last answer
+    buffer_.shrink_to_fit();
+    is_waiting_ = true;
+    stream_.expires_after(server_.options().idle_within);
+    const auto [problem, size] = co_await stream_.async_read_some(
+      buffer_.prepare(first_read), as_result);
+    is_waiting_ = false;
+    buffer_.commit(size);
+    co_return !problem;
+  }
+
+  /// Reads a request and answers it.
+  /// @returns whether another one may follow.
+  net::awaitable<bool> serve_next() {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(server_.options().max_header);
+    parser.body_limit(server_.options().max_body);
+    stream_.expires_after(server_.options().request_within);
+    auto [problem, size]
+      = co_await http::async_read_header(stream_, buffer_, parser, as_result);
+    if (!problem && expects_continue(parser.get())) {
+      const http::response<http::empty_body> go{http::status::continue_, 11};
+      http::response<http::empty_body> head{go};
+      http::response_serializer<http::empty_body> writer{head};
+      std::tie(problem, size)
+        = co_await http::async_write(stream_, writer, as_result);
+    }
+    if (!problem)
+      std::tie(problem, size)
+        = co_await http::async_read(stream_, buffer_, parser, as_result);
+    if (problem) {
+      co_await refuse(problem);
+      co_return false;
+    }
+    request = parser.release();
+    is_last_ = !request.keep_alive();
+    status = 0;
+    co_await serve(server_, *this);
+    end_handler_ = nullptr;
+    when_draining = nullptr;
+    caller.clear();
+    origin.clear();
+    co_return !is_broken_ && !is_last_ && !is_upgraded_;
+  }
+
+  static bool expects_continue(const request_message& x) {
+    return x.version() >= 11
+           && beast::iequals(x[http::field::expect], "100-continue");
+  }
+
+  /// Answers a request that cannot be read.
+  net::awaitable<void> refuse(const boost::system::error_code& problem) {
+    auto code = http::status::bad_request;
+    if (problem == http::error::body_limit)
+      code = http::status::payload_too_large;
+    else if (problem == http::error::header_limit
+             || problem == http::error::buffer_overflow)
+      code = http::status::request_header_fields_too_large;
+    else if (problem == beast::error::timeout)
+      co_return;
+    else if (problem == http::error::end_of_stream
+             || problem.category()
+                  != http::make_error_code(http::error::bad_method).category())
+      co_return;
+    is_last_ = true;
+    request = {};
+    request.version(11);
+    co_await reply(json_response(
+      code, error_text({errc::invalid_argument,
+                        "the request cannot be read: " + problem.message()})));
+    co_await linger();
+  }
+
+  /// Reads on for a while: a connection that is closed with unread bytes is
+  /// reset, and the client does not see the answer.
+  net::awaitable<void> linger() {
+    boost::system::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(linger_within);
+    std::array<char, 8'192> bytes; // NOLINT: is written before it is read
+    for (std::size_t total = 0; total < linger_bytes;) {
+      const auto [problem, size]
+        = co_await stream_.async_read_some(net::buffer(bytes), as_result);
+      if (problem)
+        co_return;
+      total += size;
+    }
+  }
+
+  void prepare(response_message& x) {
+    if (is_draining_)
+      is_last_ = true;
+    x.version(request.version());
+    x.keep_alive(!is_last_);
+    x.set("X-Content-Type-Options", "nosniff");
+    if (!origin.empty()) {
+      x.set(http::field::access_control_allow_origin, origin);
+      x.set(http::field::vary, "Origin");
+    }
+    status = x.result_int();
+  }
+
+  /// Waits until the client sends something or ends the connection.
+  void watch() {
+    if (std::exchange(is_watching_, true))
+      return;
+    stream_.socket().async_wait(
+      tcp::socket::wait_read, [weak = this->weak_from_this()](
+                                const boost::system::error_code& problem) {
+        const auto self = weak.lock();
+        if (!self)
+          return;
+        self->is_watching_ = false;
+        if (problem || !self->end_handler_)
+          return;
+        char byte = 0;
+        boost::system::error_code end;
+        self->stream_.socket().receive(net::buffer(&byte, 1),
+                                       tcp::socket::message_peek, end);
+        // Otherwise it is the next request, which waits.
+        if (end && end != net::error::would_block)
+          self->end_handler_();
+      });
+  }
+
+  static constexpr std::size_t first_read = 1'024;
+
+  server_core& server_;
+  const net::ip::address from_;
+  beast::tcp_stream stream_;
+  net::any_io_executor executor_;
+  beast::flat_buffer buffer_;
+  socket_of* web_socket_ = nullptr;
+  std::function<void()> end_handler_;
+  bool is_waiting_ = false;
+  bool is_draining_ = false;
+  bool is_last_ = false;
+  bool is_broken_ = false;
+  bool is_chunked_ = false;
+  bool is_upgraded_ = false;
+  bool is_watching_ = false;
+};
+
+} // namespace
+
+void spawn_session(server_core& server, tcp::socket socket,
+                   const net::ip::address& from) {
+  const auto session
+    = std::make_shared<socket_session>(server, from, std::move(socket));
+  net::co_spawn(session->executor(), session->run(), net::detached);
+}
+
+} // namespace tertulia::web

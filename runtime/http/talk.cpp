@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "talk.hpp"
+
+#include <tertulia/detail/actor_connection.hpp>
+#include <tertulia/detail/text.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/type_ids.hpp>
+
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <string>
+#include <utility>
+
+#include "error_body.hpp"
+
+namespace tertulia::web {
+
+namespace {
+
+/// Number of bytes in the channel from which on the client stops reading.
+constexpr std::size_t high_water = std::size_t{64} * 1'024;
+
+struct chosen_opening {
+  const opening& choice;
+
+  void apply(client_options<json>& to) const {
+    to.connection = choice.options;
+    if (choice.init)
+      to.init = choice.init.to_json();
+  }
+};
+
+class talk_state : public detail::actor_connection {
+public:
+  using in_type = json;
+  using out_type = json;
+  using stream_type = json;
+
+  static inline const char* name = "tertulia.http_client";
+
+  explicit talk_state(caf::event_based_actor* self) : actor_connection(self) {}
+
+  ~talk_state() override {
+    if (to_)
+      to_->end();
+  }
+
+  caf::behavior make_behavior(const json_action& action, const opening& what,
+                              std::shared_ptr<channel<frame>> to) {
+    to_ = std::move(to);
+    try {
+      action.open(*this, chosen_opening{what});
+    } catch (const status_error& x) {
+      on_error(x);
+    }
+    auto handlers = caf::message_handler{
+      [this](payload& input) { take(std::move(input)); },
+      [this](caf::close_atom) { close(); },
+      [this](cancel_atom) { cancel(); },
+      [this](caf::tick_atom) {
+        written_ = 0;
+        resume();
+      },
+      [this](caf::flush_atom) {
+        is_flushing_ = true;
+        on_inputs_sent();
+      },
+      [this](caf::leave_atom) {
+        detach();
+        self()->quit();
+      },
+    };
+    return handlers.or_else(this->handlers());
+  }
+
+private:
+  void take(payload input) {
+    try {
+      send_input(std::move(input));
+    } catch (const status_error& x) {
+      push(frame_kind::refusal, error_text(x), x.code());
+    }
+  }
+
+  void push(frame_kind kind, std::string text, errc code = errc::ok) {
+    written_ += text.size();
+    to_->push({kind, position().number, code, std::move(text)});
+    if (written_ > high_water)
+      pause();
+  }
+
+  void on_open(const open_result& x) override {
+    const auto& at = x.attached;
+    json info{{"next", at.next},
+              {"turn", at.turn},
+              {"inputs", at.inputs},
+              {"inTurn", at.is_in_turn},
+              {"turnFound", to_json(x.turn)}};
+    const auto add = [&](const char* member, const std::string& text) {
+      if (!text.empty())
+        info[member] = text;
+    };
+    add("run", at.run.str());
+    add("session", x.session.str());
+    add("snapshot", x.snapshot.str());
+    add("trace", x.trace_id);
+    push(frame_kind::opened, line_of(info));
+  }
+
+  void on_inputs_sent() override {
+    if (is_flushing_ && unsent_inputs() == 0) {
+      is_flushing_ = false;
+      push(frame_kind::flushed, "{}");
+    }
+  }
+
+  void on_turn_end() override {
+    json info = json::object();
+    if (last_snapshot())
+      info["snapshot"] = last_snapshot().str();
+    if (const auto reason = finish_reason())
+      info["finishReason"] = to_json(*reason);
+    push(frame_kind::turn_end, line_of(info));
+  }
+
+  void on_error(const status_error& x) override {
+    push(frame_kind::error, error_text(x), x.code());
+    self()->quit();
+  }
+
+  void read(chunk_batch x) override {
+    try {
+      push(frame_kind::chunks, x.items.text());
+    } catch (const status_error& error) {
+      reject(to_error(error));
+    }
+  }
+
+  void read(payload x) override {
+    try {
+      push(frame_kind::output, x ? x.text() : "null");
+    } catch (const status_error& error) {
+      return on_error(error);
+    }
+    self()->quit();
+  }
+
+  std::shared_ptr<channel<frame>> to_;
+  std::size_t written_ = 0; ///< bytes since the channel was empty
+  bool is_flushing_ = false;
+};
+
+} // namespace
+
+talk::talk(caf::actor_system& system, const json_action& action, opening what,
+           std::shared_ptr<channel<frame>> to)
+  : client_(system.spawn<caf::hidden>(
+    [](caf::stateful_actor<talk_state>* self, const json_action& action,
+       const opening& what, std::shared_ptr<channel<frame>> to) {
+      return self->state.make_behavior(action, what, std::move(to));
+    },
+    action, std::move(what), std::move(to))) {}
+
+talk::~talk() {
+  leave();
+}
+
+void talk::send(payload input) const {
+  caf::anon_send(client_, std::move(input));
+}
+
+void talk::close() const {
+  caf::anon_send(client_, caf::close_atom_v);
+}
+
+void talk::cancel() const {
+  caf::anon_send(client_, cancel_atom_v);
+}
+
+void talk::flush() const {
+  caf::anon_send(client_, caf::flush_atom_v);
+}
+
+void talk::leave() const {
+  caf::anon_send(client_, caf::leave_atom_v);
+}
+
+void talk::drained() const {
+  caf::anon_send(client_, caf::tick_atom_v);
+}
+
+} // namespace tertulia::web

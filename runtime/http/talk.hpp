@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/bidi_action.hpp>
+#include <tertulia/open.hpp>
+#include <tertulia/payload.hpp>
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+
+#include <memory>
+
+#include "channel.hpp"
+#include "frame.hpp"
+
+namespace tertulia::web {
+
+/// Request of a client to open a run, or to attach to one.
+struct opening {
+  payload init;
+  open_options options;
+};
+
+/// Client of a run in the name of a program elsewhere: an actor with credit,
+/// which passes what the run sends on to a channel.
+///
+/// It stops reading while the channel holds more than the socket takes, so that
+/// a slow client holds back its own run only.
+///
+/// @threads  all members.
+/// @lifetime the destructor leaves the run: a kept one goes on, another one is
+///           cancelled.
+class talk {
+public:
+  talk(caf::actor_system& system, const json_action& action, opening what,
+       std::shared_ptr<channel<frame>> to);
+
+  talk(const talk&) = delete;
+  talk& operator=(const talk&) = delete;
+
+  ~talk();
+
+  /// Sends an input. If it is not taken, a refusal says so.
+  void send(payload input) const;
+
+  /// Closes the input: no further one follows.
+  void close() const;
+
+  void cancel() const;
+
+  /// Asks for a frame when all inputs were sent to the run.
+  void flush() const;
+
+  /// Leaves the run: a kept one goes on, another one is cancelled. Idempotent.
+  void leave() const;
+
+  /// Tells that everything in the channel was written.
+  void drained() const;
+
+private:
+  caf::actor client_;
+};
+
+} // namespace tertulia::web

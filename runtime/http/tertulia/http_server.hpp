@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/runtime.hpp>
+
+#include <caf/timespan.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spdlog {
+
+class logger;
+
+} // namespace spdlog
+
+namespace tertulia {
+
+/// Bearer token of a caller.
+struct bearer_token {
+  std::string caller; ///< name of the caller, for the log
+  std::string token;  ///< at least 16 characters
+};
+
+/// Options of an `http_server`, with their defaults.
+struct http_server_options {
+  /// Address of the interface. Beyond the loopback interface a server needs
+  /// `tokens` and `behind_proxy`.
+  std::string address = "127.0.0.1";
+
+  /// Port; 0 picks a free one.
+  std::uint16_t port = 0;
+
+  /// Keys of the actions that clients may open, such as `/bidi-flow/echo`; `*`
+  /// at the end stands for every rest. An action that is not among them does
+  /// not exist for a client. Models, tools and stores are not among the default
+  /// ones.
+  std::vector<std::string> expose{"/bidi-flow/*", "/bidi-action/*", "/agent/*",
+                                  "/chat-agent/*", "/session-flow/*"};
+
+  /// Tokens of the callers; if there is none, everyone is served.
+  std::vector<bearer_token> tokens{};
+
+  /// Origins of the pages that browsers may serve from elsewhere, such as
+  /// `https://example.org`; `*` is every origin.
+  std::vector<std::string> origins{};
+
+  /// Names of this host that a browser may use, beside `localhost` and the
+  /// address. They are checked on the loopback interface, because a page can
+  /// give its own name that address.
+  std::vector<std::string> hosts{};
+
+  /// Whether a proxy in front of the server encrypts the traffic.
+  bool behind_proxy = false;
+
+  /// Number of threads that move bytes.
+  std::size_t threads = 1;
+
+  /// Maximum number of connections; further ones are answered with 503.
+  std::size_t max_connections = 20'000;
+
+  /// Maximum number of connections from one address; further ones are answered
+  /// with 429.
+  std::size_t max_connections_per_address = 20'000;
+
+  /// Maximum size of a header in bytes; a larger one is answered with 431.
+  std::uint32_t max_header = 16 * 1'024;
+
+  /// Maximum size in bytes of the body of a request, and of a message of a
+  /// WebSocket; a larger one is answered with 413, or ends the WebSocket with
+  /// code 1009.
+  std::size_t max_body = std::size_t{1'024} * 1'024;
+
+  /// Time in which a request must be complete.
+  caf::timespan request_within = std::chrono::seconds{30};
+
+  /// Time for which a connection waits for the next request.
+  caf::timespan idle_within = std::chrono::seconds{75};
+
+  /// Time in which a client must take what is written to it.
+  caf::timespan write_within = std::chrono::seconds{30};
+
+  /// Time for which a run waits for its client, if the client does not choose.
+  caf::timespan grace = std::chrono::minutes{1};
+
+  /// Time for which `stop` and the destructor let turns end.
+  caf::timespan drain_within = std::chrono::seconds{10};
+
+  /// Log of requests (info), without their queries, bodies and tokens. Null:
+  /// nothing is logged.
+  std::shared_ptr<spdlog::logger> log = nullptr;
+};
+
+namespace web {
+
+class server_core;
+
+} // namespace web
+
+/// HTTP server through which browsers and programs in any language open the
+/// actions of a runtime: by WebSocket, by event streams, and by requests for
+/// one answer.
+///
+/// ```
+/// tertulia::http_server web{rt, {.port = 8080}};
+/// ```
+///
+/// @threads  all members.
+/// @lifetime must not outlive its runtime. The destructor stops it.
+/// @design   docs/server.md.
+class http_server {
+public:
+  /// Begins to serve.
+  /// @errors throws `invalid_argument` for options that make no sense;
+  ///         `failed_precondition` for an address beyond the loopback interface
+  ///         without tokens or encryption; `unavailable` if the address cannot
+  ///         be used.
+  explicit http_server(runtime& rt, http_server_options options = {});
+
+  http_server(const http_server&) = delete;
+  http_server& operator=(const http_server&) = delete;
+
+  ~http_server();
+
+  /// Returns the port.
+  [[nodiscard]] std::uint16_t port() const noexcept;
+
+  /// Returns the address of the server, for people: `http://127.0.0.1:8080`.
+  [[nodiscard]] std::string url() const;
+
+  /// Stops: accepts nothing more, lets turns under way end, and ends the
+  /// connections; after `drain_within` it ends them in any case. Kept runs go
+  /// on without their clients; the input of other runs is closed. Blocks.
+  void stop();
+
+private:
+  std::unique_ptr<web::server_core> core_;
+};
+
+} // namespace tertulia

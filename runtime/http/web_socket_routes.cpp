@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/json.hpp>
+
+#include <memory>
+#include <utility>
+
+#include "error_body.hpp"
+#include "open_body.hpp"
+#include "router.hpp"
+#include "run_stream.hpp"
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+// Messages of a WebSocket, each a JSON object with one member that says what it
+// is. From the client: `open` (first), `input`, `close`, `cancel`, `detach`.
+// From the server: the names of the frames, with `next` beside them.
+
+namespace tertulia::web {
+
+namespace {
+
+constexpr std::uint16_t normal_closure = 1000;
+constexpr std::uint16_t going_away = 1001;
+constexpr std::uint16_t not_understood = 1003;
+constexpr std::uint16_t policy_violation = 1008;
+
+std::string message_of(const frame& x) {
+  std::string result = "{\"";
+  result += name_of(x.kind);
+  result += "\":";
+  result += x.text;
+  if (x.kind != frame_kind::refusal) {
+    result += ",\"next\":";
+    result += std::to_string(x.next);
+  }
+  result += '}';
+  return result;
+}
+
+/// State of a WebSocket, for its reader and its writer.
+struct web_socket_talk {
+  web_socket_talk(std::unique_ptr<web_socket> socket,
+                  net::any_io_executor executor)
+    : socket(std::move(socket)), frames(std::move(executor)) {}
+
+  std::unique_ptr<web_socket> socket;
+  channel_reader<frame> frames;
+  // With which the writer ends the WebSocket.
+  std::uint16_t code = normal_closure;
+  std::string reason{};
+};
+
+/// Writes the frames of a run until there is no further one.
+net::awaitable<void> write_all(std::shared_ptr<web_socket_talk> of,
+                               std::weak_ptr<talk> client) {
+  std::vector<frame> frames;
+  while (co_await of->frames.take(frames)
+         == channel_reader<frame>::outcome::items) {
+    for (const auto& x : frames)
+      if (!co_await of->socket->write(message_of(x)))
+        co_return;
+    if (const auto run = client.lock())
+      run->drained();
+  }
+  co_await of->socket->close(of->code, of->reason);
+}
+
+/// Does what a message of the client says.
+/// @errors throws `invalid_argument`.
+void handle(const talk& run, const json& message) {
+  if (!message.is_object() || message.size() != 1)
+    throw status_error{errc::invalid_argument,
+                       "$: is not an object with one member"};
+  const auto& name = message.begin().key();
+  if (name == "input") {
+    run.send(payload::of(message.front()));
+  } else if (name == "close") {
+    run.close();
+  } else if (name == "cancel") {
+    run.cancel();
+  } else if (name == "detach") {
+    run.leave();
+  } else {
+    throw status_error{errc::invalid_argument,
+                       "$." + name + ": is not known here"};
+  }
+}
+
+} // namespace
+
+net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
+                                        std::string key) {
+  const auto action = server.find(key);
+  auto socket = co_await x.upgrade();
+  if (!socket)
+    co_return;
+  const auto shared
+    = std::make_shared<web_socket_talk>(std::move(socket), x.executor());
+  std::optional<status_error> failure;
+  std::shared_ptr<talk> run;
+  try {
+    while (const auto text = co_await shared->socket->read()) {
+      const auto message = read_document(*text);
+      if (run) {
+        handle(*run, message);
+        continue;
+      }
+      if (!message.is_object() || message.size() != 1
+          || !message.contains("open"))
+        throw status_error{errc::invalid_argument,
+                           "$: the first message must open a run"};
+      auto body = from_json<open_body>(message["open"]);
+      auto what = opening_of(body, server.options(), true, trace_of(x));
+      const auto is_kept
+        = what.options.attach || what.options.disconnect == on_disconnect::keep;
+      run = std::make_shared<talk>(server.actions().system(), action,
+                                   std::move(what), shared->frames.source());
+      for (auto& input : body.inputs)
+        run->send(payload::of(std::move(input)));
+      if (body.close)
+        run->close();
+      x.when_draining = [run = std::weak_ptr{run}, shared, is_kept] {
+        shared->code = going_away;
+        if (const auto open = run.lock())
+          is_kept ? open->leave() : open->close();
+      };
+      net::co_spawn(x.executor(), write_all(shared, run), net::detached);
+    }
+  } catch (const status_error& error) {
+    failure = error;
+  } catch (const std::exception& error) {
+    failure = status_error::unexpected(error.what());
+  }
+  x.when_draining = nullptr;
+  if (failure) {
+    constexpr std::size_t longest = 120; // bytes, of 123
+    shared->code = failure->code() == errc::unimplemented ? not_understood
+                                                          : policy_violation;
+    shared->reason = failure->message().substr(0, longest);
+  }
+  if (run) {
+    run->leave(); // ends the channel: the writer closes
+  } else if (failure) {
+    const auto text = "{\"error\":" + error_text(*failure) + "}";
+    if (co_await shared->socket->write(text))
+      co_await shared->socket->close(shared->code, shared->reason);
+  }
+  x.forget_web_socket();
+}
+
+} // namespace tertulia::web

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Talks by WebSocket.
+
+#include "support/has.hpp"
+#include "support/web_fixture.hpp"
+
+using namespace std::literals;
+
+namespace tertulia::test::web_socket_tests {
+
+namespace {
+
+struct web_sockets : web {
+  web_talk talk(const std::string& action = counter) {
+    return {server->port(), "/talk" + action};
+  }
+
+  /// Opens a run.
+  web_talk open(const json& options = json::object()) {
+    auto result = talk();
+    result.send({{"open", options}});
+    opened = result.read()["opened"];
+    return result;
+  }
+
+  json opened;
+};
+
+} // namespace
+
+TEST_F(web_sockets, talk_turn_by_turn) {
+  serve();
+  auto at = open();
+  for (int turn = 0; turn < 3; ++turn) {
+    at.send({{"input", 2}});
+    std::vector<int> chunks;
+    for (;;) {
+      const auto x = at.read();
+      if (x.contains("turnEnd"))
+        break;
+      for (const auto& chunk : x["chunks"])
+        chunks.push_back(chunk);
+    }
+    EXPECT_EQ(chunks, (std::vector{2 * turn, 2 * turn + 1}));
+  }
+  at.send({{"close", true}});
+  EXPECT_EQ(at.read()["output"], 6);
+  EXPECT_EQ(at.code(), 1000);
+}
+
+TEST_F(web_sockets, come_back_to_their_run) {
+  serve();
+  std::uint64_t next = 0;
+  {
+    auto at = open();
+    at.send({{"input", 3}});
+    next = at.read_until("turnEnd")["next"];
+    at.drop();
+  }
+  const auto run = opened["run"];
+  auto again = open({{"run", run}, {"after", next}});
+  EXPECT_EQ(opened["inputs"], 1);
+  again.send({{"input", 1}});
+  EXPECT_EQ(again.read()["chunks"], json::array({3}));
+  auto listener = open({{"run", run}, {"after", 0}, {"role", "listener"}});
+  EXPECT_EQ(listener.read()["chunks"][0], 0);
+  again.send({{"detach", true}});
+  EXPECT_EQ(again.code(), 1000);
+  auto last = open({{"run", run}});
+  last.send({{"cancel", true}});
+  EXPECT_EQ(last.read_until("error")["error"]["status"], "CANCELLED");
+  EXPECT_EQ(listener.read_until("error")["error"]["status"], "CANCELLED");
+}
+
+TEST_F(web_sockets, end_a_run_that_is_not_kept) {
+  serve();
+  {
+    auto at = open({{"keep", false}});
+    EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+    at.drop();
+  }
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+}
+
+TEST_F(web_sockets, hear_why_an_input_is_refused) {
+  serve();
+  auto at = open();
+  at.send({{"input", "two"}});
+  const auto refused = at.read();
+  EXPECT_EQ(refused["refused"]["status"], "INVALID_ARGUMENT");
+  at.send({{"input", 1}});
+  EXPECT_EQ(at.read()["chunks"], json::array({0})) << "the run goes on";
+}
+
+TEST_F(web_sockets, hear_what_they_do_wrong) {
+  serve();
+  const auto code_of_message = [&](const std::string& text) {
+    auto at = talk();
+    at.send_text(text);
+    EXPECT_EQ(at.read()["error"]["status"], "INVALID_ARGUMENT");
+    return at.code();
+  };
+  for (const auto* text :
+       {"{", "[]", "{}", R"({"input":1})", R"({"open":{},"input":1})",
+        R"({"open":{"sesion":"s"}})", R"({"open":{"after":1}})", "1"})
+    EXPECT_EQ(code_of_message(text), 1008) << text;
+  auto later = open();
+  later.send({{"inptu", 1}});
+  EXPECT_EQ(later.code(), 1008);
+  auto binary = open();
+  binary.send_binary("x");
+  EXPECT_EQ(binary.code(), 1003);
+  EXPECT_THROW(talk("/bidi-flow/none"), boost::system::system_error);
+}
+
+TEST_F(web_sockets, refuse_a_message_that_is_too_large) {
+  serve({.max_body = 1'000});
+  auto at = open();
+  at.send_text(std::string(1'001, ' '));
+  EXPECT_EQ(at.code(), 1009);
+}
+
+TEST_F(web_sockets, carry_a_token_as_a_protocol) {
+  serve({.tokens = {{"ann", "0123456789abcdef"}}});
+  EXPECT_THROW(talk(), boost::system::system_error);
+  web_talk at{server->port(), "/talk" + counter, [](auto& request) {
+                request.set("Sec-WebSocket-Protocol",
+                            "tertulia.1, bearer.0123456789abcdef");
+              }};
+  at.send({{"open", json::object()}});
+  EXPECT_TRUE(at.read().contains("opened"));
+}
+
+TEST_F(web_sockets, hold_back_a_body_whose_client_does_not_read) {
+  serve();
+  std::atomic<int> sent = 0;
+  rt.define_bidi_flow(
+    "writer", [&](context, input<int>, output<std::string> out) -> task<int> {
+      const witness alive;
+      for (;; ++sent)
+        co_await out.send(std::string(10'000, 'x'));
+    });
+  auto at = talk("/bidi-flow/writer");
+  at.send({{"open", {{"keep", false}, {"chunkWindow", 4}}}});
+  auto other = open();
+  // The sockets take a few megabytes; then nothing moves but the other client.
+  auto before = -1;
+  for (int calm = 0; calm < 50; ++calm) {
+    other.send({{"input", 1}});
+    other.read_until("turnEnd");
+    const auto now = sent.load();
+    if (now != std::exchange(before, now))
+      calm = 0;
+  }
+  EXPECT_LT(sent, 2'000);
+  at.drop();
+  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+}
+
+TEST_F(web_sockets, are_closed_when_the_server_stops) {
+  serve();
+  auto kept = open();
+  const auto run = run_id{opened["run"].get<std::string>()};
+  auto mortal = open({{"keep", false}});
+  std::jthread stop{[&] { server->stop(); }};
+  EXPECT_EQ(kept.code(), 1001);
+  EXPECT_EQ(mortal.read()["output"], 0);
+  EXPECT_EQ(rt.action(counter).find_run(run).status, run_status::running);
+}
+
+} // namespace tertulia::test::web_socket_tests
