@@ -40,9 +40,12 @@ unsigned http_status(errc code) noexcept {
 json error_document(const status_error& x) {
   json result{{"status", status_name(x.code())},
               {"message", x.is_unexpected() ? "internal error" : x.message()}};
-  if (auto details = json::parse(x.details(), nullptr, false);
-      details.is_object())
-    result["details"] = std::move(details);
+  if (!x.details().empty())
+    try {
+      result["details"] = parse_json<json>(x.details());
+    } catch (const status_error&) {
+      // Details without JSON are not for programs.
+    }
   return result;
 }
 

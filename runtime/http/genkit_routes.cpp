@@ -49,16 +49,16 @@ open_body read_call(std::string_view text) {
 /// @returns whether it is the last one.
 bool append(std::string& to, const frame& x) {
   if (x.kind == frame_kind::chunks) {
-    for (const auto& chunk : json::parse(x.text))
+    for (const auto& chunk : read_document(x.text))
       to += "data: " + ascii({{"message", chunk}}) + "\n\n";
     return false;
   }
   const auto is_error
     = x.kind == frame_kind::error || x.kind == frame_kind::refusal;
   if (is_error)
-    to += "error: " + ascii({{"error", json::parse(x.text)}}) + "\n\n";
+    to += "error: " + ascii({{"error", read_document(x.text)}}) + "\n\n";
   else if (x.kind == frame_kind::output)
-    to += "data: " + ascii({{"result", json::parse(x.text)}}) + "\n\n";
+    to += "data: " + ascii({{"result", read_document(x.text)}}) + "\n\n";
   return is_error || x.kind == frame_kind::output;
 }
 

@@ -24,10 +24,7 @@ caf::timespan checked(std::chrono::milliseconds x, const char* path) {
 } // namespace
 
 json read_document(std::string_view text) {
-  auto result = json::parse(text, nullptr, false);
-  if (result.is_discarded())
-    throw status_error{errc::invalid_argument, "$: is not a JSON document"};
-  return result;
+  return parse_json<json>(text);
 }
 
 open_body open_body_of(std::string_view text) {

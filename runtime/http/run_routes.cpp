@@ -93,7 +93,7 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
   if (!co_await run.wait_until_open())
     co_return;
   const auto before
-    = json::parse(run.opened().text)["inputs"].get<std::uint64_t>();
+    = read_document(run.opened().text)["inputs"].get<std::uint64_t>();
   const auto first = body.number.value_or(before);
   if (first > before)
     throw status_error{errc::out_of_range,

@@ -219,18 +219,6 @@ TEST_F(lost_links, a_link_that_is_lost_on_the_way_back_is_looked_for_again) {
   caf::anon_send_exit(silent, caf::exit_reason::user_shutdown);
 }
 
-TEST_F(lost_links, a_turn_keeps_its_name) {
-  auto talk = counter().stream_bidi(with_keep(1min), with_turn_id("a"));
-  link->cut();
-  talk.send(3);
-  for (const auto x : talk.responses(patience))
-    static_cast<void>(x);
-  const auto again = rt.action("/bidi-flow/counter")
-                       .stream_bidi(with_run(talk.position().run),
-                                    with_turn_id("a"), as_listener{});
-  EXPECT_EQ(again.turn_found(), turn_progress::over);
-}
-
 TEST_F(lost_links, the_patience_of_a_body_ends_with_unavailable) {
   const auto far = counter(100ms);
   runtime near{there};

@@ -192,7 +192,8 @@ TEST_F(tool_connect, needs_a_runtime_that_publishes_its_stores) {
     = run_process({TERTULIA_TOOL, "--connect",
                    "127.0.0.1:" + std::to_string(closed.publish()), "--plain",
                    "sessions", "list"});
-  EXPECT_TRUE(result.failed(1, "does not publish its stores", "publish_stores"));
+  EXPECT_TRUE(
+    result.failed(1, "does not publish its stores", "publish_stores"));
 }
 
 TEST_F(tool_connect, says_what_is_wrong) {
