@@ -6,6 +6,7 @@
 #include <tertulia/remote_runtime.hpp>
 
 #include <caf/io/middleman.hpp>
+#include <caf/scoped_actor.hpp>
 
 #include "support/actor_clients.hpp"
 #include "support/network_config.hpp"

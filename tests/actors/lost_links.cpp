@@ -2,6 +2,7 @@
 
 // Clients of another node whose link is lost while their run goes on.
 
+#include <tertulia/action.hpp>
 #include <tertulia/actor_client.hpp>
 #include <tertulia/remote_actor.hpp>
 #include <tertulia/remote_runtime.hpp>

@@ -4,6 +4,9 @@
 
 #include <tertulia/actor_client.hpp>
 
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
