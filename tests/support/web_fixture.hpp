@@ -53,6 +53,18 @@ struct web : ::testing::Test {
     return client();
   }
 
+  /// Sends a request whose run does not end by itself, and waits for its body.
+  void begin_to_sleep(web_client& at) {
+    rt.define_bidi_flow("sleeper",
+                        [](context ctx, input<int>, output<int>) -> task<int> {
+                          const witness alive;
+                          co_await ctx.sleep(std::chrono::hours{1});
+                          co_return 1;
+                        });
+    at.ask("POST", "/actions/bidi-flow/sleeper", "{}");
+    EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+  }
+
   web_client client() {
     return web_client{server->port()};
   }

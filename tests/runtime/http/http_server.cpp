@@ -68,14 +68,7 @@ TEST_F(web, reports_errors_of_an_action) {
 
 TEST_F(web, cancels_the_run_of_a_client_that_goes) {
   auto at = serve();
-  rt.define_bidi_flow("sleeper",
-                      [](context ctx, input<int>, output<int>) -> task<int> {
-                        const witness alive;
-                        co_await ctx.sleep(1h);
-                        co_return 1;
-                      });
-  at.ask("POST", "/actions/bidi-flow/sleeper", "{}");
-  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+  begin_to_sleep(at);
   at.close();
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
 }
@@ -370,14 +363,7 @@ TEST_F(web, lets_turns_end_when_it_stops) {
 
 TEST_F(web, does_not_wait_for_ever_when_it_stops) {
   auto at = serve({.drain_within = 10ms});
-  rt.define_bidi_flow("sleeper",
-                      [](context ctx, input<int>, output<int>) -> task<int> {
-                        const witness alive;
-                        co_await ctx.sleep(1h);
-                        co_return 1;
-                      });
-  at.ask("POST", "/actions/bidi-flow/sleeper", "{}");
-  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+  begin_to_sleep(at);
   server.reset();
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
 }
