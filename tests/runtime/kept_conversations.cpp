@@ -3,11 +3,17 @@
 // Kept runs of conversations: found by their session, and with the snapshot to
 // stand on.
 
+#include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/json.hpp>
+#include <tertulia/remote_runtime.hpp>
 
+#include <atomic>
 #include <string>
+#include <vector>
 
 #include "support/conversations.hpp"
+#include "support/cut_link.hpp"
+#include "support/network_config.hpp"
 #include "support/refusal.hpp"
 
 using namespace std::literals;
@@ -96,6 +102,41 @@ TEST_F(kept_conversations, a_client_that_does_not_know_the_types_listens) {
       heard += x.at("chunk").at("content").at(0).at("text").get<std::string>();
   EXPECT_EQ(heard, "re: a");
   finish(first);
+}
+
+TEST(kept_conversations_of_nodes, a_client_comes_back_before_its_named_input) {
+  network_config here_cfg;
+  network_config there_cfg;
+  caf::actor_system here{here_cfg};
+  caf::actor_system there{there_cfg};
+  runtime rt{here};
+  std::atomic<int> turns = 0;
+  const auto flow = ai::define_session_flow(
+    rt, "chat",
+    [&](context ctx, flow_session sess, flow_responder out) -> task<> {
+      co_await sess.run_turns(
+        ctx, [&](context, const ai::conversation_input&) -> task<> {
+          ++turns;
+          co_await out.send_text("done");
+          co_await sess.add_messages(ai::model_text("done"));
+        });
+    },
+    with_snapshot_store(spawn_memory_store(here)));
+  cut_link link{rt.publish()};
+  const remote_runtime client{there, {endpoint{"127.0.0.1", link.port()}}};
+  const auto far
+    = client.action<ai::session_flow<phase, notebook>>(flow.info().key);
+  {
+    auto talk = far.stream_bidi(with_session_id(trip), with_keep(1min),
+                                with_turn_id("errand"));
+    link.cut();
+    hear(talk, "go");
+    finish(talk);
+  }
+  const auto again
+    = far.run_text("go", with_session_id(trip), with_turn_id("errand"));
+  EXPECT_EQ(again.text, "done");
+  EXPECT_EQ(turns, 1) << "the name belongs to the turn";
 }
 
 } // namespace tertulia::test::kept_conversations_tests
