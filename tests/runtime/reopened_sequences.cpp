@@ -299,13 +299,14 @@ struct reopened_sequences : deterministic {
 
   /// Cuts the link of the client, and lets its run crash or live on.
   void cut(bool crashes) {
-    if (!link)
+    const auto last = std::exchange(link, nullptr);
+    if (!last)
       return;
-    const auto peer
-      = static_cast<link_actor*>(caf::actor_cast<caf::abstract_actor*>(link))
-          ->state.peer;
-    caf::anon_send_exit(link, caf::exit_reason::remote_link_unreachable);
-    link = nullptr;
+    auto* found = caf::actor_cast<caf::abstract_actor*>(last);
+    if (found->getf(caf::abstract_actor::is_terminated_flag))
+      return; // without a state
+    const auto peer = static_cast<link_actor*>(found)->state.peer;
+    caf::anon_send_exit(last, caf::exit_reason::remote_link_unreachable);
     ++cuts;
     if (crashes && peer) {
       ++kills;
