@@ -23,6 +23,10 @@ namespace net = boost::asio;
 
 using clock = std::chrono::steady_clock;
 
+/// Completion of an operation: `co_await` yields its error code, and what else
+/// there is.
+inline constexpr auto as_result = net::as_tuple(net::use_awaitable);
+
 /// Queue from actors to a coroutine of the server.
 ///
 /// @threads all members.
@@ -116,7 +120,7 @@ public:
               });
             };
       }
-      co_await timer_->async_wait(net::as_tuple(net::use_awaitable));
+      co_await timer_->async_wait(as_result);
     }
   }
 

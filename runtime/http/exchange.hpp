@@ -7,45 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "channel.hpp"
 #include "target.hpp"
-#include <boost/beast/http/message.hpp>
-#include <boost/beast/http/string_body.hpp>
+#include "web_socket.hpp"
 
 namespace tertulia::web {
-
-namespace http = boost::beast::http;
-
-using request_message = http::request<http::string_body>;
-using response_message = http::response<http::string_body>;
-
-/// Name of the protocol of the server's WebSockets.
-inline constexpr const char* web_socket_protocol = "tertulia.1";
-
-/// WebSocket of a client.
-///
-/// @threads those of its executor; one read and one write at a time.
-class web_socket {
-public:
-  virtual ~web_socket() = default;
-
-  /// Reads a text message.
-  /// @returns empty if the WebSocket has ended.
-  /// @errors throws `unimplemented` for a message that is not text.
-  virtual net::awaitable<std::optional<std::string>> read() = 0;
-
-  /// Writes a text message.
-  /// @returns false if the WebSocket has ended.
-  virtual net::awaitable<bool> write(std::string_view text) = 0;
-
-  /// Ends the WebSocket, with a code of RFC 6455 §7.4.1.
-  virtual net::awaitable<void>
-  close(std::uint16_t code, std::string_view reason) = 0;
-};
 
 /// Request of a client, and the way of the answer to it.
 ///

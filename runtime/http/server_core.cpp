@@ -64,7 +64,11 @@ server_core::server_core(runtime& rt, http_server_options options)
 }
 
 server_core::~server_core() {
-  stop();
+  try {
+    stop();
+  } catch (...) {
+    io_.stop(); // otherwise its threads would not end
+  }
 }
 
 void server_core::stop() {
@@ -137,13 +141,13 @@ unsigned server_core::admit(const net::ip::address& from) {
 
 net::awaitable<void> server_core::accept_all() {
   for (;;) {
-    auto [problem, socket] = co_await acceptor_.async_accept(
-      net::make_strand(io_), net::as_tuple(net::use_awaitable));
+    auto [problem, socket]
+      = co_await acceptor_.async_accept(net::make_strand(io_), as_result);
     if (!acceptor_.is_open())
       co_return;
     if (problem) { // of one connection, or without file descriptors
       net::steady_timer pause{io_, accept_pause};
-      co_await pause.async_wait(net::as_tuple(net::use_awaitable));
+      co_await pause.async_wait(as_result);
       continue;
     }
     const auto peer = socket.remote_endpoint(problem);
@@ -151,7 +155,7 @@ net::awaitable<void> server_core::accept_all() {
       continue;
     socket.set_option(tcp::no_delay{true}, problem);
     if (const auto status = admit(peer.address()); status == 0) {
-      begin_session(std::move(socket), peer.address());
+      spawn_session(*this, std::move(socket), peer.address());
     } else {
       constexpr std::string_view rest = "\r\nRetry-After: 1\r\nContent-Length: "
                                         "0\r\nConnection: close\r\n\r\n";
@@ -163,11 +167,6 @@ net::awaitable<void> server_core::accept_all() {
       socket.write_some(net::buffer(text), problem);
     }
   }
-}
-
-void server_core::begin_session(tcp::socket socket,
-                                const net::ip::address& from) {
-  spawn_session(*this, std::move(socket), from);
 }
 
 } // namespace tertulia::web

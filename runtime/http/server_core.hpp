@@ -89,11 +89,6 @@ private:
   /// @returns the status with which it is refused; 0 if it is admitted.
   [[nodiscard]] unsigned admit(const net::ip::address& from);
 
-  void begin_session(tcp::socket socket, const net::ip::address& from);
-
-  template <class Fn>
-  void for_each_session(Fn fn);
-
   runtime& runtime_;
   const http_server_options options_;
   const access_list access_;

@@ -9,6 +9,7 @@
 #include "error_body.hpp"
 #include "exchange.hpp"
 #include "router.hpp"
+#include "web_socket.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -18,7 +19,6 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
-#include <boost/beast/websocket/stream.hpp>
 
 namespace tertulia::web {
 
@@ -26,79 +26,11 @@ namespace {
 
 namespace beast = boost::beast;
 
-constexpr auto as_result = net::as_tuple(net::use_awaitable);
-
 /// Time for which a refused client may go on to send, so that it reads why.
 constexpr auto linger_within = std::chrono::seconds{2};
 
 /// Bytes that are read meanwhile.
 constexpr std::size_t linger_bytes = std::size_t{4} * 1'024 * 1'024;
-
-class socket_of final : public web_socket {
-public:
-  socket_of(beast::tcp_stream stream, const http_server_options& options,
-            std::shared_ptr<live_session> keeps)
-    : socket_(std::move(stream)), keeps_(std::move(keeps)) {
-    beast::get_lowest_layer(socket_).expires_never();
-    auto limits = beast::websocket::stream_base::timeout::suggested(
-      beast::role_type::server);
-    limits.idle_timeout = options.idle_within;
-    socket_.set_option(limits);
-    socket_.read_message_max(options.max_body);
-    socket_.auto_fragment(false);
-    socket_.text(true);
-  }
-
-  net::awaitable<bool> accept(const request_message& x) {
-    // A browser drops a WebSocket whose offered protocols are all ignored.
-    const auto offers = field_of(x, http::field::sec_websocket_protocol);
-    if (offers.find(web_socket_protocol) != std::string_view::npos)
-      socket_.set_option(beast::websocket::stream_base::decorator(
-        [](beast::websocket::response_type& to) {
-          to.set(http::field::sec_websocket_protocol, web_socket_protocol);
-        }));
-    const auto [problem] = co_await socket_.async_accept(x, as_result);
-    co_return !problem;
-  }
-
-  net::awaitable<std::optional<std::string>> read() override {
-    const auto [problem, size]
-      = co_await socket_.async_read(buffer_, as_result);
-    if (problem)
-      co_return std::nullopt;
-    if (!socket_.got_text())
-      throw status_error{errc::unimplemented, "only text is understood"};
-    std::string result{static_cast<const char*>(buffer_.data().data()), size};
-    buffer_.consume(size);
-    if (buffer_.capacity() > kept_buffer)
-      buffer_ = {};
-    co_return result;
-  }
-
-  net::awaitable<bool> write(std::string_view text) override {
-    const auto [problem, size] = co_await socket_.async_write(
-      net::buffer(text.data(), text.size()), as_result);
-    co_return !problem;
-  }
-
-  net::awaitable<void> close(std::uint16_t code,
-                             std::string_view reason) override {
-    beast::websocket::close_reason why{code};
-    why.reason.assign(reason.data(), reason.size());
-    co_await socket_.async_close(why, as_result);
-  }
-
-  void abort() {
-    beast::get_lowest_layer(socket_).close();
-  }
-
-private:
-  static constexpr std::size_t kept_buffer = 4'096;
-
-  beast::websocket::stream<beast::tcp_stream> socket_;
-  beast::flat_buffer buffer_;
-  std::shared_ptr<live_session> keeps_;
-};
 
 class socket_session final
   : public exchange,
@@ -215,8 +147,8 @@ public:
     }
     status = 101;
     is_upgraded_ = true;
-    auto result = std::make_unique<socket_of>(
-      std::move(stream_), server_.options(), this->shared_from_this());
+    auto result = make_web_socket(stream_.release_socket(), server_.options(),
+                                  this->shared_from_this());
     web_socket_ = result.get();
     if (!co_await result->accept(request)) {
       is_broken_ = true;
@@ -282,8 +214,7 @@ private:
     auto [problem, size]
       = co_await http::async_read_header(stream_, buffer_, parser, as_result);
     if (!problem && expects_continue(parser.get())) {
-      const http::response<http::empty_body> go{http::status::continue_, 11};
-      http::response<http::empty_body> head{go};
+      http::response<http::empty_body> head{http::status::continue_, 11};
       http::response_serializer<http::empty_body> writer{head};
       std::tie(problem, size)
         = co_await http::async_write(stream_, writer, as_result);
@@ -393,7 +324,7 @@ private:
   beast::tcp_stream stream_;
   net::any_io_executor executor_;
   beast::flat_buffer buffer_;
-  socket_of* web_socket_ = nullptr;
+  web_socket* web_socket_ = nullptr;
   std::function<void()> end_handler_;
   bool is_waiting_ = false;
   bool is_draining_ = false;

@@ -41,8 +41,8 @@ std::string message_of(const frame& x) {
 /// State of a WebSocket, for its reader and its writer.
 struct web_socket_talk {
   web_socket_talk(std::unique_ptr<web_socket> socket,
-                  net::any_io_executor executor)
-    : socket(std::move(socket)), frames(std::move(executor)) {}
+                  const net::any_io_executor& executor)
+    : socket(std::move(socket)), frames(executor) {}
 
   std::unique_ptr<web_socket> socket;
   channel_reader<frame> frames;
