@@ -248,9 +248,12 @@ run_info connection_state::info() const {
   } else if (!reason_) {
     result.status = run_status::completed;
   } else {
+    // A body may also fail with such a code by itself.
+    const auto was_ended = root.cancelled() || !body_ended_;
     const auto code = code_of(reason_);
-    result.status = code == errc::cancelled || code == errc::aborted
-                        || code == errc::unavailable
+    result.status = was_ended
+                        && (code == errc::cancelled || code == errc::aborted
+                            || code == errc::unavailable)
                       ? run_status::aborted
                       : run_status::failed;
   }

@@ -5,6 +5,8 @@
 #include <tertulia/ask_store.hpp>
 #include <tertulia/testing/deterministic_runtime.hpp>
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -114,6 +116,26 @@ TEST_F(stored_runs, a_run_that_is_aborted_in_the_store_ends) {
   EXPECT_EQ(before.status, run_status::running);
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::aborted);
   EXPECT_EQ(found(key, run).status, run_status::aborted);
+}
+
+TEST_F(stored_runs, a_body_that_fails_has_failed_whatever_its_code) {
+  static constexpr std::array codes{errc::aborted, errc::cancelled,
+                                    errc::unavailable};
+  const auto flow
+    = define_turns([](context, flow_session, const ai::conversation_input& x,
+                      flow_responder) -> task<> {
+        const auto text = x.messages.back().text();
+        throw status_error{codes.at(std::stoul(text)), "as you say"};
+        co_return;
+      });
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const auto name = std::to_string(i);
+    auto talk = flow.stream_bidi(with_session_id(name), with_keep());
+    const auto run = talk.position().run;
+    talk.send_text(name);
+    EXPECT_EQ(code_from([&] { talk.output(patience); }), codes.at(i));
+    EXPECT_TRUE(has(flow.info().key, run, run_status::failed)) << name;
+  }
 }
 
 TEST_F(stored_runs, a_run_is_not_left_running) {
