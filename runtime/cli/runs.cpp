@@ -125,12 +125,20 @@ exit_code print_run(tool& t, const run_choice& o) {
 }
 
 exit_code abort_run(tool& t, const run_choice& o) {
+  auto& store = t.store();
   const run_ref target{{}, run_id{o.run}};
-  const auto before = t.store().ask<stored_run>(abort_run_request{target});
+  const auto before = store.ask<stored_run>(get_run_request{target});
+  // The program ends it at once; from the store it would learn of it with its
+  // next heartbeat.
+  if (store.program() != nullptr && before.status == run_status::running)
+    store.program()
+      ->action<json, json, json, json>(before.agent)
+      .abort(target.run);
+  store.ask<stored_run>(abort_run_request{target});
   if (before.status != run_status::running
       && before.status != run_status::expired && !t.as_json())
     remark("The run was over before.");
-  show_run(t, t.store().ask<stored_run>(get_run_request{target}));
+  show_run(t, store.ask<stored_run>(get_run_request{target}));
   t.out().flush();
   return exit_code::fine;
 }
@@ -185,7 +193,9 @@ void add_runs(CLI::App& runs, command& chosen) {
   {
     auto [x, o] = add_command<run_choice>(
       runs, chosen, "abort",
-      "Abort a run; its process notices it with its next heartbeat", abort_run);
+      "Abort a run; without --connect its process notices it with its next "
+      "heartbeat",
+      abort_run);
     add_argument(x, "RUN", o.run, "Id of the run");
   }
   {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "support/network_config.hpp"
+#include "support/refusal.hpp"
 #include "support/threaded.hpp"
 #include "support/tool_process.hpp"
 #include "support/valve.hpp"
@@ -54,6 +55,7 @@ struct tool_connect : ::testing::Test {
   static runtime_options publishing_stores() {
     runtime_options result;
     result.publish_stores = true;
+    result.run_heartbeat = std::chrono::hours{1};
     return result;
   }
 
@@ -117,6 +119,8 @@ TEST_F(tool_connect, lists_aborts_and_attaches_to_runs) {
   auto other = desk->stream_bidi(with_session_id("t"), with_keep());
   EXPECT_TRUE(
     has(output({"runs", "abort", to_string(other.position().run)}), "aborted"));
+  EXPECT_EQ(code_from([&] { other.output(patience); }), errc::aborted)
+    << "before its next heartbeat";
 }
 
 TEST_F(tool_connect, talks_to_the_agent_of_a_running_program) {
