@@ -3,6 +3,10 @@
 // Random sequences of what can happen to the clients of a kept run, against a
 // model of its log: the list of what the body has sent.
 
+#include <tertulia/json.hpp>
+#include <tertulia/runtime.hpp>
+#include <tertulia/status.hpp>
+
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -43,8 +47,24 @@ struct run_sequences : flows {
     std::uint64_t from = 0;
   };
 
-  run_sequences()
-    : work(rt->define_bidi_flow(
+  run_sequences() : work(define_on(*rt)) {
+    define_on(forgetful);
+  }
+
+  ~run_sequences() override {
+    forgetful.stop();
+    run_all();
+  }
+
+  /// Returns the options of a runtime whose logs hold a turn or two.
+  static runtime_options small_log() {
+    runtime_options result;
+    result.max_run_log = 2'048;
+    return result;
+  }
+
+  bidi_flow<nothing, int, int, int> define_on(runtime& runs) {
+    return runs.define_bidi_flow(
       "work", [this](context ctx, input<int> in, output<int> out) -> task<int> {
         const witness here;
         const auto own = now; // a later run has another one
@@ -60,7 +80,8 @@ struct run_sequences : flows {
           co_await out.end_turn();
         }
         co_return static_cast<int>(own->taken.size());
-      })) {}
+      });
+  }
 
   auto pick(int below) {
     return std::uniform_int_distribution<int>{0, below - 1}(random);
@@ -70,13 +91,29 @@ struct run_sequences : flows {
   void open_reader(client_role role, const Options&... options) {
     const auto window = static_cast<std::uint32_t>(pick(8));
     auto client = std::make_unique<client_type>(
-      system, rt->front_desk(), work, with_chunk_window(window), options...);
+      system, host->front_desk(), work, with_chunk_window(window), options...);
     if (!client->received().open) {
-      refusals.push_back(code_of(client->received().refused));
+      const auto& reason = client->received().refused;
+      refusals.push_back(code_of(reason));
+      check_gap(to_status(reason));
       return;
     }
     const auto from = client->received().open->attached.next;
     readers.push_back({std::move(client), role, window, from});
+  }
+
+  /// Checks that a refusal for a position that the log has lost names one that
+  /// it holds.
+  void check_gap(const status_error& reason) {
+    if (reason.code() != errc::out_of_range || reason.details().empty())
+      return;
+    ++gaps;
+    const auto details = parse_json<json>(reason.details());
+    ASSERT_EQ(details.at("run"), to_string(run));
+    const auto number = details.at("number").get<std::uint64_t>();
+    ASSERT_GT(number, 0u);
+    ASSERT_LE(number, now->sent.size());
+    ASSERT_EQ(now->sent[number - 1], end_of_turn) << "whole turns are lost";
   }
 
   /// Attaches at any position, also at one that does not exist.
@@ -174,7 +211,7 @@ struct run_sequences : flows {
   /// Ends the run by force.
   void end_run() {
     if (pick(2) == 0) {
-      caf::anon_send(rt->front_desk(),
+      caf::anon_send(host->front_desk(),
                      run_request{run_verb::abort, run, {}, {}});
       run_all();
     } else if (!readers.empty()) {
@@ -203,6 +240,10 @@ struct run_sequences : flows {
       ASSERT_EQ(heard.chunks, chunks);
       ASSERT_EQ(heard.turns, turns);
       ASSERT_LE(heard.ends, 1u);
+      if (heard.end && code_of(heard.end->reason) == errc::out_of_range) {
+        ASSERT_EQ(x.role, client_role::listener) << "a talker holds the log";
+        check_gap(to_status(heard.end->reason));
+      }
       if (heard.end && !heard.end->reason) {
         ASSERT_EQ(heard.next, now->sent.size()) << "it has heard everything";
         ASSERT_EQ(heard.end->length, now->sent.size());
@@ -218,6 +259,7 @@ struct run_sequences : flows {
     SCOPED_TRACE("seed " + std::to_string(seed));
     random.seed(seed);
     now = std::make_shared<record>();
+    host = seed % 2 == 0 ? &*rt : &forgetful;
     readers.clear();
     run_all();
     const auto before = extra_actors();
@@ -244,11 +286,14 @@ struct run_sequences : flows {
     ASSERT_EQ(extra_actors(), before);
   }
 
+  runtime forgetful{system, small_log()};
   bidi_flow<nothing, int, int, int> work;
+  runtime* host = nullptr; ///< of the run
   std::shared_ptr<record> now;
   std::mt19937 random;
   std::vector<reader> readers;
   std::vector<errc> refusals;
+  int gaps = 0; ///< that were named
   run_id run;
 };
 
@@ -263,6 +308,7 @@ TEST_F(run_sequences, each_reader_hears_the_log_and_each_input_is_taken_once) {
   };
   EXPECT_TRUE(saw(errc::out_of_range)) << "positions behind the end";
   EXPECT_TRUE(saw(errc::not_found)) << "runs that are over";
+  EXPECT_GT(gaps, 0);
 }
 
 } // namespace tertulia::test::run_sequences_tests
