@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "support/actor_clients.hpp"
 #include "support/kept_run_flows.hpp"
 
 using namespace std::literals;
@@ -34,6 +36,35 @@ TEST_F(kept_runs, a_run_goes_on_when_its_client_detaches) {
   EXPECT_EQ(second.received().chunks, numbers_from(10, 105));
   second.close();
   EXPECT_EQ(second.output(), 2);
+}
+
+TEST_F(actor_client_of, a_kept_run_leaves_comes_back_and_listens) {
+  const auto flow = define_thrice();
+  auto client = open_client(flow, with_keep(), with_chunk_window(2));
+  client->pause();
+  client->send("a");
+  run();
+  const auto begin = client->detach();
+  EXPECT_EQ(begin.number, 0u);
+  auto listener = open_client(flow, with_cursor(begin), as_listener{});
+  run();
+  EXPECT_EQ(listener.log->chunks, (std::vector<std::string>{"a.", "a!", "a?"}));
+  EXPECT_EQ(listener.log->turns, 1);
+  flow.open(*client, with_cursor(listener->position()));
+  run();
+  client->resume();
+  client->send("b");
+  run();
+  EXPECT_EQ(client.log->chunks, (std::vector<std::string>{"b.", "b!", "b?"}));
+  EXPECT_EQ(client->position(), listener->position());
+  client->close();
+  run();
+  for (const auto* x : {&client, &listener}) {
+    EXPECT_EQ(x->log->outputs, std::vector<std::string>{"bye"});
+    EXPECT_TRUE(x->log->errors.empty());
+  }
+  EXPECT_EQ(listener.log->turns, 2);
+  EXPECT_EQ(extra_actors(), 0u);
 }
 
 TEST_F(kept_runs, a_run_goes_on_when_its_client_dies) {
