@@ -7,8 +7,16 @@
 #include <caf/scoped_actor.hpp>
 
 #include <chrono>
+#include <utility>
 
 namespace tertulia::detail {
+
+namespace {
+
+/// Time limit of a request about a run.
+constexpr caf::timespan max_answer_wait = std::chrono::seconds{30};
+
+} // namespace
 
 run_info ask_run(const action_ref& of, run_verb verb, const run_id& run,
                  const session_id& session) {
@@ -17,13 +25,30 @@ run_info ask_run(const action_ref& of, run_verb verb, const run_id& run,
   caf::error failure;
   caf::scoped_actor self{*of.system};
   self
-    ->request(of.current_desk(), std::chrono::seconds{30},
+    ->request(of.current_desk(), max_answer_wait,
               run_request{verb, run, of.key, session})
     .receive([&](run_info& x) { result = std::move(x); },
              [&](caf::error& x) { failure = std::move(x); });
   if (failure)
     raise(failure);
   return result;
+}
+
+task<run_info> ask_run(context ctx, std::shared_ptr<const action_ref> of,
+                       run_verb verb, run_id run, session_id session) {
+  run_request question{verb, std::move(run), of->key, std::move(session)};
+  const auto desk = co_await find_desk(ctx, std::move(of));
+  co_return co_await ctx.ask(desk, max_answer_wait, std::move(question));
+}
+
+task<front_desk_actor> find_desk(context ctx,
+                                 std::shared_ptr<const action_ref> of) {
+  if (!of->remote)
+    co_return of->desk;
+  if (!of->remote->is_lost())
+    co_return of->remote->desk();
+  const auto reconnect = [at = of->remote.get()] { return at->get(); };
+  co_return co_await ctx.run_blocking(reconnect);
 }
 
 } // namespace tertulia::detail

@@ -206,6 +206,26 @@ TEST_F(kept_run_ends, a_listener_that_falls_behind_the_log_is_told) {
   EXPECT_EQ(listener.received().chunks, texts(0, 2));
 }
 
+TEST_F(kept_run_ends, a_body_looks_for_a_run_and_aborts_it) {
+  const auto counter = define_counter();
+  auto talker = open(counter, with_keep());
+  const auto run = talker.position().run;
+  const auto judge = define(
+    [=](context ctx, input<int>, output<std::string> out) -> task<int> {
+      const auto seen = co_await counter.find_run(ctx, run);
+      co_await out.send(std::string{to_string(seen.status)});
+      const auto before = co_await counter.abort(ctx, run);
+      co_await out.send(std::string{to_string(before.status)});
+      co_await counter.abort(ctx, run_id{"none"});
+      co_return 0;
+    });
+  auto client = open(judge);
+  EXPECT_EQ(client.received().chunks,
+            (std::vector<std::string>{"running", "running"}));
+  EXPECT_EQ(client.code(), errc::not_found);
+  EXPECT_EQ(talker.code(), errc::aborted);
+}
+
 TEST_F(kept_run_ends, the_turn_under_way_is_held) {
   const auto library = define_library();
   auto talker = open(library, with_keep(), with_chunk_window(1'000));

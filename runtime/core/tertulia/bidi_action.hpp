@@ -44,9 +44,17 @@ struct action_ref {
 
 class actor_connection;
 
+/// Returns the desk of an action, for a body; reconnects if it was lost.
+task<front_desk_actor> find_desk(context ctx,
+                                 std::shared_ptr<const action_ref> of);
+
 /// Sends a request about a run of an action, and waits for the answer.
 run_info ask_run(const action_ref& of, run_verb verb, const run_id& run,
                  const session_id& session);
+
+/// As above, for a body.
+task<run_info> ask_run(context ctx, std::shared_ptr<const action_ref> of,
+                       run_verb verb, run_id run, session_id session);
 
 } // namespace detail
 
@@ -147,13 +155,25 @@ public:
     return detail::ask_run(*reference_, run_verb::inspect, {}, session);
   }
 
+  /// As above, for a body, without blocking.
+  [[nodiscard]] task<run_info> find_run(context ctx, run_id run) const {
+    return detail::ask_run(ctx, reference_, run_verb::inspect, std::move(run),
+                           {});
+  }
+
+  /// As above, for the live run of a session.
+  [[nodiscard]] task<run_info> find_run(context ctx, session_id session) const {
+    return detail::ask_run(ctx, reference_, run_verb::inspect, {},
+                           std::move(session));
+  }
+
   /// Ends a kept run for all of its clients, which hear `aborted`, and waits
   /// for the answer.
   /// @returns the run, with the status that was found: a run that is over is
   ///          not changed.
   /// @errors `not_found`; `deadline_exceeded`; `failed_precondition` on a
-  ///         thread of the scheduler. An actor or a body sends an
-  ///         `run_request` to the front desk.
+  ///         thread of the scheduler. An actor sends a `run_request` to the
+  ///         front desk.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const run_id& run) const {
     return detail::ask_run(*reference_, run_verb::abort, run, {});
@@ -163,6 +183,18 @@ public:
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const session_id& session) const {
     return detail::ask_run(*reference_, run_verb::abort, {}, session);
+  }
+
+  /// As above, for a body, without blocking.
+  [[nodiscard]] task<run_info> abort(context ctx, run_id run) const {
+    return detail::ask_run(ctx, reference_, run_verb::abort, std::move(run),
+                           {});
+  }
+
+  /// As above, for the live run of a session.
+  [[nodiscard]] task<run_info> abort(context ctx, session_id session) const {
+    return detail::ask_run(ctx, reference_, run_verb::abort, {},
+                           std::move(session));
   }
 
   /// Returns the message with which an actor opens a connection: send it as a
@@ -210,13 +242,7 @@ private:
   static task<async_connection<In, Out, Stream>>
   open_as_task(context ctx, std::shared_ptr<const detail::action_ref> what,
                tertulia::open_request message) {
-    front_desk_actor desk;
-    if (what->remote && what->remote->is_lost()) {
-      const auto again = [from = what->remote.get()] { return from->get(); };
-      desk = co_await ctx.run_blocking(again);
-    } else {
-      desk = what->remote ? what->remote->desk() : what->desk;
-    }
+    auto desk = co_await detail::find_desk(ctx, what);
     auto impl = co_await detail::open_nested(
       ctx, std::move(desk), std::move(message), what->local, what->remote);
     co_return detail::access::make<async_connection<In, Out, Stream>>(
