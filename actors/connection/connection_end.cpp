@@ -65,10 +65,10 @@ void connection_state::on_down(const caf::down_msg& x) {
 
 void connection_state::release_lease(caf::error loss) {
   const auto go_on = [this, loss = std::move(loss)] {
-    if (phase_ >= phase::completed)
+    if (phase_ >= phase::recording)
       return;
     if (phase_ == phase::concluded)
-      return body_ ? send_completion() : send_refusal();
+      return body_ ? record_end() : send_refusal();
     abort(loss);
   };
   if (!leased_)
@@ -111,6 +111,7 @@ void connection_state::set_outcome(payload output, caf::error reason) {
   phase_ = phase::concluded;
   output_ = std::move(output);
   reason_ = std::move(reason);
+  was_ended_ = root.cancelled();
   if (!reason_ || !session_ || leased_)
     return end_session();
   // Only the client has the state: it must not lose the results of the
@@ -136,14 +137,35 @@ void connection_state::set_output_state(const session_view& x) {
 }
 
 void connection_state::end_session() {
-  if (phase_ >= phase::completed)
+  if (phase_ >= phase::recording)
     return; // the session was lost meanwhile
   kill_session();
   // A client that has received the completion message can open the session
   // again. So the message is sent after the session has ended, when nothing
   // that the session started can follow.
   if (!session_ || !leased_)
-    send_completion();
+    record_end();
+}
+
+void connection_state::record_end() {
+  if (!run_ || !run_->record)
+    return send_completion();
+  phase_ = phase::recording;
+  run_->record->end(final_status(), reason_, run_->can_ask);
+  go_on_when_recorded();
+}
+
+void connection_state::go_on_when_recorded() {
+  const auto& record = *run_->record;
+  if (record.was_aborted()) {
+    output_ = {};
+    reason_ = fail(errc::aborted, "the run was aborted");
+    was_ended_ = true;
+  }
+  if (record.is_settled() || (run_->is_expired && run_->is_stopping))
+    return send_completion();
+  if (run_->is_stopping)
+    wait_for_client(max_confirmation_wait_on_stop);
 }
 
 void connection_state::kill_session() {
@@ -167,8 +189,6 @@ void connection_state::send_completion() {
       reason_ = client_error(std::move(reason_));
   }
   trace.end();
-  if (run_ && run_->record)
-    run_->record->end(info().status, reason_, run_->can_ask);
   log_.finish(
     completion{std::move(output_), reason_, out.sent(), inputs_taken()});
   quit_if_done();
@@ -192,6 +212,8 @@ caf::error connection_state::error_for_remote(caf::error reason) {
 }
 
 void connection_state::quit_if_done() {
+  if (phase_ == phase::recording)
+    return go_on_when_recorded();
   if (phase_ < phase::completed || !body_ended_)
     return;
   if (run_)

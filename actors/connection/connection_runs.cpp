@@ -242,22 +242,23 @@ run_info connection_state::info() const {
   result.key = action_->info()->key;
   if (action_->conversation() != nullptr)
     result.session = link_.id;
-  if (phase_ == phase::active) {
-    result.status = run_status::running;
-    result.is_in_turn = is_in_turn();
-  } else if (!reason_) {
-    result.status = run_status::completed;
-  } else {
-    // A body may also fail with such a code by itself.
-    const auto was_ended = root.cancelled() || !body_ended_;
-    const auto code = code_of(reason_);
-    result.status = was_ended
-                        && (code == errc::cancelled || code == errc::aborted
-                            || code == errc::unavailable)
-                      ? run_status::aborted
-                      : run_status::failed;
-  }
+  // Until its store has the end, the run may still have been aborted there.
+  result.status
+    = phase_ < phase::completed ? run_status::running : final_status();
+  result.is_in_turn = phase_ == phase::active && is_in_turn();
   return result;
+}
+
+run_status connection_state::final_status() const {
+  if (!reason_)
+    return run_status::completed;
+  // A body may also fail with such a code by itself.
+  const auto code = code_of(reason_);
+  return was_ended_
+             && (code == errc::cancelled || code == errc::aborted
+                 || code == errc::unavailable)
+           ? run_status::aborted
+           : run_status::failed;
 }
 
 // -- clients that go ----------------------------------------------------------
@@ -338,34 +339,27 @@ void connection_state::quit_kept_if_done() {
     run_->entry.reset(); // nobody finds it any more
     self_->quit();
   };
-  // The store may be starting again just now.
-  const auto is_stored = !run_->record || run_->record->is_settled();
   if (run_->is_expired || run_->is_stopping) {
     log_.dismiss_unserved(
       reason_ ? reason_
               : fail(errc::unavailable, "the run has ended, and is gone"));
     // A question to a reader has a time-out of its own; a runtime that stops
     // does not wait as long.
-    if ((!log_.is_asking() && is_stored)
-        || (run_->is_expired && run_->is_stopping))
+    if (!log_.is_asking() || (run_->is_expired && run_->is_stopping))
       return quit();
     if (run_->is_stopping)
       wait_for_client(max_confirmation_wait_on_stop);
     return;
   }
-  if (log_.all_know_end() && log_.talker_knows_end()) {
-    run_->entry.reset(); // the session is free
-    if (is_stored)
-      quit();
-    return;
-  }
+  if (log_.all_know_end() && log_.talker_knows_end())
+    return quit();
   if (log_.talker_reads())
     return; // it reads as slowly as it likes
   const auto within
     = run_->grace.count() > 0 ? run_->grace : env_->options.ended_run_retention;
   if (within.count() > 0)
     wait_for_client(within);
-  else if (is_stored)
+  else
     quit();
 }
 

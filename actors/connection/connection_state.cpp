@@ -21,14 +21,20 @@ connection_state::~connection_state() {
   stop_waiting_for_clients();
   if (run_)
     run_->can_ask = false;
-  if (phase_ == phase::active) {
-    phase_ = phase::concluded;
+  // The clients of a run hear its output only if its store has the end.
+  const auto is_recorded = run_ && run_->record;
+  if (phase_ == phase::active || (is_recorded && phase_ < phase::completed)) {
+    phase_ = std::max(phase_, phase::concluded);
+    output_ = {};
     reason_ = fail(errc::aborted, "the connection was killed");
+    was_ended_ = true;
   }
   kill_session();
   if (phase_ < phase::completed) {
-    if (body_)
+    if (phase_ == phase::recording)
       send_completion();
+    else if (body_)
+      record_end();
     else
       send_refusal();
   }
@@ -50,8 +56,8 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
     stop_waiting_for_clients();
     if (phase_ == phase::confirming)
       return quit_after_confirmation();
-    if (run_ && phase_ == phase::completed && body_ended_)
-      return quit_kept_if_done();
+    if (run_ && phase_ >= phase::recording)
+      return quit_if_done();
     abort(fail(errc::unavailable, "the connection was stopped"));
   });
   return {

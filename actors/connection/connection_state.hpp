@@ -208,6 +208,14 @@ private:
   /// of the connection.
   /// @param loss reason of the end if the session was not told to end.
   void release_lease(caf::error loss);
+
+  /// Sends the end of a kept run to its store if it has one, and goes on with
+  /// the end of the connection.
+  void record_end();
+
+  /// Sends the completion message once the store has the end of the run, or has
+  /// had its time.
+  void go_on_when_recorded();
   void send_completion();
   void quit_after_confirmation();
 
@@ -237,6 +245,9 @@ private:
   caf::result<open_result> attach_client(open_request& x);
   run_info handle(const run_request& x);
   [[nodiscard]] run_info info() const;
+
+  /// Returns the status with which the run ends.
+  [[nodiscard]] run_status final_status() const;
   void grant(std::uint32_t reader, std::uint32_t chunks);
   void leave(std::uint32_t reader);
 
@@ -265,6 +276,7 @@ private:
   enum class phase {
     active,     ///< Opening, or with a body that can still talk to the client.
     concluded,  ///< The outcome is known; the session ends.
+    recording,  ///< The store is told how the kept run has ended.
     completed,  ///< The completion message was sent.
     confirming, ///< The client was asked whether it has received it.
   };
@@ -317,6 +329,7 @@ private:
   std::unique_ptr<start_state> start_state_; // until the body starts
   payload output_;                           // kept for the completion message
   caf::error reason_;
+  bool was_ended_ = false; // from outside, and not by its body
 
   std::vector<nested_connection*> nested_;
 

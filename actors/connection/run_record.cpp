@@ -76,10 +76,13 @@ void run_record::ask() {
         if (sent != run_.status)
           return; // to a heartbeat, and the run has ended since
         unanswered_ = 0;
-        if (sent != run_status::running)
-          settle(); // a run that was aborted stays aborted
-        else if (x.status == run_status::aborted)
+        const auto was_aborted = x.status == run_status::aborted;
+        if (sent != run_status::running) {
+          was_aborted_ = was_aborted && sent != run_status::aborted;
+          settle();
+        } else if (was_aborted) {
           owner_.abort(fail(errc::aborted, "the run was aborted"));
+        }
       },
       [this, sent = run_.status](const caf::error&) {
         if (sent == run_.status)

@@ -23,7 +23,8 @@ class connection_state;
 /// A store that fails is asked again with the next heartbeat, and so is one
 /// that has not answered for as many of them as a run may miss. If it stays
 /// away, the run goes on and reads as expired. The end of a run is sent until
-/// the store has it, for as long as the run may miss heartbeats.
+/// the store has it, for as long as the run may miss heartbeats. Only then do
+/// its clients hear it: they and the store agree on the status.
 ///
 /// @threads only on the actor of its connection.
 /// @design  docs/runs.md#runs-in-the-store.
@@ -45,6 +46,12 @@ public:
   /// answered in time.
   [[nodiscard]] bool is_settled() const noexcept {
     return is_settled_;
+  }
+
+  /// Returns whether the store has answered the end with an abort that came
+  /// before it.
+  [[nodiscard]] bool was_aborted() const noexcept {
+    return was_aborted_;
   }
 
   /// Sets the last snapshot of the run, which is stored later.
@@ -72,6 +79,7 @@ private:
   std::uint64_t timer_ = 0; ///< number of the wait; 0 while it is not one
   int unanswered_ = 0;      ///< heartbeats since the last question
   bool is_settled_ = false;
+  bool was_aborted_ = false;
   caf::timespan left_{0}; ///< time for the end
 };
 

@@ -39,6 +39,17 @@ struct stored_runs : conversations {
   }
 };
 
+/// A runtime with a clock of its own, and a store that fails.
+struct run_records : ::testing::Test {
+  auto define_flow() {
+    return ai::define_session_flow(*at.rt, "chat", repeat_in_turns,
+                                   with_snapshot_store(failing.store()));
+  }
+
+  testing::deterministic_runtime at;
+  failing_store failing{at.system};
+};
+
 } // namespace
 
 TEST_F(stored_runs, a_run_is_stored_until_its_end) {
@@ -50,7 +61,7 @@ TEST_F(stored_runs, a_run_is_stored_until_its_end) {
   ASSERT_TRUE(has(key, run, run_status::running));
   EXPECT_EQ(found(key, run).session, trip);
   finish(talk);
-  ASSERT_TRUE(has(key, run, run_status::completed));
+  ASSERT_EQ(found(key, run).status, run_status::completed);
   EXPECT_EQ(found(key, run).snapshot, talk.last_snapshot());
   EXPECT_EQ(flow.find_run(run).status, run_status::completed)
     << "it is not live any more";
@@ -116,6 +127,29 @@ TEST_F(stored_runs, a_run_that_is_aborted_in_the_store_ends) {
   EXPECT_EQ(before.status, run_status::running);
   EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::aborted);
   EXPECT_EQ(found(key, run).status, run_status::aborted);
+}
+
+TEST_F(stored_runs, an_abort_in_the_store_comes_before_an_end_that_follows) {
+  restart({}); // the next heartbeat is far away
+  const auto flow = define_flow(repeat_in_turns);
+  auto talk = flow.stream_bidi(with_session_id(trip), with_keep());
+  hear(talk, "a");
+  const auto run = talk.position().run;
+  const auto& key = flow.info().key;
+  ASSERT_TRUE(has(key, run, run_status::running));
+  tertulia::ask_store(system, store, abort_run_request{{key, run}});
+  talk.close();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::aborted);
+  EXPECT_EQ(found(key, run).status, run_status::aborted);
+}
+
+TEST_F(stored_runs, a_client_hears_the_end_that_the_store_has) {
+  const auto flow = define_flow(repeat_in_turns);
+  auto talk = flow.stream_bidi(with_session_id(trip), with_keep());
+  hear(talk, "a");
+  const auto run = talk.position().run;
+  finish(talk);
+  EXPECT_EQ(found(flow.info().key, run).status, run_status::completed);
 }
 
 TEST_F(stored_runs, a_body_that_fails_has_failed_whatever_its_code) {
@@ -218,11 +252,44 @@ TEST_F(stored_runs, ten_thousand_runs_go_on_without_clients) {
     << "none is left running";
 }
 
-TEST(stored_run, does_not_flood_a_store_that_stalls) {
-  testing::deterministic_runtime at;
-  failing_store failing{at.system};
-  const auto flow = ai::define_session_flow(
-    *at.rt, "chat", repeat_in_turns, with_snapshot_store(failing.store()));
+TEST_F(run_records, hold_the_end_until_the_store_has_it) {
+  const auto flow = define_flow();
+  auto client = at.open(flow, with_session_id(trip), with_keep());
+  failing.hang_next<save_run_request>(1);
+  client.close();
+  for (int i = 0; i < max_missed_beats; ++i) {
+    EXPECT_FALSE(client.received().end) << i;
+    at.advance(1s);
+  }
+  EXPECT_EQ(client.code(), errc::ok);
+}
+
+TEST_F(run_records, do_not_hold_the_end_for_ever) {
+  const auto flow = define_flow();
+  auto client = at.open(flow, with_session_id(trip), with_keep());
+  failing.hang_next<save_run_request>(1'000);
+  client.close();
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_FALSE(client.received().end) << i;
+    at.advance(1s);
+  }
+  EXPECT_EQ(client.code(), errc::ok);
+}
+
+TEST_F(run_records, do_not_hold_a_runtime_that_stops) {
+  const auto flow = define_flow();
+  auto client = at.open(flow, with_session_id(trip), with_keep());
+  failing.hang_next<save_run_request>(1'000);
+  client.close();
+  caf::anon_send_exit(at.rt->front_desk(), caf::exit_reason::user_shutdown);
+  at.run();
+  EXPECT_FALSE(client.received().end);
+  at.advance(2s);
+  EXPECT_EQ(client.code(), errc::ok);
+}
+
+TEST_F(run_records, do_not_flood_a_store_that_stalls) {
+  const auto flow = define_flow();
   failing.hang_next<save_run_request>(1'000);
   auto client = at.open(flow, with_session_id(trip), with_keep());
   const auto before = failing.requests();
