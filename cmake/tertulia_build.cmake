@@ -116,7 +116,8 @@ add_custom_target(tertulia_rooms)
 #               [LINKS [PUBLIC <target>...] [PRIVATE <target>...]])
 #
 # Declares tertulia::<name>, a folder of a room. Headers under tertulia/ are
-# public and installed; the folder itself is on the include path of its own
+# installed; those outside a folder detail/ are public, so each of them can be
+# included alone, which `make check` verifies. The folder itself is on the include path of its own
 # sources only. A folder without sources is an interface library. It can only see
 # folders that are declared before it, so there is no circle. It links CAF unless
 # WITHOUT_CAF is given; such a folder is compiled without the precompiled header,
@@ -143,6 +144,9 @@ function(tertulia_room name)
   set_property(GLOBAL APPEND PROPERTY tertulia_roots ${CMAKE_CURRENT_SOURCE_DIR})
   list(TRANSFORM room_SEES PREPEND tertulia::)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS tertulia/*.hpp)
+  set(details ${headers})
+  list(FILTER details INCLUDE REGEX "/detail/")
+  list(FILTER headers EXCLUDE REGEX "/detail/")
 
   if(room_SOURCES)
     set(scope PUBLIC)
@@ -158,13 +162,19 @@ function(tertulia_room name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 
   target_compile_features(${target} ${scope} cxx_std_20)
-  target_sources(${target} ${scope} FILE_SET HEADERS
-    BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers})
+  target_sources(${target} ${scope}
+    FILE_SET HEADERS
+      BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers}
+    FILE_SET details TYPE HEADERS
+      BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${details})
+  set_target_properties(${target} PROPERTIES
+    INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
   target_link_libraries(${target} ${scope} ${caf} ${room_SEES} ${room_LINKS})
 
   tertulia_sanitize(${target} ${scope})
   add_dependencies(tertulia_rooms ${target})
-  install(TARGETS ${target} EXPORT tertulia-targets FILE_SET HEADERS)
+  install(TARGETS ${target} EXPORT tertulia-targets
+    FILE_SET HEADERS FILE_SET details)
 endfunction()
 
 # tertulia_program(<name> <source>...): an executable that sees the whole
