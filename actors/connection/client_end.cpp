@@ -90,6 +90,7 @@ void client_end::on(turn_end&& x) {
   if (!has_room_for(1))
     return on_lost(overrun_error());
   ++next_;
+  stored_inputs_ = std::max(stored_inputs_, x.stored_inputs);
   if (waits_for_store())
     acknowledge(x.stored_inputs);
   if (heard_turns_ > 0) {
@@ -222,10 +223,16 @@ std::vector<turn_input> client_end::on_reopened(const open_result& x) {
     on_lost(fail(errc::data_loss, "the position of the session is impossible"));
     return {};
   }
-  if (at.inputs < sent_inputs_ - unacknowledged_.size()) {
+  if (at.inputs < stored_inputs_) {
     on_lost(fail(errc::data_loss,
                  "the session has lost inputs that it had confirmed: it has "
                    + std::to_string(at.inputs)));
+    return {};
+  }
+  if (at.inputs < sent_inputs_ - unacknowledged_.size()) {
+    on_lost(fail(errc::unavailable,
+                 "the run was lost with inputs of another client that were not "
+                 "stored"));
     return {};
   }
   drop_open_turn();

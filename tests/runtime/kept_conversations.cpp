@@ -8,6 +8,7 @@
 #include <tertulia/remote_runtime.hpp>
 
 #include <atomic>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,79 @@ TEST_F(kept_conversations, a_client_that_does_not_know_the_types_listens) {
       heard += x.at("chunk").at("content").at(0).at("text").get<std::string>();
   EXPECT_EQ(heard, "re: a");
   finish(first);
+}
+
+TEST_F(kept_conversations, a_client_that_does_not_know_the_types_comes_back) {
+  const auto flow = define_flow(repeat_in_turns);
+  const auto by_key = rt->action(flow.info().key);
+  const auto say_a = parse_json<json>(
+    R"({"messages": [{"role": "user", "content": [{"text": "a"}]}]})");
+  auto first = by_key.stream_bidi(with_session_id(trip), with_keep());
+  first.send(say_a);
+  auto chunks = 0;
+  for (const auto& x : first.responses(patience)) {
+    chunks += x.contains("chunk") ? 1 : 0;
+    break;
+  }
+  const auto place = first.detach();
+  EXPECT_EQ(by_key.find_run(place.run).status, run_status::running);
+  auto second = by_key.stream_bidi(with_cursor(place));
+  for (const auto& x : second.responses(patience))
+    chunks += x.contains("chunk") ? 1 : 0;
+  EXPECT_EQ(chunks, 1) << "of one turn, in two connections";
+  second.send(say_a);
+  for ([[maybe_unused]] const auto& x : second.responses(patience))
+    ;
+  const auto output = finish(second);
+  EXPECT_EQ(output.at("state").at("messages").size(), 4u);
+  auto third = by_key.stream_bidi(with_session_id(trip), with_attach(true),
+                                  with_keep(), with_resume{});
+  EXPECT_NE(third.position().run, place.run);
+  EXPECT_EQ(by_key.abort(trip).status, run_status::running);
+  EXPECT_EQ(code_from([&] { third.output(patience); }), errc::aborted);
+}
+
+TEST_F(kept_conversations, one_listener_too_many_is_refused) {
+  runtime_options options;
+  options.max_listeners = 2;
+  restart(options);
+  const auto flow = define_flow(repeat_in_turns);
+  auto talk = flow.stream_bidi(with_session_id(trip), with_keep());
+  const auto listen = [&] {
+    return flow.stream_bidi(with_session_id(trip), with_attach(),
+                            as_listener{});
+  };
+  auto first = listen();
+  auto second = listen();
+  EXPECT_EQ(code_from([&] { (void)listen(); }), errc::resource_exhausted);
+  first.detach();
+  auto third = listen();
+  hear(talk, "a");
+  EXPECT_EQ(hear(third).size(), hear(second).size());
+  finish(talk);
+}
+
+TEST_F(kept_conversations, a_client_of_another_runtime_waits_for_the_session) {
+  const auto flow = define_flow(repeat_in_turns);
+  auto first = flow.stream_bidi(with_session_id(trip));
+  hear(first, "a");
+  runtime other{system};
+  const auto twin = ai::define_session_flow(other, "chat", repeat_in_turns,
+                                            with_snapshot_store(store));
+  ASSERT_EQ(twin.info().key, flow.info().key);
+  EXPECT_EQ(code_from([&] { (void)twin.stream_bidi(with_session_id(trip)); }),
+            errc::failed_precondition);
+  EXPECT_EQ(code_from([&] {
+              (void)twin.stream_bidi(with_session_id(trip), with_queue{},
+                                     with_open_timeout(1ms));
+            }),
+            errc::deadline_exceeded);
+  auto waiting = std::async(std::launch::async, [&] {
+    return say(twin.stream_bidi(with_session_id(trip), with_queue{}), {"c"});
+  });
+  hear(first, "b");
+  finish(first);
+  EXPECT_EQ(waiting.get().state.messages.size(), 6u);
 }
 
 TEST(kept_conversations_of_nodes, a_client_comes_back_before_its_named_input) {

@@ -47,6 +47,9 @@ public:
     turn_ = first_turn_ = x.attached.turn;
     sent_inputs_ = taken_inputs_ = first_inputs_ = x.attached.inputs;
     foreign_inputs_ = untaken_in(x.attached);
+    // Of a run that has begun it is not known what is stored.
+    const auto is_new = x.attached.next == 0 && !x.attached.is_in_turn;
+    stored_inputs_ = is_new ? x.attached.taken : 0;
     grace_ = x.attached.grace;
     is_stored_ = x.attached.is_stored && x.attached.run;
     opened_in_turn_ = x.attached.is_in_turn;
@@ -372,6 +375,7 @@ private:
   std::deque<payload> unacknowledged_; // inputs that a kept run may not have
   std::uint64_t unsent_ = 0;           // the last of them, to be sent again
   std::uint64_t foreign_inputs_ = 0;   // those that it has and did not take
+  std::uint64_t stored_inputs_ = 0;    // at least
   std::uint64_t taken_inputs_ = 0;     // from the completion message
   session_id session_;
   std::string trace_id_;
