@@ -91,7 +91,7 @@ public:
     return open - left_;
   }
 
-  double baseline(std::size_t operations) final {
+  double baseline(std::size_t operations) override {
     const auto running = stage_.system.registry().running();
     const auto allocated = allocated_bytes();
     std::vector<caf::actor> actors;
@@ -226,12 +226,73 @@ private:
   std::vector<cursor> places_;
 };
 
+/// Runs without a client whose logs are full: of turns that are over, or of one
+/// turn under way. Baseline: the bound of the log.
+template <bool InTurn>
+class full_logs final : public idle_question {
+public:
+  double baseline(std::size_t) override {
+    const runtime_options options;
+    return static_cast<double>(InTurn ? options.max_turn_log
+                                      : options.max_run_log);
+  }
+
+private:
+  static constexpr std::size_t turns = InTurn ? 1 : 4;
+  static constexpr int chunks_per_turn = InTurn ? 6'000 : 200;
+
+  static auto writer(finish_line* line) {
+    return [line](context, input<int> in, output<text> out) -> task<int> {
+      while (const auto count = co_await in.next()) {
+        for (int i = 0; i < *count; ++i)
+          co_await out.send(text(1024, 'x'));
+        if (!InTurn)
+          co_await out.end_turn();
+        line->arrive();
+      }
+      co_return 0;
+    };
+  }
+
+  void open_all(std::size_t count) override {
+    stage_.line.start(count * turns);
+    for (std::size_t i = 0; i < count; ++i) {
+      auto talk = flow_.stream_bidi(with_keep());
+      for (std::size_t turn = 0; turn < turns; ++turn)
+        talk.send(chunks_per_turn);
+      runs_.push_back(talk.detach().run);
+    }
+    stage_.line.wait();
+  }
+
+  void close_all(std::size_t) override {
+    for (const auto& run : std::exchange(runs_, {}))
+      flow_.abort(run);
+  }
+
+  const bidi_flow<nothing, int, int, text> flow_
+    = stage_.rt.define_bidi_flow("writer", writer(&stage_.line));
+  std::vector<run_id> runs_;
+};
+
 const enrol rows_of_idle[] = {
   enrol{{.name = "detached_run",
          .unit = "bytes",
          .operations = 10'000,
          .samples = 3,
          .make = make_question<detached_runs>}},
+  enrol{{.name = "full_log",
+         .unit = "bytes",
+         .operations = 200,
+         .smoke_operations = 20,
+         .samples = 3,
+         .make = make_question<full_logs<false>>}},
+  enrol{{.name = "full_turn_log",
+         .unit = "bytes",
+         .operations = 20,
+         .smoke_operations = 2,
+         .samples = 3,
+         .make = make_question<full_logs<true>>}},
   enrol{{.name = "idle_bidi",
          .unit = "bytes",
          .promise = target::at_most(4096),
