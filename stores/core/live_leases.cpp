@@ -65,12 +65,18 @@ void live_leases::take_over(lease_map::iterator place) {
   } else if (const auto holder = caf::actor_cast<lease_holder>(lease.holder)) {
     // A holder that confirms will release the lease. One that does not is
     // frozen, or its node is lost.
-    self_
-      ->request(holder, max_cancel_wait, cancel_atom_v,
-                fail(errc::cancelled,
-                     "another invocation took over the session"))
-      .then([] {}, [this, session = place->first, lost = lease.holder](
-                     const caf::error&) { release(lost, session); });
+    const auto question = self_->request(
+      holder, max_cancel_wait, cancel_atom_v,
+      fail(errc::cancelled, "another invocation took over the session"));
+    // CAF keeps the actor for as long as the time limit runs.
+    const auto end_limit = [this, id = question.id()] {
+      self_->clock().cancel_request_timeout(self_, id);
+    };
+    question.then(end_limit, [this, end_limit, session = place->first,
+                              lost = lease.holder](const caf::error&) {
+      end_limit();
+      release(lost, session);
+    });
   }
 }
 
