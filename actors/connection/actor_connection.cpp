@@ -80,7 +80,7 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
       if (is_current())
         on_opened(x);
       else
-        decline(x);
+        give_up(x);
     },
     [this, is_current](caf::error& reason) {
       if (!is_current())
@@ -269,6 +269,12 @@ cursor actor_connection::position() const {
                        end_->position()
                          - std::min<std::uint64_t>(end_->position(), unread_)}
               : position_;
+}
+
+void actor_connection::give_up(const open_result& x) {
+  decline(x);
+  watch(x.connection);
+  abandon(x.connection);
 }
 
 void actor_connection::abandon(const connection_actor& peer) {

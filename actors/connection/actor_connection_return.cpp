@@ -31,21 +31,24 @@ void actor_connection::ask_again(const caf::actor& who, caf::message question,
   const auto is_current = [this, number = number_, attempt = path_->attempt()] {
     return number == number_ && path_ && path_->attempt() == attempt;
   };
+  const auto drop = [this](const auto& x) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, open_result>)
+      give_up(x);
+  };
   const auto id = self_->new_request_id(caf::message_priority::normal);
   self_->add_multiplexed_response_handler(
-    id.response_id(),
-    caf::behavior{
-      [is_current, on_answer](const Answer& x) {
-        if (is_current())
-          on_answer(x);
-        else if constexpr (std::is_same_v<Answer, open_result>)
-          decline(x);
-      },
-      [is_current, on_error](caf::error& reason) {
-        if (is_current())
-          on_error(std::move(reason));
-      },
-    });
+    id.response_id(), caf::behavior{
+                        [is_current, on_answer, drop](const Answer& x) {
+                          if (is_current())
+                            on_answer(x);
+                          else
+                            drop(x);
+                        },
+                        [is_current, on_error](caf::error& reason) {
+                          if (is_current())
+                            on_error(std::move(reason));
+                        },
+                      });
   caf::actor_cast<caf::strong_actor_ptr>(who)->enqueue(
     self_->ctrl(), id, std::move(question), nullptr);
 }

@@ -67,6 +67,23 @@ TEST_F(actor_client_of, a_kept_run_leaves_comes_back_and_listens) {
   EXPECT_EQ(extra_actors(), 0u);
 }
 
+TEST_F(actor_client_of, an_opening_that_was_given_up_tells_the_next_nothing) {
+  const auto flow = define_thrice();
+  auto talker = open_client(flow, with_keep());
+  talker->send("a");
+  run();
+  auto client = open_client(flow, with_cursor({talker->position().run, 0}),
+                            as_listener{});
+  client->detach(); // before it is open
+  flow.open(*client, with_keep());
+  run();
+  EXPECT_TRUE(client.log->chunks.empty());
+  EXPECT_TRUE(client.log->errors.empty());
+  client->send("b");
+  run();
+  EXPECT_EQ(client.log->chunks, (std::vector<std::string>{"b.", "b!", "b?"}));
+}
+
 TEST_F(kept_runs, a_run_goes_on_when_its_client_dies) {
   const auto counter = define_counter();
   auto first = open(counter, with_keep());

@@ -221,6 +221,10 @@ private:
   void send_again(std::vector<turn_input> inputs);
   void watch(const connection_actor& peer);
   void abandon(const connection_actor& peer);
+
+  /// Declines an opening that nobody waits for any more, and ignores what
+  /// follows it.
+  void give_up(const open_result& x);
   void proceed();
   void read_all();
   bool read_next();
