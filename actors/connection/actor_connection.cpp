@@ -278,8 +278,11 @@ void actor_connection::give_up(const open_result& x) {
 }
 
 void actor_connection::abandon(const connection_actor& peer) {
-  if (std::find(abandoned_.begin(), abandoned_.end(), peer.address())
-      == abandoned_.end())
+  const auto has = [who = peer.address()](const auto& all) {
+    return std::find(all.begin(), all.end(), who) != all.end();
+  };
+  // One that is dead says nothing, and nothing would remove it.
+  if (has(watched_) && !has(abandoned_))
     abandoned_.push_back(peer.address());
 }
 

@@ -215,26 +215,21 @@ open_options client_end::begin_to_reopen(const open_options& first) {
 std::vector<turn_input> client_end::on_reopened(const open_result& x) {
   returning_ = false;
   const auto& at = x.attached;
-  if (at.inputs > sent_inputs_) {
-    on_lost(fail(errc::aborted, "another client has continued the session"));
-    return {};
-  }
-  if (at.turn > turn_ + max_window || at.taken > at.inputs) {
-    on_lost(fail(errc::data_loss, "the position of the session is impossible"));
-    return {};
-  }
-  if (at.inputs < stored_inputs_) {
-    on_lost(fail(errc::data_loss,
-                 "the session has lost inputs that it had confirmed: it has "
-                   + std::to_string(at.inputs)));
-    return {};
-  }
-  if (at.inputs < sent_inputs_ - unacknowledged_.size()) {
-    on_lost(fail(errc::unavailable,
-                 "the run was lost with inputs of another client that were not "
-                 "stored"));
-    return {};
-  }
+  const auto lose = [this](errc code, std::string why) {
+    on_lost(fail(code, std::move(why)));
+    return std::vector<turn_input>{};
+  };
+  if (at.inputs > sent_inputs_)
+    return lose(errc::aborted, "another client has continued the session");
+  if (at.turn > turn_ + max_window || at.taken > at.inputs)
+    return lose(errc::data_loss, "the position of the session is impossible");
+  if (at.inputs < stored_inputs_)
+    return lose(errc::data_loss,
+                "the session has lost inputs that it had confirmed: it has "
+                  + std::to_string(at.inputs));
+  if (at.inputs < sent_inputs_ - unacknowledged_.size())
+    return lose(errc::unavailable, "the run was lost with inputs of another "
+                                   "client that were not stored");
   drop_open_turn();
   run_ = at.run;
   earlier_ = 0;

@@ -162,7 +162,9 @@ void connection_state::go_on_when_recorded() {
     reason_ = fail(errc::aborted, "the run was aborted");
     was_ended_ = true;
   }
-  if (record.is_settled() || (run_->is_expired && run_->is_stopping))
+  if (run_->is_stopping && std::exchange(run_->is_expired, false))
+    return send_completion();
+  if (record.is_settled())
     return send_completion();
   if (run_->is_stopping)
     wait_for_client(max_confirmation_wait_on_stop);

@@ -113,7 +113,7 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
     run_->is_known = true;
     run_->is_expired = false;
     take_wait(std::exchange(run_->timer, 0));
-    if (!in.closed())
+    if (!in.closed() && phase_ == phase::active)
       credit = in.restart_client();
     out.set_room(log_.room());
   } else if (had_talker && !log_.talker()) {
@@ -223,7 +223,10 @@ run_info connection_state::handle(const run_request& x) {
         abort(fail(errc::cancelled, "the client cancelled"));
       break;
     case run_verb::abort:
-      abort(fail(errc::aborted, "the run was aborted"));
+      if (phase_ == phase::active)
+        abort(fail(errc::aborted, "the run was aborted"));
+      else
+        found.status = final_status(); // too late
       break;
     case run_verb::confirm:
       if (run_)
@@ -295,6 +298,8 @@ void connection_state::run_alone() {
 }
 
 void connection_state::wait_for_client(caf::timespan within) {
+  if (run_->is_stopping)
+    within = max_confirmation_wait_on_stop;
   if (run_->timer == 0 && within.count() > 0)
     run_->timer = register_wait(*run_, within);
 }
@@ -306,6 +311,8 @@ void connection_state::on_expiry() {
   if (phase_ == phase::active)
     root.cancel(
       fail(errc::cancelled, "no client has attached within the grace period"));
+  else if (phase_ == phase::recording)
+    quit_if_done(); // a body that blocks does not hold the end
 }
 
 // -- end ----------------------------------------------------------------------
@@ -367,6 +374,7 @@ void connection_state::stop_waiting_for_clients() {
   if (!run_)
     return;
   run_->is_stopping = true;
+  run_->is_expired = false;
   take_wait(std::exchange(run_->timer, 0));
 }
 

@@ -24,16 +24,14 @@ connection_state::~connection_state() {
   // The clients of a run hear its output only if its store has the end.
   const auto is_recorded = run_ && run_->record;
   if (phase_ == phase::active || (is_recorded && phase_ < phase::completed)) {
-    phase_ = std::max(phase_, phase::concluded);
+    phase_ = phase::concluded;
     output_ = {};
     reason_ = fail(errc::aborted, "the connection was killed");
     was_ended_ = true;
   }
   kill_session();
   if (phase_ < phase::completed) {
-    if (phase_ == phase::recording)
-      send_completion();
-    else if (body_)
+    if (body_)
       record_end();
     else
       send_refusal();

@@ -20,7 +20,7 @@ run_record::run_record(connection_state& of, stored_run run,
 
 void run_record::end(run_status status, const caf::error& reason,
                      bool can_wait) {
-  if (run_.status != run_status::running)
+  if (is_settled_ || (can_wait && run_.status != run_status::running))
     return;
   stop();
   run_.status = status;

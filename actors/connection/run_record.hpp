@@ -37,9 +37,10 @@ public:
   run_record(const run_record&) = delete;
   run_record& operator=(const run_record&) = delete;
 
-  /// Ends the run in the store. Idempotent.
+  /// Ends the run in the store, unless it has ended.
   /// @param can_wait whether the actor can wait for the reply; it quits when
-  ///                 `is_settled`.
+  ///                 `is_settled`. Otherwise the last word, which replaces an
+  ///                 end that the store may not have.
   void end(run_status status, const caf::error& reason, bool can_wait);
 
   /// Returns whether nothing more is sent: the store has the end, or has not

@@ -5,6 +5,8 @@
 #include <tertulia/ask_store.hpp>
 #include <tertulia/testing/deterministic_runtime.hpp>
 
+#include <caf/scoped_actor.hpp>
+
 #include <array>
 #include <cstddef>
 #include <string>
@@ -44,6 +46,18 @@ struct run_records : ::testing::Test {
   auto define_flow() {
     return ai::define_session_flow(*at.rt, "chat", repeat_in_turns,
                                    with_snapshot_store(failing.store()));
+  }
+
+  /// Sends a request and returns the status of the run in the answer.
+  template <class Answer, class Actor, class Question>
+  run_status status_from(const Actor& who, const Question& question) {
+    caf::scoped_actor self{at.system};
+    auto pending = self->request(who, 10s, question);
+    at.run();
+    auto result = run_status::expired;
+    pending.receive([&](const Answer& x) { result = x.status; },
+                    [](const caf::error& x) { ADD_FAILURE() << to_string(x); });
+    return result;
   }
 
   testing::deterministic_runtime at;
@@ -262,6 +276,33 @@ TEST_F(run_records, hold_the_end_until_the_store_has_it) {
     at.advance(1s);
   }
   EXPECT_EQ(client.code(), errc::ok);
+}
+
+TEST_F(run_records, answer_an_abort_that_is_too_late_with_the_end) {
+  const auto flow = define_flow();
+  auto client = at.open(flow, with_session_id(trip), with_keep());
+  const run_request abort{run_verb::abort, client.position().run, {}, {}};
+  failing.hang_next<save_run_request>(1);
+  client.close();
+  EXPECT_EQ(status_from<run_info>(at.rt->front_desk(), abort),
+            run_status::completed);
+  for (int i = 0; i < max_missed_beats; ++i)
+    at.advance(1s);
+  EXPECT_EQ(client.code(), errc::ok);
+}
+
+TEST_F(run_records, say_aborted_of_a_connection_that_is_killed_at_its_end) {
+  const auto flow = define_flow();
+  auto client = at.open(flow, with_session_id(trip), with_keep());
+  failing.fail_next<save_run_request>(1, errc::unavailable);
+  client.close();
+  EXPECT_FALSE(client.received().end);
+  caf::anon_send_exit(client.connection(), caf::exit_reason::kill);
+  at.run();
+  EXPECT_EQ(client.code(), errc::aborted);
+  const get_run_request question{{flow.info().key, client.position().run}};
+  EXPECT_EQ(status_from<stored_run>(failing.store(), question),
+            run_status::aborted);
 }
 
 TEST_F(run_records, do_not_hold_the_end_for_ever) {
