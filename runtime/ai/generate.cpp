@@ -7,7 +7,6 @@
 #include <tertulia/detail/withheld_error.hpp>
 #include <tertulia/responder.hpp>
 #include <tertulia/schema_check.hpp>
-#include <tertulia/sha256.hpp>
 #include <tertulia/when.hpp>
 
 #include <algorithm>
@@ -100,20 +99,6 @@ const tool* find_tool(const generate_options& options,
   return i == options.tools.end() ? nullptr : &*i;
 }
 
-/// Returns the name of a call, which is the same in every run of its turn.
-std::string call_id_of(const context& ctx, const open_turn& turn,
-                       const tool_call& call) {
-  constexpr std::size_t digits = 32;
-  const auto& session = detail::access::owner(ctx).link();
-  const auto& request = turn.request(call);
-  const auto identity = json::array(
-    {session.kind ? session.kind->agent : std::string{}, session.id.str(),
-     turn.before.size(), call.part, request.name, request.input});
-  sha256 hash;
-  hash.update(to_json_text(identity));
-  return hash.hex().substr(0, digits);
-}
-
 /// Runs one tool and stores its response or its question.
 /// @param gate for the reports of the tools that run at the same time.
 task<> run_call(context ctx, const generate_options* how, open_turn* turn,
@@ -134,7 +119,9 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
       hear = [=, name = request.name, ref = request.ref](json x) {
         return send_progress(how, gate, {name, ref, std::move(x)});
       };
-    auto name = how->in_session ? call_id_of(ctx, *turn, *call) : std::string{};
+    auto name = how->in_session
+                  ? call_id_of(detail::access::owner(ctx).link(), *turn, *call)
+                  : std::string{};
     auto running = tool->call(ctx, std::move(input), std::move(replies),
                               std::move(hear), std::move(name));
     auto output = co_await std::move(running);

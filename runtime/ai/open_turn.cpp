@@ -3,6 +3,8 @@
 #include "open_turn.hpp"
 
 #include <tertulia/ai/interrupt.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/sha256.hpp>
 
 #include <algorithm>
 #include <set>
@@ -311,6 +313,18 @@ json as_output(const status_error& x) {
   json result;
   result["error"] = std::move(error);
   return result;
+}
+
+std::string call_id_of(const session_link& of, const open_turn& turn,
+                       const tool_call& call) {
+  constexpr std::size_t digits = 32;
+  const auto& request = turn.request(call);
+  const auto identity
+    = json::array({of.kind ? of.kind->agent : std::string{}, of.id.str(),
+                   turn.before.size(), call.part, request.name, request.input});
+  sha256 hash;
+  hash.update(to_json_text(identity));
+  return hash.hex().substr(0, digits);
 }
 
 } // namespace tertulia::ai

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <tertulia/ai/message_log.hpp>
+#include <tertulia/open.hpp>
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tertulia::ai {
@@ -67,6 +69,11 @@ open_turn new_turn(message_log before, message answer);
 ///         was answered before, `invalid_argument` for one to a tool that did
 ///         not ask.
 std::optional<open_turn> find_open_turn(const message_log& all);
+
+/// Returns the name of a call, which is the same in every run of its turn.
+/// @param of session of the turn.
+std::string call_id_of(const session_link& of, const open_turn& turn,
+                       const tool_call& call);
 
 /// Returns an error as output of a tool: `{"error":{"code":…,"message":…}}`.
 json as_output(const status_error& x);

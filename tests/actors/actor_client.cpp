@@ -106,43 +106,6 @@ TEST_F(actor_client_of, a_flow_counts_the_inputs_that_were_not_read) {
   EXPECT_EQ(unread, 2u);
 }
 
-TEST_F(actor_client_of, a_flow_waits_while_its_client_pauses) {
-  for (const auto window : {0u, 1u, 2u, 64u}) {
-    auto client = open_client(define_thrice(), with_chunk_window{window},
-                              with_input_window{4});
-    client->pause();
-    client->send("a");
-    client->send("b");
-    client->close();
-    run();
-    EXPECT_TRUE(client.log->chunks.empty());
-    EXPECT_EQ(client.log->turns, 0);
-    caf::anon_send(client.who, caf::tick_atom_v);
-    run();
-    EXPECT_EQ(client.log->chunks,
-              (strings{"a.", "a!", "a?", "b.", "b!", "b?"}));
-    EXPECT_EQ(client.log->turns, 2);
-    EXPECT_EQ(client.log->outputs, strings{"bye"});
-  }
-}
-
-TEST_F(actor_client_of, a_flow_gets_all_of_a_batch_before_its_pause) {
-  auto client = open_client(define_thrice());
-  client->with_chunk = [](auto& self) {
-    self.pause();
-    self.resume();
-    self.pause();
-  };
-  client->send("a");
-  client->close();
-  run();
-  EXPECT_EQ(client.log->chunks, (strings{"a.", "a!", "a?"}));
-  EXPECT_EQ(client.log->turns, 0);
-  caf::anon_send(client.who, caf::tick_atom_v);
-  run();
-  EXPECT_EQ(client.log->outputs, strings{"bye"});
-}
-
 // -- ends ---------------------------------------------------------------------
 
 TEST_F(actor_client_of, a_flow_hears_why_it_is_refused) {

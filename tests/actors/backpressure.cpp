@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <string>
+#include <vector>
 
+#include "support/actor_clients.hpp"
 #include "support/memory.hpp"
 #include "support/sanitized.hpp"
 #include "support/threaded.hpp"
@@ -166,6 +169,43 @@ TEST_F(backpressure, a_slow_reader_holds_it_with_a_large_window) {
 
 TEST_F(backpressure, a_slow_actor_holds_a_producer_of_a_million) {
   hear_slowly(64, a_million);
+}
+
+TEST_F(actor_client_of, a_flow_waits_while_its_client_pauses) {
+  for (const auto window : {0u, 1u, 2u, 64u}) {
+    auto client = open_client(define_thrice(), with_chunk_window{window},
+                              with_input_window{4});
+    client->pause();
+    client->send("a");
+    client->send("b");
+    client->close();
+    run();
+    EXPECT_TRUE(client.log->chunks.empty());
+    EXPECT_EQ(client.log->turns, 0);
+    caf::anon_send(client.who, caf::tick_atom_v);
+    run();
+    EXPECT_EQ(client.log->chunks,
+              (std::vector<std::string>{"a.", "a!", "a?", "b.", "b!", "b?"}));
+    EXPECT_EQ(client.log->turns, 2);
+    EXPECT_EQ(client.log->outputs, std::vector<std::string>{"bye"});
+  }
+}
+
+TEST_F(actor_client_of, a_flow_gets_all_of_a_batch_before_its_pause) {
+  auto client = open_client(define_thrice());
+  client->with_chunk = [](auto& self) {
+    self.pause();
+    self.resume();
+    self.pause();
+  };
+  client->send("a");
+  client->close();
+  run();
+  EXPECT_EQ(client.log->chunks, (std::vector<std::string>{"a.", "a!", "a?"}));
+  EXPECT_EQ(client.log->turns, 0);
+  caf::anon_send(client.who, caf::tick_atom_v);
+  run();
+  EXPECT_EQ(client.log->outputs, std::vector<std::string>{"bye"});
 }
 
 } // namespace tertulia::test::backpressure_tests

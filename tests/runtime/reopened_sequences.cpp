@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Random sequences of lost links, of crashes of the runs of a conversation, of
-// its runtime and of its store, of aborts and of other clients. The client
-// comes back: to the same runtime or to another one with the same store.
-// Listeners come and go.
+// Random sequences of lost links, crashes of the runs of a conversation, of its
+// runtime and store, aborts, other clients and listeners. The client comes
+// back: to the same runtime or to another one with the same store.
 
 #include <tertulia/actor_client.hpp>
 #include <tertulia/ask_store.hpp>
@@ -14,7 +13,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/actor_links.hpp"
