@@ -238,8 +238,8 @@ public:
   }
 
 private:
-  static constexpr std::size_t turns = InTurn ? 1 : 4;
-  static constexpr int chunks_per_turn = InTurn ? 6'000 : 200;
+  static constexpr std::uint32_t turns = InTurn ? 1 : 4;
+  static constexpr std::uint32_t chunks_per_turn = InTurn ? 6'000 : 200;
 
   static auto writer(finish_line* line) {
     return [line](context, input<int> in, output<text> out) -> task<int> {
@@ -257,17 +257,22 @@ private:
   void open_all(std::size_t count) override {
     stage_.line.start(count * turns);
     for (std::size_t i = 0; i < count; ++i) {
-      auto talk = flow_.stream_bidi(with_keep());
-      for (std::size_t turn = 0; turn < turns; ++turn)
-        talk.send(chunks_per_turn);
+      auto talk = flow_.stream_bidi(with_keep(), with_input_window(turns));
+      for (std::uint32_t turn = 0; turn < turns; ++turn)
+        talk.send(static_cast<int>(chunks_per_turn));
       runs_.push_back(talk.detach().run);
     }
     stage_.line.wait();
   }
 
   void close_all(std::size_t) override {
-    for (const auto& run : std::exchange(runs_, {}))
-      flow_.abort(run);
+    // Who has heard the end lets go of the run.
+    const auto end = turns * (chunks_per_turn + (InTurn ? 0 : 1));
+    for (const auto& run : std::exchange(runs_, {})) {
+      auto talk = flow_.stream_bidi(with_cursor({run, end}));
+      talk.close();
+      talk.output();
+    }
   }
 
   const bidi_flow<nothing, int, int, text> flow_
