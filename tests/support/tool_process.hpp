@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,7 @@ public:
 
   /// Starts the process with its input, output and errors on pipes.
   tool_process(pipes, strings command, const std::string& input = {}) {
+    const image program{std::move(command)};
     std::array<int, 2> in{};
     std::array<int, 2> out{};
     std::array<int, 2> err{};
@@ -73,7 +75,7 @@ public:
       ::dup2(in[0], STDIN_FILENO);
       ::dup2(out[1], STDOUT_FILENO);
       ::dup2(err[1], STDERR_FILENO);
-      run(command);
+      program.run();
     }
     for (const int end : {in[0], out[1], err[1]})
       ::close(end);
@@ -93,12 +95,13 @@ public:
 
   /// Starts the process with its input, output and errors on a terminal.
   tool_process(terminal size, strings command) {
+    const image program{std::move(command)};
     winsize window{};
     window.ws_col = size.columns;
     window.ws_row = 24;
     pid_ = ::forkpty(&out_, nullptr, nullptr, &window);
     if (pid_ == 0)
-      run(command);
+      program.run();
   }
 
   tool_process(const tool_process&) = delete;
@@ -189,21 +192,47 @@ public:
   }
 
 private:
-  [[noreturn]] static void run(strings& command) {
-    // A store that has run on this thread has blocked a signal.
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::unsetenv("TERTULIA_STORE");
-    ::setenv("TZ", "UTC", 1);
-    ::setenv("TERM", "xterm", 1);
-    std::vector<char*> argv;
-    for (auto& x : command)
-      argv.push_back(x.data());
-    argv.push_back(nullptr);
-    ::execvp(argv[0], argv.data());
-    ::_exit(127);
-  }
+  /// Command of a process, and its environment. It is made before the fork: in
+  /// the child another thread of the parent may hold the lock of the heap for
+  /// ever.
+  class image {
+  public:
+    explicit image(strings command) : command_(std::move(command)) {
+      for (auto* x = ::environ; *x != nullptr; ++x) {
+        const std::string_view known{*x};
+        if (!known.starts_with("TERTULIA_STORE=") && !known.starts_with("TZ=")
+            && !known.starts_with("TERM="))
+          environment_.emplace_back(known);
+      }
+      environment_.emplace_back("TZ=UTC");
+      environment_.emplace_back("TERM=xterm");
+      for (auto& x : command_)
+        argv_.push_back(x.data());
+      argv_.push_back(nullptr);
+      for (auto& x : environment_)
+        envp_.push_back(x.data());
+      envp_.push_back(nullptr);
+    }
+
+    image(const image&) = delete;
+    image& operator=(const image&) = delete;
+
+    /// Replaces the child.
+    [[noreturn]] void run() const {
+      // A store that has run on this thread has blocked a signal.
+      sigset_t none;
+      ::sigemptyset(&none);
+      ::sigprocmask(SIG_SETMASK, &none, nullptr);
+      ::execvpe(argv_[0], argv_.data(), envp_.data());
+      ::_exit(127);
+    }
+
+  private:
+    strings command_;
+    strings environment_;
+    std::vector<char*> argv_;
+    std::vector<char*> envp_;
+  };
 
   /// Reads once. Closes the descriptor at the end of the output, which a
   /// terminal reports as an error.
