@@ -6,18 +6,11 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace tertulia::detail {
 
 namespace {
-
-/// First number of the chunks of an end of a turn that has not arrived.
-constexpr auto unnumbered = std::numeric_limits<std::uint64_t>::max();
-
-/// Number that no reader has.
-constexpr auto no_reader = std::numeric_limits<std::uint32_t>::max();
 
 /// Returns the text as a JSON document, or as a JSON string if it is not one.
 json document_in(const std::string& text) {
@@ -59,6 +52,28 @@ void raise_wrong_size(std::size_t expected, std::size_t found) {
 
 client_end::client_end(std::uint32_t chunk_window, client_role role) noexcept
   : window_(chunk_window), role_(role) {}
+
+void client_end::on(const open_result& x) {
+  input_credit_ = x.input_credit;
+  session_ = x.session;
+  trace_id_ = x.trace_id;
+  turn_found_ = x.turn;
+  last_snapshot_ = x.snapshot;
+  run_ = x.attached.run;
+  reader_ = x.attached.reader;
+  next_ = read_ = x.attached.next;
+  turn_ = first_turn_ = x.attached.turn;
+  sent_inputs_ = taken_inputs_ = first_inputs_ = x.attached.inputs;
+  foreign_inputs_ = untaken_in(x.attached);
+  // Of a run that has begun, or that another client has opened, it is not known
+  // what is stored.
+  const auto is_new
+    = x.attached.next == 0 && reader_ == 0 && !x.attached.is_in_turn;
+  stored_inputs_ = is_new ? x.attached.taken : 0;
+  grace_ = x.attached.grace;
+  is_stored_ = x.attached.is_stored && x.attached.run;
+  opened_in_turn_ = x.attached.is_in_turn;
+}
 
 void client_end::on(chunk_batch&& x) {
   if (ended_ || returning_)
@@ -133,132 +148,6 @@ void client_end::reject(caf::error reason) {
   unread_count_ = 0;
   if (!failure_)
     failure_ = std::move(reason);
-}
-
-open_options client_end::begin_to_return() {
-  returning_ = true;
-  open_options result;
-  // What has arrived and was not granted again takes its part of the window. A
-  // rendezvous asks again for the chunk that was lost.
-  result.chunk_window
-    = window_ == 0 ? (demand_ ? 1 : 0) : window_ - std::min(window_, held_);
-  auto& chosen = result.attach.emplace();
-  chosen.run = run_;
-  chosen.after = next_;
-  chosen.role = role_;
-  chosen.back_as = reader_;
-  return result;
-}
-
-std::vector<turn_input> client_end::on_returned(const open_result& x) {
-  returning_ = false;
-  if (role_ == client_role::listener)
-    sent_inputs_ = x.attached.inputs; // those of the talker
-  if (x.attached.run == run_ && x.attached.next == next_
-      && x.attached.inputs <= sent_inputs_)
-    return resend(x);
-  on_lost(fail(errc::data_loss, "the run continues at another position"));
-  return {};
-}
-
-std::vector<turn_input> client_end::resend(const open_result& x) {
-  reader_ = x.attached.reader;
-  input_credit_ = x.input_credit;
-  foreign_inputs_ = untaken_in(x.attached);
-  if (!waits_for_store())
-    acknowledge(x.attached.inputs);
-  unsent_ = std::min<std::uint64_t>(sent_inputs_ - x.attached.inputs,
-                                    unacknowledged_.size());
-  return due_inputs();
-}
-
-std::vector<turn_input> client_end::due_inputs() {
-  std::vector<turn_input> result;
-  for (; unsent_ > 0 && input_credit_ > 0; --unsent_, --input_credit_)
-    result.emplace_back(unacknowledged_[unacknowledged_.size() - unsent_], 0,
-                        sent_inputs_ - unsent_, reader_);
-  return result;
-}
-
-void client_end::acknowledge(std::uint64_t until) {
-  auto number = sent_inputs_ - unacknowledged_.size();
-  for (; !unacknowledged_.empty() && number < until; ++number)
-    unacknowledged_.pop_front();
-}
-
-// -- a session that is opened again -------------------------------------------
-
-open_options client_end::begin_to_reopen(const open_options& first) {
-  auto result = first;
-  const auto again = begin_to_return();
-  result.chunk_window = again.chunk_window;
-  result.session = session_;
-  result.snapshot = {}; // what the session continues from is its head
-  result.live = if_live::refuse;
-  result.disconnect = on_disconnect::keep;
-  result.grace = grace_;
-  // A turn that this client has not chosen to resume stays cut off.
-  if (!first.resume_after)
-    result.resume_after
-      = first.attach || turn_found_ == turn_progress::open ? 0 : first_inputs_;
-  if (turn_ > first_turn_)
-    result.turn = {}; // it is over
-  result.turn_begin = first_inputs_;
-  // The run of another client is not taken over, only one that this client has
-  // opened itself without hearing so.
-  auto& attach = result.attach.emplace();
-  attach.or_open = true;
-  attach.back_as = no_reader;
-  return result;
-}
-
-std::vector<turn_input> client_end::on_reopened(const open_result& x) {
-  returning_ = false;
-  const auto& at = x.attached;
-  const auto lose = [this](errc code, std::string why) {
-    on_lost(fail(code, std::move(why)));
-    return std::vector<turn_input>{};
-  };
-  if (at.inputs > sent_inputs_)
-    return lose(errc::aborted, "another client has continued the session");
-  if (at.turn > turn_ + max_window || at.taken > at.inputs)
-    return lose(errc::data_loss, "the position of the session is impossible");
-  if (at.inputs < stored_inputs_)
-    return lose(errc::data_loss,
-                "the session has lost inputs that it had confirmed: it has "
-                  + std::to_string(at.inputs));
-  if (at.inputs < sent_inputs_ - unacknowledged_.size())
-    return lose(errc::unavailable, "the run was lost with inputs of another "
-                                   "client that were not stored");
-  drop_open_turn();
-  run_ = at.run;
-  earlier_ = 0;
-  for (const auto& item : unread_) {
-    const auto* batch = std::get_if<chunk_batch>(&item);
-    const auto* turn = std::get_if<turn_end>(&item);
-    if (batch != nullptr || turn->last.first != unnumbered)
-      earlier_ += batch != nullptr ? batch->size : 1;
-  }
-  next_ = read_ = at.next;
-  heard_turns_ = turn_ > at.turn ? turn_ - at.turn : 0;
-  for (; turn_ < at.turn; ++turn_) {
-    turn_end unheard{turn_};
-    unheard.last.first = unnumbered;
-    if (turn_ + 1 == at.turn)
-      unheard.snapshot = x.snapshot;
-    unread_.emplace_back(std::move(unheard));
-  }
-  return resend(x);
-}
-
-void client_end::drop_open_turn() {
-  for (; !unread_.empty(); unread_.pop_back()) {
-    const auto* batch = std::get_if<chunk_batch>(&unread_.back());
-    if (batch == nullptr)
-      return;
-    count_consumed(batch->size);
-    unread_count_ -= batch->size;
-  }
 }
 
 void client_end::skip(std::uint32_t count) {

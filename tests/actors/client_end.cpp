@@ -204,25 +204,29 @@ TEST_F(client_end, a_connection_that_sends_without_credit_is_cancelled) {
 
 TEST_F(client_end,
        what_a_session_that_is_opened_again_lacks_was_lost_or_not_stored) {
-  const auto code_after = [](std::uint64_t number, std::uint64_t left) {
-    open_result opened;
-    opened.attached.run = run_id{"a"};
-    opened.attached.is_stored = true;
-    opened.attached.next = number;
-    opened.attached.inputs = opened.attached.taken = 3;
-    detail::client_end x{8};
-    x.on(opened);
-    x.keep_stored_inputs();
-    (void)x.begin_to_reopen(open_options{});
-    opened.attached.run = run_id{"b"};
-    opened.attached.inputs = opened.attached.taken = left;
-    (void)x.on_reopened(opened);
-    return code_of(x.failure());
-  };
+  const auto code_after
+    = [](std::uint64_t number, std::uint64_t left, std::uint32_t reader = 0) {
+        open_result opened;
+        opened.attached.run = run_id{"a"};
+        opened.attached.is_stored = true;
+        opened.attached.next = number;
+        opened.attached.reader = reader;
+        opened.attached.inputs = opened.attached.taken = 3;
+        detail::client_end x{8};
+        x.on(opened);
+        x.keep_stored_inputs();
+        (void)x.begin_to_reopen(open_options{});
+        opened.attached.run = run_id{"b"};
+        opened.attached.inputs = opened.attached.taken = left;
+        (void)x.on_reopened(opened);
+        return code_of(x.failure());
+      };
   EXPECT_EQ(code_after(0, 3), errc::ok);
   EXPECT_EQ(code_after(0, 2), errc::data_loss) << "it began with three";
   EXPECT_EQ(code_after(1, 2), errc::unavailable)
     << "the third one was that of another client, and in the turn under way";
+  EXPECT_EQ(code_after(0, 2, 1), errc::unavailable)
+    << "nor did the second reader begin it";
 }
 
 TEST_F(client_end, batches_without_chunks_are_not_kept) {

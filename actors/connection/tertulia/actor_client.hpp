@@ -6,6 +6,7 @@
 #include <tertulia/detail/actor_connection.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/chunk_cursor.hpp>
+#include <tertulia/detail/last_state.hpp>
 
 #include <optional>
 #include <utility>

@@ -6,6 +6,7 @@
 #include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/chunk_cursor.hpp>
+#include <tertulia/detail/last_state.hpp>
 #include <tertulia/detail/nested_connection.hpp>
 
 #include <algorithm>

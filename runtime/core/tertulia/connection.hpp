@@ -6,6 +6,7 @@
 #include <tertulia/detail/blocking_client.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/chunk_cursor.hpp>
+#include <tertulia/detail/last_state.hpp>
 #include <tertulia/json_value.hpp>
 
 #include <concepts>

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,25 +36,7 @@ public:
 
   // -- arriving messages ------------------------------------------------------
 
-  void on(const open_result& x) {
-    input_credit_ = x.input_credit;
-    session_ = x.session;
-    trace_id_ = x.trace_id;
-    turn_found_ = x.turn;
-    last_snapshot_ = x.snapshot;
-    run_ = x.attached.run;
-    reader_ = x.attached.reader;
-    next_ = read_ = x.attached.next;
-    turn_ = first_turn_ = x.attached.turn;
-    sent_inputs_ = taken_inputs_ = first_inputs_ = x.attached.inputs;
-    foreign_inputs_ = untaken_in(x.attached);
-    // Of a run that has begun it is not known what is stored.
-    const auto is_new = x.attached.next == 0 && !x.attached.is_in_turn;
-    stored_inputs_ = is_new ? x.attached.taken : 0;
-    grace_ = x.attached.grace;
-    is_stored_ = x.attached.is_stored && x.attached.run;
-    opened_in_turn_ = x.attached.is_in_turn;
-  }
+  void on(const open_result& x);
 
   void on(const input_credit& x) {
     gain(x.inputs);
@@ -306,6 +289,9 @@ public:
 private:
   using event = std::variant<chunk_batch, turn_end>;
 
+  /// First number of the chunks of an end of a turn that has not arrived.
+  static constexpr auto unnumbered = std::numeric_limits<std::uint64_t>::max();
+
   /// Adds credit for inputs, which acknowledges as many.
   void gain(std::uint32_t inputs);
 
@@ -388,38 +374,6 @@ private:
   payload state_;
   caf::error failure_;
 };
-
-/// Type of the state in the output of a conversation.
-template <class Out>
-struct state_of {};
-
-template <class Out>
-requires requires(Out& x) {
-  x.state;
-}
-struct state_of<Out> {
-  using type = decltype(Out::state);
-};
-
-template <>
-struct state_of<json> {
-  using type = json;
-};
-
-/// An output type that may be that of a conversation.
-template <class Out>
-concept has_state = requires {
-  typename state_of<Out>::type;
-};
-
-/// Returns the state that came to a client with an error; empty without one.
-/// @errors throws `invalid_argument` if it is of another shape.
-template <has_state Out>
-std::optional<typename state_of<Out>::type> take_state(payload x) {
-  if (!x)
-    return std::nullopt;
-  return std::move(x).template take<typename state_of<Out>::type>();
-}
 
 /// Returns the error for a client whose connection actor is gone without a
 /// completion message.
