@@ -35,8 +35,17 @@ void store_tables::erase_lease(const session_ref& name) {
 
 // -- runs ---------------------------------------------------------------------
 
+store_tables::run_place store_tables::place_of(const stored_run& x) {
+  return {x.agent, x.session, x.began_at, x.id};
+}
+
 void store_tables::write(const stored_run& x) {
-  runs_[x.id] = x;
+  const auto [i, is_new] = runs_.try_emplace(x.id, x);
+  if (!is_new) {
+    run_places_.erase(place_of(i->second));
+    i->second = x;
+  }
+  run_places_.insert(place_of(x));
 }
 
 std::optional<stored_run> store_tables::find_run(const run_id& id) {
@@ -48,6 +57,20 @@ std::optional<stored_run> store_tables::find_run(const run_id& id) {
 
 void store_tables::for_each_run(const run_ref& wanted, const stored_run* after,
                                 const std::function<bool(stored_run)>& fn) {
+  if (!wanted.agent.empty() && wanted.session) {
+    auto i = run_places_.lower_bound(
+      {wanted.agent, wanted.session,
+       after != nullptr ? after->began_at : timestamp::max(),
+       after != nullptr ? after->id : run_id{}});
+    while (i != run_places_.begin()) {
+      --i;
+      const auto& [agent, session, began_at, id] = *i;
+      if (agent != wanted.agent || session != wanted.session
+          || !fn(runs_.at(id)))
+        return;
+    }
+    return;
+  }
   const auto is_later = [](const stored_run* x, const stored_run* y) {
     return std::tie(x->began_at, x->id) > std::tie(y->began_at, y->id);
   };
@@ -80,8 +103,10 @@ void store_tables::erase_runs(const std::string& agent, timestamp before,
     const auto last = is_running ? x.beat_at : x.ended_at;
     if (last < before
         && (rules::is_late(x, last, now)
-            || (!is_running && x.beat.count() == 0)))
+            || (!is_running && x.beat.count() == 0))) {
+      run_places_.erase(place_of(x));
       return true;
+    }
     bound = std::min(bound, last);
     return false;
   });

@@ -15,7 +15,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -211,9 +213,15 @@ protected:
   [[nodiscard]] std::uint64_t next_fence();
 
 private:
+  /// Agent, session, begin and id of a run: those of a session are neighbours.
+  using run_place = std::tuple<std::string, session_id, timestamp, run_id>;
+
+  static run_place place_of(const stored_run& x);
+
   std::map<session_ref, std::uint64_t> fences_;
   std::uint64_t last_fence_ = 0;
   std::map<run_id, stored_run> runs_;
+  std::set<run_place> run_places_; // of all of them
   // For each agent, a time that no run of it has ended or beaten before.
   std::map<std::string, timestamp> run_bounds_;
 };

@@ -90,7 +90,13 @@ TYPED_TEST_P(store_contract, runs_are_listed_from_the_last_one) {
     list_runs_request odd;
     odd.agent = all[0].agent;
     odd.session = session_id{"odd"};
-    EXPECT_EQ(this->get(odd).runs.size(), 2u);
+    const auto of_odd = std::vector{all[1], all[3]};
+    EXPECT_EQ(this->get(odd).runs, of_odd);
+    odd.after = all[0].id; // of another session
+    EXPECT_EQ(this->get(odd).runs, of_odd);
+    odd.after = all[1].id;
+    EXPECT_EQ(this->get(odd).runs, std::vector{all[3]});
+    odd.after = {};
     odd.agent = "/agent/other";
     EXPECT_TRUE(this->get(odd).runs.empty());
     odd.after = run_id{"unknown"};
