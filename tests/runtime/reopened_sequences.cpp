@@ -280,6 +280,7 @@ struct reopened_sequences : deterministic {
   /// Checks that each run of the session has ended as its clients have heard.
   void check_runs(trouble what) {
     list_runs_request question;
+    question.agent = clerk->info().key; // with the session: a short search
     question.session = session;
     const auto found = ask<run_page>(question);
     ASSERT_FALSE(found.runs.empty());
