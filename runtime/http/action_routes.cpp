@@ -73,6 +73,17 @@ net::awaitable<void> run_action(server_core& server, exchange& x,
   throw status_error{errc::unavailable, "the run was left"};
 }
 
+net::awaitable<void> show_metrics(server_core& server, exchange& x,
+                                  std::string) {
+  const auto& read = server.options().metrics;
+  if (!read)
+    throw status_error{errc::not_found, "the server has no metrics"};
+  response_message result{http::status::ok, 11};
+  result.set(http::field::content_type, "text/plain; version=0.0.4");
+  result.body() = read();
+  co_await x.reply(std::move(result));
+}
+
 net::awaitable<void> show_health(server_core&, exchange& x, std::string) {
   co_await x.reply(json_response(http::status::ok, R"({"status":"ok"})"));
 }

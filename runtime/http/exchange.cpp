@@ -44,6 +44,8 @@ std::string_view field_of(const request_message& x, const char* name) {
 }
 
 std::string trace_of(const exchange& x) {
+  if (const auto* work = x.work.context())
+    return work->to_traceparent();
   return std::string{field_of(x.request, "traceparent")};
 }
 

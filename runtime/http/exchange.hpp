@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/status_error.hpp>
+#include <tertulia/trace.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -69,6 +70,7 @@ public:
   std::string caller;  ///< name of the caller; empty without tokens
   std::string origin;  ///< allowed origin of the page; empty without one
   unsigned status = 0; ///< of the answer
+  span work;           ///< of the request; empty if nobody listens to spans
   /// Set by a handler that takes long: called when the server stops.
   std::function<void()> when_draining;
 };
@@ -89,7 +91,8 @@ public:
 [[nodiscard]] std::string_view field_of(const request_message& x,
                                         const char* name);
 
-/// Returns the `traceparent` of a request.
+/// Returns the `traceparent` for the run of a request: its span, or that of the
+/// client.
 [[nodiscard]] std::string trace_of(const exchange& x);
 
 } // namespace tertulia::web

@@ -119,7 +119,7 @@ json document(const std::string& url) {
     = with_body(operation("callFlow", "Runs an action for a client of Genkit",
                           key, {{"200", once}}),
                 any);
-  for (const auto* path : {"/healthz", "/readyz", "/openapi.json"})
+  for (const auto* path : {"/metrics", "/healthz", "/readyz", "/openapi.json"})
     paths[path]["get"] = operation(path + 1, "For operators", json::array(),
                                    {{"200", answer("The server works.", any)}});
   json schemas;

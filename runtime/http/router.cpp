@@ -15,30 +15,39 @@ namespace tertulia::web {
 
 namespace {
 
+/// Those for whom a route is.
+enum class audience {
+  callers,   ///< need a token, if there are any; their requests have a span
+  operators, ///< need a token as well
+  everyone,
+};
+
 struct route {
   http::verb method;
   std::string_view path;
   bool has_rest; ///< whether the key of an action follows
-  bool is_open;  ///< whether it is for everyone, without a token
+  audience who;
   handler answer;
 };
 
 using enum http::verb;
+using enum audience;
 
 constexpr std::array routes{
-  route{get, "/actions", false, false, list_actions},
-  route{get, "/actions", true, false, show_action},
-  route{post, "/actions", true, false, run_action},
-  route{get, "/talk", true, false, talk_by_web_socket},
-  route{post, "/runs", true, false, open_run},
-  route{get, "/runs", true, false, show_run},
-  route{delete_, "/runs", true, false, abort_run},
-  route{post, "/inputs", true, false, send_inputs},
-  route{get, "/events", true, false, stream_events},
-  route{post, "/genkit", true, false, run_for_genkit},
-  route{get, "/openapi.json", false, true, show_openapi},
-  route{get, "/healthz", false, true, show_health},
-  route{get, "/readyz", false, true, show_readiness},
+  route{get, "/actions", false, callers, list_actions},
+  route{get, "/actions", true, callers, show_action},
+  route{post, "/actions", true, callers, run_action},
+  route{get, "/talk", true, callers, talk_by_web_socket},
+  route{post, "/runs", true, callers, open_run},
+  route{get, "/runs", true, callers, show_run},
+  route{delete_, "/runs", true, callers, abort_run},
+  route{post, "/inputs", true, callers, send_inputs},
+  route{get, "/events", true, callers, stream_events},
+  route{post, "/genkit", true, callers, run_for_genkit},
+  route{get, "/openapi.json", false, everyone, show_openapi},
+  route{get, "/metrics", false, operators, show_metrics},
+  route{get, "/healthz", false, everyone, show_health},
+  route{get, "/readyz", false, everyone, show_readiness},
 };
 
 /// Returns whether a route has a path.
@@ -48,6 +57,32 @@ bool matches(const route& x, std::string_view path, std::string_view& rest) {
     return false;
   rest = path.substr(x.path.size());
   return x.has_rest ? rest.size() > 1 && rest.front() == '/' : rest.empty();
+}
+
+/// Begins the span of a request, with the names of OpenTelemetry's conventions.
+/// The path is that of the route: it has nothing that a client chooses.
+void begin_span(const server_core& server, exchange& x, const route& to) {
+  const auto& traces = server.actions().traces();
+  if (!traces.enabled())
+    return;
+  const auto parent = parse_traceparent(field_of(x.request, "traceparent"));
+  const auto known = http::to_string(to.method);
+  const std::string_view method{known.data(), known.size()};
+  auto path = std::string{to.path};
+  if (to.has_rest)
+    path += "/{key}";
+  x.work = traces.start(std::string{method} + ' ' + path,
+                        parent ? &*parent : nullptr);
+  x.work.set_attribute("http.request.method", method);
+  x.work.set_attribute("http.route", path);
+}
+
+void end_span(exchange& x) {
+  if (x.is_answered())
+    x.work.set_attribute("http.response.status_code", x.status);
+  if (x.status >= 500)
+    x.work.set_error(errc::internal, "the request has failed");
+  x.work.end();
 }
 
 /// Returns the methods of a path, for `Allow`.
@@ -127,12 +162,14 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
   for (const auto& candidate : routes) {
     if (candidate.method != method || !matches(candidate, path, rest))
       continue;
-    if (!candidate.is_open) {
+    if (candidate.who != everyone) {
       auto caller = server.access().caller_of(authorization_of(x.request));
       if (!caller)
         throw status_error{errc::unauthenticated, "a bearer token is needed"};
       x.caller = std::move(*caller);
     }
+    if (candidate.who == callers)
+      begin_span(server, x, candidate);
     co_return co_await candidate.answer(server, x, std::string{rest});
   }
   const auto methods = methods_of(path);
@@ -159,6 +196,7 @@ net::awaitable<void> serve(server_core& server, exchange& x) {
   }
   if (failure && !x.is_answered())
     co_await x.reply(error_response(*failure));
+  end_span(x);
   if (const auto& log = server.options().log) {
     const auto method = x.request.method_string();
     const auto target = x.request.target(); // encoded: one line of ASCII

@@ -33,6 +33,7 @@ net::awaitable<void> send_inputs(server_core&, exchange&, std::string key);
 net::awaitable<void> stream_events(server_core&, exchange&, std::string key);
 net::awaitable<void> run_for_genkit(server_core&, exchange&, std::string key);
 net::awaitable<void> show_openapi(server_core&, exchange&, std::string rest);
+net::awaitable<void> show_metrics(server_core&, exchange&, std::string rest);
 net::awaitable<void> show_health(server_core&, exchange&, std::string rest);
 net::awaitable<void> show_readiness(server_core&, exchange&, std::string rest);
 

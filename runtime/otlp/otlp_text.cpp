@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "otlp_text.hpp"
+
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <type_traits>
+#include <variant>
+
+namespace tertulia::otlp {
+
+namespace {
+
+/// Kind of a span that asks another system, as of a model.
+constexpr auto kind_internal = 1;
+constexpr auto kind_client = 3;
+
+constexpr auto status_error_code = 2;
+
+/// Numbers of 64 bits are texts, because JavaScript has no such numbers.
+std::string number_text(std::int64_t x) {
+  return std::to_string(x);
+}
+
+std::string time_text(caf::timestamp x) {
+  return number_text(x.time_since_epoch().count());
+}
+
+json value_of(const attribute_value& x) {
+  return std::visit(
+    [](const auto& value) -> json {
+      using type = std::decay_t<decltype(value)>;
+      if constexpr (std::is_same_v<type, bool>)
+        return {{"boolValue", value}};
+      else if constexpr (std::is_same_v<type, std::int64_t>)
+        return {{"intValue", number_text(value)}};
+      else if constexpr (std::is_same_v<type, double>)
+        return {{"doubleValue", value}};
+      else if constexpr (std::is_same_v<type, std::string>)
+        return {{"stringValue", value}};
+      else {
+        auto values = json::array();
+        for (const auto& text : value)
+          values.push_back({{"stringValue", text}});
+        return {{"arrayValue", {{"values", std::move(values)}}}};
+      }
+    },
+    x);
+}
+
+json attributes_of(const std::vector<attribute>& xs) {
+  auto result = json::array();
+  for (const auto& [key, value] : xs)
+    result.push_back({{"key", key}, {"value", value_of(value)}});
+  return result;
+}
+
+json document_of(const span_data& x) {
+  json result{{"traceId", to_string(x.context.trace)},
+              {"spanId", to_string(x.context.span)},
+              {"name", x.name},
+              {"kind",
+               x.name.starts_with("/model/") ? kind_client : kind_internal},
+              {"startTimeUnixNano", time_text(x.start)},
+              {"endTimeUnixNano", time_text(x.end.value_or(x.start))},
+              {"attributes", attributes_of(x.attributes)}};
+  if (x.parent)
+    result["parentSpanId"] = to_string(*x.parent);
+  auto events = json::array();
+  for (const auto& event : x.events)
+    events.push_back({{"timeUnixNano", time_text(event.time)},
+                      {"name", event.name},
+                      {"attributes", attributes_of(event.attributes)}});
+  if (!events.empty())
+    result["events"] = std::move(events);
+  if (x.dropped_attributes > 0)
+    result["droppedAttributesCount"] = x.dropped_attributes;
+  if (x.dropped_events > 0)
+    result["droppedEventsCount"] = x.dropped_events;
+  if (x.status != errc::ok)
+    result["status"] = {{"code", status_error_code}, {"message", x.message}};
+  return result;
+}
+
+/// Returns the value of a hexadecimal digit; -1 if it is not one.
+int digit_of(char x) {
+  int result = -1;
+  std::from_chars(&x, &x + 1, result, 16);
+  return result;
+}
+
+} // namespace
+
+std::string request_text(const otlp_options& options,
+                         const span_queue::batch& spans) {
+  auto resource = attributes_of({{"service.name", options.service_name},
+                                 {"telemetry.sdk.name", "tertulia"},
+                                 {"telemetry.sdk.language", "cpp"}});
+  for (auto& x : attributes_of(options.resource))
+    resource.push_back(std::move(x));
+  auto documents = json::array();
+  for (const auto& x : spans)
+    documents.push_back(document_of(*x));
+  json scope{{"scope", {{"name", "tertulia"}}},
+             {"spans", std::move(documents)}};
+  json of_resource{{"resource", {{"attributes", std::move(resource)}}},
+                   {"scopeSpans", json::array({std::move(scope)})}};
+  const json result{{"resourceSpans", json::array({std::move(of_resource)})}};
+  // A text of a body may be cut within a character.
+  return result.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+refusal refusal_in(std::string_view answer) {
+  refusal result;
+  try {
+    const auto all = parse_json<json>(answer);
+    const auto part = all.value("partialSuccess", json::object());
+    result.message = part.value("errorMessage", "");
+    const auto count = part.value("rejectedSpans", json{0});
+    if (count.is_number_unsigned())
+      result.spans = count.get<std::size_t>();
+    else if (count.is_string())
+      result.spans = std::stoul(count.get<std::string>());
+  } catch (const std::exception&) {
+    return {};
+  }
+  return result;
+}
+
+http_fields fields_in(const std::string& variable, std::string_view text) {
+  http_fields result;
+  while (!text.empty()) {
+    const auto comma = std::min(text.find(','), text.size());
+    const auto item = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const auto sign = item.find('=');
+    // The text may be a secret, so the error does not have it.
+    if (sign == std::string_view::npos || sign == 0)
+      throw status_error{errc::invalid_argument,
+                         variable + ": is not a list of key=value"};
+    std::string value;
+    for (auto i = sign + 1; i < item.size(); ++i) {
+      if (item[i] != '%') {
+        value += item[i];
+        continue;
+      }
+      const auto high = i + 2 < item.size() ? digit_of(item[i + 1]) : -1;
+      const auto low = i + 2 < item.size() ? digit_of(item[i + 2]) : -1;
+      if (high < 0 || low < 0)
+        throw status_error{errc::invalid_argument,
+                           variable + ": has a value that is not URL-encoded"};
+      value += static_cast<char>(high * 16 + low);
+      i += 2;
+    }
+    result.emplace_back(item.substr(0, sign), std::move(value));
+  }
+  return result;
+}
+
+} // namespace tertulia::otlp

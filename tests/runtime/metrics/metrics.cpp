@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What Prometheus reads of a runtime.
+
+#include <tertulia/metrics.hpp>
+#include <tertulia/span_recorder.hpp>
+
+#include "support/has.hpp"
+#include "support/web_fixture.hpp"
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+namespace tertulia::test::metrics_tests {
+
+namespace {
+
+struct numbers : web {
+  web_client serve_numbers(http_server_options options = {}) {
+    options.metrics = all.reader();
+    return serve(std::move(options));
+  }
+
+  tertulia::metrics all{rt};
+};
+
+const std::string token = "Authorization: Bearer 0123456789abcdef\r\n";
+
+} // namespace
+
+TEST_F(numbers, count_runs_of_actions) {
+  auto at = serve_numbers();
+  define_sleeper();
+  EXPECT_EQ(at.call("POST", "/actions" + counter, R"({"inputs":[2]})").status,
+            200u);
+  rt.define_bidi_flow("failing",
+                      [](context, input<int> in, output<int>) -> task<int> {
+                        const auto x = co_await in.next();
+                        throw status_error{errc::out_of_range, "too far"};
+                        co_return x.value_or(0);
+                      });
+  EXPECT_EQ(at.call("POST", "/actions/bidi-flow/failing").status, 400u);
+  auto open = client();
+  open.ask("POST", "/actions" + sleeper, "{}");
+  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+  std::string text;
+  EXPECT_TRUE(eventually([&] { // the span may end behind the answer
+    text = at.call("GET", "/metrics").body;
+    return has(text, "{action=\"/bidi-flow/counter\",status=\"ok\"} 1",
+               "{action=\"/bidi-flow/failing\",status=\"out_of_range\"} 1");
+  }));
+  EXPECT_TRUE(has(
+    text,
+    "\ntertulia_runs_total{action=\"/bidi-flow/counter\",status=\"ok\"} 1",
+    "\ntertulia_runs_open{action=\"/bidi-flow/counter\"} 0",
+    "\ntertulia_runs_open{action=\"/bidi-flow/sleeper\"} 1",
+    "\ntertulia_run_duration_seconds_count{action=\"/bidi-flow/counter\"} 1",
+    "# TYPE tertulia_run_duration_seconds histogram"));
+}
+
+TEST_F(numbers, count_requests_by_route) {
+  auto at = serve_numbers();
+  at.call("GET", "/actions");
+  at.call("GET", "/actions/bidi-flow/a-name-that-a-client-chooses");
+  at.call("GET", "/nowhere/a-name-that-a-client-chooses");
+  at.call("GET", "/healthz");
+  const auto result = at.call("GET", "/metrics");
+  EXPECT_EQ(result.field("Content-Type"), "text/plain; version=0.0.4");
+  EXPECT_TRUE(has(result.body,
+                  "\ntertulia_http_requests_total{code=\"200\","
+                  "method=\"GET\",route=\"/actions\"} 1",
+                  "\ntertulia_http_requests_total{code=\"404\","
+                  "method=\"GET\",route=\"/actions/{key}\"} 1"));
+  EXPECT_FALSE(has(result.body, "a-name-that"));
+  EXPECT_FALSE(has(result.body, "healthz"));
+}
+
+TEST_F(numbers, count_tokens_of_models) {
+  {
+    auto x = rt.traces().start("/model/star");
+    x.set_attribute("gen_ai.usage.input_tokens", 7);
+    x.set_attribute("gen_ai.usage.output_tokens", 5);
+    x.set_error(errc::unavailable, "no line");
+  }
+  EXPECT_TRUE(has(all.text(),
+                  "tokens_total{action=\"/model/star\",type=\"input\"} 7",
+                  "tokens_total{action=\"/model/star\",type=\"output\"} 5",
+                  "{action=\"/model/star\",status=\"unavailable\"} 1"));
+}
+
+TEST_F(numbers, measure_turns_of_session_flows) {
+  {
+    auto x = rt.traces().start("sessionFlow/turn");
+    x.set_attribute("genkit:metadata:sessionFlow", "guide");
+  }
+  rt.traces().start("a step of an author").end();
+  EXPECT_TRUE(has(
+    all.text(), "turn_duration_seconds_count{flow=\"guide\",status=\"ok\"} 1"));
+  EXPECT_FALSE(has(all.text(), "author"));
+}
+
+TEST_F(numbers, have_a_bounded_number_of_labels) {
+  for (int i = 0; i < 1'200; ++i)
+    rt.traces().start("/tool/" + std::to_string(i)).end();
+  const auto text = all.text();
+  EXPECT_TRUE(has(text, "runs_total{action=\"other\",status=\"ok\"} 200"));
+  EXPECT_FALSE(has(text, "/tool/1100"));
+}
+
+TEST_F(numbers, of_an_application_are_beside_them) {
+  prometheus::BuildGauge()
+    .Name("guests")
+    .Register(all.registry())
+    .Add({})
+    .Set(3);
+  EXPECT_TRUE(has(all.text(), "\nguests 3"));
+}
+
+TEST_F(numbers, are_for_callers_only) {
+  auto at = serve_numbers({.tokens = {{"ana", "0123456789abcdef"}}});
+  EXPECT_EQ(at.call("GET", "/metrics").status, 401u);
+  EXPECT_EQ(at.call("GET", "/metrics", "", token).status, 200u);
+  EXPECT_EQ(serve().call("GET", "/metrics").status, 404u);
+}
+
+TEST_F(numbers, come_from_spans_that_have_the_request_as_their_cause) {
+  const auto recorder = std::make_shared<span_recorder>();
+  const auto listening = rt.traces().listen(recorder);
+  const span_context outside{trace_id::random(), span_id::random()};
+  serve().call("POST", "/actions" + counter, R"({"inputs":[2]})",
+               "traceparent: " + outside.to_traceparent() + "\r\n");
+  std::shared_ptr<const span_data> request;
+  std::shared_ptr<const span_data> run;
+  EXPECT_TRUE(eventually([&] {
+    for (const auto& x : recorder->spans())
+      (x->name == counter ? run : request) = x;
+    return request && run;
+  }));
+  EXPECT_EQ(request->name, "POST /actions/{key}");
+  EXPECT_EQ(request->parent, outside.span);
+  EXPECT_EQ(request->context.trace, outside.trace);
+  EXPECT_EQ(run->parent, request->context.span);
+}
+
+} // namespace tertulia::test::metrics_tests
