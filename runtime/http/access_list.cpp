@@ -65,10 +65,10 @@ access_list::access_list(const http_server_options& options)
   } else if (callers_.empty()) {
     throw status_error{errc::failed_precondition,
                        "a server beyond the loopback interface needs tokens"};
-  } else if (!options.behind_proxy) {
+  } else if (!options.behind_proxy && options.certificate.empty()) {
     throw status_error{errc::failed_precondition,
-                       "a server beyond the loopback interface needs a proxy "
-                       "that encrypts"};
+                       "a server beyond the loopback interface needs a "
+                       "certificate, or a proxy that encrypts"};
   }
 }
 

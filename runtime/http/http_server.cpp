@@ -21,6 +21,10 @@ std::string http_server::url() const {
   return core_->url();
 }
 
+void http_server::renew_certificate() {
+  core_->renew_certificate();
+}
+
 void http_server::stop() {
   core_->stop();
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "server_stream.hpp"
 #include "socket_session.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -45,6 +46,8 @@ server_core::server_core(runtime& rt, http_server_options options)
   : runtime_(rt), options_(std::move(options)), access_(options_),
     io_(static_cast<int>(options_.threads)), acceptor_(io_) {
   check(options_);
+  if (!options_.certificate.empty())
+    renew_certificate();
   try {
     const tcp::endpoint place{net::ip::make_address(options_.address),
                               options_.port};
@@ -92,7 +95,7 @@ void server_core::stop() {
 
 std::string server_core::url() const {
   const auto is_six = options_.address.find(':') != std::string::npos;
-  return std::string{"http://"}
+  return std::string{options_.certificate.empty() ? "http://" : "https://"}
          + (is_six ? "[" + options_.address + "]" : options_.address) + ":"
          + std::to_string(port_);
 }
@@ -100,6 +103,17 @@ std::string server_core::url() const {
 bool server_core::is_draining() const {
   const std::lock_guard guard{mutex_};
   return is_draining_;
+}
+
+std::shared_ptr<net::ssl::context> server_core::tls() const {
+  const std::lock_guard guard{mutex_};
+  return tls_;
+}
+
+void server_core::renew_certificate() {
+  auto next = load_tls(options_.certificate, options_.key);
+  const std::lock_guard guard{mutex_};
+  tls_ = std::move(next);
 }
 
 json_action server_core::find(const std::string& key) const {

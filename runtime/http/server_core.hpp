@@ -18,6 +18,7 @@
 #include "channel.hpp"
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 
 namespace tertulia::web {
 
@@ -70,6 +71,13 @@ public:
 
   [[nodiscard]] bool is_draining() const;
 
+  /// Returns the certificate for new connections; null without TLS.
+  [[nodiscard]] std::shared_ptr<net::ssl::context> tls() const;
+
+  /// Reads the certificate again.
+  /// @errors as `http_server::renew_certificate`.
+  void renew_certificate();
+
   /// Returns an action that clients may open.
   /// @errors throws `not_found`.
   [[nodiscard]] json_action find(const std::string& key) const;
@@ -99,6 +107,7 @@ private:
   std::map<net::ip::address, std::size_t> by_address_;
   std::unordered_set<live_session*> sessions_;
   std::uint16_t port_ = 0;
+  std::shared_ptr<net::ssl::context> tls_;
   // Destroyed first: its coroutines use the members above.
   net::io_context io_;
   tcp::acceptor acceptor_;

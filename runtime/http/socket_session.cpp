@@ -9,11 +9,11 @@
 #include "error_body.hpp"
 #include "exchange.hpp"
 #include "router.hpp"
+#include "server_stream.hpp"
 #include "web_socket.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/read.hpp>
@@ -23,8 +23,6 @@
 namespace tertulia::web {
 
 namespace {
-
-namespace beast = boost::beast;
 
 /// Time for which a refused client may go on to send, so that it reads why.
 constexpr auto linger_within = std::chrono::seconds{2};
@@ -39,8 +37,9 @@ class socket_session final
 public:
   socket_session(server_core& server, const net::ip::address& from,
                  tcp::socket socket)
-    : server_(server), from_(from), stream_(std::move(socket)),
-      executor_(stream_.get_executor()) {
+    : server_(server), from_(from), tls_(server.tls()),
+      stream_(std::move(socket), tls_.get()), executor_(stream_.get_executor()),
+      has_watched_(executor_) {
     is_draining_ = !server_.add(*this);
   }
 
@@ -50,17 +49,18 @@ public:
 
   net::awaitable<void> run() {
     const auto self = this->shared_from_this(); // as long as the coroutine runs
+    if (!co_await stream_.handshake(server_.options().request_within))
+      co_return;
     // Not in one condition: g++ 12 would not destroy this coroutine.
     for (auto goes_on = true; goes_on && !is_draining_;) {
       goes_on = co_await wait_for_request();
       if (goes_on)
         goes_on = co_await serve_next();
     }
-    if (!is_upgraded_ && stream_.socket().is_open()) {
-      boost::system::error_code ignored;
-      stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-      stream_.close();
-    }
+    if (is_upgraded_ || !socket().is_open())
+      co_return;
+    co_await stream_.finish(linger_within);
+    close();
   }
 
   // -- exchange ---------------------------------------------------------------
@@ -74,7 +74,7 @@ public:
     x.prepare_payload();
     if (request.method() == http::verb::head)
       x.body().clear(); // its length stays
-    stream_.expires_after(server_.options().write_within);
+    expire_after(server_.options().write_within);
     const auto [problem, size]
       = co_await http::async_write(stream_, x, as_result);
     if (problem)
@@ -91,7 +91,7 @@ public:
     head.keep_alive(!is_last_);
     http::response<http::empty_body> bare{std::move(head.base())};
     http::response_serializer<http::empty_body> writer{bare};
-    stream_.expires_after(server_.options().write_within);
+    expire_after(server_.options().write_within);
     const auto [problem, size]
       = co_await http::async_write_header(stream_, writer, as_result);
     is_broken_ = static_cast<bool>(problem);
@@ -100,7 +100,7 @@ public:
 
   net::awaitable<bool> write(std::string_view part) override {
     const net::const_buffer bytes{part.data(), part.size()};
-    stream_.expires_after(server_.options().write_within);
+    expire_after(server_.options().write_within);
     if (is_chunked_) {
       const auto [problem, size] = co_await net::async_write(
         stream_, http::make_chunk(bytes), as_result);
@@ -116,7 +116,7 @@ public:
   net::awaitable<void> end() override {
     if (!is_chunked_)
       co_return;
-    stream_.expires_after(server_.options().write_within);
+    expire_after(server_.options().write_within);
     const auto [problem, size]
       = co_await net::async_write(stream_, http::make_chunk_last(), as_result);
     if (problem)
@@ -126,8 +126,8 @@ public:
   void reset() override {
     is_broken_ = true;
     boost::system::error_code ignored;
-    stream_.socket().set_option(net::socket_base::linger{true, 0}, ignored);
-    stream_.close();
+    socket().set_option(net::socket_base::linger{true, 0}, ignored);
+    close();
   }
 
   void when_gone(std::function<void()> call) override {
@@ -147,7 +147,8 @@ public:
     }
     status = 101;
     is_upgraded_ = true;
-    auto result = make_web_socket(stream_.release_socket(), server_.options(),
+    stream_.next_layer().expires_never(); // a WebSocket has its own limits
+    auto result = make_web_socket(std::move(stream_), server_.options(),
                                   this->shared_from_this());
     web_socket_ = result.get();
     if (!co_await result->accept(request)) {
@@ -170,7 +171,7 @@ public:
         return;
       self->is_draining_ = true;
       if (self->is_waiting_)
-        self->stream_.close();
+        self->close();
       else if (self->when_draining)
         self->when_draining();
     });
@@ -185,7 +186,7 @@ public:
       if (self->web_socket_ != nullptr)
         self->web_socket_->abort();
       else if (!self->is_upgraded_)
-        self->stream_.close();
+        self->close();
     });
   }
 
@@ -194,9 +195,15 @@ private:
   net::awaitable<bool> wait_for_request() {
     if (buffer_.size() > 0)
       co_return true; // sent before the last answer
-    buffer_.shrink_to_fit();
     is_waiting_ = true;
-    stream_.expires_after(server_.options().idle_within);
+    if (is_watching_) { // which reads it
+      has_watched_.expires_after(server_.options().idle_within);
+      co_await has_watched_.async_wait(as_result);
+      is_waiting_ = false;
+      co_return !is_watching_ && buffer_.size() > 0;
+    }
+    buffer_.shrink_to_fit();
+    expire_after(server_.options().idle_within);
     const auto [problem, size] = co_await stream_.async_read_some(
       buffer_.prepare(first_read), as_result);
     is_waiting_ = false;
@@ -210,7 +217,7 @@ private:
     http::request_parser<http::string_body> parser;
     parser.header_limit(server_.options().max_header);
     parser.body_limit(server_.options().max_body);
-    stream_.expires_after(server_.options().request_within);
+    expire_after(server_.options().request_within);
     auto [problem, size]
       = co_await http::async_read_header(stream_, buffer_, parser, as_result);
     if (!problem && expects_continue(parser.get())) {
@@ -268,9 +275,10 @@ private:
   /// Reads on for a while: a connection that is closed with unread bytes is
   /// reset, and the client does not see the answer.
   net::awaitable<void> linger() {
-    boost::system::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(linger_within);
+    co_await stream_.finish(linger_within);
+    if (stream_.has_tls())
+      co_return; // it has read
+    expire_after(linger_within);
     std::array<char, 8'192> bytes; // NOLINT: is written before it is read
     for (std::size_t total = 0; total < linger_bytes;) {
       const auto [problem, size]
@@ -294,35 +302,44 @@ private:
     status = x.result_int();
   }
 
-  /// Waits until the client sends something or ends the connection.
+  /// Reads until the client sends something, which is its next request, or ends
+  /// the connection.
   void watch() {
-    if (std::exchange(is_watching_, true))
+    if (buffer_.size() > 0 || std::exchange(is_watching_, true))
       return;
-    stream_.socket().async_wait(
-      tcp::socket::wait_read, [weak = this->weak_from_this()](
-                                const boost::system::error_code& problem) {
-        const auto self = weak.lock();
-        if (!self)
-          return;
-        self->is_watching_ = false;
-        if (problem || !self->end_handler_)
-          return;
-        char byte = 0;
-        boost::system::error_code end;
-        self->stream_.socket().receive(net::buffer(&byte, 1),
-                                       tcp::socket::message_peek, end);
-        // Otherwise it is the next request, which waits.
-        if (end && end != net::error::would_block)
-          self->end_handler_();
-      });
+    stream_.next_layer().expires_never();
+    stream_.async_read_some(buffer_.prepare(first_read),
+                            [self = this->shared_from_this()](
+                              const boost::system::error_code& problem,
+                              std::size_t size) {
+                              self->is_watching_ = false;
+                              self->buffer_.commit(size);
+                              self->has_watched_.cancel();
+                              if (problem && self->end_handler_)
+                                self->end_handler_();
+                            });
+  }
+
+  tcp::socket& socket() {
+    return stream_.next_layer().socket();
+  }
+
+  void close() {
+    stream_.next_layer().close();
+  }
+
+  void expire_after(std::chrono::nanoseconds limit) {
+    stream_.next_layer().expires_after(limit);
   }
 
   static constexpr std::size_t first_read = 1'024;
 
   server_core& server_;
   const net::ip::address from_;
-  beast::tcp_stream stream_;
+  std::shared_ptr<net::ssl::context> tls_;
+  server_stream stream_;
   net::any_io_executor executor_;
+  net::steady_timer has_watched_;
   beast::flat_buffer buffer_;
   web_socket* web_socket_ = nullptr;
   std::function<void()> end_handler_;

@@ -8,7 +8,6 @@
 
 #include "exchange.hpp"
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
@@ -16,13 +15,11 @@ namespace tertulia::web {
 
 namespace {
 
-namespace beast = boost::beast;
-
 class beast_socket final : public web_socket {
 public:
-  beast_socket(tcp::socket socket, const http_server_options& options,
+  beast_socket(server_stream stream, const http_server_options& options,
                std::shared_ptr<live_session> keeps)
-    : socket_(std::move(socket)), keeps_(std::move(keeps)) {
+    : socket_(std::move(stream)), keeps_(std::move(keeps)) {
     auto limits = beast::websocket::stream_base::timeout::suggested(
       beast::role_type::server);
     limits.idle_timeout = options.idle_within;
@@ -78,7 +75,7 @@ public:
 private:
   static constexpr std::size_t kept_buffer = 4'096;
 
-  beast::websocket::stream<beast::tcp_stream> socket_;
+  beast::websocket::stream<server_stream> socket_;
   beast::flat_buffer buffer_;
   std::shared_ptr<live_session> keeps_;
 };
@@ -86,9 +83,9 @@ private:
 } // namespace
 
 std::unique_ptr<web_socket>
-make_web_socket(tcp::socket socket, const http_server_options& options,
+make_web_socket(server_stream stream, const http_server_options& options,
                 std::shared_ptr<live_session> keeps) {
-  return std::make_unique<beast_socket>(std::move(socket), options,
+  return std::make_unique<beast_socket>(std::move(stream), options,
                                         std::move(keeps));
 }
 

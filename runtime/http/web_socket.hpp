@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "server_core.hpp"
+#include "server_stream.hpp"
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 
@@ -58,7 +58,7 @@ public:
 /// Returns a WebSocket on a connection that is not accepted yet.
 /// @param keeps connection of the server, which lives as long.
 std::unique_ptr<web_socket>
-make_web_socket(tcp::socket socket, const http_server_options& options,
+make_web_socket(server_stream stream, const http_server_options& options,
                 std::shared_ptr<live_session> keeps);
 
 } // namespace tertulia::web

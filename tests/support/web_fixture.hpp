@@ -53,14 +53,19 @@ struct web : ::testing::Test {
     return client();
   }
 
-  /// Sends a request whose run does not end by itself, and waits for its body.
-  void begin_to_sleep(web_client& at) {
+  /// Adds a flow that does not end by itself.
+  void define_sleeper() {
     rt.define_bidi_flow("sleeper",
                         [](context ctx, input<int>, output<int>) -> task<int> {
                           const witness alive;
                           co_await ctx.sleep(std::chrono::hours{1});
                           co_return 1;
                         });
+  }
+
+  /// Sends a request whose run does not end by itself, and waits for its body.
+  void begin_to_sleep(web_client& at) {
+    define_sleeper();
     at.ask("POST", "/actions/bidi-flow/sleeper", "{}");
     EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
   }
@@ -78,5 +83,6 @@ struct web : ::testing::Test {
 
 inline const std::string counter = "/bidi-flow/counter";
 inline const std::string echo = "/bidi-action/echo";
+inline const std::string sleeper = "/bidi-flow/sleeper";
 
 } // namespace tertulia::test

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ struct bearer_token {
 /// Options of an `http_server`, with their defaults.
 struct http_server_options {
   /// Address of the interface. Beyond the loopback interface a server needs
-  /// `tokens` and `behind_proxy`.
+  /// `tokens`, and a `certificate` or `behind_proxy`.
   std::string address = "127.0.0.1";
 
   /// Port; 0 picks a free one.
@@ -54,6 +55,11 @@ struct http_server_options {
   /// address. They are checked on the loopback interface, because a page can
   /// give its own name that address.
   std::vector<std::string> hosts{};
+
+  /// PEM files of a certificate, followed by those of its issuers, and of its
+  /// key: the server speaks TLS (1.2 or 1.3) then. Empty: it does not.
+  std::string certificate{};
+  std::string key{};
 
   /// Whether a proxy in front of the server encrypts the traffic.
   bool behind_proxy = false;
@@ -91,6 +97,11 @@ struct http_server_options {
   /// Time for which `stop` and the destructor let turns end.
   caf::timespan drain_within = std::chrono::seconds{10};
 
+  /// Function that returns the text for `GET /metrics`, such as
+  /// `metrics::reader()`; called on threads of the server. Null: the route does
+  /// not exist.
+  std::function<std::string()> metrics = nullptr;
+
   /// Log of requests (info), without their queries, bodies and tokens. Null:
   /// nothing is logged.
   std::shared_ptr<spdlog::logger> log = nullptr;
@@ -118,8 +129,8 @@ public:
   /// Begins to serve.
   /// @errors throws `invalid_argument` for options that make no sense;
   ///         `failed_precondition` for an address beyond the loopback interface
-  ///         without tokens or encryption; `unavailable` if the address cannot
-  ///         be used.
+  ///         without tokens or encryption, and for a certificate that cannot be
+  ///         used; `unavailable` if the address cannot be used.
   explicit http_server(runtime& rt, http_server_options options = {});
 
   http_server(const http_server&) = delete;
@@ -132,6 +143,11 @@ public:
 
   /// Returns the address of the server, for people: `http://127.0.0.1:8080`.
   [[nodiscard]] std::string url() const;
+
+  /// Reads the files of the certificate again: new connections use it.
+  /// @errors throws `failed_precondition` if it cannot be used, and continues
+  ///         with the one before.
+  void renew_certificate();
 
   /// Stops: accepts nothing more, lets turns under way end, and ends the
   /// connections; after `drain_within` it ends them in any case. Kept runs go
