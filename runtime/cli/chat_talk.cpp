@@ -86,9 +86,10 @@ chat_talk::hear(const std::function<void()>& begin,
   try {
     std::optional<instead_of_interrupt> stop;
     if (interrupt_ == ctrl_c::cancels_turn)
-      stop.emplace([&] {
+      stop.emplace([&](int) {
         stopped = true;
         live_->cancel();
+        return true;
       });
     begin();
     for (const auto& x : live_->responses())

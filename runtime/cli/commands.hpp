@@ -19,6 +19,9 @@ namespace tertulia::tool {
 void add_chat(CLI::App& root, command& chosen);
 void add_agents(CLI::App& root, command& chosen);
 
+/// Only in a build with the HTTP server.
+void add_serve(CLI::App& root, command& chosen);
+
 void add_session_views(CLI::App& sessions, command& chosen);
 void add_session_changes(CLI::App& sessions, command& chosen);
 void add_session_files(CLI::App& sessions, command& chosen);

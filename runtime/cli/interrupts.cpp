@@ -15,11 +15,25 @@ namespace tertulia::tool {
 
 namespace {
 
+struct signal_handler {
+  std::function<bool(int)> fn;
+  handled_signals which;
+};
+
 struct watch {
   std::mutex mutex;
   std::vector<std::function<void()>> clean_ups;
-  std::vector<std::function<void()>> instead;
+  std::vector<signal_handler> instead;
 };
+
+/// Returns whether the command has handled a signal.
+bool is_handled(const watch& x, int signal) {
+  if (x.instead.empty())
+    return false;
+  const auto& last = x.instead.back();
+  return (signal == SIGINT || last.which == handled_signals::all)
+         && last.fn(signal);
+}
 
 /// Never destroyed: the watching thread outlives `main`.
 watch& the_watch() {
@@ -34,9 +48,8 @@ watch& the_watch() {
   for (;;) {
     ::sigwait(&signals, &signal);
     guard.lock();
-    if (signal != SIGINT || watch.instead.empty())
+    if (!is_handled(watch, signal))
       break;
-    watch.instead.back()();
     guard.unlock();
   }
   while (!watch.clean_ups.empty()) {
@@ -75,9 +88,10 @@ on_interrupt::~on_interrupt() {
   the_watch().clean_ups.pop_back();
 }
 
-instead_of_interrupt::instead_of_interrupt(std::function<void()> fn) {
+instead_of_interrupt::instead_of_interrupt(std::function<bool(int)> fn,
+                                           handled_signals which) {
   const std::lock_guard guard{the_watch().mutex};
-  the_watch().instead.push_back(std::move(fn));
+  the_watch().instead.push_back({std::move(fn), which});
 }
 
 instead_of_interrupt::~instead_of_interrupt() {

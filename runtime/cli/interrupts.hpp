@@ -31,15 +31,22 @@ public:
   ~on_interrupt();
 };
 
-/// Runs a function on Ctrl-C instead of ending the process, as long as this
-/// object lives. Of several functions, only the last one runs. Other signals
-/// still end the process.
+/// Signals that a command handles itself.
+enum class handled_signals { ctrl_c, all };
+
+/// Runs a function on Ctrl-C, or on any of the signals, instead of ending the
+/// process, as long as this object lives. Of several functions, only the last
+/// one runs.
 ///
 /// @threads same as `on_interrupt`.
 class instead_of_interrupt {
 public:
-  /// @param fn must not throw.
-  explicit instead_of_interrupt(std::function<void()> fn);
+  /// @param fn   is called with the signal, and returns whether it is handled;
+  ///             otherwise the process ends. Must not throw.
+  /// @param which others end the process.
+  explicit instead_of_interrupt(std::function<bool(int)> fn,
+                                handled_signals which
+                                = handled_signals::ctrl_c);
 
   instead_of_interrupt(const instead_of_interrupt&) = delete;
   instead_of_interrupt& operator=(const instead_of_interrupt&) = delete;

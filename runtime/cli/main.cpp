@@ -105,6 +105,9 @@ void build(CLI::App& root, common_options& common, command& chosen) {
 
   add_chat(root, chosen);
   add_agents(root, chosen);
+#ifdef TERTULIA_HAS_HTTP_SERVER
+  add_serve(root, chosen);
+#endif
 
   auto& sessions = *root.add_subcommand(
     "sessions", "Conversations: list, look at, change, move between stores");

@@ -87,7 +87,10 @@ public:
       history_(::history_init()),
       edit_(::el_init("tertulia", stdin, shown_, stderr)),
       at_end_([mode = terminal_mode{}] { mode.restore(); }),
-      at_ctrl_c_([this] { wake_.call(); }) {
+      at_ctrl_c_([this](int) {
+        wake_.call();
+        return true;
+      }) {
     if (wake_.fd() < 0 || !edit_ || !history_)
       throw failure{
         status_error{errc::resource_exhausted, "the terminal cannot be read"}};

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Implements `tertulia serve`: the agent of the chat, for browsers and
+// programs.
+
+#include <tertulia/http_server.hpp>
+#include <tertulia/otlp_exporter.hpp>
+#ifdef TERTULIA_HAS_METRICS
+#include <tertulia/metrics.hpp>
+#endif
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <semaphore>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "chat_agent.hpp"
+#include "commands.hpp"
+#include "data_file.hpp"
+#include "failure.hpp"
+#include "interrupts.hpp"
+#include "text.hpp"
+#include <spdlog/logger.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <sys/stat.h>
+
+namespace tertulia::tool {
+
+namespace {
+
+struct serve_options {
+  std::string model;
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+  std::string tokens;
+  std::string certificate;
+  std::string key;
+  std::vector<std::string> origins;
+  std::vector<std::string> hosts;
+  bool behind_proxy = false;
+  bool quiet = false;
+};
+
+/// Refuses a file of secrets that other users of the computer can read.
+void expect_private(const std::string& file) {
+  struct stat found {};
+  if (::stat(file.c_str(), &found) != 0)
+    reject_file(file, errno);
+  if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    throw failure{status_error{errc::failed_precondition,
+                               file + ": other users can use its tokens"},
+                  "Try: chmod 600 " + as_word(file)};
+}
+
+/// Reads the tokens of callers: on each line a name, spaces and the token.
+/// Empty lines, and those that begin with `#`, are left out.
+std::vector<bearer_token> read_tokens(const std::string& file) {
+  expect_private(file);
+  errno = 0;
+  std::ifstream in{file};
+  if (!in)
+    reject_file(file, errno);
+  constexpr std::string_view blanks = " \t\r";
+  std::vector<bearer_token> result;
+  std::string line;
+  for (auto number = 1; std::getline(in, line); ++number) {
+    const auto begin = line.find_first_not_of(blanks);
+    if (begin == std::string::npos || line[begin] == '#')
+      continue;
+    const auto end = line.find_first_of(blanks, begin);
+    const auto token = line.find_first_not_of(blanks, end);
+    if (token == std::string::npos)
+      throw failure{status_error{errc::invalid_argument,
+                                 file + ": line " + std::to_string(number)
+                                   + " is not a name and a token"}};
+    const auto last = line.find_last_not_of(blanks);
+    result.push_back(
+      {line.substr(begin, end - begin), line.substr(token, last + 1 - token)});
+  }
+  if (result.empty())
+    throw failure{
+      status_error{errc::invalid_argument, file + ": has no token"}};
+  return result;
+}
+
+std::shared_ptr<spdlog::logger> log_of_requests() {
+  auto result = std::make_shared<spdlog::logger>(
+    "http", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  result->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
+  result->flush_on(spdlog::level::info);
+  return result;
+}
+
+http_server_options options_of(const serve_options& o) {
+  http_server_options result;
+  result.address = o.address;
+  result.port = o.port;
+  result.origins = o.origins;
+  result.hosts = o.hosts;
+  result.certificate = o.certificate;
+  result.key = o.key;
+  result.behind_proxy = o.behind_proxy;
+  if (!o.tokens.empty())
+    result.tokens = read_tokens(o.tokens);
+  if (!o.quiet)
+    result.log = log_of_requests();
+  return result;
+}
+
+/// Returns an exporter of traces if a variable names a collector.
+std::unique_ptr<otlp_exporter> exporter_for(runtime& rt) {
+  if (std::getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == nullptr)
+    return nullptr;
+  return std::make_unique<otlp_exporter>(rt, otlp_options::from_environment());
+}
+
+void print_place(tool& t, const http_server& web, const chat_agent& agent) {
+  document shown_as;
+  shown_as["url"] = web.url();
+  shown_as["agent"] = agent.key();
+  t.print(shown_as, web.url());
+  t.out().flush();
+}
+
+/// Signals to a server, for the thread that owns it.
+class server_signals {
+public:
+  /// @param renews whether SIGHUP asks for the certificate; otherwise it ends
+  ///               the server like the others.
+  explicit server_signals(bool renews) : renews_(renews) {}
+
+  /// Waits for the next signal.
+  /// @returns true to renew the certificate, false to end.
+  [[nodiscard]] bool wait() {
+    arrived_.acquire();
+    return !is_ending_;
+  }
+
+private:
+  /// The second signal to end does not wait for the server.
+  bool handle(int signal) {
+    if ((signal != SIGHUP || !renews_) && is_ending_.exchange(true))
+      return false;
+    arrived_.release();
+    return true;
+  }
+
+  bool renews_;
+  std::atomic<bool> is_ending_ = false;
+  std::counting_semaphore<> arrived_{0};
+  instead_of_interrupt handler_{[this](int x) { return handle(x); },
+                                handled_signals::all};
+};
+
+exit_code serve(tool& t, const serve_options& o) {
+  if (t.is_connected())
+    reject_usage("\"serve\" serves the agent of this program, not that of a "
+                 "running one");
+  if (o.certificate.empty() != o.key.empty())
+    reject_usage("--tls-certificate and --tls-key belong together");
+  // Before the store is opened, so that a typo does not create it.
+  auto options = options_of(o);
+  server_signals signals{!o.certificate.empty()};
+  auto& store = t.store_or([] { return data_file("chat.db"); });
+  runtime rt{store.system()};
+  const chat_agent agent{rt, store.store(), o.model, {}};
+#ifdef TERTULIA_HAS_METRICS
+  const metrics numbers{rt};
+  options.metrics = numbers.reader();
+#endif
+  const auto traces = exporter_for(rt);
+  http_server web{rt, std::move(options)};
+  print_place(t, web, agent);
+  if (!t.as_json() && !o.quiet)
+    remark("Serving " + shown(agent.key()) + " of " + shown(store.place())
+           + "; Ctrl-C lets turns end and stops, twice at once.");
+  while (signals.wait())
+    try {
+      web.renew_certificate();
+    } catch (const status_error& x) {
+      report(failure{x, "The server goes on with the one before."},
+             t.as_json());
+    }
+  web.stop();
+  return exit_code::fine;
+}
+
+} // namespace
+
+void add_serve(CLI::App& root, command& chosen) {
+  auto [x, o] = add_command<serve_options>(
+    root, chosen, "serve",
+    "Serve the agent of the chat to browsers and programs by HTTP, and print "
+    "the address; logs requests on standard error",
+    serve);
+  add_value(x, "--port", o.port, "N", "Port; 0 picks a free one")
+    .default_str("8080");
+  add_value(x, "--address", o.address, "IP",
+            "Interface; other than the loopback one it needs --tokens, and "
+            "--tls-certificate or --behind-proxy")
+    .default_str("127.0.0.1");
+  add_value(x, "--tokens", o.tokens, "FILE",
+            "Bearer tokens of the callers, each on a line: NAME TOKEN. Only "
+            "its owner may have access to the file");
+  add_value(x, "--tls-certificate", o.certificate, "FILE",
+            "Speak TLS with this certificate (PEM, with those of its issuers); "
+            "SIGHUP reads it again");
+  add_value(x, "--tls-key", o.key, "FILE", "Its key (PEM)");
+  add_value(x, "--origin", o.origins, "URL",
+            "Also serve pages from there, such as https://example.org; may be "
+            "repeated");
+  add_value(x, "--host", o.hosts, "NAME",
+            "A name of this host that pages may use; may be repeated");
+  x.add_flag("--behind-proxy", o.behind_proxy,
+             "A proxy in front of the server encrypts");
+  add_value(x, "--model", o.model, "NAME",
+            "Which model answers: " + model_names());
+  x.add_flag("-q,--quiet", o.quiet, "Log nothing");
+  x.footer("Example:\n"
+           "  tertulia serve --port 8080 &\n"
+           "  curl localhost:8080/actions/session-flow/chat \\\n"
+           "    -d '{\"inputs\":[{\"messages\":[{\"role\":\"user\","
+           "\"content\":[{\"text\":\"Hello\"}]}]}]}'\n\n"
+           "The routes are listed by /openapi.json, and in docs/server.md.");
+}
+
+} // namespace tertulia::tool
