@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Client of a conversation behind Tertulia's HTTP server, with the standard
+library only: it hears everything once, also when its network is lost."""
+
+import http.client
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+NETWORK = (OSError, http.client.HTTPException)
+
+
+def insist(attempt):
+    """Repeats what the network has failed, up to a minute."""
+    wait = 0.1
+    while True:
+        try:
+            return attempt()
+        except urllib.error.HTTPError as x:
+            error = json.load(x)
+            raise RuntimeError(f"{error['status']}: {error['message']}") from x
+        except NETWORK:
+            if wait > 30:
+                raise
+            time.sleep(wait)
+            wait *= 2
+
+
+class Conversation:
+    def __init__(self, url, key, token="", **options):
+        """Opens a run; for the key and the options see docs/server.md."""
+        self.at = lambda route: f"{url}/{route}/{key}"
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
+        place = json.load(self.call(self.at("runs"), options))
+        self.query = "?run=" + urllib.parse.quote(place["run"])
+        self.next = place["next"]  # position in the log of the run
+        self.inputs = place["inputs"]  # number of the next input
+        self.events = self.listen()
+
+    def call(self, target, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        return urllib.request.urlopen(
+            urllib.request.Request(target, data, self.headers), timeout=60)
+
+    def post(self, **body):
+        insist(lambda: self.call(self.at("inputs") + self.query, body).read())
+
+    def send(self, *inputs):
+        """Sends inputs. They have numbers: those that arrive twice count once."""
+        number, self.inputs = self.inputs, self.inputs + len(inputs)
+        self.post(inputs=inputs, number=number)
+
+    def answer(self):
+        """Yields the chunks of a turn until its end."""
+        for event, data in self.events:
+            if event == "turnEnd":
+                return
+            if event == "chunks":
+                yield from data
+
+    def close(self):
+        """Closes the input, and returns the output of the run."""
+        self.post(close=True)
+        return next(data for event, data in self.events if event == "output")
+
+    def listen(self):
+        while True:
+            target = f"{self.at('events')}{self.query}&after={self.next}"
+            stream = insist(lambda: self.call(target))
+            fields, heard = {}, self.next
+            try:
+                for line in stream:
+                    name, _, value = line.decode().rstrip("\n").partition(": ")
+                    if name:
+                        fields[name] = value
+                        continue
+                    if "data" not in fields:  # only a sign of life
+                        fields = {}
+                        continue
+                    event, data = fields["event"], json.loads(fields["data"])
+                    if event == "error":
+                        raise RuntimeError(f"{data['status']}: {data['message']}")
+                    self.next = fields.get("id", self.next)
+                    fields = {}
+                    yield event, data
+                    if event == "output":
+                        return
+            except NETWORK:
+                pass  # an event that was cut off comes again
+            if heard == self.next:
+                time.sleep(0.1)
