@@ -11,9 +11,9 @@ namespace tertulia::detail {
 
 // -- action -------------------------------------------------------------------
 
-action::action(std::shared_ptr<const descriptor> info)
+action::action(std::shared_ptr<const descriptor> info, run_policy runs)
   : info_(std::move(info)),
-    key_(info_->key.empty() ? '~' + make_uuid() : info_->key) {}
+    key_(info_->key.empty() ? '~' + make_uuid() : info_->key), runs_(runs) {}
 
 bool action::traced() const noexcept {
   return info_->kind != "bidi-action";

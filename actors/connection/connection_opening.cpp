@@ -71,9 +71,9 @@ caf::result<open_result> connection_state::start(open_request& x) {
     deltas_ = std::make_unique<custom_deltas>(*this);
     start.listener = custom_listener{self_};
   }
-  if (conversation != nullptr && !x.options.disconnect) {
-    x.options.disconnect = conversation->policy.disconnect;
-    x.options.grace = conversation->policy.grace;
+  if (!x.options.disconnect) {
+    x.options.disconnect = action_->runs().disconnect;
+    x.options.grace = action_->runs().grace;
   }
   if (x.options.disconnect == on_disconnect::keep)
     keep(x.options);

@@ -74,6 +74,40 @@ TEST_F(kept_run_ends, a_run_without_a_grace_period_waits_for_ever) {
   EXPECT_EQ(witness::alive(), 1);
 }
 
+TEST_F(kept_run_ends,
+       a_definition_keeps_the_runs_of_clients_that_do_not_choose) {
+  const auto waiter = [](context, input<int> in, output<int>) -> task<int> {
+    const witness here;
+    co_return (co_await in.next()).value_or(0);
+  };
+  const auto flow
+    = rt->define_bidi_flow("flow", waiter, "Waits", with_keep(1min));
+  const auto action
+    = rt->define_bidi_action("action", waiter, "Waits", with_keep());
+  auto first = open(flow);
+  auto second = open(action);
+  auto third = open(flow, without_keep{});
+  EXPECT_EQ(witness::alive(), 3);
+  third.die();
+  run();
+  EXPECT_EQ(witness::alive(), 2) << "its client has chosen";
+  first.detach();
+  second.detach();
+  advance(50s);
+  EXPECT_EQ(witness::alive(), 2);
+  advance(11s);
+  EXPECT_EQ(witness::alive(), 1) << "the grace period is over";
+  advance(24h);
+  EXPECT_EQ(witness::alive(), 1);
+  auto fourth = open(action, with_cursor(second.position()));
+  fourth.send(7);
+  EXPECT_EQ(fourth.output(), 7);
+  EXPECT_EQ(code_from([&] {
+              (void)rt->define_bidi_flow("none", waiter, "", with_keep(0s));
+            }),
+            errc::invalid_argument);
+}
+
 TEST_F(kept_run_ends, a_run_whose_client_never_said_a_word_is_cancelled) {
   auto client = open(define_counter(), with_keep());
   client.die();
@@ -254,7 +288,7 @@ TEST_F(kept_run_ends, a_turn_without_a_reader_is_held_up_to_its_bound) {
         co_return 0;
       });
   auto third = open(endless, with_keep(), with_chunk_window(1));
-  third.detach();
+  third.die();
   auto early = open(endless, with_cursor({third.position().run, 1}));
   ASSERT_EQ(code_of(early.received().refused), errc::out_of_range);
   const auto details

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/option_family.hpp>
+#include <tertulia/detail/run_policy.hpp>
 #include <tertulia/snapshot_callback.hpp>
 #include <tertulia/status.hpp>
 
@@ -35,9 +36,7 @@ struct agent_options {
   std::function<bool(const detail::snapshot_moment&)> wanted;
   save_failure on_failure = save_failure::fails_turn;
   caf::timespan store_within = std::chrono::seconds{30};
-  /// As `session_policy::disconnect`.
-  on_disconnect disconnect = on_disconnect::cancel;
-  caf::timespan grace{0};
+  detail::run_policy runs;
   std::string description;
   std::vector<detail::migration> migrations;
 };
@@ -188,8 +187,7 @@ session_policy policy_of(agent_options<Context> x) {
   result.wanted = std::move(x.wanted);
   result.on_failure = x.on_failure;
   result.store_within = x.store_within;
-  result.disconnect = x.disconnect;
-  result.grace = x.grace;
+  result.runs = x.runs;
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/option_family.hpp>
+#include <tertulia/detail/run_policy.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/status.hpp>
@@ -214,8 +215,7 @@ struct with_turn_id {
 
 /// Keeps the run when its client leaves or is lost: it goes on, and clients can
 /// attach to it, with `with_cursor`, `with_run` or its session. As an option of
-/// the definition of an agent, a chat agent or a session flow: keeps the runs
-/// whose clients do not choose.
+/// a definition: keeps the runs whose clients do not choose.
 ///
 /// @design docs/runs.md.
 struct with_keep {
@@ -233,6 +233,10 @@ struct with_keep {
 
   template <class Context>
   void apply(agent_options<Context>& to) const {
+    apply_to(to.runs);
+  }
+
+  void apply(detail::run_policy& to) const {
     apply_to(to);
   }
 

@@ -68,14 +68,16 @@ public:
   ///                    capture; it runs on many actors at once, so its
   ///                    captures must be thread-safe.
   /// @param description for people; part of the descriptor.
+  /// @param keep        `with_keep` keeps the runs whose clients do not choose.
   /// @errors `already_exists`; `invalid_argument` for a bad name.
   /// @design docs/genkit.md 001 §2.1.
   template <class Body>
   auto define_bidi_action(std::string name, Body body,
-                          std::string description = {}) {
+                          std::string description = {},
+                          const std::optional<with_keep>& keep = {}) {
     if constexpr (detail::check_bidi_body<Body>())
       return define("bidi-action", std::move(name), std::move(body),
-                    std::move(description));
+                    std::move(description), keep);
   }
 
   /// Makes a bidi action that is not registered; see `define_bidi_action`.
@@ -98,11 +100,12 @@ public:
   /// `define_bidi_action`.
   /// @design docs/genkit.md 001 §2.2.
   template <class Body>
-  auto
-  define_bidi_flow(std::string name, Body body, std::string description = {}) {
+  auto define_bidi_flow(std::string name, Body body,
+                        std::string description = {},
+                        const std::optional<with_keep>& keep = {}) {
     if constexpr (detail::check_bidi_body<Body>())
       return define("bidi-flow", std::move(name), std::move(body),
-                    std::move(description));
+                    std::move(description), keep);
   }
 
   // -- by key -----------------------------------------------------------------
@@ -248,9 +251,10 @@ private:
   /// Defines an action of any kind.
   template <class Body>
   auto define(std::string kind, std::string name, Body body,
-              std::string description) {
+              std::string description,
+              const std::optional<with_keep>& keep = {}) {
     auto action = make(std::move(kind), std::move(name), std::move(body),
-                       std::move(description));
+                       std::move(description), keep);
     add(action);
     return handle<detail::types_of_body<Body>>(action);
   }
@@ -258,11 +262,16 @@ private:
   /// Makes an action of any kind.
   template <class Body>
   static std::shared_ptr<const detail::action>
-  make(std::string kind, std::string name, Body body, std::string description) {
+  make(std::string kind, std::string name, Body body, std::string description,
+       const std::optional<with_keep>& keep = {}) {
+    detail::run_policy runs;
+    if (keep)
+      keep->apply(runs);
     return std::make_shared<detail::action_of<Body>>(
       std::move(body),
       describe<detail::types_of_body<Body>>(std::move(kind), std::move(name),
-                                            std::move(description)));
+                                            std::move(description)),
+      runs);
   }
 
   /// Runs an action with one input as JSON text.

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/run_policy.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/task.hpp>
 
@@ -24,7 +25,7 @@ class conversation_action;
 class action {
 public:
   /// @param info without a key if the action must not be found by key.
-  explicit action(std::shared_ptr<const descriptor> info);
+  explicit action(std::shared_ptr<const descriptor> info, run_policy runs = {});
 
   virtual ~action() = default;
 
@@ -57,6 +58,10 @@ public:
     return key_;
   }
 
+  [[nodiscard]] const run_policy& runs() const noexcept {
+    return runs_;
+  }
+
   /// Returns whether its connections are traced as spans: those of a flow are,
   /// those of a plain bidi action are not.
   [[nodiscard]] bool traced() const noexcept;
@@ -72,6 +77,7 @@ public:
 private:
   std::shared_ptr<const descriptor> info_;
   std::string key_;
+  run_policy runs_;
 };
 
 } // namespace detail

@@ -19,7 +19,7 @@ public:
   /// @param state_type type of its sessions, by which contexts find them.
   conversation_action(std::shared_ptr<const descriptor> info,
                       session_policy policy, std::string state_type)
-    : action(std::move(info)), policy(std::move(policy)),
+    : action(std::move(info), policy.runs), policy(std::move(policy)),
       kind(std::make_shared<const session_kind>(
         std::move(state_type), this->policy.span_key, name())) {}
 

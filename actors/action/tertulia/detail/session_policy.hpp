@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/run_policy.hpp>
 #include <tertulia/detail/state_schema.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/protocol.hpp>
@@ -72,9 +73,8 @@ struct session_policy {
   std::function<payload(const json& patch)> custom_chunk;
   /// Span attribute that names the agent or flow of a snapshot.
   std::string span_key = "genkit:metadata:agent";
-  /// Policy for runs whose clients choose none, and its grace period.
-  on_disconnect disconnect = on_disconnect::cancel;
-  caf::timespan grace{0};
+  /// Policy for runs whose clients choose none.
+  run_policy runs;
   /// Longest wait for the store.
   caf::timespan store_within = std::chrono::seconds{30};
 
