@@ -67,10 +67,11 @@ public:
 
   request_message request;
   target place;
-  std::string caller;  ///< name of the caller; empty without tokens
-  std::string origin;  ///< allowed origin of the page; empty without one
-  unsigned status = 0; ///< of the answer
-  span work;           ///< of the request; empty if nobody listens to spans
+  std::string caller;   ///< name of the caller; empty without tokens
+  std::string origin;   ///< allowed origin of the page; empty without one
+  unsigned status = 0;  ///< of the answer
+  bool is_left = false; ///< whether the client ended the connection before it
+  span work;            ///< of the request; empty if nobody listens to spans
   /// Set by a handler that takes long: called when the server stops.
   std::function<void()> when_draining;
 };

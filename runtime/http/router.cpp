@@ -194,6 +194,8 @@ net::awaitable<void> serve(server_core& server, exchange& x) {
   } catch (const std::exception& error) {
     failure = status_error::unexpected(error.what());
   }
+  if (failure && x.is_left)
+    failure = status_error{errc::cancelled, "the client has left"};
   if (failure && !x.is_answered())
     co_await x.reply(error_response(*failure));
   end_span(x);

@@ -131,14 +131,19 @@ bool server_core::add(live_session& x) {
 }
 
 void server_core::remove(live_session& x, const net::ip::address& from) {
+  forget(from);
+  const std::lock_guard guard{mutex_};
+  sessions_.erase(&x);
+  if (sessions_.empty())
+    all_ended_.notify_all();
+}
+
+void server_core::forget(const net::ip::address& from) {
   const std::lock_guard guard{mutex_};
   --connections_;
   if (const auto i = by_address_.find(from);
       i != by_address_.end() && --i->second == 0)
     by_address_.erase(i);
-  sessions_.erase(&x);
-  if (sessions_.empty())
-    all_ended_.notify_all();
 }
 
 unsigned server_core::admit(const net::ip::address& from) {
@@ -170,7 +175,7 @@ net::awaitable<void> server_core::accept_all() {
     socket.set_option(tcp::no_delay{true}, problem);
     if (const auto status = admit(peer.address()); status == 0) {
       spawn_session(*this, std::move(socket), peer.address());
-    } else {
+    } else if (options_.certificate.empty()) { // else it cannot be told
       constexpr std::string_view rest = "\r\nRetry-After: 1\r\nContent-Length: "
                                         "0\r\nConnection: close\r\n\r\n";
       const auto text = "HTTP/1.1 "

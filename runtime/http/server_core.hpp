@@ -86,6 +86,10 @@ public:
   /// @returns false if the server stops.
   [[nodiscard]] bool add(live_session& x);
 
+  /// Ends to count a connection, which has no session.
+  /// @param from address of its client.
+  void forget(const net::ip::address& from);
+
   /// Removes a connection.
   /// @param from address of its client.
   void remove(live_session& x, const net::ip::address& from);

@@ -39,17 +39,25 @@ public:
                  tcp::socket socket)
     : server_(server), from_(from), tls_(server.tls()),
       stream_(std::move(socket), tls_.get()), executor_(stream_.get_executor()),
-      has_watched_(executor_) {
-    is_draining_ = !server_.add(*this);
-  }
+      has_watched_(executor_) {}
 
   ~socket_session() override {
     server_.remove(*this, from_);
   }
 
+  /// Tells the server of this connection.
+  void join() {
+    is_draining_ = !server_.add(*this);
+  }
+
   net::awaitable<void> run() {
     const auto self = this->shared_from_this(); // as long as the coroutine runs
-    if (!co_await stream_.handshake(server_.options().request_within))
+    const closing at_end{*this};
+    is_waiting_ = true; // nothing is under way
+    const auto can_talk
+      = co_await stream_.handshake(server_.options().request_within);
+    is_waiting_ = false;
+    if (!can_talk)
       co_return;
     // Not in one condition: g++ 12 would not destroy this coroutine.
     for (auto goes_on = true; goes_on && !is_draining_;) {
@@ -59,8 +67,8 @@ public:
     }
     if (is_upgraded_ || !socket().is_open())
       co_return;
+    co_await cancel_watch();
     co_await stream_.finish(linger_within);
-    close();
   }
 
   // -- exchange ---------------------------------------------------------------
@@ -191,6 +199,33 @@ public:
   }
 
 private:
+  /// Closes the connection at the end of its coroutine, also by an exception.
+  class closing {
+  public:
+    explicit closing(socket_session& of) : session_(of) {}
+
+    closing(const closing&) = delete;
+    closing& operator=(const closing&) = delete;
+
+    ~closing() {
+      if (!session_.is_upgraded_)
+        session_.close();
+    }
+
+  private:
+    socket_session& session_;
+  };
+
+  /// Ends the read of `watch`: with TLS the goodbye reads as well, and one read
+  /// at a time is possible.
+  net::awaitable<void> cancel_watch() {
+    if (!is_watching_)
+      co_return;
+    stream_.next_layer().cancel();
+    has_watched_.expires_after(linger_within);
+    co_await has_watched_.async_wait(as_result);
+  }
+
   /// Waits for the first byte of a request.
   net::awaitable<bool> wait_for_request() {
     if (buffer_.size() > 0)
@@ -236,6 +271,7 @@ private:
     request = parser.release();
     is_last_ = !request.keep_alive();
     status = 0;
+    is_left = false;
     co_await serve(server_, *this);
     end_handler_ = nullptr;
     when_draining = nullptr;
@@ -275,9 +311,8 @@ private:
   /// Reads on for a while: a connection that is closed with unread bytes is
   /// reset, and the client does not see the answer.
   net::awaitable<void> linger() {
-    co_await stream_.finish(linger_within);
-    if (stream_.has_tls())
-      co_return; // it has read
+    if (!stream_.has_tls()) // which cannot be read after its goodbye
+      co_await stream_.finish(linger_within);
     expire_after(linger_within);
     std::array<char, 8'192> bytes; // NOLINT: is written before it is read
     for (std::size_t total = 0; total < linger_bytes;) {
@@ -308,16 +343,22 @@ private:
     if (buffer_.size() > 0 || std::exchange(is_watching_, true))
       return;
     stream_.next_layer().expires_never();
-    stream_.async_read_some(buffer_.prepare(first_read),
-                            [self = this->shared_from_this()](
-                              const boost::system::error_code& problem,
-                              std::size_t size) {
-                              self->is_watching_ = false;
-                              self->buffer_.commit(size);
-                              self->has_watched_.cancel();
-                              if (problem && self->end_handler_)
-                                self->end_handler_();
-                            });
+    stream_.async_read_some(
+      buffer_.prepare(first_read),
+      [self = this->shared_from_this()](const boost::system::error_code& end,
+                                        std::size_t size) {
+        self->end_watch(static_cast<bool>(end), size);
+      });
+  }
+
+  void end_watch(bool client_has_left, std::size_t size) {
+    is_watching_ = false;
+    buffer_.commit(size);
+    has_watched_.cancel();
+    if (!client_has_left || !end_handler_)
+      return;
+    is_left = true;
+    end_handler_();
   }
 
   tcp::socket& socket() {
@@ -356,8 +397,13 @@ private:
 
 void spawn_session(server_core& server, tcp::socket socket,
                    const net::ip::address& from) {
-  const auto session
-    = std::make_shared<socket_session>(server, from, std::move(socket));
+  std::shared_ptr<socket_session> session;
+  try {
+    session = std::make_shared<socket_session>(server, from, std::move(socket));
+  } catch (const std::exception&) { // no memory, also for TLS
+    return server.forget(from);
+  }
+  session->join();
   net::co_spawn(session->executor(), session->run(), net::detached);
 }
 

@@ -149,6 +149,39 @@ TEST_F(web_tls, cancels_the_run_of_a_client_that_goes) {
   }
 }
 
+TEST_F(web_tls, does_not_wait_for_the_goodbye_of_a_client) {
+  write(first);
+  serve_with_tls({.idle_within = 50ms});
+  auto at = client(first);
+  EXPECT_EQ(
+    at.call("POST", "/actions" + counter, R"({"inputs":[2]})").result_int(),
+    200u);
+  EXPECT_TRUE(at.has_ended());
+  char byte = 0;
+  boost::system::error_code problem;
+  boost::asio::read(at.stream().next_layer(), boost::asio::buffer(&byte, 1),
+                    problem);
+  EXPECT_EQ(problem, boost::asio::error::eof);
+}
+
+TEST_F(web_tls, stops_without_clients_that_say_nothing) {
+  write(first);
+  serve_with_tls({.request_within = 1h, .drain_within = 24h});
+  auto silent = web::client();
+  EXPECT_EQ(client(first).call("GET", "/healthz").result_int(), 200u);
+  server->stop();
+  EXPECT_TRUE(silent.has_ended());
+}
+
+TEST_F(web_tls, tells_why_a_request_is_too_large) {
+  write(first);
+  serve_with_tls({.max_body = 1'000});
+  EXPECT_EQ(client(first)
+              .call("POST", "/actions" + counter, std::string(1'000'000, ' '))
+              .result_int(),
+            413u);
+}
+
 TEST_F(web_tls, refuses_clients_without_it) {
   write(first);
   serve_with_tls({.request_within = 100ms});
