@@ -15,9 +15,8 @@ namespace tertulia {
 
 namespace {
 
-/// Span of a turn of a session flow, and its attribute with the flow.
+/// Span of a turn of a session flow, a child of that of the run.
 constexpr auto turn_span = "sessionFlow/turn";
-constexpr auto session_flow = "genkit:metadata:sessionFlow";
 
 // Of requests to the HTTP server, after OpenTelemetry's conventions.
 constexpr auto http_method = "http.request.method";
@@ -85,8 +84,9 @@ void span_meter::on_start(const span_data& x) noexcept {
     return;
   try {
     const std::lock_guard guard{mutex_};
-    open_.insert(x.context.span);
-    open_runs_.Add({{"action", label_for(x.name)}}).Increment();
+    const auto label = label_for(x.name);
+    open_.emplace(x.context.span, label);
+    open_runs_.Add({{"action", label}}).Increment();
   } catch (...) { // NOLINT(bugprone-empty-catch): no memory for a number
   }
 }
@@ -133,8 +133,9 @@ void span_meter::count_run(const span_data& x) {
 }
 
 void span_meter::count_turn(const span_data& x) {
+  const auto run = x.parent ? open_.find(*x.parent) : open_.end();
   observe(turn_seconds_,
-          {{"flow", label_for(text_of(x, session_flow))},
+          {{"action", run != open_.end() ? run->second : "other"},
            {"status", status_of(x)}},
           x);
 }

@@ -4,6 +4,7 @@
 
 #include <tertulia/trace.hpp>
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -59,8 +60,8 @@ private:
   counters& requests_;
   histograms& request_seconds_;
   std::mutex mutex_;
-  std::set<std::string> keys_; ///< that have a label
-  std::set<span_id> open_;     ///< runs whose begin was counted
+  std::set<std::string> keys_;          ///< that have a label
+  std::map<span_id, std::string> open_; ///< labels of runs that have begun
 };
 
 } // namespace tertulia

@@ -105,13 +105,20 @@ otlp_options otlp_options::from_environment() {
   otlp_options result;
   if (auto url = value_of("OTEL_EXPORTER_OTLP_ENDPOINT"); !url.empty())
     result.collector.base_url = std::move(url);
-  if (auto name = value_of("OTEL_SERVICE_NAME"); !name.empty())
-    result.service_name = std::move(name);
   const auto* headers = "OTEL_EXPORTER_OTLP_HEADERS";
   result.collector.headers = otlp::fields_in(headers, value_of(headers));
   const auto* attributes = "OTEL_RESOURCE_ATTRIBUTES";
+  std::string name_among_them;
   for (auto& [key, value] : otlp::fields_in(attributes, value_of(attributes)))
-    result.resource.emplace_back(std::move(key), std::move(value));
+    if (key == "service.name") // is unique
+      name_among_them = std::move(value);
+    else
+      result.resource.emplace_back(std::move(key), std::move(value));
+  auto name = value_of("OTEL_SERVICE_NAME");
+  if (name.empty())
+    name = std::move(name_among_them);
+  if (!name.empty())
+    result.service_name = std::move(name);
   return result;
 }
 

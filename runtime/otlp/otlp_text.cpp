@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <type_traits>
 #include <variant>
 
@@ -14,8 +15,9 @@ namespace tertulia::otlp {
 
 namespace {
 
-/// Kind of a span that asks another system, as of a model.
+/// Kind of a span: of a request that is answered, of one to a model.
 constexpr auto kind_internal = 1;
+constexpr auto kind_server = 2;
 constexpr auto kind_client = 3;
 
 constexpr auto status_error_code = 2;
@@ -29,6 +31,21 @@ std::string time_text(caf::timestamp x) {
   return number_text(x.time_since_epoch().count());
 }
 
+/// JSON has no number for these.
+json double_of(double x) {
+  if (std::isnan(x))
+    return "NaN";
+  if (std::isinf(x))
+    return x > 0 ? "Infinity" : "-Infinity";
+  return x;
+}
+
+int kind_of(const span_data& x) {
+  if (x.name.starts_with("/model/"))
+    return kind_client;
+  return x.find("http.route") != nullptr ? kind_server : kind_internal;
+}
+
 json value_of(const attribute_value& x) {
   return std::visit(
     [](const auto& value) -> json {
@@ -38,7 +55,7 @@ json value_of(const attribute_value& x) {
       else if constexpr (std::is_same_v<type, std::int64_t>)
         return {{"intValue", number_text(value)}};
       else if constexpr (std::is_same_v<type, double>)
-        return {{"doubleValue", value}};
+        return {{"doubleValue", double_of(value)}};
       else if constexpr (std::is_same_v<type, std::string>)
         return {{"stringValue", value}};
       else {
@@ -62,8 +79,7 @@ json document_of(const span_data& x) {
   json result{{"traceId", to_string(x.context.trace)},
               {"spanId", to_string(x.context.span)},
               {"name", x.name},
-              {"kind",
-               x.name.starts_with("/model/") ? kind_client : kind_internal},
+              {"kind", kind_of(x)},
               {"startTimeUnixNano", time_text(x.start)},
               {"endTimeUnixNano", time_text(x.end.value_or(x.start))},
               {"attributes", attributes_of(x.attributes)}};
@@ -83,6 +99,12 @@ json document_of(const span_data& x) {
   if (x.status != errc::ok)
     result["status"] = {{"code", status_error_code}, {"message", x.message}};
   return result;
+}
+
+std::string_view trimmed(std::string_view x) {
+  constexpr std::string_view blanks = " \t";
+  const auto begin = std::min(x.find_first_not_of(blanks), x.size());
+  return x.substr(begin, x.find_last_not_of(blanks) + 1 - begin);
 }
 
 /// Returns the value of a hexadecimal digit; -1 if it is not one.
@@ -134,7 +156,7 @@ http_fields fields_in(const std::string& variable, std::string_view text) {
   http_fields result;
   while (!text.empty()) {
     const auto comma = std::min(text.find(','), text.size());
-    const auto item = text.substr(0, comma);
+    const auto item = trimmed(text.substr(0, comma));
     text.remove_prefix(std::min(comma + 1, text.size()));
     const auto sign = item.find('=');
     // The text may be a secret, so the error does not have it.

@@ -17,6 +17,7 @@ void span_queue::on_end(std::shared_ptr<const span_data> x) noexcept {
   }
   try {
     waiting_.push_back(std::move(x));
+    ++accepted_;
     if (waiting_.size() >= max_batch_)
       wake();
   } catch (...) { // no memory
@@ -54,7 +55,7 @@ void span_queue::settle(std::size_t size, std::size_t lost,
   under_way_ = 0;
   counts_.sent += size - lost;
   counts_.lost += lost;
-  if (!failure.empty())
+  if (lost > 0)
     failure_ = std::move(failure);
   settled_.notify_all();
 }
@@ -83,8 +84,8 @@ bool span_queue::is_closed() const {
 bool span_queue::flush(caf::timespan within) {
   std::unique_lock guard{mutex_};
   wake();
-  return settled_.wait_for(guard, within, [this] {
-    return waiting_.empty() && under_way_ == 0;
+  return settled_.wait_for(guard, within, [this, wanted = accepted_] {
+    return counts_.sent + counts_.lost >= wanted;
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -71,6 +72,7 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable settled_;
   batch waiting_;
+  std::uint64_t accepted_ = 0; ///< number of spans that have waited
   std::size_t under_way_ = 0;
   bool is_closed_ = false;
   bool has_ended_ = false;

@@ -74,6 +74,20 @@ TEST_F(numbers, count_requests_by_route) {
   EXPECT_FALSE(has(result.body, "healthz"));
 }
 
+TEST_F(numbers, do_not_blame_the_server_for_a_client_that_leaves) {
+  auto at = serve_numbers();
+  {
+    auto other = client();
+    begin_to_sleep(other);
+    other.close();
+  }
+  EXPECT_TRUE(eventually([&] {
+    return has(at.call("GET", "/metrics").body,
+               "requests_total{code=\"499\",method=\"POST\","
+               "route=\"/actions/{key}\"} 1");
+  }));
+}
+
 TEST_F(numbers, count_tokens_of_models) {
   {
     auto x = rt.traces().start("/model/star");
@@ -89,12 +103,16 @@ TEST_F(numbers, count_tokens_of_models) {
 
 TEST_F(numbers, measure_turns_of_session_flows) {
   {
-    auto x = rt.traces().start("sessionFlow/turn");
-    x.set_attribute("genkit:metadata:sessionFlow", "guide");
+    const auto run = rt.traces().start("/session-flow/guide");
+    rt.traces().start("sessionFlow/turn", run.context()).end();
+    auto failed = rt.traces().start("sessionFlow/turn", run.context());
+    failed.set_error(errc::unavailable, "no line");
   }
   rt.traces().start("a step of an author").end();
-  EXPECT_TRUE(has(
-    all.text(), "turn_duration_seconds_count{flow=\"guide\",status=\"ok\"} 1"));
+  const std::string count = "tertulia_turn_duration_seconds_count";
+  const std::string guide = "{action=\"/session-flow/guide\",status=\"";
+  EXPECT_TRUE(has(all.text(), count + guide + "ok\"} 1",
+                  count + guide + "unavailable\"} 1"));
   EXPECT_FALSE(has(all.text(), "author"));
 }
 

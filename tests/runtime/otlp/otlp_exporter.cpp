@@ -6,6 +6,7 @@
 #include <tertulia/otlp_exporter.hpp>
 
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "support/http_server.hpp"
@@ -71,6 +72,7 @@ TEST_F(otlp, sends_a_span_as_collectors_read_it) {
     auto x = rt.traces().start("/model/star", &parent);
     x.set_attribute("count", 3);
     x.set_attribute("share", 0.5);
+    x.set_attribute("none", std::numeric_limits<double>::quiet_NaN());
     x.set_attribute("done", true);
     x.set_attribute("reasons", std::vector<std::string>{"stop", "length"});
     x.set_attribute("text", "ol\xc3"); // is cut within a character
@@ -90,6 +92,7 @@ TEST_F(otlp, sends_a_span_as_collectors_read_it) {
             std::stoull(x["startTimeUnixNano"].get<std::string>()));
   EXPECT_EQ(attribute_of(x, "count"), json({{"intValue", "3"}}));
   EXPECT_EQ(attribute_of(x, "share"), json({{"doubleValue", 0.5}}));
+  EXPECT_EQ(attribute_of(x, "none"), json({{"doubleValue", "NaN"}}));
   EXPECT_EQ(attribute_of(x, "done"), json({{"boolValue", true}}));
   EXPECT_EQ(attribute_of(x, "reasons")["arrayValue"]["values"][1],
             json({{"stringValue", "length"}}));
@@ -210,15 +213,18 @@ TEST_F(otlp, ends_in_time_without_a_collector) {
 
 TEST_F(otlp, reads_the_environment) {
   ::setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318", 1);
-  ::setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Basic%20QQ==,x=1", 1);
+  ::setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Basic%20QQ==, x=1", 1);
   ::setenv("OTEL_SERVICE_NAME", "concierge", 1);
-  ::setenv("OTEL_RESOURCE_ATTRIBUTES", "service.version=2", 1);
+  ::setenv("OTEL_RESOURCE_ATTRIBUTES", "service.version=2,service.name=other",
+           1);
   const auto x = otlp_options::from_environment();
   EXPECT_EQ(x.collector.base_url, "http://collector:4318");
   EXPECT_EQ(x.collector.headers,
             (http_fields{{"Authorization", "Basic QQ=="}, {"x", "1"}}));
   EXPECT_EQ(x.service_name, "concierge");
-  EXPECT_EQ(x.resource.at(0), (attribute{"service.version", "2"}));
+  EXPECT_EQ(x.resource, (std::vector<attribute>{{"service.version", "2"}}));
+  ::unsetenv("OTEL_SERVICE_NAME");
+  EXPECT_EQ(otlp_options::from_environment().service_name, "other");
   for (const auto* text : {"secret", "=secret", "a=b%2"}) {
     ::setenv("OTEL_EXPORTER_OTLP_HEADERS", text, 1);
     const auto problem
