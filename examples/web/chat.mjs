@@ -7,11 +7,14 @@ import { createInterface } from "node:readline";
 import { Conversation } from "./conversation.mjs";
 
 const url = process.argv[2] ?? "http://127.0.0.1:8080";
-const chat = await Conversation.open(url, "session-flow/chat", {}, process.env.TOKEN);
+const options = { grace: "PT1H" }; // of the next line
+const token = process.env.TOKEN;
+const chat = await Conversation.open(url, "session-flow/chat", options, token);
 for await (const text of createInterface({ input: process.stdin })) {
   await chat.send({ messages: [{ role: "user", content: [{ text }] }] });
   for await (const chunk of chat.answer())
-    for (const part of chunk.chunk?.content ?? []) process.stdout.write(part.text ?? "");
+    for (const part of chunk.chunk?.content ?? [])
+      process.stdout.write(part.text ?? "");
   process.stdout.write("\n");
 }
 await chat.close();

@@ -9,7 +9,8 @@ import sys
 from conversation import Conversation
 
 url = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8080"
-chat = Conversation(url, "session-flow/chat", os.environ.get("TOKEN", ""))
+chat = Conversation(url, "session-flow/chat", os.environ.get("TOKEN", ""),
+                    grace="PT1H")  # of the next line
 for line in sys.stdin:
     text = {"text": line.rstrip("\n")}
     chat.send({"messages": [{"role": "user", "content": [text]}]})

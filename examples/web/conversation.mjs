@@ -82,12 +82,16 @@ export class Conversation {
 /** Yields the whole events of a stream; one that is cut off comes again. */
 async function* eventsOf(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  const read = () => reader.read().catch(() => ({ done: true }));
+  const read = async () => {
+    const silence = setTimeout(() => reader.cancel(), 45_000); // of the network
+    const end = () => ({ done: true });
+    return await reader.read().catch(end).finally(() => clearTimeout(silence));
+  };
   for (let text = "", part; !(part = await read()).done; ) {
     const events = (text + part.value).split("\n\n");
     text = events.pop();
     for (const lines of events) {
-      const fields = lines.split("\n").map((line) => line.split(/: (.*)/));
+      const fields = lines.split("\n").map((line) => line.split(/: (.*)/s));
       const event = Object.fromEntries(fields);
       yield { ...event, data: JSON.parse(event.data ?? "null") };
     }

@@ -49,7 +49,7 @@ class Conversation:
         insist(lambda: self.call(self.at("inputs") + self.query, body).read())
 
     def send(self, *inputs):
-        """Sends inputs. They have numbers: those that arrive twice count once."""
+        """Sends inputs. They have numbers: one that comes twice counts once."""
         number, self.inputs = self.inputs, self.inputs + len(inputs)
         self.post(inputs=inputs, number=number)
 
@@ -82,7 +82,8 @@ class Conversation:
                         continue
                     event, data = fields["event"], json.loads(fields["data"])
                     if event == "error":
-                        raise RuntimeError(f"{data['status']}: {data['message']}")
+                        raise RuntimeError(
+                            f"{data['status']}: {data['message']}")
                     self.next = fields.get("id", self.next)
                     fields = {}
                     yield event, data

@@ -9,16 +9,17 @@
 #include <tertulia/metrics.hpp>
 #endif
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <semaphore>
+#include <sstream>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,9 +29,11 @@
 #include "failure.hpp"
 #include "interrupts.hpp"
 #include "text.hpp"
+#include <fcntl.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace tertulia::tool {
 
@@ -49,41 +52,64 @@ struct serve_options {
   bool quiet = false;
 };
 
-/// Refuses a file of secrets that other users of the computer can read.
-void expect_private(const std::string& file) {
+/// Descriptor of a file that is read.
+struct open_file {
+  explicit open_file(const std::string& name)
+    : descriptor(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor < 0)
+      reject_file(name, errno);
+  }
+
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+
+  ~open_file() {
+    ::close(descriptor);
+  }
+
+  int descriptor;
+};
+
+/// Returns the text of a file to which only its owner has access.
+std::string read_private(const std::string& name) {
+  const open_file file{name};
   struct stat found {};
-  if (::stat(file.c_str(), &found) != 0)
-    reject_file(file, errno);
+  if (::fstat(file.descriptor, &found) != 0)
+    reject_file(name, errno);
   if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     throw failure{status_error{errc::failed_precondition,
-                               file + ": other users can use its tokens"},
-                  "Try: chmod 600 " + as_word(file)};
+                               name + ": other users can use its tokens"},
+                  "Try: chmod 600 " + as_word(name)};
+  std::string result;
+  std::array<char, 4'096> bytes{};
+  for (;;) {
+    const auto size = ::read(file.descriptor, bytes.data(), bytes.size());
+    if (size == 0)
+      return result;
+    if (size > 0)
+      result.append(bytes.data(), static_cast<std::size_t>(size));
+    else if (errno != EINTR)
+      reject_file(name, errno);
+  }
 }
 
-/// Reads the tokens of callers: on each line a name, spaces and the token.
+/// Reads the tokens of callers: on each line a name, blanks and the token.
 /// Empty lines, and those that begin with `#`, are left out.
 std::vector<bearer_token> read_tokens(const std::string& file) {
-  expect_private(file);
-  errno = 0;
-  std::ifstream in{file};
-  if (!in)
-    reject_file(file, errno);
-  constexpr std::string_view blanks = " \t\r";
+  std::istringstream lines{read_private(file)};
   std::vector<bearer_token> result;
   std::string line;
-  for (auto number = 1; std::getline(in, line); ++number) {
-    const auto begin = line.find_first_not_of(blanks);
-    if (begin == std::string::npos || line[begin] == '#')
+  for (auto number = 1; std::getline(lines, line); ++number) {
+    std::istringstream words{line};
+    bearer_token x;
+    if (!(words >> x.caller) || x.caller.starts_with('#'))
       continue;
-    const auto end = line.find_first_of(blanks, begin);
-    const auto token = line.find_first_not_of(blanks, end);
-    if (token == std::string::npos)
+    std::string more;
+    if (!(words >> x.token) || words >> more)
       throw failure{status_error{errc::invalid_argument,
                                  file + ": line " + std::to_string(number)
                                    + " is not a name and a token"}};
-    const auto last = line.find_last_not_of(blanks);
-    result.push_back(
-      {line.substr(begin, end - begin), line.substr(token, last + 1 - token)});
+    result.push_back(std::move(x));
   }
   if (result.empty())
     throw failure{
@@ -117,9 +143,21 @@ http_server_options options_of(const serve_options& o) {
 
 /// Returns an exporter of traces if a variable names a collector.
 std::unique_ptr<otlp_exporter> exporter_for(runtime& rt) {
-  if (std::getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == nullptr)
+  const char* collector = std::getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+  if (collector == nullptr || *collector == '\0')
     return nullptr;
   return std::make_unique<otlp_exporter>(rt, otlp_options::from_environment());
+}
+
+void tell_of_losses(otlp_exporter& traces) {
+  traces.flush(std::chrono::seconds{5});
+  const auto count = traces.count();
+  if (count.lost + count.dropped == 0)
+    return;
+  const auto why = traces.last_failure();
+  remark("The collector of traces has not got "
+         + std::to_string(count.lost + count.dropped) + " spans"
+         + (why.empty() ? "." : ": " + shown(why)));
 }
 
 void print_place(tool& t, const http_server& web, const chat_agent& agent) {
@@ -181,7 +219,7 @@ exit_code serve(tool& t, const serve_options& o) {
   print_place(t, web, agent);
   if (!t.as_json() && !o.quiet)
     remark("Serving " + shown(agent.key()) + " of " + shown(store.place())
-           + "; Ctrl-C lets turns end and stops, twice at once.");
+           + "; Ctrl-C lets requests end and stops, twice at once.");
   while (signals.wait())
     try {
       web.renew_certificate();
@@ -190,6 +228,8 @@ exit_code serve(tool& t, const serve_options& o) {
              t.as_json());
     }
   web.stop();
+  if (traces)
+    tell_of_losses(*traces);
   return exit_code::fine;
 }
 
