@@ -3,6 +3,7 @@
 #include "socket_session.hpp"
 
 #include <array>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -12,7 +13,6 @@
 #include "server_stream.hpp"
 #include "web_socket.hpp"
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -51,8 +51,6 @@ public:
   }
 
   net::awaitable<void> run() {
-    const auto self = this->shared_from_this(); // as long as the coroutine runs
-    const closing at_end{*this};
     is_waiting_ = true; // nothing is under way
     const auto can_talk
       = co_await stream_.handshake(server_.options().request_within);
@@ -69,6 +67,11 @@ public:
       co_return;
     co_await cancel_watch();
     co_await stream_.finish(linger_within);
+  }
+
+  void close() {
+    if (!is_upgraded_)
+      stream_.next_layer().close();
   }
 
   // -- exchange ---------------------------------------------------------------
@@ -193,29 +196,12 @@ public:
       self->is_draining_ = true;
       if (self->web_socket_ != nullptr)
         self->web_socket_->abort();
-      else if (!self->is_upgraded_)
+      else
         self->close();
     });
   }
 
 private:
-  /// Closes the connection at the end of its coroutine, also by an exception.
-  class closing {
-  public:
-    explicit closing(socket_session& of) : session_(of) {}
-
-    closing(const closing&) = delete;
-    closing& operator=(const closing&) = delete;
-
-    ~closing() {
-      if (!session_.is_upgraded_)
-        session_.close();
-    }
-
-  private:
-    socket_session& session_;
-  };
-
   /// Ends the read of `watch`: with TLS the goodbye reads as well, and one read
   /// at a time is possible.
   net::awaitable<void> cancel_watch() {
@@ -365,10 +351,6 @@ private:
     return stream_.next_layer().socket();
   }
 
-  void close() {
-    stream_.next_layer().close();
-  }
-
   void expire_after(std::chrono::nanoseconds limit) {
     stream_.next_layer().expires_after(limit);
   }
@@ -404,7 +386,8 @@ void spawn_session(server_core& server, tcp::socket socket,
     return server.forget(from);
   }
   session->join();
-  net::co_spawn(session->executor(), session->run(), net::detached);
+  net::co_spawn(session->executor(), session->run(),
+                [session](const std::exception_ptr&) { session->close(); });
 }
 
 } // namespace tertulia::web
