@@ -28,8 +28,7 @@ namespace tertulia::test::reopened_sequence_tests {
 
 namespace {
 
-using clerk_type = errands::clerk_type;
-using watcher = listener<clerk_type>;
+using watcher = listener<errands::clerk_type>;
 
 /// What goes wrong in a sequence beside the links and the connections.
 enum class trouble { none, clients, store };
@@ -370,7 +369,7 @@ struct reopened_sequences : deterministic {
   failing_store failing{system};
   managed_store store;
   std::optional<runtime> other;
-  std::optional<clerk_type> clerk;
+  std::optional<errands::clerk_type> clerk;
   std::shared_ptr<way> road = std::make_shared<way>(*this);
   std::mt19937 random;
   session_id session;
