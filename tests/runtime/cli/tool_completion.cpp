@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
 // -- in bash and fish, line by line -------------------------------------------
 
 TEST_F(tool_completion, offers_commands_and_options) {
-  EXPECT_EQ(in_bash("s"), (strings{"sessions", "snapshots"}));
+  EXPECT_EQ(in_bash("c"), (strings{"chat", "completion"}));
   EXPECT_EQ(in_bash("sessions "), (strings{"list", "show", "delete", "fork",
                                            "title", "export", "import"}));
   EXPECT_EQ(in_bash("--store x sessions d"), strings{"delete"});
@@ -186,7 +186,7 @@ TEST_F(tool_completion, offers_the_same_in_fish) {
     return result;
   };
   const auto part = notes.substr(0, notes.size() - 3);
-  EXPECT_EQ(words("s"), (strings{"sessions", "snapshots"}));
+  EXPECT_EQ(words("c"), (strings{"chat", "completion"}));
   EXPECT_EQ(
     in_fish("--store x sessions d"),
     strings{"delete\tErase a session with all its snapshots, for good"});
