@@ -115,7 +115,7 @@ void actor_connection::on_opened(const open_result& x) {
   last_snapshot_ = x.snapshot;
   end_->on(x);
   if (end_->ended()) // its completion has arrived before
-    confirm(peer_, *end_, self_->node());
+    confirm_end(peer_, *end_);
   watch(peer_);
   greet(peer_, *end_);
   if (end_->send_error() && !end_->ended()) // cancelled meanwhile
@@ -174,7 +174,7 @@ void actor_connection::handle(completion& x) {
     return; // of another connection, or of the reader that was lost
   peer_has_ended_ = true;
   if (peer_ && !end_->ended())
-    confirm(peer_, *end_, self_->node());
+    confirm_end(peer_, *end_);
   end_->on(std::move(x));
   proceed();
 }
@@ -368,6 +368,11 @@ void actor_connection::grant() {
     caf::anon_send(peer_, chunk_credit{due, end_->reader()});
 }
 
+void actor_connection::confirm_end(const connection_actor& run,
+                                   const client_end& end) {
+  confirm(run, end);
+}
+
 void actor_connection::on_error(const status_error& x) {
   self_->quit(to_error(x));
 }
@@ -385,6 +390,7 @@ void actor_connection::finish() {
   if (const auto peer = std::exchange(peer_, {}); peer && !peer_has_ended_) {
     abandon(peer);
     tell(peer, *end_, cancel_atom_v);
+    confirm(peer, *end_); // nobody reads the end
   }
   position_ = {end_->run(), end_->position()};
   end_.reset();

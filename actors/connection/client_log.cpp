@@ -206,7 +206,7 @@ void client_log::confirm(std::uint32_t number) {
 }
 
 bool client_log::talker_knows_end() const noexcept {
-  return history_->talker_knew_end;
+  return history_->talker_knew_end || (talker_ && history_->talker.knows_end);
 }
 
 bool client_log::all_know_end() const noexcept {
@@ -217,8 +217,9 @@ bool client_log::all_know_end() const noexcept {
 }
 
 bool client_log::is_asking() const noexcept {
-  const auto owes_answer
-    = [](const reader& x) { return x.was_sent_end && !x.knows_end; };
+  const auto owes_answer = [this](const reader& x) {
+    return x.was_sent_end && !x.knows_end && is_remote(x.sink, owner_);
+  };
   const auto& all = history_->listeners;
   return owes_answer(history_->talker)
          || std::any_of(all.begin(), all.end(), owes_answer);
@@ -337,12 +338,8 @@ void client_log::send_end(reader& to) {
   to.was_sent_end = true;
   if (&to == &history_->talker)
     history_->ended_talker = to.number;
-  if (!is_remote(to.sink, owner_)) {
-    owner_.self()->send(to.sink, std::move(x));
-    to.knows_end = true;
-    history_->talker_knew_end |= &to == &history_->talker;
-    return;
-  }
+  if (!is_remote(to.sink, owner_))
+    return owner_.self()->send(to.sink, std::move(x));
   try {
     x.output = x.output.sealed();
   } catch (...) {

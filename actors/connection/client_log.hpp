@@ -135,17 +135,17 @@ public:
   /// Adds the end of the log: each reader hears it after everything else.
   void finish(completion x);
 
-  /// Records that a reader of another node has received the end, even if it is
-  /// gone by now.
+  /// Records that a reader has received the end, even if it is gone by now, or
+  /// that it does not want to hear it.
   void confirm(std::uint32_t number);
 
   /// Returns whether the talker has received the end, also one that has left
   /// since.
   [[nodiscard]] bool talker_knows_end() const noexcept;
 
-  /// Returns whether a talker is attached that has not received the end.
+  /// Returns whether a talker is attached that was not sent the end.
   [[nodiscard]] bool talker_reads() const noexcept {
-    return talker_ && !history_->talker.knows_end;
+    return talker_ && !history_->talker.was_sent_end;
   }
 
   /// Returns whether every attached reader has received the end.

@@ -208,6 +208,7 @@ bool connection_state::is_new(const turn_input& x) {
 
 run_info connection_state::handle(const run_request& x) {
   auto found = info();
+  const auto gave_up = run_ && !run_->is_known && x.verb == run_verb::cancel;
   if (run_ && is_talker(x.reader))
     run_->is_known = true;
   switch (x.verb) {
@@ -221,6 +222,8 @@ run_info connection_state::handle(const run_request& x) {
         leave(x.reader);
       else
         abort(fail(errc::cancelled, "the client cancelled"));
+      if (gave_up) // before it heard the answer to its opening
+        log_.confirm(x.reader);
       break;
     case run_verb::abort:
       if (phase_ == phase::active)
@@ -360,8 +363,9 @@ void connection_state::quit_kept_if_done() {
   }
   if (log_.all_know_end() && log_.talker_knows_end())
     return quit();
-  if (log_.talker_reads())
-    return; // it reads as slowly as it likes
+  // A talker reads as slowly as it likes; a question has a time limit.
+  if (log_.talker_reads() || log_.is_asking())
+    return;
   const auto within
     = run_->grace.count() > 0 ? run_->grace : env_->options.ended_run_retention;
   if (within.count() > 0)

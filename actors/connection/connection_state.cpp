@@ -74,6 +74,8 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
       // client that gave up before it heard the answer to its opening.
       if (run_ && run_->is_known)
         return;
+      if (run_ && log_.is_kept())
+        log_.confirm(0);
       abort(fail(errc::cancelled, "the client cancelled"));
     },
     [this](chunk_batch& x) {

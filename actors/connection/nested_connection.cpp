@@ -58,7 +58,7 @@ void nested_connection::on(completion&& x) {
   if (search_ && search_->path.is_active())
     return; // of the reader that was lost
   if (!end.ended())
-    confirm(peer_, end, owner_.self()->node());
+    confirm(peer_, end);
   end.on(std::move(x));
   notify();
 }

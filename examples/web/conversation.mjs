@@ -55,9 +55,14 @@ export class Conversation {
 
   /** Closes the input, and returns the output of the run. */
   async close() {
-    const body = { close: true };
-    await this.insist(() => this.post(this.at("inputs") + this.query, body));
-    for await (const x of this.events) if (x.event === "output") return x.data;
+    const target = this.at("inputs") + this.query;
+    await this.insist(() => this.post(target, { close: true }));
+    for await (const x of this.events)
+      if (x.event === "output") {
+        const place = `${target}&after=${this.next}`;
+        await this.post(place, { confirm: true }).catch(() => {}); // is optional
+        return x.data;
+      }
   }
 
   async *listen() {

@@ -3,6 +3,7 @@
 """Client of a conversation behind Tertulia's HTTP server, with the standard
 library only: it hears everything once, also when its network is lost."""
 
+import contextlib
 import http.client
 import json
 import time
@@ -64,7 +65,11 @@ class Conversation:
     def close(self):
         """Closes the input, and returns the output of the run."""
         self.post(close=True)
-        return next(data for event, data in self.events if event == "output")
+        output = next(x for event, x in self.events if event == "output")
+        with contextlib.suppress(*NETWORK):  # the run forgets itself later
+            self.call(f"{self.at('inputs')}{self.query}&after={self.next}",
+                      {"confirm": True})
+        return output
 
     def listen(self):
         while True:

@@ -80,7 +80,7 @@ void blocking_client::on(completion&& x) {
   // The sink quits, so it cannot answer a question of the connection. A client
   // that has left before did not receive the end.
   if (connection_ && !end_.ended())
-    confirm(connection_, end_, system_.node());
+    confirm(connection_, end_);
   end_.on(std::move(x));
   end_.add_state_to_failure();
   changed_.notify_all();

@@ -29,6 +29,11 @@ struct frame {
   std::string text;     ///< JSON, on one line
 };
 
+/// Returns whether nothing follows.
+[[nodiscard]] constexpr bool is_last(frame_kind x) noexcept {
+  return x == frame_kind::output || x == frame_kind::error;
+}
+
 /// Returns the name of a kind in the protocols of the server.
 [[nodiscard]] constexpr const char* name_of(frame_kind x) noexcept {
   switch (x) {

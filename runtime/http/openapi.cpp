@@ -146,7 +146,8 @@ json document(const std::string& url) {
                         {{"inputs", {{"type", "array"}}},
                          {"number", {{"type", "integer"}}},
                          {"close", {{"type", "boolean"}}},
-                         {"cancel", {{"type", "boolean"}}}}}};
+                         {"cancel", {{"type", "boolean"}}},
+                         {"confirm", {{"type", "boolean"}}}}}};
   return {{"openapi", "3.1.0"},
           {"info", {{"title", "Tertulia"}, {"version", "1"}}},
           {"servers", json::array({{{"url", url}}})},

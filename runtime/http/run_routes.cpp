@@ -26,9 +26,11 @@ struct inputs_body {
   std::optional<std::uint64_t> number;
   bool close = false;
   bool cancel = false;
+  /// The client has heard the end of the run.
+  bool confirm = false;
 };
 
-BOOST_DESCRIBE_STRUCT(inputs_body, (), (inputs, number, close, cancel))
+BOOST_DESCRIBE_STRUCT(inputs_body, (), (inputs, number, close, cancel, confirm))
 
 // Not in a coroutine: g++ 12 does not compile such lists there.
 std::string receipt_of(std::uint64_t first, std::size_t accepted) {
@@ -88,6 +90,18 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
   auto body = from_json<inputs_body>(read_document(x.request.body()));
   auto target = target_of(x.place);
   target.attach = true;
+  if (body.confirm) {
+    if (!body.inputs.empty())
+      throw status_error{errc::invalid_argument,
+                         "$.inputs: a run that has ended takes none"};
+    const auto found
+      = co_await ask_about_run(server, x, key, run_verb::inspect);
+    if (found.status == run_status::running)
+      throw status_error{errc::failed_precondition, "the run has not ended"};
+    target.run = found.id.str(); // a session may have another one by now
+    target.session.reset();
+    target.after = x.place.number("after");
+  }
   run_stream run{server, x, key,
                  opening_of(target, server.options(), true, trace_of(x))};
   if (!co_await run.wait_until_open())
@@ -106,24 +120,31 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
     run.client().close();
   if (body.cancel)
     run.client().cancel();
-  run.client().flush();
+  if (!body.confirm)
+    run.client().flush();
   std::vector<frame> frames;
   while (co_await run.take(frames) == channel_reader<frame>::outcome::items)
-    for (const auto& one : frames)
+    for (const auto& one : frames) {
+      if (body.confirm && is_last(one.kind))
+        run.client().confirm();
       switch (one.kind) {
         case frame_kind::refusal:
         case frame_kind::error:
-          if (!body.cancel)
+          if (!body.cancel && !body.confirm)
             co_return co_await x.reply(json_response(
               static_cast<http::status>(http_status(one.code)), one.text));
           [[fallthrough]];
         case frame_kind::output:
+          if (known < body.inputs.size() && !body.cancel)
+            throw status_error{errc::failed_precondition, "the run has ended"};
+          [[fallthrough]];
         case frame_kind::flushed:
           co_return co_await x.reply(
             json_response(http::status::accepted,
                           receipt_of(first, body.inputs.size() - known)));
         default: break;
       }
+    }
   throw status_error{errc::unavailable, "the run was left"};
 }
 

@@ -7,10 +7,12 @@
 #include <tertulia/json.hpp>
 #include <tertulia/type_ids.hpp>
 
+#include <caf/actor_cast.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -65,8 +67,14 @@ public:
         resume();
       },
       [this](caf::flush_atom) {
+        if (has_ended_)
+          return;
         is_flushing_ = true;
         on_inputs_sent();
+      },
+      [this](caf::ok_atom) {
+        if (const auto [run, reader] = ended_; run)
+          caf::anon_send(run, run_request{run_verb::confirm, reader});
       },
       [this](caf::leave_atom) {
         detach();
@@ -78,6 +86,8 @@ public:
 
 private:
   void take(payload input) {
+    if (has_ended_)
+      return; // nothing follows the end
     try {
       send_input(std::move(input));
     } catch (const status_error& x) {
@@ -90,6 +100,13 @@ private:
     to_->push({kind, position().number, code, std::move(text)});
     if (written_ > high_water)
       pause();
+  }
+
+  /// Ends the channel. The actor lives on until the program has confirmed the
+  /// end, or leaves.
+  void end() {
+    has_ended_ = true;
+    to_->end();
   }
 
   void on_open(const open_result& x) override {
@@ -128,7 +145,14 @@ private:
 
   void on_error(const status_error& x) override {
     push(frame_kind::error, error_text(x), x.code());
-    self()->quit();
+    end();
+  }
+
+  // What has arrived here may still be lost on its way to the program.
+  void confirm_end(const connection_actor& run,
+                   const detail::client_end& end) override {
+    if (end.run())
+      ended_ = {caf::actor_cast<run_actor>(run), end.reader()};
   }
 
   void read(chunk_batch x) override {
@@ -145,12 +169,15 @@ private:
     } catch (const status_error& error) {
       return on_error(error);
     }
-    self()->quit();
+    end();
   }
 
   std::shared_ptr<channel<frame>> to_;
+  /// Run that has ended, and the number of this client there.
+  std::pair<run_actor, std::uint32_t> ended_;
   std::size_t written_ = 0; ///< bytes since the channel was empty
   bool is_flushing_ = false;
+  bool has_ended_ = false;
 };
 
 } // namespace
@@ -182,6 +209,10 @@ void talk::cancel() const {
 
 void talk::flush() const {
   caf::anon_send(client_, caf::flush_atom_v);
+}
+
+void talk::confirm() const {
+  caf::anon_send(client_, caf::ok_atom_v);
 }
 
 void talk::leave() const {

@@ -52,6 +52,11 @@ public:
   /// Asks for a frame when all inputs were sent to the run.
   void flush() const;
 
+  /// Tells that the program has the end of the run, which does not need to wait
+  /// for it any longer. Without this, a kept run waits for its grace period.
+  /// @pre the channel has ended with an output or an error.
+  void confirm() const;
+
   /// Leaves the run: a kept one goes on, another one is cancelled. Idempotent.
   void leave() const;
 

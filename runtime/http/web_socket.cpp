@@ -68,6 +68,10 @@ public:
     co_await socket_.async_close(why, as_result);
   }
 
+  [[nodiscard]] std::uint16_t closed_with() const override {
+    return socket_.reason().code;
+  }
+
   void abort() override {
     beast::get_lowest_layer(socket_).close();
   }

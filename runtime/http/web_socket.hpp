@@ -51,6 +51,10 @@ public:
   virtual net::awaitable<void>
   close(std::uint16_t code, std::string_view reason) = 0;
 
+  /// Returns the code with which the client has closed or, after `close`, has
+  /// answered; 0 before.
+  [[nodiscard]] virtual std::uint16_t closed_with() const = 0;
+
   /// Ends the connection at once.
   virtual void abort() = 0;
 };

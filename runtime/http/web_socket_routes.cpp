@@ -24,6 +24,8 @@ constexpr std::uint16_t normal_closure = 1000;
 constexpr std::uint16_t going_away = 1001;
 constexpr std::uint16_t not_understood = 1003;
 constexpr std::uint16_t policy_violation = 1008;
+/// Of this protocol, so that only the answer of a client repeats it.
+constexpr std::uint16_t run_has_ended = 4000;
 
 std::string message_of(const frame& x) {
   std::string result = "{\"";
@@ -57,9 +59,12 @@ net::awaitable<void> write_all(std::shared_ptr<web_socket_talk> of,
   std::vector<frame> frames;
   while (co_await of->frames.take(frames)
          == channel_reader<frame>::outcome::items) {
-    for (const auto& x : frames)
+    for (const auto& x : frames) {
       if (!co_await of->socket->write(message_of(x)))
         co_return;
+      if (is_last(x.kind) && of->code == normal_closure)
+        of->code = run_has_ended;
+    }
     if (const auto run = client.lock())
       run->drained();
   }
@@ -140,6 +145,10 @@ net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
     shared->reason = failure->message().substr(0, longest);
   }
   if (run) {
+    // A client that answers the closing has read what came before it.
+    if (shared->code == run_has_ended
+        && shared->socket->closed_with() == run_has_ended)
+      run->confirm();
     run->leave(); // ends the channel: the writer closes
   } else if (failure) {
     const auto text = "{\"error\":" + error_text(*failure) + "}";

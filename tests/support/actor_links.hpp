@@ -32,6 +32,7 @@ struct link_state {
       self->request(desk, caf::infinite, std::move(x))
         .then(
           [this, answer](open_result& y) mutable {
+            is_kept = !y.attached.run.empty();
             peer = caf::actor_cast<caf::actor>(y.connection);
             self->monitor(peer);
             y.connection = caf::actor_cast<connection_actor>(
@@ -50,7 +51,10 @@ struct link_state {
   }
 
   caf::result<caf::message> pass(caf::message x) {
-    const auto is_end = x.match_elements<completion>();
+    const auto is_end
+      = is_kept ? x.match_elements<run_request>()
+                    && x.get_as<run_request>(0).verb == run_verb::confirm
+                : x.match_elements<completion>();
     const auto& from = self->current_sender();
     if (from && from->address() == peer.address())
       self->send(client, std::move(x));
@@ -64,6 +68,7 @@ struct link_state {
   caf::event_based_actor* self;
   caf::actor client;
   caf::actor peer; ///< the connection
+  bool is_kept = false;
 };
 
 using link_actor = caf::stateful_actor<link_state>;

@@ -117,6 +117,33 @@ TEST_F(web, continues_event_streams_behind_the_last_event) {
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
 }
 
+TEST_F(web, holds_the_end_of_a_run_until_a_client_has_it) {
+  auto at = serve();
+  const auto run
+    = at.call("POST", "/runs" + counter).document()["run"].get<std::string>();
+  const auto query = counter + "?run=" + run;
+  const auto confirm = [&](const char* body = R"({"confirm":true})") {
+    return at.call("POST", "/inputs" + query, body);
+  };
+  EXPECT_EQ(confirm().document()["status"], "FAILED_PRECONDITION");
+  // The network may have lost the answers and the streams.
+  EXPECT_EQ(at.call("POST", "/inputs" + query, R"({"close":true})").status,
+            202u);
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+  for (int time = 0; time < 3; ++time) {
+    auto listener = client();
+    listener.ask("GET", "/events" + query);
+    EXPECT_TRUE(has(listener.read_until("data: 0\n"), "event: output"));
+  }
+  EXPECT_EQ(confirm(R"({"confirm":true,"inputs":[1]})").status, 400u);
+  EXPECT_EQ(confirm(R"({"inputs":[1]})").document()["status"],
+            "FAILED_PRECONDITION")
+    << "it has ended";
+  EXPECT_EQ(confirm().status, 202u);
+  EXPECT_TRUE(eventually([&] { return confirm().status == 404u; }));
+  EXPECT_EQ(at.call("GET", "/events" + query).status, 404u);
+}
+
 TEST_F(web, refuses_unknown_runs_and_missing_inputs) {
   auto at = serve();
   EXPECT_EQ(at.call("GET", "/runs" + counter + "?run=none").status, 404u);

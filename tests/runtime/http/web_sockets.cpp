@@ -46,7 +46,7 @@ TEST_F(web_sockets, talk_turn_by_turn) {
   }
   at.send({{"close", true}});
   EXPECT_EQ(at.read()["output"], 6);
-  EXPECT_EQ(at.code(), 1000);
+  EXPECT_EQ(at.code(), 4000);
 }
 
 TEST_F(web_sockets, come_back_to_their_run) {
@@ -71,6 +71,21 @@ TEST_F(web_sockets, come_back_to_their_run) {
   last.send({{"cancel", true}});
   EXPECT_EQ(last.read_until("error")["error"]["status"], "CANCELLED");
   EXPECT_EQ(listener.read_until("error")["error"]["status"], "CANCELLED");
+}
+
+TEST_F(web_sockets, hear_the_end_again_unless_they_have_answered_its_closing) {
+  serve();
+  auto lost = open();
+  const auto run = opened["run"];
+  lost.send({{"close", true}});
+  EXPECT_EQ(lost.read_until("output")["output"], 0);
+  lost.drop();
+  auto again = open({{"run", run}});
+  EXPECT_EQ(again.read_until("output")["output"], 0);
+  EXPECT_EQ(again.code(), 4000);
+  const auto target = "/runs" + counter + "?run=" + run.get<std::string>();
+  EXPECT_TRUE(
+    eventually([&] { return client().call("GET", target).status == 404u; }));
 }
 
 TEST_F(web_sockets, end_a_run_that_is_not_kept) {

@@ -129,7 +129,7 @@ TEST_F(web_tls, serves_web_sockets) {
       last = beast::buffers_to_string(buffer.data());
   }
   EXPECT_EQ(json::parse(last)["output"], 3);
-  EXPECT_EQ(socket.reason().code, 1000);
+  EXPECT_EQ(socket.reason().code, 4000);
 }
 
 TEST_F(web_tls, cancels_the_run_of_a_client_that_goes) {

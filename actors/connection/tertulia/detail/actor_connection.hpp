@@ -193,6 +193,10 @@ protected:
   }
 
 private:
+  /// Called when the end has arrived, which is passed on later: tells a kept
+  /// run that it does not need to wait for this client.
+  virtual void confirm_end(const connection_actor& run, const client_end& end);
+
   virtual void read(chunk_batch x) = 0;
   virtual void read(payload output) = 0;
 

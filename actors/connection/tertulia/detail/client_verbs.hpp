@@ -7,7 +7,6 @@
 #include <tertulia/protocol.hpp>
 
 #include <caf/actor_cast.hpp>
-#include <caf/node_id.hpp>
 #include <caf/send.hpp>
 
 namespace tertulia::detail {
@@ -50,12 +49,10 @@ inline void greet(const connection_actor& to, const client_end& from) {
                    run_request{run_verb::inspect, from.reader()});
 }
 
-/// Tells a kept run of another node that its client has received the end: the
-/// run does not need to wait for it.
-/// @param here node of the client.
-inline void confirm(const connection_actor& to, const client_end& from,
-                    const caf::node_id& here) {
-  if (from.run() && to.node() != here)
+/// Tells a kept run that its client has received the end: the run does not need
+/// to wait for it.
+inline void confirm(const connection_actor& to, const client_end& from) {
+  if (from.run())
     caf::anon_send(caf::actor_cast<run_actor>(to),
                    run_request{run_verb::confirm, from.reader()});
 }

@@ -22,8 +22,9 @@
 
 namespace tertulia::testing {
 
-/// Client that does nothing by itself: it records everything that it receives,
-/// and sends what the test tells it to send. For a `deterministic_runtime`:
+/// Client that does nothing by itself but to confirm the end of a kept run: it
+/// records everything that it receives, and sends what the test tells it to
+/// send. For a `deterministic_runtime`:
 /// unless said otherwise, a member function that sends runs all actors until
 /// they are idle.
 ///
@@ -275,6 +276,9 @@ private:
       [=](completion& x) {
         received->end = std::move(x);
         ++received->ends;
+        if (const auto& at = received->open; at && at->attached.run)
+          caf::anon_send(caf::actor_cast<run_actor>(at->connection),
+                         run_request{run_verb::confirm, at->attached.reader});
       },
     };
   }
