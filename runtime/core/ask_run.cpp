@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/bidi_action.hpp>
+#include <tertulia/detail/backoff.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/status.hpp>
 
 #include <caf/scoped_actor.hpp>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace tertulia::detail {
 
 namespace {
+
+using clock = std::chrono::steady_clock;
 
 /// Time limit of a request about a run.
 constexpr caf::timespan max_answer_wait = std::chrono::seconds{30};
@@ -47,8 +51,21 @@ task<front_desk_actor> find_desk(context ctx,
     co_return of->desk;
   if (!of->remote->is_lost())
     co_return of->remote->desk();
-  const auto reconnect = [at = of->remote.get()] { return at->get(); };
-  co_return co_await ctx.run_blocking(reconnect);
+  const auto connect = [at = of->remote.get()] { return at->reconnect(); };
+  for (backoff pauses{of->remote->policy(), clock::now()};;) {
+    caf::error failure;
+    try {
+      co_return co_await ctx.run_blocking(connect);
+    } catch (const status_error& x) {
+      failure = to_error(x);
+    }
+    const auto pause = return_path::may_pass(failure)
+                         ? pauses.next(clock::now())
+                         : std::nullopt;
+    if (!pause)
+      raise(failure);
+    co_await ctx.sleep(*pause);
+  }
 }
 
 } // namespace tertulia::detail

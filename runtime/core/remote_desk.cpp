@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/action.hpp>
+#include <tertulia/detail/backoff.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/remote_desk.hpp>
 #include <tertulia/detail/timer.hpp>
@@ -9,8 +10,13 @@
 
 #include <caf/actor_cast.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_response_promise.hpp>
 
 #include <chrono>
+#include <optional>
+#include <thread>
 #include <utility>
 
 namespace tertulia::detail {
@@ -21,38 +27,90 @@ using clock = std::chrono::steady_clock;
 using time_point = clock::time_point;
 
 /// Passes one request on; see `remote_desk::spawn_relay`.
-caf::behavior relay(caf::event_based_actor* self,
-                    const std::shared_ptr<remote_desk>& to) {
-  return {[self, to](open_request& x) -> caf::result<open_result> {
-    const auto promise
-      = std::make_shared<caf::typed_response_promise<open_result>>(
-        self->make_response_promise<open_result>());
-    const auto refuse = [self, promise](caf::error reason) {
-      promise->deliver(std::move(reason));
-      self->quit();
-    };
-    try {
-      const auto desk = to->get();
-      // CAF does not answer a request to a node that is lost.
-      self->set_down_handler([refuse](const caf::down_msg& x) {
+class relay_state {
+public:
+  static inline const char* name = "tertulia.relay";
+
+  explicit relay_state(caf::event_based_actor* self) : self_(self) {}
+
+  ~relay_state() {
+    if (guide_)
+      caf::anon_send(guide_, caf::close_atom_v);
+  }
+
+  caf::behavior make_behavior(std::shared_ptr<remote_desk> to) {
+    self_->set_down_handler([this](const caf::down_msg& x) {
+      if (x.source == client_)
+        finish();
+      else
         refuse(fail(errc::unavailable,
                     "the node was lost: " + caf::to_string(x.reason)));
-      });
-      self->monitor(desk);
-      x.init = x.init.sealed();
-      self->request(desk, caf::infinite, std::move(x))
-        .then(
-          [self, promise](open_result& opened) {
-            promise->deliver(std::move(opened));
-            self->quit();
-          },
-          [refuse](caf::error& reason) { refuse(std::move(reason)); });
-    } catch (...) {
-      refuse(current_exception_to_error());
-    }
-    return *promise;
-  }};
-}
+    });
+    return {
+      [this, to = std::move(to)](open_request& x) -> caf::result<open_result> {
+        client_ = caf::actor_cast<caf::actor_addr>(self_->current_sender());
+        self_->monitor(client_);
+        answer_ = self_->make_response_promise<open_result>();
+        auto answer = answer_;
+        try {
+          x.init = x.init.sealed();
+        } catch (...) {
+          refuse(current_exception_to_error());
+          return answer;
+        }
+        if (to->is_lost())
+          look_for_desk(*to, std::move(x));
+        else
+          pass_on(to->desk(), std::move(x));
+        return answer;
+      }};
+  }
+
+private:
+  void look_for_desk(remote_desk& to, open_request x) {
+    guide_ = to.spawn_guide();
+    self_
+      ->request(guide_, caf::infinite, caf::connect_atom_v,
+                fail(errc::unavailable, "the node was lost"))
+      .then(
+        [this, x = std::move(x)](const caf::actor& found) mutable {
+          pass_on(caf::actor_cast<front_desk_actor>(found), std::move(x));
+        },
+        [this](caf::error& reason) { refuse(std::move(reason)); });
+  }
+
+  void pass_on(const front_desk_actor& desk, open_request x) {
+    // CAF does not answer a request to a node that is lost.
+    desk_ = desk.address();
+    self_->monitor(desk);
+    self_->request(desk, caf::infinite, std::move(x))
+      .then(
+        [this](open_result& opened) {
+          answer_.deliver(std::move(opened));
+          finish();
+        },
+        [this](caf::error& reason) { refuse(std::move(reason)); });
+  }
+
+  void refuse(caf::error reason) {
+    answer_.deliver(std::move(reason));
+    finish();
+  }
+
+  /// Both outlive this actor and must not keep its monitors.
+  void finish() {
+    self_->demonitor(client_);
+    if (desk_)
+      self_->demonitor(desk_);
+    self_->quit();
+  }
+
+  caf::event_based_actor* self_;
+  caf::actor_addr client_;
+  caf::actor_addr desk_;
+  caf::typed_response_promise<open_result> answer_;
+  caf::actor guide_; ///< null if the desk was not lost
+};
 
 } // namespace
 
@@ -67,6 +125,20 @@ remote_desk::remote_desk(caf::actor_system& system,
 }
 
 front_desk_actor remote_desk::get() {
+  for (backoff pauses{policy_, clock::now()};;)
+    try {
+      return reconnect();
+    } catch (const status_error& x) {
+      const auto pause = return_path::may_pass(to_error(x))
+                           ? pauses.next(clock::now())
+                           : std::nullopt;
+      if (!pause)
+        throw;
+      std::this_thread::sleep_for(*pause);
+    }
+}
+
+front_desk_actor remote_desk::reconnect() {
   if (is_lost()) {
     check_may_block(system_);
     const auto before = attempts_.load();
@@ -130,10 +202,10 @@ front_desk_actor remote_desk::desk() const {
 
 front_desk_actor remote_desk::spawn_relay(std::shared_ptr<remote_desk> to) {
   auto& system = to->system_;
-  auto result = to->is_lost()
-                  ? system.spawn<caf::detached>(relay, std::move(to))
-                  : system.spawn(relay, std::move(to));
-  return caf::actor_cast<front_desk_actor>(result);
+  return caf::actor_cast<front_desk_actor>(system.spawn<caf::hidden>(
+    [](caf::stateful_actor<relay_state>* self, std::shared_ptr<remote_desk> to)
+      -> caf::behavior { return self->state.make_behavior(std::move(to)); },
+    std::move(to)));
 }
 
 } // namespace tertulia::detail

@@ -24,34 +24,45 @@ remote_runtime::remote_runtime(caf::actor_system& system,
     desk_(std::make_shared<detail::remote_desk>(system, std::move(endpoints),
                                                 policy, within)) {}
 
+namespace {
+
 template <class Answer, class... Question>
-Answer remote_runtime::ask(const Question&... question) const {
-  detail::check_may_block(system_);
+Answer ask_desk(caf::actor_system& system, const front_desk_actor& desk,
+                caf::timespan within, const Question&... question) {
   Answer result;
   caf::error failure;
-  caf::scoped_actor self{system_};
-  const auto ask_once = [&](const front_desk_actor& desk) {
-    failure = caf::none;
-    self->request(desk, detail::for_request(within_), question...)
-      .receive([&](Answer& x) { result = std::move(x); },
-               [&](caf::error& reason) { failure = std::move(reason); });
-  };
-  ask_once(desk_->get());
-  // The connection was lost during the request, which can safely be repeated.
-  if (failure && desk_->is_lost())
-    ask_once(desk_->get());
+  caf::scoped_actor self{system};
+  self->request(desk, detail::for_request(within), question...)
+    .receive([&](Answer& x) { result = std::move(x); },
+             [&](caf::error& reason) { failure = std::move(reason); });
   if (failure)
     raise(failure);
   return result;
 }
 
+} // namespace
+
 std::vector<descriptor> remote_runtime::actions() const {
-  return ask<action_list>(list_atom_v).actions;
+  detail::check_may_block(system_);
+  const auto ask = [this] {
+    return ask_desk<action_list>(system_, desk_->get(), within_, list_atom_v);
+  };
+  try {
+    return ask().actions;
+  } catch (const status_error&) {
+    // Lost during the request, which can safely be repeated.
+    if (!desk_->is_lost())
+      throw;
+  }
+  return ask().actions;
 }
 
 managed_store remote_runtime::store(const std::string& key) const {
-  return caf::actor_cast<managed_store>(
-    ask<caf::strong_actor_ptr>(caf::get_atom_v, key));
+  detail::check_may_block(system_);
+  // One attempt: who keeps a store that dies with its process, as
+  // `connect_store` does, looks for it again by itself.
+  return caf::actor_cast<managed_store>(ask_desk<caf::strong_actor_ptr>(
+    system_, desk_->reconnect(), within_, caf::get_atom_v, key));
 }
 
 detail::action_ref remote_runtime::find(const std::string& key) const {

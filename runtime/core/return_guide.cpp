@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/backoff.hpp>
 #include <tertulia/detail/remote_desk.hpp>
 #include <tertulia/status.hpp>
 
@@ -7,11 +8,10 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <random>
+#include <optional>
 #include <utility>
 
 // Search for the front desk of another node, for clients that come back.
@@ -26,7 +26,7 @@ caf::behavior connect_once(caf::event_based_actor* self,
   return {[self, to](caf::connect_atom) -> caf::result<caf::actor> {
     self->quit(); // after this answer
     try {
-      return caf::actor_cast<caf::actor>(to->get());
+      return caf::actor_cast<caf::actor>(to->reconnect());
     } catch (...) {
       return current_exception_to_error();
     }
@@ -37,13 +37,11 @@ class guide_state {
 public:
   static inline const char* name = "tertulia.guide";
 
-  explicit guide_state(caf::event_based_actor* self)
-    : self_(self), random_(std::random_device{}()) {}
+  explicit guide_state(caf::event_based_actor* self) : self_(self) {}
 
   caf::behavior make_behavior(std::shared_ptr<remote_desk> to) {
     to_ = std::move(to);
-    pause_ = to_->policy().first_pause;
-    until_ = clock::now() + to_->policy().patience;
+    pauses_.emplace(to_->policy(), clock::now());
     self_->set_down_handler([this](const caf::down_msg& x) {
       if (!desk_ || x.source != desk_.address())
         return;
@@ -58,8 +56,7 @@ public:
         forget_desk(); // its end is not one of this attempt
         found_ = self_->make_response_promise<caf::actor>();
         auto answer = found_;
-        if (std::exchange(is_first_, false)
-            && to_->policy().patience.count() > 0)
+        if (std::exchange(is_first_, false))
           look();
         else
           look_later(std::move(reason));
@@ -166,12 +163,10 @@ private:
 
   /// Looks again after a pause, or gives up.
   void look_later(caf::error reason) {
-    if (clock::now() + pause_ > until_)
+    const auto pause = pauses_->next(clock::now());
+    if (!pause)
       return give_up(std::move(reason));
-    // Some of the pause is random, so that many clients do not come at once.
-    std::uniform_int_distribution<int> part{50, 100}; // per cent
-    self_->delayed_send(self_, pause_ * part(random_) / 100, caf::tick_atom_v);
-    pause_ = std::min(pause_ * 2, to_->policy().longest_pause);
+    self_->delayed_send(self_, *pause, caf::tick_atom_v);
   }
 
   void give_up(caf::error reason) {
@@ -193,9 +188,7 @@ private:
   bool is_first_ = true;
   caf::actor desk_;          ///< of the last attempt; null if it was lost
   std::uint64_t number_ = 0; ///< of the last request, or question to a desk
-  clock::time_point until_;
-  caf::timespan pause_{0};
-  std::minstd_rand random_;
+  std::optional<backoff> pauses_;
 };
 
 } // namespace

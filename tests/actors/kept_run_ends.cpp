@@ -156,6 +156,42 @@ TEST_F(kept_run_ends, a_body_attaches_to_the_run_that_it_has_left) {
   EXPECT_EQ(outer.output(), 121);
 }
 
+TEST_F(kept_run_ends, a_body_listens_to_a_run_and_cannot_end_it) {
+  const auto counter = define_counter();
+  auto talker = open(counter, with_keep(), with_chunk_window(10));
+  talker.send(2);
+  auto outer
+    = open_body([counter, at = begin_of(talker)](context ctx) -> task<int> {
+        const with_cursor place{at};
+        const as_listener listens;
+        auto talk = co_await counter.open(ctx, place, listens);
+        int sum = 0;
+        while (const auto x = co_await talk.next())
+          sum = sum * 10 + *x;
+        talk.cancel(); // it only leaves
+        co_return sum;
+      });
+  EXPECT_EQ(outer.output(), 1);
+  talker.send(1);
+  talker.close();
+  EXPECT_EQ(talker.output(), 2);
+}
+
+TEST_F(kept_run_ends, a_body_that_cancels_ends_the_run_for_everybody) {
+  const auto counter = define_counter();
+  auto talker = open(counter, with_keep());
+  auto outer
+    = open_body([counter, at = begin_of(talker)](context ctx) -> task<int> {
+        const with_cursor place{at};
+        auto talk = co_await counter.open(ctx, place);
+        talk.cancel();
+        co_return co_await talk.output();
+      });
+  EXPECT_EQ(outer.code(), errc::cancelled);
+  EXPECT_EQ(talker.code(), errc::aborted) << "it was replaced before";
+  EXPECT_EQ(witness::alive(), 0);
+}
+
 TEST_F(kept_run_ends, a_body_reads_a_run_once_at_a_time) {
   const auto counter = define_counter();
   auto outer = open_body([counter](context ctx) -> task<int> {

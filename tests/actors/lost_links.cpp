@@ -2,10 +2,10 @@
 
 // Clients of another node whose link is lost while their run goes on.
 
-#include <tertulia/action.hpp>
+#include "support/lost_links.hpp"
+
 #include <tertulia/actor_client.hpp>
 #include <tertulia/remote_actor.hpp>
-#include <tertulia/remote_runtime.hpp>
 #include <tertulia/when.hpp>
 
 #include <caf/event_based_actor.hpp>
@@ -13,61 +13,12 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
-#include <atomic>
 #include <future>
-#include <optional>
 #include <string>
-#include <thread>
-#include <vector>
-
-#include "support/cut_link.hpp"
-#include "support/network_config.hpp"
-#include "support/refusal.hpp"
-#include "support/threaded.hpp"
-#include <gtest/gtest.h>
 
 using namespace std::literals;
 
 namespace tertulia::test::lost_links_tests {
-
-namespace {
-
-using counter_flow = bidi_flow<nothing, int, int, int>;
-
-struct lost_links : ::testing::Test {
-  lost_links() : here(here_cfg), there(there_cfg), rt(here) {
-    rt.define_bidi_flow(
-      "counter", [this](context, input<int> in, output<int> out) -> task<int> {
-        const witness alive;
-        int next = 0;
-        while (const auto count = co_await in.next()) {
-          ++inputs;
-          for (int i = 0; i < *count; ++i)
-            co_await out.send(next++);
-          co_await out.end_turn();
-        }
-        co_return next;
-      });
-    link.emplace(rt.publish());
-  }
-
-  counter_flow counter(caf::timespan patience = 20s) {
-    client.emplace(there, std::vector{endpoint{"127.0.0.1", link->port()}},
-                   reconnect_policy{patience, 1ms, 20ms});
-    return client->action<counter_flow>("/bidi-flow/counter");
-  }
-
-  network_config here_cfg;
-  network_config there_cfg;
-  caf::actor_system here;
-  caf::actor_system there;
-  std::atomic<int> inputs = 0;
-  runtime rt;
-  std::optional<cut_link> link;
-  std::optional<remote_runtime> client;
-};
-
-} // namespace
 
 TEST_F(lost_links, a_client_of_a_kept_run_does_not_notice) {
   constexpr int turns = 20;
@@ -310,6 +261,14 @@ TEST_F(lost_links, patience_ends_with_unavailable) {
   auto again = rt.action("/bidi-flow/counter");
   EXPECT_EQ(again.abort(talk.position().run).status, run_status::running)
     << "the run goes on";
+}
+
+TEST_F(lost_links, a_client_that_cancels_ends_a_kept_run) {
+  auto talk = counter().stream_bidi(with_keep(1min));
+  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+  talk.cancel();
+  EXPECT_EQ(code_from([&] { talk.output(patience); }), errc::cancelled);
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
 }
 
 TEST_F(lost_links, a_run_that_is_not_kept_is_cancelled) {

@@ -26,7 +26,8 @@ struct node_client : ::testing::Test {
   node_client()
     : server("node_server", {}),
       port(static_cast<std::uint16_t>(std::stoi(server.read_line()))),
-      system(cfg), there(system, "127.0.0.1", port) {}
+      system(cfg), there(system, {endpoint{"127.0.0.1", port}},
+                         reconnect_policy{std::chrono::seconds{0}}) {}
 
   template <class Init, class In, class Out, class Stream>
   auto action(const std::string& key) {

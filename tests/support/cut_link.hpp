@@ -72,6 +72,12 @@ public:
     refuses_ = false;
   }
 
+  /// Returns the number of connections that were refused.
+  [[nodiscard]] int refusals() {
+    const std::lock_guard guard{mutex_};
+    return refusals_;
+  }
+
 private:
   static int open_socket() {
     return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -100,6 +106,7 @@ private:
       if (refuses_ || ::connect(server, as_any(there), sizeof there) != 0) {
         ::close(client);
         ::close(server);
+        ++refusals_;
         continue;
       }
       sockets_.push_back(client);
@@ -132,6 +139,7 @@ private:
   std::uint16_t port_ = 0;
   std::mutex mutex_;
   bool refuses_ = false;
+  int refusals_ = 0;
   std::vector<int> sockets_; // closed with the link: their numbers stay unique
   std::vector<std::thread> pumps_;
   std::thread acceptor_;

@@ -18,15 +18,15 @@ struct endpoint {
   std::uint16_t port = 0;
 };
 
-/// How the clients of kept runs come back when the link to their node is lost.
-/// Pauses between attempts are doubled, and up to half of each is cut at
-/// random.
+/// Attempts to reach a node again after the link to it was lost: of the clients
+/// of kept runs, which come back, and of calls that need the node. Pauses
+/// between attempts are doubled, and up to half of each is cut at random.
 ///
 /// @threads a value.
 /// @design  docs/runs.md#lost-links.
 struct reconnect_policy {
-  /// Time for which a client tries, from the loss on; its calls wait meanwhile
-  /// and then throw `unavailable`. Zero: it does not try.
+  /// Time for which a client tries, from the loss on, or a call; calls wait
+  /// meanwhile and then throw `unavailable`. Zero: there is one attempt.
   caf::timespan patience = std::chrono::seconds{30};
   caf::timespan first_pause = std::chrono::milliseconds{50};
   caf::timespan longest_pause = std::chrono::seconds{2};

@@ -34,10 +34,10 @@ namespace tertulia {
 ///
 /// If the other process dies, its connections end with `unavailable`; if this
 /// process dies, they are cancelled there. Once the loss is detected, the next
-/// call of this object, or of a handle that it has returned, reconnects. A
-/// `connection` to a kept run comes back by itself when its link is lost: its
-/// calls wait meanwhile, and nothing is lost or repeated (see
-/// `reconnect_policy`).
+/// call of this object, or of a handle that it has returned, reconnects: it
+/// waits for the node as long as the `reconnect_policy` says. A `connection` to
+/// a kept run comes back by itself when its link is lost: its calls wait
+/// meanwhile, and nothing is lost or repeated (see `reconnect_policy`).
 ///
 /// @threads  all members, on threads that may block.
 /// @lifetime must not outlive its actor system.
@@ -97,7 +97,8 @@ public:
   }
 
   /// Returns the store of a conversation there, for tools that look into it.
-  /// It dies with its process; call again then.
+  /// It dies with its process; call again then. There is one attempt to
+  /// connect.
   /// @param key of the conversation; empty if all there have the same store.
   /// @errors `not_found`; `failed_precondition` if there are several stores;
   /// the
@@ -113,10 +114,6 @@ public:
   }
 
 private:
-  /// Asks the front desk.
-  template <class Answer, class... Question>
-  [[nodiscard]] Answer ask(const Question&... question) const;
-
   [[nodiscard]] detail::action_ref find(const std::string& key) const;
 
   caf::actor_system& system_;

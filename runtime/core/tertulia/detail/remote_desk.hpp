@@ -33,10 +33,14 @@ public:
   remote_desk(caf::actor_system& system, std::vector<endpoint> endpoints,
               reconnect_policy policy, caf::timespan within);
 
-  /// Returns the desk. Reconnects if it was lost, and blocks meanwhile; several
-  /// threads wait for the same attempt, and share its failure.
+  /// Returns the desk. Reconnects if it was lost, and blocks meanwhile, for as
+  /// long as the patience of the policy allows.
   /// @errors see `remote_runtime`.
   [[nodiscard]] front_desk_actor get();
+
+  /// As above, with one attempt; several threads wait for the same one, and
+  /// share its failure.
+  [[nodiscard]] front_desk_actor reconnect();
 
   /// Returns whether the desk of the last connection is known to be lost. Does
   /// not block.
@@ -46,8 +50,8 @@ public:
   [[nodiscard]] front_desk_actor desk() const;
 
   /// Returns an actor that passes one `open_request` on to the desk, for a
-  /// client that must not block. It reconnects on a thread of its own if the
-  /// desk was lost, and answers `unavailable` if the node is lost meanwhile.
+  /// client that must not block. If the desk was lost, it looks for it as
+  /// `spawn_guide` does; it answers `unavailable` if it is lost meanwhile.
   [[nodiscard]] static front_desk_actor
   spawn_relay(std::shared_ptr<remote_desk> to);
 
