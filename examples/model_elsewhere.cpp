@@ -72,8 +72,9 @@ tertulia::config& join_network(tertulia::config& cfg, const std::string& folder,
 
 /// A node, which would be a process of its own in a real program.
 struct node {
-  node(const std::string& folder, const std::string& name)
-    : system(join_network(cfg, folder, name)), rt(system) {}
+  node(const std::string& folder, const std::string& name,
+       tertulia::runtime_options options = {})
+    : system(join_network(cfg, folder, name)), rt(system, options) {}
 
   tertulia::config cfg;
   caf::actor_system system;
@@ -109,7 +110,11 @@ void say(Talk& talk, const std::string& text) {
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "";
-  std::optional<node> there{std::in_place, folder, "server"};
+  // --(expose-begin)--
+  tertulia::runtime_options options;
+  options.expose.push_back("/model/*");
+  // --(expose-end)--
+  std::optional<node> there{std::in_place, folder, "server", options};
   [[maybe_unused]] const auto theirs = ai::define_offline_model(there->rt);
 
   node here{folder, "client"};

@@ -27,7 +27,8 @@ environment::environment(caf::actor_system& system,
   : body_services(options.log, options.blocking_threads,
                   options.max_blocking_queue,
                   {options.redact_span, options.max_span_value}),
-    system(system), options(options), owner(process_name()) {
+    system(system), options(options), exposed(options.expose),
+    owner(process_name()) {
   if (options.run_heartbeat.count() <= 0
       || options.run_heartbeat > max_run_beat)
     throw status_error{errc::invalid_argument,

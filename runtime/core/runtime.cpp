@@ -36,8 +36,8 @@ std::optional<descriptor> runtime::find_action(const std::string& key) const {
 
 std::uint16_t runtime::publish(std::uint16_t port, const std::string& address) {
   auto& system = env_->system;
-  return detail::publish(system,
-                         caf::actor_cast<caf::strong_actor_ptr>(env_->desk),
+  const auto desk = detail::spawn_published_desk(env_);
+  return detail::publish(system, caf::actor_cast<caf::strong_actor_ptr>(desk),
                          system.message_types(env_->desk), port, address,
                          env_->log);
 }

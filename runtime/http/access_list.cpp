@@ -40,16 +40,7 @@ std::string_view name_of_host(std::string_view host) {
 } // namespace
 
 access_list::access_list(const http_server_options& options)
-  : origins_(options.origins) {
-  for (const auto& key : options.expose) {
-    if (key.empty() || (key.front() != '/' && key != "*"))
-      throw status_error{errc::invalid_argument,
-                         "expose: " + key + " is not the key of an action"};
-    if (key.back() == '*')
-      prefixes_.push_back(key.substr(0, key.size() - 1));
-    else
-      keys_.push_back(key);
-  }
+  : exposed_(options.expose), origins_(options.origins) {
   for (const auto& x : options.tokens) {
     if (x.token.size() < least_token)
       throw status_error{errc::invalid_argument,
@@ -70,12 +61,6 @@ access_list::access_list(const http_server_options& options)
                        "a server beyond the loopback interface needs a "
                        "certificate, or a proxy that encrypts"};
   }
-}
-
-bool access_list::exposes(std::string_view key) const {
-  return std::find(keys_.begin(), keys_.end(), key) != keys_.end()
-         || std::any_of(prefixes_.begin(), prefixes_.end(),
-                        [&](const auto& x) { return key.starts_with(x); });
 }
 
 access_list::digest access_list::digest_of(std::string_view token) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/key_patterns.hpp>
 #include <tertulia/http_server.hpp>
 
 #include <array>
@@ -21,7 +22,9 @@ public:
   explicit access_list(const http_server_options& options);
 
   /// Returns whether an action exists for clients.
-  [[nodiscard]] bool exposes(std::string_view key) const;
+  [[nodiscard]] bool exposes(std::string_view key) const {
+    return exposed_.contains(key);
+  }
 
   /// Returns the name of a caller; empty if everyone is served.
   /// @param authorization the header field of that name.
@@ -53,8 +56,7 @@ private:
 
   static digest digest_of(std::string_view token);
 
-  std::vector<std::string> keys_;
-  std::vector<std::string> prefixes_;
+  detail::key_patterns exposed_;
   std::vector<known_caller> callers_;
   std::vector<std::string> origins_;
   std::vector<std::string> hosts_; ///< empty: every host

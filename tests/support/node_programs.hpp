@@ -37,7 +37,9 @@ template <class Define>
   else
     cfg.emplace();
   caf::actor_system system{*cfg};
-  runtime rt{system};
+  runtime_options options;
+  options.expose.push_back("/snapshot-store/*");
+  runtime rt{system, options};
   define(rt);
   std::cout << rt.publish(static_cast<std::uint16_t>(port)) << std::endl;
   wait_to_be_killed();

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace spdlog {
 
@@ -19,6 +21,14 @@ class logger;
 } // namespace spdlog
 
 namespace tertulia {
+
+/// Returns the default keys of the actions that clients outside the program may
+/// open: flows and agents of every kind. Models, tools and stores are not among
+/// them.
+[[nodiscard]] inline std::vector<std::string> default_exposure() {
+  return {"/bidi-flow/*", "/bidi-action/*", "/agent/*", "/chat-agent/*",
+          "/session-flow/*"};
+}
 
 /// Limits and log of one runtime.
 ///
@@ -52,6 +62,12 @@ struct runtime_options {
 
   /// Time for which stores keep runs that are over; not negative.
   caf::timespan stored_run_retention = std::chrono::hours{24 * 7};
+
+  /// Keys of the actions that other nodes may open once the runtime is
+  /// published, such as `/bidi-flow/echo`; `*` at the end stands for every
+  /// rest. An action that is not among them does not exist for another node: it
+  /// is not listed either, and nobody asks for its runs.
+  std::vector<std::string> expose = default_exposure();
 
   /// Whether the holder of a certificate may use the stores of conversations
   /// on other nodes (`remote_runtime::store`, `tertulia --connect`): read,

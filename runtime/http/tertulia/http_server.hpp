@@ -39,10 +39,8 @@ struct http_server_options {
 
   /// Keys of the actions that clients may open, such as `/bidi-flow/echo`; `*`
   /// at the end stands for every rest. An action that is not among them does
-  /// not exist for a client. Models, tools and stores are not among the default
-  /// ones.
-  std::vector<std::string> expose{"/bidi-flow/*", "/bidi-action/*", "/agent/*",
-                                  "/chat-agent/*", "/session-flow/*"};
+  /// not exist for a client.
+  std::vector<std::string> expose = default_exposure();
 
   /// Tokens of the callers; if there is none, everyone is served.
   std::vector<bearer_token> tokens{};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/body_services.hpp>
+#include <tertulia/detail/key_patterns.hpp>
 #include <tertulia/detail/registry.hpp>
 #include <tertulia/detail/run_registry.hpp>
 #include <tertulia/protocol.hpp>
@@ -27,6 +28,7 @@ public:
   caf::actor_system& system;
   const runtime_options options;
   registry actions;
+  const key_patterns exposed; ///< to other nodes
   run_registry runs;
   /// This process, as text for people: `process 17 on host`.
   const std::string owner;

@@ -15,6 +15,10 @@ namespace tertulia::detail {
 /// they have ended.
 front_desk_actor spawn_front_desk(std::shared_ptr<environment> env);
 
+/// Spawns the front desk for other nodes, for which only exposed actions exist.
+/// It ends with the front desk.
+front_desk_actor spawn_published_desk(std::shared_ptr<environment> env);
+
 /// Makes an environment and spawns its actors.
 std::shared_ptr<environment> make_environment(caf::actor_system& system,
                                               const runtime_options& options);

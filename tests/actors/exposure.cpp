@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What other nodes see of a runtime.
+
+#include <tertulia/ai/tool.hpp>
+#include <tertulia/config.hpp>
+#include <tertulia/detail/key_patterns.hpp>
+#include <tertulia/remote_runtime.hpp>
+#include <tertulia/runtime.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/io/middleman.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include "support/network_config.hpp"
+#include "support/refusal.hpp"
+#include "support/threaded.hpp"
+#include <gtest/gtest.h>
+
+using namespace std::literals;
+
+namespace tertulia::test::exposure_tests {
+
+namespace {
+
+struct errand {
+  int amount = 0;
+  BOOST_DESCRIBE_CLASS(errand, (), (amount), (), ())
+};
+
+} // namespace
+
+TEST(exposure, an_action_that_is_not_exposed_does_not_exist_elsewhere) {
+  network_config cfg;
+  caf::actor_system system{cfg};
+  runtime rt{system};
+  rt.define_bidi_flow("greet",
+                      [](context, input<int>, output<int>) -> task<int> {
+                        co_return 1;
+                      });
+  ai::define_tool(rt, "refund", "",
+                  [](ai::tool_context ctx, errand) -> task<int> {
+                    co_await ctx.sleep(1h);
+                    co_return 1;
+                  });
+  auto refund = rt.action("/tool/refund")
+                  .stream_bidi(with_init(json{{"amount", 1}}), with_keep(1min));
+  const auto run = refund.position().run;
+  ASSERT_TRUE(run);
+  const auto port = rt.publish();
+  network_config client_cfg;
+  caf::actor_system client{client_cfg};
+  const remote_runtime there{client, "127.0.0.1", port};
+  const auto all = there.actions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].key, "/bidi-flow/greet");
+  EXPECT_EQ(code_from([&] {
+              (void)there.action<json, json, json, json>("/tool/refund");
+            }),
+            errc::not_found);
+  // So do programs hear that do not look at the list.
+  caf::scoped_actor self{client};
+  const auto code_after = [&]<class Answer>(auto question, Answer) {
+    auto result = errc::ok;
+    self->request(there.front_desk(), patience, std::move(question))
+      .receive([](const Answer&) {},
+               [&](const caf::error& x) { result = code_of(x); });
+    return result;
+  };
+  open_request opening;
+  opening.key = "/tool/refund";
+  opening.init = payload::of(json{{"amount", 2}}).sealed();
+  opening.client = caf::actor_cast<chunk_sink>(self.ptr());
+  EXPECT_EQ(code_after(opening, open_result{}), errc::not_found);
+  opening.init = {};
+  opening.options.attach.emplace().run = run;
+  EXPECT_EQ(code_after(opening, open_result{}), errc::not_found);
+  opening.key.clear();
+  EXPECT_EQ(code_after(opening, open_result{}), errc::not_found);
+  caf::anon_send(there.front_desk(),
+                 run_request{run_verb::abort, run, "/tool/refund", {}});
+  for (const auto verb : {run_verb::inspect, run_verb::abort})
+    for (const auto* key : {"/tool/refund", ""})
+      EXPECT_EQ(code_after(run_request{verb, run, key, {}}, run_info{}),
+                errc::not_found);
+  EXPECT_EQ(rt.action("/tool/refund").find_run(run).status,
+            run_status::running);
+}
+
+TEST(exposure, patterns_are_keys_or_beginnings_of_keys) {
+  const detail::key_patterns all{{"/tool/dice", "/bidi-flow/*"}};
+  EXPECT_TRUE(all.contains("/tool/dice"));
+  EXPECT_TRUE(all.contains("/bidi-flow/echo"));
+  EXPECT_FALSE(all.contains("/tool/dice2"));
+  EXPECT_FALSE(all.contains("/tool"));
+  EXPECT_FALSE(all.contains(""));
+  EXPECT_TRUE(detail::key_patterns{{"*"}}.contains("/model/eliza"));
+  config cfg;
+  caf::actor_system system{cfg};
+  runtime_options options;
+  for (const auto* bad : {"", "echo", "*/echo"}) {
+    options.expose = {bad};
+    EXPECT_EQ(code_from([&] {
+                runtime{system, options};
+              }),
+              errc::invalid_argument)
+      << bad;
+  }
+}
+
+} // namespace tertulia::test::exposure_tests
