@@ -3,7 +3,8 @@
 // Offers an agent whose tool has an effect on a port, which it prints, and
 // kills itself after a time: `mortal_server PORT DATABASE EFFECTS LIFETIME`.
 // The time is in microseconds; 0 for ever. Each effect is a line of the file
-// EFFECTS: the name of the call, and its input.
+// EFFECTS: the name of the call, and its input. A run that dies with the server
+// expires soon.
 
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
@@ -78,7 +79,9 @@ int main(int, char** argv) {
   const std::string effects = argv[3];
   test::network_config cfg;
   caf::actor_system system{cfg};
-  runtime rt{system};
+  runtime_options options;
+  options.run_heartbeat = std::chrono::milliseconds{200};
+  runtime rt{system, options};
   const auto store = spawn_sqlite_store(system, argv[2]);
   const auto act = ai::define_tool(
     rt, "do", "", [effects](ai::tool_context ctx, errand x) -> task<bool> {

@@ -6,8 +6,10 @@
 #include <tertulia/ai/conversation_connection.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/ask_store.hpp>
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/runtime.hpp>
+#include <tertulia/sqlite_store.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -114,6 +116,24 @@ struct crashed_servers : ::testing::Test {
       EXPECT_EQ(times, 1) << what;
   }
 
+  /// Kills the server in the middle of a run, and checks what the store says of
+  /// all runs: none is left running, and that one has expired.
+  void check_runs(const clerk_type& of) {
+    auto left = of.stream_bidi(with_session_id("left"), with_keep(1min));
+    const auto run = left.detach().run;
+    server->kill();
+    const auto store
+      = spawn_sqlite_store(system, (folder / "store.db").string());
+    EXPECT_TRUE(eventually([&] {
+      return ask_store(system, store, get_run_request{{clerk_key, run}}).status
+             == run_status::expired;
+    }));
+    list_runs_request question;
+    question.status = run_status::running;
+    EXPECT_TRUE(ask_store(system, store, question).runs.empty());
+    caf::anon_send_exit(store, caf::exit_reason::user_shutdown);
+  }
+
   scratch folder;
   const std::string effects = (folder / "effects").string();
   std::string port = "0";
@@ -156,6 +176,7 @@ TEST_F(crashed_servers, a_client_does_not_notice) {
   const auto last = talk.output(2min);
   EXPECT_EQ(told_of(last.state.messages), expected);
   check_effects(turns);
+  check_runs(agent);
   EXPECT_GE(kills, wanted);
   RecordProperty("kills", kills.load());
   RecordProperty("turns", turns);

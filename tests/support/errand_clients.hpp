@@ -74,6 +74,18 @@ struct talker : actor_client<errands::clerk_type> {
     EXPECT_TRUE(one_turn || !was_open) << x.what();
   }
 
+  /// Goes on in the place of another one, with the turns that it has heard.
+  void go_on_from(const talker& x) {
+    turns = x.turns;
+    one_turn = x.one_turn;
+    heard = x.heard;
+    heard.back() = {};
+    output = x.output;
+    errors = x.errors;
+    last_error = x.last_error;
+    all = x.all;
+  }
+
   /// Checks that it has heard each turn, once and with its answer or, if it was
   /// over before, without.
   void check_turns() const {
