@@ -120,6 +120,9 @@ struct crashed_servers : ::testing::Test {
   /// all runs: none is left running, and that one has expired.
   void check_runs(const clerk_type& of) {
     auto left = of.stream_bidi(with_session_id("left"), with_keep(1min));
+    left.send_text("left");
+    for (const auto& x : left.responses(2min)) // the store has the run by then
+      static_cast<void>(x);
     const auto run = left.detach().run;
     server->kill();
     const auto store
