@@ -5,6 +5,7 @@
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/ask_store.hpp>
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,17 +33,24 @@ struct resumed_turns : conversations {
     (model.add(std::move(answers)), ...);
     const auto act = ai::define_tool(
       *rt, "act", "", [this](ai::tool_context ctx, nothing) -> task<int> {
-        calls.push_back(ctx.call_id());
-        co_return static_cast<int>(calls.size());
+        co_return note(ctx.call_id());
       });
     const auto ask = ai::define_tool(
       *rt, "ask", "", [this](ai::tool_context ctx, nothing) -> task<json> {
-        calls.push_back(ctx.call_id());
+        note(ctx.call_id());
         co_return co_await ctx.interrupt("really?");
       });
     return ai::define_prompt_agent(*rt, "clerk",
                                    ai::prompt{model, ai::with_tools(act, ask)},
                                    with_snapshot_store(store));
+  }
+
+  /// Notes the name of a call; calls of one answer run at the same time.
+  /// @returns the number of calls so far.
+  int note(const std::string& call) {
+    const std::lock_guard guard{mutex};
+    calls.push_back(call);
+    return static_cast<int>(calls.size());
   }
 
   /// Takes a turn that is cut off after its first tool.
@@ -62,6 +70,7 @@ struct resumed_turns : conversations {
   }
 
   testing::scripted_model model{};
+  std::mutex mutex;
   strings calls;
 };
 
