@@ -18,7 +18,9 @@ namespace ai = tertulia::ai;
 using agent_type = ai::session_flow<tertulia::nothing, tertulia::nothing>;
 
 void serve(caf::actor_system& system, int pipe) {
-  tertulia::runtime rt{system};
+  tertulia::runtime_options options;
+  options.expose.push_back("/snapshot-store/*"); // beside flows and agents
+  tertulia::runtime rt{system, options};
   const agent_type guide = ai::define_prompt_agent(
     rt, "guide", ai::prompt{ai::define_offline_model(rt)},
     tertulia::with_snapshot_store(tertulia::spawn_memory_store(system)));
