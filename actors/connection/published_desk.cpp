@@ -4,10 +4,10 @@
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/status.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tertulia::detail {
 
@@ -39,8 +39,7 @@ public:
       },
       [this](run_request& x) -> caf::result<run_info> {
         if (!env_->exposed.contains(x.key))
-          return fail(errc::not_found,
-                      "there is no such run of an action " + x.key);
+          return fail(errc::not_found, "there is no action " + x.key);
         return self_->delegate(env_->desk, std::move(x));
       },
       [this](list_atom) {

@@ -14,9 +14,8 @@ namespace tertulia::detail {
 /// @threads a value.
 class key_patterns {
 public:
-  /// @errors throws `invalid_argument` for what is neither a key nor a
-  /// beginning
-  ///         of one.
+  /// @errors throws `invalid_argument` for a pattern that begins with neither
+  ///         `/` nor `*`.
   explicit key_patterns(const std::vector<std::string>& patterns);
 
   [[nodiscard]] bool contains(std::string_view key) const;
