@@ -128,22 +128,26 @@ void connection_state::continue_session(const session_view& x) {
   first_inputs_ = stored_inputs_ = x.inputs;
   const auto& after = start_state_->resume_after;
   auto& name = start_state_->turn;
-  const auto is_known = name && name == x.turn_name;
-  if (x.is_in_turn && (is_known || (after && x.inputs > *after)))
+  const auto is_last = name && name == x.turn_name;
+  if (x.is_in_turn && (is_last || (after && x.inputs > *after)))
     if (auto again = conversation().resume_input()) {
       name_turn(x.turn_name);
       // The session contains the input already: it counts once.
       first_inputs_ -= std::min<std::uint64_t>(first_inputs_, 1);
       in.accept_again(std::move(again));
     }
-  if (!x.is_in_turn && x.turn_name) {
-    if (!names_)
-      names_ = std::make_unique<turn_names>();
-    names_->last = x.turn_name;
+  if (x.turn_name || !x.past_turns.empty()) {
+    auto& names = named_turns();
+    for (const auto& past : x.past_turns)
+      names.past.push_back(past.name);
+    if (!x.is_in_turn)
+      names.last = x.turn_name;
+    else if (in.accepted_count() == 0) // it stays cut off
+      names.past.push_back(x.turn_name);
   }
-  if (is_known)
-    start_state_->found
-      = x.is_in_turn ? turn_progress::open : turn_progress::over;
+  if (const auto progress = progress_of(name);
+      progress != turn_progress::not_begun)
+    start_state_->found = progress;
   else if (const auto& begin = start_state_->turn_begin;
            !begin || x.inputs <= *begin)
     name_turn(std::move(name));

@@ -69,11 +69,13 @@ connection_state::make_nested_snapshot(iteration_end x) {
 snapshot_trigger connection_state::trigger_of(snapshot_event event) const {
   snapshot_trigger result{event, out.turn()};
   result.inputs = first_inputs_ + in.taken_count();
-  if (names_)
-    for (const auto& x : names_->here)
-      if (x.input < in.taken_count()
-          && (x.input >= ended_inputs_ || x.input + 1 == in.taken_count()))
-        result.turn_name = x.name;
+  if (!names_)
+    return result;
+  const auto begin
+    = in.taken_count() > ended_inputs_ ? ended_inputs_ : names_->last_begin;
+  for (const auto& x : names_->here)
+    if (x.input >= begin && x.input < in.taken_count())
+      result.turn_name = x.name;
   return result;
 }
 

@@ -169,7 +169,9 @@ void connection_state::end_turn(snapshot_id snapshot) {
   if (!last)
     return;
   const auto turn = out.end_turn();
-  ended_inputs_ = in.taken_count();
+  const auto begin = std::exchange(ended_inputs_, in.taken_count());
+  if (names_)
+    names_->last_begin = begin;
   // Otherwise the session knows from the trigger of the turn's snapshot.
   if (session_ && !conversation().policy.stores_turns())
     self_->send(session_, turn_end{turn});

@@ -168,6 +168,20 @@ private:
     connection_state& owner_;
   };
 
+  /// Turn with a name, which begins with an input.
+  struct named_turn {
+    turn_id name;
+    std::uint64_t input = 0; ///< number in this run
+  };
+
+  /// Names of turns. Few conversations have any.
+  struct turn_names {
+    std::vector<named_turn> here; ///< of this run, in order
+    std::uint64_t last_begin = 0; ///< first input of the turn that ended last
+    turn_id last;                 ///< of the session, before this run
+    std::vector<turn_id> past;    ///< of the session, before that one
+  };
+
   /// Returns the gathered chunks as they leave, and the input credit. Cancels
   /// the body and returns nothing if a chunk cannot be encoded.
   [[nodiscard]] std::optional<chunk_batch> take_batch();
@@ -181,6 +195,9 @@ private:
 
   /// Names the turn that the next input begins.
   void name_turn(turn_id name);
+
+  /// Returns the names of turns, for changes.
+  [[nodiscard]] turn_names& named_turns();
 
   [[nodiscard]] turn_progress progress_of(const turn_id& name) const;
 
@@ -292,18 +309,6 @@ private:
   bool delivery_confirmed_ = false; // the client has received the completion
                                     // message, is gone, or is local
   caf::timespan confirmation_timeout_ = max_confirmation_wait;
-
-  /// Turn with a name, which begins with an input.
-  struct named_turn {
-    turn_id name;
-    std::uint64_t input = 0; ///< number in this run
-  };
-
-  /// Names of turns. Few conversations have any.
-  struct turn_names {
-    std::vector<named_turn> here; ///< of this run
-    turn_id last;                 ///< of the session, before this run
-  };
 
   struct hidden_error {
     std::string text;

@@ -159,6 +159,7 @@ void session_state::find_session(view_promise promise) {
         turn_ = x.info.next_turn;
         stored_mark_
           = {x.info.inputs.value_or(0), x.info.turn.value_or(turn_id{})};
+        past_turns_ = std::move(x.info.past_turns);
         resume(promise, std::move(x.head), std::move(x.content));
       },
       [this, promise](caf::error& reason) mutable {
@@ -172,7 +173,9 @@ void session_state::find_session(view_promise promise) {
 void session_state::finish_start(view_promise& promise) {
   start_.reset();
   first_turn_ = turn_;
-  promise.deliver(view());
+  auto result = view();
+  result.past_turns = std::exchange(past_turns_, {});
+  promise.deliver(std::move(result));
 }
 
 void session_state::start_new_session(view_promise& promise) {

@@ -260,8 +260,9 @@ private:
   std::optional<ai::finish_reason> finish_reason_; // of the last trigger
   input_mark mark_;                                // of the last trigger
   input_mark stored_mark_;                         // as the store has it
-  bool is_in_turn_ = false; // opened in a turn that was cut off
-  state last_turn_state_;   // without a store: after the last turn that ended
+  std::vector<past_turn> past_turns_; // of before, until the session is open
+  bool is_in_turn_ = false;           // opened in a turn that was cut off
+  state last_turn_state_; // without a store: after the last turn that ended
 
   parent_record parent_; // the parent of the next snapshot
   std::optional<state> previous_state_;

@@ -126,17 +126,25 @@ private:
     if (declared_.head == 0 || head_.state != end.state
         || head_.type != end.type
         || next_turn_after(head_) != declared_.next_turn
-        || head_.inputs != declared_.inputs || declared_.turn) {
+        || head_.inputs != declared_.inputs || declared_.turn
+        || !declared_.past_turns.empty()) {
       save_session_request last{session_, content_, declared_.next_turn};
-      last.inputs = declared_.inputs;
-      last.turn = declared_.turn;
-      store_.ask<session_info>(last);
+      for (const auto& x : declared_.past_turns)
+        save(last, x.inputs, x.name);
+      save(last, declared_.inputs, declared_.turn);
     }
     if (!declared_.title.empty())
       raise_at_line(1, [&] {
         store_.ask<session_info>(
           title_session_request{session_, declared_.title});
       });
+  }
+
+  void save(save_session_request& x, std::optional<std::uint64_t> inputs,
+            std::optional<turn_id> turn) {
+    x.inputs = inputs;
+    x.turn = std::move(turn);
+    store_.ask<session_info>(x);
   }
 
   void verify(const state_id& id) {

@@ -13,8 +13,8 @@ namespace {
 
 /// Hash of the columns of a row. A number is `i` and eight bytes, the least
 /// significant first; a text is `b`, its size as such a number without `i`, and
-/// its bytes. An optional value that is not set is nothing, so that a column
-/// can be added without writing all rows again.
+/// its bytes. An optional value that is not set and an empty list of turns are
+/// nothing, so that a column can be added without writing all rows again.
 class row_hash {
 public:
   void operator()(const char*, std::string_view x) {
@@ -54,6 +54,13 @@ public:
     (*this)(name, xs.size());
     for (const auto& x : xs)
       (*this)(name, std::string_view{x});
+  }
+
+  void operator()(const char* name, const std::vector<past_turn>& xs) {
+    for (const auto& x : xs) {
+      (*this)(name, x.name);
+      (*this)(name, x.inputs);
+    }
   }
 
   [[nodiscard]] std::int64_t result() {

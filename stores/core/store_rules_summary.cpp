@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-// The summary of a session, which lists show.
+// The summary of a session, which lists show, and the turns that it knows.
 
 namespace tertulia::rules {
 
@@ -54,6 +57,24 @@ void describe(session_info& x, const state& content) {
       return;
     looked_at = size - first;
   }
+}
+
+void note_turn(session_info& x, std::optional<std::uint64_t> inputs,
+               std::optional<turn_id> turn) {
+  auto& past = x.past_turns;
+  if (x.turn && x.inputs)
+    past.emplace_back(std::move(*x.turn), *x.inputs);
+  std::erase_if(past, [&](const past_turn& y) {
+    return !inputs || y.inputs > *inputs || y.name == turn;
+  });
+  if (!turn && !past.empty() && past.back().inputs == inputs) {
+    turn = std::move(past.back().name);
+    past.pop_back();
+  }
+  if (past.size() > max_past_turns)
+    past.erase(past.begin());
+  x.inputs = inputs;
+  x.turn = std::move(turn);
 }
 
 } // namespace tertulia::rules

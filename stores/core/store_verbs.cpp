@@ -94,6 +94,9 @@ save_result answer(store_data& data, save_snapshot_request x) {
                           is_branch ? &parent->content : nullptr);
   data.contents().seal(in);
   rules::describe(info, x.content);
+  if (saved.parent != info.head)
+    rules::note_turn(info, parent ? parent->inputs : 0);
+  rules::note_turn(info, saved.inputs, std::move(x.turn));
 
   if (!as_it_was) {
     saved.sequence = in.last_sequence + 1;
@@ -105,8 +108,6 @@ save_result answer(store_data& data, save_snapshot_request x) {
   info.updated_at = caf::make_timestamp();
   info.head = saved.sequence;
   info.next_turn = next_turn_after(saved);
-  info.inputs = saved.inputs;
-  info.turn = std::move(x.turn);
   ++info.records;
   data.tables().write(in);
 
@@ -142,8 +143,7 @@ session_info answer(store_data& data, save_session_request x) {
   rules::describe(in.info, x.content);
   in.info.updated_at = caf::make_timestamp();
   in.info.next_turn = x.next_turn;
-  in.info.inputs = x.inputs;
-  in.info.turn = std::move(x.turn);
+  rules::note_turn(in.info, x.inputs, std::move(x.turn));
   data.tables().write(in);
   return std::move(in.info);
 }
@@ -172,8 +172,7 @@ stored_snapshot answer(store_data& data, restore_snapshot_request x) {
   rules::describe(in.info, content);
   in.info.head = record.sequence;
   in.info.next_turn = next_turn_after(record);
-  in.info.inputs = record.inputs;
-  in.info.turn.reset();
+  rules::note_turn(in.info, record.inputs);
   in.info.updated_at = caf::make_timestamp();
   data.tables().write(in);
   return stored_snapshot{std::move(record), std::move(content)};

@@ -82,8 +82,7 @@ session_info answer(store_data& data, copy_session_request x) {
     data.expect_way(from, all);
     made.info.next_turn
       = next_turn_after(data.record_of(from, *tip, nullptr, false));
-    made.info.inputs = tip->inputs;
-    made.info.turn.reset();
+    rules::note_turn(made.info, tip->inputs);
     made.last_sequence = x.up_to;
     made.content = tip->content;
     try {

@@ -3,6 +3,8 @@
 #include "sqlite_columns.hpp"
 
 #include <tertulia/detail/text.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/status.hpp>
 
 #include <algorithm>
 #include <array>
@@ -124,6 +126,18 @@ public:
     x.reset();
     if (!text.empty())
       x.emplace(std::move(text));
+  }
+
+  void operator()(const char*, std::vector<past_turn>& x) {
+    const auto text = from_.view(column_++);
+    x.clear();
+    if (text.empty())
+      return;
+    try {
+      x = parse_json<std::vector<past_turn>>(text);
+    } catch (const status_error&) {
+      expect(false);
+    }
   }
 
   void operator()(const char*, state_form& x) {
@@ -268,6 +282,11 @@ void binding::operator()(const char*, const std::optional<std::uint64_t>& x) {
 
 void binding::operator()(const char*, const std::optional<turn_id>& x) {
   to_.bind(++index_, x ? std::string_view{x->str()} : std::string_view{});
+}
+
+void binding::operator()(const char*, const std::vector<past_turn>& x) {
+  to_.bind(++index_,
+           texts_.emplace_back(x.empty() ? std::string{} : to_json_text(x)));
 }
 
 void binding::operator()(const char*, state_form x) {

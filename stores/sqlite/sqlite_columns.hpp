@@ -67,6 +67,7 @@ public:
   void operator()(const char*, const std::optional<ai::finish_reason>& x);
   void operator()(const char*, const std::optional<std::uint64_t>& x);
   void operator()(const char*, const std::optional<turn_id>& x);
+  void operator()(const char*, const std::vector<past_turn>& x);
   void operator()(const char*, state_form x);
   void operator()(const char*, const stored_type& x);
   void operator()(const char*, const std::vector<std::string>&) {}

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,9 +29,10 @@ constexpr const char* state_columns
     " t.type_version, t.checksum = " TERTULIA_STATE_CHECKSUM("t");
 
 /// Number of the last columns of a row that version 4 does not have: the inputs
-/// and the turn of a session; the finish reason and the inputs of a record.
+/// and the turns of a session; the finish reason and the inputs of a record.
 template <class Row>
-constexpr std::size_t columns_after_version_4 = 2;
+constexpr std::size_t columns_after_version_4
+  = std::is_same_v<Row, session_row> ? 3 : 2;
 
 class copy_of_version_3 {
 public:

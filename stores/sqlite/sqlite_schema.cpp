@@ -344,6 +344,11 @@ CREATE INDEX runs_by_begin ON runs (began_at);
 CREATE INDEX runs_by_beat ON runs (agent, beat_at) WHERE ended_at = 0;
 )";
 
+// The checksum of a session without past turns is what it was.
+constexpr const char* version_9 = R"(
+ALTER TABLE sessions ADD COLUMN past_turns TEXT NOT NULL DEFAULT '';
+)";
+
 constexpr std::array schema{
   migration_step{version_1, nullptr, ""},
   migration_step{version_2, nullptr, ""},
@@ -352,7 +357,8 @@ constexpr std::array schema{
   migration_step{version_5, nullptr, ""},
   migration_step{version_6, nullptr, ""},
   migration_step{version_7, nullptr, ""},
-  migration_step{version_8, nullptr, ""}};
+  migration_step{version_8, nullptr, ""},
+  migration_step{version_9, nullptr, ""}};
 
 } // namespace
 

@@ -78,6 +78,7 @@ session_samples() {
   view.inputs = 4;
   view.is_in_turn = true;
   view.turn_name = turn_id{"t"};
+  view.past_turns.emplace_back(turn_id{"s"}, 3);
   session_summary summary;
   summary.last = view;
   summary.snapshots = {snapshot_id{"a"}, snapshot_id{"b"}};
@@ -133,6 +134,7 @@ auto store_samples() {
   info.bytes = 1ull << 40;
   info.inputs = 7;
   info.turn = turn_id{"t"};
+  info.past_turns.emplace_back(turn_id{"s"}, 6);
   const std::vector<session_position> follows{
     {}, {4, state_id{"a"}, stored_type{"app.memo", 2}}};
   save_session_request save_session{session_key, talk(), 5, follows, 3};

@@ -171,14 +171,50 @@ TEST_F(resumed_turns, a_turn_with_a_name_is_finished) {
   EXPECT_EQ(calls.size(), 1u);
 }
 
-TEST_F(resumed_turns, a_turn_with_another_name_is_another_turn) {
-  const auto clerk = define_clerk("hello", "again");
-  (void)clerk.run_text("hi", with_session_id(errands), with_turn_id("a"));
-  (void)clerk.run_text("hi", with_session_id(errands));
-  model.add("once more");
-  const auto result
-    = clerk.run_text("hi", with_session_id(errands), with_turn_id("a"));
-  EXPECT_EQ(result.text, "once more") << "only the last turn is known";
+TEST_F(resumed_turns, a_turn_that_others_have_followed_is_not_taken_again) {
+  const auto clerk = define_clerk("one", "two", "three");
+  const auto ask = [&](auto... options) {
+    return clerk.run_text("hi", with_session_id(errands), options...).text;
+  };
+  EXPECT_EQ(ask(with_turn_id("a")), "one");
+  EXPECT_EQ(ask(), "two");
+  EXPECT_EQ(code_from([&] { (void)ask(with_turn_id("a")); }),
+            errc::already_exists);
+  EXPECT_EQ(ask(with_turn_id("c")), "three");
+  EXPECT_EQ(code_from([&] { (void)ask(with_turn_id("a")); }),
+            errc::already_exists);
+  EXPECT_EQ(ask(with_turn_id("c")), "three");
+  EXPECT_EQ(model.requests().size(), 3u);
+}
+
+TEST_F(resumed_turns, a_turn_that_was_given_up_is_not_taken_again) {
+  const auto clerk = define_clerk(request());
+  cut_off(clerk, with_turn_id("a"));
+  model.add("hello");
+  auto talk = clerk.stream_bidi(with_session_id(errands), with_keep());
+  const auto find = [&](auto... options) {
+    return clerk
+      .stream_bidi(with_session_id(errands), with_turn_id("a"), options...)
+      .turn_found();
+  };
+  EXPECT_EQ(find(with_attach(), as_listener{}), turn_progress::past);
+  talk.send_text("hi");
+  talk.close();
+  (void)talk.output(patience);
+  EXPECT_EQ(find(), turn_progress::past);
+}
+
+TEST_F(resumed_turns, a_turn_that_was_undone_can_be_taken_again) {
+  const auto clerk = define_clerk("one", "two", "other", "and more");
+  const auto ask = [&](const char* turn) {
+    return clerk.run_text("hi", with_session_id(errands), with_turn_id(turn));
+  };
+  const auto first = ask("a");
+  EXPECT_EQ(ask("b").text, "two");
+  (void)clerk.restore(first.snapshot_id, errands);
+  EXPECT_EQ(ask("a").text, "one") << "it is the last one again";
+  EXPECT_EQ(ask("b").text, "other");
+  EXPECT_EQ(code_from([&] { (void)ask("a"); }), errc::already_exists);
 }
 
 TEST_F(resumed_turns, the_turn_of_a_live_run_is_found) {
@@ -198,6 +234,18 @@ TEST_F(resumed_turns, the_turn_of_a_live_run_is_found) {
     static_cast<void>(x);
   EXPECT_EQ(find("a"), turn_progress::over);
   EXPECT_EQ(find("b"), turn_progress::not_begun);
+  model.add("bye");
+  first.send_text("and");
+  for (const auto& x : first.responses(patience))
+    static_cast<void>(x);
+  EXPECT_EQ(find("a"), turn_progress::past);
+  first.close();
+  (void)first.output(patience);
+  EXPECT_EQ(code_from([&] {
+              (void)clerk.run_text("hi", with_session_id(errands),
+                                   with_turn_id("a"));
+            }),
+            errc::already_exists);
 }
 
 TEST_F(resumed_turns, a_client_that_died_before_its_input_is_asked_for_it) {
@@ -225,6 +273,41 @@ TEST_F(resumed_turns, the_last_turn_of_a_session_is_known_to_a_live_run) {
   auto again = clerk.stream_bidi(with_session_id(errands), with_turn_id("a"),
                                  with_attach());
   EXPECT_EQ(again.turn_found(), turn_progress::over);
+  model.add("bye");
+  again.send_text("and");
+  for (const auto& x : again.responses(patience))
+    static_cast<void>(x);
+  EXPECT_EQ(clerk
+              .stream_bidi(with_session_id(errands), with_turn_id("a"),
+                           with_attach(), as_listener{})
+              .turn_found(),
+            turn_progress::past);
+}
+
+TEST_F(resumed_turns, a_turn_of_several_inputs_is_the_last_one) {
+  const auto pairs = define_stored([](context, agent_session<notebook> sess,
+                                      input<std::string> in,
+                                      responder<std::string> out) -> task<int> {
+    while (const auto first = co_await in.next()) {
+      const auto second = co_await in.next();
+      co_await sess.update([&](notebook& x) { x.words += *first + *second; });
+      co_await out.end_turn();
+    }
+    co_return 0;
+  });
+  auto talk = pairs.stream_bidi(my_session, with_turn_id("a"), with_keep());
+  const auto find = [&](auto... options) {
+    return pairs.stream_bidi(my_session, with_turn_id("a"), options...)
+      .turn_found();
+  };
+  talk.send("one");
+  talk.send("two");
+  for (const auto& x : talk.responses(patience))
+    static_cast<void>(x);
+  EXPECT_EQ(find(with_attach(), as_listener{}), turn_progress::over);
+  talk.close();
+  (void)talk.output(patience);
+  EXPECT_EQ(find(), turn_progress::over);
 }
 
 TEST_F(resumed_turns, a_turn_has_no_name_before_its_input) {

@@ -73,6 +73,29 @@ TEST_F(session_file, a_session_without_records_is_exported_too) {
   EXPECT_EQ(ask(to, get_session_request{at("s")}).content, talk(2));
 }
 
+TEST_F(session_file, the_names_of_turns_are_exported_too) {
+  save_session_request change{at("s"), talk(2), 4};
+  for (const auto* name : {"a", "b", "c"}) {
+    change.inputs = change.inputs.value_or(0) + 1;
+    change.turn = turn_id{name};
+    ask(from, change);
+  }
+  for (const auto has_name : {true, false}) {
+    if (!has_name) {
+      change.turn.reset();
+      ++*change.inputs;
+      ask(from, change);
+    }
+    const auto before = ask(from, get_session_request{at("s")}).info;
+    const auto name = has_name ? "named" : "unnamed";
+    const auto info = imported(to, exported(from, at("s")), at(name));
+    EXPECT_EQ(info.inputs, before.inputs);
+    EXPECT_EQ(info.turn, before.turn);
+    EXPECT_EQ(info.past_turns, before.past_turns);
+    EXPECT_EQ(info.past_turns.size(), has_name ? 2u : 3u);
+  }
+}
+
 TEST_F(session_file, a_session_that_stands_at_its_head_does_so_again) {
   keep(from, at("s"), talk(2), 0);
   imported(to, exported(from, at("s")));

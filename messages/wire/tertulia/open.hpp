@@ -143,9 +143,10 @@ struct open_options : memberwise {
   /// the body gets an empty one in its place.
   std::optional<std::uint64_t> resume_after;
   /// Conversations with a store only: name of the turn that the first input
-  /// begins; empty for none. If it is the last turn of the session, the answer
-  /// says how far that turn is, and the client does not send its input again: a
-  /// turn that was cut off is finished.
+  /// begins; empty for none. If the session knows the turn, the answer says how
+  /// far it is, and the client does not send its input again: a turn that was
+  /// cut off is finished. A session knows its last turn and up to
+  /// `max_past_turns` named ones before it.
   turn_id turn;
   /// Number of the input that begins this turn, if it may be among those of the
   /// session: the client opens it again. Empty for the next input.
@@ -160,9 +161,10 @@ enum class turn_progress : std::uint8_t {
   not_begun = 0, ///< The session has no such turn, or no name was given.
   open = 1,      ///< It is under way in this run.
   over = 2,      ///< It has ended: `open_result::snapshot` has its state.
+  past = 3,      ///< The session has gone on after it.
 };
 
-BOOST_DESCRIBE_ENUM(turn_progress, not_begun, open, over)
+BOOST_DESCRIBE_ENUM(turn_progress, not_begun, open, over, past)
 
 BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,

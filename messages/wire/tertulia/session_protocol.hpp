@@ -37,11 +37,13 @@ struct session_view : memberwise {
   bool is_in_turn = false;
   /// Name of the last turn that has begun; may be empty.
   turn_id turn_name;
+  /// As in `session_info`; only in the answer to the opening.
+  std::vector<past_turn> past_turns;
 };
 
 BOOST_DESCRIBE_STRUCT(session_view, (),
                       (id, content, version, turn, last_snapshot, inputs,
-                       is_in_turn, turn_name))
+                       is_in_turn, turn_name, past_turns))
 
 /// Kind of a change, with the type of its value. Sent over the wire; append
 /// only.

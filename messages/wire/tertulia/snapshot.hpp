@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tertulia {
@@ -104,6 +105,24 @@ inline constexpr std::size_t preview_depth = 64;
 /// Largest size of the name of a turn, in bytes.
 inline constexpr std::size_t max_turn_id_size = 256;
 
+/// Maximum number of turns before the last one that a session knows by name.
+inline constexpr std::size_t max_past_turns = 16;
+
+/// Turn with a name that other turns have followed.
+///
+/// @threads a value.
+struct past_turn {
+  past_turn() = default;
+  past_turn(turn_id name, std::uint64_t inputs)
+    : name(std::move(name)), inputs(inputs) {}
+
+  turn_id name;
+  /// Number of inputs that the conversation had taken when the turn was stored.
+  std::uint64_t inputs = 0;
+};
+
+BOOST_DESCRIBE_STRUCT(past_turn, (), (name, inputs))
+
 /// Data that a store keeps of one session beside its records.
 ///
 /// @threads a value.
@@ -128,6 +147,9 @@ struct session_info {
   std::optional<std::uint64_t> inputs;
   /// Name of the last turn; empty if its client gave it none.
   std::optional<turn_id> turn;
+  /// Named turns before the last one that the state contains, oldest first: the
+  /// last `max_past_turns` of them.
+  std::vector<past_turn> past_turns;
   /// Number of records, orphans included.
   std::uint64_t records = 0;
   /// Number of messages in the current state of the session.
@@ -139,6 +161,11 @@ struct session_info {
 
 BOOST_DESCRIBE_STRUCT(session_info, (),
                       (agent, id, title, preview, created_at, updated_at, head,
-                       next_turn, inputs, turn, records, messages, bytes))
+                       next_turn, inputs, turn, past_turns, records, messages,
+                       bytes))
+
+template <>
+inline constexpr auto omitted_when_empty<session_info> = std::tuple{
+  &session_info::past_turns};
 
 } // namespace tertulia

@@ -193,9 +193,10 @@ struct with_resume {
   }
 };
 
-/// Name of the turn that the first input begins. If it is the last turn of the
-/// session, see `turn_found` of the connection: its input must not be sent
-/// again. Only for conversations that have a store.
+/// Name of the turn that the first input begins. If the session knows the turn,
+/// see `turn_found` of the connection: its input must not be sent again. A
+/// session knows its last turn and up to `max_past_turns` named ones before it.
+/// Only for conversations that have a store.
 ///
 /// @design docs/runs.md.
 struct with_turn_id {

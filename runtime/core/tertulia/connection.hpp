@@ -201,7 +201,7 @@ public:
   /// Returns the progress of the turn that the client has named by
   /// `with_turn_id`, as of the opening. If it is under way, its chunks and its
   /// end follow, without an input; if it is over, `last_snapshot` has its
-  /// state.
+  /// state. The session may also have gone on after it.
   [[nodiscard]] turn_progress turn_found() const {
     return impl_->turn_found();
   }

@@ -11,6 +11,7 @@
 #include <tertulia/store_contract/saving_cases.hpp>
 #include <tertulia/store_contract/session_cases.hpp>
 #include <tertulia/store_contract/suite.hpp>
+#include <tertulia/store_contract/turn_cases.hpp>
 #include <tertulia/store_contract/upkeep_cases.hpp>
 #include <tertulia/store_contract/verification_cases.hpp>
 
@@ -73,10 +74,12 @@ REGISTER_TYPED_TEST_SUITE_P(
   a_change_that_follows_another_one_is_aborted, a_session_knows_when_it_changed,
   sessions_are_listed_in_pages, sessions_are_listed_by_change,
   sessions_are_listed_with_what_they_are_about, sessions_have_titles,
-  a_session_counts_its_inputs_and_names_its_turn, a_run_begins_beats_and_ends,
-  a_run_learns_that_it_was_aborted, a_run_without_a_heartbeat_has_expired,
-  runs_are_listed_from_the_last_one, runs_that_are_over_are_erased_in_time,
-  runs_that_cannot_be_are_refused, a_run_reserves_the_id_of_its_last_snapshot,
+  a_session_counts_its_inputs_and_names_its_turn,
+  a_session_knows_its_last_named_turns, a_branch_has_the_turns_of_its_parent,
+  a_run_begins_beats_and_ends, a_run_learns_that_it_was_aborted,
+  a_run_without_a_heartbeat_has_expired, runs_are_listed_from_the_last_one,
+  runs_that_are_over_are_erased_in_time, runs_that_cannot_be_are_refused,
+  a_run_reserves_the_id_of_its_last_snapshot,
   sessions_are_found_by_time_and_label, labels_are_ordered_and_distinct,
   a_snapshot_can_be_saved_with_labels, labels_have_limits,
   a_snapshot_has_a_note, vacuuming_changes_nothing_that_is_kept,

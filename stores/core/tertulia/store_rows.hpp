@@ -172,6 +172,7 @@ void for_each_column(Row& x, Fn&& fn) {
   fn("bytes", x.info.bytes);
   fn("inputs", x.info.inputs);
   fn("turn", x.info.turn);
+  fn("past_turns", x.info.past_turns);
 }
 
 /// Calls a function with the name and the value of each column, in order, and

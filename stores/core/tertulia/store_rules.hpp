@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,14 @@ void relabel(std::vector<std::string>& labels,
 /// Sets the fields of a session that lists show of its working state. The cost
 /// depends only on the last messages.
 void describe(session_info& x, const state& content);
+
+/// Notes how many inputs the new working state of a session contains, and the
+/// name of its last turn. The names of turns that this state does not contain
+/// are forgotten.
+/// @param inputs empty if they were not counted: all turns are forgotten then.
+/// @param turn   empty if the last turn has no name, or if its name is known.
+void note_turn(session_info& x, std::optional<std::uint64_t> inputs,
+               std::optional<turn_id> turn = std::nullopt);
 
 /// Returns the maximum size of a page for a requested limit.
 [[nodiscard]] std::size_t page_size(std::uint32_t limit);

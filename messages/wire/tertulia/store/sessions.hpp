@@ -58,7 +58,8 @@ struct save_session_request : memberwise {
   std::vector<session_position> follows;
   /// Fence of the writer's lease; 0 without a lease.
   std::uint64_t fence = 0;
-  /// As in `session_info`.
+  /// As in `session_info`. The name that the last turn had is then that of a
+  /// past turn.
   std::optional<std::uint64_t> inputs;
   std::optional<turn_id> turn;
 };

@@ -79,7 +79,7 @@ struct save_snapshot_request : memberwise {
   /// As in `save_session_request`.
   std::vector<session_position> follows;
   std::uint64_t fence = 0;
-  /// As in `session_info`.
+  /// As in `save_session_request`.
   std::optional<turn_id> turn;
 };
 

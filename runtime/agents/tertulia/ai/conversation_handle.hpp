@@ -147,7 +147,8 @@ public:
   ///                session. With `with_turn_id`, a turn that the session has
   ///                already is not taken again: one that was cut off is
   ///                finished, and one that is over gives its result again.
-  /// @errors as `stream_bidi`, and the error that ended the conversation.
+  /// @errors as `stream_bidi`, and the error that ended the conversation;
+  ///         `already_exists` if the session has gone on after the named turn.
   template <class... Options>
   [[nodiscard]] conversation_result<Response>
   run_text(std::string text, const Options&... options) const {
@@ -156,6 +157,9 @@ public:
     if (found == turn_progress::not_begun)
       talk.send_text(std::move(text));
     auto result = finish(std::move(talk));
+    if (found == turn_progress::past)
+      throw status_error{errc::already_exists,
+                         "the session has gone on after this turn"};
     if (found == turn_progress::over)
       detail::recall_answer(result.output.state.messages, result.text,
                             result.questions);

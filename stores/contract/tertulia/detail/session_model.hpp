@@ -7,9 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace tertulia::detail {
 
@@ -45,8 +48,27 @@ struct session_model {
     return result;
   }
 
+  /// Notes how many inputs the new working state contains.
+  void note_turn(std::optional<std::uint64_t> inputs,
+                 std::optional<turn_id> turn = std::nullopt) {
+    info.inputs = inputs;
+    std::erase_if(turns, [&](const auto& x) {
+      return !x.second || !inputs || x.second > inputs || x.first == turn;
+    });
+    if (turn)
+      turns.emplace_back(*turn, inputs);
+  }
+
   [[nodiscard]] session_info summary() const {
     auto result = info;
+    for (const auto& [name, inputs] : turns)
+      if (inputs)
+        result.past_turns.emplace_back(name, *inputs);
+    if (!turns.empty() && turns.back().second == info.inputs) {
+      result.turn = turns.back().first;
+      if (info.inputs)
+        result.past_turns.pop_back();
+    }
     result.records = records.size();
     const auto& log = content.messages();
     result.messages = log.size();
@@ -59,6 +81,8 @@ struct session_model {
 
   session_info info;
   state content;
+  /// Names of turns, with the inputs as of each; fewer than a store keeps.
+  std::vector<std::pair<turn_id, std::optional<std::uint64_t>>> turns;
   std::uint64_t last_sequence = 0;
   std::map<std::uint64_t, snapshot_record> records;
 };

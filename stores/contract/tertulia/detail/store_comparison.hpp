@@ -84,9 +84,13 @@ public:
         return compare(y);
       }
       case 13: return compare(get_session_request{of, level(b)});
-      case 14:
-        return compare(save_session_request{of, content(b), turn(c),
-                                            positions(of, d, e, f)});
+      case 14: {
+        save_session_request y{of, content(b), turn(c), positions(of, d, e, f)};
+        if (e % 3 != 0)
+          y.inputs = turn(e);
+        y.turn = turn_name(f);
+        return compare(y);
+      }
       case 15:
         if constexpr (suite::durable)
           real_.reopen();

@@ -72,8 +72,10 @@ public:
     session.records.emplace(record.sequence, record);
     session.info.head = record.sequence;
     session.info.next_turn = next_turn_after(record);
-    session.info.inputs = record.inputs;
-    session.info.turn = x.turn;
+    if (record.parent != before.info.head)
+      session.note_turn(record.parent == 0 ? 0
+                                           : before.at(record.parent).inputs);
+    session.note_turn(record.inputs, x.turn);
     session.content = x.content;
     states_[session_model::key_of(record)] = x.content;
     return save_result{session.read(record.sequence), true};
@@ -94,8 +96,7 @@ public:
     auto& in = *found.in;
     in.info.head = found.sequence;
     in.info.next_turn = next_turn_after(in.at(found.sequence));
-    in.info.inputs = in.at(found.sequence).inputs;
-    in.info.turn.reset();
+    in.note_turn(in.at(found.sequence).inputs);
     in.content = states_.at(session_model::key_of(in.at(found.sequence)));
     return read(in, found.sequence, detail_level::state);
   }
@@ -136,8 +137,7 @@ public:
     auto& session = make(x.target);
     session.content = x.content;
     session.info.next_turn = x.next_turn;
-    session.info.inputs = x.inputs;
-    session.info.turn = x.turn;
+    session.note_turn(x.inputs, x.turn);
     return session.summary();
   }
 
@@ -237,8 +237,7 @@ public:
     if (x.up_to != 0) {
       copy.info.head = x.up_to;
       copy.info.next_turn = next_turn_after(copy.at(x.up_to));
-      copy.info.inputs = copy.at(x.up_to).inputs;
-      copy.info.turn.reset();
+      copy.note_turn(copy.at(x.up_to).inputs);
       copy.content = states_.at(session_model::key_of(copy.at(x.up_to)));
       copy.last_sequence = x.up_to;
       std::erase_if(copy.records, [active = copy.active()](const auto& y) {

@@ -114,54 +114,6 @@ TYPED_TEST_P(store_contract, a_change_that_follows_another_one_is_aborted) {
   }
 }
 
-TYPED_TEST_P(store_contract, a_session_counts_its_inputs_and_names_its_turn) {
-  const auto session = this->at("s");
-  const auto info = [&](const session_ref& x) {
-    return this->get(get_session_request{x, detail_level::record}).info;
-  };
-  const auto append
-    = [&](int x, std::uint64_t parent, std::uint64_t inputs, std::string name) {
-        const auto content = this->number(x);
-        auto made = this->record(session, content, parent);
-        made.inputs = inputs;
-        save_snapshot_request change{std::move(made), content,
-                                     append_rule::at_head};
-        if (!name.empty())
-          change.turn = turn_id{std::move(name)};
-        EXPECT_EQ(this->get(std::move(change)).record.inputs, inputs);
-      };
-  append(1, 0, 1, "first");
-  EXPECT_EQ(info(session).inputs, 1u);
-  EXPECT_EQ(info(session).turn, turn_id{"first"});
-  append(2, 1, 3, "");
-  EXPECT_EQ(info(session).inputs, 3u);
-  EXPECT_FALSE(info(session).turn);
-  save_session_request work{session, this->number(3), 2};
-  work.inputs = 4;
-  work.turn = turn_id{"third"};
-  EXPECT_EQ(this->get(work).inputs, 4u);
-  EXPECT_EQ(info(session).turn, turn_id{"third"});
-  if constexpr (TestFixture::managed) {
-    this->get(copy_session_request{session, this->at("whole")});
-    EXPECT_EQ(info(this->at("whole")).inputs, 4u);
-    EXPECT_EQ(info(this->at("whole")).turn, turn_id{"third"});
-    this->get(copy_session_request{session, this->at("part"), 1});
-    EXPECT_EQ(info(this->at("part")).inputs, 1u);
-    EXPECT_FALSE(info(this->at("part")).turn);
-  }
-  this->restore(session, 1);
-  EXPECT_EQ(info(session).inputs, 1u);
-  EXPECT_FALSE(info(session).turn);
-  this->save(session, this->number(5), 1);
-  EXPECT_FALSE(info(session).inputs) << "they were not counted";
-  work.turn = turn_id{std::string(max_turn_id_size + 1, 'x')};
-  EXPECT_EQ(this->code(work), errc::invalid_argument);
-  work.turn = turn_id{"\xff"};
-  EXPECT_EQ(this->code(work), errc::invalid_argument);
-  work.turn = turn_id{};
-  EXPECT_EQ(this->code(work), errc::invalid_argument);
-}
-
 TYPED_TEST_P(store_contract, a_session_knows_when_it_changed) {
   const auto session = this->at("s");
   const auto before = caf::make_timestamp();

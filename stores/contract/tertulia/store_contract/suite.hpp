@@ -312,6 +312,14 @@ public:
     return get(get_session_request{session}).info;
   }
 
+  /// Returns the names of the past turns, each with its inputs.
+  std::string past_turns(const session_ref& session) {
+    std::string result;
+    for (const auto& x : info(session).past_turns)
+      result += x.name.str() + ' ' + std::to_string(x.inputs) + ',';
+    return result;
+  }
+
   /// Returns what the first page of a verification finds.
   std::vector<damage> damages() {
     return get(verify_sessions_request{}).damages;
