@@ -78,6 +78,8 @@ attach_result connection_state::position_of(std::uint32_t reader,
 caf::result<open_result> connection_state::attach_client(open_request& x) {
   if (!run_ || !x.options.attach)
     return fail(errc::failed_precondition, "the connection is open already");
+  if (run_->is_leaving) // the desk has found the run, but it has ended since
+    return self_->delegate(env_->desk, std::move(x));
   if (run_->is_stopping)
     return fail(errc::unavailable, "the runtime is stopping");
   if (!x.client || x.options.chunk_window > max_window)
@@ -358,10 +360,6 @@ void connection_state::confirm_end(std::uint32_t reader,
 }
 
 void connection_state::quit_kept_if_done() {
-  const auto quit = [this] {
-    run_->entry.reset(); // nobody finds it any more
-    self_->quit();
-  };
   if (run_->is_expired || run_->is_stopping) {
     log_.dismiss_unserved(
       reason_ ? reason_
@@ -369,13 +367,13 @@ void connection_state::quit_kept_if_done() {
     // A question to a reader has a time-out of its own; a runtime that stops
     // does not wait as long.
     if (!log_.is_asking() || (run_->is_expired && run_->is_stopping))
-      return quit();
+      return leave_desk();
     if (run_->is_stopping)
       wait_for_client(max_confirmation_wait_on_stop);
     return;
   }
   if (log_.all_know_end() && log_.talker_knows_end())
-    return quit();
+    return leave_desk();
   // A talker reads as slowly as it likes; a question has a time limit.
   if (log_.talker_reads() || log_.is_asking())
     return;
@@ -384,7 +382,23 @@ void connection_state::quit_kept_if_done() {
   if (within.count() > 0)
     wait_for_client(within);
   else
-    quit();
+    leave_desk();
+}
+
+void connection_state::leave_desk() {
+  run_->entry.reset();
+  if (run_->is_stopping)
+    return self_->quit();
+  if (std::exchange(run_->is_leaving, true))
+    return;
+  // The desk may have passed on an attach before the run was forgotten. Its
+  // answer, which CAF gives for every actor, comes behind that.
+  self_
+    ->request(caf::actor_cast<caf::actor>(env_->desk), caf::infinite,
+              caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
+    .then([this](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
+                 const std::string&) { self_->quit(); },
+          [this](const caf::error&) { self_->quit(); });
 }
 
 void connection_state::stop_waiting_for_clients() {

@@ -289,6 +289,10 @@ private:
   void on_expiry() override;
   void quit_kept_if_done();
 
+  /// Ends the actor of a kept run, once it has what the front desk has passed
+  /// on to it.
+  void leave_desk();
+
   /// The phases of a connection, in order.
   enum class phase {
     active,     ///< Opening, or with a body that can still talk to the client.

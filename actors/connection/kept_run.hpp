@@ -47,6 +47,7 @@ public:
   bool is_known = false;    ///< whether its first client has said anything
   bool is_expired = false;  ///< whether no client came in time
   bool is_stopping = false; ///< whether no client is expected any more
+  bool is_leaving = false;  ///< whether nobody finds it any more
   bool can_ask = true;      ///< whether readers can be asked: not at the end
 
 private:

@@ -64,6 +64,16 @@ TEST_F(kept_conversations, a_session_without_a_run_can_be_opened) {
   finish(second);
 }
 
+TEST_F(kept_conversations, a_run_that_ends_is_not_in_the_way_of_the_next) {
+  const auto flow = define_flow(repeat_in_turns);
+  for (int i = 0; i < 200; ++i) {
+    auto talk
+      = flow.stream_bidi(with_session_id(trip), with_attach(true), with_keep());
+    talk.close();
+    (void)talk.output(patience);
+  }
+}
+
 TEST_F(kept_conversations, a_session_is_free_when_its_run_has_ended) {
   const auto flow = define_flow(repeat_in_turns);
   auto first = flow.stream_bidi(with_session_id(trip), with_keep());
