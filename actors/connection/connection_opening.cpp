@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/action.hpp>
+#include <tertulia/caller.hpp>
 #include <tertulia/context.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/session_actor.hpp>
@@ -20,6 +21,23 @@
 // refusal.
 
 namespace tertulia::detail {
+
+namespace {
+
+/// Limits an opening to the sessions of a caller.
+/// @errors throws `invalid_argument`.
+void limit_to(const caller_name& caller, session_start& x) {
+  if (caller.empty())
+    return;
+  if (x.snapshot && !x.session)
+    throw status_error{errc::invalid_argument,
+                       "$.session: the snapshot of a caller needs its session"};
+  if (!x.session)
+    x.session = session_of(caller, session_id{make_uuid()});
+  x.hides_others = true;
+}
+
+} // namespace
 
 caf::result<open_result> connection_state::start(open_request& x) {
   if (is_open_)
@@ -47,6 +65,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
         init_ = action_->check_init(std::move(x.init));
       start = conversation->make_session_start(init_, x.options);
       init_ = std::move(start.init);
+      if (x.options.caller && conversation->policy.store)
+        limit_to(*x.options.caller, start);
     } else {
       init = action_->check_init(std::move(x.init));
     }
@@ -82,7 +102,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
   start_state_->resume_after = x.options.resume_after;
   start_state_->turn = std::move(x.options.turn);
   start_state_->turn_begin = x.options.turn_begin;
-  call_id_ = std::move(x.options.call);
+  set_origin(
+    {std::move(x.options.call), x.options.caller.value_or(caller_name{})});
   link_ = std::move(x.session);
   auto answer = start_state_->answer;
   if (conversation != nullptr)
@@ -96,8 +117,11 @@ void connection_state::open_session(session_start start, caf::timespan within) {
   const auto conversation
     = std::static_pointer_cast<const conversation_action>(action_);
   leased_ = static_cast<bool>(conversation->policy.store);
-  if (!leased_)
+  if (!leased_) {
     start.session = session_id{make_uuid()};
+    if (caller())
+      start.session = session_of(caller(), start.session);
+  }
   const auto id = start.session;
   const auto live = start.live;
   is_branch_

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/caller.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/uuid.hpp>
@@ -26,6 +27,12 @@ namespace {
 constexpr caf::timespan max_unknown_time = std::chrono::minutes{1};
 
 } // namespace
+
+caf::error unknown_run(const run_id& run, const session_id& session) {
+  return fail(errc::not_found,
+              run ? "there is no run " + run.str()
+                  : "session " + session.str() + " has no kept run");
+}
 
 // -- clients that come --------------------------------------------------------
 
@@ -80,6 +87,8 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
     return fail(errc::failed_precondition, "the connection is open already");
   if (run_->is_leaving) // the desk has found the run, but it has ended since
     return self_->delegate(env_->desk, std::move(x));
+  if (x.options.caller && is_foreign(*x.options.caller))
+    return unknown_run(x.options.attach->run, x.options.session);
   if (run_->is_stopping)
     return fail(errc::unavailable, "the runtime is stopping");
   if (!x.client || x.options.chunk_window > max_window)
@@ -149,6 +158,10 @@ caf::error connection_state::lost_position(std::uint64_t position) const {
               to_json_text(json{{"run", run_->id.str()},
                                 {"number", begin},
                                 {"snapshot", at.snapshot.str()}}));
+}
+
+bool connection_state::is_foreign(const caller_name& x) const noexcept {
+  return x && !(leased_ ? owns(x, link_.id) : x == caller());
 }
 
 turn_progress connection_state::progress_of(const turn_id& name) const {
@@ -221,7 +234,9 @@ bool connection_state::is_new(const turn_input& x) {
   return false;
 }
 
-run_info connection_state::handle(const run_request& x) {
+caf::result<run_info> connection_state::handle(const run_request& x) {
+  if (is_foreign(x.caller))
+    return unknown_run(x.run, x.session);
   auto found = info();
   const auto gave_up = run_ && !run_->is_known && x.verb == run_verb::cancel;
   if (run_ && is_talker(x.reader))

@@ -260,7 +260,11 @@ private:
                                           std::uint64_t turns) const;
 
   caf::result<open_result> attach_client(open_request& x);
-  run_info handle(const run_request& x);
+
+  /// Returns whether a caller must not know the run.
+  [[nodiscard]] bool is_foreign(const caller_name& x) const noexcept;
+
+  caf::result<run_info> handle(const run_request& x);
   [[nodiscard]] run_info info() const;
 
   /// Returns the status with which the run ends.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/caller.hpp>
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/detail/without_clock.hpp>
@@ -51,6 +52,8 @@ public:
         if (x.verb != run_verb::inspect && x.verb != run_verb::abort)
           return fail(errc::invalid_argument,
                       "$.verb: is for the clients of the run");
+        if (x.caller && x.session)
+          x.session = session_of(x.caller, x.session);
         const auto found = x.run ? env_->runs.find(x.run, x.key)
                                  : env_->runs.find(x.key, x.session);
         if (!found)
@@ -66,6 +69,9 @@ private:
   caf::result<open_result> admit(open_request& x) {
     auto action = env_->actions.find(x.key);
     auto reason = request_error(x);
+    if (const auto& caller = x.options.caller;
+        !reason && caller && !caller->empty() && x.options.session)
+      x.options.session = session_of(*caller, x.options.session);
     if (!reason && x.options.attach) {
       const auto& chosen = *x.options.attach;
       if (const auto run = chosen.run
@@ -102,7 +108,7 @@ private:
     if (conversation == nullptr || !conversation->policy.store)
       return unknown_run(x.run, x.session);
     auto answer = self_->make_response_promise<run_info>();
-    const auto report = [answer](const stored_run& found) mutable {
+    auto report = [answer](const stored_run& found) mutable {
       run_info result;
       result.id = found.id;
       result.key = found.agent;
@@ -110,20 +116,30 @@ private:
       result.status = found.status;
       answer.deliver(std::move(result));
     };
-    const auto refuse
-      = [answer](caf::error& reason) mutable { answer.deliver(reason); };
-    run_ref target{x.key, x.run, x.session};
-    const auto ask = [&](auto question) {
-      self_
-        ->request(conversation->policy.store,
-                  for_request(conversation->policy.store_within),
-                  std::move(question))
-        .then(report, refuse);
+    // The store's own error names the session of a run.
+    const auto refuse = [answer, x](caf::error& reason) mutable {
+      answer.deliver(x.caller && code_of(reason) == errc::not_found
+                       ? unknown_run(x.run, x.session)
+                       : reason);
     };
-    if (x.verb == run_verb::abort)
-      ask(abort_run_request{std::move(target)});
+    const auto ask
+      = [this, refuse, store = conversation->policy.store,
+         within = conversation->policy.store_within](auto question, auto next) {
+          self_->request(store, for_request(within), std::move(question))
+            .then(std::move(next), refuse);
+        };
+    const run_ref target{x.key, x.run, x.session};
+    if (x.verb == run_verb::abort && !x.caller)
+      ask(abort_run_request{target}, report);
     else
-      ask(get_run_request{std::move(target)});
+      ask(get_run_request{target}, [=](const stored_run& found) mutable {
+        if (x.caller && !owns(x.caller, found.session))
+          answer.deliver(unknown_run(x.run, x.session));
+        else if (x.verb == run_verb::abort)
+          ask(abort_run_request{target}, report);
+        else
+          report(found);
+      });
     return answer;
   }
 
@@ -160,12 +176,6 @@ private:
     return caf::actor_cast<caf::strong_actor_ptr>(gate);
   }
 
-  static caf::error unknown_run(const run_id& run, const session_id& session) {
-    return fail(errc::not_found,
-                run ? "there is no run " + run.str()
-                    : "session " + session.str() + " has no kept run");
-  }
-
   /// Returns what is wrong with a request, to open or to attach; none if
   /// nothing is.
   [[nodiscard]] caf::error request_error(const open_request& x) const {
@@ -185,6 +195,12 @@ private:
       return fail(errc::invalid_argument, "$.options.openWithin: is negative");
     if (x.options.grace.count() < 0)
       return fail(errc::invalid_argument, "$.options.grace: is negative");
+    try {
+      if (x.options.caller && !x.options.caller->empty())
+        check_caller(*x.options.caller);
+    } catch (const status_error& error) {
+      return to_error(error);
+    }
     return x.options.attach ? attach_error(x, *x.options.attach) : caf::none;
   }
 

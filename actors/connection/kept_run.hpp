@@ -6,6 +6,7 @@
 #include <tertulia/detail/scope.hpp>
 #include <tertulia/run.hpp>
 
+#include <caf/error.hpp>
 #include <caf/timespan.hpp>
 
 #include <cstdint>
@@ -14,6 +15,11 @@
 #include "run_record.hpp"
 
 namespace tertulia::detail {
+
+/// Returns the error for a run that does not exist for whoever asks.
+/// @param run empty if the live run of a session was asked for.
+[[nodiscard]] caf::error unknown_run(const run_id& run,
+                                     const session_id& session = {});
 
 /// Additional state of the connection of a kept run. As a wait it limits the
 /// time without a client.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/caller.hpp>
 #include <tertulia/detail/client_verbs.hpp>
 #include <tertulia/detail/open_nested.hpp>
 #include <tertulia/status.hpp>
@@ -16,6 +17,11 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
     request.init = request.init.sealed();
   request.client = chunk_sink{at.self()};
   request.session = at.link();
+  if (!request.options.caller)
+    request.options.caller = at.caller();
+  if (*request.options.caller && request.options.session)
+    request.options.session
+      = session_of(*request.options.caller, request.options.session);
   if (const auto* parent = ctx.trace().context();
       parent != nullptr && request.options.trace_parent.empty())
     request.options.trace_parent = parent->to_traceparent();

@@ -93,7 +93,8 @@ void session_state::find_snapshot(view_promise promise) {
     .then([promise, continue_with](
             stored_snapshot& x) mutable { continue_with(promise, x); },
           [this, promise](caf::error& reason) mutable {
-            if (start_->session && code_of(reason) == errc::not_found)
+            if (start_->session && !start_->hides_others
+                && code_of(reason) == errc::not_found)
               report_missing(promise, reason);
             else
               promise.deliver(std::move(reason));

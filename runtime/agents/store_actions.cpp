@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/caller.hpp>
 #include <tertulia/detail/store_actions.hpp>
 #include <tertulia/status.hpp>
 
 #include <utility>
 
 namespace tertulia::detail {
+
+session_id session_in(const context& ctx, const session_id& x) {
+  if (ctx.caller().empty())
+    return x;
+  if (x.empty())
+    throw status_error{errc::invalid_argument,
+                       "$.sessionId: a caller needs to name its session"};
+  return session_of(ctx.caller(), x);
+}
 
 task<stored_snapshot> find_snapshot(context ctx, const session_policy& policy,
                                     snapshot_ref snapshot) {

@@ -41,6 +41,7 @@ run_info ask_run(const action_ref& of, run_verb verb, const run_id& run,
 task<run_info> ask_run(context ctx, std::shared_ptr<const action_ref> of,
                        run_verb verb, run_id run, session_id session) {
   run_request question{verb, std::move(run), of->key, std::move(session)};
+  question.caller = ctx.caller();
   const auto desk = co_await find_desk(ctx, std::move(of));
   co_return co_await ctx.ask(desk, max_answer_wait, std::move(question));
 }

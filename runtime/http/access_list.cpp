@@ -2,6 +2,7 @@
 
 #include "access_list.hpp"
 
+#include <tertulia/caller.hpp>
 #include <tertulia/detail/text.hpp>
 #include <tertulia/status_error.hpp>
 
@@ -40,8 +41,10 @@ std::string_view name_of_host(std::string_view host) {
 } // namespace
 
 access_list::access_list(const http_server_options& options)
-  : exposed_(options.expose), origins_(options.origins) {
+  : exposed_(options.expose), authorize_(options.authorize),
+    origins_(options.origins) {
   for (const auto& x : options.tokens) {
+    check_caller(caller_name{x.caller});
     if (x.token.size() < least_token)
       throw status_error{errc::invalid_argument,
                          "tokens: that of " + x.caller + " is too short"};
@@ -68,6 +71,14 @@ access_list::digest access_list::digest_of(std::string_view token) {
   SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(),
          result.data());
   return result;
+}
+
+bool access_list::allows(const access_request& x) const noexcept {
+  try {
+    return !authorize_ || authorize_(x);
+  } catch (...) {
+    return false;
+  }
 }
 
 std::optional<std::string>

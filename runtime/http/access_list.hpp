@@ -6,6 +6,7 @@
 #include <tertulia/http_server.hpp>
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ public:
   [[nodiscard]] bool exposes(std::string_view key) const {
     return exposed_.contains(key);
   }
+
+  /// Returns whether a caller may do this.
+  [[nodiscard]] bool allows(const access_request& x) const noexcept;
 
   /// Returns the name of a caller; empty if everyone is served.
   /// @param authorization the header field of that name.
@@ -57,6 +61,7 @@ private:
   static digest digest_of(std::string_view token);
 
   detail::key_patterns exposed_;
+  std::function<bool(const access_request&)> authorize_;
   std::vector<known_caller> callers_;
   std::vector<std::string> origins_;
   std::vector<std::string> hosts_; ///< empty: every host

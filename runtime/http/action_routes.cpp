@@ -21,10 +21,12 @@ bool wants_events(const exchange& x) {
 }
 
 // Not in a coroutine: g++ 12 does not compile such lists there.
-std::string action_list_of(const server_core& server) {
+std::string action_list_of(const server_core& server,
+                           const std::string& caller) {
   auto all = json::array();
   for (const auto& info : server.actions().actions())
-    if (server.access().exposes(info.key))
+    if (server.access().exposes(info.key)
+        && server.access().allows({caller, access_verb::see, info.key, {}, {}}))
       all.push_back({{"key", info.key},
                      {"kind", info.kind},
                      {"name", info.name},
@@ -36,12 +38,14 @@ std::string action_list_of(const server_core& server) {
 
 net::awaitable<void> list_actions(server_core& server, exchange& x,
                                   std::string) {
-  co_await x.reply(json_response(http::status::ok, action_list_of(server)));
+  co_await x.reply(
+    json_response(http::status::ok, action_list_of(server, x.caller)));
 }
 
 net::awaitable<void> show_action(server_core& server, exchange& x,
                                  std::string key) {
   const auto action = server.find(key);
+  server.authorize(x.caller, access_verb::see, key);
   co_await x.reply(
     json_response(http::status::ok, to_json_text(action.info())));
 }
@@ -50,8 +54,7 @@ net::awaitable<void> run_action(server_core& server, exchange& x,
                                 std::string key) {
   auto body = open_body_of(x.request.body());
   body.close = true;
-  run_stream run{server, x, key,
-                 opening_of(body, server.options(), false, trace_of(x))};
+  run_stream run{server, x, key, opening_of(body, server, x, key, false)};
   run.send(body);
   if (!co_await run.wait_until_open())
     co_return;
@@ -78,6 +81,7 @@ net::awaitable<void> show_metrics(server_core& server, exchange& x,
   const auto& read = server.options().metrics;
   if (!read)
     throw status_error{errc::not_found, "the server has no metrics"};
+  server.authorize(x.caller, access_verb::measure, {});
   response_message result{http::status::ok, 11};
   result.set(http::field::content_type, "text/plain; version=0.0.4");
   result.body() = read();

@@ -26,8 +26,7 @@ net::awaitable<void> stream_events(server_core& server, exchange& x,
                          "Last-Event-ID: is not a number"};
     body.after = number;
   }
-  run_stream run{server, x, key,
-                 opening_of(body, server.options(), true, trace_of(x))};
+  run_stream run{server, x, key, opening_of(body, server, x, key, true)};
   if (co_await run.wait_until_open())
     co_await write_events(x, run);
 }

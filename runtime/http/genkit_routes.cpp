@@ -67,8 +67,9 @@ bool append(std::string& to, const frame& x) {
 net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
                                     std::string key) {
   auto body = read_call(x.request.body());
-  run_stream run{server, x, key,
-                 opening_of(body, server.options(), false, trace_of(x))};
+  if (auto session = x.place.get("session"); !session.empty())
+    body.session = std::move(session);
+  run_stream run{server, x, key, opening_of(body, server, x, key, false)};
   run.send(body);
   const auto is_stream = wants_stream(x);
   if (!is_stream && !co_await run.wait_until_open())

@@ -48,8 +48,11 @@ open_body target_of(const target& x) {
   return result;
 }
 
-opening opening_of(const open_body& x, const http_server_options& options,
-                   bool is_kept, std::string trace_parent) {
+opening opening_of(const open_body& x, const server_core& server,
+                   const exchange& from, const std::string& key, bool is_kept) {
+  server.authorize(from.caller,
+                   x.run || x.attach ? access_verb::attach : access_verb::open,
+                   key, x.run.value_or(""), x.session.value_or(""));
   opening result;
   if (!x.init.is_null())
     result.init = payload::of(x.init);
@@ -59,7 +62,8 @@ opening opening_of(const open_body& x, const http_server_options& options,
     chosen.input_window = static_cast<std::uint32_t>(
       std::clamp<std::size_t>(x.inputs.size(), x.input_window, max_window));
   chosen.chunk_window = x.chunk_window;
-  chosen.trace_parent = std::move(trace_parent);
+  chosen.trace_parent = trace_of(from);
+  chosen.caller = caller_name{from.caller};
   chosen.live = x.live;
   if (x.session)
     chosen.session = session_id{*x.session};
@@ -74,7 +78,8 @@ opening opening_of(const open_body& x, const http_server_options& options,
   chosen.disconnect
     = x.keep.value_or(is_kept) ? on_disconnect::keep : on_disconnect::cancel;
   if (*chosen.disconnect == on_disconnect::keep)
-    chosen.grace = x.grace ? checked(*x.grace, "$.grace") : options.grace;
+    chosen.grace
+      = x.grace ? checked(*x.grace, "$.grace") : server.options().grace;
   if (x.run || x.attach) {
     auto& to = chosen.attach.emplace();
     if (x.run)

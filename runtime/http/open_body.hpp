@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "exchange.hpp"
+#include "server_core.hpp"
 #include "talk.hpp"
 #include "target.hpp"
 
@@ -71,12 +73,13 @@ namespace tertulia::web {
 /// @errors throws `invalid_argument` if the query has neither.
 [[nodiscard]] open_body target_of(const target& x);
 
-/// Returns the request to open.
+/// Returns the request to open an action in the name of a caller.
 /// @param is_kept whether the run goes on without its client if the body does
 ///                not say so.
-/// @param trace_parent `traceparent` of the request; may be empty.
-[[nodiscard]] opening opening_of(const open_body& x,
-                                 const http_server_options& options,
-                                 bool is_kept, std::string trace_parent);
+/// @errors throws `invalid_argument`; `permission_denied` if the caller may not
+///         do so.
+[[nodiscard]] opening opening_of(const open_body& x, const server_core& server,
+                                 const exchange& from, const std::string& key,
+                                 bool is_kept);
 
 } // namespace tertulia::web

@@ -40,11 +40,16 @@ std::string receipt_of(std::uint64_t first, std::size_t accepted) {
 net::awaitable<run_info> ask_about_run(server_core& server, exchange& x,
                                        const std::string& key, run_verb verb) {
   static_cast<void>(server.find(key));
+  server.authorize(x.caller,
+                   verb == run_verb::abort ? access_verb::abort
+                                           : access_verb::inspect,
+                   key, x.place.get("run"), x.place.get("session"));
   run_request question;
   question.verb = verb;
   question.key = key;
   question.run = run_id{x.place.get("run")};
   question.session = session_id{x.place.get("session")};
+  question.caller = caller_name{x.caller};
   if (!question.run && !question.session)
     throw status_error{errc::invalid_argument,
                        "neither run nor session is in the query"};
@@ -66,8 +71,7 @@ namespace tertulia::web {
 net::awaitable<void> open_run(server_core& server, exchange& x,
                               std::string key) {
   auto body = open_body_of(x.request.body());
-  run_stream run{server, x, key,
-                 opening_of(body, server.options(), true, trace_of(x))};
+  run_stream run{server, x, key, opening_of(body, server, x, key, true)};
   run.send(body);
   if (co_await run.wait_until_open())
     co_await x.reply(json_response(http::status::created, run.opened().text));
@@ -102,8 +106,7 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
     target.session.reset();
     target.after = x.place.number("after");
   }
-  run_stream run{server, x, key,
-                 opening_of(target, server.options(), true, trace_of(x))};
+  run_stream run{server, x, key, opening_of(target, server, x, key, true)};
   if (!co_await run.wait_until_open())
     co_return;
   const auto before

@@ -2,6 +2,7 @@
 
 #include "server_core.hpp"
 
+#include <tertulia/caller.hpp>
 #include <tertulia/status_error.hpp>
 
 #include <string_view>
@@ -120,6 +121,18 @@ json_action server_core::find(const std::string& key) const {
   if (!access_.exposes(key))
     throw status_error{errc::not_found, "there is no action " + key};
   return runtime_.action(key);
+}
+
+void server_core::authorize(const std::string& caller, access_verb verb,
+                            const std::string& key, const std::string& run,
+                            const std::string& session) const {
+  if (verb != access_verb::measure && !access_.exposes(key))
+    return; // it does not exist
+  session_id meant{session};
+  if (!caller.empty() && !session.empty())
+    meant = session_of(caller_name{caller}, meant);
+  if (!access_.allows({caller, verb, key, run, meant.str()}))
+    throw status_error{errc::permission_denied, "the caller may not do this"};
 }
 
 bool server_core::add(live_session& x) {

@@ -82,6 +82,13 @@ public:
   /// @errors throws `not_found`.
   [[nodiscard]] json_action find(const std::string& key) const;
 
+  /// Checks whether a caller may use an action in this way.
+  /// @param run, session as the client names them; may be empty.
+  /// @errors throws `permission_denied`.
+  void authorize(const std::string& caller, access_verb verb,
+                 const std::string& key, const std::string& run = {},
+                 const std::string& session = {}) const;
+
   /// Adds a connection.
   /// @returns false if the server stops.
   [[nodiscard]] bool add(live_session& x);

@@ -116,7 +116,7 @@ net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
         throw status_error{errc::invalid_argument,
                            "$: the first message must open a run"};
       auto body = from_json<open_body>(message["open"]);
-      auto what = opening_of(body, server.options(), true, trace_of(x));
+      auto what = opening_of(body, server, x, key, true);
       const auto is_kept
         = what.options.attach || what.options.disconnect == on_disconnect::keep;
       run = std::make_shared<talk>(server.actions().system(), action,

@@ -47,6 +47,25 @@ TEST_F(kept_conversations, a_session_leads_to_its_run) {
             (texts{"user: a", "model: re: a", "user: b", "model: re: b"}));
 }
 
+TEST_F(kept_conversations, clients_by_key_leave_come_back_and_end_runs) {
+  const auto key = define_flow(repeat_in_turns).info().key;
+  auto first = rt->stream_bidi(key, with_session_id(trip), with_keep());
+  const auto at = first.detach();
+  auto listener = rt->stream_bidi(key, with_cursor(at), as_listener{});
+  auto second = rt->stream_bidi(key, with_cursor(at));
+  listener.cancel(); // it only leaves
+  EXPECT_EQ(code_from([&] { (void)listener.output(patience); }),
+            errc::cancelled);
+  const auto by_key = rt->action(key);
+  EXPECT_EQ(by_key.find_run(at.run).status, run_status::running);
+  second.cancel();
+  EXPECT_EQ(code_from([&] { (void)second.output(patience); }), errc::cancelled);
+  EXPECT_TRUE(nothing_is_left());
+  auto third = rt->stream_bidi(key, with_session_id(trip), with_keep());
+  EXPECT_EQ(by_key.abort(third.position().run).status, run_status::running);
+  EXPECT_EQ(code_from([&] { (void)third.output(patience); }), errc::aborted);
+}
+
 TEST_F(kept_conversations, a_session_without_a_run_can_be_opened) {
   const auto flow = define_flow(repeat_in_turns);
   EXPECT_EQ(code_from([&] {

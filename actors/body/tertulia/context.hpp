@@ -190,6 +190,16 @@ public:
     return *trace_;
   }
 
+  // -- the caller -------------------------------------------------------------
+
+  /// Returns the caller for whom this code runs, such as a user whom a server
+  /// has authenticated; empty for the program itself. Connections that a body
+  /// opens are for its caller, unless it says `with_caller`.
+  /// @design docs/sessions.md#callers.
+  [[nodiscard]] const caller_name& caller() const noexcept {
+    return owner_->caller();
+  }
+
   // -- the session ------------------------------------------------------------
 
   /// Returns the session in which this code runs: that of the body's own

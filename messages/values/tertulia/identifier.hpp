@@ -75,6 +75,9 @@ using run_id = identifier<struct run_kind>;
 /// Name of a turn, chosen by a client: the same name never makes a second turn.
 using turn_id = identifier<struct turn_kind>;
 
+/// Name of a caller, such as a user whom a server has authenticated.
+using caller_name = identifier<struct caller_kind>;
+
 /// Name of a state, derived from its content: the lower-case hex SHA-256 of its
 /// canonical JSON.
 using state_id = identifier<struct state_kind>;

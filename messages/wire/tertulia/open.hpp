@@ -154,6 +154,10 @@ struct open_options : memberwise {
   /// Name of the call of a tool: the same if a turn that was cut off makes the
   /// call again. Empty for other actions, and for a tool outside a session.
   std::string call;
+  /// Caller for whom the connection is opened: it reaches the sessions and the
+  /// runs of this caller only. Empty: the caller of the body that opens it. An
+  /// empty name: the program itself, which reaches all of them.
+  std::optional<caller_name> caller;
 };
 
 /// Progress of a turn that has a name. Sent over the wire; append only.
@@ -170,7 +174,7 @@ BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,
                        session, snapshot, live, open_within, custom_deltas,
                        disconnect, grace, attach, resume_after, turn,
-                       turn_begin, call))
+                       turn_begin, call, caller))
 
 /// Client to front desk: open a connection to an action.
 struct open_request : memberwise {

@@ -181,8 +181,11 @@ struct run_request : memberwise {
   run_id run;
   std::string key;
   session_id session;
+  /// Caller who asks the front desk; empty for the program itself.
+  caller_name caller;
 };
 
-BOOST_DESCRIBE_STRUCT(run_request, (), (verb, reader, run, key, session))
+BOOST_DESCRIBE_STRUCT(run_request, (),
+                      (verb, reader, run, key, session, caller))
 
 } // namespace tertulia

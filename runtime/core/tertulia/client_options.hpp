@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/caller.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/option_family.hpp>
 #include <tertulia/detail/run_policy.hpp>
@@ -212,6 +213,32 @@ struct with_turn_id {
   }
 
   turn_id id;
+};
+
+/// Opens for a caller, such as a user whom a server has authenticated: the
+/// connection reaches the sessions and the kept runs of this caller only. A
+/// session `errands` of the caller `ann` is `ann/errands` in its store.
+///
+/// A body opens for its own caller without this option. An empty name stands
+/// for the program itself, which reaches all sessions and runs.
+///
+/// @design docs/sessions.md#callers.
+struct with_caller {
+  /// @errors throws `invalid_argument` as `check_caller`, but for an empty
+  /// name.
+  explicit with_caller(caller_name name) : name(std::move(name)) {
+    if (!this->name.empty())
+      check_caller(this->name);
+  }
+  explicit with_caller(std::string name)
+    : with_caller(caller_name{std::move(name)}) {}
+
+  template <class Init>
+  void apply(client_options<Init>& to) const {
+    to.connection.caller = name;
+  }
+
+  caller_name name;
 };
 
 /// Keeps the run when its client leaves or is lost: it goes on, and clients can

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include <boost/describe/enum.hpp>
+
 namespace spdlog {
 
 class logger;
@@ -24,8 +26,29 @@ namespace tertulia {
 
 /// Bearer token of a caller.
 struct bearer_token {
-  std::string caller; ///< name of the caller, for the log
+  std::string caller; ///< name of the caller, which owns what it opens
   std::string token;  ///< at least 16 characters
+};
+
+/// Kind of an access to an action.
+enum class access_verb : std::uint8_t {
+  see,     ///< Lists or describes the action.
+  open,    ///< Opens a run.
+  attach,  ///< Reads a kept run, or sends to it.
+  inspect, ///< Asks for the status of a run.
+  abort,   ///< Ends any run; a talker may also cancel the one it talks to.
+  measure, ///< Reads the metrics of all actions.
+};
+
+BOOST_DESCRIBE_ENUM(access_verb, see, open, attach, inspect, abort, measure)
+
+/// Access of a caller to an action, on which `authorize` decides.
+struct access_request {
+  std::string caller; ///< empty without tokens
+  access_verb verb = access_verb::see;
+  std::string key;     ///< of the action, which is exposed; empty for `measure`
+  std::string run;     ///< may be empty
+  std::string session; ///< with the name of its caller; may be empty
 };
 
 /// Options of an `http_server`, with their defaults.
@@ -42,8 +65,14 @@ struct http_server_options {
   /// not exist for a client.
   std::vector<std::string> expose = default_exposure();
 
-  /// Tokens of the callers; if there is none, everyone is served.
+  /// Tokens of the callers; if there is none, everyone is served. A caller
+  /// reaches its own sessions and runs only: see `with_caller`.
   std::vector<bearer_token> tokens{};
+
+  /// Function that decides on an access, called on threads of the server. An
+  /// access that is not allowed is answered with 403, and so is one for which
+  /// the function throws. Null: every access to what is exposed is allowed.
+  std::function<bool(const access_request&)> authorize = nullptr;
 
   /// Origins of the pages that browsers may serve from elsewhere, such as
   /// `https://example.org`; `*` is every origin.

@@ -95,6 +95,8 @@ struct session_start {
   snapshot_id snapshot;
   if_live live = if_live::refuse;
   std::optional<state> initial;
+  /// Whether the client must not hear what other sessions have.
+  bool hides_others = false;
   /// The init for the body, in the action's own type; may be empty.
   payload init;
   /// Connection that is told of changes of the custom value; may be null.

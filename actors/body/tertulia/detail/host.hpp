@@ -125,7 +125,12 @@ public:
 
   /// Returns the name of the call, if the action is a tool of a session.
   [[nodiscard]] const std::string& call_id() const noexcept {
-    return call_id_;
+    return origin().call;
+  }
+
+  /// Returns the caller for whom the body runs; empty for the program itself.
+  [[nodiscard]] const caller_name& caller() const noexcept {
+    return origin().caller;
   }
 
   /// Requests the snapshot for which `x` waits.
@@ -147,6 +152,17 @@ public:
   virtual void detach(nested_connection& x) noexcept = 0;
 
 protected:
+  /// Call or caller for which a body runs.
+  struct call_origin {
+    std::string call; ///< of a tool; may be empty
+    caller_name caller;
+  };
+
+  void set_origin(call_origin x) {
+    if (!x.call.empty() || x.caller)
+      origin_ = std::make_unique<const call_origin>(std::move(x));
+  }
+
   using time_point = time_limits::time_point;
 
   explicit host(host_actor::pointer self);
@@ -188,10 +204,15 @@ protected:
   host_actor::pointer self_;
   session_link link_;
   payload init_;
-  std::string call_id_;          // of a tool; may be empty
   std::uint64_t first_turn_ = 0; // index in the session
 
 private:
+  [[nodiscard]] const call_origin& origin() const noexcept {
+    static const call_origin none;
+    return origin_ ? *origin_ : none;
+  }
+
+  std::unique_ptr<const call_origin> origin_; // null for most bodies
   struct wait_entry {
     std::uint64_t id;
     wait* waiter;

@@ -61,6 +61,11 @@ task<T> the_input(input<T> in) {
   co_return std::move(*result);
 }
 
+/// Returns the session that a query means: one of the caller for whom the
+/// action runs.
+/// @errors throws `invalid_argument` if the query of a caller names none.
+[[nodiscard]] session_id session_in(const context& ctx, const session_id& x);
+
 /// Makes the action `/snapshot-store/<name>/getSnapshot`.
 /// @tparam Snapshot its output, which `make` creates from a `stored_snapshot`.
 template <class Snapshot, class Make>
@@ -72,7 +77,8 @@ get_snapshot_action(const conversation_action& conversation, Make make) {
      make](context ctx, input<snapshot_query> in,
            output<nothing>) -> task<Snapshot> {
       const auto query = co_await the_input(in);
-      snapshot_ref snapshot{key, query.session_id, query.snapshot_id};
+      snapshot_ref snapshot{key, session_in(ctx, query.session_id),
+                            query.snapshot_id};
       const auto found
         = co_await find_snapshot(ctx, policy, std::move(snapshot));
       co_return make(found);
@@ -90,7 +96,8 @@ restore_snapshot_action(const conversation_action& conversation, Make make) {
      make](context ctx, input<snapshot_query> in,
            output<nothing>) -> task<Snapshot> {
       const auto query = co_await the_input(in);
-      snapshot_ref snapshot{key, query.session_id, query.snapshot_id};
+      snapshot_ref snapshot{key, session_in(ctx, query.session_id),
+                            query.snapshot_id};
       const auto found
         = co_await restore_snapshot(ctx, policy, std::move(snapshot));
       co_return make(found);
@@ -113,7 +120,7 @@ list_snapshots_action(const conversation_action& conversation, Make make) {
       // If restoring makes a branch, no snapshot is out of date.
       if (restore == restore_rule::branch)
         query.include_orphaned = true;
-      session_ref session{key, query.session_id};
+      session_ref session{key, session_in(ctx, query.session_id)};
       const auto found
         = co_await find_snapshots(ctx, policy, std::move(session), query);
       std::vector<Snapshot> result;
@@ -146,7 +153,7 @@ void add_store_actions(std::vector<std::shared_ptr<const action>>& to,
       context ctx, input<session_query> in,
       output<nothing>) -> task<session_data<State>> {
       const auto query = co_await the_input(in);
-      session_ref session{key, query.session_id};
+      session_ref session{key, session_in(ctx, query.session_id)};
       const auto found = co_await find_session(ctx, policy, std::move(session));
       session_data<State> result;
       result.id = found.info.id;

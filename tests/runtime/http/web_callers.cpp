@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What callers of the web server may do, and strangers without a token.
+
+#include <tertulia/define_agent.hpp>
+#include <tertulia/memory_store.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/conversations.hpp"
+#include "support/has.hpp"
+#include "support/web_fixture.hpp"
+
+namespace tertulia::test::web_caller_tests {
+
+namespace {
+
+const std::string notes = "/agent/notes";
+
+struct web_callers : web {
+  web_callers() {
+    define_agent(rt, "notes", take_notes, with_snapshot_store(store));
+  }
+
+  web_client serve_two(http_server_options options = {}) {
+    options.tokens
+      = {{"ann", "ann-0123456789abcdef"}, {"bob", "bob-0123456789abcdef"}};
+    return serve(std::move(options));
+  }
+
+  static std::string token_of(const std::string& name) {
+    return "Authorization: Bearer " + name + "-0123456789abcdef\r\n";
+  }
+
+  managed_store store = spawn_memory_store(system);
+};
+
+} // namespace
+
+TEST_F(web_callers, have_sessions_of_their_own) {
+  auto at = serve_two();
+  const auto say = [&](const std::string& name, const std::string& session) {
+    return at
+      .call("POST", "/actions" + notes,
+            R"({"inputs":[")" + name + R"("],"session":")" + session + "\"}",
+            token_of(name))
+      .document();
+  };
+  EXPECT_EQ(say("ann", "s")["session"], "ann/s");
+  EXPECT_EQ(say("bob", "s")["output"]["state"]["words"], "bob");
+  EXPECT_EQ(say("ann", "s")["output"]["state"]["words"], "annann");
+  EXPECT_EQ(say("bob", "ann/s")["output"]["state"]["words"], "bob");
+  EXPECT_EQ(say("ann", "ann/s")["output"]["sessionId"], "ann/s");
+}
+
+TEST_F(web_callers, have_runs_of_their_own) {
+  auto at = serve_two();
+  const auto opened
+    = at.call("POST", "/runs" + notes, R"({"session":"s"})", token_of("ann"));
+  ASSERT_EQ(opened.status, 201u) << opened.body;
+  const auto run = opened.document()["run"].get<std::string>();
+  const auto statuses = [&](const std::string& name) {
+    std::vector<unsigned> result;
+    for (const auto& target : {"?run=" + run, std::string{"?session=s"}}) {
+      const auto call = [&](const char* method, const char* route,
+                            const std::string& body = {}) {
+        result.push_back(
+          at.call(method, route + notes + target, body, token_of(name)).status);
+      };
+      call("GET", "/runs");
+      call("POST", "/inputs", R"({"inputs":["x"]})");
+      call("POST", "/inputs", R"({"confirm":true})");
+      if (name != "ann") // his would be a stream
+        call("GET", "/events");
+      call("DELETE", "/runs");
+    }
+    return result;
+  };
+  EXPECT_EQ(statuses("bob"), std::vector<unsigned>(10, 404u));
+  web_talk foreign{server->port(), "/talk" + notes, [&](auto& request) {
+                     request.set("Authorization",
+                                 "Bearer bob-0123456789abcdef");
+                   }};
+  foreign.send({{"open", {{"run", run}}}});
+  EXPECT_EQ(foreign.read()["error"]["status"], "NOT_FOUND");
+  const auto own = statuses("ann");
+  EXPECT_EQ(own[0], 200u);
+  EXPECT_EQ(own[1], 202u);
+  EXPECT_EQ(own[3], 200u);
+}
+
+TEST_F(web_callers, may_do_what_the_program_allows) {
+  std::mutex mutex;
+  std::vector<std::string> asked;
+  auto at = serve_two({.authorize = [&](const access_request& x) {
+    const std::lock_guard guard{mutex};
+    asked.push_back(x.caller + ' ' + to_json(x.verb).get<std::string>() + ' '
+                    + x.key + ' ' + x.run + x.session);
+    if (x.caller == "bob" && x.verb == access_verb::abort)
+      throw std::runtime_error{"a secret"};
+    return x.caller == "ann" || x.key == counter;
+  }});
+  const auto call
+    = [&](const std::string& name, const char* method,
+          const std::string& target, const std::string& body = {}) {
+        return at.call(method, target, body, token_of(name));
+      };
+  EXPECT_EQ(call("ann", "GET", "/actions").document()["actions"].size(), 3u);
+  EXPECT_EQ(call("bob", "GET", "/actions").document()["actions"].size(), 1u);
+  EXPECT_EQ(call("bob", "GET", "/actions" + notes).status, 403u);
+  EXPECT_EQ(call("bob", "POST", "/actions" + notes).status, 403u);
+  EXPECT_EQ(call("bob", "POST", "/genkit" + notes, "{}").status, 403u);
+  EXPECT_EQ(call("bob", "POST", "/runs" + notes).status, 403u);
+  const auto gone = call("bob", "DELETE", "/runs" + counter + "?run=r");
+  EXPECT_EQ(gone.status, 403u);
+  EXPECT_FALSE(has(gone.body, "secret"));
+  EXPECT_EQ(call("bob", "GET", "/runs" + counter + "?run=r").status, 404u);
+  EXPECT_EQ(call("bob", "GET", "/events" + notes + "?session=s").status, 403u);
+  EXPECT_EQ(call("bob", "POST", "/actions/tool/x").status, 404u)
+    << "what is not exposed does not exist";
+  web_talk talk{server->port(), "/talk" + notes, [&](auto& request) {
+                  request.set("Authorization", "Bearer bob-0123456789abcdef");
+                }};
+  talk.send({{"open", json::object()}});
+  EXPECT_EQ(talk.read()["error"]["status"], "PERMISSION_DENIED");
+  EXPECT_EQ(
+    call("ann", "POST", "/actions" + notes, R"({"session":"s"})").status, 200u);
+  const std::lock_guard guard{mutex};
+  EXPECT_EQ(asked.back(), "ann open /agent/notes ann/s");
+  const auto was_asked = [&](const std::string& text) {
+    return std::find(asked.begin(), asked.end(), text) != asked.end();
+  };
+  EXPECT_TRUE(was_asked("bob see /agent/notes "));
+  EXPECT_TRUE(was_asked("bob abort /bidi-flow/counter r"));
+  EXPECT_TRUE(was_asked("bob inspect /bidi-flow/counter r"));
+  EXPECT_TRUE(was_asked("bob attach /agent/notes bob/s"));
+}
+
+TEST_F(web_callers, do_not_all_read_the_metrics) {
+  auto at
+    = serve_two({.authorize =
+                   [](const access_request& x) {
+                     return x.verb != access_verb::measure || x.caller == "ann";
+                   },
+                 .metrics = [] { return std::string{"up 1\n"}; }});
+  EXPECT_EQ(at.call("GET", "/metrics", {}, token_of("ann")).status, 200u);
+  EXPECT_EQ(at.call("GET", "/metrics", {}, token_of("bob")).status, 403u);
+}
+
+TEST_F(web_callers, continue_from_their_snapshots_by_genkit) {
+  ai::define_chat_agent(rt, "chat", repeat, with_snapshot_store(store),
+                        each_turn);
+  auto at = serve_two();
+  const auto say = [&](const std::string& name, const std::string& query,
+                       const std::string& init) {
+    return at.call("POST", "/genkit/agent/chat" + query,
+                   R"({"data":{"messages":[{"role":"user","content":)"
+                   R"([{"text":"hi"}]}]},"init":)"
+                     + init + "}",
+                   token_of(name));
+  };
+  const auto first = say("ann", "?session=s", "{}");
+  ASSERT_EQ(first.status, 200u) << first.body;
+  const auto snapshot = first.document()["result"]["snapshotIds"][0].dump();
+  const auto from = R"({"snapshotId":)" + snapshot + '}';
+  EXPECT_EQ(say("ann", "?session=s", from).status, 200u);
+  EXPECT_EQ(say("ann", "", from).status, 400u);
+  EXPECT_EQ(say("bob", "?session=s", from).status, 404u);
+}
+
+TEST_F(web_callers, have_names_that_can_own_sessions) {
+  const auto code_of_name = [&](const char* name) {
+    return code_from([&] { serve({.tokens = {{name, "0123456789abcdef"}}}); });
+  };
+  EXPECT_EQ(code_of_name(""), errc::invalid_argument);
+  EXPECT_EQ(code_of_name("ann/x"), errc::invalid_argument);
+}
+
+// The list of what a server tells to whom it does not know.
+TEST_F(web_callers, are_the_only_ones_who_get_answers) {
+  auto at = serve_two({.metrics = [] { return std::string{"up 1\n"}; }});
+  const auto status = [&](const char* method, const std::string& target) {
+    return at.call(method, target, *method == 'G' ? "" : "{}").status;
+  };
+  for (const auto& key : {notes, std::string{"/tool/x"}, std::string{"/x"}}) {
+    EXPECT_EQ(status("GET", "/actions" + key), 401u);
+    EXPECT_EQ(status("POST", "/actions" + key), 401u);
+    EXPECT_EQ(status("GET", "/talk" + key), 401u);
+    EXPECT_EQ(status("POST", "/runs" + key), 401u);
+    EXPECT_EQ(status("GET", "/runs" + key + "?run=r"), 401u);
+    EXPECT_EQ(status("DELETE", "/runs" + key + "?run=r"), 401u);
+    EXPECT_EQ(status("POST", "/inputs" + key + "?run=r"), 401u);
+    EXPECT_EQ(status("GET", "/events" + key + "?run=r"), 401u);
+    EXPECT_EQ(status("POST", "/genkit" + key), 401u);
+  }
+  EXPECT_EQ(status("GET", "/actions"), 401u);
+  EXPECT_EQ(status("GET", "/openapi.json"), 200u) << "it is the same for all";
+  EXPECT_EQ(status("GET", "/metrics"), 401u);
+  EXPECT_EQ(status("GET", "/healthz"), 200u);
+  EXPECT_EQ(status("GET", "/readyz"), 200u);
+  EXPECT_EQ(status("GET", "/nothing"), 404u);
+  EXPECT_EQ(inputs, 0);
+}
+
+} // namespace tertulia::test::web_caller_tests
