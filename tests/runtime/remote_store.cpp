@@ -157,11 +157,12 @@ TEST_F(remote_store, ends_with_its_last_handle) {
 }
 
 TEST_F(remote_store, a_requester_without_an_answer_is_not_kept) {
-  (void)ask_store(system, store, list_sessions_request{});
+  const auto here = connect_store(system, "127.0.0.1", port, 2s);
+  (void)ask_store(system, here, list_sessions_request{});
   const auto before = system.registry().running();
   std::promise<void> asked;
   std::promise<caf::error> answered;
-  server->send(SIGSTOP);
+  server->freeze(); // else it may still answer
   // As a session does, it holds the store that has its request.
   auto requester = system.spawn(
     [&](caf::event_based_actor* self,
@@ -172,7 +173,7 @@ TEST_F(remote_store, a_requester_without_an_answer_is_not_kept) {
       asked.set_value();
       return {[of](caf::get_atom) { return of; }};
     },
-    store);
+    here);
   asked.get_future().wait();
   kill();
   EXPECT_EQ(code_of(answered.get_future().get()), errc::unavailable);

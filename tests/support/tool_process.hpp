@@ -130,6 +130,13 @@ public:
     ::kill(pid_, signal);
   }
 
+  /// Stops the process with SIGSTOP, and waits until all of its threads have
+  /// stopped.
+  void freeze() const {
+    send(SIGSTOP);
+    ::waitpid(pid_, nullptr, WUNTRACED);
+  }
+
   /// Closes the reading end of its output.
   void close_output() {
     ::close(std::exchange(out_, -1));
