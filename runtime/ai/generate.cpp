@@ -190,6 +190,7 @@ public:
 
   /// Generates, and notes in a session why the last answer ended.
   task<generation> run(context ctx) {
+    number_chunks();
     co_await work(ctx);
     if (const auto& reason = result_.response.finish_reason;
         reason && options_.in_session)
@@ -198,6 +199,18 @@ public:
   }
 
 private:
+  /// Makes each chunk say to which message of the answer it belongs: models
+  /// know only the one that they make.
+  void number_chunks() {
+    if (!options_.on_chunk)
+      return;
+    options_.on_chunk
+      = [this, send = std::move(options_.on_chunk)](model_response_chunk x) {
+          x.index = shown_;
+          return send(std::move(x));
+        };
+  }
+
   task<> work(context ctx) {
     if (options_.in_session) {
       if (!options_.messages.empty() || !options_.user_messages.empty())
@@ -256,6 +269,7 @@ private:
         auto hearing = options_.on_chunk(std::move(*rest));
         co_await std::move(hearing);
       }
+    ++shown_;
     std::vector<message> added;
     if (turn.calls.empty()) {
       if (!parse_output(turn.answer))
@@ -355,6 +369,7 @@ private:
   /// store a snapshot.
   task<> finish_round(context ctx, const open_turn& turn, bool ran) {
     co_await send_parts(&options_, role::tool, turn.responses().content);
+    ++shown_;
     if (ran)
       co_await trigger_snapshot(ctx, snapshot_event::tool_iteration_end);
   }
@@ -370,6 +385,8 @@ private:
   /// Wrong answer and the request for its correction, until the model answers
   /// as required. Only the model needs to see them.
   std::vector<message> corrections_;
+  /// Number of messages whose chunks were sent.
+  std::int64_t shown_ = 0;
   generation result_;
 };
 

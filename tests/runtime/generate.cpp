@@ -113,6 +113,10 @@ TEST_F(generate, what_was_not_streamed_is_heard_at_the_end_of_its_answer) {
             (lines{R"(model: So:  add({"a":1,"b":2}))", "tool: add=3",
                    "model: 3.", R"(model: {"name":"soup","servings":4})"}))
     << "once each";
+  std::vector<std::int64_t> messages;
+  for (const auto& x : received)
+    messages.push_back(x.index);
+  EXPECT_EQ(messages, (std::vector<std::int64_t>{0, 1, 2, 3}));
 }
 
 TEST_F(generate, who_hears_and_throws_ends_it) {
