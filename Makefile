@@ -15,7 +15,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
-.PHONY: help deps build run test bench check asan mutants format install clean
+.PHONY: help deps build run test test-genkit bench check asan mutants format install clean
 
 # $(call configure,<folder>,<options>): Ninja if there is one; a folder that is
 # configured already keeps its generator. UNITY sources are compiled as one: 8
@@ -39,7 +39,7 @@ ctest = ctest --test-dir $(1) --parallel $$(($(JOBS) + 1)) --output-on-failure \
   --no-tests=error --no-label-summary
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([-a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 deps: ## install missing Debian packages
 	@.ci/deps
@@ -94,6 +94,9 @@ asan: ## run all tests, built by clang, under AddressSanitizer and UBSan
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp \
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  $(call ctest,build-asan)
+
+test-genkit: build ## compare with Genkit's published server (needs Node 20)
+	@tests/genkit/run.sh build
 
 # Not part of any other check: it takes hours.
 mutants: deps ## how many plausible bugs the tests notice (MUTANTS='leases_*')

@@ -64,8 +64,7 @@ net::awaitable<void> run_action(server_core& server, exchange& x,
   while (co_await run.take(frames) == channel_reader<frame>::outcome::items)
     for (const auto& one : frames) {
       if (one.kind == frame_kind::error || one.kind == frame_kind::refusal)
-        co_return co_await x.reply(json_response(
-          static_cast<http::status>(http_status(one.code)), one.text));
+        co_return co_await x.reply(error_response(one.code, one.text));
       if (one.kind == frame_kind::output) {
         auto text = run.opened().text;
         text.insert(1, "\"output\":" + one.text + ",");

@@ -15,14 +15,18 @@ response_message json_response(http::status status, std::string text) {
   return result;
 }
 
-response_message error_response(const status_error& x) {
-  auto result = json_response(static_cast<http::status>(http_status(x.code())),
-                              error_text(x));
-  if (x.code() == errc::unauthenticated)
+response_message error_response(errc code, std::string text) {
+  auto result = json_response(static_cast<http::status>(http_status(code)),
+                              std::move(text));
+  if (code == errc::unauthenticated)
     result.set(http::field::www_authenticate, "Bearer");
-  if (x.code() == errc::unavailable || x.code() == errc::resource_exhausted)
+  if (code == errc::unavailable || code == errc::resource_exhausted)
     result.set(http::field::retry_after, "1");
   return result;
+}
+
+response_message error_response(const status_error& x) {
+  return error_response(x.code(), error_text(x));
 }
 
 response_message event_stream_head() {

@@ -81,6 +81,8 @@ public:
                                              std::string text);
 
 /// Returns the answer for an error.
+/// @param text the error as a document.
+[[nodiscard]] response_message error_response(errc code, std::string text);
 [[nodiscard]] response_message error_response(const status_error& x);
 
 /// Returns the head of an event stream.

@@ -1,110 +1,193 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/detail/text.hpp>
+#include <tertulia/action.hpp>
 #include <tertulia/json.hpp>
 
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "conversation.hpp"
 #include "error_body.hpp"
+#include "genkit_agent.hpp"
+#include "genkit_snapshots.hpp"
 #include "open_body.hpp"
 #include "router.hpp"
-#include "run_stream.hpp"
-
-// Protocol of `runFlow` and `streamFlow` of Genkit's clients. Their parser is
-// not one of event streams: an event is one line behind `data: ` or `error: `,
-// and characters outside ASCII are escaped, because it decodes each part of a
-// body on its own.
 
 namespace tertulia::web {
 
 namespace {
 
-std::string ascii(const json& x) {
-  return x.dump(-1, ' ', true, json::error_handler_t::replace);
+/// Removes an ending.
+/// @returns whether the text had it.
+bool cut_off(std::string& from, std::string_view ending) {
+  if (!from.ends_with(ending))
+    return false;
+  from.resize(from.size() - ending.size());
+  return true;
 }
 
-bool wants_stream(const exchange& x) {
-  return x.place.get("stream") == "true"
-         || detail::lowered(field_of(x.request, http::field::accept))
-                .find("text/event-stream")
-              != std::string::npos;
-}
-
-/// Returns the opening for a body: `data` is the only input.
-open_body read_call(std::string_view text) {
-  const auto call = read_document(text);
-  if (!call.is_object())
+json read_call(std::string_view text) {
+  auto result = read_document(text);
+  if (!result.is_object())
     throw status_error{errc::invalid_argument, "$: is not an object"};
-  open_body result;
-  if (const auto i = call.find("init"); i != call.end())
-    result.init = *i;
-  if (const auto i = call.find("data"); i != call.end())
-    result.inputs.push_back(*i);
-  result.close = true;
   return result;
 }
 
-/// Appends the events of a frame.
-/// @returns whether it is the last one.
-bool append(std::string& to, const frame& x) {
-  if (x.kind == frame_kind::chunks) {
-    for (const auto& chunk : read_document(x.text))
-      to += "data: " + ascii({{"message", chunk}}) + "\n\n";
+/// Reads the call of a flow: `data` is its only input.
+genkit_turn read_flow_call(const json& call) {
+  genkit_turn result;
+  if (const auto i = call.find("init"); i != call.end())
+    result.body.init = *i;
+  if (const auto i = call.find("data"); i != call.end())
+    result.body.inputs.push_back(*i);
+  result.body.close = true;
+  return result;
+}
+
+bool has_store(const json_action& x) {
+  const auto& local = detail::access::local_action(x);
+  return local && local->conversation() != nullptr
+         && local->conversation()->policy.store;
+}
+
+json detached_output(const frame& opened) {
+  const auto info = read_document(opened.text);
+  const session_id session{info.value("session", std::string{})};
+  const run_id run{info.value("run", std::string{})};
+  return {{"sessionId", session.str()},
+          {"snapshotId", genkit_snapshot{end_of(run), session}.name()},
+          {"finishReason", "detached"}};
+}
+
+/// Answers as soon as the run has the inputs of a turn, and leaves it.
+net::awaitable<void> leave_turn(exchange& x, run_stream& run,
+                                genkit_translator& by) {
+  std::vector<genkit_event> events;
+  by.translate(run.opened(), events);
+  if (events.empty()) {
+    run.client().flush();
+    std::vector<frame> frames;
+    auto is_taken = false;
+    while (!is_taken && events.empty()) {
+      if (co_await run.take(frames) != channel_reader<frame>::outcome::items)
+        throw status_error{errc::unavailable, "the run was left"};
+      for (const auto& one : frames) {
+        is_taken
+          = is_taken || one.kind == frame_kind::flushed || is_last(one.kind);
+        if (one.kind == frame_kind::refusal && !is_taken)
+          by.translate(one, events);
+      }
+    }
+  }
+  if (events.empty())
+    events.push_back(
+      {genkit_event_kind::result, detached_output(run.opened())});
+  co_await write_genkit_event(x, std::move(events.back()));
+}
+
+/// Streams a run again, from its beginning, to a client that has lost it.
+net::awaitable<void> write_again(server_core& server, exchange& x,
+                                 const std::string& key, std::string run_name,
+                                 genkit_translator& by) {
+  open_body body;
+  body.run = std::move(run_name);
+  body.after = 0;
+  body.role = client_role::listener;
+  run_stream run{server, x, key, opening_of(body, server, x, key, true)};
+  const auto is_open = co_await run.open();
+  if (!is_open && run.opened().code == errc::not_found)
+    co_return co_await x.reply(response_message{http::status::no_content, 11});
+  co_await write_genkit_events(x, run, by, true);
+}
+
+/// Call that can be opened.
+struct prepared_call {
+  genkit_turn turn;
+  opening what;
+  std::unique_ptr<genkit_translator> by;
+  bool is_durable = false;
+};
+
+prepared_call prepare(server_core& server, const exchange& x,
+                      const std::string& key) {
+  const auto action = server.find(key);
+  const auto is_stored = has_store(action);
+  const auto call = read_call(x.request.body());
+  prepared_call result;
+  auto& turn = result.turn;
+  const auto is_agent = is_genkit_agent(action.info());
+  if (is_agent) {
+    turn = read_genkit_turn(call, is_stored);
+    result.by
+      = std::make_unique<genkit_agent_translator>(is_stored, turn.session);
+  } else {
+    turn = read_flow_call(call);
+    result.by = std::make_unique<genkit_flow_translator>();
+  }
+  result.is_durable
+    = x.place.get("durable") == "true" && wants_genkit_stream(x);
+  if (auto session = x.place.get("session"); !session.empty())
+    turn.body.session = std::move(session);
+  // A run that nobody waits for ends by itself, because its input is closed.
+  if (result.is_durable || turn.is_detached) {
+    turn.body.keep = true;
+    turn.body.grace = std::chrono::milliseconds{0};
+  }
+  result.what = opening_of(turn.body, server, x, key, false);
+  result.what.options.custom_deltas = is_agent;
+  return result;
+}
+
+/// Returns whether there is an action for clients.
+bool exists(const server_core& server, const std::string& key) {
+  try {
+    static_cast<void>(server.find(key));
+    return true;
+  } catch (const status_error&) {
     return false;
   }
-  const auto is_error
-    = x.kind == frame_kind::error || x.kind == frame_kind::refusal;
-  if (is_error)
-    to += "error: " + ascii({{"error", read_document(x.text)}}) + "\n\n";
-  else if (x.kind == frame_kind::output)
-    to += "data: " + ascii({{"result", read_document(x.text)}}) + "\n\n";
-  return is_error || x.kind == frame_kind::output;
 }
 
 } // namespace
 
 net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
                                     std::string key) {
-  auto body = read_call(x.request.body());
-  if (auto session = x.place.get("session"); !session.empty())
-    body.session = std::move(session);
-  run_stream run{server, x, key, opening_of(body, server, x, key, false)};
-  run.send(body);
-  const auto is_stream = wants_stream(x);
-  if (!is_stream && !co_await run.wait_until_open())
-    co_return;
-  std::vector<frame> frames;
-  if (is_stream && !co_await x.begin(event_stream_head()))
-    co_return;
-  auto is_over = false;
-  while (!is_over
-         && co_await run.take(frames)
-              == channel_reader<frame>::outcome::items) {
-    std::string text;
-    for (const auto& one : frames) {
-      if (is_over)
-        break;
-      if (is_stream) {
-        is_over = append(text, one);
-      } else if (one.kind == frame_kind::output) {
-        co_return co_await x.reply(
-          json_response(http::status::ok, "{\"result\":" + one.text + "}"));
-      } else if (one.kind == frame_kind::error
-                 || one.kind == frame_kind::refusal) {
-        co_return co_await x.reply(json_response(
-          static_cast<http::status>(http_status(one.code)), one.text));
-      }
-    }
-    if (is_stream && !text.empty() && !co_await x.write(text))
-      co_return;
+  auto agent = key;
+  if (cut_off(agent, "/getSnapshot") && !exists(server, key))
+    co_return co_await show_genkit_snapshot(server, x, std::move(agent));
+  if (cut_off(agent, "/abort") && !exists(server, key))
+    co_return co_await abort_genkit_turn(server, x, std::move(agent));
+  std::optional<prepared_call> call;
+  std::optional<genkit_event> refusal;
+  try {
+    call = prepare(server, x, key);
+  } catch (const status_error& error) {
+    // A client that streams reads the status of an error only in an event.
+    if (!wants_genkit_stream(x) || error.code() == errc::permission_denied
+        || !exists(server, key))
+      throw;
+    refusal.emplace();
+    refusal->kind = genkit_event_kind::error;
+    refusal->value = error_document(error);
+    refusal->code = error.code();
   }
-  if (!is_stream)
-    throw status_error{errc::unavailable, "the run was left"};
-  if (is_over)
-    co_await x.end();
+  if (refusal)
+    co_return co_await write_genkit_event(x, std::move(*refusal));
+  auto& by = *call->by;
+  if (const auto lost = field_of(x.request, genkit_stream_field);
+      call->is_durable && !lost.empty())
+    co_return co_await write_again(server, x, key, std::string{lost}, by);
+  run_stream run{server, x, key, std::move(call->what)};
+  run.send(call->turn.body);
+  static_cast<void>(co_await run.open());
+  if (call->turn.is_detached)
+    co_await leave_turn(x, run, by);
   else
-    x.reset(); // an end without a result keeps Genkit's client busy for ever
+    co_await write_genkit_events(x, run, by, call->is_durable);
 }
 
 } // namespace tertulia::web

@@ -134,8 +134,7 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
         case frame_kind::refusal:
         case frame_kind::error:
           if (!body.cancel && !body.confirm)
-            co_return co_await x.reply(json_response(
-              static_cast<http::status>(http_status(one.code)), one.text));
+            co_return co_await x.reply(error_response(one.code, one.text));
           [[fallthrough]];
         case frame_kind::output:
           if (known < body.inputs.size() && !body.cancel)

@@ -56,7 +56,7 @@ void run_stream::send(open_body& x) const {
     client_->close();
 }
 
-net::awaitable<bool> run_stream::wait_until_open() {
+net::awaitable<bool> run_stream::open() {
   std::vector<frame> frames;
   if (co_await reader_.take(frames) != channel_reader<frame>::outcome::items)
     throw status_error{errc::unavailable, "the run was left"};
@@ -64,14 +64,18 @@ net::awaitable<bool> run_stream::wait_until_open() {
   // A refused input may come before the answer to the opening.
   if (opened_.kind != frame_kind::opened) {
     client_->cancel();
-    co_await exchange_.reply(
-      json_response(static_cast<http::status>(http_status(opened_.code)),
-                    std::move(opened_.text)));
     co_return false;
   }
   frames.erase(frames.begin());
   first_ = std::move(frames);
   co_return true;
+}
+
+net::awaitable<bool> run_stream::wait_until_open() {
+  const auto is_open = co_await open();
+  if (!is_open)
+    co_await exchange_.reply(error_response(opened_.code, opened_.text));
+  co_return is_open;
 }
 
 net::awaitable<channel_reader<frame>::outcome>

@@ -40,10 +40,13 @@ public:
   void send(open_body& x) const;
 
   /// Waits for the answer to the opening.
-  /// @returns false if there is none: the request is answered then.
+  /// @returns whether the run is open.
+  net::awaitable<bool> open();
+
+  /// As `open`, and answers the request if the run is not open.
   net::awaitable<bool> wait_until_open();
 
-  /// Returns the answer to the opening.
+  /// Returns the answer to the opening: its first frame, or an error.
   [[nodiscard]] const frame& opened() const noexcept {
     return opened_;
   }

@@ -144,7 +144,15 @@ private:
   }
 
   void on_error(const status_error& x) override {
-    push(frame_kind::error, error_text(x), x.code());
+    auto error = error_document(x);
+    // The session of the run was the only place of the state.
+    if (const auto& state = state_of_last()) {
+      auto& details = error["details"];
+      if (!details.is_object())
+        details = json::object();
+      details["state"] = state.to_json();
+    }
+    push(frame_kind::error, line_of(error), x.code());
     end();
   }
 

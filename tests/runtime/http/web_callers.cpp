@@ -151,27 +151,6 @@ TEST_F(web_callers, do_not_all_read_the_metrics) {
   EXPECT_EQ(at.call("GET", "/metrics", {}, token_of("bob")).status, 403u);
 }
 
-TEST_F(web_callers, continue_from_their_snapshots_by_genkit) {
-  ai::define_chat_agent(rt, "chat", repeat, with_snapshot_store(store),
-                        each_turn);
-  auto at = serve_two();
-  const auto say = [&](const std::string& name, const std::string& query,
-                       const std::string& init) {
-    return at.call("POST", "/genkit/agent/chat" + query,
-                   R"({"data":{"messages":[{"role":"user","content":)"
-                   R"([{"text":"hi"}]}]},"init":)"
-                     + init + "}",
-                   token_of(name));
-  };
-  const auto first = say("ann", "?session=s", "{}");
-  ASSERT_EQ(first.status, 200u) << first.body;
-  const auto snapshot = first.document()["result"]["snapshotIds"][0].dump();
-  const auto from = R"({"snapshotId":)" + snapshot + '}';
-  EXPECT_EQ(say("ann", "?session=s", from).status, 200u);
-  EXPECT_EQ(say("ann", "", from).status, 400u);
-  EXPECT_EQ(say("bob", "?session=s", from).status, 404u);
-}
-
 TEST_F(web_callers, have_names_that_can_own_sessions) {
   const auto code_of_name = [&](const char* name) {
     return code_from([&] { serve({.tokens = {{name, "0123456789abcdef"}}}); });

@@ -78,6 +78,12 @@ struct access {
     return rt.template handle<Types>(x);
   }
 
+  /// Returns the action behind a handle; null if it is one of another process.
+  template <class Handle>
+  [[nodiscard]] static const auto& local_action(const Handle& x) noexcept {
+    return x.reference_->local;
+  }
+
   /// Defines an action of any kind.
   template <class Runtime, class... Ts>
   static auto define(Runtime& rt, Ts&&... xs) {

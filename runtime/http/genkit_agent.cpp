@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "genkit_agent.hpp"
+
+#include <tertulia/status_error.hpp>
+
+#include <utility>
+
+#include "error_body.hpp"
+
+namespace tertulia::web {
+
+namespace {
+
+[[noreturn]] void reject(const std::string& path, const char* what) {
+  throw status_error{errc::invalid_argument, path + ": " + what};
+}
+
+/// Returns a member; null if there is none.
+const json& member_of(const json& x, const char* name) {
+  static const json none;
+  const auto i = x.find(name);
+  return i != x.end() ? *i : none;
+}
+
+const json& object_in(const json& x, const char* name,
+                      const std::string& path) {
+  const auto& result = member_of(x, name);
+  if (!result.is_object() && !result.is_null())
+    reject(path, "is not an object");
+  return result;
+}
+
+std::string text_in(const json& x, const char* name, const std::string& path) {
+  const auto& result = member_of(x, name);
+  if (result.is_null())
+    return {};
+  if (!result.is_string() || result.get_ref<const std::string&>().empty())
+    reject(path, "is not a text");
+  return result.get<std::string>();
+}
+
+json message_of_tool(json part) {
+  return {{"role", "tool"}, {"content", json::array({std::move(part)})}};
+}
+
+/// Appends the answers to questions of tools: each entry is one of a list.
+void add_answers(json& to, const json& resume, const char* name,
+                 const char* kind) {
+  const auto path = std::string{"$.data.resume."} + name;
+  const auto& list = member_of(resume, name);
+  if (list.is_null())
+    return;
+  if (!list.is_array())
+    reject(path, "is not an array");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto place = path + '[' + std::to_string(i) + ']';
+    if (!list[i].is_object() || !list[i].contains(kind))
+      reject(place, "is no part of this kind");
+    json part{{kind, list[i][kind]}};
+    // Of the metadata only the reply is for the tool. Without one the tool asks
+    // again.
+    const auto& metadata = object_in(list[i], "metadata", place + ".metadata");
+    if (const auto& reply = member_of(metadata, "resumed"); !reply.is_null())
+      part["metadata"]["resumed"] = reply;
+    to.push_back(message_of_tool(std::move(part)));
+  }
+}
+
+/// Returns the input of a conversation for an `AgentInput`; null for none.
+json input_of(const json& data) {
+  auto messages = json::array();
+  if (const auto& resume = object_in(data, "resume", "$.data.resume");
+      resume.is_object()) {
+    add_answers(messages, resume, "respond", "toolResponse");
+    add_answers(messages, resume, "restart", "toolRequest");
+  }
+  if (const auto& message = object_in(data, "message", "$.data.message");
+      message.is_object())
+    messages.push_back(message);
+  if (messages.empty())
+    return nullptr;
+  return {{"messages", std::move(messages)}};
+}
+
+void read_init(const json& init, bool has_store, genkit_turn& turn) {
+  auto& to = turn.body;
+  auto snapshot = text_in(init, "snapshotId", "$.init.snapshotId");
+  auto session = text_in(init, "sessionId", "$.init.sessionId");
+  const auto& state = object_in(init, "state", "$.init.state");
+  const auto has_id = !snapshot.empty() || !session.empty();
+  if (state.is_object() && (has_store || has_id))
+    throw status_error{errc::failed_precondition,
+                       "$.init.state: the agent keeps its states in a store"};
+  if (has_id && !has_store)
+    throw status_error{errc::failed_precondition,
+                       "$.init: the agent has no store of snapshots"};
+  if (!snapshot.empty()) {
+    auto named = genkit_snapshot::of(snapshot);
+    if (!session.empty() && !named.session.empty()
+        && named.session.str() != session)
+      reject("$.init.snapshotId", "is a snapshot of another session");
+    to.snapshot = named.id.str();
+    if (!named.session.empty())
+      to.session = named.session.str();
+  }
+  if (!session.empty())
+    to.session = std::move(session);
+  if (state.is_object()) {
+    turn.session = text_in(state, "sessionId", "$.init.state.sessionId");
+    auto known = state;
+    known.erase("sessionId");
+    to.init["state"] = std::move(known);
+  }
+}
+
+/// Returns the member of Genkit for one of a chunk; null if it has none.
+const char* chunk_member(const std::string& own) {
+  if (own == "chunk")
+    return "modelChunk";
+  if (own == "artifact" || own == "customPatch")
+    return own.c_str();
+  return nullptr;
+}
+
+/// Removes the state of the last turn that was good from the details of an
+/// error.
+/// @returns null if they have none.
+json take_state(json& error) {
+  const auto details = error.find("details");
+  if (details == error.end() || !details->is_object()
+      || !details->contains("state"))
+    return nullptr;
+  auto result = std::move((*details)["state"]);
+  details->erase("state");
+  if (details->empty())
+    error.erase(details);
+  return result;
+}
+
+/// Returns whether an error is about a snapshot that a run was to make.
+bool has_status(const json& error) {
+  const auto& details = member_of(error, "details");
+  return details.is_object() && details.contains("status")
+         && details.contains("snapshot");
+}
+
+/// Adds the last message of a state, if it is one of the model.
+void add_message(json& to, const json& state) {
+  const auto& messages = member_of(state, "messages");
+  if (messages.is_array() && !messages.empty()
+      && member_of(messages.back(), "role") == "model")
+    to["message"] = messages.back();
+}
+
+} // namespace
+
+// -- names --------------------------------------------------------------------
+
+genkit_snapshot genkit_snapshot::of(const std::string& name) {
+  const auto at = name.find('@');
+  if (at == std::string::npos)
+    return {snapshot_id{name}, {}};
+  return {snapshot_id{name.substr(0, at)}, session_id{name.substr(at + 1)}};
+}
+
+std::string genkit_snapshot::name() const {
+  return session.empty() ? id.str() : id.str() + '@' + session.str();
+}
+
+bool is_genkit_agent(const descriptor& x) {
+  const auto has = [](const json& schema, const char* name) {
+    return member_of(schema, "properties").is_object()
+           && schema["properties"].contains(name);
+  };
+  return has(x.input_schema, "messages") && has(x.init_schema, "snapshotId")
+         && has(x.stream_schema, "customPatch");
+}
+
+json genkit_state(json state, const std::string& session) {
+  state["sessionId"] = session;
+  if (!state.contains("messages"))
+    state["messages"] = json::array();
+  if (member_of(state, "custom").is_null())
+    state.erase("custom");
+  return state;
+}
+
+// -- turns --------------------------------------------------------------------
+
+genkit_turn read_genkit_turn(const json& call, bool has_store) {
+  genkit_turn result;
+  const auto& data = object_in(call, "data", "$.data");
+  const auto& detach = member_of(data, "detach");
+  if (!detach.is_null() && !detach.is_boolean())
+    reject("$.data.detach", "is neither true nor false");
+  result.is_detached = detach == true;
+  if (result.is_detached && !has_store)
+    throw status_error{errc::failed_precondition,
+                       "$.data.detach: the agent has no store in which a "
+                       "client could find the turn"};
+  if (auto input = input_of(data); input.is_object())
+    result.body.inputs.push_back(std::move(input));
+  result.body.close = true;
+  read_init(object_in(call, "init", "$.init"), has_store, result);
+  return result;
+}
+
+// -- frames -------------------------------------------------------------------
+
+void genkit_agent_translator::translate(const frame& x,
+                                        std::vector<genkit_event>& to) {
+  switch (x.kind) {
+    case frame_kind::opened: {
+      const auto info = read_document(x.text);
+      is_open_ = true;
+      if (session_.empty())
+        session_ = text_in(info, "session", "session");
+      snapshot_ = text_in(info, "snapshot", "snapshot");
+      break;
+    }
+    case frame_kind::chunks: add_chunks(read_document(x.text), to); break;
+    case frame_kind::turn_end: add_turn_end(read_document(x.text), to); break;
+    case frame_kind::output:
+      to.push_back(
+        {genkit_event_kind::result, output_of(read_document(x.text))});
+      break;
+    case frame_kind::refusal:
+      to.push_back({genkit_event_kind::error, read_document(x.text), x.code});
+      break;
+    case frame_kind::error: add_error(x, to); break;
+    default: break;
+  }
+}
+
+void genkit_agent_translator::add_chunks(const json& chunks,
+                                         std::vector<genkit_event>& to) const {
+  for (const auto& chunk : chunks)
+    for (const auto& [own, value] : chunk.items())
+      if (const auto* name = chunk_member(own); name != nullptr)
+        if (!value.is_null())
+          to.push_back({genkit_event_kind::message, json{{name, value}}});
+}
+
+void genkit_agent_translator::add_turn_end(const json& info,
+                                           std::vector<genkit_event>& to) {
+  auto end = json::object();
+  if (const auto& reason = member_of(info, "finishReason"); !reason.is_null())
+    end["finishReason"] = reason;
+  if (auto snapshot = text_in(info, "snapshot", "snapshot");
+      has_store_ && !snapshot.empty()) {
+    snapshot_ = std::move(snapshot);
+    end["snapshotId"]
+      = genkit_snapshot{snapshot_id{snapshot_}, session_id{session_}}.name();
+  }
+  to.push_back({genkit_event_kind::message, json{{"turnEnd", std::move(end)}}});
+}
+
+// A client of Genkit takes an error event for the end of its conversation, and
+// an output with an error for the end of a turn that it can repeat.
+void genkit_agent_translator::add_error(const frame& x,
+                                        std::vector<genkit_event>& to) const {
+  auto error = read_document(x.text);
+  if (!is_open_ && has_status(error)) // the snapshot of a run that has none
+    error["status"] = status_name(errc::invalid_argument);
+  else if (!is_open_ && x.code != errc::not_found
+           && x.code != errc::data_loss) {
+    to.push_back({genkit_event_kind::error, std::move(error), x.code});
+    return;
+  }
+  json output{{"finishReason", "failed"}};
+  if (is_open_) {
+    to.push_back({genkit_event_kind::message,
+                  json{{"turnEnd", {{"finishReason", "failed"}}}}});
+    output["sessionId"] = session_;
+    if (!has_store_) {
+      if (auto state = take_state(error); state.is_object()) {
+        add_message(output, state);
+        output["state"] = genkit_state(std::move(state), session_);
+      }
+    } else if (!snapshot_.empty()) {
+      output["snapshotId"]
+        = genkit_snapshot{snapshot_id{snapshot_}, session_id{session_}}.name();
+    }
+  }
+  output["error"] = std::move(error);
+  to.push_back({genkit_event_kind::result, std::move(output)});
+}
+
+json genkit_agent_translator::output_of(const json& from) const {
+  auto result = json::object();
+  result["sessionId"] = session_;
+  if (const auto& reason = member_of(from, "finishReason"); !reason.is_null())
+    result["finishReason"] = reason;
+  auto state = member_of(from, "state");
+  if (!state.is_object())
+    state = json::object();
+  add_message(result, state);
+  if (const auto& artifacts = member_of(state, "artifacts");
+      artifacts.is_array() && !artifacts.empty())
+    result["artifacts"] = artifacts;
+  if (!has_store_)
+    result["state"] = genkit_state(std::move(state), session_);
+  else if (!snapshot_.empty())
+    result["snapshotId"]
+      = genkit_snapshot{snapshot_id{snapshot_}, session_id{session_}}.name();
+  return result;
+}
+
+} // namespace tertulia::web

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/action.hpp>
+#include <tertulia/json.hpp>
+#include <tertulia/snapshot.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "genkit_events.hpp"
+#include "open_body.hpp"
+
+// Agents for Genkit's `remoteAgent`: each request is one turn in an invocation
+// of its own, and the client names the snapshot or the state to continue from.
+// Design: docs/genkit.md#clients-of-genkit.
+
+namespace tertulia::web {
+
+/// Snapshot as these clients name it, `<snapshot>@<session>`: what they send
+/// has no other name of the session.
+struct genkit_snapshot {
+  snapshot_id id;
+  session_id session; ///< may be empty
+
+  /// Reads a name.
+  [[nodiscard]] static genkit_snapshot of(const std::string& name);
+
+  [[nodiscard]] std::string name() const;
+};
+
+/// Returns whether an action is an agent for these clients: a conversation of
+/// messages.
+[[nodiscard]] bool is_genkit_agent(const descriptor& x);
+
+/// Turn that a client asks for.
+struct genkit_turn {
+  open_body body;
+  /// Session that the client names in its own state; may be empty.
+  std::string session;
+  /// Whether the client leaves while the turn goes on.
+  bool is_detached = false;
+};
+
+/// Reads the body of a request: `AgentInput` and `AgentInit`.
+/// @param has_store whether the agent has a store.
+/// @errors throws `invalid_argument` with the path of what is wrong;
+///         `failed_precondition` for what is possible only with a store, or
+///         only without.
+[[nodiscard]] genkit_turn read_genkit_turn(const json& call, bool has_store);
+
+/// Returns a state as these clients read it: `SessionState`.
+[[nodiscard]] json genkit_state(json state, const std::string& session);
+
+/// Translator for agents: chunks, ends of turns, and an output also for a turn
+/// that has failed.
+class genkit_agent_translator final : public genkit_translator {
+public:
+  /// @param session of an agent without a store, as its client names it.
+  genkit_agent_translator(bool has_store, std::string session)
+    : has_store_(has_store), session_(std::move(session)) {}
+
+  void translate(const frame& x, std::vector<genkit_event>& to) override;
+
+private:
+  void add_chunks(const json& chunks, std::vector<genkit_event>& to) const;
+  void add_turn_end(const json& info, std::vector<genkit_event>& to);
+  void add_error(const frame& x, std::vector<genkit_event>& to) const;
+  [[nodiscard]] json output_of(const json& from) const;
+
+  const bool has_store_;
+  bool is_open_ = false;
+  std::string session_;
+  /// Snapshot of the last turn that is over, or the first one.
+  std::string snapshot_;
+};
+
+} // namespace tertulia::web

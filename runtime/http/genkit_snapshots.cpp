@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "genkit_snapshots.hpp"
+
+#include <tertulia/store.hpp>
+
+#include <optional>
+#include <utility>
+
+#include "conversation.hpp"
+#include "error_body.hpp"
+#include "genkit_agent.hpp"
+
+namespace tertulia::web {
+
+namespace {
+
+/// Turn or snapshot that a request means: one of the two.
+struct lookup {
+  std::optional<genkit_snapshot> snapshot;
+  session_id session;
+};
+
+lookup read_lookup(const exchange& x) {
+  const auto call = read_document(x.request.body());
+  const auto text = [&](const char* member) -> std::string {
+    if (!call.is_object() || !call.contains("data")
+        || !call["data"].is_object())
+      throw status_error{errc::invalid_argument, "$.data: is not an object"};
+    const auto& data = call["data"];
+    const auto i = data.find(member);
+    if (i == data.end() || i->is_null())
+      return {};
+    if (!i->is_string())
+      throw status_error{errc::invalid_argument,
+                         std::string{"$.data."} + member + ": is not a text"};
+    return i->get<std::string>();
+  };
+  lookup result;
+  result.session = session_id{text("sessionId")};
+  if (const auto name = text("snapshotId"); !name.empty())
+    result.snapshot = genkit_snapshot::of(name);
+  if (result.snapshot.has_value() != result.session.empty())
+    throw status_error{errc::invalid_argument,
+                       "$.data: needs either snapshotId or sessionId"};
+  return result;
+}
+
+/// Returns the name of a status among those of Genkit's snapshots.
+std::string name_of(run_status x) {
+  return x == run_status::running ? "pending" : to_json(x).get<std::string>();
+}
+
+/// Returns the status in the details of a store's answer about a snapshot that
+/// a run was to make; empty for another error.
+std::string status_in(const status_error& x) {
+  if (x.code() != errc::failed_precondition)
+    return {};
+  const auto details = detail::document_or_null(x.details());
+  if (!details.is_object() || !details.contains("status")
+      || !details["status"].is_string())
+    return {};
+  return details["status"].get<std::string>();
+}
+
+json document_of(const conversation& of, const stored_snapshot& x,
+                 const std::string& name) {
+  const auto& record = x.record;
+  json result{{"snapshotId", name},
+              {"sessionId", record.session.str()},
+              {"createdAt", to_json(record.created_at)},
+              {"updatedAt", to_json(record.created_at)},
+              {"status", "completed"}};
+  if (!record.parent_id.empty())
+    result["parentId"]
+      = genkit_snapshot{record.parent_id, record.session}.name();
+  if (record.finish_reason)
+    result["finishReason"] = to_json(*record.finish_reason);
+  result["state"]
+    = genkit_state(of.client_state(x.content), record.session.str());
+  return result;
+}
+
+json document_of(const stored_run& x, const std::string& name,
+                 const std::string& status) {
+  json result{{"snapshotId", name},
+              {"sessionId", x.session.str()},
+              {"createdAt", to_json(x.began_at)},
+              {"status", status}};
+  if (status == "pending")
+    result["heartbeatAt"] = to_json(x.beat_at);
+  else
+    result["updatedAt"] = to_json(x.ended_at);
+  if (status == "failed" || status == "aborted")
+    result["finishReason"] = status;
+  if (status == "failed")
+    result["error"] = error_document({x.code, x.error});
+  return result;
+}
+
+net::awaitable<json> find_snapshot(const conversation& of,
+                                   const genkit_snapshot& snapshot) {
+  const auto target = of.snapshot(snapshot.id, snapshot.session);
+  std::string status;
+  try {
+    const auto found = co_await of.ask_store(get_snapshot_request{target});
+    co_return document_of(of, found, snapshot.name());
+  } catch (const status_error& x) {
+    status = status_in(x);
+    if (status.empty())
+      throw;
+  }
+  const auto run = co_await of.ask_store(
+    get_run_request{run_ref{of.key(), run_id{snapshot.id.str()}}});
+  co_return document_of(run, snapshot.name(), status);
+}
+
+net::awaitable<json> find_head(const conversation& of,
+                               const session_id& session) {
+  const auto found
+    = co_await of.ask_store(get_session_request{of.session(session)});
+  if (!found.head)
+    throw status_error{errc::not_found, "the session has no snapshot"};
+  const auto& record = found.head.record;
+  co_return document_of(of, found.head,
+                        genkit_snapshot{record.id, record.session}.name());
+}
+
+/// Returns the status with which a snapshot is told; empty if there is none.
+net::awaitable<std::string> status_of(const conversation& of,
+                                      const genkit_snapshot& snapshot) {
+  auto question = get_snapshot_request{
+    of.snapshot(snapshot.id, snapshot.session), detail_level::record};
+  try {
+    static_cast<void>(co_await of.ask_store(std::move(question)));
+  } catch (const status_error& x) {
+    if (x.code() == errc::not_found)
+      co_return std::string{};
+    auto status = status_in(x);
+    if (status.empty())
+      throw;
+    co_return status;
+  }
+  co_return std::string{"completed"};
+}
+
+std::string result_of(const json& x) {
+  return line_of(json{{"result", x}});
+}
+
+} // namespace
+
+net::awaitable<void> show_genkit_snapshot(server_core& server, exchange& x,
+                                          std::string key) {
+  const auto wanted = read_lookup(x);
+  const auto& named
+    = wanted.snapshot ? wanted.snapshot->session : wanted.session;
+  server.authorize(x.caller, access_verb::inspect, key, {}, named.str());
+  const conversation of{server, x, server.find(key)};
+  json found;
+  if (wanted.snapshot)
+    found = co_await find_snapshot(of, *wanted.snapshot);
+  else
+    found = co_await find_head(of, wanted.session);
+  co_await x.reply(json_response(http::status::ok, result_of(found)));
+}
+
+net::awaitable<void> abort_genkit_turn(server_core& server, exchange& x,
+                                       std::string key) {
+  const auto wanted = read_lookup(x);
+  if (!wanted.snapshot)
+    throw status_error{errc::invalid_argument, "$.data.snapshotId: is missing"};
+  const auto& snapshot = *wanted.snapshot;
+  server.authorize(x.caller, access_verb::abort, key, snapshot.id.str(),
+                   snapshot.session.str());
+  const conversation of{server, x, server.find(key)};
+  std::string status;
+  auto is_run = true;
+  run_request question{run_verb::abort, run_id{snapshot.id.str()}, key, {}};
+  question.caller = caller_name{x.caller};
+  try {
+    const auto found
+      = co_await ask<run_info>(server.actions().system(),
+                               server.actions().front_desk(),
+                               std::move(question), x.executor());
+    status = name_of(found.status);
+  } catch (const status_error& error) {
+    if (error.code() != errc::not_found)
+      throw;
+    is_run = false;
+  }
+  if (!is_run)
+    status = co_await status_of(of, snapshot);
+  json result;
+  result["snapshotId"] = snapshot.name();
+  if (!status.empty())
+    result["status"] = status;
+  co_await x.reply(json_response(http::status::ok, result_of(result)));
+}
+
+} // namespace tertulia::web

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Compares examples/genkit_agents with Genkit's published server, for Genkit's
+# published clients: see run.mjs. The packages are those of package-lock.json.
+#
+#   tests/genkit/run.sh BUILD_FOLDER [PATTERN]
+set -euo pipefail
+build=$(cd "$1" && pwd)
+shift
+cd "$(dirname "$0")"
+
+version=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/') || true
+if ((${version:-0} < 20)) || ! command -v npm >/dev/null; then
+  echo "Not compared with Genkit: that needs Node 20 or newer, and npm."
+  exit 0
+fi
+
+folder=$build/genkit
+mkdir -p "$folder"
+cp ./*.mjs ./*.cjs ./*.json "$folder"
+cd "$folder"
+if ! cmp -s package-lock.json node_modules/.installed-lock; then
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+  cp package-lock.json node_modules/.installed-lock
+fi
+node run.mjs "$build/examples/genkit_agents" "$@" 2>errors.log || {
+  tail -n 20 errors.log >&2
+  exit 1
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Agents for clients of Genkit, where the published client cannot look: who may
+// see what, and what is refused. What that client hears is in tests/genkit.
+
+#include <tertulia/ai/session_flow.hpp>
+#include <tertulia/memory_store.hpp>
+
+#include <chrono>
+#include <string>
+
+#include "support/conversations.hpp"
+#include "support/has.hpp"
+#include "support/web_fixture.hpp"
+
+namespace tertulia::test::genkit_agent_tests {
+
+namespace {
+
+const std::string event_stream = "Accept: text/event-stream\r\n";
+
+struct genkit_agents : web {
+  genkit_agents() {
+    ai::define_session_flow(rt, "notes", repeat_in_turns,
+                            with_snapshot_store(store));
+    ai::define_session_flow(rt, "pocket", repeat_in_turns);
+    ai::define_session_flow(
+      rt, "sleeper",
+      [](context ctx, flow_session sess, flow_responder) -> task<> {
+        const witness alive;
+        co_await sess.run_turns(
+          ctx, [](context inner, const ai::conversation_input&) -> task<> {
+            co_await inner.sleep(std::chrono::hours{1});
+          });
+      },
+      with_snapshot_store(store));
+  }
+
+  web_client serve_two() {
+    return serve({.tokens = {{"ann", "ann-0123456789abcdef"},
+                             {"bob", "bob-0123456789abcdef"}}});
+  }
+
+  static std::string token_of(const std::string& name) {
+    return name.empty()
+             ? name
+             : "Authorization: Bearer " + name + "-0123456789abcdef\r\n";
+  }
+
+  /// Takes a turn and returns the answer.
+  static web_client::response say(web_client& at, const std::string& text,
+                                  const json& init = json::object(),
+                                  const std::string& name = {},
+                                  const std::string& agent = "notes") {
+    const json call{
+      {"data",
+       {{"message", {{"role", "user"}, {"content", {{{"text", text}}}}}}}},
+      {"init", init}};
+    return at.call("POST", "/genkit/session-flow/" + agent, call.dump(),
+                   token_of(name));
+  }
+
+  /// Takes a turn that is left, and returns the name of its snapshot.
+  static std::string leave(web_client& at, const std::string& agent,
+                           const std::string& name = {}) {
+    const json call{
+      {"data",
+       {{"detach", true},
+        {"message", {{"role", "user"}, {"content", {{{"text", "go on"}}}}}}}}};
+    const auto left = at.call("POST", "/genkit/session-flow/" + agent,
+                              call.dump(), token_of(name));
+    EXPECT_EQ(left.document()["result"]["finishReason"], "detached")
+      << left.body;
+    return left.document()["result"]["snapshotId"];
+  }
+
+  static web_client::response ask(web_client& at, const std::string& route,
+                                  const json& data,
+                                  const std::string& name = {}) {
+    return at.call("POST", "/genkit/session-flow/" + route,
+                   json{{"data", data}}.dump(), token_of(name));
+  }
+
+  managed_store store = spawn_memory_store(system);
+};
+
+json result_of(const web_client::response& x) {
+  EXPECT_EQ(x.status, 200u) << x.body;
+  return x.document()["result"];
+}
+
+} // namespace
+
+TEST_F(genkit_agents, continue_from_the_snapshot_that_they_name) {
+  auto at = serve();
+  const auto first = result_of(say(at, "one"));
+  EXPECT_EQ(first["message"]["content"][0]["text"], "re: one");
+  EXPECT_FALSE(first.contains("state"));
+  const json from{{"snapshotId", first["snapshotId"]}};
+  const auto second = result_of(say(at, "two", from));
+  EXPECT_EQ(second["sessionId"], first["sessionId"]);
+  const auto now = result_of(
+    ask(at, "notes/getSnapshot", {{"sessionId", first["sessionId"]}}));
+  EXPECT_EQ(now["snapshotId"], second["snapshotId"]);
+  EXPECT_EQ(now["parentId"], first["snapshotId"]);
+  EXPECT_EQ(now["state"]["messages"].size(), 4u);
+  EXPECT_EQ(now["state"]["custom"]["count"], 2);
+}
+
+TEST_F(genkit_agents, own_their_snapshots) {
+  auto at = serve_two();
+  const auto first = result_of(say(at, "one", {{"sessionId", "s"}}, "ann"));
+  EXPECT_EQ(first["sessionId"], "ann/s");
+  const json from{{"snapshotId", first["snapshotId"]}};
+  EXPECT_EQ(result_of(say(at, "two", from, "ann"))["sessionId"], "ann/s");
+  EXPECT_EQ(result_of(say(at, "two", from, "bob"))["error"]["status"],
+            "NOT_FOUND");
+  EXPECT_EQ(ask(at, "notes/getSnapshot", from, "ann").status, 200u);
+  EXPECT_EQ(ask(at, "notes/getSnapshot", from, "bob").status, 404u);
+  EXPECT_EQ(ask(at, "notes/getSnapshot", {{"sessionId", "s"}}, "bob").status,
+            404u);
+  EXPECT_EQ(ask(at, "notes/getSnapshot", from).status, 401u);
+  EXPECT_EQ(ask(at, "notes/abort", from).status, 401u);
+  // Without its session a snapshot is nobody's.
+  auto id = first["snapshotId"].get<std::string>();
+  id.erase(id.find('@'));
+  EXPECT_EQ(ask(at, "notes/getSnapshot", {{"snapshotId", id}}, "ann").status,
+            400u);
+}
+
+TEST_F(genkit_agents, own_the_turns_that_they_leave) {
+  auto at = serve_two();
+  const json left{{"snapshotId", leave(at, "sleeper", "ann")}};
+  const auto status = [&](const char* route, const std::string& name) {
+    return ask(at, std::string{"sleeper/"} + route, left, name);
+  };
+  EXPECT_EQ(result_of(status("getSnapshot", "ann"))["status"], "pending");
+  EXPECT_EQ(status("getSnapshot", "bob").status, 404u);
+  EXPECT_FALSE(result_of(status("abort", "bob")).contains("status"));
+  EXPECT_EQ(result_of(status("abort", "ann"))["status"], "pending");
+  EXPECT_TRUE(eventually([&] {
+    return result_of(status("getSnapshot", "ann"))["status"] == "aborted";
+  }));
+  EXPECT_EQ(witness::alive(), 0);
+  EXPECT_EQ(result_of(status("abort", "ann"))["status"], "aborted");
+}
+
+TEST_F(genkit_agents, go_on_from_a_turn_that_they_have_left) {
+  auto at = serve();
+  const json from{{"snapshotId", leave(at, "notes")}};
+  EXPECT_TRUE(eventually([&] {
+    return result_of(ask(at, "notes/getSnapshot", from))["status"]
+           == "completed";
+  }));
+  const auto next = result_of(say(at, "two", from));
+  EXPECT_NE(next["snapshotId"], from["snapshotId"]);
+  const auto now = result_of(
+    ask(at, "notes/getSnapshot", {{"snapshotId", next["snapshotId"]}}));
+  EXPECT_EQ(now["state"]["messages"].size(), 4u);
+}
+
+TEST_F(genkit_agents, have_states_of_their_own_without_a_store) {
+  auto at = serve();
+  const auto first = result_of(say(at, "one", json::object(), {}, "pocket"));
+  EXPECT_FALSE(first.contains("snapshotId"));
+  const json from{{"state", first["state"]}};
+  const auto second = result_of(say(at, "two", from, {}, "pocket"));
+  EXPECT_EQ(second["state"]["messages"].size(), 4u);
+  EXPECT_EQ(second["sessionId"], first["sessionId"]);
+  const auto failed = result_of(say(at, "fail", from, {}, "pocket"));
+  EXPECT_EQ(failed["error"]["status"], "OUT_OF_RANGE");
+  EXPECT_EQ(failed["state"], first["state"]);
+}
+
+TEST_F(genkit_agents, refuse_what_they_do_not_understand) {
+  auto at = serve();
+  const auto status_of = [&](const std::string& body) {
+    const auto x = at.call("POST", "/genkit/session-flow/notes", body);
+    const auto document = x.document();
+    EXPECT_EQ(x.status, document.contains("status") ? 400u : 200u) << x.body;
+    return document.value("status", "")
+           + document.value("message", "").substr(0, 22);
+  };
+  EXPECT_EQ(status_of("[]"), "INVALID_ARGUMENT$: is not an object");
+  EXPECT_EQ(status_of(R"({"data":7})"),
+            "INVALID_ARGUMENT$.data: is not an obje");
+  EXPECT_EQ(status_of(R"({"data":{"message":7}})"),
+            "INVALID_ARGUMENT$.data.message: is not");
+  EXPECT_EQ(status_of(R"({"data":{"detach":7}})"),
+            "INVALID_ARGUMENT$.data.detach: is neit");
+  EXPECT_EQ(status_of(R"({"data":{"resume":{"respond":7}}})"),
+            "INVALID_ARGUMENT$.data.resume.respond:");
+  EXPECT_EQ(status_of(R"({"data":{"resume":{"restart":[{}]}}})"),
+            "INVALID_ARGUMENT$.data.resume.restart[");
+  EXPECT_EQ(status_of(R"({"init":{"snapshotId":7}})"),
+            "INVALID_ARGUMENT$.init.snapshotId: is ");
+  EXPECT_EQ(status_of(R"({"init":{"state":{}}})"),
+            "FAILED_PRECONDITION$.init.state: the agen");
+  EXPECT_EQ(status_of(R"({"init":{"snapshotId":"a@b","sessionId":"c"}})"),
+            "INVALID_ARGUMENT$.init.snapshotId: is ");
+  EXPECT_EQ(ask(at, "notes/abort", {{"sessionId", "s"}}).status, 400u);
+  EXPECT_EQ(ask(at, "notes/getSnapshot", json::object()).status, 400u);
+  EXPECT_EQ(ask(at, "notes/getSnapshot", 7).status, 400u);
+  EXPECT_EQ(ask(at, "pocket/abort", {{"snapshotId", "a"}}).status, 400u);
+  EXPECT_EQ(at.call("POST", "/genkit/bidi-flow/counter/abort",
+                    R"({"data":{"snapshotId":"a"}})")
+              .status,
+            400u);
+  EXPECT_EQ(at.call("POST", "/genkit/tool/x/getSnapshot",
+                    R"({"data":{"snapshotId":"a"}})")
+              .status,
+            404u);
+}
+
+TEST_F(genkit_agents, hear_of_errors_in_the_stream) {
+  auto at = serve();
+  const auto refused = at.call("POST", "/genkit/session-flow/notes",
+                               R"({"data":7})", event_stream);
+  EXPECT_EQ(refused.status, 200u);
+  EXPECT_TRUE(refused.body.starts_with(
+    R"(error: {"error":{"message":"$.data: is not an object")"))
+    << refused.body;
+  EXPECT_EQ(
+    at.call("POST", "/genkit/session-flow/none", "{}", event_stream).status,
+    404u);
+  const auto failed = at.call(
+    "POST", "/genkit/session-flow/notes",
+    R"({"data":{"message":{"role":"user","content":[{"text":"fail"}]}}})",
+    event_stream);
+  EXPECT_TRUE(has(failed.body, R"({"turnEnd":{"finishReason":"failed"}})",
+                  R"({"result":{"error":{"message":"as you say")"))
+    << failed.body;
+}
+
+TEST_F(genkit_agents, find_a_stream_again_that_they_have_lost) {
+  auto at = serve();
+  std::atomic<bool> gate = false;
+  rt.define_bidi_flow(
+    "slow", [&](context ctx, input<int>, output<int> out) -> task<int> {
+      const witness alive;
+      co_await out.send(1);
+      out.flush();
+      while (!gate)
+        co_await ctx.sleep(std::chrono::milliseconds{1});
+      co_await out.send(2);
+      co_return 3;
+    });
+  const std::string target = "/genkit/bidi-flow/slow?durable=true";
+  const std::string field = "x-genkit-stream-id: ";
+  at.ask("POST", target, "{}", event_stream);
+  const auto head = at.read_until("{\"message\":1}");
+  at.close();
+  const auto begin = head.find(field) + field.size();
+  ASSERT_TRUE(has(head, field)) << head;
+  const auto id = head.substr(begin, head.find('\r', begin) - begin);
+  auto again = client();
+  again.ask("POST", target, "{}", event_stream + field + id + "\r\n");
+  EXPECT_TRUE(has(again.read_until("{\"message\":1}"), field + id));
+  EXPECT_EQ(witness::alive(), 1) << "it was not run again";
+  gate = true;
+  EXPECT_TRUE(has(again.read_until("{\"result\":3}"), "{\"message\":2}"));
+  auto other = client();
+  EXPECT_EQ(other
+              .call("POST", target, "{}",
+                    event_stream + field + "no such stream\r\n")
+              .status,
+            204u);
+  auto plain = client();
+  EXPECT_TRUE(has(plain
+                    .call("POST", "/genkit/bidi-flow/slow", "{}",
+                          event_stream + field + id + "\r\n")
+                    .body,
+                  "{\"result\":3}"))
+    << "a stream that is not durable is run again";
+}
+
+} // namespace tertulia::test::genkit_agent_tests
