@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/action.hpp>
+#include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/json.hpp>
 
 #include <chrono>
@@ -10,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "conversation.hpp"
 #include "error_body.hpp"
 #include "genkit_agent.hpp"
 #include "genkit_snapshots.hpp"

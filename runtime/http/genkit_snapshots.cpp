@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "conversation.hpp"
 #include "error_body.hpp"
 #include "genkit_agent.hpp"
+#include "stored_conversation.hpp"
 
 namespace tertulia::web {
 
@@ -63,7 +63,7 @@ std::string status_in(const status_error& x) {
   return details["status"].get<std::string>();
 }
 
-json document_of(const conversation& of, const stored_snapshot& x,
+json document_of(const stored_conversation& of, const stored_snapshot& x,
                  const std::string& name) {
   const auto& record = x.record;
   json result{{"snapshotId", name},
@@ -98,7 +98,7 @@ json document_of(const stored_run& x, const std::string& name,
   return result;
 }
 
-net::awaitable<json> find_snapshot(const conversation& of,
+net::awaitable<json> find_snapshot(const stored_conversation& of,
                                    const genkit_snapshot& snapshot) {
   const auto target = of.snapshot(snapshot.id, snapshot.session);
   std::string status;
@@ -115,7 +115,7 @@ net::awaitable<json> find_snapshot(const conversation& of,
   co_return document_of(run, snapshot.name(), status);
 }
 
-net::awaitable<json> find_head(const conversation& of,
+net::awaitable<json> find_head(const stored_conversation& of,
                                const session_id& session) {
   const auto found
     = co_await of.ask_store(get_session_request{of.session(session)});
@@ -127,7 +127,7 @@ net::awaitable<json> find_head(const conversation& of,
 }
 
 /// Returns the status with which a snapshot is told; empty if there is none.
-net::awaitable<std::string> status_of(const conversation& of,
+net::awaitable<std::string> status_of(const stored_conversation& of,
                                       const genkit_snapshot& snapshot) {
   auto question = get_snapshot_request{
     of.snapshot(snapshot.id, snapshot.session), detail_level::record};
@@ -156,7 +156,7 @@ net::awaitable<void> show_genkit_snapshot(server_core& server, exchange& x,
   const auto& named
     = wanted.snapshot ? wanted.snapshot->session : wanted.session;
   server.authorize(x.caller, access_verb::inspect, key, {}, named.str());
-  const conversation of{server, x, server.find(key)};
+  const stored_conversation of{server, x, server.find(key)};
   json found;
   if (wanted.snapshot)
     found = co_await find_snapshot(of, *wanted.snapshot);
@@ -173,7 +173,7 @@ net::awaitable<void> abort_genkit_turn(server_core& server, exchange& x,
   const auto& snapshot = *wanted.snapshot;
   server.authorize(x.caller, access_verb::abort, key, snapshot.id.str(),
                    snapshot.session.str());
-  const conversation of{server, x, server.find(key)};
+  const stored_conversation of{server, x, server.find(key)};
   std::string status;
   auto is_run = true;
   run_request question{run_verb::abort, run_id{snapshot.id.str()}, key, {}};

@@ -48,6 +48,14 @@ json parameter(const char* place, const char* name, const char* description,
           {"schema", std::move(schema)}};
 }
 
+/// Returns the schema of an object whose members are texts.
+json object_of(std::initializer_list<const char*> members) {
+  json result{{"type", "object"}};
+  for (const auto* x : members)
+    result["properties"][x] = {{"type", "string"}};
+  return result;
+}
+
 json operation(const char* id, const char* summary, json parameters,
                json responses) {
   responses["default"] = answer(
@@ -62,6 +70,78 @@ json with_body(json operation, json schema) {
   operation["requestBody"]
     = {{"content", content(std::move(schema))}, {"required", false}};
   return operation;
+}
+
+/// Adds the routes of sessions and snapshots.
+void add_sessions(json& paths, const json& kind, const json& name) {
+  const json any{{"type", "object"}};
+  const json number{{"type", "integer"}};
+  const auto session
+    = parameter("query", "session", "Session", {{"type", "string"}}, true);
+  const auto snapshot
+    = parameter("query", "snapshot",
+                "Snapshot: its id, or its number in the session",
+                {{"type", "string"}}, true);
+  const auto limit = parameter("query", "limit", "Length of the page", number);
+  const auto optional = [](json x, const char* description) {
+    x["required"] = false;
+    x["description"] = description;
+    return x;
+  };
+  auto& sessions = paths["/sessions/{kind}/{name}"];
+  sessions["get"] = operation(
+    "showSessions", "Lists the sessions of an agent, or shows one of them",
+    json::array({kind, name, optional(session, "Session to show"), limit,
+                 parameter("query", "after", "Last session of the page before"),
+                 parameter("query", "label",
+                           "Only sessions with a snapshot of this label")}),
+    {{"200", answer("A page of sessions, or a session with its state", any)}});
+  sessions["post"] = with_body(operation("copySession", "Copies a session",
+                                         json::array({kind, name}),
+                                         {{"201", answer("The copy", any)}}),
+                               object_of({"session", "from", "at"}));
+  sessions["patch"] = with_body(
+    operation("changeSession", "Gives a session a title or another head",
+              json::array({kind, name, session}),
+              {{"200", answer("The session", any)}}),
+    object_of({"title", "head"}));
+  sessions["delete"]
+    = operation("deleteSession", "Erases a session with its snapshots",
+                json::array({kind, name, session}),
+                {{"200", answer("How much was erased", any)}});
+  auto& snapshots = paths["/snapshots/{kind}/{name}"];
+  snapshots["get"] = operation(
+    "showSnapshots", "Lists the snapshots of a session, or shows one of them",
+    json::array(
+      {kind, name, session, optional(snapshot, "Snapshot to show"), limit,
+       parameter("query", "after", "Last number of the page before", number),
+       parameter("query", "orphans", "Whether orphans are listed",
+                 {{"type", "boolean"}})}),
+    {{"200", answer("A page of records, or a snapshot with its state", any)}});
+  json labels{{"type", "array"}, {"items", {{"type", "string"}}}};
+  auto notes = object_of({"note"});
+  notes["properties"]["add"] = labels;
+  notes["properties"]["remove"] = std::move(labels);
+  snapshots["patch"] = with_body(
+    operation("changeSnapshot", "Changes labels and note of a snapshot",
+              json::array({kind, name, session, snapshot}),
+              {{"200", answer("The record", any)}}),
+    std::move(notes));
+  const auto side = [&](const char* which) {
+    return parameter("query", which, "Snapshot: its id or its number",
+                     {{"type", "string"}}, true);
+  };
+  paths["/diffs/{kind}/{name}"]["get"] = operation(
+    "compareSnapshots", "Compares the states of two snapshots",
+    json::array({kind, name, session, side("before"), side("after")}),
+    {{"200", answer("Both records, and a JSON Patch (RFC 6902)", any)}});
+  paths["/exports/{kind}/{name}"]["get"] = operation(
+    "exportSession", "Writes a session as JSON lines",
+    json::array({kind, name, session}),
+    {{"200",
+      {{"description", "The session; its last line proves that it is whole."},
+       {"content",
+        {{"application/jsonl", {{"schema", {{"type", "string"}}}}}}}}}});
 }
 
 json document(const std::string& url) {
@@ -115,10 +195,19 @@ json document(const std::string& url) {
                 reference("inputs"));
   paths["/events/{kind}/{name}"]["get"] = operation(
     "streamEvents", "Streams a run", of_events, {{"200", events()}});
-  paths["/genkit/{kind}/{name}"]["post"]
-    = with_body(operation("callFlow", "Runs an action for a client of Genkit",
-                          key, {{"200", once}}),
-                any);
+  add_sessions(paths, kind, name);
+  const auto genkit
+    = [&](const char* path, const char* id, const char* summary, json result) {
+        paths[std::string{"/genkit/{kind}/{name}"} + path]["post"] = with_body(
+          operation(id, summary, key, {{"200", std::move(result)}}), any);
+      };
+  genkit("", "callFlow", "Runs an action for a client of Genkit", once);
+  genkit("/getSnapshot", "getGenkitSnapshot",
+         "Returns a snapshot of an agent for a client of Genkit",
+         answer("The snapshot", any));
+  genkit("/abort", "abortGenkitTurn",
+         "Ends a turn that a client of Genkit has left",
+         answer("Its status before", any));
   for (const auto* path : {"/metrics", "/healthz", "/readyz", "/openapi.json"})
     paths[path]["get"] = operation(path + 1, "For operators", json::array(),
                                    {{"200", answer("The server works.", any)}});

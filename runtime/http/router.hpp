@@ -31,6 +31,15 @@ net::awaitable<void> show_run(server_core&, exchange&, std::string key);
 net::awaitable<void> abort_run(server_core&, exchange&, std::string key);
 net::awaitable<void> send_inputs(server_core&, exchange&, std::string key);
 net::awaitable<void> stream_events(server_core&, exchange&, std::string key);
+net::awaitable<void> show_sessions(server_core&, exchange&, std::string key);
+net::awaitable<void> copy_session(server_core&, exchange&, std::string key);
+net::awaitable<void> change_session(server_core&, exchange&, std::string key);
+net::awaitable<void> delete_session(server_core&, exchange&, std::string key);
+net::awaitable<void> show_snapshots(server_core&, exchange&, std::string key);
+net::awaitable<void> change_snapshot(server_core&, exchange&, std::string key);
+net::awaitable<void> compare_snapshots(server_core&, exchange&,
+                                       std::string key);
+net::awaitable<void> write_session(server_core&, exchange&, std::string key);
 net::awaitable<void> run_for_genkit(server_core&, exchange&, std::string key);
 net::awaitable<void> show_openapi(server_core&, exchange&, std::string rest);
 net::awaitable<void> show_metrics(server_core&, exchange&, std::string rest);

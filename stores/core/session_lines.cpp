@@ -66,18 +66,10 @@ state follow(const state& before, news x, const stored_type& type) {
 void line_writer::write_text(std::string text) {
   text += '\n';
   hash_.update(text);
-  to_.write(text.data(), static_cast<std::streamsize>(text.size()));
-  check();
-}
-
-void line_writer::flush() {
-  to_.flush();
-  check();
-}
-
-void line_writer::check() {
-  if (!to_)
-    throw status_error{errc::unavailable, "the file cannot be written"};
+  if (text_.empty())
+    text_ = std::move(text);
+  else
+    text_ += text;
 }
 
 // -- reading ------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 // Lines of a session file, as shown in session_file.hpp: their content, and how
@@ -97,18 +98,18 @@ void tell(news& to, const state& before, const state& now);
                            const stored_type& type);
 
 /// Writer of lines, which also hashes them.
-/// @errors  throws `unavailable` if the file cannot be written.
 /// @threads one at a time.
 class line_writer {
 public:
-  explicit line_writer(std::ostream& to) : to_(to) {}
-
   template <class Line>
   void write(const Line& x) {
     write_text(to_json_text(x));
   }
 
-  void flush();
+  /// Takes the text of the lines since the last call.
+  [[nodiscard]] std::string take() noexcept {
+    return std::exchange(text_, {});
+  }
 
   /// Returns the hash of all lines so far.
   [[nodiscard]] std::string hash() const {
@@ -117,9 +118,8 @@ public:
 
 private:
   void write_text(std::string text);
-  void check();
 
-  std::ostream& to_;
+  std::string text_;
   sha256 hash_;
 };
 

@@ -7,10 +7,9 @@
 //
 //   node run.mjs PROGRAM [--record] [PATTERN]
 
-import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { cases } from "./cases.mjs";
+import { start } from "./start.mjs";
 
 const flags = process.argv.slice(2).filter((x) => x.startsWith("--"));
 const [program, pattern = ""] = process.argv
@@ -18,15 +17,6 @@ const [program, pattern = ""] = process.argv
   .filter((x) => !x.startsWith("--"));
 const tableFile = new URL("table.json", import.meta.url);
 const table = JSON.parse(readFileSync(tableFile, "utf8"));
-
-/** Starts a server, which prints its address and ends with its input. */
-const start = async (command, ...args) => {
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-  child.stdin.write("serve\n");
-  for await (const line of createInterface({ input: child.stdout }))
-    return { at: line, stop: () => child.stdin.end() };
-  throw new Error(`${command} has not started`);
-};
 
 // -- what means the same ------------------------------------------------------
 

@@ -175,6 +175,16 @@ TEST_F(web_callers, are_the_only_ones_who_get_answers) {
     EXPECT_EQ(status("POST", "/inputs" + key + "?run=r"), 401u);
     EXPECT_EQ(status("GET", "/events" + key + "?run=r"), 401u);
     EXPECT_EQ(status("POST", "/genkit" + key), 401u);
+    EXPECT_EQ(status("POST", "/genkit" + key + "/getSnapshot"), 401u);
+    EXPECT_EQ(status("POST", "/genkit" + key + "/abort"), 401u);
+    EXPECT_EQ(status("GET", "/sessions" + key), 401u);
+    EXPECT_EQ(status("POST", "/sessions" + key), 401u);
+    EXPECT_EQ(status("PATCH", "/sessions" + key + "?session=s"), 401u);
+    EXPECT_EQ(status("DELETE", "/sessions" + key + "?session=s"), 401u);
+    EXPECT_EQ(status("GET", "/snapshots" + key + "?session=s"), 401u);
+    EXPECT_EQ(status("PATCH", "/snapshots" + key + "?session=s"), 401u);
+    EXPECT_EQ(status("GET", "/diffs" + key + "?session=s"), 401u);
+    EXPECT_EQ(status("GET", "/exports" + key + "?session=s"), 401u);
   }
   EXPECT_EQ(status("GET", "/actions"), 401u);
   EXPECT_EQ(status("GET", "/openapi.json"), 200u) << "it is the same for all";

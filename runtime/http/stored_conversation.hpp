@@ -2,16 +2,13 @@
 
 #pragma once
 
-#include <tertulia/caller.hpp>
-#include <tertulia/detail/access.hpp>
 #include <tertulia/detail/conversation_action.hpp>
-#include <tertulia/status_error.hpp>
 #include <tertulia/store.hpp>
 #include <tertulia/store_handlers.hpp>
 
 #include <caf/actor_cast.hpp>
 
-#include <concepts>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,20 +23,21 @@ namespace tertulia::web {
 ///
 /// @threads  those of the request.
 /// @lifetime must not outlive the exchange.
-class conversation {
+class stored_conversation {
 public:
   /// @param action an action that clients may open.
   /// @errors throws `failed_precondition` for an action without sessions, or
   ///         without a store.
-  conversation(server_core& server, const exchange& from,
-               const json_action& action)
-    : server_(server), from_(from),
-      action_(detail::access::local_action(action)) {
-    if (!action_ || action_->conversation() == nullptr
-        || !action_->conversation()->policy.store)
-      throw status_error{errc::failed_precondition,
-                         action.info().key + " has no store of sessions"};
-  }
+  stored_conversation(server_core& server, const exchange& from,
+                      const json_action& action);
+
+  /// Makes it for one verb of the store. A verb exists for clients if the
+  /// action `/snapshot-store/<name>/<verb>` does.
+  /// @param session as the client names it; may be empty.
+  /// @errors also throws `not_found`, and `permission_denied`.
+  stored_conversation(server_core& server, const exchange& from,
+                      const std::string& key, const char* verb,
+                      const session_id& session = {});
 
   [[nodiscard]] const std::string& key() const noexcept {
     return action_->key();
@@ -52,28 +50,29 @@ public:
 
   /// Returns the session that the caller means.
   /// @errors throws `invalid_argument` for an empty id.
-  [[nodiscard]] session_ref session(const session_id& x) const {
-    if (x.empty())
-      throw status_error{errc::invalid_argument, "the session is missing"};
-    return {key(), owned(x)};
-  }
+  [[nodiscard]] session_ref session(const session_id& x) const;
+
+  /// Returns whether a session is one of the caller.
+  [[nodiscard]] bool is_own(const session_id& x) const;
+
+  /// Returns the session behind which a list of those of the caller begins.
+  /// @param after last one of the page before; empty for the first page.
+  [[nodiscard]] session_ref first_of_list(const session_id& after) const;
 
   /// Returns the snapshot that the caller means.
   /// @param in its session, which only a caller without a name may leave out.
   [[nodiscard]] snapshot_ref snapshot(snapshot_id id,
-                                      const session_id& in) const {
-    if (in.empty() && from_.caller.empty())
-      return {key(), {}, std::move(id)};
-    return {key(), session(in).id, std::move(id)};
-  }
+                                      const session_id& in) const;
+
+  /// Returns the snapshot that the caller means by an id or by its number in
+  /// the session.
+  /// @errors throws `invalid_argument` for an empty text.
+  [[nodiscard]] snapshot_ref find(const std::string& text,
+                                  const session_id& in) const;
 
   /// Returns a state as this program reads it, as clients receive it.
   /// @errors throws `failed_precondition` for one of another type.
-  [[nodiscard]] json client_state(state x) const {
-    return conversation_action()
-      .client_state(policy().schema.adopt(std::move(x)))
-      .to_json();
-  }
+  [[nodiscard]] json client_state(state x) const;
 
   /// Sends a request to the store and waits for the answer.
   /// @errors throws those of the store; `unimplemented` if it does not take
@@ -87,23 +86,21 @@ public:
       from_.executor());
   }
 
+  /// Returns the record of a snapshot.
+  net::awaitable<snapshot_record> find_record(snapshot_ref x) const;
+
 private:
-  [[nodiscard]] const detail::conversation_action&
-  conversation_action() const noexcept {
-    return *action_->conversation();
-  }
-
   [[nodiscard]] const detail::session_policy& policy() const noexcept {
-    return conversation_action().policy;
-  }
-
-  [[nodiscard]] session_id owned(const session_id& x) const {
-    return from_.caller.empty() ? x : session_of(caller_name{from_.caller}, x);
+    return action_->conversation()->policy;
   }
 
   server_core& server_;
   const exchange& from_;
   std::shared_ptr<const detail::action> action_;
 };
+
+/// Returns the length of a page in a query; 100 without one.
+/// @errors throws `invalid_argument` for what is no number.
+[[nodiscard]] std::uint32_t limit_of(const target& x);
 
 } // namespace tertulia::web

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "stored_conversation.hpp"
+
+#include <tertulia/action.hpp>
+#include <tertulia/ai/conversation_handle.hpp>
+#include <tertulia/caller.hpp>
+#include <tertulia/detail/access.hpp>
+#include <tertulia/status_error.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace tertulia::web {
+
+namespace {
+
+/// Returns the action if a verb of its store is for this caller.
+json_action action_for(const server_core& server, const exchange& from,
+                       const std::string& key, const char* verb,
+                       const session_id& session) {
+  const auto route = detail::store_action_key(key, verb);
+  if (!server.access().exposes(route))
+    throw status_error{errc::not_found, "there is no action " + route};
+  server.authorize(from.caller, access_verb::open, route, {}, session.str());
+  return server.actions().action(key);
+}
+
+} // namespace
+
+stored_conversation::stored_conversation(server_core& server,
+                                         const exchange& from,
+                                         const json_action& action)
+  : server_(server), from_(from),
+    action_(detail::access::local_action(action)) {
+  if (!action_ || action_->conversation() == nullptr || !policy().store)
+    throw status_error{errc::failed_precondition,
+                       action.info().key + " has no store of sessions"};
+}
+
+stored_conversation::stored_conversation(server_core& server,
+                                         const exchange& from,
+                                         const std::string& key,
+                                         const char* verb,
+                                         const session_id& session)
+  : stored_conversation(server, from,
+                        action_for(server, from, key, verb, session)) {}
+
+session_ref stored_conversation::session(const session_id& x) const {
+  if (x.empty())
+    throw status_error{errc::invalid_argument, "the session is missing"};
+  return {key(),
+          from_.caller.empty() ? x : session_of(caller_name{from_.caller}, x)};
+}
+
+bool stored_conversation::is_own(const session_id& x) const {
+  return from_.caller.empty() || owns(caller_name{from_.caller}, x);
+}
+
+session_ref stored_conversation::first_of_list(const session_id& after) const {
+  if (!after.empty())
+    return session(after);
+  if (from_.caller.empty())
+    return {};
+  return {key(), session_id{from_.caller + '/'}}; // before its sessions
+}
+
+snapshot_ref stored_conversation::snapshot(snapshot_id id,
+                                           const session_id& in) const {
+  if (in.empty() && from_.caller.empty())
+    return {key(), {}, std::move(id)};
+  return {key(), session(in).id, std::move(id)};
+}
+
+snapshot_ref stored_conversation::find(const std::string& text,
+                                       const session_id& in) const {
+  if (text.empty())
+    throw status_error{errc::invalid_argument, "the snapshot is missing"};
+  std::uint64_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), end, number);
+  if (problem == std::errc{} && rest == end)
+    return {session(in), number};
+  return snapshot(snapshot_id{text}, in);
+}
+
+json stored_conversation::client_state(state x) const {
+  return action_->conversation()
+    ->client_state(policy().schema.adopt(std::move(x)))
+    .to_json();
+}
+
+net::awaitable<snapshot_record>
+stored_conversation::find_record(snapshot_ref x) const {
+  auto found = co_await ask_store(
+    get_snapshot_request{std::move(x), detail_level::record});
+  co_return std::move(found.record);
+}
+
+std::uint32_t limit_of(const target& x) {
+  constexpr std::uint64_t usual = 100;
+  return static_cast<std::uint32_t>(
+    std::clamp<std::uint64_t>(x.number("limit").value_or(usual), 1, max_page));
+}
+
+} // namespace tertulia::web
