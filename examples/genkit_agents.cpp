@@ -3,13 +3,16 @@
 // Flows and agents for Genkit's clients: what a JavaScript program calls by
 // `runFlow`, `streamFlow` and `remoteAgent`. It serves until its input ends.
 
+#include <tertulia/ai/define_evaluator.hpp>
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/config.hpp>
+#include <tertulia/genkit_dev.hpp>
 #include <tertulia/http_server.hpp>
 #include <tertulia/memory_store.hpp>
 
 #include <chrono>
+#include <future>
 #include <iostream>
 #include <limits>
 #include <string>
@@ -110,6 +113,18 @@ tertulia::task<std::string> book(ai::tool_context ctx, booking x) {
   co_return reply == true ? "booked" : "not booked";
 }
 
+// -- an evaluator -------------------------------------------------------------
+
+tertulia::task<ai::evaluation> check_greeting(tertulia::context,
+                                              ai::test_case x) {
+  ai::evaluation result;
+  result.passed
+    = x.output.is_string() && x.output.get<std::string>().starts_with("Hello");
+  result.score = *result.passed ? 1 : 0;
+  result.reasoning = "a greeting begins with a hello";
+  co_return result;
+}
+
 int main() {
   tertulia::config cfg;
   caf::actor_system system{cfg};
@@ -128,6 +143,12 @@ int main() {
     tertulia::with_snapshot_store(store));
   const tertulia::http_server web{rt};
   // --(define-end)--
+  // --(dev-begin)--
+  ai::define_evaluator(rt, "greeting", check_greeting, "Is it a greeting?");
+  const tertulia::genkit_dev dev{rt}; // for `genkit start` and its siblings
+  // --(dev-end)--
+  if (dev.is_active())
+    std::promise<void>{}.get_future().wait(); // they end the program
   if (std::cin.peek() != std::istream::traits_type::eof())
     std::cout << web.url() << "/genkit\n" << std::flush;
   std::cin.ignore(std::numeric_limits<std::streamsize>::max());

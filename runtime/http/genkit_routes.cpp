@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/action.hpp>
-#include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/json.hpp>
 
 #include <chrono>
@@ -16,6 +15,7 @@
 #include "genkit_snapshots.hpp"
 #include "open_body.hpp"
 #include "router.hpp"
+#include "stored_conversation.hpp"
 
 namespace tertulia::web {
 
@@ -46,12 +46,6 @@ genkit_turn read_flow_call(const json& call) {
     result.body.inputs.push_back(*i);
   result.body.close = true;
   return result;
-}
-
-bool has_store(const json_action& x) {
-  const auto& local = detail::access::local_action(x);
-  return local && local->conversation() != nullptr
-         && local->conversation()->policy.store;
 }
 
 json detached_output(const frame& opened) {

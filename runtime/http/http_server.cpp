@@ -4,12 +4,14 @@
 
 #include <utility>
 
+#include "router.hpp"
 #include "server_core.hpp"
 
 namespace tertulia {
 
 http_server::http_server(runtime& rt, http_server_options options)
-  : core_(std::make_unique<web::server_core>(rt, std::move(options))) {}
+  : core_(std::make_unique<web::server_core>(rt, std::move(options),
+                                             web::http_routes())) {}
 
 http_server::~http_server() = default;
 

@@ -15,25 +15,10 @@ namespace tertulia::web {
 
 namespace {
 
-/// Those for whom a route is.
-enum class audience {
-  callers,   ///< need a token, if there are any; their requests have a span
-  operators, ///< need a token as well
-  everyone,
-};
-
-struct route {
-  http::verb method;
-  std::string_view path;
-  bool has_rest; ///< whether the key of an action follows
-  audience who;
-  handler answer;
-};
-
 using enum http::verb;
 using enum audience;
 
-constexpr std::array routes{
+constexpr std::array own_routes{
   route{get, "/actions", false, callers, list_actions},
   route{get, "/actions", true, callers, show_action},
   route{post, "/actions", true, callers, run_action},
@@ -94,7 +79,7 @@ void end_span(exchange& x) {
 }
 
 /// Returns the methods of a path, for `Allow`.
-std::string methods_of(std::string_view path) {
+std::string methods_of(route_table routes, std::string_view path) {
   std::string result;
   std::string_view rest;
   for (const auto& x : routes) {
@@ -115,7 +100,8 @@ response_message answer_preflight(const std::string& methods) {
   result.set(http::field::allow, methods);
   result.set(http::field::access_control_allow_methods, methods);
   result.set(http::field::access_control_allow_headers,
-             "Authorization, Content-Type, Last-Event-ID, traceparent");
+             "Authorization, Content-Type, Last-Event-ID, traceparent, "
+             "x-genkit-stream-id");
   result.set(http::field::access_control_max_age, "600");
   return result;
 }
@@ -159,7 +145,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
   const auto& path = x.place.path;
   auto method = x.request.method();
   if (method == options) {
-    const auto methods = methods_of(path);
+    const auto methods = methods_of(server.routes(), path);
     if (methods.empty())
       throw status_error{errc::not_found, "there is no such path"};
     co_return co_await x.reply(answer_preflight(methods));
@@ -167,7 +153,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
   if (method == head)
     method = get;
   std::string_view rest;
-  for (const auto& candidate : routes) {
+  for (const auto& candidate : server.routes()) {
     if (candidate.method != method || !matches(candidate, path, rest))
       continue;
     if (candidate.who != everyone) {
@@ -180,7 +166,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
       begin_span(server, x, candidate);
     co_return co_await candidate.answer(server, x, std::string{rest});
   }
-  const auto methods = methods_of(path);
+  const auto methods = methods_of(server.routes(), path);
   if (methods.empty())
     throw status_error{errc::not_found, "there is no such path"};
   auto refusal = json_response(
@@ -191,6 +177,10 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
 }
 
 } // namespace
+
+route_table http_routes() noexcept {
+  return own_routes;
+}
 
 net::awaitable<void> serve(server_core& server, exchange& x) {
   const auto begin = clock::now();

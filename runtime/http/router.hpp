@@ -5,6 +5,7 @@
 #include <string>
 
 #include "exchange.hpp"
+#include "route.hpp"
 #include "server_core.hpp"
 
 namespace tertulia::web {
@@ -12,12 +13,8 @@ namespace tertulia::web {
 /// Answers a request.
 net::awaitable<void> serve(server_core& server, exchange& x);
 
-/// Answers the requests of one route.
-/// @param rest of the path behind that of the route: mostly the key of an
-///             action.
-/// @errors throws an error that becomes the answer, before it begins one.
-using handler = net::awaitable<void> (*)(server_core& server, exchange& x,
-                                         std::string rest);
+/// Returns the routes of an `http_server`.
+[[nodiscard]] route_table http_routes() noexcept;
 
 // -- handlers -----------------------------------------------------------------
 

@@ -43,9 +43,10 @@ void check(const http_server_options& x) {
 
 } // namespace
 
-server_core::server_core(runtime& rt, http_server_options options)
-  : runtime_(rt), options_(std::move(options)), access_(options_),
-    io_(static_cast<int>(options_.threads)), acceptor_(io_) {
+server_core::server_core(runtime& rt, http_server_options options,
+                         route_table routes)
+  : runtime_(rt), options_(std::move(options)), routes_(routes),
+    access_(options_), io_(static_cast<int>(options_.threads)), acceptor_(io_) {
   check(options_);
   if (!options_.certificate.empty())
     renew_certificate();

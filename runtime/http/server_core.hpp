@@ -16,6 +16,7 @@
 
 #include "access_list.hpp"
 #include "channel.hpp"
+#include "route.hpp"
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -42,14 +43,18 @@ public:
 class server_core {
 public:
   /// @errors as the constructor of `http_server`.
-  server_core(runtime& rt, http_server_options options);
+  server_core(runtime& rt, http_server_options options, route_table routes);
 
   server_core(const server_core&) = delete;
   server_core& operator=(const server_core&) = delete;
 
-  ~server_core();
+  virtual ~server_core();
 
   void stop();
+
+  [[nodiscard]] route_table routes() const noexcept {
+    return routes_;
+  }
 
   [[nodiscard]] runtime& actions() const noexcept {
     return runtime_;
@@ -110,6 +115,7 @@ private:
 
   runtime& runtime_;
   const http_server_options options_;
+  const route_table routes_;
   const access_list access_;
   mutable std::mutex mutex_;
   std::condition_variable all_ended_;

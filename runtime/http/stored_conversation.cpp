@@ -28,12 +28,18 @@ json_action action_for(const server_core& server, const exchange& from,
 
 } // namespace
 
+bool has_store(const json_action& x) {
+  const auto& local = detail::access::local_action(x);
+  return local && local->conversation() != nullptr
+         && local->conversation()->policy.store;
+}
+
 stored_conversation::stored_conversation(server_core& server,
                                          const exchange& from,
                                          const json_action& action)
   : server_(server), from_(from),
     action_(detail::access::local_action(action)) {
-  if (!action_ || action_->conversation() == nullptr || !policy().store)
+  if (!has_store(action))
     throw status_error{errc::failed_precondition,
                        action.info().key + " has no store of sessions"};
 }

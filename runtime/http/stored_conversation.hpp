@@ -19,6 +19,9 @@
 
 namespace tertulia::web {
 
+/// Returns whether an action is a conversation of this process with a store.
+[[nodiscard]] bool has_store(const json_action& x);
+
 /// Conversation of this process with its store, as one caller sees it.
 ///
 /// @threads  those of the request.

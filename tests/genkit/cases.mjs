@@ -150,9 +150,10 @@ export const cases = {
   },
 
   get_an_unknown_snapshot: async (at) => ({
-    client: (
-      await outcome(agents(at).notes.getSnapshot("none"))
-    ).error.slice(0, 20),
+    client: (await outcome(agents(at).notes.getSnapshot("none"))).error.slice(
+      0,
+      20,
+    ),
     status: (
       await post(`${at}/session-flow/notes/getSnapshot`, {
         data: { snapshotId: "none" },
@@ -312,10 +313,7 @@ export const cases = {
     const task = await notes.chat().detach("wait");
     const first = await notes.getSnapshot(task.snapshotId);
     const last = await task.wait({ intervalMs: 50 });
-    const next = await turn(
-      notes.chat({ snapshotId: task.snapshotId }),
-      "two",
-    );
+    const next = await turn(notes.chat({ snapshotId: task.snapshotId }), "two");
     return {
       first: [first.status, typeof first.heartbeatAt],
       same: last.snapshotId === task.snapshotId,

@@ -58,7 +58,11 @@ const takeNotes = (sess, { sendChunk, abortSignal }) =>
       ]);
     const answer = `Note ${sess.session.getCustom().words.length}`;
     sendChunk({
-      modelChunk: { role: "model", index: 0, content: [{ text: `${answer}: ` }] },
+      modelChunk: {
+        role: "model",
+        index: 0,
+        content: [{ text: `${answer}: ` }],
+      },
     });
     sendChunk({ modelChunk: { role: "model", index: 0, content: [{ text }] } });
     sess.session.addMessages([

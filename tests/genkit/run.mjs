@@ -85,7 +85,10 @@ const hear = async (call, at) => {
 };
 
 const servers = {
-  genkit: await start("node", new URL("reference.cjs", import.meta.url).pathname),
+  genkit: await start(
+    "node",
+    new URL("reference.cjs", import.meta.url).pathname,
+  ),
   tertulia: await start(program),
 };
 let failed = 0;

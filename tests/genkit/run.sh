@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Compares examples/genkit_agents with Genkit's published server, for Genkit's
-# published clients (run.mjs), and checks what it says of itself (openapi.mjs).
-# The packages are those of package-lock.json.
+# published clients (run.mjs), drives it by Genkit's command line (cli.mjs), and
+# checks what it says of itself (openapi.mjs). The packages are those of
+# package-lock.json.
 #
 #   tests/genkit/run.sh BUILD_FOLDER [PATTERN]
 set -euo pipefail
@@ -25,8 +26,9 @@ if ! cmp -s package-lock.json node_modules/.installed-lock; then
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
   cp package-lock.json node_modules/.installed-lock
 fi
-node openapi.mjs "$build/examples/genkit_agents"
-node run.mjs "$build/examples/genkit_agents" "$@" 2>errors.log || {
-  tail -n 20 errors.log >&2
-  exit 1
-}
+for step in openapi run cli; do
+  node $step.mjs "$build/examples/genkit_agents" "$@" 2>errors.log || {
+    tail -n 20 errors.log >&2
+    exit 1
+  }
+done

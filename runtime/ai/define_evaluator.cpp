@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <tertulia/ai/define_evaluator.hpp>
+#include <tertulia/status_error.hpp>
+
+namespace tertulia::detail {
+
+evaluation_score score_of(const ai::evaluation& x) {
+  evaluation_score result;
+  result.score = x.score;
+  result.status = !x.passed ? "UNKNOWN" : *x.passed ? "PASS" : "FAIL";
+  if (!x.reasoning.empty())
+    result.details["reasoning"] = x.reasoning;
+  return result;
+}
+
+evaluation_score failed_score(const status_error& x) {
+  evaluation_score result;
+  result.status = "UNKNOWN";
+  result.error = x.message();
+  return result;
+}
+
+} // namespace tertulia::detail

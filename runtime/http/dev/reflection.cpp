@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "reflection.hpp"
+
+#include <tertulia/span_names.hpp>
+#include <tertulia/status_error.hpp>
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "error_body.hpp"
+#include "genkit_agent.hpp"
+#include "model_call.hpp"
+#include "stored_conversation.hpp"
+#include <boost/asio/this_coro.hpp>
+
+namespace tertulia::web {
+
+namespace {
+
+/// Names of a kind of action here and for Genkit's tools.
+struct kind_name {
+  std::string_view own;
+  std::string_view theirs;
+};
+
+// Of two actions that would have the same key there, the later one keeps its
+// own.
+constexpr std::array kinds{
+  kind_name{"/bidi-flow/", "/flow/"},
+  kind_name{"/agent/", "/agent/"},
+  kind_name{"/session-flow/", "/agent/"},
+};
+
+/// Returns the key of an action for Genkit's tools.
+std::string their_key(const std::string& own) {
+  for (const auto& kind : kinds)
+    if (own.starts_with(kind.own))
+      return std::string{kind.theirs} + own.substr(kind.own.size());
+  return own;
+}
+
+json text_schema(const char* type) {
+  return {{"type", type}};
+}
+
+json agent_input_schema() {
+  json result = text_schema("object");
+  auto& members = result["properties"];
+  members["message"] = text_schema("object");
+  members["resume"] = text_schema("object");
+  members["detach"] = text_schema("boolean");
+  return result;
+}
+
+json evaluator_metadata(const descriptor& x) {
+  return {{"type", "evaluator"},
+          {"evaluator",
+           {{"evaluatorDisplayName", x.name},
+            {"evaluatorDefinition", x.description},
+            {"evaluatorIsBilled", false}}}};
+}
+
+/// Returns what the tools show of an action.
+json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
+  json result{{"key", key}, {"name", x.name}};
+  if (!x.description.empty())
+    result["description"] = x.description;
+  const auto add = [&](const char* name, const json& schema) {
+    if (schema.is_object())
+      result[name] = schema;
+  };
+  if (is_genkit_agent(x)) {
+    result["inputSchema"] = agent_input_schema();
+    json agent{{"stateManagement", is_stored ? "server" : "client"},
+               {"abortable", is_stored}};
+    result["metadata"] = {{"bidi", true}, {"agent", std::move(agent)}};
+    return result;
+  }
+  add("inputSchema", x.input_schema);
+  add("outputSchema", x.output_schema);
+  if (x.kind == "model")
+    result["metadata"]["model"] = model_metadata(x.name);
+  else if (x.kind == "tool")
+    result["metadata"]["type"] = "tool";
+  else if (x.kind == "evaluator")
+    result["metadata"] = evaluator_metadata(x);
+  else
+    result["metadata"] = json::object();
+  return result;
+}
+
+opening opening_of_turn(const open_body& x, const span_context& root) {
+  opening result;
+  if (!x.init.is_null())
+    result.init = payload::of(x.init);
+  auto& chosen = result.options;
+  if (x.session)
+    chosen.session = session_id{*x.session};
+  if (x.snapshot)
+    chosen.snapshot = snapshot_id{*x.snapshot};
+  chosen.trace_parent = root.to_traceparent();
+  return result;
+}
+
+/// Returns the call of an agent in the shape of the client protocol.
+json agent_call_of(const reflection_call& x) {
+  auto result = json::object();
+  if (x.input)
+    result["data"] = *x.input;
+  if (!x.init.is_null())
+    result["init"] = x.init;
+  return result;
+}
+
+} // namespace
+
+// -- calls --------------------------------------------------------------------
+
+reflection_call reflection_call::of(const json& x) {
+  if (!x.is_object() || !x.contains("key") || !x["key"].is_string())
+    throw status_error{errc::invalid_argument, "$.key: is missing"};
+  reflection_call result;
+  result.key = x["key"];
+  if (const auto i = x.find("input"); i != x.end())
+    result.input = *i;
+  if (const auto i = x.find("init"); i != x.end())
+    result.init = *i;
+  if (const auto i = x.find("telemetryLabels"); i != x.end())
+    result.labels = *i;
+  const auto flag = [&](const char* name) {
+    const auto i = x.find(name);
+    return i != x.end() && *i == true;
+  };
+  result.is_stream = flag("stream");
+  result.has_more_inputs = flag("streamInput");
+  return result;
+}
+
+void reflected_run::begin(std::shared_ptr<talk> client, bool is_agent) {
+  {
+    const std::lock_guard guard{mutex_};
+    client_ = std::move(client);
+    is_agent_ = is_agent;
+  }
+  for (const auto& input : std::exchange(early_, {}))
+    send(input);
+  if (is_closed_)
+    close();
+}
+
+void reflected_run::send(const json& input) {
+  const std::lock_guard guard{mutex_};
+  if (!client_)
+    return early_.push_back(input);
+  if (!is_agent_)
+    return client_->send(payload::of(input));
+  auto call = json::object();
+  call["data"] = input;
+  try {
+    auto turn = read_genkit_turn(call, false);
+    for (auto& one : turn.body.inputs)
+      client_->send(payload::of(std::move(one)));
+  } catch (const status_error&) {
+    client_->send(payload::of(input)); // is refused, and says why
+  }
+}
+
+void reflected_run::close() {
+  const std::lock_guard guard{mutex_};
+  is_closed_ = true;
+  if (client_)
+    client_->close();
+}
+
+void reflected_run::cancel() const {
+  const std::lock_guard guard{mutex_};
+  if (client_)
+    client_->cancel();
+}
+
+int reflection_code(errc x) noexcept {
+  return static_cast<int>(x);
+}
+
+json reflection_error(errc code, const std::string& message,
+                      const std::string& trace) {
+  json details = json::object();
+  if (!trace.empty())
+    details["traceId"] = trace;
+  return {{"error",
+           {{"code", reflection_code(code)},
+            {"message", message},
+            {"details", std::move(details)}}}};
+}
+
+// -- actions ------------------------------------------------------------------
+
+json reflection::actions() const {
+  auto result = json::object();
+  for (const auto& x : runtime_.actions()) {
+    auto key = their_key(x.key);
+    if (result.contains(key))
+      key = x.key;
+    result[key] = entry_of(x, key, has_store(runtime_.action(x.key)));
+  }
+  return result;
+}
+
+json_action reflection::find(const std::string& key) const {
+  for (const auto& kind : kinds)
+    if (key.starts_with(kind.theirs))
+      try {
+        return runtime_.action(std::string{kind.own}
+                               + key.substr(kind.theirs.size()));
+      } catch (const status_error&) {
+        continue;
+      }
+  return runtime_.action(key);
+}
+
+bool reflection::has(const std::string& key) const {
+  try {
+    static_cast<void>(find(key));
+    return true;
+  } catch (const status_error&) {
+    return false;
+  }
+}
+
+// -- runs ---------------------------------------------------------------------
+
+net::awaitable<json> reflection::run(reflection_call call, reflection_sink& to,
+                                     std::shared_ptr<reflected_run> inputs) {
+  auto work = runtime_.traces().start(call.key);
+  const auto root = *work.context(); // the telemetry listens
+  const auto trace = to_string(root.trace);
+  work.set_attribute("genkit:type", "action");
+  work.set_attribute("genkit:isRoot", true);
+  work.set_attribute("genkit:key", call.key);
+  if (call.labels.is_object())
+    for (const auto& [name, value] : call.labels.items())
+      if (value.is_string())
+        work.set_attribute(name, value.get<std::string>());
+  if (call.input)
+    work.set_attribute(span_names::input, line_of(*call.input));
+  if (!call.init.is_null())
+    work.set_attribute("genkit:init", line_of(call.init));
+  {
+    const std::lock_guard guard{mutex_};
+    runs_[trace] = inputs;
+  }
+  co_await to.started(root);
+  json result;
+  try {
+    result = co_await run_traced(call, to, *inputs, root);
+  } catch (const status_error& x) {
+    result = reflection_error(x.code(), x.message(), trace);
+  }
+  {
+    const std::lock_guard guard{mutex_};
+    runs_.erase(trace);
+  }
+  if (const auto i = result.find("error"); i != result.end()) {
+    work.set_attribute("genkit:isFailureSource", true);
+    work.set_error(static_cast<errc>((*i)["code"].get<int>()),
+                   (*i)["message"].get<std::string>());
+  } else {
+    work.set_attribute(span_names::output, line_of(result["result"]));
+    result["telemetry"]["traceId"] = trace;
+  }
+  work.end();
+  co_await telemetry_->flush();
+  co_return result;
+}
+
+net::awaitable<json>
+reflection::run_traced(const reflection_call& call, reflection_sink& to,
+                       reflected_run& inputs, const span_context& root) {
+  const auto action = find(call.key);
+  const auto& info = action.info();
+  const auto is_agent = is_genkit_agent(info);
+  genkit_turn turn;
+  std::unique_ptr<genkit_translator> by;
+  if (is_agent) {
+    const auto is_stored = has_store(action);
+    turn = read_genkit_turn(agent_call_of(call), is_stored);
+    by = std::make_unique<genkit_agent_translator>(is_stored, turn.session);
+  } else {
+    by = std::make_unique<genkit_flow_translator>();
+    turn.body.init = call.init;
+    if (call.input && info.kind == "model")
+      turn.body.init = model_call(*call.input);
+    else if (call.input)
+      turn.body.inputs.push_back(*call.input);
+  }
+  auto what = opening_of_turn(turn.body, root);
+  what.options.custom_deltas = is_agent;
+  channel_reader<frame> reader{co_await net::this_coro::executor};
+  const auto client = std::make_shared<talk>(runtime_.system(), action,
+                                             std::move(what), reader.source());
+  for (auto& input : turn.body.inputs)
+    client->send(payload::of(std::move(input)));
+  if (!call.has_more_inputs)
+    client->close();
+  inputs.begin(client, is_agent);
+  std::vector<frame> frames;
+  std::vector<genkit_event> events;
+  while (co_await reader.take(frames)
+         == channel_reader<frame>::outcome::items) {
+    events.clear();
+    for (const auto& one : frames)
+      by->translate(one, events);
+    for (auto& event : events) {
+      if (event.kind == genkit_event_kind::message) {
+        if (call.is_stream && !co_await to.chunk(event.value))
+          client->cancel();
+        continue;
+      }
+      json last;
+      if (event.kind == genkit_event_kind::result)
+        last["result"] = std::move(event.value);
+      else
+        last = reflection_error(event.code,
+                                event.code == errc::cancelled
+                                  ? std::string{"Action was cancelled"}
+                                  : event.value.value("message", std::string{}),
+                                to_string(root.trace));
+      co_return last;
+    }
+    client->drained();
+  }
+  throw status_error{errc::unavailable, "the run was left"};
+}
+
+bool reflection::cancel(const std::string& trace) {
+  std::shared_ptr<reflected_run> found;
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto i = runs_.find(trace); i != runs_.end())
+      found = i->second;
+  }
+  if (found)
+    found->cancel();
+  return found != nullptr;
+}
+
+} // namespace tertulia::web
