@@ -221,6 +221,7 @@ function(tertulia_install_package)
     ${CMAKE_CURRENT_BINARY_DIR}/tertulia-config.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/tertulia-config-version.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindCAF.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/FindCjose.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindNettle.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindPrometheusCore.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindUUID.cmake

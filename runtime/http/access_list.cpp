@@ -42,7 +42,7 @@ std::string_view name_of_host(std::string_view host) {
 
 access_list::access_list(const http_server_options& options)
   : exposed_(options.expose), authorize_(options.authorize),
-    origins_(options.origins) {
+    authenticate_(options.authenticate), origins_(options.origins) {
   for (const auto& x : options.tokens) {
     check_caller(caller_name{x.caller});
     if (x.token.size() < least_token)
@@ -56,7 +56,7 @@ access_list::access_list(const http_server_options& options)
     hosts_ = {"localhost", "127.0.0.1", "[::1]", options.address};
     for (const auto& x : options.hosts)
       hosts_.push_back(detail::lowered(x));
-  } else if (callers_.empty()) {
+  } else if (!needs_token()) {
     throw status_error{errc::failed_precondition,
                        "a server beyond the loopback interface needs tokens"};
   } else if (!options.behind_proxy && options.certificate.empty()) {
@@ -83,17 +83,33 @@ bool access_list::allows(const access_request& x) const noexcept {
 
 std::optional<std::string>
 access_list::caller_of(std::string_view authorization) const {
-  if (callers_.empty())
+  if (!needs_token())
     return std::string{};
   constexpr std::string_view scheme = "bearer ";
   if (detail::lowered(authorization.substr(0, scheme.size())) != scheme)
     return std::nullopt;
-  const auto token = digest_of(authorization.substr(scheme.size()));
+  const auto given = authorization.substr(scheme.size());
+  const auto token = digest_of(given);
   const known_caller* found = nullptr;
   for (const auto& x : callers_)
     if (CRYPTO_memcmp(x.token.data(), token.data(), token.size()) == 0)
       found = &x;
-  return found != nullptr ? std::optional{found->name} : std::nullopt;
+  return found != nullptr ? std::optional{found->name}
+                          : caller_elsewhere(given);
+}
+
+std::optional<std::string>
+access_list::caller_elsewhere(std::string_view token) const {
+  if (!authenticate_)
+    return std::nullopt;
+  try {
+    auto result = authenticate_(token);
+    if (result)
+      check_caller(caller_name{*result}); // it would own the sessions of others
+    return result;
+  } catch (...) {
+    return std::nullopt;
+  }
 }
 
 bool access_list::is_host(std::string_view host) const {

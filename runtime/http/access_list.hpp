@@ -38,7 +38,7 @@ public:
 
   /// Returns whether callers need a token.
   [[nodiscard]] bool needs_token() const noexcept {
-    return !callers_.empty();
+    return !callers_.empty() || authenticate_;
   }
 
   /// Returns whether a `Host` may name this server. A page of another site can
@@ -60,8 +60,13 @@ private:
 
   static digest digest_of(std::string_view token);
 
+  /// Returns the name of a caller whom another function knows.
+  [[nodiscard]] std::optional<std::string>
+  caller_elsewhere(std::string_view token) const;
+
   detail::key_patterns exposed_;
   std::function<bool(const access_request&)> authorize_;
+  std::function<std::optional<std::string>(std::string_view)> authenticate_;
   std::vector<known_caller> callers_;
   std::vector<std::string> origins_;
   std::vector<std::string> hosts_; ///< empty: every host

@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/describe/enum.hpp>
@@ -54,7 +56,7 @@ struct access_request {
 /// Options of an `http_server`, with their defaults.
 struct http_server_options {
   /// Address of the interface. Beyond the loopback interface a server needs
-  /// `tokens`, and a `certificate` or `behind_proxy`.
+  /// `tokens` or `authenticate`, and a `certificate` or `behind_proxy`.
   std::string address = "127.0.0.1";
 
   /// Port; 0 picks a free one.
@@ -65,9 +67,17 @@ struct http_server_options {
   /// not exist for a client.
   std::vector<std::string> expose = default_exposure();
 
-  /// Tokens of the callers; if there is none, everyone is served. A caller
-  /// reaches its own sessions and runs only: see `with_caller`.
+  /// Tokens of the callers; without any, and without `authenticate`, everyone
+  /// is served. A caller reaches its own sessions and runs only: see
+  /// `with_caller`.
   std::vector<bearer_token> tokens{};
+
+  /// Function that returns the name of the caller of a token that is not among
+  /// `tokens`, or nothing; called on threads of the server, so it must not
+  /// block. A token for which it throws is refused. See `jwt_verifier`. Null:
+  /// there are no other tokens.
+  std::function<std::optional<std::string>(std::string_view token)> authenticate
+    = nullptr;
 
   /// Function that decides on an access, called on threads of the server. An
   /// access that is not allowed is answered with 403, and so is one for which

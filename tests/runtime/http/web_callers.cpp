@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/conversations.hpp"
@@ -149,6 +151,35 @@ TEST_F(web_callers, do_not_all_read_the_metrics) {
                  .metrics = [] { return std::string{"up 1\n"}; }});
   EXPECT_EQ(at.call("GET", "/metrics", {}, token_of("ann")).status, 200u);
   EXPECT_EQ(at.call("GET", "/metrics", {}, token_of("bob")).status, 403u);
+}
+
+TEST_F(web_callers, may_have_tokens_that_another_function_knows) {
+  auto at = serve(
+    {.tokens = {{"ann", "ann-0123456789abcdef"}},
+     .authenticate = [](std::string_view token) -> std::optional<std::string> {
+       if (token == "throw")
+         throw std::runtime_error{"a secret"};
+       if (token == "slash")
+         return "ann/x";
+       return token == "bob" ? std::optional<std::string>{"bob"} : std::nullopt;
+     }});
+  const auto status = [&](const std::string& token) {
+    return at
+      .call("GET", "/actions", {}, "Authorization: Bearer " + token + "\r\n")
+      .status;
+  };
+  EXPECT_EQ(status("ann-0123456789abcdef"), 200u);
+  EXPECT_EQ(status("bob"), 200u);
+  for (const auto* wrong : {"eve", "throw", "slash"})
+    EXPECT_EQ(status(wrong), 401u) << wrong;
+  EXPECT_EQ(at.call("POST", "/actions" + notes, R"({"session":"s"})",
+                    "Authorization: Bearer bob\r\n")
+              .document()["session"],
+            "bob/s");
+  auto only = serve({.authenticate = [](std::string_view) {
+    return std::optional<std::string>{};
+  }});
+  EXPECT_EQ(only.call("GET", "/actions").status, 401u);
 }
 
 TEST_F(web_callers, have_names_that_can_own_sessions) {
