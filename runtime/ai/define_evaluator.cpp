@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/ai/define_evaluator.hpp>
-#include <tertulia/status_error.hpp>
+
+#include <utility>
 
 namespace tertulia::detail {
 
@@ -14,10 +15,10 @@ evaluation_score score_of(const ai::evaluation& x) {
   return result;
 }
 
-evaluation_score failed_score(const status_error& x) {
+evaluation_score failed_score(std::string why) {
   evaluation_score result;
   result.status = "UNKNOWN";
-  result.error = x.message();
+  result.error = std::move(why);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "genkit_agent.hpp"
 
+#include <tertulia/caller.hpp>
 #include <tertulia/status_error.hpp>
 
 #include <utility>
@@ -67,8 +68,8 @@ void add_answers(json& to, const json& resume, const char* name,
   }
 }
 
-/// Returns the input of a conversation for an `AgentInput`; null for none.
-json input_of(const json& data) {
+/// Returns the messages in an `AgentInput`.
+json messages_of(const json& data) {
   auto messages = json::array();
   if (const auto& resume = object_in(data, "resume", "$.data.resume");
       resume.is_object()) {
@@ -78,12 +79,20 @@ json input_of(const json& data) {
   if (const auto& message = object_in(data, "message", "$.data.message");
       message.is_object())
     messages.push_back(message);
-  if (messages.empty())
-    return nullptr;
-  return {{"messages", std::move(messages)}};
+  return messages;
 }
 
-void read_init(const json& init, bool has_store, genkit_turn& turn) {
+/// Returns whether two names are of one session of a caller.
+bool is_same(const std::string& a, const std::string& b,
+             const std::string& caller) {
+  if (a == b || caller.empty())
+    return a == b;
+  const caller_name owner{caller};
+  return session_of(owner, session_id{a}) == session_of(owner, session_id{b});
+}
+
+void read_init(const json& init, bool has_store, const std::string& caller,
+               genkit_turn& turn) {
   auto& to = turn.body;
   auto snapshot = text_in(init, "snapshotId", "$.init.snapshotId");
   auto session = text_in(init, "sessionId", "$.init.sessionId");
@@ -98,7 +107,7 @@ void read_init(const json& init, bool has_store, genkit_turn& turn) {
   if (!snapshot.empty()) {
     auto named = genkit_snapshot::of(snapshot);
     if (!session.empty() && !named.session.empty()
-        && named.session.str() != session)
+        && !is_same(named.session.str(), session, caller))
       reject("$.init.snapshotId", "is a snapshot of another session");
     to.snapshot = named.id.str();
     if (!named.session.empty())
@@ -136,6 +145,14 @@ json take_state(json& error) {
   if (details->empty())
     error.erase(details);
   return result;
+}
+
+/// Returns whether a listener has lost its place in the log of a run, which
+/// goes on.
+bool has_lost_its_place(const frame& x, const json& error) {
+  const auto& details = member_of(error, "details");
+  return x.code == errc::out_of_range && details.is_object()
+         && details.contains("number") && details.contains("snapshot");
 }
 
 /// Returns whether an error is about a snapshot that a run was to make.
@@ -188,7 +205,8 @@ json genkit_state(json state, const std::string& session) {
 
 // -- turns --------------------------------------------------------------------
 
-genkit_turn read_genkit_turn(const json& call, bool has_store) {
+genkit_turn read_genkit_turn(const json& call, bool has_store,
+                             const std::string& caller) {
   genkit_turn result;
   const auto& data = object_in(call, "data", "$.data");
   const auto& detach = member_of(data, "detach");
@@ -199,10 +217,12 @@ genkit_turn read_genkit_turn(const json& call, bool has_store) {
     throw status_error{errc::failed_precondition,
                        "$.data.detach: the agent has no store in which a "
                        "client could find the turn"};
-  if (auto input = input_of(data); input.is_object())
-    result.body.inputs.push_back(std::move(input));
+  // Nothing but a wish to leave is no input.
+  if (auto messages = messages_of(data);
+      data.is_object() && (!messages.empty() || !result.is_detached))
+    result.body.inputs.push_back({{"messages", std::move(messages)}});
   result.body.close = true;
-  read_init(object_in(call, "init", "$.init"), has_store, result);
+  read_init(object_in(call, "init", "$.init"), has_store, caller, result);
   return result;
 }
 
@@ -263,8 +283,9 @@ void genkit_agent_translator::add_error(const frame& x,
   auto error = read_document(x.text);
   if (!is_open_ && has_status(error)) // the snapshot of a run that has none
     error["status"] = status_name(errc::invalid_argument);
-  else if (!is_open_ && x.code != errc::not_found
-           && x.code != errc::data_loss) {
+  else if (has_lost_its_place(x, error)
+           || (!is_open_ && x.code != errc::not_found
+               && x.code != errc::data_loss)) {
     to.push_back({genkit_event_kind::error, std::move(error), x.code});
     return;
   }

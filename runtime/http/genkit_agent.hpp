@@ -46,10 +46,12 @@ struct genkit_turn {
 
 /// Reads the body of a request: `AgentInput` and `AgentInit`.
 /// @param has_store whether the agent has a store.
+/// @param caller    who asks; may be empty.
 /// @errors throws `invalid_argument` with the path of what is wrong;
 ///         `failed_precondition` for what is possible only with a store, or
 ///         only without.
-[[nodiscard]] genkit_turn read_genkit_turn(const json& call, bool has_store);
+[[nodiscard]] genkit_turn read_genkit_turn(const json& call, bool has_store,
+                                           const std::string& caller);
 
 /// Returns a state as these clients read it: `SessionState`.
 [[nodiscard]] json genkit_state(json state, const std::string& session);

@@ -103,31 +103,32 @@ struct prepared_call {
   genkit_turn turn;
   opening what;
   std::unique_ptr<genkit_translator> by;
-  bool is_durable = false;
 };
 
+/// Returns the translator of a run.
+/// @param session as the client names it in its own state.
+std::unique_ptr<genkit_translator> translator_of(const json_action& action,
+                                                 const std::string& session) {
+  if (is_genkit_agent(action.info()))
+    return std::make_unique<genkit_agent_translator>(has_store(action),
+                                                     session);
+  return std::make_unique<genkit_flow_translator>();
+}
+
 prepared_call prepare(server_core& server, const exchange& x,
-                      const std::string& key) {
+                      const std::string& key, bool is_durable) {
   const auto action = server.find(key);
-  const auto is_stored = has_store(action);
   const auto call = read_call(x.request.body());
+  const auto is_agent = is_genkit_agent(action.info());
   prepared_call result;
   auto& turn = result.turn;
-  const auto is_agent = is_genkit_agent(action.info());
-  if (is_agent) {
-    turn = read_genkit_turn(call, is_stored);
-    result.by
-      = std::make_unique<genkit_agent_translator>(is_stored, turn.session);
-  } else {
-    turn = read_flow_call(call);
-    result.by = std::make_unique<genkit_flow_translator>();
-  }
-  result.is_durable
-    = x.place.get("durable") == "true" && wants_genkit_stream(x);
+  turn = is_agent ? read_genkit_turn(call, has_store(action), x.caller)
+                  : read_flow_call(call);
+  result.by = translator_of(action, turn.session);
   if (auto session = x.place.get("session"); !session.empty())
     turn.body.session = std::move(session);
   // A run that nobody waits for ends by itself, because its input is closed.
-  if (result.is_durable || turn.is_detached) {
+  if (is_durable || turn.is_detached) {
     turn.body.keep = true;
     turn.body.grace = std::chrono::milliseconds{0};
   }
@@ -155,10 +156,17 @@ net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
     co_return co_await show_genkit_snapshot(server, x, std::move(agent));
   if (cut_off(agent, "/abort") && !exists(server, key))
     co_return co_await abort_genkit_turn(server, x, std::move(agent));
+  const auto is_durable
+    = x.place.get("durable") == "true" && wants_genkit_stream(x);
+  if (const auto lost = field_of(x.request, genkit_stream_field);
+      is_durable && !lost.empty()) {
+    const auto by = translator_of(server.find(key), {});
+    co_return co_await write_again(server, x, key, std::string{lost}, *by);
+  }
   std::optional<prepared_call> call;
   std::optional<genkit_event> refusal;
   try {
-    call = prepare(server, x, key);
+    call = prepare(server, x, key, is_durable);
   } catch (const status_error& error) {
     // A client that streams reads the status of an error only in an event.
     if (!wants_genkit_stream(x) || error.code() == errc::permission_denied
@@ -171,17 +179,13 @@ net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
   }
   if (refusal)
     co_return co_await write_genkit_event(x, std::move(*refusal));
-  auto& by = *call->by;
-  if (const auto lost = field_of(x.request, genkit_stream_field);
-      call->is_durable && !lost.empty())
-    co_return co_await write_again(server, x, key, std::string{lost}, by);
   run_stream run{server, x, key, std::move(call->what)};
   run.send(call->turn.body);
   static_cast<void>(co_await run.open());
   if (call->turn.is_detached)
-    co_await leave_turn(x, run, by);
+    co_await leave_turn(x, run, *call->by);
   else
-    co_await write_genkit_events(x, run, by, call->is_durable);
+    co_await write_genkit_events(x, run, *call->by, is_durable);
 }
 
 } // namespace tertulia::web

@@ -87,7 +87,7 @@ json document_of(const stored_run& x, const std::string& name,
               {"sessionId", x.session.str()},
               {"createdAt", to_json(x.began_at)},
               {"status", status}};
-  if (status == "pending")
+  if (x.ended_at == timestamp{})
     result["heartbeatAt"] = to_json(x.beat_at);
   else
     result["updatedAt"] = to_json(x.ended_at);
@@ -98,21 +98,47 @@ json document_of(const stored_run& x, const std::string& name,
   return result;
 }
 
+/// Returns the run of a turn that its client has left.
+/// @errors throws `not_found`, also for one of another session.
+net::awaitable<stored_run> find_run(const stored_conversation& of,
+                                    const genkit_snapshot& snapshot) {
+  auto found = co_await of.ask_store(
+    get_run_request{run_ref{of.key(), run_id{snapshot.id.str()}}});
+  const auto target = of.snapshot(snapshot.id, snapshot.session);
+  const auto is_same
+    = target.session.empty() || target.session == found.session;
+  if (found.agent != of.key() || !is_same)
+    throw status_error{errc::not_found, "there is no such snapshot"};
+  co_return found;
+}
+
 net::awaitable<json> find_snapshot(const stored_conversation& of,
                                    const genkit_snapshot& snapshot) {
   const auto target = of.snapshot(snapshot.id, snapshot.session);
-  std::string status;
+  std::optional<status_error> failure;
   try {
     const auto found = co_await of.ask_store(get_snapshot_request{target});
+    of.authorize(found.record.session);
     co_return document_of(of, found, snapshot.name());
   } catch (const status_error& x) {
-    status = status_in(x);
-    if (status.empty())
+    failure = x;
+  }
+  auto status = status_in(*failure);
+  if (status.empty() && failure->code() != errc::not_found)
+    throw status_error{*failure};
+  std::optional<stored_run> run;
+  try {
+    run = co_await find_run(of, snapshot);
+  } catch (const status_error& x) {
+    if (x.code() != errc::not_found)
       throw;
   }
-  const auto run = co_await of.ask_store(
-    get_run_request{run_ref{of.key(), run_id{snapshot.id.str()}}});
-  co_return document_of(run, snapshot.name(), status);
+  if (!run)
+    throw status_error{*failure};
+  of.authorize(run->session);
+  if (status.empty()) // it has ended without a snapshot
+    status = name_of(run->status);
+  co_return document_of(*run, snapshot.name(), status);
 }
 
 net::awaitable<json> find_head(const stored_conversation& of,
@@ -155,7 +181,7 @@ net::awaitable<void> show_genkit_snapshot(server_core& server, exchange& x,
   const auto wanted = read_lookup(x);
   const auto& named
     = wanted.snapshot ? wanted.snapshot->session : wanted.session;
-  server.authorize(x.caller, access_verb::inspect, key, {}, named.str());
+  server.authorize(x.caller, access_verb::open, key, {}, named.str());
   const stored_conversation of{server, x, server.find(key)};
   json found;
   if (wanted.snapshot)
@@ -174,23 +200,28 @@ net::awaitable<void> abort_genkit_turn(server_core& server, exchange& x,
   server.authorize(x.caller, access_verb::abort, key, snapshot.id.str(),
                    snapshot.session.str());
   const stored_conversation of{server, x, server.find(key)};
+  // The client names a session beside the run, which must be its own.
   std::string status;
-  auto is_run = true;
-  run_request question{run_verb::abort, run_id{snapshot.id.str()}, key, {}};
-  question.caller = caller_name{x.caller};
+  std::optional<stored_run> run;
   try {
+    run = co_await find_run(of, snapshot);
+  } catch (const status_error& error) {
+    if (error.code() != errc::not_found)
+      throw;
+  }
+  if (run) {
+    server.authorize(x.caller, access_verb::abort, key, run->id.str(),
+                     run->session.str());
+    run_request question{run_verb::abort, run->id, key, {}};
+    question.caller = caller_name{x.caller};
     const auto found
       = co_await ask<run_info>(server.actions().system(),
                                server.actions().front_desk(),
                                std::move(question), x.executor());
     status = name_of(found.status);
-  } catch (const status_error& error) {
-    if (error.code() != errc::not_found)
-      throw;
-    is_run = false;
-  }
-  if (!is_run)
+  } else {
     status = co_await status_of(of, snapshot);
+  }
   json result;
   result["snapshotId"] = snapshot.name();
   if (!status.empty())

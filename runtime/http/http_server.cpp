@@ -11,7 +11,9 @@ namespace tertulia {
 
 http_server::http_server(runtime& rt, http_server_options options)
   : core_(std::make_unique<web::server_core>(rt, std::move(options),
-                                             web::http_routes())) {}
+                                             web::http_routes())) {
+  core_->start();
+}
 
 http_server::~http_server() = default;
 

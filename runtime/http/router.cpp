@@ -196,6 +196,8 @@ net::awaitable<void> serve(server_core& server, exchange& x) {
     failure = status_error{errc::cancelled, "the client has left"};
   if (failure && !x.is_answered())
     co_await x.reply(error_response(*failure));
+  else if (failure && x.status == static_cast<unsigned>(http::status::ok))
+    x.reset(); // an answer that has begun cannot become another one
   end_span(x);
   if (const auto& log = server.options().log) {
     const auto method = x.request.method_string();

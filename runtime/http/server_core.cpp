@@ -63,6 +63,9 @@ server_core::server_core(runtime& rt, http_server_options options,
                                             + std::to_string(options_.port)
                                             + ": " + x.code().message()};
   }
+}
+
+void server_core::start() {
   net::co_spawn(io_, accept_all(), net::detached);
   for (std::size_t i = 0; i < options_.threads; ++i)
     threads_.emplace_back([this] { io_.run(); });

@@ -50,6 +50,9 @@ public:
 
   virtual ~server_core();
 
+  /// Begins to serve; once.
+  void start();
+
   void stop();
 
   [[nodiscard]] route_table routes() const noexcept {

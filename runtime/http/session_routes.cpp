@@ -104,6 +104,7 @@ net::awaitable<void> copy_session(server_core& server, exchange& x,
   const auto body = from_json<copy_body>(read_document(x.request.body()));
   const session_id from{body.from};
   const stored_conversation of{server, x, key, "copySession", from};
+  of.authorize(session_id{body.session});
   copy_session_request question{of.session(from),
                                 of.session(session_id{body.session})};
   if (body.at)

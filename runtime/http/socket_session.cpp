@@ -9,6 +9,7 @@
 
 #include "error_body.hpp"
 #include "exchange.hpp"
+#include "genkit_events.hpp"
 #include "router.hpp"
 #include "server_stream.hpp"
 #include "web_socket.hpp"
@@ -100,6 +101,7 @@ public:
     else
       is_last_ = true;
     head.keep_alive(!is_last_);
+    is_bare_ = request.method() == http::verb::head;
     http::response<http::empty_body> bare{std::move(head.base())};
     http::response_serializer<http::empty_body> writer{bare};
     expire_after(server_.options().write_within);
@@ -110,6 +112,8 @@ public:
   }
 
   net::awaitable<bool> write(std::string_view part) override {
+    if (is_bare_ || part.empty()) // an empty chunk would be the last one
+      co_return !is_broken_;
     const net::const_buffer bytes{part.data(), part.size()};
     expire_after(server_.options().write_within);
     if (is_chunked_) {
@@ -125,7 +129,7 @@ public:
   }
 
   net::awaitable<void> end() override {
-    if (!is_chunked_)
+    if (!is_chunked_ || is_bare_)
       co_return;
     expire_after(server_.options().write_within);
     const auto [problem, size]
@@ -318,6 +322,7 @@ private:
     x.set("X-Content-Type-Options", "nosniff");
     if (!origin.empty()) {
       x.set(http::field::access_control_allow_origin, origin);
+      x.set(http::field::access_control_expose_headers, genkit_stream_field);
       x.set(http::field::vary, "Origin");
     }
     status = x.result_int();
@@ -371,6 +376,7 @@ private:
   bool is_last_ = false;
   bool is_broken_ = false;
   bool is_chunked_ = false;
+  bool is_bare_ = false; ///< whether the answer is a head only
   bool is_upgraded_ = false;
   bool is_watching_ = false;
 };

@@ -50,7 +50,14 @@ stored_conversation::stored_conversation(server_core& server,
                                          const char* verb,
                                          const session_id& session)
   : stored_conversation(server, from,
-                        action_for(server, from, key, verb, session)) {}
+                        action_for(server, from, key, verb, session)) {
+  route_ = detail::store_action_key(key, verb);
+}
+
+void stored_conversation::authorize(const session_id& x) const {
+  server_.authorize(from_.caller, access_verb::open,
+                    route_.empty() ? key() : route_, {}, x.str());
+}
 
 session_ref stored_conversation::session(const session_id& x) const {
   if (x.empty())
@@ -87,7 +94,7 @@ snapshot_ref stored_conversation::find(const std::string& text,
   const auto [rest, problem] = std::from_chars(text.data(), end, number);
   if (problem == std::errc{} && rest == end)
     return {session(in), number};
-  return snapshot(snapshot_id{text}, in);
+  return snapshot(snapshot_id{text}, session(in).id);
 }
 
 json stored_conversation::client_state(state x) const {

@@ -46,6 +46,10 @@ public:
     return action_->key();
   }
 
+  /// Checks whether the caller may use the verb with a further session.
+  /// @errors throws `permission_denied`.
+  void authorize(const session_id& x) const;
+
   /// Returns whether a snapshot begins a branch when it is continued.
   [[nodiscard]] bool branches() const noexcept {
     return policy().restore == detail::restore_rule::branch;
@@ -67,9 +71,9 @@ public:
   [[nodiscard]] snapshot_ref snapshot(snapshot_id id,
                                       const session_id& in) const;
 
-  /// Returns the snapshot that the caller means by an id or by its number in
-  /// the session.
-  /// @errors throws `invalid_argument` for an empty text.
+  /// Returns the snapshot of a session that the caller means by an id or by its
+  /// number.
+  /// @errors throws `invalid_argument` for an empty text or session.
   [[nodiscard]] snapshot_ref find(const std::string& text,
                                   const session_id& in) const;
 
@@ -100,6 +104,7 @@ private:
   server_core& server_;
   const exchange& from_;
   std::shared_ptr<const detail::action> action_;
+  std::string route_; ///< of the verb; empty without one
 };
 
 /// Returns the length of a page in a query; 100 without one.

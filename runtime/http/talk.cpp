@@ -144,16 +144,27 @@ private:
   }
 
   void on_error(const status_error& x) override {
-    auto error = error_document(x);
-    // The session of the run was the only place of the state.
-    if (const auto& state = state_of_last()) {
-      auto& details = error["details"];
+    push(frame_kind::error, line_of(error_with_state(x)), x.code());
+    end();
+  }
+
+  /// Returns an error with the state of a conversation whose session was the
+  /// only place of it.
+  [[nodiscard]] json error_with_state(const status_error& x) const {
+    auto result = error_document(x);
+    const auto& state = state_of_last();
+    if (!state)
+      return result;
+    try {
+      auto document = state.to_json();
+      auto& details = result["details"];
       if (!details.is_object())
         details = json::object();
-      details["state"] = state.to_json();
+      details["state"] = std::move(document);
+    } catch (const status_error&) {
+      return error_document(x); // the state has no JSON
     }
-    push(frame_kind::error, line_of(error), x.code());
-    end();
+    return result;
   }
 
   // What has arrived here may still be lost on its way to the program.

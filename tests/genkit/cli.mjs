@@ -255,21 +255,18 @@ const tests = {
         init: {},
       });
       const traceId = talk.headers.get("X-Genkit-Trace-Id");
-      assert.equal(
-        (await post("sendBidiInput", { traceId, chunk: said("one") })).status,
-        200,
-      );
-      assert.equal(
-        (await post("sendBidiInput", { traceId, chunk: said("two") })).status,
-        200,
-      );
+      for (const text of ["1", "2", "3", "4", "5", "6", "7", "8"]) {
+        const chunk = said(text); // nobody waits for its turn
+        const sent = await post("sendBidiInput", { traceId, chunk });
+        assert.equal(sent.status, 200);
+      }
       assert.equal((await post("endBidiInput", { traceId })).status, 200);
       const lines = (await talk.text())
         .trim()
         .split("\n")
         .map((x) => JSON.parse(x));
-      assert.equal(lines.filter((x) => x.turnEnd).length, 2);
-      assert.equal(lines.at(-1).result.message.content[0].text, "Note 2: two");
+      assert.equal(lines.filter((x) => x.turnEnd).length, 8);
+      assert.equal(lines.at(-1).result.message.content[0].text, "Note 8: 8");
 
       const asleep = await post("streamAction", {
         key: "/agent/notes",
@@ -282,7 +279,7 @@ const tests = {
         .trim()
         .split("\n")
         .map((x) => JSON.parse(x));
-      assert.match(JSON.stringify(end.at(-1)), /cancelled/i);
+      assert.equal(end.at(-1).error.code, 1);
     } finally {
       process.kill(-child.pid, "SIGKILL");
     }

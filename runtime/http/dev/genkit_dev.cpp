@@ -48,7 +48,7 @@ genkit_dev_options genkit_dev_options::from_environment() {
   result.is_active = value_of("GENKIT_ENV") == "dev";
   result.command_line = value_of("GENKIT_REFLECTION_V2_SERVER");
   if (auto host = value_of("GENKIT_REFLECTION_HOST"); !host.empty())
-    result.address = std::move(host);
+    result.address = host == "localhost" ? "127.0.0.1" : std::move(host);
   result.telemetry_server = value_of("GENKIT_TELEMETRY_SERVER");
   result.sends_starts = value_of("GENKIT_ENABLE_REALTIME_TELEMETRY") == "true";
   return result;

@@ -33,9 +33,26 @@ json tool_of(const json& x) {
   auto result = json::object();
   for (const auto* name :
        {"name", "description", "inputSchema", "outputSchema"})
-    if (const auto i = x.find(name); i != x.end())
-      result[name] = *i;
+    if (x.is_object() && x.contains(name))
+      result[name] = x[name];
   return result;
+}
+
+bool is_system(const json& message) {
+  return message.is_object() && message.contains("role")
+         && message["role"] == "system";
+}
+
+/// Appends the texts of a message.
+void add_texts(std::string& to, const json& message) {
+  const auto content = message.find("content");
+  if (content == message.end() || !content->is_array())
+    return;
+  for (const auto& part : *content)
+    if (part.is_object())
+      if (const auto text = part.find("text");
+          text != part.end() && text->is_string())
+        to += text->get<std::string>();
 }
 
 } // namespace
@@ -48,13 +65,10 @@ json model_call(const json& x) {
   std::string system;
   if (const auto all = x.find("messages"); all != x.end() && all->is_array())
     for (const auto& message : *all) {
-      if (message.value("role", json{}) != "system") {
+      if (is_system(message))
+        add_texts(system, message);
+      else
         messages.push_back(message);
-        continue;
-      }
-      for (const auto& part : message.value("content", json::array()))
-        if (part.is_object())
-          system += part.value("text", std::string{});
     }
   result["messages"] = std::move(messages);
   if (!system.empty())

@@ -51,7 +51,6 @@ json agent_input_schema() {
   auto& members = result["properties"];
   members["message"] = text_schema("object");
   members["resume"] = text_schema("object");
-  members["detach"] = text_schema("boolean");
   return result;
 }
 
@@ -75,7 +74,7 @@ json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
   if (is_genkit_agent(x)) {
     result["inputSchema"] = agent_input_schema();
     json agent{{"stateManagement", is_stored ? "server" : "client"},
-               {"abortable", is_stored}};
+               {"abortable", false}};
     result["metadata"] = {{"bidi", true}, {"agent", std::move(agent)}};
     return result;
   }
@@ -92,7 +91,8 @@ json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
   return result;
 }
 
-opening opening_of_turn(const open_body& x, const span_context& root) {
+opening opening_of_turn(const open_body& x, const span_context& root,
+                        bool has_more_inputs) {
   opening result;
   if (!x.init.is_null())
     result.init = payload::of(x.init);
@@ -101,8 +101,22 @@ opening opening_of_turn(const open_body& x, const span_context& root) {
     chosen.session = session_id{*x.session};
   if (x.snapshot)
     chosen.snapshot = snapshot_id{*x.snapshot};
+  if (has_more_inputs)
+    chosen.input_window = max_window; // the tools do not wait for credit
   chosen.trace_parent = root.to_traceparent();
   return result;
+}
+
+/// Returns the last document of a run that was cancelled: an agent answers with
+/// an output that says so, and the tools want an error.
+json cancelled_error(const json& output, const std::string& trace) {
+  const auto is_cancelled
+    = output.is_object() && output.contains("error")
+      && output["error"].is_object()
+      && output["error"].value("status", "") == status_name(errc::cancelled);
+  if (!is_cancelled)
+    return json{{"result", output}};
+  return reflection_error(errc::cancelled, "Action was cancelled", trace);
 }
 
 /// Returns the call of an agent in the shape of the client protocol.
@@ -140,32 +154,42 @@ reflection_call reflection_call::of(const json& x) {
 }
 
 void reflected_run::begin(std::shared_ptr<talk> client, bool is_agent) {
-  {
-    const std::lock_guard guard{mutex_};
-    client_ = std::move(client);
-    is_agent_ = is_agent;
-  }
+  const std::lock_guard guard{mutex_};
+  client_ = std::move(client);
+  is_agent_ = is_agent;
   for (const auto& input : std::exchange(early_, {}))
-    send(input);
+    pass_on(input);
   if (is_closed_)
-    close();
+    client_->close();
+  if (is_cancelled_)
+    client_->cancel();
 }
 
 void reflected_run::send(const json& input) {
   const std::lock_guard guard{mutex_};
-  if (!client_)
-    return early_.push_back(input);
+  if (client_)
+    pass_on(input);
+  else
+    early_.push_back(input);
+}
+
+void reflected_run::pass_on(const json& input) const {
   if (!is_agent_)
     return client_->send(payload::of(input));
   auto call = json::object();
   call["data"] = input;
   try {
-    auto turn = read_genkit_turn(call, false);
+    auto turn = read_genkit_turn(call, false, {});
     for (auto& one : turn.body.inputs)
       client_->send(payload::of(std::move(one)));
   } catch (const status_error&) {
     client_->send(payload::of(input)); // is refused, and says why
   }
+}
+
+bool reflected_run::is_cancelled() const {
+  const std::lock_guard guard{mutex_};
+  return is_cancelled_;
 }
 
 void reflected_run::close() {
@@ -175,8 +199,9 @@ void reflected_run::close() {
     client_->close();
 }
 
-void reflected_run::cancel() const {
+void reflected_run::cancel() {
   const std::lock_guard guard{mutex_};
+  is_cancelled_ = true;
   if (client_)
     client_->cancel();
 }
@@ -258,7 +283,11 @@ net::awaitable<json> reflection::run(reflection_call call, reflection_sink& to,
     result = co_await run_traced(call, to, *inputs, root);
   } catch (const status_error& x) {
     result = reflection_error(x.code(), x.message(), trace);
+  } catch (const std::exception& x) {
+    result = reflection_error(errc::internal, x.what(), trace);
   }
+  if (inputs->is_cancelled() && result.contains("result"))
+    result = cancelled_error(result["result"], trace);
   {
     const std::lock_guard guard{mutex_};
     runs_.erase(trace);
@@ -286,7 +315,10 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
   std::unique_ptr<genkit_translator> by;
   if (is_agent) {
     const auto is_stored = has_store(action);
-    turn = read_genkit_turn(agent_call_of(call), is_stored);
+    turn = read_genkit_turn(agent_call_of(call), is_stored, {});
+    if (turn.is_detached)
+      throw status_error{errc::failed_precondition,
+                         "$.input.detach: the tools cannot leave a turn"};
     by = std::make_unique<genkit_agent_translator>(is_stored, turn.session);
   } else {
     by = std::make_unique<genkit_flow_translator>();
@@ -296,7 +328,7 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
     else if (call.input)
       turn.body.inputs.push_back(*call.input);
   }
-  auto what = opening_of_turn(turn.body, root);
+  auto what = opening_of_turn(turn.body, root, call.has_more_inputs);
   what.options.custom_deltas = is_agent;
   channel_reader<frame> reader{co_await net::this_coro::executor};
   const auto client = std::make_shared<talk>(runtime_.system(), action,

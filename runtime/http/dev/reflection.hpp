@@ -52,15 +52,21 @@ public:
 
   void close();
 
-  void cancel() const;
+  void cancel();
+
+  [[nodiscard]] bool is_cancelled() const;
 
 private:
+  /// @pre the run has begun, and the mutex is locked.
+  void pass_on(const json& input) const;
+
   mutable std::mutex mutex_;
   std::shared_ptr<talk> client_;
   bool is_agent_ = false;
   /// Inputs that came before the run had begun.
   std::vector<json> early_;
   bool is_closed_ = false;
+  bool is_cancelled_ = false;
 };
 
 /// Listener to a run for one of the protocols.

@@ -33,6 +33,9 @@ using net::ip::tcp;
 
 constexpr std::size_t max_message = std::size_t{30} * 1'024 * 1'024;
 
+/// Number of messages that may wait to be written before a run is held back.
+constexpr std::size_t max_waiting_messages = 64;
+
 // Codes of JSON-RPC.
 constexpr int no_method = -32'601;
 constexpr int wrong_parameters = -32'602;
@@ -81,7 +84,8 @@ std::string text_in(const json& x, const char* name) {
 class link : public std::enable_shared_from_this<link> {
 public:
   link(reflection& of, const net::any_io_executor& executor)
-    : reflection_(of), stream_(executor) {}
+    : reflection_(of), stream_(executor),
+      room_(executor, clock::time_point::max()) {}
 
   /// Serves one connection until it is lost.
   /// @returns whether there was one.
@@ -117,13 +121,20 @@ public:
       buffer.consume(buffer.size());
     }
     is_lost_ = true;
+    room_.cancel();
     for (const auto& [id, run] : runs_)
       run->cancel(); // nobody hears them
     co_return true;
   }
 
-  [[nodiscard]] bool is_lost() const noexcept {
-    return is_lost_;
+  /// Waits until few messages wait to be written, so that a slow command line
+  /// holds a run back.
+  /// @returns false if the connection is lost.
+  net::awaitable<bool> wait_for_room() {
+    while (!is_lost_ && waiting_.size() > max_waiting_messages) {
+      co_await room_.async_wait(as_result);
+    }
+    co_return !is_lost_;
   }
 
   void send(const json& x) {
@@ -143,20 +154,25 @@ private:
       : link_(to), request_(std::move(request)) {}
 
     net::awaitable<void> started(const span_context& root) override {
-      json state{{"traceId", to_string(root.trace)}};
-      link_.send(
-        notification("runActionState", json{{"requestId", request_},
-                                            {"state", std::move(state)}}));
+      auto state = json::object();
+      state["traceId"] = to_string(root.trace);
+      tell("runActionState", "state", std::move(state));
       co_return;
     }
 
     net::awaitable<bool> chunk(const json& x) override {
-      link_.send(notification("streamChunk",
-                              json{{"requestId", request_}, {"chunk", x}}));
-      co_return !link_.is_lost();
+      tell("streamChunk", "chunk", x);
+      co_return co_await link_.wait_for_room();
     }
 
   private:
+    // Not in a coroutine: g++ 12 does not compile such lists there.
+    void tell(const char* method, const char* name, json value) {
+      json parameters{{"requestId", request_}};
+      parameters[name] = std::move(value);
+      link_.send(notification(method, std::move(parameters)));
+    }
+
     link& link_;
     const std::string request_;
   };
@@ -168,6 +184,7 @@ private:
       if (lost)
         self->is_lost_ = true;
       self->waiting_.pop_front();
+      self->room_.cancel();
     }
   }
 
@@ -272,6 +289,7 @@ private:
 
   reflection& reflection_;
   websocket::stream<beast::tcp_stream> stream_;
+  net::steady_timer room_; ///< cancelled when a message was written
   std::deque<std::string> waiting_;
   std::map<std::string, std::shared_ptr<reflected_run>> runs_; ///< by request
   bool is_lost_ = false;

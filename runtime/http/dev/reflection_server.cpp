@@ -179,9 +179,17 @@ net::awaitable<void> cancel_reflected(server_core& server, exchange& x,
 }
 
 // The program ends as if somebody had ended it from a terminal.
-net::awaitable<void> end_program(server_core&, exchange& x, std::string) {
+net::awaitable<void> end_program(server_core& server, exchange& x,
+                                 std::string) {
+  // A page of another site can have a browser send this, without reading the
+  // answer.
+  const auto site = field_of(x.request, "Sec-Fetch-Site");
+  if (!site.empty() && site != "none" && site != "same-origin")
+    throw status_error{errc::permission_denied,
+                       "pages of other sites are not served"};
   co_await x.reply(text_response(http::status::ok, "OK"));
-  static_cast<void>(std::raise(SIGTERM));
+  server_of(server).withdraw();
+  static_cast<void>(::kill(::getpid(), SIGTERM));
 }
 
 constexpr std::array reflection_routes{
@@ -216,6 +224,7 @@ reflection_server::make(reflection& of, runtime& rt, const std::string& address,
     try {
       auto result
         = std::make_unique<reflection_server>(of, rt, std::move(options));
+      result->start();
       result->announce(folder, name);
       return result;
     } catch (const status_error& x) {
@@ -231,14 +240,19 @@ reflection_server::reflection_server(reflection& of, runtime& rt,
     id_(std::to_string(::getpid()) + '-' + std::to_string(port())) {}
 
 reflection_server::~reflection_server() {
-  std::error_code ignored;
-  if (!file_.empty())
-    std::filesystem::remove(file_, ignored);
+  withdraw();
   try {
     stop(); // its handlers use the members of this class
   } catch (...) {
     return;
   }
+}
+
+void reflection_server::withdraw() noexcept {
+  const std::lock_guard guard{mutex_};
+  std::error_code ignored;
+  if (!file_.empty())
+    std::filesystem::remove(file_, ignored);
 }
 
 void reflection_server::announce(const std::string& folder,
@@ -267,6 +281,7 @@ void reflection_server::announce(const std::string& folder,
   if (!out)
     throw status_error{errc::permission_denied,
                        file.string() + ": cannot be written"};
+  const std::lock_guard guard{mutex_};
   file_ = file.string();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "reflection.hpp"
@@ -37,11 +38,15 @@ public:
     return id_;
   }
 
+  /// Removes the announcement.
+  void withdraw() noexcept;
+
 private:
   void announce(const std::string& folder, const std::string& name);
 
   reflection& reflection_;
   std::string id_;
+  std::mutex mutex_;
   std::string file_;
 };
 

@@ -58,8 +58,10 @@ struct genkit_dev_options {
 /// @design   docs/genkit.md#genkits-developer-tools.
 class genkit_dev {
 public:
-  /// @errors throws `unavailable` if there is no free port, or if it cannot be
-  ///         announced; `invalid_argument` for an address that cannot be read.
+  /// @errors throws `unavailable` if there is no free port; `permission_denied`
+  ///         if it cannot be announced; `invalid_argument` for an address that
+  ///         cannot be read; `failed_precondition` for one beyond the loopback
+  ///         interface.
   explicit genkit_dev(runtime& rt, genkit_dev_options options
                                    = genkit_dev_options::from_environment());
 

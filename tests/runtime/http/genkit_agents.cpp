@@ -145,6 +145,53 @@ TEST_F(genkit_agents, own_the_turns_that_they_leave) {
   EXPECT_EQ(result_of(status("abort", "ann"))["status"], "aborted");
 }
 
+TEST_F(genkit_agents, see_and_end_what_the_program_allows) {
+  auto at = serve({.authorize = [](const access_request& x) {
+    return x.session != "secret";
+  }});
+  const auto first = result_of(say(at, "one", {{"sessionId", "mine"}}));
+  const auto read = [&](const std::string& name) {
+    return ask(at, "notes/getSnapshot", {{"snapshotId", name}}).status;
+  };
+  const auto name = first["snapshotId"].get<std::string>();
+  const auto id = name.substr(0, name.find('@'));
+  EXPECT_EQ(read(id), 200u);
+  server.reset();
+  auto secret = serve(
+    {.authorize = [](const access_request& x) { return x.session != "mine"; }});
+  const auto status = [&](const char* route, const std::string& of) {
+    return ask(secret, route, {{"snapshotId", of}}).status;
+  };
+  EXPECT_EQ(status("notes/getSnapshot", name), 403u);
+  EXPECT_EQ(status("notes/getSnapshot", id), 403u);
+  EXPECT_EQ(status("notes/getSnapshot", id + "@other"), 404u);
+  const auto left = leave(secret, "sleeper");
+  const auto run = left.substr(0, left.find('@'));
+  EXPECT_FALSE(
+    result_of(ask(secret, "sleeper/abort", {{"snapshotId", run + "@other"}}))
+      .contains("status"));
+  EXPECT_EQ(witness::alive(), 1);
+  EXPECT_EQ(
+    result_of(ask(secret, "sleeper/abort", {{"snapshotId", run}}))["status"],
+    "pending");
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+}
+
+TEST_F(genkit_agents, are_told_of_a_turn_that_has_made_no_snapshot) {
+  ai::define_chat_agent(rt, "quiet", repeat, with_snapshot_store(store));
+  auto at = serve();
+  const json call{{"data", {{"detach", true}}}};
+  const auto left
+    = result_of(at.call("POST", "/genkit/agent/quiet", call.dump()));
+  const json of{{"data", {{"snapshotId", left["snapshotId"]}}}};
+  EXPECT_TRUE(eventually([&] {
+    const auto now = result_of(
+      at.call("POST", "/genkit/agent/quiet/getSnapshot", of.dump()));
+    EXPECT_FALSE(now.contains("state"));
+    return now["status"] == "completed";
+  }));
+}
+
 TEST_F(genkit_agents, go_on_from_a_turn_that_they_have_left) {
   auto at = serve();
   const json from{{"snapshotId", leave(at, "notes")}};

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "runtime/http/dev/model_call.hpp"
@@ -32,6 +33,8 @@ struct genkit_dev_tools : web {
   genkit_dev_tools() {
     define_agent(rt, "notes", take_notes, with_snapshot_store(store),
                  each_turn);
+    ai::define_session_flow(rt, "talk", repeat_in_turns,
+                            with_snapshot_store(store));
     genkit_dev_options options;
     options.is_active = true;
     options.name = "test";
@@ -132,6 +135,9 @@ TEST_F(genkit_dev_tools, run_actions) {
             failed.field("X-Genkit-Trace-Id"));
   const auto refused = run(at, R"({"key":"/flow/counter","input":"two"})");
   EXPECT_EQ(refused.document()["error"]["code"], 3);
+  EXPECT_EQ(run(at, R"({"key":"/session-flow/talk","input":{"detach":true}})")
+              .document()["error"]["code"],
+            9);
   EXPECT_EQ(run(at, R"({"key":"/flow/none"})").status, 404u);
   EXPECT_EQ(run(at, "{}").status, 400u);
   EXPECT_EQ(run(at, "{").status, 400u);
@@ -186,13 +192,19 @@ TEST_F(genkit_dev_tools, are_no_way_for_other_pages) {
   auto rebound = tools();
   rebound.send("GET /api/actions HTTP/1.1\r\nHost: evil.example\r\n\r\n");
   EXPECT_EQ(rebound.read().status, 403u);
+  EXPECT_EQ(at.call("GET", "/api/__quitquitquit", {},
+                    "Sec-Fetch-Site: cross-site\r\n")
+              .status,
+            403u);
 }
 
 TEST_F(genkit_dev_tools, score_outputs) {
   ai::define_evaluator(
     rt, "length", [](context, ai::test_case x) -> task<ai::evaluation> {
-      if (!x.output.is_string())
+      if (x.output.is_null())
         throw status_error{errc::invalid_argument, "no text"};
+      if (x.output.is_number())
+        throw std::runtime_error{"a number"};
       ai::evaluation result;
       result.score = static_cast<double>(x.output.get<std::string>().size());
       if (!x.reference.is_null())
@@ -205,13 +217,15 @@ TEST_F(genkit_dev_tools, score_outputs) {
           "dataset":[{"testCaseId":"a","input":1,"output":"abc"},
                      {"testCaseId":"b","input":1,"output":"x","reference":"x"},
                      {"testCaseId":"c","input":1,"output":"x","reference":"y"},
-                     {"testCaseId":"d","input":1}]}})")
+                     {"testCaseId":"d","input":1},
+                     {"testCaseId":"e","input":1,"output":7}]}})")
         .document()["result"];
   EXPECT_EQ(scores, json::parse(R"([
     {"testCaseId":"a","evaluation":{"score":3.0,"status":"UNKNOWN"}},
     {"testCaseId":"b","evaluation":{"score":1.0,"status":"PASS"}},
     {"testCaseId":"c","evaluation":{"score":1.0,"status":"FAIL"}},
-    {"testCaseId":"d","evaluation":{"status":"UNKNOWN","error":"no text"}}])"));
+    {"testCaseId":"d","evaluation":{"status":"UNKNOWN","error":"no text"}},
+    {"testCaseId":"e","evaluation":{"status":"UNKNOWN","error":"a number"}}])"));
 }
 
 TEST(genkit_telemetry, has_what_the_tools_read) {
@@ -255,6 +269,11 @@ TEST(genkit_model_calls, become_requests_to_models) {
     "config":{"temperature":0.5,"custom":{"safety":"high"}},
     "tools":[{"name":"book","description":"Books.","inputSchema":{}}],
     "outputSchema":{"type":"object"}})"));
+  for (const auto* odd :
+       {R"({"messages":["hi",7,{"role":"system","content":[{"text":5},6]}]})",
+        R"({"messages":7,"tools":[7],"config":7,"output":7})"})
+    EXPECT_NO_THROW(
+      static_cast<void>(tertulia::web::model_call(json::parse(odd))));
   EXPECT_EQ(code_from([] { static_cast<void>(tertulia::web::model_call(7)); }),
             errc::invalid_argument);
 }

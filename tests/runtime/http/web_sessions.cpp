@@ -167,6 +167,24 @@ TEST_F(web_sessions, are_exported) {
   EXPECT_EQ(import_session(system, store, file, {{}, session_id{"t"}}).records,
             40u);
   EXPECT_EQ(at.call("GET", "/exports" + notes + "?session=none").status, 404u);
+  const auto head = at.call("HEAD", "/exports" + notes + "?session=s");
+  EXPECT_EQ(head.status, 200u);
+  EXPECT_EQ(at.call("GET", "/healthz").body, R"({"status":"ok"})")
+    << "nothing of the export follows the head";
+}
+
+TEST_F(web_sessions, without_snapshots_are_exported_whole) {
+  define_agent(rt, "plain", take_notes, with_snapshot_store(store));
+  auto at = serve_stores();
+  EXPECT_EQ(at.call("POST", "/actions/agent/plain",
+                    R"({"session":"s","inputs":["x"]})")
+              .status,
+            200u);
+  const auto text = at.call("GET", "/exports/agent/plain?session=s").body;
+  std::istringstream file{text};
+  EXPECT_EQ(import_session(system, store, file, {{}, session_id{"t"}}).records,
+            0u);
+  EXPECT_EQ(at.call("GET", "/healthz").status, 200u);
 }
 
 TEST_F(web_sessions, belong_to_their_callers) {
@@ -240,6 +258,12 @@ TEST_F(web_sessions, are_shown_only_if_their_store_is) {
             200u);
   EXPECT_EQ(allowed.call("GET", "/sessions" + notes + "?session=secret").status,
             403u);
+  for (const auto* body : {R"({"session":"secret","from":"s"})",
+                           R"({"session":"t","from":"secret"})"})
+    EXPECT_EQ(allowed.call("POST", "/sessions" + notes, body).status, 403u);
+  EXPECT_EQ(allowed.call("GET", "/snapshots" + notes + "?snapshot=abc").status,
+            400u)
+    << "in whichever session";
   EXPECT_EQ(allowed.call("GET", "/sessions" + counter).status, 400u)
     << "a flow has no store";
 }

@@ -9,8 +9,10 @@
 #include <tertulia/json.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/runtime.hpp>
+#include <tertulia/status_error.hpp>
 
 #include <concepts>
+#include <exception>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -89,7 +91,7 @@ BOOST_DESCRIBE_STRUCT(evaluation_result, (), (test_case_id, evaluation))
 [[nodiscard]] evaluation_score score_of(const ai::evaluation& x);
 
 /// Returns what they read of a test case whose evaluation has failed.
-[[nodiscard]] evaluation_score failed_score(const status_error& x);
+[[nodiscard]] evaluation_score failed_score(std::string why);
 
 /// Body of the action of an evaluator.
 template <class Body>
@@ -109,7 +111,11 @@ auto evaluator_body(Body body) {
         const auto score = co_await std::move(scoring);
         result.evaluation = score_of(score);
       } catch (const status_error& x) {
-        result.evaluation = failed_score(x);
+        if (x.code() == errc::cancelled)
+          throw;
+        result.evaluation = failed_score(x.message());
+      } catch (const std::exception& x) {
+        result.evaluation = failed_score(x.what());
       }
       results.push_back(std::move(result));
     }
