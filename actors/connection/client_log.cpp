@@ -254,14 +254,16 @@ client_log::standing client_log::at(std::uint64_t position) const {
 
 void client_log::record(entry added, std::uint32_t input_credit) {
   auto& h = *history_;
+  if (h.end == h.turn_start) { // another turn begins
+    h.older_bytes += std::exchange(h.last_bytes, 0);
+    h.last_start = added.first;
+  }
   h.end = added.end();
-  h.turn_bytes += added.bytes;
+  h.last_bytes += added.bytes;
   const auto ends_turn = std::holds_alternative<turn_end>(added.content);
   h.entries.push_back(std::move(added));
-  if (ends_turn) {
-    h.run_bytes += std::exchange(h.turn_bytes, 0);
+  if (ends_turn)
     h.turn_start = h.end;
-  }
   if (talker_) {
     h.talker_inputs += input_credit;
     serve(h.talker);
@@ -371,20 +373,20 @@ void client_log::remove_failed() {
 void client_log::trim() {
   auto& h = *history_;
   const auto limit = talker_ ? h.talker.next : h.end;
-  auto in_turn = false; // whether a part of a turn that is over was dropped
+  auto in_turn = false; // whether a part of an older turn was dropped
   while (
     !h.entries.empty() && h.entries.front().end() <= limit
-    && (in_turn || h.run_bytes > h.most.run || h.turn_bytes > h.most.turn)) {
+    && (in_turn || h.older_bytes > h.most.run || h.last_bytes > h.most.turn)) {
     const auto& first = h.entries.front();
-    const auto is_over = first.first < h.turn_start;
+    const auto is_older = first.first < h.last_start;
     const auto* end = std::get_if<turn_end>(&first.content);
-    (is_over ? h.run_bytes : h.turn_bytes) -= first.bytes;
+    (is_older ? h.older_bytes : h.last_bytes) -= first.bytes;
     if (end != nullptr) {
       ++h.dropped.turns;
       if (end->snapshot)
         h.dropped.snapshot = end->snapshot;
     }
-    in_turn = is_over && end == nullptr;
+    in_turn = is_older && end == nullptr;
     h.entries.pop_front();
   }
 }

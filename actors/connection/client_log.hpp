@@ -33,8 +33,8 @@ class client_log {
 public:
   /// Bounds of the history, in bytes.
   struct limits {
-    std::size_t run = 0;  ///< of turns that are over
-    std::size_t turn = 0; ///< of the turn under way
+    std::size_t run = 0;  ///< of turns before the last one
+    std::size_t turn = 0; ///< of the last turn, under way or over
   };
 
   /// Turns before a position.
@@ -200,9 +200,10 @@ private:
     std::deque<entry> entries;
     std::uint64_t end = 0;
     std::uint64_t turn_start = 0;
-    std::size_t turn_bytes = 0; ///< of the turn under way
-    std::size_t run_bytes = 0;  ///< of turns that are over
-    standing dropped;           ///< turns before the first entry
+    std::uint64_t last_start = 0; ///< of the last turn, which may be over
+    std::size_t last_bytes = 0;   ///< of the last turn
+    std::size_t older_bytes = 0;  ///< of turns before the last one
+    standing dropped;             ///< turns before the first entry
     std::optional<completion> ending;
     std::uint32_t last_number = 0;
     std::uint32_t last_talker = 0;

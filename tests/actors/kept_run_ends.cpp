@@ -269,6 +269,7 @@ TEST_F(kept_run_ends, a_listener_that_falls_behind_the_log_is_told) {
                        with_chunk_window(2));
   talker.send(300);
   EXPECT_FALSE(listener.received().end);
+  talker.send(1);
   listener.grant(1);
   ASSERT_TRUE(listener.received().end);
   EXPECT_EQ(listener.code(), errc::out_of_range);
@@ -296,7 +297,7 @@ TEST_F(kept_run_ends, a_body_looks_for_a_run_and_aborts_it) {
   EXPECT_EQ(talker.code(), errc::aborted);
 }
 
-TEST_F(kept_run_ends, the_turn_under_way_is_held) {
+TEST_F(kept_run_ends, the_last_turn_is_held_until_the_next_one_begins) {
   const auto library = define_library();
   auto talker = open(library, with_keep(), with_chunk_window(1'000));
   talker.send(1'500);
@@ -304,9 +305,16 @@ TEST_F(kept_run_ends, the_turn_under_way_is_held) {
                        with_chunk_window(1'000));
   EXPECT_EQ(listener.received().chunks, texts(0, 1'000));
   talker.grant(1'000);
-  listener.grant(1'000);
-  EXPECT_EQ(code_of(listener.received().end.value().reason), errc::out_of_range)
-    << "the turn is over, and longer than the bound";
+  EXPECT_EQ(talker.received().turns, 1u);
+  listener.grant(500);
+  EXPECT_EQ(listener.received().chunks, texts(0, 1'500))
+    << "the turn is over, and longer than the bound of older ones";
+  auto late = open(library, with_cursor(begin_of(talker)), as_listener{},
+                   with_chunk_window(10));
+  EXPECT_EQ(late.received().chunks, texts(0, 10));
+  talker.send(1);
+  late.grant(1);
+  EXPECT_EQ(late.code(), errc::out_of_range);
 }
 
 TEST_F(kept_run_ends, a_turn_without_a_reader_is_held_up_to_its_bound) {
@@ -341,16 +349,17 @@ TEST_F(kept_run_ends, what_the_talker_has_not_heard_is_not_dropped) {
   const auto library = define_library();
   auto first = open(library, with_keep(), with_chunk_window(max_window));
   first.send(300);
+  first.send(1);
   auto second = open(library, with_cursor(begin_of(first)));
   ASSERT_EQ(code_of(second.received().refused), errc::out_of_range)
-    << "the turn was over";
+    << "another turn has followed";
   first.die();
   auto third
     = open(library, with_run(first.position().run), with_chunk_window(4));
   third.send(10'000);
-  EXPECT_EQ(third.received().chunks, texts(300, 304));
+  EXPECT_EQ(third.received().chunks, texts(301, 305));
   third.grant(max_window);
-  EXPECT_EQ(third.received().chunks, texts(300, 10'300));
+  EXPECT_EQ(third.received().chunks, texts(301, 10'301));
   EXPECT_EQ(third.received().gaps, 0u);
 }
 

@@ -38,12 +38,13 @@ struct runtime_options {
   /// `resource_exhausted`. An idle connection costs about 3 KiB.
   std::size_t max_connections = 1'000'000;
 
-  /// Bytes of completed turns that a kept run holds for clients that attach
-  /// later. The turn under way comes on top, up to `max_turn_log`.
+  /// Bytes of turns before the last one that a kept run holds for clients that
+  /// attach later. The last turn comes on top, up to `max_turn_log`.
   std::size_t max_run_log = std::size_t{256} * 1'024;
 
-  /// Bytes of one turn under way that a kept run holds; the oldest are dropped
-  /// then.
+  /// Bytes of the last turn that a kept run holds, under way or over: a client
+  /// that has lost its network in a turn often comes back behind its end. The
+  /// oldest are dropped then.
   std::size_t max_turn_log = std::size_t{4} * 1'024 * 1'024;
 
   /// Maximum number of listeners of one run; further ones are refused with
