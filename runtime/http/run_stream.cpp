@@ -81,6 +81,7 @@ net::awaitable<bool> run_stream::wait_until_open() {
 net::awaitable<channel_reader<frame>::outcome>
 run_stream::take(std::vector<frame>& frames, clock::time_point until) {
   if (!first_.empty()) {
+    has_written_ = true; // the client may wait for room already
     frames = std::exchange(first_, {});
     co_return channel_reader<frame>::outcome::items;
   }
