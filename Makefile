@@ -15,7 +15,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
-.PHONY: help deps build run test test-genkit bench check asan mutants format install clean
+.PHONY: help deps build run test test-genkit test-browser bench check asan mutants format install clean
 
 # $(call configure,<folder>,<options>): Ninja if there is one; a folder that is
 # configured already keeps its generator. UNITY sources are compiled as one: 8
@@ -97,6 +97,9 @@ asan: ## run all tests, built by clang, under AddressSanitizer and UBSan
 
 test-genkit: build ## compare with Genkit's published server (needs Node 20)
 	@tests/genkit/run.sh build
+
+test-browser: test-genkit ## talk to the server in Debian's chromium
+	@tests/browser/run.sh build
 
 # Not part of any other check: it takes hours.
 mutants: deps ## how many plausible bugs the tests notice (MUTANTS='leases_*')
