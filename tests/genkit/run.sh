@@ -23,7 +23,8 @@ mkdir -p "$folder"
 cp ./*.mjs ./*.cjs ./*.json "$folder"
 cd "$folder"
 if ! cmp -s package-lock.json node_modules/.installed-lock; then
-  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error \
+    --fetch-retries=5
   cp package-lock.json node_modules/.installed-lock
 fi
 for step in openapi run cli; do
