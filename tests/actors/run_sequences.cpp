@@ -56,10 +56,10 @@ struct run_sequences : flows {
     run_all();
   }
 
-  /// Returns the options of a runtime whose logs hold a turn or two.
+  /// Returns the options of a runtime whose logs hold little but the last turn.
   static runtime_options small_log() {
     runtime_options result;
-    result.max_run_log = 2'048;
+    result.max_run_log = 256;
     return result;
   }
 

@@ -13,6 +13,7 @@
 #include <tertulia/ai/conversation_connection.hpp>
 #include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/ai/custom_view.hpp>
+#include <tertulia/ai/define_evaluator.hpp>
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/ai/flow_session.hpp>
