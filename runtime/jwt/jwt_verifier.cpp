@@ -20,7 +20,7 @@ namespace tertulia {
 namespace {
 
 /// Maximum size of a token: it is read before anything of it is trusted.
-constexpr std::size_t max_token = 16 * 1'024;
+constexpr std::size_t max_token = std::size_t{16} * 1'024;
 
 void check(const jwt_options& x) {
   const auto reject = [](const char* name) {
