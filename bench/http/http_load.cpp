@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Load for a server, and a bare echo to compare it with:
+//
+//   http_load echo                             serves; prints its port
+//   http_load call PORT PATH BODY N SECONDS    N connections, one call after
+//   the
+//                                              other; prints JSON
+//   http_load hold PORT PATH N                 N WebSockets that are opened and
+//                                              idle; prints a line when all
+//                                              are, and ends with its input
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+namespace {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using net::ip::tcp;
+using clock_type = std::chrono::steady_clock;
+
+constexpr auto wait = net::use_awaitable;
+
+tcp::endpoint place_of(const std::string& port) {
+  return {net::ip::address_v4::loopback(),
+          static_cast<std::uint16_t>(std::stoi(port))};
+}
+
+// -- echo ---------------------------------------------------------------------
+
+net::awaitable<void> answer(tcp::socket socket) {
+  beast::tcp_stream stream{std::move(socket)};
+  beast::flat_buffer buffer;
+  try {
+    for (;;) {
+      http::request<http::string_body> request;
+      co_await http::async_read(stream, buffer, request, wait);
+      http::response<http::string_body> response{http::status::ok, 11};
+      response.set(http::field::content_type, "application/json");
+      response.body() = "{\"result\":" + request.body() + '}';
+      response.prepare_payload();
+      co_await http::async_write(stream, response, wait);
+    }
+  } catch (const boost::system::system_error&) {
+    // The client is gone.
+  }
+}
+
+net::awaitable<void> accept_all(tcp::acceptor acceptor) {
+  for (;;) {
+    auto socket = co_await acceptor.async_accept(wait);
+    net::co_spawn(acceptor.get_executor(), answer(std::move(socket)),
+                  net::detached);
+  }
+}
+
+void serve_echo() {
+  net::io_context io{1};
+  tcp::acceptor acceptor{io, {net::ip::address_v4::loopback(), 0}};
+  std::cout << acceptor.local_endpoint().port() << std::endl;
+  net::co_spawn(io, accept_all(std::move(acceptor)), net::detached);
+  io.run();
+}
+
+// -- calls --------------------------------------------------------------------
+
+struct load {
+  tcp::endpoint place;
+  std::string path;
+  std::string body;
+  clock_type::time_point end;
+  std::vector<double> times; ///< of calls, in microseconds
+  std::size_t failures = 0;
+};
+
+net::awaitable<void> call_again_and_again(load& of) {
+  beast::tcp_stream stream{co_await net::this_coro::executor};
+  co_await stream.async_connect(of.place, wait);
+  http::request<http::string_body> request{http::verb::post, of.path, 11};
+  request.set(http::field::host, "localhost");
+  request.set(http::field::content_type, "application/json");
+  request.body() = of.body;
+  request.prepare_payload();
+  beast::flat_buffer buffer;
+  while (clock_type::now() < of.end) {
+    const auto begin = clock_type::now();
+    co_await http::async_write(stream, request, wait);
+    http::response<http::string_body> response;
+    co_await http::async_read(stream, buffer, response, wait);
+    if (response.result() != http::status::ok)
+      ++of.failures;
+    of.times.push_back(
+      std::chrono::duration<double, std::micro>(clock_type::now() - begin)
+        .count());
+  }
+}
+
+void print(load& of, double seconds) {
+  std::sort(of.times.begin(), of.times.end());
+  const auto at = [&](double part) {
+    return of.times.empty() ? 0.0
+                            : of.times[static_cast<std::size_t>(
+                              part * static_cast<double>(of.times.size() - 1))];
+  };
+  std::cout << "{\"calls\":" << of.times.size() << ",\"perSecond\":"
+            << static_cast<double>(of.times.size()) / seconds
+            << ",\"p50\":" << at(0.5) << ",\"p99\":" << at(0.99)
+            << ",\"failures\":" << of.failures << "}" << std::endl;
+}
+
+void call_server(const std::string& port, std::string path, std::string body,
+                 int connections, double seconds) {
+  net::io_context io{1};
+  load all{place_of(port), std::move(path), std::move(body), {}, {}, 0};
+  all.end = clock_type::now()
+            + std::chrono::duration_cast<clock_type::duration>(
+              std::chrono::duration<double>{seconds});
+  for (int i = 0; i < connections; ++i)
+    net::co_spawn(io, call_again_and_again(all), [](std::exception_ptr x) {
+      if (x)
+        std::rethrow_exception(x);
+    });
+  io.run();
+  print(all, seconds);
+}
+
+// -- WebSockets ---------------------------------------------------------------
+
+using web_socket = beast::websocket::stream<beast::tcp_stream>;
+
+net::awaitable<void> open_one(tcp::endpoint place, std::string path,
+                              web_socket& socket) {
+  co_await beast::get_lowest_layer(socket).async_connect(place, wait);
+  co_await socket.async_handshake("localhost", path, wait);
+  const std::string open = R"({"open":{}})";
+  co_await socket.async_write(net::buffer(open), wait);
+  beast::flat_buffer buffer;
+  co_await socket.async_read(buffer, wait);
+}
+
+net::awaitable<void> open_all(tcp::endpoint place, std::string path,
+                              std::vector<std::unique_ptr<web_socket>>& to) {
+  for (auto& socket : to)
+    co_await open_one(place, path, *socket);
+  std::cout << "all are open" << std::endl;
+}
+
+void hold_web_sockets(const std::string& port, std::string path, int count) {
+  net::io_context io{1};
+  std::vector<std::unique_ptr<web_socket>> all;
+  for (int i = 0; i < count; ++i)
+    all.push_back(std::make_unique<web_socket>(io));
+  net::co_spawn(io, open_all(place_of(port), std::move(path), all),
+                [](std::exception_ptr x) {
+                  if (x)
+                    std::rethrow_exception(x);
+                });
+  io.run();
+  std::cin.get();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string> words{argv + 1, argv + argc};
+    if (words.size() == 1 && words[0] == "echo")
+      serve_echo();
+    else if (words.size() == 6 && words[0] == "call")
+      call_server(words[1], words[2], words[3], std::stoi(words[4]),
+                  std::stod(words[5]));
+    else if (words.size() == 4 && words[0] == "hold")
+      hold_web_sockets(words[1], words[2], std::stoi(words[3]));
+    else
+      throw std::invalid_argument{"see the comment in http_load.cpp"};
+  } catch (const std::exception& x) {
+    std::cerr << "http_load: " << x.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}
