@@ -98,17 +98,24 @@ json document_of(const stored_run& x, const std::string& name,
   return result;
 }
 
-/// Returns the run of a turn that its client has left.
-/// @errors throws `not_found`, also for one of another session.
-net::awaitable<stored_run> find_run(const stored_conversation& of,
-                                    const genkit_snapshot& snapshot) {
-  auto found = co_await of.ask_store(
-    get_run_request{run_ref{of.key(), run_id{snapshot.id.str()}}});
+/// Returns the run of a turn that its client has left; empty if there is none,
+/// or if it is one of another session.
+net::awaitable<std::optional<stored_run>>
+find_run(const stored_conversation& of, const genkit_snapshot& snapshot) {
+  std::optional<stored_run> found;
+  try {
+    found = co_await of.ask_store(
+      get_run_request{run_ref{of.key(), run_id{snapshot.id.str()}}});
+  } catch (const status_error& x) {
+    if (x.code() != errc::not_found)
+      throw;
+    co_return found;
+  }
   const auto target = of.snapshot(snapshot.id, snapshot.session);
   const auto is_same
-    = target.session.empty() || target.session == found.session;
-  if (found.agent != of.key() || !is_same)
-    throw status_error{errc::not_found, "there is no such snapshot"};
+    = target.session.empty() || target.session == found->session;
+  if (found->agent != of.key() || !is_same)
+    found.reset();
   co_return found;
 }
 
@@ -126,13 +133,7 @@ net::awaitable<json> find_snapshot(const stored_conversation& of,
   auto status = status_in(*failure);
   if (status.empty() && failure->code() != errc::not_found)
     throw status_error{*failure};
-  std::optional<stored_run> run;
-  try {
-    run = co_await find_run(of, snapshot);
-  } catch (const status_error& x) {
-    if (x.code() != errc::not_found)
-      throw;
-  }
+  const auto run = co_await find_run(of, snapshot);
   if (!run)
     throw status_error{*failure};
   of.authorize(run->session);
@@ -202,13 +203,7 @@ net::awaitable<void> abort_genkit_turn(server_core& server, exchange& x,
   const stored_conversation of{server, x, server.find(key)};
   // The client names a session beside the run, which must be its own.
   std::string status;
-  std::optional<stored_run> run;
-  try {
-    run = co_await find_run(of, snapshot);
-  } catch (const status_error& error) {
-    if (error.code() != errc::not_found)
-      throw;
-  }
+  const auto run = co_await find_run(of, snapshot);
   if (run) {
     server.authorize(x.caller, access_verb::abort, key, run->id.str(),
                      run->session.str());
