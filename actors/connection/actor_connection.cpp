@@ -99,10 +99,12 @@ void actor_connection::ask(const caf::actor& desk, open_request question,
                                           caf::behavior{on_opened, on_error});
   // The time limit belongs to a question of its own: the answer to the other
   // one is needed even if it is late.
-  const auto limit = self_->new_request_id(caf::message_priority::normal);
-  self_->add_multiplexed_response_handler(limit.response_id(),
-                                          caf::behavior{on_error});
-  self_->request_response_timeout(for_request(within), limit);
+  if (within < caf::timespan::max()) {
+    const auto limit = self_->new_request_id(caf::message_priority::normal);
+    self_->add_multiplexed_response_handler(limit.response_id(),
+                                            caf::behavior{on_error});
+    self_->request_response_timeout(for_request(within), limit);
+  }
   // Without an execution unit: that of the actor is known only in a handler.
   caf::actor_cast<caf::strong_actor_ptr>(desk)->enqueue(
     self_->ctrl(), id, caf::make_message(std::move(question)), nullptr);

@@ -131,10 +131,10 @@ void connection_state::open_session(session_start start, caf::timespan within) {
   self_->monitor(session_);
   if (!leased_)
     return start_conversation(id);
-  start_state_->id
-    = register_wait(*start_state_, live == if_live::queue
-                                     ? within
-                                     : conversation->policy.store_within);
+  start_state_->id = register_wait(
+    *start_state_, live == if_live::queue
+                     ? within
+                     : std::min(within, conversation->policy.store_within));
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
       [this](const session_view& x) {

@@ -54,7 +54,9 @@ net::awaitable<void> run_action(server_core& server, exchange& x,
                                 std::string key) {
   auto body = open_body_of(x.request.body());
   body.close = true;
-  run_stream run{server, x, key, opening_of(body, server, x, key, false)};
+  auto what = opening_of(body, server, x, key, false);
+  what.answers_once = !wants_events(x);
+  run_stream run{server, x, key, std::move(what)};
   run.send(body);
   if (!co_await run.wait_until_open())
     co_return;

@@ -34,12 +34,15 @@ template <class T>
 class channel {
 public:
   /// Adds an item, unless the reader is gone.
-  void push(T x) {
+  /// @param is_urgent whether a waiting reader learns of it at once; otherwise
+  ///        it does with the next item that is, or with the end.
+  void push(T x, bool is_urgent = true) {
     const std::lock_guard guard{mutex_};
     if (is_closed_)
       return;
     items_.push_back(std::move(x));
-    wake();
+    if (is_urgent)
+      wake();
   }
 
   /// Ends the queue: nothing follows what it holds.

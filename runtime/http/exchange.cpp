@@ -29,6 +29,23 @@ response_message error_response(const status_error& x) {
   return error_response(x.code(), error_text(x));
 }
 
+std::string head_text(const response_message& x) {
+  const auto code = x.result_int();
+  const auto reason = http::obsolete_reason(x.result());
+  std::string result;
+  result.reserve(256);
+  result.append(x.version() < 11 ? "HTTP/1.0 " : "HTTP/1.1 ");
+  result.append(std::to_string(code)).append(" ");
+  result.append(reason.data(), reason.size()).append("\r\n");
+  for (const auto& field : x) {
+    const auto name = field.name_string();
+    const auto value = field.value();
+    result.append(name.data(), name.size()).append(": ");
+    result.append(value.data(), value.size()).append("\r\n");
+  }
+  return result.append("\r\n");
+}
+
 response_message event_stream_head() {
   response_message result{http::status::ok, 11};
   result.set(http::field::content_type, "text/event-stream");

@@ -85,6 +85,9 @@ public:
 [[nodiscard]] response_message error_response(errc code, std::string text);
 [[nodiscard]] response_message error_response(const status_error& x);
 
+/// Returns the head of an answer as it is sent, up to the body.
+[[nodiscard]] std::string head_text(const response_message& x);
+
 /// Returns the head of an event stream.
 [[nodiscard]] response_message event_stream_head();
 

@@ -134,6 +134,7 @@ prepared_call prepare(server_core& server, const exchange& x,
   }
   result.what = opening_of(turn.body, server, x, key, false);
   result.what.options.custom_deltas = is_agent;
+  result.what.answers_once = !turn.is_detached && !wants_genkit_stream(x);
   return result;
 }
 

@@ -65,6 +65,9 @@ opening opening_of(const open_body& x, const server_core& server,
   chosen.trace_parent = trace_of(from);
   chosen.caller = caller_name{from.caller};
   chosen.live = x.live;
+  // The connection limits its opening itself; a queue has the usual limit.
+  if (x.live != if_live::queue)
+    chosen.open_within = caf::timespan::max();
   if (x.session)
     chosen.session = session_id{*x.session};
   if (x.snapshot)

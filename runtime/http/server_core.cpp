@@ -12,7 +12,6 @@
 #include "socket_session.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/strand.hpp>
 
 namespace tertulia::web {
 
@@ -22,7 +21,7 @@ namespace {
 /// no file descriptor left.
 constexpr auto accept_pause = std::chrono::milliseconds{100};
 
-void check(const http_server_options& x) {
+const http_server_options& checked(const http_server_options& x) {
   const auto reject = [](const char* name) {
     throw status_error{errc::invalid_argument,
                        std::string{name} + ": is out of range"};
@@ -39,6 +38,7 @@ void check(const http_server_options& x) {
       reject("a time limit");
   if (x.grace.count() < 0)
     reject("grace");
+  return x;
 }
 
 } // namespace
@@ -46,8 +46,7 @@ void check(const http_server_options& x) {
 server_core::server_core(runtime& rt, http_server_options options,
                          route_table routes)
   : runtime_(rt), options_(std::move(options)), routes_(routes),
-    access_(options_), io_(static_cast<int>(options_.threads)), acceptor_(io_) {
-  check(options_);
+    access_(options_), io_(checked(options_).threads), acceptor_(io_.first()) {
   if (!options_.certificate.empty())
     renew_certificate();
   try {
@@ -66,16 +65,15 @@ server_core::server_core(runtime& rt, http_server_options options,
 }
 
 void server_core::start() {
-  net::co_spawn(io_, accept_all(), net::detached);
-  for (std::size_t i = 0; i < options_.threads; ++i)
-    threads_.emplace_back([this] { io_.run(); });
+  net::co_spawn(io_.first(), accept_all(), net::detached);
+  io_.start();
 }
 
 server_core::~server_core() {
   try {
     stop();
   } catch (...) {
-    io_.stop(); // otherwise its threads would not end
+    io_.join(); // otherwise its threads would not end
   }
 }
 
@@ -83,7 +81,7 @@ void server_core::stop() {
   {
     std::unique_lock guard{mutex_};
     if (!std::exchange(is_draining_, true))
-      net::post(io_, [this] { acceptor_.close(); });
+      net::post(io_.first(), [this] { acceptor_.close(); });
     for (auto* x : sessions_)
       x->drain();
     const auto until = clock::now() + options_.drain_within;
@@ -94,8 +92,7 @@ void server_core::stop() {
       all_ended_.wait_for(guard, std::chrono::seconds{1}, is_done);
     }
   }
-  io_.stop();
-  threads_.clear(); // joins
+  io_.join();
 }
 
 std::string server_core::url() const {
@@ -178,11 +175,11 @@ unsigned server_core::admit(const net::ip::address& from) {
 net::awaitable<void> server_core::accept_all() {
   for (;;) {
     auto [problem, socket]
-      = co_await acceptor_.async_accept(net::make_strand(io_), as_result);
+      = co_await acceptor_.async_accept(io_.next(), as_result);
     if (!acceptor_.is_open())
       co_return;
     if (problem) { // of one connection, or without file descriptors
-      net::steady_timer pause{io_, accept_pause};
+      net::steady_timer pause{acceptor_.get_executor(), accept_pause};
       co_await pause.async_wait(as_result);
       continue;
     }

@@ -10,14 +10,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <unordered_set>
-#include <vector>
 
 #include "access_list.hpp"
 #include "channel.hpp"
+#include "io_threads.hpp"
 #include "route.hpp"
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 
@@ -129,9 +127,8 @@ private:
   std::uint16_t port_ = 0;
   std::shared_ptr<net::ssl::context> tls_;
   // Destroyed first: its coroutines use the members above.
-  net::io_context io_;
+  io_threads io_;
   tcp::acceptor acceptor_;
-  std::vector<std::jthread> threads_;
 };
 
 } // namespace tertulia::web

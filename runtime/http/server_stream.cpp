@@ -34,19 +34,17 @@ void expect(const boost::system::error_code& problem, const std::string& file) {
 
 } // namespace
 
-net::awaitable<bool> server_stream::handshake(std::chrono::nanoseconds within) {
+net::awaitable<bool> server_stream::handshake() {
   auto* tls = std::get_if<tls_stream>(&stream_);
   if (tls == nullptr)
     co_return true;
-  next_layer().expires_after(within);
   const auto [problem]
     = co_await tls->async_handshake(net::ssl::stream_base::server, as_result);
   co_return !problem;
 }
 
-net::awaitable<void> server_stream::finish(std::chrono::nanoseconds within) {
+net::awaitable<void> server_stream::finish() {
   if (auto* tls = std::get_if<tls_stream>(&stream_)) {
-    next_layer().expires_after(within);
     co_await tls->async_shutdown(as_result);
   } else {
     boost::system::error_code ignored;

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <chrono>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -65,11 +64,11 @@ public:
 
   /// Begins TLS; the first use.
   /// @returns false if the client cannot.
-  net::awaitable<bool> handshake(std::chrono::nanoseconds within);
+  net::awaitable<bool> handshake();
 
   /// Tells the client that nothing follows. With TLS it waits for the same word
   /// of the client.
-  net::awaitable<void> finish(std::chrono::nanoseconds within);
+  net::awaitable<void> finish();
 
   template <class Handler>
   friend void

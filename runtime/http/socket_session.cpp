@@ -10,15 +10,12 @@
 #include "error_body.hpp"
 #include "exchange.hpp"
 #include "genkit_events.hpp"
+#include "request_reader.hpp"
 #include "router.hpp"
-#include "server_stream.hpp"
 #include "web_socket.hpp"
 #include <boost/asio/co_spawn.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/write.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 
 namespace tertulia::web {
@@ -40,7 +37,7 @@ public:
                  tcp::socket socket)
     : server_(server), from_(from), tls_(server.tls()),
       stream_(std::move(socket), tls_.get()), executor_(stream_.get_executor()),
-      has_watched_(executor_) {}
+      has_watched_(executor_), limit_(executor_, [this] { expire(); }) {}
 
   ~socket_session() override {
     server_.remove(*this, from_);
@@ -53,8 +50,9 @@ public:
 
   net::awaitable<void> run() {
     is_waiting_ = true; // nothing is under way
-    const auto can_talk
-      = co_await stream_.handshake(server_.options().request_within);
+    limit_.set(server_.options().request_within);
+    const auto can_talk = co_await stream_.handshake();
+    limit_.clear();
     is_waiting_ = false;
     if (!can_talk)
       co_return;
@@ -67,7 +65,8 @@ public:
     if (is_upgraded_ || !socket().is_open())
       co_return;
     co_await cancel_watch();
-    co_await stream_.finish(linger_within);
+    limit_.set(linger_within);
+    co_await stream_.finish();
   }
 
   void close() {
@@ -86,11 +85,10 @@ public:
     x.prepare_payload();
     if (request.method() == http::verb::head)
       x.body().clear(); // its length stays
-    expire_after(server_.options().write_within);
-    const auto [problem, size]
-      = co_await http::async_write(stream_, x, as_result);
-    if (problem)
-      is_broken_ = true;
+    const auto head = head_text(x);
+    const std::array<net::const_buffer, 2> all{net::buffer(head),
+                                               net::buffer(x.body())};
+    co_await write_all(all);
   }
 
   net::awaitable<bool> begin(response_message head) override {
@@ -102,12 +100,8 @@ public:
       is_last_ = true;
     head.keep_alive(!is_last_);
     is_bare_ = request.method() == http::verb::head;
-    http::response<http::empty_body> bare{std::move(head.base())};
-    http::response_serializer<http::empty_body> writer{bare};
-    expire_after(server_.options().write_within);
-    const auto [problem, size]
-      = co_await http::async_write_header(stream_, writer, as_result);
-    is_broken_ = static_cast<bool>(problem);
+    const auto text = head_text(head);
+    co_await write_all(net::buffer(text));
     co_return !is_broken_;
   }
 
@@ -115,27 +109,16 @@ public:
     if (is_bare_ || part.empty()) // an empty chunk would be the last one
       co_return !is_broken_;
     const net::const_buffer bytes{part.data(), part.size()};
-    expire_after(server_.options().write_within);
-    if (is_chunked_) {
-      const auto [problem, size] = co_await net::async_write(
-        stream_, http::make_chunk(bytes), as_result);
-      is_broken_ = static_cast<bool>(problem);
-    } else {
-      const auto [problem, size]
-        = co_await net::async_write(stream_, bytes, as_result);
-      is_broken_ = static_cast<bool>(problem);
-    }
+    if (is_chunked_)
+      co_await write_all(http::make_chunk(bytes));
+    else
+      co_await write_all(bytes);
     co_return !is_broken_;
   }
 
   net::awaitable<void> end() override {
-    if (!is_chunked_ || is_bare_)
-      co_return;
-    expire_after(server_.options().write_within);
-    const auto [problem, size]
-      = co_await net::async_write(stream_, http::make_chunk_last(), as_result);
-    if (problem)
-      is_broken_ = true;
+    if (is_chunked_ && !is_bare_)
+      co_await write_all(http::make_chunk_last());
   }
 
   void reset() override {
@@ -161,8 +144,7 @@ public:
       co_return nullptr;
     }
     status = 101;
-    is_upgraded_ = true;
-    stream_.next_layer().expires_never(); // a WebSocket has its own limits
+    is_upgraded_ = true; // a WebSocket has its own time limits
     auto result = make_web_socket(std::move(stream_), server_.options(),
                                   this->shared_from_this());
     web_socket_ = result.get();
@@ -206,6 +188,17 @@ public:
   }
 
 private:
+  /// Writes all of some buffers, unless the client is gone.
+  template <class Buffers>
+  net::awaitable<void> write_all(Buffers buffers) {
+    limit_.set(server_.options().write_within);
+    const auto [problem, size]
+      = co_await net::async_write(stream_, buffers, as_result);
+    limit_.clear();
+    if (problem)
+      is_broken_ = true;
+  }
+
   /// Ends the read of `watch`: with TLS the goodbye reads as well, and one read
   /// at a time is possible.
   net::awaitable<void> cancel_watch() {
@@ -221,16 +214,18 @@ private:
     if (buffer_.size() > 0)
       co_return true; // sent before the last answer
     is_waiting_ = true;
+    limit_.set(server_.options().idle_within);
     if (is_watching_) { // which reads it
-      has_watched_.expires_after(server_.options().idle_within);
+      has_watched_.expires_at(clock::time_point::max());
       co_await has_watched_.async_wait(as_result);
+      limit_.clear();
       is_waiting_ = false;
       co_return !is_watching_ && buffer_.size() > 0;
     }
     buffer_.shrink_to_fit();
-    expire_after(server_.options().idle_within);
     const auto [problem, size] = co_await stream_.async_read_some(
       buffer_.prepare(first_read), as_result);
+    limit_.clear();
     is_waiting_ = false;
     buffer_.commit(size);
     co_return !problem;
@@ -239,21 +234,9 @@ private:
   /// Reads a request and answers it.
   /// @returns whether another one may follow.
   net::awaitable<bool> serve_next() {
-    http::request_parser<http::string_body> parser;
-    parser.header_limit(server_.options().max_header);
-    parser.body_limit(server_.options().max_body);
-    expire_after(server_.options().request_within);
-    auto [problem, size]
-      = co_await http::async_read_header(stream_, buffer_, parser, as_result);
-    if (!problem && expects_continue(parser.get())) {
-      http::response<http::empty_body> head{http::status::continue_, 11};
-      http::response_serializer<http::empty_body> writer{head};
-      std::tie(problem, size)
-        = co_await http::async_write(stream_, writer, as_result);
-    }
-    if (!problem)
-      std::tie(problem, size)
-        = co_await http::async_read(stream_, buffer_, parser, as_result);
+    request_parser parser;
+    const auto problem = co_await read_request(stream_, buffer_, limit_,
+                                               server_.options(), parser);
     if (problem) {
       co_await refuse(problem);
       co_return false;
@@ -270,40 +253,26 @@ private:
     co_return !is_broken_ && !is_last_ && !is_upgraded_;
   }
 
-  static bool expects_continue(const request_message& x) {
-    return x.version() >= 11
-           && beast::iequals(x[http::field::expect], "100-continue");
-  }
-
   /// Answers a request that cannot be read.
   net::awaitable<void> refuse(const boost::system::error_code& problem) {
-    auto code = http::status::bad_request;
-    if (problem == http::error::body_limit)
-      code = http::status::payload_too_large;
-    else if (problem == http::error::header_limit
-             || problem == http::error::buffer_overflow)
-      code = http::status::request_header_fields_too_large;
-    else if (problem == beast::error::timeout)
-      co_return;
-    else if (problem == http::error::end_of_stream
-             || problem.category()
-                  != http::make_error_code(http::error::bad_method).category())
+    const auto code = refusal_of(problem);
+    if (!code)
       co_return;
     is_last_ = true;
     request = {};
     request.version(11);
     co_await reply(json_response(
-      code, error_text({errc::invalid_argument,
-                        "the request cannot be read: " + problem.message()})));
+      *code, error_text({errc::invalid_argument,
+                         "the request cannot be read: " + problem.message()})));
     co_await linger();
   }
 
   /// Reads on for a while: a connection that is closed with unread bytes is
   /// reset, and the client does not see the answer.
   net::awaitable<void> linger() {
+    limit_.set(linger_within);
     if (!stream_.has_tls()) // which cannot be read after its goodbye
-      co_await stream_.finish(linger_within);
-    expire_after(linger_within);
+      co_await stream_.finish();
     std::array<char, 8'192> bytes; // NOLINT: is written before it is read
     for (std::size_t total = 0; total < linger_bytes;) {
       const auto [problem, size]
@@ -333,7 +302,6 @@ private:
   void watch() {
     if (buffer_.size() > 0 || std::exchange(is_watching_, true))
       return;
-    stream_.next_layer().expires_never();
     stream_.async_read_some(
       buffer_.prepare(first_read),
       [self = this->shared_from_this()](const boost::system::error_code& end,
@@ -352,12 +320,16 @@ private:
     end_handler_();
   }
 
-  tcp::socket& socket() {
-    return stream_.next_layer().socket();
+  /// Ends what takes too long. An idle client is told with TLS.
+  void expire() {
+    if (is_waiting_)
+      stream_.next_layer().cancel();
+    else
+      close();
   }
 
-  void expire_after(std::chrono::nanoseconds limit) {
-    stream_.next_layer().expires_after(limit);
+  tcp::socket& socket() {
+    return stream_.next_layer().socket();
   }
 
   static constexpr std::size_t first_read = 1'024;
@@ -368,6 +340,7 @@ private:
   server_stream stream_;
   net::any_io_executor executor_;
   net::steady_timer has_watched_;
+  time_limit limit_;
   beast::flat_buffer buffer_;
   web_socket* web_socket_ = nullptr;
   std::function<void()> end_handler_;

@@ -4,6 +4,7 @@
 
 #include <tertulia/detail/actor_connection.hpp>
 #include <tertulia/detail/text.hpp>
+#include <tertulia/detail/without_clock.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/type_ids.hpp>
 
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include "error_body.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::web {
 
@@ -34,6 +36,26 @@ struct chosen_opening {
       to.init = choice.init.to_json();
   }
 };
+
+/// Returns the answer to an opening. As text at once: each call has one.
+std::string text_of(const open_result& x) {
+  const auto& at = x.attached;
+  auto result = fmt::format(
+    R"({{"next":{},"turn":{},"inputs":{},"inTurn":{},"turnFound":)", at.next,
+    at.turn, at.inputs, at.is_in_turn);
+  append_json_text(result, x.turn);
+  const auto add = [&](const char* member, const std::string& text) {
+    if (text.empty())
+      return;
+    result.append(",\"").append(member).append("\":");
+    append_json_text(result, text);
+  };
+  add("run", at.run.str());
+  add("session", x.session.str());
+  add("snapshot", x.snapshot.str());
+  add("trace", x.trace_id);
+  return result += '}';
+}
 
 class talk_state : public detail::actor_connection {
 public:
@@ -53,6 +75,7 @@ public:
   caf::behavior make_behavior(const json_action& action, const opening& what,
                               std::shared_ptr<channel<frame>> to) {
     to_ = std::move(to);
+    answers_once_ = what.answers_once;
     try {
       action.open(*this, chosen_opening{what});
     } catch (const status_error& x) {
@@ -97,8 +120,11 @@ private:
 
   void push(frame_kind kind, std::string text, errc code = errc::ok) {
     written_ += text.size();
-    to_->push({kind, position().number, code, std::move(text)});
-    if (written_ > high_water)
+    const auto is_full = written_ > high_water;
+    to_->push({kind, position().number, code, std::move(text)},
+              !answers_once_ || is_full || kind == frame_kind::refusal
+                || is_last(kind));
+    if (is_full)
       pause();
   }
 
@@ -110,21 +136,7 @@ private:
   }
 
   void on_open(const open_result& x) override {
-    const auto& at = x.attached;
-    json info{{"next", at.next},
-              {"turn", at.turn},
-              {"inputs", at.inputs},
-              {"inTurn", at.is_in_turn},
-              {"turnFound", to_json(x.turn)}};
-    const auto add = [&](const char* member, const std::string& text) {
-      if (!text.empty())
-        info[member] = text;
-    };
-    add("run", at.run.str());
-    add("session", x.session.str());
-    add("snapshot", x.snapshot.str());
-    add("trace", x.trace_id);
-    push(frame_kind::opened, line_of(info));
+    push(frame_kind::opened, text_of(x));
   }
 
   void on_inputs_sent() override {
@@ -195,6 +207,7 @@ private:
   /// Run that has ended, and the number of this client there.
   std::pair<run_actor, std::uint32_t> ended_;
   std::size_t written_ = 0; ///< bytes since the channel was empty
+  bool answers_once_ = false;
   bool is_flushing_ = false;
   bool has_ended_ = false;
 };
@@ -204,8 +217,9 @@ private:
 talk::talk(caf::actor_system& system, const json_action& action, opening what,
            std::shared_ptr<channel<frame>> to)
   : client_(system.spawn<caf::hidden>(
-    [](caf::stateful_actor<talk_state>* self, const json_action& action,
-       const opening& what, std::shared_ptr<channel<frame>> to) {
+    [](detail::without_clock<caf::stateful_actor<talk_state>>* self,
+       const json_action& action, const opening& what,
+       std::shared_ptr<channel<frame>> to) {
       return self->state.make_behavior(action, what, std::move(to));
     },
     action, std::move(what), std::move(to))) {}

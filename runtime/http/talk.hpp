@@ -20,6 +20,8 @@ namespace tertulia::web {
 struct opening {
   payload init;
   open_options options;
+  /// Whether only the end counts for the client: it is not woken before.
+  bool answers_once = false;
 };
 
 /// Client of a run in the name of a program elsewhere: an actor with credit,
