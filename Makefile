@@ -15,7 +15,8 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
-.PHONY: help deps build run test test-genkit test-browser bench check asan mutants format install clean
+.PHONY: help deps build run test test-genkit test-browser \
+  test-deployment bench check asan mutants format install clean
 
 # $(call configure,<folder>,<options>): Ninja if there is one; a folder that is
 # configured already keeps its generator. UNITY sources are compiled as one: 8
@@ -39,7 +40,7 @@ ctest = ctest --test-dir $(1) --parallel $$(($(JOBS) + 1)) --output-on-failure \
   --no-tests=error --no-label-summary
 
 help: ## list what can be made
-	@sed -n 's/^\([-a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([-a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 25
 
 deps: ## install missing Debian packages
 	@.ci/deps
@@ -100,6 +101,9 @@ test-genkit: build ## compare with Genkit's published server (needs Node 20)
 
 test-browser: test-genkit ## talk to the server in Debian's chromium
 	@tests/browser/run.sh build
+
+test-deployment: build ## serve behind nginx, for Prometheus and OTLP
+	@tests/deployment/run.sh build
 
 # Not part of any other check: it takes hours.
 mutants: deps ## how many plausible bugs the tests notice (MUTANTS='leases_*')
