@@ -273,21 +273,6 @@ cursor actor_connection::position() const {
               : position_;
 }
 
-void actor_connection::give_up(const open_result& x) {
-  decline(x);
-  watch(x.connection);
-  abandon(x.connection);
-}
-
-void actor_connection::abandon(const connection_actor& peer) {
-  const auto has = [who = peer.address()](const auto& all) {
-    return std::find(all.begin(), all.end(), who) != all.end();
-  };
-  // One that is dead says nothing, and nothing would remove it.
-  if (has(watched_) && !has(abandoned_))
-    abandoned_.push_back(peer.address());
-}
-
 void actor_connection::send_waiting() {
   if (!peer_ || end_->ended())
     return;

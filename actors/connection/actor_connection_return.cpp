@@ -3,15 +3,18 @@
 #include <tertulia/detail/action.hpp>
 #include <tertulia/detail/actor_connection.hpp>
 #include <tertulia/detail/client_verbs.hpp>
+#include <tertulia/detail/decline.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/behavior.hpp>
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-// Actor clients that come back to a kept run of another node.
+// Actor clients that come back to a kept run of another node, and what they
+// have given up.
 
 namespace tertulia::detail {
 
@@ -124,6 +127,21 @@ void actor_connection::send_again(std::vector<turn_input> inputs) {
     caf::anon_send(peer_, std::move(again));
   if (end_->closed() && !end_->has_unsent())
     tell(peer_, *end_, caf::close_atom_v);
+}
+
+void actor_connection::give_up(const open_result& x) {
+  decline(x);
+  watch(x.connection);
+  abandon(x.connection);
+}
+
+void actor_connection::abandon(const connection_actor& peer) {
+  const auto has = [who = peer.address()](const auto& all) {
+    return std::find(all.begin(), all.end(), who) != all.end();
+  };
+  // One that is dead says nothing, and nothing would remove it.
+  if (has(watched_) && !has(abandoned_))
+    abandoned_.push_back(peer.address());
 }
 
 } // namespace tertulia::detail

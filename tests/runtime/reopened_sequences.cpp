@@ -6,21 +6,15 @@
 
 #include <tertulia/actor_client.hpp>
 #include <tertulia/ask_store.hpp>
-#include <tertulia/store_supervisor.hpp>
 
-#include <caf/stateful_actor.hpp>
-
-#include <memory>
-#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "support/actor_links.hpp"
-#include "support/deterministic.hpp"
 #include "support/effort.hpp"
 #include "support/errand_clients.hpp"
-#include "support/failing_store.hpp"
 #include "support/run_listeners.hpp"
+#include "support/two_runtimes.hpp"
 
 using namespace std::literals;
 
@@ -30,86 +24,7 @@ namespace {
 
 using watcher = listener<errands::clerk_type>;
 
-struct reopened_sequences : deterministic {
-  /// Way to the desk of either runtime.
-  struct way : detail::way_back {
-    explicit way(reopened_sequences& of) : of(of) {}
-
-    caf::actor spawn_guide() override {
-      return of.system.spawn(
-        [this](caf::stateful_actor<guide_state>* self) -> caf::behavior {
-          return self->state.make_behavior([this] { return of.any_desk(); });
-        });
-    }
-
-    reopened_sequences& of;
-  };
-
-  reopened_sequences() : store(supervise_store(system, failing.factory())) {
-    clerk = office.define_clerk(*rt, store);
-    start_other();
-  }
-
-  ~reopened_sequences() override {
-    stop_other();
-    caf::anon_send_exit(store, caf::exit_reason::user_shutdown);
-    run();
-  }
-
-  void start_other() {
-    other.emplace(system);
-    (void)office.define_clerk(*other, store);
-    run();
-  }
-
-  void stop_other() {
-    const auto desk = caf::actor_cast<caf::actor>(other->front_desk());
-    other->stop();
-    while (!caf::actor_cast<caf::abstract_actor*>(desk)->getf(
-      caf::abstract_actor::is_terminated_flag))
-      advance(100ms);
-    other.reset();
-  }
-
-  runtime& any_runtime() {
-    return pick(2) == 0 ? *rt : *other;
-  }
-
-  /// Returns a desk that opens one connection over a new link.
-  front_desk_actor any_desk() {
-    link = system.spawn(
-      [](link_actor* self, const front_desk_actor& desk) -> caf::behavior {
-        return self->state.make_behavior(desk);
-      },
-      any_runtime().front_desk());
-    return caf::actor_cast<front_desk_actor>(link);
-  }
-
-  int pick(int below) {
-    return std::uniform_int_distribution<int>{0, below - 1}(random);
-  }
-
-  void run_some(int steps) {
-    for (; steps > 0 && sched.try_run_once(); --steps)
-      ;
-  }
-
-  template <class Client>
-  static Client& state_of(const caf::actor& of) {
-    return static_cast<caf::stateful_actor<Client>*>(
-             caf::actor_cast<caf::abstract_actor*>(of))
-      ->state;
-  }
-
-  template <class Client>
-  caf::actor spawn_client() {
-    auto result = system.spawn([](caf::stateful_actor<Client>* self) {
-      return caf::behavior{self->state.handlers()};
-    });
-    run_some(1);
-    return result;
-  }
-
+struct reopened_sequences : two_runtimes {
   talker& client() {
     return state_of<talker>(who);
   }
@@ -382,18 +297,10 @@ struct reopened_sequences : deterministic {
     agreed += heard.agreed();
   }
 
-  errands office;
-  failing_store failing{system};
-  managed_store store;
-  std::optional<runtime> other;
-  std::optional<errands::clerk_type> clerk;
-  std::shared_ptr<way> road = std::make_shared<way>(*this);
-  std::mt19937 random;
   session_id session;
   caf::actor who;
   std::vector<caf::actor> watchers;
   heard_runs heard;
-  caf::actor link;
   int cuts = 0;
   int kills = 0;
   int replaced = 0;

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <tertulia/detail/session_model.hpp>
+#include <tertulia/detail/store_outcome.hpp>
 #include <tertulia/errc.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/store.hpp>
-
-#include <caf/response_type.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,21 +14,10 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace tertulia::detail {
-
-/// Type of the answer to a verb of the protocol.
-template <class Verb>
-using answer_to = std::tuple_element_t<
-  0, typename caf::response_type<managed_store::signatures, Verb>::tuple_type>;
-
-/// Answer to a verb, or the code of the error.
-template <class Verb>
-using outcome = std::variant<answer_to<Verb>, errc>;
 
 /// Model of a store as the protocol describes it, written for readability:
 /// every request is answered by searching all data.
