@@ -60,4 +60,13 @@ std::vector<descriptor> registry::list() const {
   return result;
 }
 
+std::vector<action_activity> registry::activities() const {
+  std::shared_lock guard{mutex_};
+  std::vector<action_activity> result;
+  result.reserve(actions_.size());
+  for (const auto& [key, x] : actions_)
+    result.push_back(x->activity().read(key));
+  return result;
+}
+
 } // namespace tertulia::detail

@@ -28,11 +28,31 @@ void outbox::release() {
   hand_out_credit();
 }
 
+void outbox::wait_for_credit(claimant& part) {
+  if (claimants_.empty())
+    waits_since_ = std::chrono::steady_clock::now();
+  claimants_.push_back(&part);
+  activity_->credit_waits.add();
+}
+
+void outbox::remove(const claimant& part) noexcept {
+  if (std::erase(claimants_, &part) > 0)
+    count_wait();
+}
+
+void outbox::count_wait() const noexcept {
+  if (claimants_.empty())
+    activity_->credit_wait.add(static_cast<std::uint64_t>(
+      std::chrono::nanoseconds{std::chrono::steady_clock::now() - waits_since_}
+        .count()));
+}
+
 void outbox::hand_out_credit() {
   while (credit_ > 0 && !claimants_.empty()) {
     --credit_;
     auto* const next = claimants_.front();
     claimants_.erase(claimants_.begin());
+    count_wait();
     next->on_credit();
   }
 }

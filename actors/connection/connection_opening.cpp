@@ -3,6 +3,7 @@
 #include <tertulia/action.hpp>
 #include <tertulia/caller.hpp>
 #include <tertulia/context.hpp>
+#include <tertulia/detail/activity.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/session_actor.hpp>
 #include <tertulia/span_names.hpp>
@@ -78,7 +79,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
   is_open_ = true;
   log_.open(std::move(x.client));
   in.start(x.options.input_window);
-  out.start(x.options.chunk_window);
+  out.start(x.options.chunk_window, action_->activity());
+  action_->activity().opened.add();
   if (x.options.deadline.count() > 0)
     limits.set_deadline(x.options.deadline);
   if (env_->traces.enabled() && action_->traced()) {
@@ -137,7 +139,8 @@ void connection_state::open_session(session_start start, caf::timespan within) {
                      : std::min(within, conversation->policy.store_within));
   self_->request(session_, caf::infinite, caf::open_atom_v)
     .then(
-      [this](const session_view& x) {
+      [this, begin = duration_counter::clock::now()](const session_view& x) {
+        action_->activity().session_openings.add_since(begin);
         if (phase_ != phase::active)
           return;
         take_wait(start_state_->id);

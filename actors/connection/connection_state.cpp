@@ -18,6 +18,7 @@ connection_state::~connection_state() {
     self_->clock().cancel_timeouts(self_);
   if (!is_open_)
     return;
+  action_->activity().ended.add();
   stop_waiting_for_clients();
   if (run_)
     run_->can_ask = false;

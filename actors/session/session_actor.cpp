@@ -165,7 +165,7 @@ void session_state::save_change(view_promise promise, session_edit& x) {
     promise.deliver(current_exception_to_error());
     return;
   }
-  busy_ = true;
+  begin_operation();
   // No time-out: the wait of the body limits the time, and the store may still
   // save the change after that.
   self_
@@ -179,6 +179,7 @@ void session_state::save_change(view_promise promise, session_edit& x) {
       },
       [this, promise, position](caf::error& reason) mutable {
         add_position(std::move(position), reason);
+        action_->activity().failed_saves.add();
         end_if_aborted(reason);
         promise.deliver(std::move(reason));
         run_next();
@@ -216,7 +217,8 @@ state session_state::changed_state(session_edit& x) const {
 // -- one after the other ------------------------------------------------------
 
 void session_state::run_next() {
-  busy_ = false;
+  if (std::exchange(busy_, false))
+    action_->activity().saves.add_since(busy_since_);
   while (!busy_ && !pending_operations_.empty()) {
     auto next = std::move(pending_operations_.front());
     pending_operations_.erase(pending_operations_.begin());

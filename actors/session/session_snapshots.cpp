@@ -26,6 +26,11 @@ constexpr auto snapshot_tag = "snapshotId";
 /// Maximum number of positions that a save may follow.
 constexpr std::size_t max_positions = 8;
 
+/// Returns the place of an event among the numbers of an action.
+std::size_t index_of(snapshot_event x) noexcept {
+  return static_cast<std::size_t>(x);
+}
+
 /// Returns the position of a session whose head is `x`.
 session_position position_after(const snapshot_record& x) {
   return {next_turn_after(x), x.state, x.type};
@@ -126,7 +131,7 @@ ai::message_log session_state::with_snapshot_id(const ai::message_log& log,
 
 void session_state::save(outcome_promise promise, snapshot_event event,
                          snapshot_record record, state content) {
-  busy_ = true;
+  begin_operation();
   // Changes made while the store works are not part of this snapshot.
   const auto version = version_;
   const auto before = content_.messages();
@@ -143,6 +148,7 @@ void session_state::save(outcome_promise promise, snapshot_event event,
       [=, this, mark = mark_](save_result& x) mutable {
         merge_messages(before, content.messages());
         if (x.created) {
+          action_->activity().snapshots[index_of(event)].add();
           set_position(position);
           stored_mark_ = std::move(mark);
         }
@@ -178,7 +184,7 @@ void session_state::set_parent(snapshot_record&& record, state&& content,
 
 void session_state::check_unconfirmed_save(outcome_promise promise,
                                            snapshot_event event) {
-  busy_ = true;
+  begin_operation();
   self_
     ->request(policy().store, caf::infinite,
               get_session_request{ref(), detail_level::record})
@@ -214,7 +220,7 @@ void session_state::resolve_save(outcome_promise promise, snapshot_event event,
 void session_state::save_turn(outcome_promise promise,
                               snapshot_outcome outcome) {
   session_position position{turn_ + 1, content_.id(), content_.type()};
-  busy_ = true;
+  begin_operation();
   self_
     ->request(policy().store, caf::infinite,
               save_of(content_, turn_ + 1, mark_))
@@ -237,6 +243,7 @@ void session_state::save_turn(outcome_promise promise,
 void session_state::handle_save_failure(outcome_promise promise,
                                         snapshot_event event,
                                         caf::error reason) {
+  action_->activity().failed_saves.add();
   end_if_aborted(reason);
   if (policy().on_failure == save_failure::is_reported
       && code_of(reason) != errc::aborted) {

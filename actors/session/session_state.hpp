@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/activity.hpp>
 #include <tertulia/detail/session_actor.hpp>
 #include <tertulia/store.hpp>
 
@@ -240,6 +241,13 @@ private:
       work();
   }
 
+  /// Begins an operation on the store.
+  void begin_operation() {
+    busy_ = true;
+    busy_since_ = duration_counter::clock::now();
+  }
+
+  /// Ends the operation under way and begins the next one.
   void run_next();
 
   session_actor::pointer self_;
@@ -276,6 +284,7 @@ private:
   std::vector<session_position> positions_;
 
   bool busy_ = false;
+  duration_counter::clock::time_point busy_since_;
   std::vector<std::function<void()>> pending_operations_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/action.hpp>
+#include <tertulia/activity.hpp>
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/remote_actor.hpp>
@@ -55,6 +56,10 @@ const front_desk_actor& runtime::front_desk() const noexcept {
 
 tracer& runtime::traces() const noexcept {
   return env_->traces;
+}
+
+std::vector<action_activity> runtime::activity() const {
+  return env_->actions.activities();
 }
 
 caf::actor_system& runtime::system() const noexcept {

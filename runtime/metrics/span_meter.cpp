@@ -9,19 +9,12 @@
 #include <string_view>
 #include <variant>
 
-#include <prometheus/text_serializer.h>
-
 namespace tertulia {
 
 namespace {
 
 /// Span of a turn of a session flow, a child of that of the run.
 constexpr auto turn_span = "sessionFlow/turn";
-
-// Of requests to the HTTP server, after OpenTelemetry's conventions.
-constexpr auto http_method = "http.request.method";
-constexpr auto http_route = "http.route";
-constexpr auto http_status = "http.response.status_code";
 
 /// Number of keys of actions that have a label of their own.
 constexpr std::size_t max_keys = 1'000;
@@ -98,14 +91,10 @@ void span_meter::on_end(std::shared_ptr<const span_data> x) noexcept {
       count_run(*x);
     else if (x->name == turn_span)
       count_turn(*x);
-    else if (x->find(http_route) != nullptr)
+    else if (x->find(span_names::http_method) != nullptr)
       count_request(*x);
   } catch (...) { // NOLINT(bugprone-empty-catch): no memory for a number
   }
-}
-
-std::string span_meter::text() const {
-  return prometheus::TextSerializer{}.Serialize(registry_.Collect());
 }
 
 std::string span_meter::label_for(const std::string& key) {
@@ -141,12 +130,14 @@ void span_meter::count_turn(const span_data& x) {
 }
 
 void span_meter::count_request(const span_data& x) {
-  const auto route = text_of(x, http_route);
-  const auto* code = x.find(http_status);
+  auto route = text_of(x, span_names::http_route);
+  if (route.empty())
+    route = "none";
+  const auto* code = x.find(span_names::http_status);
   const auto* number
     = code != nullptr ? std::get_if<std::int64_t>(code) : nullptr;
   requests_
-    .Add({{"method", text_of(x, http_method)},
+    .Add({{"method", text_of(x, span_names::http_method)},
           {"route", route},
           {"code", number != nullptr ? std::to_string(*number) : "none"}})
     .Increment();

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
@@ -33,7 +34,9 @@ public:
     return registry_;
   }
 
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::vector<prometheus::MetricFamily> collect() const {
+    return registry_.Collect();
+  }
 
 private:
   using counters = prometheus::Family<prometheus::Counter>;

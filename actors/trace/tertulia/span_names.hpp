@@ -34,6 +34,12 @@ inline constexpr auto tool_name = "gen_ai.tool.name";
 inline constexpr auto tool_type = "gen_ai.tool.type";
 inline constexpr auto tool_description = "gen_ai.tool.description";
 
+inline constexpr auto http_method = "http.request.method";
+inline constexpr auto http_route = "http.route";
+inline constexpr auto http_status = "http.response.status_code";
+inline constexpr auto url_scheme = "url.scheme";
+inline constexpr auto error_type = "error.type";
+
 // -- Tertulia -----------------------------------------------------------------
 
 /// Index of a turn in its session.

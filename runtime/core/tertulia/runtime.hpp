@@ -22,6 +22,8 @@
 
 namespace tertulia {
 
+struct action_activity;
+
 namespace detail {
 
 class environment;
@@ -187,6 +189,11 @@ public:
 
   /// Returns the tracer, to which listeners of spans can be added.
   [[nodiscard]] tracer& traces() const noexcept;
+
+  /// Returns numbers of all registered actions, sorted by key, for metrics.
+  /// Include <tertulia/activity.hpp> to use them.
+  /// @threads from any thread.
+  [[nodiscard]] std::vector<action_activity> activity() const;
 
   [[nodiscard]] caf::actor_system& system() const noexcept;
 

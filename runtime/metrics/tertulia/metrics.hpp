@@ -19,8 +19,8 @@ namespace tertulia {
 
 class span_meter; // private to this room
 
-/// Metrics of a runtime, as Prometheus reads them. They are made from its
-/// spans:
+/// Metrics of a runtime, as Prometheus reads them. They are made from its spans
+/// and from the activity of its actions:
 ///
 /// ```
 /// tertulia::metrics numbers{rt};
@@ -45,13 +45,15 @@ public:
   /// Returns all metrics in Prometheus' text format, version 0.0.4.
   [[nodiscard]] std::string text() const;
 
-  /// Returns a function that returns the text, and may outlive this object.
+  /// Returns a function that returns the text, and may outlive this object, but
+  /// not the runtime.
   [[nodiscard]] std::function<std::string()> reader() const;
 
   /// Returns the registry, to which an application may add its own metrics.
   [[nodiscard]] prometheus::Registry& registry() const noexcept;
 
 private:
+  const runtime* runtime_;
   std::shared_ptr<span_meter> meter_;
   tracer::subscription listening_;
 };

@@ -2,9 +2,13 @@
 
 // What Prometheus reads of a runtime.
 
+#include <tertulia/activity.hpp>
+#include <tertulia/define_agent.hpp>
+#include <tertulia/memory_store.hpp>
 #include <tertulia/metrics.hpp>
 #include <tertulia/span_recorder.hpp>
 
+#include "support/conversations.hpp"
 #include "support/has.hpp"
 #include "support/web_fixture.hpp"
 #include <prometheus/gauge.h>
@@ -72,6 +76,68 @@ TEST_F(numbers, count_requests_by_route) {
                   "method=\"GET\",route=\"/actions/{key}\"} 1"));
   EXPECT_FALSE(has(result.body, "a-name-that"));
   EXPECT_FALSE(has(result.body, "healthz"));
+}
+
+TEST_F(numbers, count_requests_that_are_refused) {
+  auto at = serve_numbers({.tokens = {{"ana", "0123456789abcdef"}}});
+  at.call("GET", "/actions");
+  at.call("DELETE", "/actions", "", token);
+  at.call("BREW", "/nowhere", "", token);
+  const auto text = at.call("GET", "/metrics", "", token).body;
+  const std::string count = "\ntertulia_http_requests_total{code=\"";
+  EXPECT_TRUE(has(text, count + "401\",method=\"GET\",route=\"none\"} 1",
+                  count + "405\",method=\"DELETE\",route=\"none\"} 1",
+                  count + "404\",method=\"_OTHER\",route=\"none\"} 1"));
+}
+
+TEST_F(numbers, count_what_connections_and_stores_do) {
+  const auto store = spawn_memory_store(system);
+  define_agent(rt, "notes", take_notes, with_snapshot_store(store),
+               with_snapshot_callback(snapshot_always{}));
+  auto at = serve_numbers();
+  EXPECT_EQ(
+    at.call("POST", "/actions/agent/notes", R"({"inputs":["a","b"]})").status,
+    200u);
+  // A window of one chunk: the body waits for each further one.
+  EXPECT_EQ(at.call("POST", "/actions" + counter,
+                    R"({"inputs":[9],"chunkWindow":1})")
+              .status,
+            200u);
+  std::string text;
+  const std::string label = "{action=\"/agent/notes\"";
+  EXPECT_TRUE(eventually([&] { // the connection ends behind the answer
+    text = all.text();
+    return has(text, "connections_open" + label + "} 0");
+  }));
+  EXPECT_TRUE(
+    has(text, "\ntertulia_connections_total" + label + "} 1",
+        "\ntertulia_snapshots_total" + label + ",event=\"turn_end\"} 2",
+        "\ntertulia_store_failures_total" + label + "} 0",
+        "\ntertulia_store_duration_seconds_count" + label
+          + ",operation=\"open\"} 1",
+        "\ntertulia_store_duration_seconds_bucket" + label
+          + ",operation=\"open\",le=\"+Inf\"} 1",
+        "\ntertulia_connections_total{action=\"/bidi-flow/counter\"} 1"));
+  for (const auto& x : rt.activity())
+    if (x.key == counter) {
+      EXPECT_GE(x.credit_waits, 8u);
+      EXPECT_GT(x.credit_wait.count(), 0);
+    }
+}
+
+TEST_F(numbers, count_saves_that_fail) {
+  const auto store = spawn_memory_store(system);
+  define_agent(rt, "notes", take_notes, with_snapshot_store(store));
+  auto at = serve_numbers();
+  const auto opened
+    = at.call("POST", "/runs/agent/notes", R"({"session":"s"})").document();
+  caf::anon_send_exit(caf::actor_cast<caf::actor>(store),
+                      caf::exit_reason::kill);
+  at.call("POST", "/inputs/agent/notes?run=" + opened["run"].get<std::string>(),
+          R"({"inputs":["a"]})");
+  EXPECT_TRUE(eventually([&] {
+    return has(all.text(), "store_failures_total{action=\"/agent/notes\"} 1");
+  }));
 }
 
 TEST_F(numbers, do_not_blame_the_server_for_a_client_that_leaves) {

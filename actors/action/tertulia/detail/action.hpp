@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/activity.hpp>
 #include <tertulia/detail/run_policy.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/task.hpp>
@@ -62,6 +63,11 @@ public:
     return runs_;
   }
 
+  /// Returns the numbers of its connections, which these add to.
+  [[nodiscard]] detail::activity& activity() const noexcept {
+    return activity_;
+  }
+
   /// Returns whether its connections are traced as spans: those of a flow are,
   /// those of a plain bidi action are not.
   [[nodiscard]] bool traced() const noexcept;
@@ -78,6 +84,7 @@ private:
   std::shared_ptr<const descriptor> info_;
   std::string key_;
   run_policy runs_;
+  mutable detail::activity activity_; // atomic, and no part of its value
 };
 
 } // namespace detail

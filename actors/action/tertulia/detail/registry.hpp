@@ -32,6 +32,9 @@ public:
   /// Returns the descriptors of all actions that have a key, sorted by key.
   std::vector<descriptor> list() const;
 
+  /// Returns the numbers of all actions that have a key, sorted by key.
+  [[nodiscard]] std::vector<action_activity> activities() const;
+
 private:
   mutable std::shared_mutex mutex_;
   std::map<std::string, std::shared_ptr<const action>> actions_;

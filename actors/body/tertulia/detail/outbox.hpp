@@ -3,10 +3,12 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
+#include <tertulia/detail/activity.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/payload.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -23,7 +25,9 @@ namespace tertulia::detail {
 /// @threads only on the actor of its host.
 class outbox {
 public:
-  void start(std::uint32_t window) noexcept {
+  /// @param counts of the action; outlives the outbox.
+  void start(std::uint32_t window, activity& counts) noexcept {
+    activity_ = &counts;
     granted_ = credit_ = window;
     batch_limit_ = std::clamp(window / 2, 1u, max_batch);
   }
@@ -65,14 +69,10 @@ public:
   void release();
 
   /// Queues a part for credit.
-  void wait_for_credit(claimant& part) {
-    claimants_.push_back(&part);
-  }
+  void wait_for_credit(claimant& part);
 
   /// Removes a part from the queue.
-  void remove(const claimant& part) noexcept {
-    std::erase(claimants_, &part);
-  }
+  void remove(const claimant& part) noexcept;
 
   /// Adds a chunk.
   /// @returns whether the batch is full and should be sent now.
@@ -152,6 +152,10 @@ private:
 
   void hand_out_credit();
 
+  /// Counts the time since a part began to wait, unless another one does.
+  void count_wait() const noexcept;
+
+  activity* activity_ = nullptr;
   std::int64_t credit_ = 0;  // negative: a client with less took over
   std::int64_t granted_ = 0; // spent, reserved or left
   std::uint32_t batch_limit_ = 1;
@@ -161,6 +165,7 @@ private:
   caf::intrusive_ptr<boxed> pending_;
   std::vector<claimant*>
     claimants_; // in order of arrival; empty if credit_ > 0
+  std::chrono::steady_clock::time_point waits_since_;
 };
 
 } // namespace tertulia::detail
