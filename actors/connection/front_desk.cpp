@@ -9,6 +9,8 @@
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -38,7 +40,7 @@ public:
   make_behavior(std::shared_ptr<environment> env) {
     env_ = std::move(env);
     self_->set_down_handler([this](caf::down_msg& x) {
-      connections_.erase(x.source);
+      forget(x.source);
       std::erase_if(gates_, [&](const auto& entry) {
         return entry.second.address() == x.source;
       });
@@ -69,8 +71,8 @@ private:
   caf::result<open_result> admit(open_request& x) {
     auto action = env_->actions.find(x.key);
     auto reason = request_error(x);
-    if (const auto& caller = x.options.caller;
-        !reason && caller && !caller->empty() && x.options.session)
+    const auto caller = x.options.caller;
+    if (!reason && caller && !caller->empty() && x.options.session)
       x.options.session = session_of(*caller, x.options.session);
     if (!reason && x.options.attach) {
       const auto& chosen = *x.options.attach;
@@ -95,7 +97,10 @@ private:
     const auto connection
       = self_->spawn(make_connection, env_, std::move(action));
     self_->monitor(connection);
-    connections_.emplace(connection.address(), connection);
+    connections_.emplace(connection.address(),
+                         open_connection{connection, caller});
+    if (caller)
+      ++by_caller_[caller->str()];
     // The connection itself answers, so that the answer precedes its first
     // chunk.
     return self_->delegate(connection, std::move(x));
@@ -227,6 +232,11 @@ private:
       return fail(errc::resource_exhausted,
                   "there are " + std::to_string(connections_.size())
                     + " connections, which is the maximum");
+    if (const auto& caller = x.options.caller;
+        caller && count_of(*caller) >= env_->options.max_connections_per_caller)
+      return fail(errc::resource_exhausted,
+                  "the caller has " + std::to_string(count_of(*caller))
+                    + " connections, which is the maximum");
     if (action == nullptr)
       return fail(errc::not_found, "there is no action " + x.key);
     if (action->conversation() == nullptr
@@ -236,10 +246,25 @@ private:
     return caf::none;
   }
 
+  [[nodiscard]] std::size_t count_of(const caller_name& caller) const {
+    const auto found = by_caller_.find(caller.str());
+    return found != by_caller_.end() ? found->second : 0;
+  }
+
+  void forget(const caf::actor_addr& connection) {
+    const auto found = connections_.find(connection);
+    if (found == connections_.end())
+      return;
+    if (const auto& caller = found->second.caller)
+      if (const auto i = by_caller_.find(caller->str()); --i->second == 0)
+        by_caller_.erase(i);
+    connections_.erase(found);
+  }
+
   void stop() {
     stopping_ = true;
-    for (const auto& [address, connection] : connections_)
-      caf::anon_send_exit(connection, caf::exit_reason::user_shutdown);
+    for (const auto& [address, x] : connections_)
+      caf::anon_send_exit(x.connection, caf::exit_reason::user_shutdown);
     if (connections_.empty())
       self_->quit();
   }
@@ -253,9 +278,15 @@ private:
 
   front_desk_actor::pointer self_;
   std::shared_ptr<environment> env_;
-  // Strong handles: an actor without strong references is destroyed at once and
-  // could not send its completion message.
-  std::unordered_map<caf::actor_addr, connection_actor> connections_;
+  struct open_connection {
+    // A strong handle: an actor without strong references is destroyed at once
+    // and could not send its completion message.
+    connection_actor connection;
+    std::optional<caller_name> caller;
+  };
+
+  std::unordered_map<caf::actor_addr, open_connection> connections_;
+  std::unordered_map<std::string, std::size_t> by_caller_;
   // Ways to the stores for other nodes, by store.
   std::unordered_map<caf::actor_addr, managed_store> gates_;
   bool stopping_ = false;

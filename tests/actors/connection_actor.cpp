@@ -220,6 +220,27 @@ TEST_F(connection_actor, no_more_connections_open_than_the_options_allow) {
   EXPECT_TRUE(third.received().open);
 }
 
+TEST_F(connection_actor, a_caller_opens_no_more_than_the_options_allow) {
+  stop_runtime();
+  rt.emplace(system, runtime_options{.max_connections_per_caller = 1});
+  run();
+  auto flow = define_echo();
+  const auto open_for
+    = [&](const char* name) { return open(flow, with_caller(name)); };
+  auto first = open_for("ann");
+  EXPECT_TRUE(first.received().open);
+  auto second = open_for("ann");
+  EXPECT_EQ(code_of(second.received().refused), errc::resource_exhausted);
+  auto other = open_for("bob");
+  EXPECT_TRUE(other.received().open);
+  auto of_the_program = open(flow);
+  auto another = open(flow);
+  EXPECT_TRUE(another.received().open) << "without a caller";
+  first.close();
+  auto third = open_for("ann");
+  EXPECT_TRUE(third.received().open);
+}
+
 TEST_F(connection_actor, an_input_of_another_shape_names_its_path) {
   const auto flow = define_counter();
   const std::pair<payload, const char*> rows[] = {

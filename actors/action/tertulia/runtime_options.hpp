@@ -38,6 +38,11 @@ struct runtime_options {
   /// `resource_exhausted`. An idle connection costs about 3 KiB.
   std::size_t max_connections = 1'000'000;
 
+  /// Maximum number of open connections of one caller, as servers name them;
+  /// further ones are refused with `resource_exhausted`. Clients without a name
+  /// count as one caller, and clients in the program do not count.
+  std::size_t max_connections_per_caller = 20'000;
+
   /// Bytes of turns before the last one that a kept run holds for clients that
   /// attach later. The last turn comes on top, up to `max_turn_log`.
   std::size_t max_run_log = std::size_t{256} * 1'024;
