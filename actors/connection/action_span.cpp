@@ -7,6 +7,13 @@
 
 namespace tertulia::detail {
 
+namespace {
+
+/// Provider of what runs in this process.
+constexpr auto own_provider = "tertulia";
+
+} // namespace
+
 void describe_action(span& to, const descriptor& of) {
   using namespace span_names;
   if (to.context() == nullptr)
@@ -15,6 +22,7 @@ void describe_action(span& to, const descriptor& of) {
   to.set_attribute(subtype, of.kind);
   if (of.kind == "model") {
     to.set_attribute(operation, "chat");
+    to.set_attribute(provider, own_provider); // a model elsewhere changes it
     to.set_attribute(request_model, of.name);
   } else if (of.kind == "tool") {
     to.set_attribute(operation, "execute_tool");
@@ -24,6 +32,7 @@ void describe_action(span& to, const descriptor& of) {
       to.set_attribute(tool_description, of.description);
   } else if (of.kind == "agent" || of.kind == "session-flow") {
     to.set_attribute(operation, "invoke_agent");
+    to.set_attribute(provider, own_provider);
     to.set_attribute(agent_name, of.name);
     if (!of.description.empty())
       to.set_attribute(agent_description, of.description);

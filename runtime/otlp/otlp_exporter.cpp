@@ -29,6 +29,16 @@ void check(const otlp_options& x) {
     reject("flush_within");
 }
 
+constexpr auto general_endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT";
+constexpr auto traces_endpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+constexpr auto protocol_name = "OTEL_EXPORTER_OTLP_PROTOCOL";
+
+/// Returns a variable of the environment; empty if it is not set.
+std::string value_of(const char* name) {
+  const char* result = std::getenv(name);
+  return result != nullptr ? result : "";
+}
+
 /// Sends one batch, and counts it.
 task<nothing> send(context ctx, const http_client& collector,
                    const otlp_options& options, otlp::span_queue& queue,
@@ -37,7 +47,7 @@ task<nothing> send(context ctx, const http_client& collector,
   std::string failure;
   try {
     http_stream answer{ctx, collector};
-    co_await answer.post("/v1/traces", otlp::request_text(options, spans));
+    co_await answer.post(options.path, otlp::request_text(options, spans));
     std::string text;
     for (auto more = true; more;) {
       const auto bytes = co_await answer.read();
@@ -97,14 +107,27 @@ otlp_options::otlp_options() {
   collector.total_within = std::chrono::seconds{30};
 }
 
+bool otlp_options::are_in_environment() {
+  return value_of("OTEL_SDK_DISABLED") != "true"
+         && !(value_of(general_endpoint).empty()
+              && value_of(traces_endpoint).empty());
+}
+
 otlp_options otlp_options::from_environment() {
-  const auto value_of = [](const char* name) {
-    const char* result = std::getenv(name);
-    return std::string{result != nullptr ? result : ""};
-  };
+  if (value_of(protocol_name) == "grpc")
+    throw status_error{errc::invalid_argument,
+                       std::string{protocol_name}
+                         + ": grpc is not spoken, only http/json"};
   otlp_options result;
-  if (auto url = value_of("OTEL_EXPORTER_OTLP_ENDPOINT"); !url.empty())
+  if (auto url = value_of(general_endpoint); !url.empty())
     result.collector.base_url = std::move(url);
+  // The whole address, unlike the general one.
+  if (auto url = value_of(traces_endpoint); !url.empty()) {
+    const auto host = url.find("://");
+    const auto path = url.find('/', host == std::string::npos ? 0 : host + 3);
+    result.path = path != std::string::npos ? url.substr(path) : "/";
+    result.collector.base_url = url.substr(0, path);
+  }
   const auto* headers = "OTEL_EXPORTER_OTLP_HEADERS";
   result.collector.headers = otlp::fields_in(headers, value_of(headers));
   const auto* attributes = "OTEL_RESOURCE_ATTRIBUTES";

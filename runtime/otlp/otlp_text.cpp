@@ -3,6 +3,7 @@
 #include "otlp_text.hpp"
 
 #include <tertulia/json.hpp>
+#include <tertulia/span_names.hpp>
 #include <tertulia/status.hpp>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ json double_of(double x) {
 int kind_of(const span_data& x) {
   if (x.name.starts_with("/model/"))
     return kind_client;
-  return x.find("http.route") != nullptr ? kind_server : kind_internal;
+  return x.find(span_names::http_method) != nullptr ? kind_server
+                                                    : kind_internal;
 }
 
 json value_of(const attribute_value& x) {
@@ -68,10 +70,14 @@ json value_of(const attribute_value& x) {
     x);
 }
 
+json document_of(const attribute& x) {
+  return {{"key", x.first}, {"value", value_of(x.second)}};
+}
+
 json attributes_of(const std::vector<attribute>& xs) {
   auto result = json::array();
-  for (const auto& [key, value] : xs)
-    result.push_back({{"key", key}, {"value", value_of(value)}});
+  for (const auto& x : xs)
+    result.push_back(document_of(x));
   return result;
 }
 
@@ -96,8 +102,11 @@ json document_of(const span_data& x) {
     result["droppedAttributesCount"] = x.dropped_attributes;
   if (x.dropped_events > 0)
     result["droppedEventsCount"] = x.dropped_events;
-  if (x.status != errc::ok)
+  if (x.status != errc::ok) {
     result["status"] = {{"code", status_error_code}, {"message", x.message}};
+    result["attributes"].push_back(document_of(
+      attribute{span_names::error_type, std::string{to_string(x.status)}}));
+  }
   return result;
 }
 
@@ -120,13 +129,14 @@ std::string request_text(const otlp_options& options,
                          const span_queue::batch& spans) {
   auto resource = attributes_of({{"service.name", options.service_name},
                                  {"telemetry.sdk.name", "tertulia"},
+                                 {"telemetry.sdk.version", TERTULIA_VERSION},
                                  {"telemetry.sdk.language", "cpp"}});
   for (auto& x : attributes_of(options.resource))
     resource.push_back(std::move(x));
   auto documents = json::array();
   for (const auto& x : spans)
     documents.push_back(document_of(*x));
-  json scope{{"scope", {{"name", "tertulia"}}},
+  json scope{{"scope", {{"name", "tertulia"}, {"version", TERTULIA_VERSION}}},
              {"spans", std::move(documents)}};
   json of_resource{{"resource", {{"attributes", std::move(resource)}}},
                    {"scopeSpans", json::array({std::move(scope)})}};

@@ -83,6 +83,7 @@ task<model_response>
 answer_from_server(context ctx, http_client server, std::string model,
                    generate_request question, model_output out) {
   ctx.trace().set_attribute(span_names::provider, "openai");
+  ctx.trace().set_attribute(span_names::request_model, model);
   try {
     http_request request{"POST", "/chat/completions",
                          openai::request_text(model, question)};

@@ -22,14 +22,23 @@ struct otlp_options {
   otlp_options();
 
   /// Returns the defaults, changed by the variables of OpenTelemetry:
-  /// `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS`,
-  /// `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`.
-  /// @errors throws `invalid_argument` for a list that cannot be read.
+  /// `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`,
+  /// `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` and
+  /// `OTEL_RESOURCE_ATTRIBUTES`.
+  /// @errors throws `invalid_argument` for a list that cannot be read, and if
+  ///         `OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`.
   static otlp_options from_environment();
 
+  /// Returns whether the environment names a collector, and does not switch
+  /// traces off (`OTEL_SDK_DISABLED`).
+  [[nodiscard]] static bool are_in_environment();
+
   /// Address of the collector, `http://127.0.0.1:4318`, and what is needed to
-  /// reach it. Batches are posted to `/v1/traces` below `base_url`.
+  /// reach it.
   http_options collector;
+
+  /// Path below `collector.base_url` to which batches are posted.
+  std::string path = "/v1/traces";
 
   /// Name of the program, as `service.name`.
   std::string service_name = "tertulia";

@@ -232,10 +232,24 @@ TEST_F(otlp, reads_the_environment) {
     EXPECT_EQ(problem.code(), errc::invalid_argument);
     EXPECT_FALSE(has(problem.message(), "secret"));
   }
+  ::unsetenv("OTEL_EXPORTER_OTLP_HEADERS");
+  EXPECT_EQ(x.path, "/v1/traces");
+  ::setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://other:1/a/b", 1);
+  const auto y = otlp_options::from_environment();
+  EXPECT_EQ(y.collector.base_url, "http://other:1");
+  EXPECT_EQ(y.path, "/a/b") << "it is the whole address";
+  EXPECT_TRUE(otlp_options::are_in_environment());
+  ::setenv("OTEL_SDK_DISABLED", "true", 1);
+  EXPECT_FALSE(otlp_options::are_in_environment());
+  ::setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", 1);
+  EXPECT_EQ(code_from([] { return otlp_options::from_environment(); }),
+            errc::invalid_argument);
   for (const auto* name :
-       {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS",
-        "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"})
+       {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_SDK_DISABLED", "OTEL_SERVICE_NAME",
+        "OTEL_RESOURCE_ATTRIBUTES"})
     ::unsetenv(name);
+  EXPECT_FALSE(otlp_options::are_in_environment());
 }
 
 TEST_F(otlp, refuses_options_that_make_no_sense) {
