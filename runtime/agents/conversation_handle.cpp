@@ -9,8 +9,10 @@ namespace tertulia::detail {
 
 std::string store_action_key(const std::string& conversation,
                              const std::string& verb) {
-  const auto name = conversation.substr(conversation.find('/', 1));
-  return "/snapshot-store" + name + '/' + verb;
+  const auto name = conversation.find('/', 1);
+  if (name == std::string::npos)
+    throw status_error{errc::not_found, "there is no action " + conversation};
+  return "/snapshot-store" + conversation.substr(name) + '/' + verb;
 }
 
 void recall_answer(const ai::message_log& from, std::string& text,

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/ai/conversation.hpp>
 #include <tertulia/detail/option_family.hpp>
 #include <tertulia/detail/run_policy.hpp>
 #include <tertulia/snapshot_callback.hpp>
@@ -33,6 +34,7 @@ struct agent_options {
   snapshot_store store;
   /// As `session_policy::check_initial`.
   std::function<void(const state&)> check_initial;
+  std::function<void(const payload&)> check_input;
   std::function<bool(const detail::snapshot_moment&)> wanted;
   save_failure on_failure = save_failure::fails_turn;
   caf::timespan store_within = std::chrono::seconds{30};
@@ -100,6 +102,37 @@ struct with_client_states {
       to.check_initial = [](const state&) {};
   }
 };
+
+namespace ai {
+
+/// Check of the inputs of a chat agent or a session flow, for example of their
+/// length or their words, before the body gets them. The function throws a
+/// `status_error` for an input that is not taken: `send` throws it, and the run
+/// goes on. A client of another node hears it as the end of its run.
+///
+/// ```
+/// ai::with_input_check([](const ai::conversation_input& x) {
+///   if (x.messages.size() > 1)
+///     throw status_error{errc::invalid_argument, "one message at a time"};
+/// })
+/// ```
+///
+/// @threads the function is called by many threads at once, and more than once
+///          for an input, so it has no effects.
+struct with_input_check {
+  explicit with_input_check(std::function<void(const conversation_input&)> fn)
+    : check(std::move(fn)) {}
+
+  template <class Context>
+  void apply(agent_options<Context>& to) const {
+    to.check_input
+      = [fn = check](const payload& x) { fn(*x.get_if<conversation_input>()); };
+  }
+
+  std::function<void(const conversation_input&)> check;
+};
+
+} // namespace ai
 
 /// Longest wait for the store; 30 s by default. Must be positive.
 struct with_store_timeout {
@@ -184,6 +217,7 @@ session_policy policy_of(agent_options<Context> x) {
                                std::move(x.migrations)};
   result.store = std::move(x.store);
   result.check_initial = std::move(x.check_initial);
+  result.check_input = std::move(x.check_input);
   result.wanted = std::move(x.wanted);
   result.on_failure = x.on_failure;
   result.store_within = x.store_within;

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <tertulia/context.hpp>
-#include <tertulia/detail/action.hpp>
+#include <tertulia/detail/conversation_action.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace tertulia::detail {
@@ -33,7 +34,11 @@ public:
   }
 
   [[nodiscard]] payload check_input(payload value) const override {
-    return std::move(value).template as<typename Kind::in_type>();
+    auto result = std::move(value).template as<typename Kind::in_type>();
+    if constexpr (std::derived_from<base_type, conversation_action>)
+      if (this->policy.check_input)
+        this->policy.check_input(result);
+    return result;
   }
 
   task<payload> start_body(context ctx, payload init) const override {

@@ -62,6 +62,9 @@ struct session_policy {
   /// store. Empty for conversations whose clients cannot give a state with a
   /// store, and for agents, which accept any state.
   std::function<void(const state&)> check_initial;
+  /// Throws for an input that is not taken, in the action's own type; may be
+  /// empty.
+  std::function<void(const payload&)> check_input;
   /// Returns whether to make a snapshot; empty for never.
   std::function<bool(const snapshot_moment&)> wanted;
   /// If true and there is a store, every edit of a session is saved before it
