@@ -4,8 +4,9 @@
 //
 //   http_load echo                             serves; prints its port
 //   http_load call PORT PATH BODY N SECONDS    N connections, one call after
-//   the
-//                                              other; prints JSON
+//                                              the other; prints JSON
+//   http_load stream PORT PATH BODY N          N event streams at once, each to
+//                                              its end; prints JSON
 //   http_load hold PORT PATH N                 N WebSockets that are opened and
 //                                              idle; prints a line when all
 //                                              are, and ends with its input
@@ -145,6 +146,50 @@ void call_server(const std::string& port, std::string path, std::string body,
   print(all, seconds);
 }
 
+// -- event streams ------------------------------------------------------------
+
+struct streams {
+  tcp::endpoint place;
+  http::request<http::string_body> request;
+  std::size_t bytes = 0;
+  std::size_t failures = 0;
+};
+
+net::awaitable<void> read_stream(streams& of) {
+  beast::tcp_stream stream{co_await net::this_coro::executor};
+  co_await stream.async_connect(of.place, wait);
+  co_await http::async_write(stream, of.request, wait);
+  beast::flat_buffer buffer;
+  http::response_parser<http::string_body> parser;
+  parser.body_limit(boost::none);
+  co_await http::async_read(stream, buffer, parser, wait);
+  const auto& text = parser.get().body();
+  of.bytes += text.size();
+  if (text.find("event: output") == std::string::npos)
+    ++of.failures;
+}
+
+void read_streams(const std::string& port, const std::string& path,
+                  std::string body, int count) {
+  net::io_context io{1};
+  streams all{place_of(port), {http::verb::post, path, 11}};
+  all.request.set(http::field::host, "localhost");
+  all.request.set(http::field::accept, "text/event-stream");
+  all.request.body() = std::move(body);
+  all.request.prepare_payload();
+  const auto begin = clock_type::now();
+  for (int i = 0; i < count; ++i)
+    net::co_spawn(io, read_stream(all), [&all](const std::exception_ptr& x) {
+      if (x)
+        ++all.failures;
+    });
+  io.run();
+  const std::chrono::duration<double> took = clock_type::now() - begin;
+  std::cout << "{\"streams\":" << count << ",\"bytes\":" << all.bytes
+            << ",\"seconds\":" << took.count()
+            << ",\"failures\":" << all.failures << "}" << std::endl;
+}
+
 // -- WebSockets ---------------------------------------------------------------
 
 using web_socket = beast::websocket::stream<beast::tcp_stream>;
@@ -190,6 +235,8 @@ int main(int argc, char** argv) {
     else if (words.size() == 6 && words[0] == "call")
       call_server(words[1], words[2], words[3], std::stoi(words[4]),
                   std::stod(words[5]));
+    else if (words.size() == 5 && words[0] == "stream")
+      read_streams(words[1], words[2], words[3], std::stoi(words[4]));
     else if (words.size() == 4 && words[0] == "hold")
       hold_web_sockets(words[1], words[2], std::stoi(words[3]));
     else

@@ -69,7 +69,7 @@ for (const connections of [1, 16, 256])
   }
 
 const ours = servers.at(-1);
-const count = 5_000;
+const count = Number(process.env.WEB_SOCKETS ?? 5_000);
 const before = memoryOf(ours.pid);
 const holder = spawn(loader, [
   "hold",
@@ -80,6 +80,21 @@ const holder = spawn(loader, [
 for await (const line of createInterface({ input: holder.stdout })) break;
 const each = (memoryOf(ours.pid) - before) / count / 1024;
 console.log(`${count} idle WebSockets: ${each.toFixed(1)} KiB each`);
+
+// Streams while the WebSockets are held: each has a chunk for each count.
+const streams = JSON.parse(
+  execFileSync(loader, [
+    "stream",
+    ours.port,
+    "/actions/bidi-flow/count",
+    JSON.stringify({ inputs: [1_000] }),
+    "1000",
+  ]),
+);
+console.log(
+  `${streams.streams} event streams of 1000 chunks beside them: ` +
+    `${streams.seconds.toFixed(1)} s, ${streams.failures} have failed`,
+);
 holder.kill();
 for (const { stop } of servers) stop();
 process.exit(0);
