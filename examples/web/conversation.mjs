@@ -5,6 +5,17 @@
 
 const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
 
+/** Fetches; the error says whether it may pass, as that of a proxy does. */
+const reach = async (target, init) => {
+  const response = await fetch(target, init);
+  if (response.ok) return response;
+  const { status, message } = await response
+    .json()
+    .catch(() => ({ status: response.status, message: response.statusText }));
+  const passes = [429, 502, 503, 504].includes(response.status);
+  throw Object.assign(new Error(`${status}: ${message}`), { passes });
+};
+
 export class Conversation {
   /** Opens a run; for `options` and `key` see docs/server.md. */
   static async open(url, key, options = {}, token = "") {
@@ -21,19 +32,18 @@ export class Conversation {
 
   async post(target, body) {
     const init = { method: "POST", body: JSON.stringify(body) };
-    const response = await fetch(target, { headers: this.headers, ...init });
-    const answer = await response.json();
-    if (!response.ok) throw new Error(`${answer.status}: ${answer.message}`);
-    return answer;
+    const response = await reach(target, { headers: this.headers, ...init });
+    return await response.json();
   }
 
-  /** Repeats what the network has failed, up to a minute. */
+  /** Repeats what the network or a proxy has failed, up to a minute. */
   async insist(attempt) {
     for (let wait = 100; ; wait *= 2)
       try {
         return await attempt();
       } catch (x) {
-        if (!(x instanceof TypeError) || wait > 30_000) throw x;
+        const passes = x.passes ?? x instanceof TypeError; // no network
+        if (!passes || wait > 30_000) throw x;
         await pause(wait);
       }
   }
@@ -70,8 +80,7 @@ export class Conversation {
       const before = this.next;
       const from = `${this.at("events")}${this.query}&after=${before}`;
       const init = { headers: this.headers };
-      const response = await this.insist(() => fetch(from, init));
-      if (!response.ok) throw new Error((await response.json()).message);
+      const response = await this.insist(() => reach(from, init));
       for await (const x of eventsOf(response.body)) {
         this.next = x.id ?? this.next;
         if (x.event === "error")

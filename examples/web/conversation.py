@@ -15,19 +15,25 @@ NETWORK = (OSError, http.client.HTTPException)
 
 
 def insist(attempt):
-    """Repeats what the network has failed, up to a minute."""
+    """Repeats what the network or a proxy has failed, up to a minute."""
     wait = 0.1
     while True:
         try:
             return attempt()
-        except urllib.error.HTTPError as x:
-            error = json.load(x)
-            raise RuntimeError(f"{error['status']}: {error['message']}") from x
-        except NETWORK:
-            if wait > 30:
-                raise
+        except NETWORK as x:
+            code = getattr(x, "code", 503)  # of an answer
+            if code not in (429, 502, 503, 504) or wait > 30:
+                raise error_of(x) if isinstance(x, urllib.error.HTTPError) else x
             time.sleep(wait)
             wait *= 2
+
+
+def error_of(answer):
+    try:
+        error = json.load(answer)
+        return RuntimeError(f"{error['status']}: {error['message']}")
+    except (ValueError, KeyError):  # of a proxy
+        return RuntimeError(str(answer))
 
 
 class Conversation:
