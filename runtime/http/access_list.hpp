@@ -36,6 +36,11 @@ public:
   [[nodiscard]] std::optional<std::string>
   caller_of(std::string_view authorization) const;
 
+  /// Returns whether a function decides on accesses.
+  [[nodiscard]] bool has_authorization() const noexcept {
+    return static_cast<bool>(authorize_);
+  }
+
   /// Returns whether callers need a token.
   [[nodiscard]] bool needs_token() const noexcept {
     return !callers_.empty() || authenticate_;

@@ -2,6 +2,7 @@
 
 #include "exchange.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "error_body.hpp"
@@ -62,6 +63,22 @@ std::string_view field_of(const request_message& x, http::field name) {
 std::string_view field_of(const request_message& x, const char* name) {
   const auto value = x[name];
   return {value.data(), value.size()};
+}
+
+std::vector<std::string_view> items_of(const request_message& x,
+                                       http::field name) {
+  constexpr std::string_view blanks = " \t";
+  std::vector<std::string_view> result;
+  for (auto rest = field_of(x, name); !rest.empty();) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    auto item = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    item.remove_prefix(std::min(item.find_first_not_of(blanks), item.size()));
+    item = item.substr(0, item.find_last_not_of(blanks) + 1);
+    if (!item.empty())
+      result.push_back(item);
+  }
+  return result;
 }
 
 std::string trace_of(const exchange& x) {

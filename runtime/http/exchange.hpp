@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "target.hpp"
 #include "web_socket.hpp"
@@ -96,6 +97,11 @@ public:
                                         http::field name);
 [[nodiscard]] std::string_view field_of(const request_message& x,
                                         const char* name);
+
+/// Returns the items of a header field that is a list, such as the protocols
+/// that a WebSocket offers.
+[[nodiscard]] std::vector<std::string_view> items_of(const request_message& x,
+                                                     http::field name);
 
 /// Returns the `traceparent` for the run of a request: its span, or that of the
 /// client.

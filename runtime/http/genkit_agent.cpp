@@ -194,6 +194,15 @@ bool is_genkit_agent(const descriptor& x) {
          && has(x.stream_schema, "customPatch");
 }
 
+json genkit_detached(const frame& opened) {
+  const auto info = read_document(opened.text);
+  const session_id session{info.value("session", std::string{})};
+  const run_id run{info.value("run", std::string{})};
+  return {{"sessionId", session.str()},
+          {"snapshotId", genkit_snapshot{end_of(run), session}.name()},
+          {"finishReason", "detached"}};
+}
+
 json genkit_state(json state, const std::string& session) {
   state["sessionId"] = session;
   if (!state.contains("messages"))

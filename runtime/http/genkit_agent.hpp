@@ -53,6 +53,10 @@ struct genkit_turn {
 [[nodiscard]] genkit_turn read_genkit_turn(const json& call, bool has_store,
                                            const std::string& caller);
 
+/// Returns the answer to a client that leaves while its turn goes on.
+/// @param opened answer to the opening of the run.
+[[nodiscard]] json genkit_detached(const frame& opened);
+
 /// Returns a state as these clients read it: `SessionState`.
 [[nodiscard]] json genkit_state(json state, const std::string& session);
 

@@ -48,15 +48,6 @@ genkit_turn read_flow_call(const json& call) {
   return result;
 }
 
-json detached_output(const frame& opened) {
-  const auto info = read_document(opened.text);
-  const session_id session{info.value("session", std::string{})};
-  const run_id run{info.value("run", std::string{})};
-  return {{"sessionId", session.str()},
-          {"snapshotId", genkit_snapshot{end_of(run), session}.name()},
-          {"finishReason", "detached"}};
-}
-
 /// Answers as soon as the run has the inputs of a turn, and leaves it.
 net::awaitable<void> leave_turn(exchange& x, run_stream& run,
                                 genkit_translator& by) {
@@ -79,7 +70,7 @@ net::awaitable<void> leave_turn(exchange& x, run_stream& run,
   }
   if (events.empty())
     events.push_back(
-      {genkit_event_kind::result, detached_output(run.opened())});
+      {genkit_event_kind::result, genkit_detached(run.opened())});
   co_await write_genkit_event(x, std::move(events.back()));
 }
 
@@ -127,12 +118,11 @@ prepared_call prepare(server_core& server, const exchange& x,
   result.by = translator_of(action, turn.session);
   if (auto session = x.place.get("session"); !session.empty())
     turn.body.session = std::move(session);
-  // A run that nobody waits for ends by itself, because its input is closed.
-  if (is_durable || turn.is_detached) {
-    turn.body.keep = true;
-    turn.body.grace = std::chrono::milliseconds{0};
-  }
+  turn.body.keep = is_durable || turn.is_detached;
   result.what = opening_of(turn.body, server, x, key, false);
+  // A run that nobody waits for ends by itself, because its input is closed.
+  if (*turn.body.keep)
+    result.what.options.grace = {};
   result.what.options.custom_deltas = is_agent;
   result.what.answers_once = !turn.is_detached && !wants_genkit_stream(x);
   return result;

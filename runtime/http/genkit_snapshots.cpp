@@ -21,13 +21,15 @@ struct lookup {
   session_id session;
 };
 
-lookup read_lookup(const exchange& x) {
-  const auto call = read_document(x.request.body());
+json data_of(const exchange& x) {
+  auto call = read_document(x.request.body());
+  return call.is_object() && call.contains("data") ? call["data"] : json{};
+}
+
+lookup read_lookup(const json& data) {
+  if (!data.is_object())
+    throw status_error{errc::invalid_argument, "$.data: is not an object"};
   const auto text = [&](const char* member) -> std::string {
-    if (!call.is_object() || !call.contains("data")
-        || !call["data"].is_object())
-      throw status_error{errc::invalid_argument, "$.data: is not an object"};
-    const auto& data = call["data"];
     const auto i = data.find(member);
     if (i == data.end() || i->is_null())
       return {};
@@ -171,48 +173,37 @@ net::awaitable<std::string> status_of(const stored_conversation& of,
   co_return std::string{"completed"};
 }
 
-std::string result_of(const json& x) {
-  return line_of(json{{"result", x}});
+/// Returns the answer with a snapshot; its redaction sees the snapshot only.
+std::string result_of(const stored_conversation& of, json x) {
+  return "{\"result\":" + of.leaving(std::move(x)) + '}';
 }
 
 } // namespace
 
-net::awaitable<void> show_genkit_snapshot(server_core& server, exchange& x,
-                                          std::string key) {
-  const auto wanted = read_lookup(x);
-  const auto& named
-    = wanted.snapshot ? wanted.snapshot->session : wanted.session;
-  server.authorize(x.caller, access_verb::open, key, {}, named.str());
-  const stored_conversation of{server, x, server.find(key)};
-  json found;
+net::awaitable<json> find_genkit_snapshot(const stored_conversation& of,
+                                          const json& data) {
+  const auto wanted = read_lookup(data);
+  json result;
   if (wanted.snapshot)
-    found = co_await find_snapshot(of, *wanted.snapshot);
+    result = co_await find_snapshot(of, *wanted.snapshot);
   else
-    found = co_await find_head(of, wanted.session);
-  co_await x.reply(json_response(http::status::ok, result_of(found)));
+    result = co_await find_head(of, wanted.session);
+  co_return result;
 }
 
-net::awaitable<void> abort_genkit_turn(server_core& server, exchange& x,
-                                       std::string key) {
-  const auto wanted = read_lookup(x);
+net::awaitable<json> abort_genkit_snapshot(const stored_conversation& of,
+                                           const json& data) {
+  const auto wanted = read_lookup(data);
   if (!wanted.snapshot)
     throw status_error{errc::invalid_argument, "$.data.snapshotId: is missing"};
   const auto& snapshot = *wanted.snapshot;
-  server.authorize(x.caller, access_verb::abort, key, snapshot.id.str(),
-                   snapshot.session.str());
-  const stored_conversation of{server, x, server.find(key)};
+  of.authorize_abort(run_id{snapshot.id.str()}, snapshot.session);
   // The client names a session beside the run, which must be its own.
   std::string status;
   const auto run = co_await find_run(of, snapshot);
   if (run) {
-    server.authorize(x.caller, access_verb::abort, key, run->id.str(),
-                     run->session.str());
-    run_request question{run_verb::abort, run->id, key, {}};
-    question.caller = caller_name{x.caller};
-    const auto found
-      = co_await ask<run_info>(server.actions().system(),
-                               server.actions().front_desk(),
-                               std::move(question), x.executor());
+    of.authorize_abort(run->id, run->session);
+    const auto found = co_await of.abort_run(run->id);
     status = name_of(found.status);
   } else {
     status = co_await status_of(of, snapshot);
@@ -221,7 +212,29 @@ net::awaitable<void> abort_genkit_turn(server_core& server, exchange& x,
   result["snapshotId"] = snapshot.name();
   if (!status.empty())
     result["status"] = status;
-  co_await x.reply(json_response(http::status::ok, result_of(result)));
+  co_return result;
+}
+
+net::awaitable<void> show_genkit_snapshot(server_core& server, exchange& x,
+                                          std::string key) {
+  const auto data = data_of(x);
+  const auto wanted = read_lookup(data);
+  const auto& named
+    = wanted.snapshot ? wanted.snapshot->session : wanted.session;
+  server.authorize(x.caller, access_verb::open, key, {}, named.str());
+  const stored_conversation of{server, x, server.find(key)};
+  auto found = co_await find_genkit_snapshot(of, data);
+  co_await x.reply(
+    json_response(http::status::ok, result_of(of, std::move(found))));
+}
+
+net::awaitable<void> abort_genkit_turn(server_core& server, exchange& x,
+                                       std::string key) {
+  const auto data = data_of(x);
+  const stored_conversation of{server, x, server.find(key)};
+  auto result = co_await abort_genkit_snapshot(of, data);
+  co_await x.reply(
+    json_response(http::status::ok, result_of(of, std::move(result))));
 }
 
 } // namespace tertulia::web

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tertulia/json.hpp>
+
 #include <string>
 
 #include "exchange.hpp"
@@ -12,8 +14,22 @@
 
 namespace tertulia::web {
 
-/// Answers with a snapshot, or with the state of a turn whose client has left:
+class stored_conversation;
+
+/// Returns a snapshot, or the state of a turn whose client has left:
 /// `SessionSnapshot`.
+/// @param data what the request means: `snapshotId`, or `sessionId`.
+/// @errors throws `invalid_argument`; `not_found`.
+net::awaitable<json> find_genkit_snapshot(const stored_conversation& of,
+                                          const json& data);
+
+/// Ends a turn whose client has left.
+/// @param data as above.
+/// @returns its name, and its status before if there is such a turn.
+net::awaitable<json> abort_genkit_snapshot(const stored_conversation& of,
+                                           const json& data);
+
+/// Answers with a snapshot.
 /// @param key of an agent that clients may open.
 net::awaitable<void> show_genkit_snapshot(server_core& server, exchange& x,
                                           std::string key);

@@ -2,6 +2,7 @@
 
 #include "open_body.hpp"
 
+#include <tertulia/caller.hpp>
 #include <tertulia/status_error.hpp>
 
 #include <algorithm>
@@ -21,6 +22,40 @@ caf::timespan checked(std::chrono::milliseconds x, const char* path) {
   return x;
 }
 
+/// Returns what a caller may answer.
+/// @param owner caller whose session or run it is.
+/// @errors throws `permission_denied` if that is somebody else, for whom the
+///         caller may not answer.
+answer_rule rule_for(const open_body& x, const server_core& server,
+                     const exchange& from, const std::string& key,
+                     const std::string& owner) {
+  answer_rule result;
+  if (server.access().has_authorization())
+    result.allows_answers
+      = server.allows(from.caller, access_verb::answer, key, x.run.value_or(""),
+                      x.session.value_or(""), owner);
+  if (owner == from.caller)
+    return result;
+  // Without a function that allows it, nobody acts for another caller.
+  if (from.caller.empty() || !server.access().has_authorization()
+      || !result.allows_answers)
+    throw status_error{errc::permission_denied,
+                       "the caller may not answer for " + owner};
+  check_caller(caller_name{owner});
+  result.allows_nothing_else = true;
+  return result;
+}
+
+caf::timespan grace_of(const open_body& x, const http_server_options& options) {
+  if (!x.grace)
+    return options.grace;
+  const auto result = checked(*x.grace, "$.grace");
+  if (result.count() == 0 || result > options.max_grace)
+    throw status_error{errc::invalid_argument,
+                       "$.grace: is none, or longer than the server allows"};
+  return result;
+}
+
 } // namespace
 
 json read_document(std::string_view text) {
@@ -28,12 +63,7 @@ json read_document(std::string_view text) {
 }
 
 open_body open_body_of(std::string_view text) {
-  auto result
-    = text.empty() ? open_body{} : from_json<open_body>(read_document(text));
-  if (result.inputs.size() > max_window)
-    throw status_error{errc::invalid_argument,
-                       "$.inputs: has more than " + std::to_string(max_window)};
-  return result;
+  return text.empty() ? open_body{} : from_json<open_body>(read_document(text));
 }
 
 open_body target_of(const target& x) {
@@ -42,6 +72,8 @@ open_body target_of(const target& x) {
     result.run = run;
   if (const auto session = x.get("session"); !session.empty())
     result.session = session;
+  if (const auto owner = x.get("owner"); !owner.empty())
+    result.owner = owner;
   if (!result.run && !result.session)
     throw status_error{errc::invalid_argument,
                        "neither run nor session is in the query"};
@@ -50,20 +82,30 @@ open_body target_of(const target& x) {
 
 opening opening_of(const open_body& x, const server_core& server,
                    const exchange& from, const std::string& key, bool is_kept) {
-  server.authorize(from.caller,
-                   x.run || x.attach ? access_verb::attach : access_verb::open,
-                   key, x.run.value_or(""), x.session.value_or(""));
+  if (x.inputs.size() > max_window)
+    throw status_error{errc::invalid_argument,
+                       "$.inputs: has more than " + std::to_string(max_window)};
+  if (x.input_window > max_window)
+    throw status_error{errc::invalid_argument,
+                       "$.inputWindow: at most " + std::to_string(max_window)};
   opening result;
+  const auto owner = x.owner.value_or(from.caller);
+  result.answers = rule_for(x, server, from, key, owner);
+  if (!result.answers.allows_nothing_else)
+    server.authorize(
+      from.caller, x.run || x.attach ? access_verb::attach : access_verb::open,
+      key, x.run.value_or(""), x.session.value_or(""));
+  result.redacts = {server.options(), from.caller, key};
   if (!x.init.is_null())
     result.init = payload::of(x.init);
   auto& chosen = result.options;
   chosen.input_window = x.input_window;
   if (!x.inputs.empty()) // all of them wait at once
     chosen.input_window = static_cast<std::uint32_t>(
-      std::clamp<std::size_t>(x.inputs.size(), x.input_window, max_window));
+      std::max<std::size_t>(x.inputs.size(), x.input_window));
   chosen.chunk_window = x.chunk_window;
   chosen.trace_parent = trace_of(from);
-  chosen.caller = caller_name{from.caller};
+  chosen.caller = caller_name{owner};
   chosen.live = x.live;
   // The connection limits its opening itself; a queue has the usual limit.
   if (x.live != if_live::queue)
@@ -81,8 +123,7 @@ opening opening_of(const open_body& x, const server_core& server,
   chosen.disconnect
     = x.keep.value_or(is_kept) ? on_disconnect::keep : on_disconnect::cancel;
   if (*chosen.disconnect == on_disconnect::keep)
-    chosen.grace
-      = x.grace ? checked(*x.grace, "$.grace") : server.options().grace;
+    chosen.grace = grace_of(x, server.options());
   if (x.run || x.attach) {
     auto& to = chosen.attach.emplace();
     if (x.run)

@@ -43,6 +43,8 @@ struct open_body {
   std::optional<bool> keep;
   std::optional<std::chrono::milliseconds> grace;
   std::optional<std::chrono::milliseconds> deadline;
+  /// Caller whose session or run is meant, if somebody else answers its tools.
+  std::optional<std::string> owner;
   std::uint32_t input_window = 16;
   std::uint32_t chunk_window = 256;
 };
@@ -50,7 +52,7 @@ struct open_body {
 BOOST_DESCRIBE_STRUCT(open_body, (),
                       (init, inputs, close, session, snapshot, turn, resume,
                        live, run, attach, after, role, keep, grace, deadline,
-                       input_window, chunk_window))
+                       owner, input_window, chunk_window))
 
 } // namespace tertulia::web
 

@@ -2,6 +2,8 @@
 
 #include "router.hpp"
 
+#include <tertulia/span_names.hpp>
+
 #include <array>
 #include <chrono>
 #include <exception>
@@ -9,6 +11,7 @@
 #include <utility>
 
 #include "error_body.hpp"
+#include "redaction.hpp"
 #include <spdlog/logger.h>
 
 namespace tertulia::web {
@@ -52,27 +55,39 @@ bool matches(const route& x, std::string_view path, std::string_view& rest) {
   return x.has_rest ? rest.size() > 1 && rest.front() == '/' : rest.empty();
 }
 
+std::string_view method_of(const exchange& x) {
+  if (x.request.method() == unknown)
+    return "_OTHER"; // as the conventions of OpenTelemetry say
+  const auto name = http::to_string(x.request.method());
+  return {name.data(), name.size()};
+}
+
 /// Begins the span of a request, with the names of OpenTelemetry's conventions.
 /// The path is that of the route: it has nothing that a client chooses.
-void begin_span(const server_core& server, exchange& x, const route& to) {
+/// @param to null for a request without a route.
+void begin_span(const server_core& server, exchange& x, const route* to) {
   const auto& traces = server.actions().traces();
   if (!traces.enabled())
     return;
   const auto parent = parse_traceparent(field_of(x.request, "traceparent"));
-  const auto known = http::to_string(to.method);
-  const std::string_view method{known.data(), known.size()};
-  auto path = std::string{to.path};
-  if (to.has_rest)
+  auto path = to != nullptr ? std::string{to->path} : std::string{};
+  if (to != nullptr && to->has_rest)
     path += "/{key}";
-  x.work = traces.start(std::string{method} + ' ' + path,
-                        parent ? &*parent : nullptr);
-  x.work.set_attribute("http.request.method", method);
-  x.work.set_attribute("http.route", path);
+  const auto method = method_of(x);
+  auto name = std::string{method};
+  if (!path.empty())
+    name += ' ' + path;
+  x.work = traces.start(name, parent ? &*parent : nullptr);
+  x.work.set_attribute(span_names::http_method, method);
+  if (!path.empty())
+    x.work.set_attribute(span_names::http_route, path);
+  x.work.set_attribute(span_names::url_scheme,
+                       server.options().certificate.empty() ? "http" : "https");
 }
 
 void end_span(exchange& x) {
   if (x.is_answered())
-    x.work.set_attribute("http.response.status_code", x.status);
+    x.work.set_attribute(span_names::http_status, x.status);
   if (x.status >= 500)
     x.work.set_error(errc::internal, "the request has failed");
   x.work.end();
@@ -113,19 +128,24 @@ std::string authorization_of(const request_message& x) {
   if (!field.empty())
     return std::string{field};
   constexpr std::string_view prefix = "bearer.";
-  const auto offers = field_of(x, http::field::sec_websocket_protocol);
-  const auto begin = offers.find(prefix);
-  if (begin == std::string_view::npos)
-    return {};
-  const auto token = offers.substr(begin + prefix.size());
-  return "Bearer " + std::string{token.substr(0, token.find_first_of(", "))};
+  for (const auto offer : items_of(x, http::field::sec_websocket_protocol))
+    if (offer.starts_with(prefix))
+      return "Bearer " + std::string{offer.substr(prefix.size())};
+  return {};
 }
 
 /// Checks what is the same for all routes.
 /// @errors throws the error that becomes the answer.
 void check_client(const server_core& server, exchange& x) {
-  const auto host = field_of(x.request, http::field::host);
-  if (host.empty() ? x.request.version() >= 11 : !server.access().is_host(host))
+  std::string_view place{x.request.target().data(), x.request.target().size()};
+  const auto hosts = x.request.count(http::field::host);
+  auto host = field_of(x.request, http::field::host);
+  if (hosts > 1 || (hosts == 0 && x.request.version() >= 11)
+      || (hosts == 1 && !is_host(host)))
+    throw status_error{errc::invalid_argument, "Host: is not one host"};
+  if (const auto named = take_host(place); !named.empty())
+    host = named; // which counts, as RFC 9112 says
+  if (!host.empty() && !server.access().is_host(host))
     throw status_error{errc::permission_denied,
                        "this server is not the host of the request"};
   const auto origin = field_of(x.request, http::field::origin);
@@ -133,11 +153,10 @@ void check_client(const server_core& server, exchange& x) {
     throw status_error{errc::permission_denied,
                        "pages of this origin are not served"};
   x.origin = std::string{origin};
-  auto place
-    = read_target({x.request.target().data(), x.request.target().size()});
-  if (!place)
+  auto found = read_target(place);
+  if (!found)
     throw status_error{errc::invalid_argument, "the target cannot be read"};
-  x.place = std::move(*place);
+  x.place = std::move(*found);
 }
 
 net::awaitable<void> dispatch(server_core& server, exchange& x) {
@@ -163,7 +182,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
       x.caller = std::move(*caller);
     }
     if (candidate.who == callers)
-      begin_span(server, x, candidate);
+      begin_span(server, x, &candidate);
     co_return co_await candidate.answer(server, x, std::string{rest});
   }
   const auto methods = methods_of(server.routes(), path);
@@ -194,21 +213,26 @@ net::awaitable<void> serve(server_core& server, exchange& x) {
   }
   if (failure && x.is_left)
     failure = status_error{errc::cancelled, "the client has left"};
-  if (failure && !x.is_answered())
-    co_await x.reply(error_response(*failure));
-  else if (failure && x.status == static_cast<unsigned>(http::status::ok))
+  if (failure && !x.is_answered()) {
+    const redaction by{server.options(), x.caller, {}};
+    auto text = by.error(error_document(*failure));
+    co_await x.reply(error_response(failure->code(), std::move(text)));
+  } else if (failure && x.status == static_cast<unsigned>(http::status::ok)) {
     x.reset(); // an answer that has begun cannot become another one
+  }
+  // What is refused before it has a route counts as well.
+  if (!x.work.context() && x.status >= 400)
+    begin_span(server, x, nullptr);
   end_span(x);
   if (const auto& log = server.options().log) {
     const auto method = x.request.method_string();
-    const auto target = x.request.target(); // encoded: one line of ASCII
+    const auto target = x.request.target();
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
       clock::now() - begin);
     log->info("{} {} {} {} ms{}{}",
               std::string_view{method.data(), method.size()},
-              std::string_view{target.data(), target.size()}.substr(
-                0, target.find('?')),
-              x.status, took.count(), x.caller.empty() ? "" : " ", x.caller);
+              log_text({target.data(), target.size()}), x.status, took.count(),
+              x.caller.empty() ? "" : " ", x.caller);
   }
 }
 

@@ -60,6 +60,7 @@ net::awaitable<bool> run_stream::open() {
   std::vector<frame> frames;
   if (co_await reader_.take(frames) != channel_reader<frame>::outcome::items)
     throw status_error{errc::unavailable, "the run was left"};
+  count(frames);
   opened_ = std::move(frames.front());
   // A refused input may come before the answer to the opening.
   if (opened_.kind != frame_kind::opened) {
@@ -81,13 +82,21 @@ net::awaitable<bool> run_stream::wait_until_open() {
 net::awaitable<channel_reader<frame>::outcome>
 run_stream::take(std::vector<frame>& frames, clock::time_point until) {
   if (!first_.empty()) {
-    has_written_ = true; // the client may wait for room already
     frames = std::exchange(first_, {});
     co_return channel_reader<frame>::outcome::items;
   }
-  if (std::exchange(has_written_, true))
-    client_->drained(); // all that was taken before
-  co_return co_await reader_.take(frames, until);
+  if (taken_ > talk::room / 2) { // all of which was written meanwhile
+    taken_ = 0;
+    client_->drained();
+  }
+  const auto result = co_await reader_.take(frames, until);
+  count(frames);
+  co_return result;
+}
+
+void run_stream::count(const std::vector<frame>& frames) noexcept {
+  for (const auto& x : frames)
+    taken_ += x.text.size();
 }
 
 net::awaitable<void> write_events(exchange& x, run_stream& run) {
@@ -95,6 +104,8 @@ net::awaitable<void> write_events(exchange& x, run_stream& run) {
   append_event(text, run.opened());
   if (!co_await x.begin(event_stream_head()) || !co_await x.write(text))
     co_return;
+  if (x.request.method() == http::verb::head)
+    co_return; // nothing of the run is for this client
   std::vector<frame> frames;
   for (;;) {
     const auto outcome = co_await run.take(frames, clock::now() + heartbeat);

@@ -58,12 +58,15 @@ public:
        clock::time_point until = clock::time_point::max());
 
 private:
+  /// Counts frames that were taken.
+  void count(const std::vector<frame>& frames) noexcept;
+
   exchange& exchange_;
   channel_reader<frame> reader_;
   std::shared_ptr<talk> client_;
   frame opened_;
   std::vector<frame> first_; ///< that came with the answer to the opening
-  bool has_written_ = false;
+  std::size_t taken_ = 0;    ///< bytes, since the run was told of it
 };
 
 /// Writes the frames of a run as an event stream, until the run has ended or

@@ -38,6 +38,8 @@ const http_server_options& checked(const http_server_options& x) {
       reject("a time limit");
   if (x.grace.count() < 0)
     reject("grace");
+  if (x.max_grace.count() < 0)
+    reject("max_grace");
   return x;
 }
 
@@ -129,11 +131,18 @@ void server_core::authorize(const std::string& caller, access_verb verb,
                             const std::string& session) const {
   if (verb != access_verb::measure && !access_.exposes(key))
     return; // it does not exist
-  session_id meant{session};
-  if (!caller.empty() && !session.empty())
-    meant = session_of(caller_name{caller}, meant);
-  if (!access_.allows({caller, verb, key, run, meant.str()}))
+  if (!allows(caller, verb, key, run, session, caller))
     throw status_error{errc::permission_denied, "the caller may not do this"};
+}
+
+bool server_core::allows(const std::string& caller, access_verb verb,
+                         const std::string& key, const std::string& run,
+                         const std::string& session,
+                         const std::string& owner) const {
+  session_id meant{session};
+  if (!owner.empty() && !session.empty())
+    meant = session_of(caller_name{owner}, meant);
+  return access_.allows({caller, verb, key, run, meant.str(), owner});
 }
 
 bool server_core::add(live_session& x) {

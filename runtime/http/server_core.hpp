@@ -95,6 +95,13 @@ public:
                  const std::string& key, const std::string& run = {},
                  const std::string& session = {}) const;
 
+  /// Returns whether a caller may use an action in this way.
+  /// @param owner caller whose session it is.
+  [[nodiscard]] bool allows(const std::string& caller, access_verb verb,
+                            const std::string& key, const std::string& run,
+                            const std::string& session,
+                            const std::string& owner) const;
+
   /// Adds a connection.
   /// @returns false if the server stops.
   [[nodiscard]] bool add(live_session& x);

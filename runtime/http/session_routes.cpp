@@ -43,7 +43,7 @@ std::string text_of(const stored_conversation& of, const stored_session& x) {
               {"state", of.client_state(x.content)}};
   if (x.head)
     result["head"] = to_json(x.head.record);
-  return line_of(result);
+  return of.leaving(std::move(result));
 }
 
 /// Returns a page of the sessions of a caller.
@@ -57,9 +57,9 @@ std::string text_of(const stored_conversation& of, const session_page& x) {
     if (of.is_own(one.where.id))
       damages.push_back(to_json(one));
   const auto more = x.more && sessions.size() == x.sessions.size();
-  return line_of({{"sessions", std::move(sessions)},
-                  {"damages", std::move(damages)},
-                  {"more", more}});
+  return of.leaving({{"sessions", std::move(sessions)},
+                     {"damages", std::move(damages)},
+                     {"more", more}});
 }
 
 net::awaitable<void> list_sessions(server_core& server, exchange& x,
@@ -111,7 +111,8 @@ net::awaitable<void> copy_session(server_core& server, exchange& x,
     question.up_to
       = (co_await of.find_record(of.find(*body.at, from))).sequence;
   const auto made = co_await of.ask_store(std::move(question));
-  co_await x.reply(json_response(http::status::created, to_json_text(made)));
+  co_await x.reply(
+    json_response(http::status::created, of.leaving(to_json(made))));
 }
 
 net::awaitable<void> change_session(server_core& server, exchange& x,
@@ -128,7 +129,8 @@ net::awaitable<void> change_session(server_core& server, exchange& x,
       co_await of.ask_store(title_session_request{target, *body.title}));
   const auto now
     = co_await of.ask_store(get_session_request{target, detail_level::record});
-  co_await x.reply(json_response(http::status::ok, to_json_text(now.info)));
+  co_await x.reply(
+    json_response(http::status::ok, of.leaving(to_json(now.info))));
 }
 
 net::awaitable<void> delete_session(server_core& server, exchange& x,
@@ -137,7 +139,7 @@ net::awaitable<void> delete_session(server_core& server, exchange& x,
   const stored_conversation of{server, x, key, "deleteSession", session};
   const auto gone
     = co_await of.ask_store(delete_session_request{of.session(session)});
-  co_await x.reply(json_response(http::status::ok, to_json_text(gone)));
+  co_await x.reply(json_response(http::status::ok, of.leaving(to_json(gone))));
 }
 
 // The end of the text proves that it is whole: a client that gets an error in
@@ -146,6 +148,7 @@ net::awaitable<void> write_session(server_core& server, exchange& x,
                                    std::string key) {
   const session_id session{x.place.get("session")};
   const stored_conversation of{server, x, key, "exportSession", session};
+  of.check_whole();
   session_exporter steps{of.session(session)};
   const auto first = co_await of.ask_store(steps.first());
   auto text = steps.begin(first);

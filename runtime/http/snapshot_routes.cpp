@@ -29,26 +29,26 @@ BOOST_DESCRIBE_STRUCT(note_body, (), (add, remove, note))
 // Not in coroutines: g++ 12 does not compile such lists there.
 
 std::string text_of(const stored_conversation& of, const stored_snapshot& x) {
-  return line_of(
+  return of.leaving(
     {{"snapshot", to_json(x.record)}, {"state", of.client_state(x.content)}});
 }
 
-std::string text_of(const snapshot_page& x) {
+std::string text_of(const stored_conversation& of, const snapshot_page& x) {
   auto snapshots = json::array();
   for (const auto& one : x.snapshots)
     snapshots.push_back(to_json(one.record));
-  return line_of({{"snapshots", std::move(snapshots)},
-                  {"damages", to_json(x.damages)},
-                  {"more", x.more}});
+  return of.leaving({{"snapshots", std::move(snapshots)},
+                     {"damages", to_json(x.damages)},
+                     {"more", x.more}});
 }
 
 std::string diff_of(const stored_conversation& of,
                     const stored_snapshot& before,
                     const stored_snapshot& after) {
-  return line_of({{"before", to_json(before.record)},
-                  {"after", to_json(after.record)},
-                  {"patch", json::diff(of.client_state(before.content),
-                                       of.client_state(after.content))}});
+  return of.leaving({{"before", to_json(before.record)},
+                     {"after", to_json(after.record)},
+                     {"patch", json::diff(of.client_state(before.content),
+                                          of.client_state(after.content))}});
 }
 
 net::awaitable<void> list_snapshots(server_core& server, exchange& x,
@@ -60,7 +60,7 @@ net::awaitable<void> list_snapshots(server_core& server, exchange& x,
   question.after = x.place.number("after").value_or(0);
   question.limit = limit_of(x.place);
   const auto page = co_await of.ask_store(std::move(question));
-  co_await x.reply(json_response(http::status::ok, text_of(page)));
+  co_await x.reply(json_response(http::status::ok, text_of(of, page)));
 }
 
 } // namespace
@@ -101,7 +101,8 @@ net::awaitable<void> change_snapshot(server_core& server, exchange& x,
   if (body.note)
     record
       = co_await of.ask_store(annotate_snapshot_request{target, *body.note});
-  co_await x.reply(json_response(http::status::ok, to_json_text(record)));
+  co_await x.reply(
+    json_response(http::status::ok, of.leaving(to_json(record))));
 }
 
 net::awaitable<void> compare_snapshots(server_core& server, exchange& x,

@@ -16,7 +16,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
-#include <boost/beast/websocket/rfc6455.hpp>
 
 namespace tertulia::web {
 
@@ -135,12 +134,8 @@ public:
   }
 
   net::awaitable<std::unique_ptr<web_socket>> upgrade() override {
-    if (!beast::websocket::is_upgrade(request)) {
-      auto x = json_response(http::status::upgrade_required,
-                             error_text({errc::failed_precondition,
-                                         "a WebSocket is expected here"}));
-      x.set(http::field::upgrade, "websocket");
-      co_await reply(std::move(x));
+    if (auto refusal = web_socket_refusal(request)) {
+      co_await reply(std::move(*refusal));
       co_return nullptr;
     }
     status = 101;
@@ -213,6 +208,8 @@ private:
   net::awaitable<bool> wait_for_request() {
     if (buffer_.size() > 0)
       co_return true; // sent before the last answer
+    if (has_left_)
+      co_return false;
     is_waiting_ = true;
     limit_.set(server_.options().idle_within);
     if (is_watching_) { // which reads it
@@ -312,6 +309,8 @@ private:
 
   void end_watch(bool client_has_left, std::size_t size) {
     is_watching_ = false;
+    // No further read would tell of this end.
+    has_left_ = has_left_ || client_has_left;
     buffer_.commit(size);
     has_watched_.cancel();
     if (!client_has_left || !end_handler_)
@@ -352,6 +351,7 @@ private:
   bool is_bare_ = false; ///< whether the answer is a head only
   bool is_upgraded_ = false;
   bool is_watching_ = false;
+  bool has_left_ = false; ///< whether the client sends nothing more
 };
 
 } // namespace

@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
+
+#include "redaction.hpp"
 
 namespace tertulia::web {
 
@@ -34,14 +37,22 @@ bool has_store(const json_action& x) {
          && local->conversation()->policy.store;
 }
 
-stored_conversation::stored_conversation(server_core& server,
-                                         const exchange& from,
+stored_conversation::stored_conversation(runtime& rt,
+                                         net::any_io_executor executor,
                                          const json_action& action)
-  : server_(server), from_(from),
+  : runtime_(rt), executor_(std::move(executor)),
     action_(detail::access::local_action(action)) {
   if (!has_store(action))
     throw status_error{errc::failed_precondition,
                        action.info().key + " has no store of sessions"};
+}
+
+stored_conversation::stored_conversation(server_core& server,
+                                         const exchange& from,
+                                         const json_action& action)
+  : stored_conversation(server.actions(), from.executor(), action) {
+  server_ = &server;
+  caller_ = from.caller;
 }
 
 stored_conversation::stored_conversation(server_core& server,
@@ -55,32 +66,47 @@ stored_conversation::stored_conversation(server_core& server,
 }
 
 void stored_conversation::authorize(const session_id& x) const {
-  server_.authorize(from_.caller, access_verb::open,
-                    route_.empty() ? key() : route_, {}, x.str());
+  if (server_ != nullptr)
+    server_->authorize(caller_, access_verb::open,
+                       route_.empty() ? key() : route_, {}, x.str());
+}
+
+void stored_conversation::authorize_abort(const run_id& run,
+                                          const session_id& session) const {
+  if (server_ != nullptr)
+    server_->authorize(caller_, access_verb::abort, key(), run.str(),
+                       session.str());
+}
+
+net::awaitable<run_info>
+stored_conversation::abort_run(const run_id& run) const {
+  run_request question{run_verb::abort, run, key(), {}};
+  question.caller = caller_name{caller_};
+  co_return co_await ask<run_info>(runtime_.system(), runtime_.front_desk(),
+                                   std::move(question), executor_);
 }
 
 session_ref stored_conversation::session(const session_id& x) const {
   if (x.empty())
     throw status_error{errc::invalid_argument, "the session is missing"};
-  return {key(),
-          from_.caller.empty() ? x : session_of(caller_name{from_.caller}, x)};
+  return {key(), caller_.empty() ? x : session_of(caller_name{caller_}, x)};
 }
 
 bool stored_conversation::is_own(const session_id& x) const {
-  return from_.caller.empty() || owns(caller_name{from_.caller}, x);
+  return caller_.empty() || owns(caller_name{caller_}, x);
 }
 
 session_ref stored_conversation::first_of_list(const session_id& after) const {
   if (!after.empty())
     return session(after);
-  if (from_.caller.empty())
+  if (caller_.empty())
     return {};
-  return {key(), session_id{from_.caller + '/'}}; // before its sessions
+  return {key(), session_id{caller_ + '/'}}; // before its sessions
 }
 
 snapshot_ref stored_conversation::snapshot(snapshot_id id,
                                            const session_id& in) const {
-  if (in.empty() && from_.caller.empty())
+  if (in.empty() && caller_.empty())
     return {key(), {}, std::move(id)};
   return {key(), session(in).id, std::move(id)};
 }
@@ -95,6 +121,19 @@ snapshot_ref stored_conversation::find(const std::string& text,
   if (problem == std::errc{} && rest == end)
     return {session(in), number};
   return snapshot(snapshot_id{text}, session(in).id);
+}
+
+std::string stored_conversation::leaving(json x) const {
+  const auto by = server_ != nullptr
+                    ? redaction{server_->options(), caller_, key()}
+                    : redaction{};
+  return by.text(outgoing_kind::stored, std::move(x));
+}
+
+void stored_conversation::check_whole() const {
+  if (server_ != nullptr && server_->options().redact)
+    throw status_error{errc::permission_denied,
+                       "a server that redacts exports nothing"};
 }
 
 json stored_conversation::client_state(state x) const {

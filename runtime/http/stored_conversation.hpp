@@ -24,10 +24,17 @@ namespace tertulia::web {
 
 /// Conversation of this process with its store, as one caller sees it.
 ///
-/// @threads  those of the request.
-/// @lifetime must not outlive the exchange.
+/// @threads  those of its executor.
+/// @lifetime must not outlive the runtime, and the server of its request.
 class stored_conversation {
 public:
+  /// Makes it for the program itself, which sees all sessions.
+  /// @errors throws `failed_precondition` for an action without sessions, or
+  ///         without a store.
+  stored_conversation(runtime& rt, net::any_io_executor executor,
+                      const json_action& action);
+
+  /// Makes it for the caller of a request.
   /// @param action an action that clients may open.
   /// @errors throws `failed_precondition` for an action without sessions, or
   ///         without a store.
@@ -46,9 +53,17 @@ public:
     return action_->key();
   }
 
+  [[nodiscard]] const std::string& caller() const noexcept {
+    return caller_;
+  }
+
   /// Checks whether the caller may use the verb with a further session.
   /// @errors throws `permission_denied`.
   void authorize(const session_id& x) const;
+
+  /// Checks whether the caller may end a run.
+  /// @errors throws `permission_denied`.
+  void authorize_abort(const run_id& run, const session_id& session) const;
 
   /// Returns whether a snapshot begins a branch when it is continued.
   [[nodiscard]] bool branches() const noexcept {
@@ -77,6 +92,14 @@ public:
   [[nodiscard]] snapshot_ref find(const std::string& text,
                                   const session_id& in) const;
 
+  /// Returns a document for the caller, as text.
+  /// @errors throws `internal` if its redaction fails.
+  [[nodiscard]] std::string leaving(json x) const;
+
+  /// Checks that what the store has may leave unchanged.
+  /// @errors throws `permission_denied` if it is redacted.
+  void check_whole() const;
+
   /// Returns a state as this program reads it, as clients receive it.
   /// @errors throws `failed_precondition` for one of another type.
   [[nodiscard]] json client_state(state x) const;
@@ -88,10 +111,12 @@ public:
   net::awaitable<store_reply_t<Request>> ask_store(Request question) const {
     // A store that is no `managed_store` answers that it does not know it.
     co_return co_await ask<store_reply_t<Request>>(
-      server_.actions().system(),
-      caf::actor_cast<managed_store>(policy().store), std::move(question),
-      from_.executor());
+      runtime_.system(), caf::actor_cast<managed_store>(policy().store),
+      std::move(question), executor_);
   }
+
+  /// Ends a run in the name of the caller.
+  net::awaitable<run_info> abort_run(const run_id& run) const;
 
   /// Returns the record of a snapshot.
   net::awaitable<snapshot_record> find_record(snapshot_ref x) const;
@@ -101,8 +126,10 @@ private:
     return action_->conversation()->policy;
   }
 
-  server_core& server_;
-  const exchange& from_;
+  runtime& runtime_;
+  const server_core* server_ = nullptr; ///< null for the program itself
+  std::string caller_;
+  net::any_io_executor executor_;
   std::shared_ptr<const detail::action> action_;
   std::string route_; ///< of the verb; empty without one
 };

@@ -24,9 +24,6 @@ namespace tertulia::web {
 
 namespace {
 
-/// Number of bytes in the channel from which on the client stops reading.
-constexpr std::size_t high_water = std::size_t{64} * 1'024;
-
 struct chosen_opening {
   const opening& choice;
 
@@ -76,6 +73,8 @@ public:
                               std::shared_ptr<channel<frame>> to) {
     to_ = std::move(to);
     answers_once_ = what.answers_once;
+    answers_ = what.answers;
+    redacts_ = what.redacts;
     try {
       action.open(*this, chosen_opening{what});
     } catch (const status_error& x) {
@@ -112,15 +111,17 @@ private:
     if (has_ended_)
       return; // nothing follows the end
     try {
+      if (const auto* document = input.get_if<json>())
+        answers_.check(*document);
       send_input(std::move(input));
     } catch (const status_error& x) {
-      push(frame_kind::refusal, error_text(x), x.code());
+      push(frame_kind::refusal, redacts_.error(error_document(x)), x.code());
     }
   }
 
   void push(frame_kind kind, std::string text, errc code = errc::ok) {
     written_ += text.size();
-    const auto is_full = written_ > high_water;
+    const auto is_full = written_ > talk::room;
     to_->push({kind, position().number, code, std::move(text)},
               !answers_once_ || is_full || kind == frame_kind::refusal
                 || is_last(kind));
@@ -156,7 +157,7 @@ private:
   }
 
   void on_error(const status_error& x) override {
-    push(frame_kind::error, line_of(error_with_state(x)), x.code());
+    push(frame_kind::error, redacts_.error(error_with_state(x)), x.code());
     end();
   }
 
@@ -188,7 +189,7 @@ private:
 
   void read(chunk_batch x) override {
     try {
-      push(frame_kind::chunks, x.items.text());
+      push(frame_kind::chunks, redacts_.chunks(x.items.text()));
     } catch (const status_error& error) {
       reject(to_error(error));
     }
@@ -196,7 +197,8 @@ private:
 
   void read(payload x) override {
     try {
-      push(frame_kind::output, x ? x.text() : "null");
+      push(frame_kind::output,
+           redacts_.text(outgoing_kind::output, x ? x.text() : "null"));
     } catch (const status_error& error) {
       return on_error(error);
     }
@@ -206,8 +208,10 @@ private:
   std::shared_ptr<channel<frame>> to_;
   /// Run that has ended, and the number of this client there.
   std::pair<run_actor, std::uint32_t> ended_;
-  std::size_t written_ = 0; ///< bytes since the channel was empty
+  std::size_t written_ = 0; ///< bytes since the program has taken all
   bool answers_once_ = false;
+  answer_rule answers_;
+  redaction redacts_;
   bool is_flushing_ = false;
   bool has_ended_ = false;
 };

@@ -9,10 +9,13 @@
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 
+#include <cstddef>
 #include <memory>
 
+#include "answer_rule.hpp"
 #include "channel.hpp"
 #include "frame.hpp"
+#include "redaction.hpp"
 
 namespace tertulia::web {
 
@@ -22,6 +25,8 @@ struct opening {
   open_options options;
   /// Whether only the end counts for the client: it is not woken before.
   bool answers_once = false;
+  answer_rule answers;
+  redaction redacts;
 };
 
 /// Client of a run in the name of a program elsewhere: an actor with credit,
@@ -35,6 +40,9 @@ struct opening {
 ///           cancelled.
 class talk {
 public:
+  /// Number of bytes in the channel from which on the client stops reading.
+  static constexpr std::size_t room = std::size_t{64} * 1'024;
+
   talk(caf::actor_system& system, const json_action& action, opening what,
        std::shared_ptr<channel<frame>> to);
 

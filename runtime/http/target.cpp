@@ -5,6 +5,8 @@
 #include <tertulia/detail/text.hpp>
 #include <tertulia/status_error.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <utility>
@@ -54,6 +56,59 @@ std::optional<std::uint64_t> target::number(const std::string& name) const {
   const auto [end, problem] = std::from_chars(text.data(), last, result);
   if (problem != std::errc{} || end != last)
     throw status_error{errc::invalid_argument, name + ": is not a number"};
+  return result;
+}
+
+std::string_view take_host(std::string_view& text) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (detail::lowered(text.substr(0, scheme.size())) != scheme)
+      continue;
+    const auto end
+      = std::min(text.find_first_of("/?", scheme.size()), text.size());
+    const auto result = text.substr(scheme.size(), end - scheme.size());
+    text = end < text.size() && text[end] == '/' ? text.substr(end)
+                                                 : std::string_view{"/"};
+    return result;
+  }
+  return {};
+}
+
+bool is_host(std::string_view text) {
+  const auto is_of = [](std::string_view all, std::string_view signs) {
+    return std::all_of(all.begin(), all.end(), [signs](unsigned char c) {
+      return std::isalnum(c) != 0
+             || signs.find(static_cast<char>(c)) != std::string_view::npos;
+    });
+  };
+  auto port = text.rfind(':');
+  auto name = text.substr(0, port);
+  if (text.starts_with('[')) {
+    const auto end = text.find(']');
+    if (end == std::string_view::npos)
+      return false;
+    name = text.substr(1, end - 1);
+    port = end + 1 < text.size() ? end + 1 : std::string_view::npos;
+    if (!is_of(name, ":.") || (port < text.size() && text[port] != ':'))
+      return false;
+  } else if (name.empty() || !is_of(name, "-._~%!$&'()*+,;=")) {
+    return false;
+  }
+  const auto digits
+    = port < text.size() ? text.substr(port + 1) : std::string_view{};
+  return std::all_of(digits.begin(), digits.end(),
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string log_text(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string result;
+  for (const auto c : text.substr(0, text.find('?'))) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7f)
+      result += c;
+    else
+      result.append({'%', digits[byte >> 4U], digits[byte & 15U]});
+  }
   return result;
 }
 

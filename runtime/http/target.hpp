@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,17 @@ struct target {
   [[nodiscard]] std::optional<std::uint64_t>
   number(const std::string& name) const;
 };
+
+/// Removes the scheme and the host of a target that has them, as clients send
+/// it to a proxy.
+/// @returns the host; empty without one.
+[[nodiscard]] std::string_view take_host(std::string_view& text);
+
+/// Returns whether a text is a host, with or without a port.
+[[nodiscard]] bool is_host(std::string_view text);
+
+/// Returns a target for a log, without its query: one line of ASCII.
+[[nodiscard]] std::string log_text(std::string_view text);
 
 /// Reads a target.
 /// @returns empty if it is not a path, or cannot be decoded to UTF-8.

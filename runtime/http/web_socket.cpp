@@ -4,8 +4,10 @@
 
 #include <tertulia/status_error.hpp>
 
+#include <algorithm>
 #include <utility>
 
+#include "error_body.hpp"
 #include "exchange.hpp"
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
@@ -31,8 +33,9 @@ public:
 
   net::awaitable<bool> accept(const request_message& x) override {
     // A browser drops a WebSocket whose offered protocols are all ignored.
-    const auto offers = field_of(x, http::field::sec_websocket_protocol);
-    if (offers.find(web_socket_protocol) != std::string_view::npos)
+    const auto offers = items_of(x, http::field::sec_websocket_protocol);
+    if (std::find(offers.begin(), offers.end(), web_socket_protocol)
+        != offers.end())
       socket_.set_option(beast::websocket::stream_base::decorator(
         [](beast::websocket::response_type& to) {
           to.set(http::field::sec_websocket_protocol, web_socket_protocol);
@@ -85,6 +88,33 @@ private:
 };
 
 } // namespace
+
+std::optional<response_message> web_socket_refusal(const request_message& x) {
+  const auto refuse = [](http::status status, errc code, const char* text) {
+    auto result = json_response(status, error_text({code, text}));
+    result.set(http::field::upgrade, "websocket");
+    result.set(http::field::sec_websocket_version, "13");
+    return result;
+  };
+  if (!beast::websocket::is_upgrade(x))
+    return refuse(http::status::upgrade_required, errc::failed_precondition,
+                  "a WebSocket is expected here");
+  if (field_of(x, http::field::sec_websocket_version) != "13")
+    return refuse(http::status::upgrade_required, errc::failed_precondition,
+                  "Sec-WebSocket-Version: is not 13");
+  // 16 bytes in Base64 are 22 digits and two signs.
+  const auto key = field_of(x, http::field::sec_websocket_key);
+  const auto is_digit = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+           || (c >= '0' && c <= '9') || c == '+' || c == '/';
+  };
+  constexpr std::size_t digits = 22;
+  if (key.size() != digits + 2 || key.substr(digits) != "=="
+      || !std::all_of(key.begin(), key.begin() + digits, is_digit))
+    return refuse(http::status::bad_request, errc::invalid_argument,
+                  "Sec-WebSocket-Key: is not 16 bytes in Base64");
+  return std::nullopt;
+}
 
 std::unique_ptr<web_socket>
 make_web_socket(server_stream stream, const http_server_options& options,

@@ -59,6 +59,11 @@ public:
   virtual void abort() = 0;
 };
 
+/// Returns the answer to a request that does not ask for a WebSocket as
+/// RFC 6455 §4.2.1 says; empty if it does.
+[[nodiscard]] std::optional<response_message>
+web_socket_refusal(const request_message& x);
+
 /// Returns a WebSocket on a connection that is not accepted yet.
 /// @param keeps connection of the server, which lives as long.
 std::unique_ptr<web_socket>

@@ -39,10 +39,12 @@ enum class access_verb : std::uint8_t {
   attach,  ///< Reads a kept run, or sends to it.
   inspect, ///< Asks for the status of a run.
   abort,   ///< Ends any run; a talker may also cancel the one it talks to.
+  answer,  ///< Answers questions of tools: sends messages of the role `tool`.
   measure, ///< Reads the metrics of all actions.
 };
 
-BOOST_DESCRIBE_ENUM(access_verb, see, open, attach, inspect, abort, measure)
+BOOST_DESCRIBE_ENUM(access_verb, see, open, attach, inspect, abort, answer,
+                    measure)
 
 /// Access of a caller to an action, on which `authorize` decides.
 struct access_request {
@@ -50,7 +52,26 @@ struct access_request {
   access_verb verb = access_verb::see;
   std::string key;     ///< of the action, which is exposed; empty for `measure`
   std::string run;     ///< may be empty
-  std::string session; ///< with the name of its caller; may be empty
+  std::string session; ///< with the name of its owner; may be empty
+  /// Caller whose session it is: somebody else only for `answer`.
+  std::string owner;
+};
+
+/// Kind of a value that leaves a server.
+enum class outgoing_kind : std::uint8_t {
+  chunk,  ///< One chunk of a run.
+  output, ///< Output of a run.
+  error,  ///< Error: `status`, `message` and `details`.
+  stored, ///< Answer with sessions, snapshots or their states.
+};
+
+BOOST_DESCRIBE_ENUM(outgoing_kind, chunk, output, error, stored)
+
+/// Value that leaves a server, as `redact` is told of it.
+struct outgoing_value {
+  std::string caller; ///< empty without tokens
+  std::string key;    ///< of the action; empty for an error without one
+  outgoing_kind kind = outgoing_kind::chunk;
 };
 
 /// Options of an `http_server`, with their defaults.
@@ -83,6 +104,12 @@ struct http_server_options {
   /// access that is not allowed is answered with 403, and so is one for which
   /// the function throws. Null: every access to what is exposed is allowed.
   std::function<bool(const access_request&)> authorize = nullptr;
+
+  /// Function that changes what leaves the server, for example removes what is
+  /// secret; called by many threads at once. If it throws, the client gets
+  /// `internal` in place of the value. Exports are refused, because a changed
+  /// one cannot be imported. Null: nothing is changed.
+  std::function<void(const outgoing_value&, json&)> redact = nullptr;
 
   /// Origins of the pages that browsers may serve from elsewhere, such as
   /// `https://example.org`; `*` is every origin.
@@ -130,6 +157,9 @@ struct http_server_options {
 
   /// Time for which a run waits for its client, if the client does not choose.
   caf::timespan grace = std::chrono::minutes{1};
+
+  /// Longest time that a client may choose for that.
+  caf::timespan max_grace = std::chrono::hours{24};
 
   /// Time for which `stop` and the destructor let turns end.
   caf::timespan drain_within = std::chrono::seconds{10};

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/json.hpp>
+
+namespace tertulia::web {
+
+/// Rule for answers to questions of tools: messages of the role `tool`.
+///
+/// @threads a value.
+struct answer_rule {
+  bool allows_answers = true;
+  /// Whether the client acts for somebody else, and may do nothing but answer.
+  bool allows_nothing_else = false;
+
+  /// Checks an input.
+  /// @errors throws `permission_denied`.
+  void check(const json& input) const;
+};
+
+} // namespace tertulia::web

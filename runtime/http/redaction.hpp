@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/http_server.hpp>
+#include <tertulia/json.hpp>
+
+#include <functional>
+#include <string>
+
+namespace tertulia::web {
+
+/// Redaction of what a caller gets of an action.
+///
+/// @threads a value; the function of the options is called by many at once.
+class redaction {
+public:
+  /// Changes nothing.
+  redaction() = default;
+
+  redaction(const http_server_options& options, std::string caller,
+            std::string key);
+
+  /// Returns a document as text for the caller.
+  /// @errors throws `internal` if the function throws: nothing leaves then.
+  [[nodiscard]] std::string text(outgoing_kind kind, json x) const;
+
+  /// As above, for a document that is a text already.
+  [[nodiscard]] std::string text(outgoing_kind kind, std::string x) const;
+
+  /// As above, for an array of chunks.
+  [[nodiscard]] std::string chunks(std::string x) const;
+
+  /// Returns an error for the caller; another one if the function throws.
+  [[nodiscard]] std::string error(json x) const;
+
+  /// Returns whether anything may be changed.
+  explicit operator bool() const noexcept {
+    return static_cast<bool>(change_);
+  }
+
+private:
+  void apply(outgoing_kind kind, json& x) const;
+
+  std::function<void(const outgoing_value&, json&)> change_;
+  std::string caller_;
+  std::string key_;
+};
+
+} // namespace tertulia::web

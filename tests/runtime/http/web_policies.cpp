@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What a program lets out of its web server, and who may answer its tools.
+
+#include <tertulia/ai/session_flow.hpp>
+#include <tertulia/define_agent.hpp>
+#include <tertulia/memory_store.hpp>
+
+#include <stdexcept>
+#include <string>
+
+#include "support/conversations.hpp"
+#include "support/has.hpp"
+#include "support/web_fixture.hpp"
+
+namespace tertulia::test::web_policy_tests {
+
+namespace {
+
+const std::string notes = "/agent/notes";
+const std::string chat = "/session-flow/chat";
+
+/// Replaces a word in all texts of a document.
+void hide(json& x, const std::string& word) {
+  if (x.is_structured()) {
+    for (auto& one : x)
+      hide(one, word);
+  } else if (x.is_string()) {
+    auto text = x.get<std::string>();
+    for (auto i = text.find(word); i != std::string::npos; i = text.find(word))
+      text.replace(i, word.size(), "***");
+    x = text;
+  }
+}
+
+/// Message of a role, as an input.
+std::string said(const char* role, const std::string& members = {}) {
+  return R"({"inputs":[{"messages":[{"role":")" + std::string{role}
+         + R"(","content":[{"text":"yes"}]}]}])" + members + '}';
+}
+
+struct web_policies : web {
+  web_policies() {
+    define_agent(rt, "notes", take_notes, with_snapshot_store(store),
+                 with_snapshot_callback(snapshot_always{}));
+    ai::define_session_flow(rt, "chat", repeat_in_turns,
+                            with_snapshot_store(store));
+  }
+
+  /// Serves with a redaction of the word "secret".
+  web_client serve_redacted() {
+    auto expose = default_exposure();
+    expose.emplace_back("/snapshot-store/*");
+    return serve(
+      {.expose = expose, .redact = [](const outgoing_value& what, json& x) {
+         EXPECT_EQ(what.caller, "");
+         hide(x, "secret");
+       }});
+  }
+
+  /// Serves callers of whom bob may answer the tools of ann.
+  web_client serve_approver() {
+    return serve({.tokens = {{"ann", "ann-0123456789abcdef"},
+                             {"bob", "bob-0123456789abcdef"},
+                             {"eve", "eve-0123456789abcdef"}},
+                  .authorize = [](const access_request& x) {
+                    return x.verb != access_verb::answer
+                           || (x.caller == "bob" && x.owner == "ann");
+                  }});
+  }
+
+  static std::string token_of(const std::string& name) {
+    return "Authorization: Bearer " + name + "-0123456789abcdef\r\n";
+  }
+
+  managed_store store = spawn_memory_store(system);
+};
+
+} // namespace
+
+TEST_F(web_policies, redact_what_leaves) {
+  auto at = serve_redacted();
+  const auto done = at.call("POST", "/actions" + notes,
+                            R"({"inputs":["a secret"],"session":"s"})");
+  EXPECT_EQ(done.document()["output"]["state"]["words"], "a ***");
+  const auto events
+    = at.call("POST", "/actions" + notes, R"({"inputs":[" secret"]})",
+              "Accept: text/event-stream\r\n");
+  EXPECT_TRUE(has(events.body, "event: chunks", "[\" ***\"]"));
+  EXPECT_FALSE(has(events.body, "secret"));
+  for (const auto& target :
+       {"/sessions" + notes + "?session=s",
+        "/snapshots" + notes + "?session=s&snapshot=1",
+        "/diffs" + notes + "?session=s&before=1&after=1"}) {
+    const auto got = at.call("GET", target);
+    EXPECT_EQ(got.status, 200u) << got.body;
+    EXPECT_FALSE(has(got.body, "secret")) << target;
+  }
+  const auto titled = at.call("PATCH", "/sessions" + notes + "?session=s",
+                              R"({"title":"the secret"})");
+  EXPECT_EQ(titled.document()["title"], "the ***");
+  EXPECT_EQ(at.call("GET", "/exports" + notes + "?session=s").status, 403u);
+  const auto unknown = at.call("GET", "/actions/bidi-flow/secret");
+  EXPECT_EQ(unknown.status, 404u);
+  EXPECT_FALSE(has(unknown.body, "secret"));
+}
+
+TEST_F(web_policies, let_nothing_out_if_the_redaction_fails) {
+  auto at = serve({.redact = [](const outgoing_value&, json&) {
+    throw std::runtime_error{"a secret"};
+  }});
+  const auto expect_withheld = [](const web_client::response& x) {
+    EXPECT_EQ(x.status, 500u);
+    EXPECT_EQ(x.document()["status"], "INTERNAL");
+    EXPECT_FALSE(has(x.body, "secret"));
+  };
+  const std::string input = R"({"inputs":["secret"]})";
+  expect_withheld(at.call("POST", "/actions" + notes, input));
+  expect_withheld(at.call("POST", "/genkit" + echo, R"({"data":"secret"})"));
+  const auto events = at.call("POST", "/actions" + notes, input,
+                              "Accept: text/event-stream\r\n");
+  EXPECT_TRUE(has(events.body, "event: error"));
+  EXPECT_FALSE(has(events.body, "secret"));
+  web_talk talk{server->port(), "/talk" + echo};
+  talk.send({{"open", {{"inputs", {"secret"}}, {"close", true}}}});
+  EXPECT_TRUE(talk.read().contains("opened"));
+  EXPECT_EQ(talk.read()["error"]["status"], "INTERNAL");
+}
+
+TEST_F(web_policies, let_one_caller_answer_the_tools_of_another) {
+  auto at = serve_approver();
+  const auto run = [&](const std::string& name, const std::string& body) {
+    return at.call("POST", "/actions" + chat, body, token_of(name));
+  };
+  const std::string mine = R"(,"session":"s")";
+  const std::string hers = mine + R"(,"owner":"ann")";
+  EXPECT_EQ(run("ann", said("user", mine)).status, 200u);
+  EXPECT_EQ(run("ann", said("tool", mine)).status, 403u)
+    << "she may not approve what her own agent does";
+  EXPECT_EQ(run("bob", said("tool", mine)).status, 403u);
+  EXPECT_EQ(run("eve", said("tool", hers)).status, 403u);
+  EXPECT_EQ(run("bob", said("user", hers)).status, 403u)
+    << "he may answer, and not talk for her";
+  const auto approved = run("bob", said("tool", hers));
+  EXPECT_EQ(approved.status, 200u) << approved.body;
+  EXPECT_EQ(approved.document()["session"], "ann/s");
+}
+
+TEST_F(web_policies, let_one_caller_answer_in_a_live_run) {
+  auto at = serve_approver();
+  const auto opened = at.call("POST", "/runs" + chat, "{}", token_of("ann"));
+  const auto run = opened.document()["run"].get<std::string>();
+  const auto send
+    = [&](const std::string& name, const char* role, const std::string& owner) {
+        return at.call("POST", "/inputs" + chat + "?run=" + run + owner,
+                       said(role), token_of(name));
+      };
+  EXPECT_EQ(send("bob", "tool", "").status, 404u);
+  EXPECT_EQ(send("eve", "tool", "&owner=ann").status, 403u);
+  EXPECT_EQ(send("bob", "user", "&owner=ann").status, 403u);
+  EXPECT_EQ(send("bob", "tool", "&owner=ann").status, 202u);
+  EXPECT_EQ(send("ann", "user", "").status, 202u);
+}
+
+TEST_F(web_policies,
+       let_nobody_act_for_another_caller_unless_the_program_does) {
+  auto at = serve({.tokens = {{"ann", "ann-0123456789abcdef"},
+                              {"bob", "bob-0123456789abcdef"}}});
+  EXPECT_EQ(at.call("POST", "/actions" + chat,
+                    said("tool", R"(,"owner":"ann")"), token_of("bob"))
+              .status,
+            403u);
+  EXPECT_EQ(at.call("POST", "/actions" + chat,
+                    said("tool", R"(,"owner":"bob")"), token_of("bob"))
+              .status,
+            200u)
+    << "it is his own";
+  auto open = serve();
+  EXPECT_EQ(
+    open.call("POST", "/actions" + chat, said("tool", R"(,"owner":"ann")"))
+      .status,
+    403u)
+    << "a stranger is nobody's approver";
+}
+
+TEST_F(web_policies, refuse_inputs_that_the_program_does_not_take) {
+  ai::define_session_flow(
+    rt, "brief", repeat_in_turns,
+    ai::with_input_check([](const ai::conversation_input& x) {
+      if (x.messages.size() > 1)
+        throw status_error{errc::invalid_argument, "one message at a time"};
+    }));
+  auto at = serve();
+  const std::string key = "/session-flow/brief";
+  web_talk talk{server->port(), "/talk" + key};
+  const json message{{"role", "user"}, {"content", {{{"text", "hi"}}}}};
+  const auto say = [&](const json& messages) {
+    talk.send({{"input", {{"messages", messages}}}});
+  };
+  talk.send({{"open", json::object()}});
+  EXPECT_TRUE(talk.read().contains("opened"));
+  say({message, message});
+  EXPECT_EQ(talk.read()["refused"]["message"], "one message at a time");
+  say(json::array({message}));
+  EXPECT_TRUE(talk.read().contains("chunks")) << "the run goes on";
+}
+
+} // namespace tertulia::test::web_policy_tests
