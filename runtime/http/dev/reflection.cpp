@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "companion.hpp"
 #include "error_body.hpp"
 #include "genkit_agent.hpp"
 #include "model_call.hpp"
@@ -91,8 +92,9 @@ json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
   return result;
 }
 
-opening opening_of_turn(const open_body& x, const span_context& root,
+opening opening_of_turn(const genkit_turn& turn, const span_context& root,
                         bool has_more_inputs) {
+  const auto& x = turn.body;
   opening result;
   if (!x.init.is_null())
     result.init = payload::of(x.init);
@@ -103,6 +105,8 @@ opening opening_of_turn(const open_body& x, const span_context& root,
     chosen.snapshot = snapshot_id{*x.snapshot};
   if (has_more_inputs)
     chosen.input_window = max_window; // the tools do not wait for credit
+  if (turn.is_detached)
+    chosen.disconnect = on_disconnect::keep;
   chosen.trace_parent = root.to_traceparent();
   return result;
 }
@@ -153,59 +157,6 @@ reflection_call reflection_call::of(const json& x) {
   return result;
 }
 
-void reflected_run::begin(std::shared_ptr<talk> client, bool is_agent) {
-  const std::lock_guard guard{mutex_};
-  client_ = std::move(client);
-  is_agent_ = is_agent;
-  for (const auto& input : std::exchange(early_, {}))
-    pass_on(input);
-  if (is_closed_)
-    client_->close();
-  if (is_cancelled_)
-    client_->cancel();
-}
-
-void reflected_run::send(const json& input) {
-  const std::lock_guard guard{mutex_};
-  if (client_)
-    pass_on(input);
-  else
-    early_.push_back(input);
-}
-
-void reflected_run::pass_on(const json& input) const {
-  if (!is_agent_)
-    return client_->send(payload::of(input));
-  auto call = json::object();
-  call["data"] = input;
-  try {
-    auto turn = read_genkit_turn(call, false, {});
-    for (auto& one : turn.body.inputs)
-      client_->send(payload::of(std::move(one)));
-  } catch (const status_error&) {
-    client_->send(payload::of(input)); // is refused, and says why
-  }
-}
-
-bool reflected_run::is_cancelled() const {
-  const std::lock_guard guard{mutex_};
-  return is_cancelled_;
-}
-
-void reflected_run::close() {
-  const std::lock_guard guard{mutex_};
-  is_closed_ = true;
-  if (client_)
-    client_->close();
-}
-
-void reflected_run::cancel() {
-  const std::lock_guard guard{mutex_};
-  is_cancelled_ = true;
-  if (client_)
-    client_->cancel();
-}
-
 int reflection_code(errc x) noexcept {
   return static_cast<int>(x);
 }
@@ -230,6 +181,8 @@ json reflection::actions() const {
     if (result.contains(key))
       key = x.key;
     result[key] = entry_of(x, key, has_store(runtime_.action(x.key)));
+    if (is_genkit_agent(x) && key.starts_with("/agent/"))
+      add_companions(result, x.name);
   }
   return result;
 }
@@ -248,7 +201,8 @@ json_action reflection::find(const std::string& key) const {
 
 bool reflection::has(const std::string& key) const {
   try {
-    static_cast<void>(find(key));
+    const auto agent = agent_of_companion(key);
+    static_cast<void>(find(agent.empty() ? key : agent));
     return true;
   } catch (const status_error&) {
     return false;
@@ -308,6 +262,14 @@ net::awaitable<json> reflection::run(reflection_call call, reflection_sink& to,
 net::awaitable<json>
 reflection::run_traced(const reflection_call& call, reflection_sink& to,
                        reflected_run& inputs, const span_context& root) {
+  if (const auto agent = agent_of_companion(call.key); !agent.empty()) {
+    const auto action = find(agent);
+    const auto data = call.input.value_or(json{});
+    auto found = co_await run_companion(runtime_, call.key, action, data);
+    json answer;
+    answer["result"] = std::move(found);
+    co_return answer;
+  }
   const auto action = find(call.key);
   const auto& info = action.info();
   const auto is_agent = is_genkit_agent(info);
@@ -316,9 +278,6 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
   if (is_agent) {
     const auto is_stored = has_store(action);
     turn = read_genkit_turn(agent_call_of(call), is_stored, {});
-    if (turn.is_detached)
-      throw status_error{errc::failed_precondition,
-                         "$.input.detach: the tools cannot leave a turn"};
     by = std::make_unique<genkit_agent_translator>(is_stored, turn.session);
   } else {
     by = std::make_unique<genkit_flow_translator>();
@@ -328,7 +287,7 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
     else if (call.input)
       turn.body.inputs.push_back(*call.input);
   }
-  auto what = opening_of_turn(turn.body, root, call.has_more_inputs);
+  auto what = opening_of_turn(turn, root, call.has_more_inputs);
   what.options.custom_deltas = is_agent;
   channel_reader<frame> reader{co_await net::this_coro::executor};
   const auto client = std::make_shared<talk>(runtime_.system(), action,
@@ -337,14 +296,22 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
     client->send(payload::of(std::move(input)));
   if (!call.has_more_inputs)
     client->close();
+  if (turn.is_detached)
+    client->flush();
   inputs.begin(client, is_agent);
+  frame opened;
   std::vector<frame> frames;
   std::vector<genkit_event> events;
   while (co_await reader.take(frames)
          == channel_reader<frame>::outcome::items) {
     events.clear();
-    for (const auto& one : frames)
+    for (const auto& one : frames) {
+      if (one.kind == frame_kind::opened)
+        opened = one;
+      if (turn.is_detached && one.kind == frame_kind::flushed)
+        events.push_back({genkit_event_kind::result, genkit_detached(opened)});
       by->translate(one, events);
+    }
     for (auto& event : events) {
       if (event.kind == genkit_event_kind::message) {
         if (call.is_stream && !co_await to.chunk(event.value))

@@ -135,9 +135,6 @@ TEST_F(genkit_dev_tools, run_actions) {
             failed.field("X-Genkit-Trace-Id"));
   const auto refused = run(at, R"({"key":"/flow/counter","input":"two"})");
   EXPECT_EQ(refused.document()["error"]["code"], 3);
-  EXPECT_EQ(run(at, R"({"key":"/session-flow/talk","input":{"detach":true}})")
-              .document()["error"]["code"],
-            9);
   EXPECT_EQ(run(at, R"({"key":"/flow/none"})").status, 404u);
   EXPECT_EQ(run(at, "{}").status, 400u);
   EXPECT_EQ(run(at, "{").status, 400u);
@@ -152,6 +149,32 @@ TEST_F(genkit_dev_tools, read_snapshots_of_a_store) {
   const auto list = run(at, query.dump()).document()["result"];
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0]["state"]["words"], "x");
+}
+
+TEST_F(genkit_dev_tools, leave_turns_and_find_them_again) {
+  auto at = tools();
+  const auto all = at.call("GET", "/api/actions").document();
+  EXPECT_TRUE(all.contains("/agent-snapshot/talk"));
+  EXPECT_TRUE(all.contains("/agent-abort/talk"));
+  EXPECT_FALSE(all.contains("/agent-abort/notes")) << "it has no messages";
+  const auto left = run(at, R"({"key":"/agent/talk","input":{"detach":true,
+    "message":{"role":"user","content":[{"text":"hi"}]}}})")
+                      .document()["result"];
+  EXPECT_EQ(left["finishReason"], "detached");
+  const auto ask = [&](const char* what) {
+    const json call{{"key", std::string{"/agent-"} + what + "/talk"},
+                    {"input", {{"snapshotId", left["snapshotId"]}}}};
+    return run(at, call.dump()).document()["result"];
+  };
+  EXPECT_TRUE(
+    eventually([&] { return ask("snapshot")["status"] == "completed"; }));
+  EXPECT_TRUE(has(ask("snapshot").dump(), "re: hi"));
+  EXPECT_EQ(ask("abort")["status"], "completed");
+  EXPECT_EQ(run(at, R"({"key":"/agent-snapshot/talk","input":{}})")
+              .document()["error"]["code"],
+            3);
+  EXPECT_EQ(run(at, R"({"key":"/agent-snapshot/none","input":{}})").status,
+            404u);
 }
 
 TEST_F(genkit_dev_tools, cancel_runs) {
