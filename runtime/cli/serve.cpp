@@ -15,7 +15,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <semaphore>
 #include <sstream>
@@ -48,7 +47,9 @@ struct serve_options {
   std::string key;
   std::vector<std::string> origins;
   std::vector<std::string> hosts;
+  std::string metrics_for;
   bool behind_proxy = false;
+  bool sessions = false;
   bool quiet = false;
 };
 
@@ -136,6 +137,10 @@ http_server_options options_of(const serve_options& o) {
   result.behind_proxy = o.behind_proxy;
   if (!o.tokens.empty())
     result.tokens = read_tokens(o.tokens);
+  if (!o.metrics_for.empty())
+    result.authorize = [reader = o.metrics_for](const access_request& x) {
+      return x.verb != access_verb::measure || x.caller == reader;
+    };
   if (!o.quiet)
     result.log = log_of_requests();
   return result;
@@ -143,8 +148,7 @@ http_server_options options_of(const serve_options& o) {
 
 /// Returns an exporter of traces if a variable names a collector.
 std::unique_ptr<otlp_exporter> exporter_for(runtime& rt) {
-  const char* collector = std::getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
-  if (collector == nullptr || *collector == '\0')
+  if (!otlp_options::are_in_environment())
     return nullptr;
   return std::make_unique<otlp_exporter>(rt, otlp_options::from_environment());
 }
@@ -202,6 +206,8 @@ exit_code serve(tool& t, const serve_options& o) {
   if (t.is_connected())
     reject_usage("\"serve\" serves the agent of this program, not that of a "
                  "running one");
+  if (!o.metrics_for.empty() && o.tokens.empty())
+    reject_usage("--metrics-for needs --tokens");
   if (o.certificate.empty() != o.key.empty())
     reject_usage("--tls-certificate and --tls-key belong together");
   // Before the store is opened, so that a typo does not create it.
@@ -210,6 +216,8 @@ exit_code serve(tool& t, const serve_options& o) {
   auto& store = t.store_or([] { return data_file("chat.db"); });
   runtime rt{store.system()};
   const chat_agent agent{rt, store.store(), o.model, {}};
+  if (o.sessions)
+    options.expose.emplace_back("/snapshot-store/*");
 #ifdef TERTULIA_HAS_METRICS
   const metrics numbers{rt};
   options.metrics = numbers.reader();
@@ -259,6 +267,11 @@ void add_serve(CLI::App& root, command& chosen) {
             "repeated");
   add_value(x, "--host", o.hosts, "NAME",
             "A name of this host that pages may use; may be repeated");
+  x.add_flag("--sessions", o.sessions,
+             "Serve sessions and snapshots too: list, show, change and delete "
+             "them; with --tokens each caller has its own");
+  add_value(x, "--metrics-for", o.metrics_for, "NAME",
+            "The only caller that may read the metrics; needs --tokens");
   x.add_flag("--behind-proxy", o.behind_proxy,
              "A proxy in front of the server encrypts");
   add_value(x, "--model", o.model, "NAME",
