@@ -10,12 +10,13 @@ UNITY ?= 8
 BENCH_ARGS ?=
 CHAT_ARGS ?=
 MUTANTS ?=
+ATTACK_ARGS ?=
 
 SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
-.PHONY: help deps build run test test-genkit test-browser \
+.PHONY: help deps build run test test-genkit test-browser test-attack \
   test-deployment bench check asan mutants format install clean
 
 # $(call configure,<folder>,<options>): Ninja if there is one; a folder that is
@@ -104,6 +105,11 @@ test-browser: test-genkit ## talk to the server in Debian's chromium
 
 test-deployment: build ## serve behind nginx, for Prometheus and OTLP
 	@tests/deployment/run.sh build
+
+# With --count 1000000 --long it takes minutes, and awaits the time limits of
+# the server.
+test-attack: build ## attack the server over raw sockets (ATTACK_ARGS=--long)
+	@tests/attack/run.sh build $(ATTACK_ARGS)
 
 # Not part of any other check: it takes hours.
 mutants: deps ## how many plausible bugs the tests notice (MUTANTS='leases_*')
