@@ -24,21 +24,16 @@ UNWANTED = "5bf92f3577b34da6a3ce929d0e0e4736"
 DEVIATIONS = {
     f"{name}: is not named {other}" for name, other in {
         "/model/eliza": "chat eliza",
-        "/model/openai:stub": "chat openai:stub",
+        "/model/openai:stub": "chat stub",
         f"/{CHAT}": "invoke_agent chat",
         "/tool/ask_user": "execute_tool ask_user",
         "/tool/clock": "execute_tool clock",
         "/tool/dice": "execute_tool dice"}.items()}
 # Attributes that the conventions require. The path of a request would tell
-# what its client has chosen; eliza and an agent have no provider.
+# what its client has chosen.
 DEVIATIONS |= {
     f"{name}: lacks {attribute}" for attribute, names in {
-        "error.type": (f"/{CHAT}", "/model/openai:stub", "generate",
-                       "sessionFlow/turn"),
-        "gen_ai.provider.name": (f"/{CHAT}", "/model/eliza"),
-        "telemetry.sdk.version": ("resource",),
         "url.path": ("GET /talk/{key}", "POST /actions/{key}"),
-        "url.scheme": ("GET /talk/{key}", "POST /actions/{key}"),
     }.items() for name in names}
 
 
