@@ -58,7 +58,7 @@ export class Conversation {
 
   /** Yields the chunks of a turn until its end. */
   async *answer() {
-    for (let x; (x = (await this.events.next()).value)?.event !== "turnEnd"; )
+    for (let x; (x = (await this.events.next()).value)?.event !== "turnEnd";)
       if (!x) return;
       else if (x.event === "chunks") yield* x.data;
   }
@@ -99,9 +99,12 @@ async function* eventsOf(body) {
   const read = async () => {
     const silence = setTimeout(() => reader.cancel(), 45_000); // of the network
     const end = () => ({ done: true });
-    return await reader.read().catch(end).finally(() => clearTimeout(silence));
+    return await reader
+      .read()
+      .catch(end)
+      .finally(() => clearTimeout(silence));
   };
-  for (let text = "", part; !(part = await read()).done; ) {
+  for (let text = "", part; !(part = await read()).done;) {
     const events = (text + part.value).split("\n\n");
     text = events.pop();
     for (const lines of events) {

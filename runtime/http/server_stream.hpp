@@ -34,6 +34,12 @@ public:
       stream_.emplace<beast::tcp_stream>(std::move(socket));
   }
 
+  /// Frees what a stream holds that was moved from.
+  /// @post nothing else is called.
+  void reset() noexcept {
+    stream_.emplace<std::monostate>();
+  }
+
   executor_type get_executor() noexcept {
     return next_layer().get_executor();
   }

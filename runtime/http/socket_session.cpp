@@ -143,6 +143,8 @@ public:
     auto result = make_web_socket(std::move(stream_), server_.options(),
                                   this->shared_from_this());
     web_socket_ = result.get();
+    stream_.reset();
+    buffer_ = {}; // it may live for days
     if (!co_await result->accept(request)) {
       is_broken_ = true;
       co_return nullptr;

@@ -44,18 +44,21 @@ public:
     co_return !problem;
   }
 
+  // Many WebSockets wait for long, so the buffer is small until something
+  // comes.
   net::awaitable<std::optional<std::string>> read() override {
-    const auto [problem, size]
-      = co_await socket_.async_read(buffer_, as_result);
-    if (problem)
-      co_return std::nullopt;
+    beast::flat_buffer buffer;
+    do {
+      const auto step = buffer.size() == 0 ? first_step : further_step;
+      const auto [problem, size]
+        = co_await socket_.async_read_some(buffer, step, as_result);
+      if (problem)
+        co_return std::nullopt;
+    } while (!socket_.is_message_done());
     if (!socket_.got_text())
       throw status_error{errc::unimplemented, "only text is understood"};
-    std::string result{static_cast<const char*>(buffer_.data().data()), size};
-    buffer_.consume(size);
-    if (buffer_.capacity() > kept_buffer)
-      buffer_ = {};
-    co_return result;
+    co_return std::string{static_cast<const char*>(buffer.data().data()),
+                          buffer.size()};
   }
 
   net::awaitable<bool> write(std::string_view text) override {
@@ -80,10 +83,10 @@ public:
   }
 
 private:
-  static constexpr std::size_t kept_buffer = 4'096;
+  static constexpr std::size_t first_step = 256;
+  static constexpr std::size_t further_step = 16'384;
 
-  beast::websocket::stream<server_stream> socket_;
-  beast::flat_buffer buffer_;
+  beast::websocket::stream<server_stream, false> socket_; // does not compress
   std::shared_ptr<live_session> keeps_;
 };
 

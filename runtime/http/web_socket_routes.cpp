@@ -71,6 +71,31 @@ net::awaitable<void> write_all(std::shared_ptr<web_socket_talk> of,
   co_await of->socket->close(of->code, of->reason);
 }
 
+/// Opens a run. Not in the coroutine, which lives as long as its WebSocket and
+/// would keep the room for all of this.
+/// @errors throws `invalid_argument`, and those of `opening_of`.
+std::shared_ptr<talk> open_run_of(server_core& server, exchange& x,
+                                  const std::string& key, const json& open,
+                                  const std::shared_ptr<web_socket_talk>& of) {
+  auto body = from_json<open_body>(open);
+  auto what = opening_of(body, server, x, key, true);
+  const auto is_kept
+    = what.options.attach || what.options.disconnect == on_disconnect::keep;
+  auto result
+    = std::make_shared<talk>(server.actions().system(), server.find(key),
+                             std::move(what), of->frames.source());
+  for (auto& input : body.inputs)
+    result->send(payload::of(std::move(input)));
+  if (body.close)
+    result->close();
+  x.when_draining = [run = std::weak_ptr{result}, of, is_kept] {
+    of->code = going_away;
+    if (const auto still = run.lock())
+      is_kept ? still->leave() : still->close();
+  };
+  return result;
+}
+
 /// Does what a message of the client says.
 /// @errors throws `invalid_argument`.
 void handle(const talk& run, const json& message) {
@@ -96,7 +121,7 @@ void handle(const talk& run, const json& message) {
 
 net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
                                         std::string key) {
-  const auto action = server.find(key);
+  static_cast<void>(server.find(key));
   auto socket = co_await x.upgrade();
   if (!socket)
     co_return;
@@ -115,21 +140,7 @@ net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
           || !message.contains("open"))
         throw status_error{errc::invalid_argument,
                            "$: the first message must open a run"};
-      auto body = from_json<open_body>(message["open"]);
-      auto what = opening_of(body, server, x, key, true);
-      const auto is_kept
-        = what.options.attach || what.options.disconnect == on_disconnect::keep;
-      run = std::make_shared<talk>(server.actions().system(), action,
-                                   std::move(what), shared->frames.source());
-      for (auto& input : body.inputs)
-        run->send(payload::of(std::move(input)));
-      if (body.close)
-        run->close();
-      x.when_draining = [run = std::weak_ptr{run}, shared, is_kept] {
-        shared->code = going_away;
-        if (const auto open = run.lock())
-          is_kept ? open->leave() : open->close();
-      };
+      run = open_run_of(server, x, key, message.at("open"), shared);
       net::co_spawn(x.executor(), write_all(shared, run), net::detached);
     }
   } catch (const status_error& error) {
