@@ -72,6 +72,7 @@ private:
     auto action = env_->actions.find(x.key);
     auto reason = request_error(x);
     const auto caller = x.options.caller;
+    const auto counted = is_nested() ? std::nullopt : caller;
     if (!reason && caller && !caller->empty() && x.options.session)
       x.options.session = session_of(*caller, x.options.session);
     if (!reason && x.options.attach) {
@@ -86,7 +87,7 @@ private:
         reason = unknown_run(chosen.run, x.options.session);
     }
     if (!reason)
-      reason = open_error(x, action.get());
+      reason = open_error(x, action.get(), counted);
     if (reason) {
       // An unknown key may hold anything, so it is not logged.
       env_->log->info("{} refused: {}",
@@ -98,9 +99,9 @@ private:
       = self_->spawn(make_connection, env_, std::move(action));
     self_->monitor(connection);
     connections_.emplace(connection.address(),
-                         open_connection{connection, caller});
-    if (caller)
-      ++by_caller_[caller->str()];
+                         open_connection{connection, counted});
+    if (counted)
+      ++by_caller_[counted->str()];
     // The connection itself answers, so that the answer precedes its first
     // chunk.
     return self_->delegate(connection, std::move(x));
@@ -227,13 +228,14 @@ private:
   }
 
   /// Returns why a connection cannot be opened; none if it can.
-  caf::error open_error(const open_request& x, const action* action) const {
+  /// @param caller for whom it counts; empty if it does not.
+  caf::error open_error(const open_request& x, const action* action,
+                        const std::optional<caller_name>& caller) const {
     if (connections_.size() >= env_->options.max_connections)
       return fail(errc::resource_exhausted,
                   "there are " + std::to_string(connections_.size())
                     + " connections, which is the maximum");
-    if (const auto& caller = x.options.caller;
-        caller && count_of(*caller) >= env_->options.max_connections_per_caller)
+    if (caller && count_of(*caller) >= env_->options.max_connections_per_caller)
       return fail(errc::resource_exhausted,
                   "the caller has " + std::to_string(count_of(*caller))
                     + " connections, which is the maximum");
@@ -244,6 +246,12 @@ private:
       return fail(errc::invalid_argument,
                   action->info()->key + " has no sessions and no snapshots");
     return caf::none;
+  }
+
+  /// Returns whether the body of a connection asks, such as for a tool.
+  [[nodiscard]] bool is_nested() const {
+    const auto& sender = self_->current_sender();
+    return sender && connections_.contains(sender->address());
   }
 
   [[nodiscard]] std::size_t count_of(const caller_name& caller) const {
