@@ -42,7 +42,8 @@ std::string_view name_of_host(std::string_view host) {
 
 access_list::access_list(const http_server_options& options)
   : exposed_(options.expose), authorize_(options.authorize),
-    authenticate_(options.authenticate), origins_(options.origins) {
+    approve_(options.approve), authenticate_(options.authenticate),
+    origins_(options.origins) {
   for (const auto& x : options.tokens) {
     check_caller(caller_name{x.caller});
     if (x.token.size() < least_token)
@@ -76,6 +77,14 @@ access_list::digest access_list::digest_of(std::string_view token) {
 bool access_list::allows(const access_request& x) const noexcept {
   try {
     return !authorize_ || authorize_(x);
+  } catch (...) {
+    return false;
+  }
+}
+
+bool access_list::approves(const approval_request& x) const noexcept {
+  try {
+    return approve_ ? approve_(x) : x.owner == x.caller;
   } catch (...) {
     return false;
   }

@@ -36,10 +36,8 @@ public:
   [[nodiscard]] std::optional<std::string>
   caller_of(std::string_view authorization) const;
 
-  /// Returns whether a function decides on accesses.
-  [[nodiscard]] bool has_authorization() const noexcept {
-    return static_cast<bool>(authorize_);
-  }
+  /// Returns whether a caller may answer questions of tools.
+  [[nodiscard]] bool approves(const approval_request& x) const noexcept;
 
   /// Returns whether callers need a token.
   [[nodiscard]] bool needs_token() const noexcept {
@@ -71,6 +69,7 @@ private:
 
   detail::key_patterns exposed_;
   std::function<bool(const access_request&)> authorize_;
+  std::function<bool(const approval_request&)> approve_;
   std::function<std::optional<std::string>(std::string_view)> authenticate_;
   std::vector<known_caller> callers_;
   std::vector<std::string> origins_;

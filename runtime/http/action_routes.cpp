@@ -26,8 +26,7 @@ std::string action_list_of(const server_core& server,
   auto all = json::array();
   for (const auto& info : server.actions().actions())
     if (server.access().exposes(info.key)
-        && server.access().allows(
-          {caller, access_verb::see, info.key, {}, {}, {}}))
+        && server.access().allows({caller, access_verb::see, info.key, {}, {}}))
       all.push_back({{"key", info.key},
                      {"kind", info.kind},
                      {"name", info.name},

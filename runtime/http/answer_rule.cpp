@@ -5,37 +5,54 @@
 #include <tertulia/status_error.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
 
 namespace tertulia::web {
 
 namespace {
 
-bool is_answer(const json& message) {
+/// Returns the parts of a message; null if it has none.
+const json* parts_of(const json& message) {
   if (!message.is_object())
-    return false;
-  const auto role = message.find("role");
-  return role != message.end() && role->is_string()
-         && role->get_ref<const std::string&>() == "tool";
+    return nullptr;
+  const auto content = message.find("content");
+  return content != message.end() && content->is_array() && !content->empty()
+           ? &*content
+           : nullptr;
+}
+
+/// Returns whether a part answers a question: it is the output of a tool, or
+/// its request again. The role of its message does not matter to an agent.
+bool is_answer(const json& part) {
+  return part.is_object()
+         && (part.contains("toolResponse") || part.contains("toolRequest"));
+}
+
+bool has_answer(const json& message) {
+  const auto* parts = parts_of(message);
+  return parts != nullptr
+         && std::any_of(parts->begin(), parts->end(), is_answer);
+}
+
+bool is_nothing_else(const json& message) {
+  const auto* parts = parts_of(message);
+  return parts != nullptr
+         && std::all_of(parts->begin(), parts->end(), is_answer);
 }
 
 } // namespace
 
 void answer_rule::check(const json& input) const {
-  const auto messages
-    = input.is_object() ? input.find("messages") : input.end();
-  const auto has_messages
-    = messages != input.end() && messages->is_array() && !messages->empty();
-  const auto answers = has_messages ? std::count_if(messages->begin(),
-                                                    messages->end(), is_answer)
-                                    : 0;
-  if (answers > 0 && !allows_answers)
+  const auto list = input.is_object() ? input.find("messages") : input.end();
+  const auto empty = json::array();
+  const auto& messages
+    = list != input.end() && list->is_array() ? *list : empty;
+  if (!allows_answers
+      && std::any_of(messages.begin(), messages.end(), has_answer))
     throw status_error{errc::permission_denied,
                        "the caller may not answer questions of tools"};
-  const auto is_nothing_else
-    = has_messages && answers == static_cast<std::ptrdiff_t>(messages->size());
-  if (allows_nothing_else && !is_nothing_else)
+  if (allows_nothing_else
+      && (messages.empty()
+          || !std::all_of(messages.begin(), messages.end(), is_nothing_else)))
     throw status_error{errc::permission_denied,
                        "the caller may only answer questions of tools here"};
 }

@@ -6,7 +6,8 @@
 
 namespace tertulia::web {
 
-/// Rule for answers to questions of tools: messages of the role `tool`.
+/// Rule for answers to questions of tools: outputs of tools, and their requests
+/// again.
 ///
 /// @threads a value.
 struct answer_rule {

@@ -15,6 +15,7 @@ net::awaitable<void> stream_events(server_core& server, exchange& x,
                                    std::string key) {
   auto body = target_of(x.place);
   body.attach = true;
+  body.owner.reset();
   body.role = client_role::listener;
   body.after = x.place.number("after");
   if (const auto last = field_of(x.request, "Last-Event-ID"); !last.empty()) {

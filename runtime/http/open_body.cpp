@@ -22,28 +22,36 @@ caf::timespan checked(std::chrono::milliseconds x, const char* path) {
   return x;
 }
 
+/// Checks a request to answer for another caller: it says where, and nothing
+/// that only the owner decides.
+/// @errors throws `invalid_argument`.
+void check_guest(const open_body& x) {
+  check_caller(caller_name{*x.owner});
+  const auto has_more = !x.init.is_null() || x.snapshot || x.turn || x.resume
+                        || x.live != if_live::refuse || x.after || x.keep
+                        || x.grace || x.deadline
+                        || x.role != client_role::talker;
+  if (has_more || (!x.run && !x.session))
+    throw status_error{errc::invalid_argument,
+                       "$.owner: goes with a session or a run, and inputs"};
+}
+
 /// Returns what a caller may answer.
-/// @param owner caller whose session or run it is.
-/// @errors throws `permission_denied` if that is somebody else, for whom the
-///         caller may not answer.
+/// @errors throws `permission_denied` if the session or run is that of somebody
+///         else, for whom the caller may not answer; `not_found`.
 answer_rule rule_for(const open_body& x, const server_core& server,
-                     const exchange& from, const std::string& key,
-                     const std::string& owner) {
-  answer_rule result;
-  if (server.access().has_authorization())
-    result.allows_answers
-      = server.allows(from.caller, access_verb::answer, key, x.run.value_or(""),
-                      x.session.value_or(""), owner);
+                     const exchange& from, const std::string& key) {
+  const auto owner = x.owner.value_or(from.caller);
+  const auto approves = server.approves(
+    from.caller, owner, key, x.run.value_or(""), x.session.value_or(""));
   if (owner == from.caller)
-    return result;
-  // Without a function that allows it, nobody acts for another caller.
-  if (from.caller.empty() || !server.access().has_authorization()
-      || !result.allows_answers)
+    return {approves, false};
+  static_cast<void>(server.find(key));
+  if (from.caller.empty() || !approves)
     throw status_error{errc::permission_denied,
                        "the caller may not answer for " + owner};
-  check_caller(caller_name{owner});
-  result.allows_nothing_else = true;
-  return result;
+  check_guest(x);
+  return {true, true};
 }
 
 caf::timespan grace_of(const open_body& x, const http_server_options& options) {
@@ -90,11 +98,10 @@ opening opening_of(const open_body& x, const server_core& server,
                        "$.inputWindow: at most " + std::to_string(max_window)};
   opening result;
   const auto owner = x.owner.value_or(from.caller);
-  result.answers = rule_for(x, server, from, key, owner);
-  if (!result.answers.allows_nothing_else)
-    server.authorize(
-      from.caller, x.run || x.attach ? access_verb::attach : access_verb::open,
-      key, x.run.value_or(""), x.session.value_or(""));
+  server.authorize(from.caller,
+                   x.run || x.attach ? access_verb::attach : access_verb::open,
+                   key, x.run.value_or(""), x.session.value_or(""), owner);
+  result.answers = rule_for(x, server, from, key);
   result.redacts = {server.options(), from.caller, key};
   if (!x.init.is_null())
     result.init = payload::of(x.init);

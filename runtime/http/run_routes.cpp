@@ -94,6 +94,9 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
   auto body = from_json<inputs_body>(read_document(x.request.body()));
   auto target = target_of(x.place);
   target.attach = true;
+  if (target.owner && (body.close || body.cancel || body.confirm))
+    throw status_error{errc::permission_denied,
+                       "the caller may only answer questions of tools here"};
   if (body.confirm) {
     if (!body.inputs.empty())
       throw status_error{errc::invalid_argument,

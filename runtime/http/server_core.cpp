@@ -43,6 +43,14 @@ const http_server_options& checked(const http_server_options& x) {
   return x;
 }
 
+/// Returns the name of a session with that of its owner.
+std::string whole_name(const std::string& owner, const std::string& session) {
+  if (owner.empty() || session.empty())
+    return session;
+  const auto result = session_of(caller_name{owner}, session_id{session});
+  return result.str();
+}
+
 } // namespace
 
 server_core::server_core(runtime& rt, http_server_options options,
@@ -129,20 +137,24 @@ json_action server_core::find(const std::string& key) const {
 void server_core::authorize(const std::string& caller, access_verb verb,
                             const std::string& key, const std::string& run,
                             const std::string& session) const {
+  authorize(caller, verb, key, run, session, caller);
+}
+
+void server_core::authorize(const std::string& caller, access_verb verb,
+                            const std::string& key, const std::string& run,
+                            const std::string& session,
+                            const std::string& owner) const {
   if (verb != access_verb::measure && !access_.exposes(key))
     return; // it does not exist
-  if (!allows(caller, verb, key, run, session, caller))
+  if (!access_.allows({caller, verb, key, run, whole_name(owner, session)}))
     throw status_error{errc::permission_denied, "the caller may not do this"};
 }
 
-bool server_core::allows(const std::string& caller, access_verb verb,
-                         const std::string& key, const std::string& run,
-                         const std::string& session,
-                         const std::string& owner) const {
-  session_id meant{session};
-  if (!owner.empty() && !session.empty())
-    meant = session_of(caller_name{owner}, meant);
-  return access_.allows({caller, verb, key, run, meant.str(), owner});
+bool server_core::approves(const std::string& caller, const std::string& owner,
+                           const std::string& key, const std::string& run,
+                           const std::string& session) const {
+  return access_.approves(
+    {caller, owner, key, run, whole_name(owner, session)});
 }
 
 bool server_core::add(live_session& x) {

@@ -95,12 +95,17 @@ public:
                  const std::string& key, const std::string& run = {},
                  const std::string& session = {}) const;
 
-  /// Returns whether a caller may use an action in this way.
-  /// @param owner caller whose session it is.
-  [[nodiscard]] bool allows(const std::string& caller, access_verb verb,
-                            const std::string& key, const std::string& run,
-                            const std::string& session,
-                            const std::string& owner) const;
+  /// As above, with the session or the run of another caller.
+  void authorize(const std::string& caller, access_verb verb,
+                 const std::string& key, const std::string& run,
+                 const std::string& session, const std::string& owner) const;
+
+  /// Returns whether a caller may answer questions of tools.
+  /// @param owner caller whose session or run it is.
+  [[nodiscard]] bool approves(const std::string& caller,
+                              const std::string& owner, const std::string& key,
+                              const std::string& run,
+                              const std::string& session) const;
 
   /// Adds a connection.
   /// @returns false if the server stops.

@@ -39,12 +39,10 @@ enum class access_verb : std::uint8_t {
   attach,  ///< Reads a kept run, or sends to it.
   inspect, ///< Asks for the status of a run.
   abort,   ///< Ends any run; a talker may also cancel the one it talks to.
-  answer,  ///< Answers questions of tools: sends messages of the role `tool`.
   measure, ///< Reads the metrics of all actions.
 };
 
-BOOST_DESCRIBE_ENUM(access_verb, see, open, attach, inspect, abort, answer,
-                    measure)
+BOOST_DESCRIBE_ENUM(access_verb, see, open, attach, inspect, abort, measure)
 
 /// Access of a caller to an action, on which `authorize` decides.
 struct access_request {
@@ -53,8 +51,15 @@ struct access_request {
   std::string key;     ///< of the action, which is exposed; empty for `measure`
   std::string run;     ///< may be empty
   std::string session; ///< with the name of its owner; may be empty
-  /// Caller whose session it is: somebody else only for `answer`.
-  std::string owner;
+};
+
+/// Answer of a caller to a question of a tool, on which `approve` decides.
+struct approval_request {
+  std::string caller;  ///< who answers
+  std::string owner;   ///< caller whose session or run it is
+  std::string key;     ///< of the action
+  std::string run;     ///< may be empty
+  std::string session; ///< with the name of its owner; may be empty
 };
 
 /// Kind of a value that leaves a server.
@@ -104,6 +109,11 @@ struct http_server_options {
   /// access that is not allowed is answered with 403, and so is one for which
   /// the function throws. Null: every access to what is exposed is allowed.
   std::function<bool(const access_request&)> authorize = nullptr;
+
+  /// Function that decides who answers questions of tools, called on threads of
+  /// the server; see docs/server.md#approvers. It is refused if the function
+  /// throws. Null: callers answer in their own sessions.
+  std::function<bool(const approval_request&)> approve = nullptr;
 
   /// Function that changes what leaves the server, for example removes what is
   /// secret; called by many threads at once. If it throws, the client gets

@@ -33,10 +33,15 @@ void hide(json& x, const std::string& word) {
   }
 }
 
-/// Message of a role, as an input.
-std::string said(const char* role, const std::string& members = {}) {
-  return R"({"inputs":[{"messages":[{"role":")" + std::string{role}
-         + R"(","content":[{"text":"yes"}]}]}])" + members + '}';
+/// Part of a message: a text, or an answer to the question of a tool.
+const std::string text = R"({"text":"yes"})";
+const std::string answer
+  = R"({"toolRequest":{"name":"pay"},"metadata":{"resumed":true}})";
+
+/// Message of a user, as an input. The role of an answer does not matter.
+std::string said(const std::string& parts, const std::string& members = {}) {
+  return R"({"inputs":[{"messages":[{"role":"user","content":[)" + parts
+         + "]}]}]" + members + '}';
 }
 
 struct web_policies : web {
@@ -63,9 +68,8 @@ struct web_policies : web {
     return serve({.tokens = {{"ann", "ann-0123456789abcdef"},
                              {"bob", "bob-0123456789abcdef"},
                              {"eve", "eve-0123456789abcdef"}},
-                  .authorize = [](const access_request& x) {
-                    return x.verb != access_verb::answer
-                           || (x.caller == "bob" && x.owner == "ann");
+                  .approve = [](const approval_request& x) {
+                    return x.caller == "bob" && x.owner == "ann";
                   }});
   }
 
@@ -134,14 +138,22 @@ TEST_F(web_policies, let_one_caller_answer_the_tools_of_another) {
   };
   const std::string mine = R"(,"session":"s")";
   const std::string hers = mine + R"(,"owner":"ann")";
-  EXPECT_EQ(run("ann", said("user", mine)).status, 200u);
-  EXPECT_EQ(run("ann", said("tool", mine)).status, 403u)
+  EXPECT_EQ(run("ann", said(text, mine)).status, 200u);
+  EXPECT_EQ(run("ann", said(answer, mine)).status, 403u)
     << "she may not approve what her own agent does";
-  EXPECT_EQ(run("bob", said("tool", mine)).status, 403u);
-  EXPECT_EQ(run("eve", said("tool", hers)).status, 403u);
-  EXPECT_EQ(run("bob", said("user", hers)).status, 403u)
+  EXPECT_EQ(run("bob", said(answer, mine)).status, 403u);
+  EXPECT_EQ(run("eve", said(answer, hers)).status, 403u);
+  EXPECT_EQ(run("bob", said(text, hers)).status, 403u)
     << "he may answer, and not talk for her";
-  const auto approved = run("bob", said("tool", hers));
+  EXPECT_EQ(run("bob", said(answer + ',' + text, hers)).status, 403u);
+  EXPECT_EQ(run("bob", R"({"inputs":[{}])" + hers + '}').status, 403u);
+  for (const auto* more :
+       {R"(,"live":"take_over")", R"(,"resume":true)", R"(,"keep":true)",
+        R"(,"snapshot":"x")", R"(,"init":{})", R"(,"deadline":"PT1S")"})
+    EXPECT_EQ(run("bob", said(answer, hers + more)).status, 400u) << more;
+  EXPECT_EQ(run("bob", said(answer, R"(,"owner":"ann")")).status, 400u)
+    << "in no session of hers";
+  const auto approved = run("bob", said(answer, hers));
   EXPECT_EQ(approved.status, 200u) << approved.body;
   EXPECT_EQ(approved.document()["session"], "ann/s");
 }
@@ -150,16 +162,34 @@ TEST_F(web_policies, let_one_caller_answer_in_a_live_run) {
   auto at = serve_approver();
   const auto opened = at.call("POST", "/runs" + chat, "{}", token_of("ann"));
   const auto run = opened.document()["run"].get<std::string>();
-  const auto send
-    = [&](const std::string& name, const char* role, const std::string& owner) {
-        return at.call("POST", "/inputs" + chat + "?run=" + run + owner,
-                       said(role), token_of(name));
-      };
-  EXPECT_EQ(send("bob", "tool", "").status, 404u);
-  EXPECT_EQ(send("eve", "tool", "&owner=ann").status, 403u);
-  EXPECT_EQ(send("bob", "user", "&owner=ann").status, 403u);
-  EXPECT_EQ(send("bob", "tool", "&owner=ann").status, 202u);
-  EXPECT_EQ(send("ann", "user", "").status, 202u);
+  const auto send = [&](const std::string& name, const std::string& body,
+                        const std::string& owner) {
+    return at
+      .call("POST", "/inputs" + chat + "?run=" + run + owner, body,
+            token_of(name))
+      .status;
+  };
+  const std::string hers = "&owner=ann";
+  EXPECT_EQ(send("bob", said(answer), ""), 404u);
+  EXPECT_EQ(send("eve", said(answer), hers), 403u);
+  EXPECT_EQ(send("bob", said(text), hers), 403u);
+  for (const auto* end : {R"({"close":true})", R"({"cancel":true})"})
+    EXPECT_EQ(send("bob", end, hers), 403u) << end;
+  EXPECT_EQ(at.call("GET", "/events" + chat + "?run=" + run + hers, "",
+                    token_of("bob"))
+              .status,
+            404u)
+    << "he does not listen to what she says";
+  web_talk guest{server->port(), "/talk" + chat, [&](auto& request) {
+                   request.set("Authorization", "Bearer bob-0123456789abcdef");
+                 }};
+  guest.send({{"open", {{"run", run}, {"owner", "ann"}}}});
+  EXPECT_TRUE(guest.read().contains("opened"));
+  guest.send({{"cancel", true}});
+  EXPECT_EQ(guest.read()["refused"]["status"], "PERMISSION_DENIED");
+  guest.send({{"detach", true}});
+  EXPECT_EQ(send("bob", said(answer), hers), 202u);
+  EXPECT_EQ(send("ann", said(text), ""), 202u);
 }
 
 TEST_F(web_policies,
@@ -167,17 +197,17 @@ TEST_F(web_policies,
   auto at = serve({.tokens = {{"ann", "ann-0123456789abcdef"},
                               {"bob", "bob-0123456789abcdef"}}});
   EXPECT_EQ(at.call("POST", "/actions" + chat,
-                    said("tool", R"(,"owner":"ann")"), token_of("bob"))
+                    said(answer, R"(,"owner":"ann")"), token_of("bob"))
               .status,
             403u);
   EXPECT_EQ(at.call("POST", "/actions" + chat,
-                    said("tool", R"(,"owner":"bob")"), token_of("bob"))
+                    said(answer, R"(,"owner":"bob")"), token_of("bob"))
               .status,
             200u)
     << "it is his own";
   auto open = serve();
   EXPECT_EQ(
-    open.call("POST", "/actions" + chat, said("tool", R"(,"owner":"ann")"))
+    open.call("POST", "/actions" + chat, said(answer, R"(,"owner":"ann")"))
       .status,
     403u)
     << "a stranger is nobody's approver";
