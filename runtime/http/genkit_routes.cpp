@@ -14,6 +14,7 @@
 #include "genkit_agent.hpp"
 #include "genkit_snapshots.hpp"
 #include "open_body.hpp"
+#include "redaction.hpp"
 #include "router.hpp"
 #include "stored_conversation.hpp"
 
@@ -165,8 +166,10 @@ net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
       throw;
     refusal.emplace();
     refusal->kind = genkit_event_kind::error;
-    refusal->value = error_document(error);
-    refusal->code = error.code();
+    const redaction by{server.options(), x.caller, key};
+    const auto leaving = by.error(error);
+    refusal->value = read_document(leaving.text);
+    refusal->code = leaving.code;
   }
   if (refusal)
     co_return co_await write_genkit_event(x, std::move(*refusal));

@@ -2,8 +2,6 @@
 
 #include "redaction.hpp"
 
-#include <tertulia/status_error.hpp>
-
 #include <utility>
 
 #include "error_body.hpp"
@@ -46,12 +44,16 @@ std::string redaction::chunks(std::string x) const {
   return line_of(all);
 }
 
-std::string redaction::error(json x) const {
+outgoing_error redaction::error(errc code, json document) const {
   try {
-    return text(outgoing_kind::error, std::move(x));
+    return {code, text(outgoing_kind::error, std::move(document))};
   } catch (const status_error& withheld) {
-    return error_text(withheld);
+    return {withheld.code(), error_text(withheld)};
   }
+}
+
+outgoing_error redaction::error(const status_error& x) const {
+  return error(x.code(), error_document(x));
 }
 
 } // namespace tertulia::web

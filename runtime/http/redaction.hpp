@@ -4,11 +4,18 @@
 
 #include <tertulia/http_server.hpp>
 #include <tertulia/json.hpp>
+#include <tertulia/status_error.hpp>
 
 #include <functional>
 #include <string>
 
 namespace tertulia::web {
+
+/// Error as it leaves the server.
+struct outgoing_error {
+  errc code = errc::internal;
+  std::string text; ///< JSON
+};
 
 /// Redaction of what a caller gets of an action.
 ///
@@ -31,8 +38,9 @@ public:
   /// As above, for an array of chunks.
   [[nodiscard]] std::string chunks(std::string x) const;
 
-  /// Returns an error for the caller; another one if the function throws.
-  [[nodiscard]] std::string error(json x) const;
+  /// Returns an error for the caller; `internal` if the function throws.
+  [[nodiscard]] outgoing_error error(errc code, json document) const;
+  [[nodiscard]] outgoing_error error(const status_error& x) const;
 
   /// Returns whether anything may be changed.
   explicit operator bool() const noexcept {

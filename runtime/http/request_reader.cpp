@@ -48,6 +48,8 @@ struct reading {
   /// @returns `need_more` if that is not all of the request.
   boost::system::error_code parse(const http_server_options& options) {
     boost::system::error_code problem;
+    if (!parser.got_some())
+      skip_empty_lines();
     while (!parser.is_done() && !problem) {
       if (buffer.size() == 0)
         return http::error::need_more;
@@ -61,6 +63,13 @@ struct reading {
     return problem == http::error::need_more && is_too_long(options)
              ? http::error::header_limit
              : problem;
+  }
+
+  /// Skips empty lines, which some clients send behind a body.
+  void skip_empty_lines() {
+    while (buffer.size() > 1
+           && std::memcmp(buffer.data().data(), "\r\n", 2) == 0)
+      buffer.consume(2);
   }
 
   /// Returns whether a head, or what frames the chunks of a body, is longer
@@ -80,8 +89,6 @@ read_request(server_stream& from, beast::flat_buffer& buffer, time_limit& limit,
              const http_server_options& options, request_parser& parser) {
   parser.header_limit(options.max_header);
   parser.body_limit(options.max_body);
-  while (buffer.size() > 1 && std::memcmp(buffer.data().data(), "\r\n", 2) == 0)
-    buffer.consume(2); // empty lines, which some clients send behind a body
   reading it{buffer, parser};
   auto problem = it.parse(options);
   if (problem != http::error::need_more)

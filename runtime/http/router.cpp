@@ -215,8 +215,8 @@ net::awaitable<void> serve(server_core& server, exchange& x) {
     failure = status_error{errc::cancelled, "the client has left"};
   if (failure && !x.is_answered()) {
     const redaction by{server.options(), x.caller, {}};
-    auto text = by.error(error_document(*failure));
-    co_await x.reply(error_response(failure->code(), std::move(text)));
+    auto error = by.error(*failure);
+    co_await x.reply(error_response(error.code, std::move(error.text)));
   } else if (failure && x.status == static_cast<unsigned>(http::status::ok)) {
     x.reset(); // an answer that has begun cannot become another one
   }
@@ -232,7 +232,7 @@ net::awaitable<void> serve(server_core& server, exchange& x) {
     log->info("{} {} {} {} ms{}{}",
               std::string_view{method.data(), method.size()},
               log_text({target.data(), target.size()}), x.status, took.count(),
-              x.caller.empty() ? "" : " ", x.caller);
+              x.caller.empty() ? "" : " ", log_text(x.caller));
   }
 }
 

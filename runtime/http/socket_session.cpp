@@ -323,10 +323,10 @@ private:
 
   /// Ends what takes too long. An idle client is told with TLS.
   void expire() {
-    if (is_waiting_)
-      stream_.next_layer().cancel();
-    else
-      close();
+    if (!std::exchange(is_waiting_, false))
+      return close();
+    limit_.set(linger_within); // what was read already may hide the end
+    stream_.next_layer().cancel();
   }
 
   tcp::socket& socket() {

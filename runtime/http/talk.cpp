@@ -34,6 +34,9 @@ struct chosen_opening {
   }
 };
 
+/// Refusals that wait for a client, as a multiple of `talk::room`.
+constexpr std::size_t most_refusals = 4;
+
 /// Returns the answer to an opening. As text at once: each call has one.
 std::string text_of(const open_result& x) {
   const auto& at = x.attached;
@@ -74,6 +77,7 @@ public:
     to_ = std::move(to);
     answers_once_ = what.answers_once;
     answers_ = what.answers;
+    is_guest_ = what.answers.allows_nothing_else && what.options.attach;
     redacts_ = what.redacts;
     try {
       action.open(*this, chosen_opening{what});
@@ -82,8 +86,14 @@ public:
     }
     auto handlers = caf::message_handler{
       [this](payload& input) { take(std::move(input)); },
-      [this](caf::close_atom) { close(); },
-      [this](cancel_atom) { cancel(); },
+      [this](caf::close_atom) {
+        if (may_end())
+          close();
+      },
+      [this](cancel_atom) {
+        if (may_end())
+          cancel();
+      },
       [this](caf::tick_atom) {
         written_ = 0;
         resume();
@@ -115,7 +125,27 @@ private:
         answers_.check(*document);
       send_input(std::move(input));
     } catch (const status_error& x) {
-      push(frame_kind::refusal, redacts_.error(error_document(x)), x.code());
+      refuse(x);
+    }
+  }
+
+  /// Returns whether the client may end the run, and tells it if not.
+  bool may_end() {
+    if (!is_guest_)
+      return true;
+    refuse({errc::permission_denied, "the run is that of somebody else"});
+    return false;
+  }
+
+  void refuse(const status_error& x) {
+    if (has_ended_)
+      return;
+    auto error = redacts_.error(x.code(), error_document(x));
+    push(frame_kind::refusal, std::move(error.text), error.code);
+    // A client that does not read may send for ever.
+    if (written_ > most_refusals * talk::room) {
+      detach();
+      on_error({errc::resource_exhausted, "the refusals are not read"});
     }
   }
 
@@ -157,7 +187,8 @@ private:
   }
 
   void on_error(const status_error& x) override {
-    push(frame_kind::error, redacts_.error(error_with_state(x)), x.code());
+    auto error = redacts_.error(x.code(), error_with_state(x));
+    push(frame_kind::error, std::move(error.text), error.code);
     end();
   }
 
@@ -210,6 +241,7 @@ private:
   std::pair<run_actor, std::uint32_t> ended_;
   std::size_t written_ = 0; ///< bytes since the program has taken all
   bool answers_once_ = false;
+  bool is_guest_ = false; ///< in the run of somebody else
   answer_rule answers_;
   redaction redacts_;
   bool is_flushing_ = false;

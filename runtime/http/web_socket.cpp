@@ -9,6 +9,7 @@
 
 #include "error_body.hpp"
 #include "exchange.hpp"
+#include "time_limit.hpp"
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 #include <boost/beast/websocket/stream.hpp>
@@ -21,7 +22,9 @@ class beast_socket final : public web_socket {
 public:
   beast_socket(server_stream stream, const http_server_options& options,
                std::shared_ptr<live_session> keeps)
-    : socket_(std::move(stream)), keeps_(std::move(keeps)) {
+    : socket_(std::move(stream)), keeps_(std::move(keeps)),
+      write_within_(options.write_within),
+      limit_(socket_.get_executor(), [this] { abort(); }) {
     auto limits = beast::websocket::stream_base::timeout::suggested(
       beast::role_type::server);
     limits.idle_timeout = options.idle_within;
@@ -62,8 +65,10 @@ public:
   }
 
   net::awaitable<bool> write(std::string_view text) override {
+    limit_.set(write_within_);
     const auto [problem, size] = co_await socket_.async_write(
       net::buffer(text.data(), text.size()), as_result);
+    limit_.clear();
     co_return !problem;
   }
 
@@ -88,6 +93,8 @@ private:
 
   beast::websocket::stream<server_stream, false> socket_; // does not compress
   std::shared_ptr<live_session> keeps_;
+  const caf::timespan write_within_;
+  time_limit limit_;
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include "error_body.hpp"
 #include "open_body.hpp"
+#include "redaction.hpp"
 #include "router.hpp"
 #include "run_stream.hpp"
 #include <boost/asio/co_spawn.hpp>
@@ -88,11 +89,13 @@ std::shared_ptr<talk> open_run_of(server_core& server, exchange& x,
     result->send(payload::of(std::move(input)));
   if (body.close)
     result->close();
-  x.when_draining = [run = std::weak_ptr{result}, of, is_kept] {
-    of->code = going_away;
-    if (const auto still = run.lock())
-      is_kept ? still->leave() : still->close();
-  };
+  x.when_draining
+    = [run = std::weak_ptr{result}, weak = std::weak_ptr{of}, is_kept] {
+        if (const auto socket = weak.lock())
+          socket->code = going_away;
+        if (const auto still = run.lock())
+          is_kept ? still->leave() : still->close();
+      };
   return result;
 }
 
@@ -150,10 +153,9 @@ net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
   }
   x.when_draining = nullptr;
   if (failure) {
-    constexpr std::size_t longest = 120; // bytes, of 123
     shared->code = failure->code() == errc::unimplemented ? not_understood
                                                           : policy_violation;
-    shared->reason = failure->message().substr(0, longest);
+    shared->reason = status_name(failure->code());
   }
   if (run) {
     // A client that answers the closing has read what came before it.
@@ -162,7 +164,8 @@ net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
       run->confirm();
     run->leave(); // ends the channel: the writer closes
   } else if (failure) {
-    const auto text = "{\"error\":" + error_text(*failure) + "}";
+    const redaction by{server.options(), x.caller, key};
+    const auto text = "{\"error\":" + by.error(*failure).text + "}";
     if (co_await shared->socket->write(text))
       co_await shared->socket->close(shared->code, shared->reason);
   }

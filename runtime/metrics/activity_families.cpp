@@ -2,6 +2,7 @@
 
 #include "activity_families.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <string>
@@ -80,7 +81,7 @@ void append_families(std::vector<MetricFamily>& to,
     if (x.opened == 0)
       continue;
     add(opened, x).counter.value = number(x.opened);
-    add(open, x).gauge.value = number(x.opened - x.ended);
+    add(open, x).gauge.value = number(x.opened - std::min(x.ended, x.opened));
     add(waits, x).counter.value = number(x.credit_waits);
     add(waited, x).counter.value = seconds(x.credit_wait);
     if (x.session_openings.total.count() == 0)

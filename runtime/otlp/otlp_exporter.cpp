@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/text.hpp>
 #include <tertulia/http_stream.hpp>
 #include <tertulia/otlp_exporter.hpp>
 #include <tertulia/status.hpp>
@@ -108,7 +109,7 @@ otlp_options::otlp_options() {
 }
 
 bool otlp_options::are_in_environment() {
-  return value_of("OTEL_SDK_DISABLED") != "true"
+  return detail::lowered(value_of("OTEL_SDK_DISABLED")) != "true"
          && !(value_of(general_endpoint).empty()
               && value_of(traces_endpoint).empty());
 }

@@ -125,8 +125,13 @@ struct with_input_check {
 
   template <class Context>
   void apply(agent_options<Context>& to) const {
-    to.check_input
-      = [fn = check](const payload& x) { fn(*x.get_if<conversation_input>()); };
+    to.check_input = [fn = check](const payload& x) {
+      const auto* input = x.get_if<conversation_input>();
+      if (input == nullptr)
+        throw status_error{errc::unimplemented,
+                           "the check of inputs is for messages"};
+      fn(*input);
+    };
   }
 
   std::function<void(const conversation_input&)> check;

@@ -294,10 +294,8 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
                                              std::move(what), reader.source());
   for (auto& input : turn.body.inputs)
     client->send(payload::of(std::move(input)));
-  if (!call.has_more_inputs)
+  if (!call.has_more_inputs || turn.is_detached)
     client->close();
-  if (turn.is_detached)
-    client->flush();
   inputs.begin(client, is_agent);
   frame opened;
   std::vector<frame> frames;
@@ -306,8 +304,11 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
          == channel_reader<frame>::outcome::items) {
     events.clear();
     for (const auto& one : frames) {
-      if (one.kind == frame_kind::opened)
+      if (one.kind == frame_kind::opened) {
         opened = one;
+        if (turn.is_detached)
+          client->flush();
+      }
       if (turn.is_detached && one.kind == frame_kind::flushed)
         events.push_back({genkit_event_kind::result, genkit_detached(opened)});
       by->translate(one, events);
