@@ -173,6 +173,17 @@ TEST_F(web_sockets, hold_back_a_body_whose_client_does_not_read) {
   EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
 }
 
+TEST_F(web_sockets, end_if_they_send_for_ever_and_do_not_read) {
+  serve({.write_within = 200ms});
+  auto at = open({{"keep", false}});
+  const auto send_all = [&] { // each is refused, with an answer
+    for (int i = 0; i < 1'000'000; ++i)
+      at.send({{"input", "two"}});
+  };
+  EXPECT_THROW(send_all(), boost::system::system_error);
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+}
+
 TEST_F(web_sockets, are_closed_when_the_server_stops) {
   serve();
   auto kept = open();
@@ -181,6 +192,7 @@ TEST_F(web_sockets, are_closed_when_the_server_stops) {
   std::jthread stop{[&] { server->stop(); }};
   EXPECT_EQ(kept.code(), 1001);
   EXPECT_EQ(mortal.read()["output"], 0);
+  EXPECT_EQ(mortal.code(), 1001);
   EXPECT_EQ(rt.action(counter).find_run(run).status, run_status::running);
 }
 
