@@ -36,7 +36,7 @@ run_stream::run_stream(server_core& server, exchange& x, const std::string& key,
                                    std::move(what), reader_.source());
   x.when_draining = [client = client_, is_kept] {
     if (is_kept)
-      client->leave();
+      client->leave_after_turn();
     else
       client->close();
   };

@@ -18,7 +18,8 @@ namespace tertulia::web {
 /// Client of a run for one request.
 ///
 /// When the client of the request is gone, the run is left; when the server
-/// stops, it is left if it is kept, and its input is closed otherwise.
+/// stops, it is left after its turn if it is kept, and its input is closed
+/// otherwise.
 ///
 /// @threads  those of the request.
 /// @lifetime in the coroutine of its handler.

@@ -108,9 +108,11 @@ public:
         if (const auto [run, reader] = ended_; run)
           caf::anon_send(run, run_request{run_verb::confirm, reader});
       },
-      [this](caf::leave_atom) {
-        detach();
-        self()->quit();
+      [this](caf::leave_atom) { leave(); },
+      [this](caf::leave_atom, caf::pending_atom) {
+        is_leaving_ = true;
+        if (!is_conversation_ || open_turns_ == 0)
+          leave();
       },
     };
     return handlers.or_else(this->handlers());
@@ -124,9 +126,15 @@ private:
       if (const auto* document = input.get_if<json>())
         answers_.check(*document);
       send_input(std::move(input));
+      ++open_turns_;
     } catch (const status_error& x) {
       refuse(x);
     }
+  }
+
+  void leave() {
+    detach();
+    self()->quit();
   }
 
   /// Returns whether the client may end the run, and tells it if not.
@@ -167,6 +175,9 @@ private:
   }
 
   void on_open(const open_result& x) override {
+    is_conversation_ = !x.session.empty();
+    if (x.attached.is_in_turn)
+      ++open_turns_;
     push(frame_kind::opened, text_of(x));
   }
 
@@ -184,6 +195,10 @@ private:
     if (const auto reason = finish_reason())
       info["finishReason"] = to_json(*reason);
     push(frame_kind::turn_end, line_of(info));
+    if (open_turns_ > 0)
+      --open_turns_;
+    if (is_leaving_ && open_turns_ == 0)
+      leave();
   }
 
   void on_error(const status_error& x) override {
@@ -244,6 +259,9 @@ private:
   bool is_guest_ = false; ///< in the run of somebody else
   answer_rule answers_;
   redaction redacts_;
+  std::size_t open_turns_ = 0; ///< inputs whose turns have not ended
+  bool is_conversation_ = false;
+  bool is_leaving_ = false; ///< at the end of the turns
   bool is_flushing_ = false;
   bool has_ended_ = false;
 };
@@ -286,6 +304,10 @@ void talk::confirm() const {
 
 void talk::leave() const {
   caf::anon_send(client_, caf::leave_atom_v);
+}
+
+void talk::leave_after_turn() const {
+  caf::anon_send(client_, caf::leave_atom_v, caf::pending_atom_v);
 }
 
 void talk::drained() const {

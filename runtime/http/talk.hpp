@@ -70,6 +70,10 @@ public:
   /// Leaves the run: a kept one goes on, another one is cancelled. Idempotent.
   void leave() const;
 
+  /// Leaves the run at the end of the turn under way, at once without one. Only
+  /// a conversation is known to end its turns.
+  void leave_after_turn() const;
+
   /// Tells that everything in the channel was written.
   void drained() const;
 

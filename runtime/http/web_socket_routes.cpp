@@ -94,7 +94,7 @@ std::shared_ptr<talk> open_run_of(server_core& server, exchange& x,
         if (const auto socket = weak.lock())
           socket->code = going_away;
         if (const auto still = run.lock())
-          is_kept ? still->leave() : still->close();
+          is_kept ? still->leave_after_turn() : still->close();
       };
   return result;
 }

@@ -2,6 +2,11 @@
 
 // Talks by WebSocket.
 
+#include <tertulia/ai/session_flow.hpp>
+
+#include <future>
+
+#include "support/conversations.hpp"
 #include "support/has.hpp"
 #include "support/web_fixture.hpp"
 
@@ -171,6 +176,36 @@ TEST_F(web_sockets, hold_back_a_body_whose_client_does_not_read) {
   EXPECT_LT(sent, 2'000);
   at.drop();
   EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+}
+
+TEST_F(web_sockets, hear_the_end_of_a_turn_when_the_server_stops) {
+  std::promise<void> has_begun;
+  std::promise<void> go_on;
+  ai::define_session_flow(
+    rt, "slow",
+    [&, gate = go_on.get_future().share()](context ctx, flow_session sess,
+                                           flow_responder out) -> task<> {
+      co_await sess.run_turns(
+        ctx, [&](context inner, const ai::conversation_input&) -> task<> {
+          has_begun.set_value();
+          co_await inner.run_blocking([&gate] { gate.wait(); });
+          co_await out.send_text("done");
+        });
+    });
+  serve();
+  auto at = talk("/session-flow/slow");
+  at.send({{"open", json::object()}});
+  EXPECT_TRUE(at.read().contains("opened"));
+  const json message{{"role", "user"}, {"content", {{{"text", "hi"}}}}};
+  at.send({{"input", {{"messages", {message}}}}});
+  has_begun.get_future().wait();
+  auto idle = open();
+  std::jthread stop{[&] { server->stop(); }};
+  EXPECT_EQ(idle.code(), 1001) << "without a turn it ends at once";
+  go_on.set_value();
+  EXPECT_TRUE(at.read().contains("chunks"));
+  EXPECT_TRUE(at.read().contains("turnEnd"));
+  EXPECT_EQ(at.code(), 1001);
 }
 
 TEST_F(web_sockets, end_if_they_send_for_ever_and_do_not_read) {
