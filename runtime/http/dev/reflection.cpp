@@ -309,8 +309,12 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
         if (turn.is_detached)
           client->flush();
       }
-      if (turn.is_detached && one.kind == frame_kind::flushed)
+      // A short turn may have ended by now, and was left nevertheless.
+      if (turn.is_detached && !opened.text.empty()
+          && (one.kind == frame_kind::flushed || is_last(one.kind))) {
         events.push_back({genkit_event_kind::result, genkit_detached(opened)});
+        break;
+      }
       by->translate(one, events);
     }
     for (auto& event : events) {
