@@ -72,7 +72,7 @@ private:
     auto action = env_->actions.find(x.key);
     auto reason = request_error(x);
     const auto caller = x.options.caller;
-    const auto counted = is_nested() ? std::nullopt : caller;
+    const auto counted = caller && is_nested() ? std::nullopt : caller;
     if (!reason && caller && !caller->empty() && x.options.session)
       x.options.session = session_of(*caller, x.options.session);
     if (!reason && x.options.attach) {
