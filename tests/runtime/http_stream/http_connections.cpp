@@ -90,6 +90,15 @@ struct http_connections : ::testing::Test {
     return result;
   }
 
+  /// Waits until the requests that were started wait for their name, too: they
+  /// begin one after the other on the I/O thread.
+  static void wait_for_lookup(const http::endpoint& client) {
+    gate begun;
+    client.io->loop().post([&] { begun.open(); });
+    begun.wait();
+    EXPECT_TRUE(eventually([] { return names().asked == 1; }));
+  }
+
   /// Waits for the head of the answer, or for the error in its place.
   static http_head head_of(const transfer& x) {
     EXPECT_TRUE(eventually([&] { return x->is_ready(http::part::head); }));
@@ -129,7 +138,7 @@ TEST_F(http_connections, requests_of_a_client_share_one_lookup) {
   options.base_url = "http://example.test:" + std::to_string(server.port());
   const auto client = endpoint();
   const std::vector<transfer> all{get(client), get(client), get(client)};
-  EXPECT_TRUE(eventually([] { return names().asked == 1; }));
+  wait_for_lookup(*client);
   answer->open();
   for (const auto& x : all)
     EXPECT_EQ(head_of(x).status, 200u);
@@ -141,7 +150,7 @@ TEST_F(http_connections, a_name_that_is_not_found_fails_all_that_wait_for_it) {
   options.base_url = "http://models.test";
   const auto client = endpoint();
   const std::vector<transfer> all{get(client), get(client), get(client)};
-  EXPECT_TRUE(eventually([] { return names().asked == 1; }));
+  wait_for_lookup(*client);
   answer->open();
   for (const auto& x : all)
     EXPECT_EQ(code_from([&] { head_of(x); }), errc::unavailable);
