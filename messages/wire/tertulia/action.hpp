@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/json.hpp>
 
@@ -49,3 +50,5 @@ struct action_list : memberwise {
 BOOST_DESCRIBE_STRUCT(action_list, (), (actions))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::action_list)

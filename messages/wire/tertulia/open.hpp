@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/protocol.hpp>
@@ -232,3 +233,6 @@ BOOST_DESCRIBE_STRUCT(open_result, (),
                        attached, turn))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::open_request)
+TERTULIA_COMPILED_ONCE(tertulia::open_result)

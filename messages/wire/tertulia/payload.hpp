@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/access.hpp>
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/json_value.hpp>
 #include <tertulia/status.hpp>
 
@@ -222,3 +223,5 @@ typename Inspector::result_type inspect(Inspector& f, payload& x) {
 }
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::payload)

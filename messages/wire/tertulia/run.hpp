@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/inspect.hpp>
 
 #include <caf/timespan.hpp>
@@ -189,3 +190,6 @@ BOOST_DESCRIBE_STRUCT(run_request, (),
                       (verb, reader, run, key, session, caller))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::run_info)
+TERTULIA_COMPILED_ONCE(tertulia::run_request)

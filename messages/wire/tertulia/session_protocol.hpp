@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/finish_reason.hpp>
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/errc.hpp>
 #include <tertulia/snapshot.hpp>
 #include <tertulia/state.hpp>
@@ -180,3 +181,13 @@ struct session_summary : memberwise {
 BOOST_DESCRIBE_STRUCT(session_summary, (), (last, snapshots))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::answer_end)
+TERTULIA_COMPILED_ONCE(tertulia::custom_change)
+TERTULIA_COMPILED_ONCE(tertulia::iteration_end)
+TERTULIA_COMPILED_ONCE(tertulia::session_edit)
+TERTULIA_COMPILED_ONCE(tertulia::session_summary)
+TERTULIA_COMPILED_ONCE(tertulia::session_view)
+TERTULIA_COMPILED_ONCE(tertulia::snapshot_outcome)
+TERTULIA_COMPILED_ONCE(tertulia::snapshot_trigger)
+TERTULIA_COMPILED_ONCE(tertulia::turn_start)

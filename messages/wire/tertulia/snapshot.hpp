@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/ai/finish_reason.hpp>
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/stored_type.hpp>
 
@@ -169,3 +170,6 @@ inline constexpr auto omitted_when_empty<session_info> = std::tuple{
   &session_info::past_turns};
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::session_info)
+TERTULIA_COMPILED_ONCE(tertulia::snapshot_record)

@@ -4,6 +4,7 @@
 
 #include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/chunks.hpp>
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/identifier.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/payload.hpp>
@@ -150,3 +151,10 @@ struct completion : memberwise {
 BOOST_DESCRIBE_STRUCT(completion, (), (output, reason, length, inputs))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::chunk_batch)
+TERTULIA_COMPILED_ONCE(tertulia::chunk_credit)
+TERTULIA_COMPILED_ONCE(tertulia::completion)
+TERTULIA_COMPILED_ONCE(tertulia::input_credit)
+TERTULIA_COMPILED_ONCE(tertulia::turn_end)
+TERTULIA_COMPILED_ONCE(tertulia::turn_input)

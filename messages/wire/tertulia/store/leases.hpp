@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/store/names.hpp>
@@ -83,3 +84,7 @@ struct release_lease_request : memberwise {
 BOOST_DESCRIBE_STRUCT(release_lease_request, (), (holder, target))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::acquire_lease_request)
+TERTULIA_COMPILED_ONCE(tertulia::lease_grant)
+TERTULIA_COMPILED_ONCE(tertulia::release_lease_request)

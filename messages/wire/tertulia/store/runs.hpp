@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/errc.hpp>
 #include <tertulia/identifier.hpp>
 #include <tertulia/inspect.hpp>
@@ -162,3 +163,10 @@ struct run_page : memberwise {
 BOOST_DESCRIBE_STRUCT(run_page, (), (runs, more))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::abort_run_request)
+TERTULIA_COMPILED_ONCE(tertulia::get_run_request)
+TERTULIA_COMPILED_ONCE(tertulia::list_runs_request)
+TERTULIA_COMPILED_ONCE(tertulia::run_page)
+TERTULIA_COMPILED_ONCE(tertulia::save_run_request)
+TERTULIA_COMPILED_ONCE(tertulia::stored_run)

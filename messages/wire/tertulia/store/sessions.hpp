@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/snapshot.hpp>
 #include <tertulia/state.hpp>
 #include <tertulia/store/damage.hpp>
@@ -179,3 +180,11 @@ struct session_page : memberwise {
 BOOST_DESCRIBE_STRUCT(session_page, (), (sessions, more, damages))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::copy_session_request)
+TERTULIA_COMPILED_ONCE(tertulia::get_session_request)
+TERTULIA_COMPILED_ONCE(tertulia::list_sessions_request)
+TERTULIA_COMPILED_ONCE(tertulia::save_session_request)
+TERTULIA_COMPILED_ONCE(tertulia::session_page)
+TERTULIA_COMPILED_ONCE(tertulia::stored_session)
+TERTULIA_COMPILED_ONCE(tertulia::title_session_request)

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/snapshot.hpp>
 #include <tertulia/state.hpp>
 #include <tertulia/store/damage.hpp>
@@ -218,3 +219,13 @@ struct snapshot_page : memberwise {
 BOOST_DESCRIBE_STRUCT(snapshot_page, (), (snapshots, more, damages))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::annotate_snapshot_request)
+TERTULIA_COMPILED_ONCE(tertulia::get_snapshot_request)
+TERTULIA_COMPILED_ONCE(tertulia::label_snapshot_request)
+TERTULIA_COMPILED_ONCE(tertulia::list_snapshots_request)
+TERTULIA_COMPILED_ONCE(tertulia::restore_snapshot_request)
+TERTULIA_COMPILED_ONCE(tertulia::save_result)
+TERTULIA_COMPILED_ONCE(tertulia::save_snapshot_request)
+TERTULIA_COMPILED_ONCE(tertulia::snapshot_page)
+TERTULIA_COMPILED_ONCE(tertulia::stored_snapshot)

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/store/damage.hpp>
 #include <tertulia/store/names.hpp>
@@ -95,3 +96,9 @@ struct vacuum_result : memberwise {
 BOOST_DESCRIBE_STRUCT(vacuum_result, (), (bytes_before, bytes_after))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::delete_session_request)
+TERTULIA_COMPILED_ONCE(tertulia::erase_result)
+TERTULIA_COMPILED_ONCE(tertulia::prune_snapshots_request)
+TERTULIA_COMPILED_ONCE(tertulia::vacuum_result)
+TERTULIA_COMPILED_ONCE(tertulia::vacuum_store_request)

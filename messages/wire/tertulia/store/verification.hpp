@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/inspect.hpp>
 #include <tertulia/store/damage.hpp>
 #include <tertulia/store/names.hpp>
@@ -69,3 +70,6 @@ BOOST_DESCRIBE_STRUCT(verification_page, (),
                       (sessions, records, damages, last, last_record, more))
 
 } // namespace tertulia
+
+TERTULIA_COMPILED_ONCE(tertulia::verification_page)
+TERTULIA_COMPILED_ONCE(tertulia::verify_sessions_request)
