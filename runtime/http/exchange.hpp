@@ -53,6 +53,9 @@ public:
   /// complete.
   virtual void when_gone(std::function<void()> call) = 0;
 
+  /// Returns whether the server stops.
+  [[nodiscard]] virtual bool is_draining() const noexcept = 0;
+
   /// Turns the connection into a WebSocket. After a refusal the request is
   /// answered.
   /// @returns null if it was refused.

@@ -4,8 +4,10 @@
 
 #include <tertulia/status_error.hpp>
 
-#include <string>
+#include <array>
 
+#include <boost/beast/websocket/ssl.hpp>
+#include <boost/beast/websocket/teardown.hpp>
 #include <openssl/ssl.h>
 
 namespace tertulia::web {
@@ -34,6 +36,43 @@ void expect(const boost::system::error_code& problem, const std::string& file) {
 
 } // namespace
 
+server_stream::server_stream(tcp::socket socket, net::ssl::context* tls) {
+  if (tls != nullptr)
+    stream_.emplace<tls_stream>(std::move(socket), *tls);
+  else
+    stream_.emplace<tcp::socket>(std::move(socket));
+}
+
+// Not `std::visit`, whose tables are larger than these two calls.
+template <class Fn>
+void server_stream::visit(Fn fn) {
+  if (auto* tls = std::get_if<tls_stream>(&stream_))
+    fn(*tls);
+  else
+    fn(std::get<tcp::socket>(stream_));
+}
+
+void server_stream::read(const buffer_list<net::mutable_buffer>& to,
+                         io_handler handler) {
+  visit([&](auto& x) { x.async_read_some(to, std::move(handler)); });
+}
+
+void server_stream::write(const buffer_list<net::const_buffer>& from,
+                          io_handler handler) {
+  visit([&](auto& x) { x.async_write_some(from, std::move(handler)); });
+}
+
+void server_stream::tear_down(beast::role_type role, io_handler handler) {
+  using beast::websocket::async_teardown;
+  visit([&](auto& x) {
+    async_teardown(
+      role, x,
+      [last = std::move(handler)](boost::system::error_code problem) mutable {
+        last(problem, 0);
+      });
+  });
+}
+
 net::awaitable<bool> server_stream::handshake() {
   auto* tls = std::get_if<tls_stream>(&stream_);
   if (tls == nullptr)
@@ -48,7 +87,7 @@ net::awaitable<void> server_stream::finish() {
     co_await tls->async_shutdown(as_result);
   } else {
     boost::system::error_code ignored;
-    next_layer().socket().shutdown(tcp::socket::shutdown_send, ignored);
+    next_layer().shutdown(tcp::socket::shutdown_send, ignored);
   }
 }
 

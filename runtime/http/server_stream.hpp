@@ -2,40 +2,35 @@
 
 #pragma once
 
-#include <type_traits>
+#include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 
+#include "io_handler.hpp"
 #include "server_core.hpp"
 #include <boost/beast/core/role.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
-#include <boost/beast/websocket/ssl.hpp>
-#include <boost/beast/websocket/teardown.hpp>
 
 namespace tertulia::web {
 
 namespace beast = boost::beast;
 
-/// Bytes from and to a client: a socket, with TLS or without. A stream of Asio,
-/// so that HTTP and WebSockets are compiled once for both.
+/// Bytes from and to a client: a socket, with TLS or without. A stream of Asio
+/// whose handlers all have one type inside, so that its transfers are compiled
+/// once and not for each operation of HTTP and of WebSockets.
 ///
 /// @threads those of its executor; one read and one write at a time.
 class server_stream {
 public:
-  using executor_type = beast::tcp_stream::executor_type;
-  using next_layer_type = beast::tcp_stream;
+  using executor_type = tcp::socket::executor_type;
+  using next_layer_type = tcp::socket;
 
   /// @param tls null: without TLS.
-  server_stream(tcp::socket socket, net::ssl::context* tls) {
-    if (tls != nullptr)
-      stream_.emplace<tls_stream>(std::move(socket), *tls);
-    else
-      stream_.emplace<beast::tcp_stream>(std::move(socket));
-  }
+  server_stream(tcp::socket socket, net::ssl::context* tls);
 
   /// Frees what a stream holds that was moved from.
-  /// @post nothing else is called.
+  /// @post only the destructor may be called.
   void reset() noexcept {
     stream_.emplace<std::monostate>();
   }
@@ -44,10 +39,9 @@ public:
     return next_layer().get_executor();
   }
 
-  beast::tcp_stream& next_layer() noexcept {
+  tcp::socket& next_layer() noexcept {
     auto* tls = std::get_if<tls_stream>(&stream_);
-    return tls != nullptr ? tls->next_layer()
-                          : std::get<beast::tcp_stream>(stream_);
+    return tls != nullptr ? tls->next_layer() : std::get<tcp::socket>(stream_);
   }
 
   [[nodiscard]] bool has_tls() const noexcept {
@@ -56,16 +50,20 @@ public:
 
   template <class Buffers, class Token>
   auto async_read_some(const Buffers& to, Token&& token) {
-    return visit([&](auto& x) {
-      return x.async_read_some(to, std::forward<Token>(token));
-    });
+    return net::async_initiate<Token, io_signature>(
+      [this](auto handler, const auto& to) {
+        read(to, io_handler{std::move(handler)});
+      },
+      token, buffer_list<net::mutable_buffer>{to});
   }
 
   template <class Buffers, class Token>
   auto async_write_some(const Buffers& from, Token&& token) {
-    return visit([&](auto& x) {
-      return x.async_write_some(from, std::forward<Token>(token));
-    });
+    return net::async_initiate<Token, io_signature>(
+      [this](auto handler, const auto& from) {
+        write(from, io_handler{std::move(handler)});
+      },
+      token, buffer_list<net::const_buffer>{from});
   }
 
   /// Begins TLS; the first use.
@@ -79,24 +77,24 @@ public:
   template <class Handler>
   friend void
   async_teardown(beast::role_type role, server_stream& x, Handler&& handler) {
-    using beast::websocket::async_teardown;
-    x.visit([&](auto& y) {
-      async_teardown(role, y, std::forward<Handler>(handler));
-    });
+    x.tear_down(role, io_handler{[last = std::forward<Handler>(handler)](
+                                   boost::system::error_code problem,
+                                   std::size_t) mutable { last(problem); }});
   }
 
 private:
-  using tls_stream = beast::ssl_stream<beast::tcp_stream>;
+  using tls_stream = beast::ssl_stream<tcp::socket>;
 
-  // Not `std::visit`, whose tables are larger than these two calls.
+  void read(const buffer_list<net::mutable_buffer>& to, io_handler handler);
+  void write(const buffer_list<net::const_buffer>& from, io_handler handler);
+
+  /// Ends a WebSocket's connection.
+  void tear_down(beast::role_type role, io_handler handler);
+
   template <class Fn>
-  auto visit(Fn fn) {
-    if (auto* tls = std::get_if<tls_stream>(&stream_))
-      return fn(*tls);
-    return fn(std::get<beast::tcp_stream>(stream_));
-  }
+  void visit(Fn fn);
 
-  std::variant<std::monostate, beast::tcp_stream, tls_stream> stream_;
+  std::variant<std::monostate, tcp::socket, tls_stream> stream_;
 };
 
 /// Returns a context with a certificate and its key, from PEM files.

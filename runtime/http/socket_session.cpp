@@ -70,7 +70,7 @@ public:
 
   void close() {
     if (!is_upgraded_)
-      stream_.next_layer().close();
+      close_socket();
   }
 
   // -- exchange ---------------------------------------------------------------
@@ -133,6 +133,10 @@ public:
       watch();
   }
 
+  [[nodiscard]] bool is_draining() const noexcept override {
+    return is_draining_;
+  }
+
   net::awaitable<std::unique_ptr<web_socket>> upgrade() override {
     if (auto refusal = web_socket_refusal(request)) {
       co_await reply(std::move(*refusal));
@@ -144,7 +148,7 @@ public:
                                   this->shared_from_this());
     web_socket_ = result.get();
     stream_.reset();
-    buffer_ = {}; // it may live for days
+    buffer_ = {}; // this object may live for days
     if (!co_await result->accept(request)) {
       is_broken_ = true;
       co_return nullptr;
@@ -201,7 +205,7 @@ private:
   net::awaitable<void> cancel_watch() {
     if (!is_watching_)
       co_return;
-    stream_.next_layer().cancel();
+    cancel();
     has_watched_.expires_after(linger_within);
     co_await has_watched_.async_wait(as_result);
   }
@@ -325,12 +329,23 @@ private:
   void expire() {
     if (!std::exchange(is_waiting_, false))
       return close();
-    limit_.set(linger_within); // what was read already may hide the end
-    stream_.next_layer().cancel();
+    limit_.set(linger_within); // a read of TLS may end before the cancellation
+    cancel();
   }
 
   tcp::socket& socket() {
-    return stream_.next_layer().socket();
+    return stream_.next_layer();
+  }
+
+  void close_socket() {
+    boost::system::error_code ignored;
+    socket().close(ignored);
+  }
+
+  /// Ends what the connection waits for.
+  void cancel() {
+    boost::system::error_code ignored;
+    socket().cancel(ignored);
   }
 
   static constexpr std::size_t first_read = 1'024;

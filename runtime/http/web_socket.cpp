@@ -76,7 +76,9 @@ public:
                              std::string_view reason) override {
     beast::websocket::close_reason why{code};
     why.reason.assign(reason.data(), reason.size());
+    limit_.set(write_within_);
     co_await socket_.async_close(why, as_result);
+    limit_.clear();
   }
 
   [[nodiscard]] std::uint16_t closed_with() const override {
@@ -84,7 +86,8 @@ public:
   }
 
   void abort() override {
-    beast::get_lowest_layer(socket_).close();
+    boost::system::error_code ignored;
+    beast::get_lowest_layer(socket_).close(ignored);
   }
 
 private:
