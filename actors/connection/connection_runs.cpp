@@ -87,7 +87,8 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
     return fail(errc::failed_precondition, "the connection is open already");
   if (run_->is_leaving) // the desk has found the run, but it has ended since
     return self_->delegate(env_->desk, std::move(x));
-  if (x.options.caller && is_foreign(*x.options.caller))
+  if (is_elsewhere(x.options.session)
+      || (x.options.caller && is_foreign(*x.options.caller)))
     return unknown_run(x.options.attach->run, x.options.session);
   if (run_->is_stopping)
     return fail(errc::unavailable, "the runtime is stopping");
@@ -164,6 +165,10 @@ bool connection_state::is_foreign(const caller_name& x) const noexcept {
   return x && !(leased_ ? owns(x, link_.id) : x == caller());
 }
 
+bool connection_state::is_elsewhere(const session_id& x) const noexcept {
+  return x && x != link_.id;
+}
+
 // -- what clients say ---------------------------------------------------------
 
 bool connection_state::is_talker(std::uint32_t reader) const noexcept {
@@ -196,7 +201,7 @@ bool connection_state::is_new(const turn_input& x) {
 }
 
 caf::result<run_info> connection_state::handle(const run_request& x) {
-  if (is_foreign(x.caller))
+  if (is_elsewhere(x.session) || is_foreign(x.caller))
     return unknown_run(x.run, x.session);
   auto found = info();
   const auto gave_up = run_ && !run_->is_known && x.verb == run_verb::cancel;

@@ -264,6 +264,10 @@ private:
   /// Returns whether a caller must not know the run.
   [[nodiscard]] bool is_foreign(const caller_name& x) const noexcept;
 
+  /// Returns whether a request names the run, and another session than its own:
+  /// who may ask was decided for that session.
+  [[nodiscard]] bool is_elsewhere(const session_id& x) const noexcept;
+
   caf::result<run_info> handle(const run_request& x);
   [[nodiscard]] run_info info() const;
 

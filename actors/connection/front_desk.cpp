@@ -139,7 +139,8 @@ private:
       ask(abort_run_request{target}, report);
     else
       ask(get_run_request{target}, [=](const stored_run& found) mutable {
-        if (x.caller && !owns(x.caller, found.session))
+        if ((x.session && x.session != found.session)
+            || (x.caller && !owns(x.caller, found.session)))
           answer.deliver(unknown_run(x.run, x.session));
         else if (x.verb == run_verb::abort)
           ask(abort_run_request{target}, report);
@@ -248,7 +249,8 @@ private:
     return caf::none;
   }
 
-  /// Returns whether the body of a connection asks, such as for a tool.
+  /// Returns whether the sender is a connection, which opens a tool for its
+  /// body, for example.
   [[nodiscard]] bool is_nested() const {
     const auto& sender = self_->current_sender();
     return sender && connections_.contains(sender->address());

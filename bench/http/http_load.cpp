@@ -153,6 +153,7 @@ struct streams {
   http::request<http::string_body> request;
   std::size_t bytes = 0;
   std::size_t failures = 0;
+  std::size_t errors = 0;
 };
 
 net::awaitable<void> read_stream(streams& of) {
@@ -165,8 +166,9 @@ net::awaitable<void> read_stream(streams& of) {
   co_await http::async_read(stream, buffer, parser, wait);
   const auto& text = parser.get().body();
   of.bytes += text.size();
-  if (text.find("event: output") == std::string::npos
-      && text.find("event: error") == std::string::npos)
+  if (text.find("event: error") != std::string::npos)
+    ++of.errors;
+  else if (text.find("event: output") == std::string::npos)
     ++of.failures; // it was cut off
 }
 
@@ -188,7 +190,8 @@ void read_streams(const std::string& port, const std::string& path,
   const std::chrono::duration<double> took = clock_type::now() - begin;
   std::cout << "{\"streams\":" << count << ",\"bytes\":" << all.bytes
             << ",\"seconds\":" << took.count()
-            << ",\"failures\":" << all.failures << "}" << std::endl;
+            << ",\"failures\":" << all.failures << ",\"errors\":" << all.errors
+            << "}" << std::endl;
 }
 
 // -- WebSockets ---------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <tertulia/status_error.hpp>
 
 #include <algorithm>
+#include <string>
 
 namespace tertulia::web {
 
@@ -21,22 +22,31 @@ const json* parts_of(const json& message) {
 }
 
 /// Returns whether a part answers a question: it is the output of a tool, or
-/// its request again. The role of its message does not matter to an agent.
+/// its request again.
 bool is_answer(const json& part) {
   return part.is_object()
          && (part.contains("toolResponse") || part.contains("toolRequest"));
 }
 
+/// Returns whether a message has an answer. Its role does not matter to an
+/// agent.
 bool has_answer(const json& message) {
   const auto* parts = parts_of(message);
   return parts != nullptr
          && std::any_of(parts->begin(), parts->end(), is_answer);
 }
 
-bool is_nothing_else(const json& message) {
+/// Returns whether a message has answers only. It is none of the model, which
+/// would ask the question as well.
+bool has_only_answers(const json& message) {
   const auto* parts = parts_of(message);
-  return parts != nullptr
-         && std::all_of(parts->begin(), parts->end(), is_answer);
+  if (parts == nullptr || !std::all_of(parts->begin(), parts->end(), is_answer))
+    return false;
+  const auto found = message.find("role");
+  if (found == message.end() || !found->is_string())
+    return false;
+  const auto& role = found->get_ref<const std::string&>();
+  return role == "tool" || role == "user";
 }
 
 } // namespace
@@ -50,9 +60,9 @@ void answer_rule::check(const json& input) const {
       && std::any_of(messages.begin(), messages.end(), has_answer))
     throw status_error{errc::permission_denied,
                        "the caller may not answer questions of tools"};
-  if (allows_nothing_else
+  if (allows_only_answers
       && (messages.empty()
-          || !std::all_of(messages.begin(), messages.end(), is_nothing_else)))
+          || !std::all_of(messages.begin(), messages.end(), has_only_answers)))
     throw status_error{errc::permission_denied,
                        "the caller may only answer questions of tools here"};
 }

@@ -12,8 +12,8 @@ namespace tertulia::web {
 /// @threads a value.
 struct answer_rule {
   bool allows_answers = true;
-  /// Whether the client acts for somebody else, and may do nothing but answer.
-  bool allows_nothing_else = false;
+  /// Whether the client acts for another caller, and may only answer.
+  bool allows_only_answers = false;
 
   /// Checks an input.
   /// @errors throws `permission_denied`.

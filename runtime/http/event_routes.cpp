@@ -14,8 +14,10 @@ namespace tertulia::web {
 net::awaitable<void> stream_events(server_core& server, exchange& x,
                                    std::string key) {
   auto body = target_of(x.place);
+  if (body.owner)
+    throw status_error{errc::invalid_argument,
+                       "owner: a caller listens to its own runs only"};
   body.attach = true;
-  body.owner.reset();
   body.role = client_role::listener;
   body.after = x.place.number("after");
   if (const auto last = field_of(x.request, "Last-Event-ID"); !last.empty()) {

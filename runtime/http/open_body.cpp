@@ -22,8 +22,8 @@ caf::timespan checked(std::chrono::milliseconds x, const char* path) {
   return x;
 }
 
-/// Checks a request to answer for another caller: it says where, and nothing
-/// that only the owner decides.
+/// Checks a request to answer for another caller: it names a run or a session,
+/// and has no member that only the owner decides.
 /// @errors throws `invalid_argument`.
 void check_guest(const open_body& x) {
   check_caller(caller_name{*x.owner});
@@ -102,6 +102,9 @@ opening opening_of(const open_body& x, const server_core& server,
                    x.run || x.attach ? access_verb::attach : access_verb::open,
                    key, x.run.value_or(""), x.session.value_or(""), owner);
   result.answers = rule_for(x, server, from, key);
+  // Before anything is opened, or left.
+  for (const auto& input : x.inputs)
+    result.answers.check(input);
   result.redacts = {server.options(), from.caller, key};
   if (!x.init.is_null())
     result.init = payload::of(x.init);

@@ -154,6 +154,10 @@ json document(const std::string& url) {
   const auto session
     = parameter("query", "session", "Session, instead of its live run");
   const auto of_run = json::array({kind, name, run, session});
+  auto of_inputs = of_run;
+  of_inputs.push_back(
+    parameter("query", "owner",
+              "Caller for whom an approver answers questions of tools"));
   auto of_events = of_run;
   of_events.push_back(parameter("query", "after", "Position to begin from",
                                 {{"type", "integer"}}));
@@ -190,7 +194,7 @@ json document(const std::string& url) {
     = operation("abortRun", "Ends a run for all of its clients", of_run,
                 {{"200", answer("The run as it was", reference("run"))}});
   paths["/inputs/{kind}/{name}"]["post"]
-    = with_body(operation("sendInputs", "Sends inputs to a run", of_run,
+    = with_body(operation("sendInputs", "Sends inputs to a run", of_inputs,
                           {{"202", answer("How many of them were new", any)}}),
                 reference("inputs"));
   paths["/events/{kind}/{name}"]["get"] = operation(

@@ -229,10 +229,10 @@ net::awaitable<void> serve(server_core& server, exchange& x) {
     const auto target = x.request.target();
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
       clock::now() - begin);
-    log->info("{} {} {} {} ms{}{}",
-              std::string_view{method.data(), method.size()},
-              log_text({target.data(), target.size()}), x.status, took.count(),
-              x.caller.empty() ? "" : " ", log_text(x.caller));
+    log->info(
+      "{} {} {} {} ms{}{}", std::string_view{method.data(), method.size()},
+      log_text({target.data(), std::min(target.find('?'), target.size())}),
+      x.status, took.count(), x.caller.empty() ? "" : " ", log_text(x.caller));
   }
 }
 

@@ -94,7 +94,8 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
   auto body = from_json<inputs_body>(read_document(x.request.body()));
   auto target = target_of(x.place);
   target.attach = true;
-  if (target.owner && (body.close || body.cancel || body.confirm))
+  if (target.owner && *target.owner != x.caller
+      && (body.close || body.cancel || body.confirm))
     throw status_error{errc::permission_denied,
                        "the caller may only answer questions of tools here"};
   if (body.confirm) {
@@ -109,7 +110,10 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
     target.session.reset();
     target.after = x.place.number("after");
   }
-  run_stream run{server, x, key, opening_of(target, server, x, key, true)};
+  auto what = opening_of(target, server, x, key, true);
+  for (const auto& input : body.inputs)
+    what.answers.check(input);
+  run_stream run{server, x, key, std::move(what)};
   if (!co_await run.wait_until_open())
     co_return;
   const auto before

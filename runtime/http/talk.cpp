@@ -13,6 +13,7 @@
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -36,6 +37,9 @@ struct chosen_opening {
 
 /// Refusals that wait for a client, as a multiple of `talk::room`.
 constexpr std::size_t most_refusals = 4;
+
+/// Longest time in which a run answers: its messages come first.
+constexpr std::chrono::seconds answer_within{10};
 
 /// Returns the answer to an opening. As text at once: each call has one.
 std::string text_of(const open_result& x) {
@@ -77,8 +81,9 @@ public:
     to_ = std::move(to);
     answers_once_ = what.answers_once;
     answers_ = what.answers;
-    is_guest_ = what.answers.allows_nothing_else && what.options.attach;
+    is_guest_ = what.answers.allows_only_answers && what.options.attach;
     redacts_ = what.redacts;
+    caller_ = what.options.caller.value_or(caller_name{});
     try {
       action.open(*this, chosen_opening{what});
     } catch (const status_error& x) {
@@ -96,6 +101,7 @@ public:
       },
       [this](caf::tick_atom) {
         written_ = 0;
+        refused_ = 0;
         resume();
       },
       [this](caf::flush_atom) {
@@ -109,11 +115,7 @@ public:
           caf::anon_send(run, run_request{run_verb::confirm, reader});
       },
       [this](caf::leave_atom) { leave(); },
-      [this](caf::leave_atom, caf::pending_atom) {
-        is_leaving_ = true;
-        if (!is_conversation_ || open_turns_ == 0)
-          leave();
-      },
+      [this](caf::leave_atom, caf::pending_atom) { leave_after_turn(); },
     };
     return handlers.or_else(this->handlers());
   }
@@ -126,7 +128,6 @@ private:
       if (const auto* document = input.get_if<json>())
         answers_.check(*document);
       send_input(std::move(input));
-      ++open_turns_;
     } catch (const status_error& x) {
       refuse(x);
     }
@@ -135,6 +136,24 @@ private:
   void leave() {
     detach();
     self()->quit();
+  }
+
+  /// Asks the run, because other clients send inputs, and a turn may take
+  /// several. The end of a turn under way arrives behind its answer.
+  void leave_after_turn() {
+    if (!conversation_)
+      return leave();
+    run_request question{run_verb::inspect, 0};
+    question.caller = caller_;
+    static_cast<caf::event_based_actor*>(self())
+      ->request(conversation_, answer_within, std::move(question))
+      .then(
+        [this](const run_info& x) {
+          is_leaving_ = x.is_in_turn;
+          if (!is_leaving_)
+            leave();
+        },
+        [this](const caf::error&) { leave(); });
   }
 
   /// Returns whether the client may end the run, and tells it if not.
@@ -149,9 +168,10 @@ private:
     if (has_ended_)
       return;
     auto error = redacts_.error(x.code(), error_document(x));
+    refused_ += error.text.size();
     push(frame_kind::refusal, std::move(error.text), error.code);
     // A client that does not read may send for ever.
-    if (written_ > most_refusals * talk::room) {
+    if (refused_ > most_refusals * talk::room) {
       detach();
       on_error({errc::resource_exhausted, "the refusals are not read"});
     }
@@ -175,9 +195,8 @@ private:
   }
 
   void on_open(const open_result& x) override {
-    is_conversation_ = !x.session.empty();
-    if (x.attached.is_in_turn)
-      ++open_turns_;
+    if (!x.session.empty())
+      conversation_ = caf::actor_cast<run_actor>(x.connection);
     push(frame_kind::opened, text_of(x));
   }
 
@@ -195,9 +214,7 @@ private:
     if (const auto reason = finish_reason())
       info["finishReason"] = to_json(*reason);
     push(frame_kind::turn_end, line_of(info));
-    if (open_turns_ > 0)
-      --open_turns_;
-    if (is_leaving_ && open_turns_ == 0)
+    if (is_leaving_)
       leave();
   }
 
@@ -255,13 +272,14 @@ private:
   /// Run that has ended, and the number of this client there.
   std::pair<run_actor, std::uint32_t> ended_;
   std::size_t written_ = 0; ///< bytes since the program has taken all
+  std::size_t refused_ = 0; ///< bytes of refusals among them
   bool answers_once_ = false;
   bool is_guest_ = false; ///< in the run of somebody else
   answer_rule answers_;
   redaction redacts_;
-  std::size_t open_turns_ = 0; ///< inputs whose turns have not ended
-  bool is_conversation_ = false;
-  bool is_leaving_ = false; ///< at the end of the turns
+  caller_name caller_;
+  run_actor conversation_;  ///< null for the run of another action
+  bool is_leaving_ = false; ///< at the end of the turn
   bool is_flushing_ = false;
   bool has_ended_ = false;
 };

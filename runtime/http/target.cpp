@@ -102,7 +102,7 @@ bool is_host(std::string_view text) {
 std::string log_text(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string result;
-  for (const auto c : text.substr(0, text.find('?'))) {
+  for (const auto c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte > 0x20 && byte < 0x7f)
       result += c;

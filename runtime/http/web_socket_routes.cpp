@@ -93,10 +93,15 @@ std::shared_ptr<talk> open_run_of(server_core& server, exchange& x,
     = [run = std::weak_ptr{result}, weak = std::weak_ptr{of}, is_kept] {
         if (const auto socket = weak.lock())
           socket->code = going_away;
-        if (const auto still = run.lock())
-          is_kept ? still->leave_after_turn() : still->close();
+        if (const auto client = run.lock())
+          is_kept ? client->leave_after_turn() : client->close();
       };
   return result;
+}
+
+/// Closes a WebSocket whose client has not opened a run.
+net::awaitable<void> close_unused(std::shared_ptr<web_socket_talk> of) {
+  co_await of->socket->close(going_away, {});
 }
 
 /// Does what a message of the client says.
@@ -130,6 +135,12 @@ net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
     co_return;
   const auto shared
     = std::make_shared<web_socket_talk>(std::move(socket), x.executor());
+  x.when_draining = [executor = x.executor(), weak = std::weak_ptr{shared}] {
+    if (auto unused = weak.lock())
+      net::co_spawn(executor, close_unused(std::move(unused)), net::detached);
+  };
+  if (x.is_draining())
+    x.when_draining();
   std::optional<status_error> failure;
   std::shared_ptr<talk> run;
   try {

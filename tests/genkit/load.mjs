@@ -93,7 +93,7 @@ const streams = JSON.parse(
 );
 console.log(
   `${streams.streams} event streams of 10000 chunks beside them: ` +
-    `${streams.seconds.toFixed(1)} s, ${streams.failures} were cut off`,
+    `${streams.seconds.toFixed(1)} s, ${streams.failures} were cut off, ${streams.errors} failed`,
 );
 holder.kill();
 for (const { stop } of servers) stop();

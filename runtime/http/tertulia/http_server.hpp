@@ -55,7 +55,7 @@ struct access_request {
 
 /// Answer of a caller to a question of a tool, on which `approve` decides.
 struct approval_request {
-  std::string caller;  ///< who answers
+  std::string caller;  ///< name of the approver
   std::string owner;   ///< caller whose session or run it is
   std::string key;     ///< of the action
   std::string run;     ///< may be empty

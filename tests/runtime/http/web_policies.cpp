@@ -38,10 +38,11 @@ const std::string text = R"({"text":"yes"})";
 const std::string answer
   = R"({"toolRequest":{"name":"pay"},"metadata":{"resumed":true}})";
 
-/// Message of a user, as an input. The role of an answer does not matter.
-std::string said(const std::string& parts, const std::string& members = {}) {
-  return R"({"inputs":[{"messages":[{"role":"user","content":[)" + parts
-         + "]}]}]" + members + '}';
+/// Message as an input.
+std::string said(const std::string& parts, const std::string& members = {},
+                 const std::string& role = "user") {
+  return R"({"inputs":[{"messages":[{"role":")" + role + R"(","content":[)"
+         + parts + "]}]}]" + members + '}';
 }
 
 struct web_policies : web {
@@ -146,6 +147,8 @@ TEST_F(web_policies, let_one_caller_answer_the_tools_of_another) {
   EXPECT_EQ(run("bob", said(text, hers)).status, 403u)
     << "he may answer, and not talk for her";
   EXPECT_EQ(run("bob", said(answer + ',' + text, hers)).status, 403u);
+  EXPECT_EQ(run("bob", said(answer, hers, "model")).status, 403u)
+    << "what he answers is not asked by himself";
   EXPECT_EQ(run("bob", R"({"inputs":[{}])" + hers + '}').status, 403u);
   for (const auto* more :
        {R"(,"live":"take_over")", R"(,"resume":true)", R"(,"keep":true)",
@@ -170,7 +173,7 @@ TEST_F(web_policies, let_one_caller_answer_in_a_live_run) {
       .status;
   };
   const std::string hers = "&owner=ann";
-  EXPECT_EQ(send("bob", said(answer), ""), 404u);
+  EXPECT_EQ(send("bob", said(text), ""), 404u);
   EXPECT_EQ(send("eve", said(answer), hers), 403u);
   EXPECT_EQ(send("bob", said(text), hers), 403u);
   for (const auto* end : {R"({"close":true})", R"({"cancel":true})"})
@@ -178,8 +181,22 @@ TEST_F(web_policies, let_one_caller_answer_in_a_live_run) {
   EXPECT_EQ(at.call("GET", "/events" + chat + "?run=" + run + hers, "",
                     token_of("bob"))
               .status,
-            404u)
+            400u)
     << "he does not listen to what she says";
+  EXPECT_EQ(at.call("POST", "/actions" + chat,
+                    said(answer, R"(,"owner":"ann","run":")" + run + '"'),
+                    token_of("bob"))
+              .status,
+            400u)
+    << "a live run has inputs";
+  EXPECT_EQ(send("ann", said(text), "&owner=ann"), 202u)
+    << "she may name herself";
+  EXPECT_EQ(send("ann", said(text), "&session=other"), 404u)
+    << "it is the run of another session";
+  EXPECT_EQ(at.call("GET", "/runs" + chat + "?run=" + run + "&session=other",
+                    "", token_of("ann"))
+              .status,
+            404u);
   web_talk guest{server->port(), "/talk" + chat, [&](auto& request) {
                    request.set("Authorization", "Bearer bob-0123456789abcdef");
                  }};

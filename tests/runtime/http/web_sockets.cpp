@@ -195,7 +195,10 @@ TEST_F(web_sockets, hear_the_end_of_a_turn_when_the_server_stops) {
   serve();
   auto at = talk("/session-flow/slow");
   at.send({{"open", json::object()}});
-  EXPECT_TRUE(at.read().contains("opened"));
+  const auto run = at.read()["opened"]["run"];
+  auto listener = talk("/session-flow/slow");
+  listener.send({{"open", {{"run", run}, {"role", "listener"}}}});
+  EXPECT_TRUE(listener.read().contains("opened"));
   const json message{{"role", "user"}, {"content", {{{"text", "hi"}}}}};
   at.send({{"input", {{"messages", {message}}}}});
   has_begun.get_future().wait();
@@ -203,9 +206,21 @@ TEST_F(web_sockets, hear_the_end_of_a_turn_when_the_server_stops) {
   std::jthread stop{[&] { server->stop(); }};
   EXPECT_EQ(idle.code(), 1001) << "without a turn it ends at once";
   go_on.set_value();
-  EXPECT_TRUE(at.read().contains("chunks"));
-  EXPECT_TRUE(at.read().contains("turnEnd"));
-  EXPECT_EQ(at.code(), 1001);
+  for (auto* x : {&at, &listener}) {
+    EXPECT_TRUE(x->read().contains("chunks"));
+    EXPECT_TRUE(x->read().contains("turnEnd"));
+    EXPECT_EQ(x->code(), 1001);
+  }
+}
+
+TEST_F(web_sockets, without_a_run_are_closed_when_the_server_stops) {
+  serve();
+  auto at = talk("/bidi-flow/counter");
+  at.send({{"ping", 1}}); // the connection is served, as its answer shows
+  EXPECT_TRUE(at.read().contains("error"));
+  auto unused = talk("/bidi-flow/counter");
+  std::jthread stop{[&] { server->stop(); }};
+  EXPECT_EQ(unused.code(), 1001);
 }
 
 TEST_F(web_sockets, end_if_they_send_for_ever_and_do_not_read) {

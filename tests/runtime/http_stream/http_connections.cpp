@@ -94,7 +94,7 @@ struct http_connections : ::testing::Test {
   /// begin one after the other on the I/O thread.
   static void wait_for_lookup(const http::endpoint& client) {
     gate begun;
-    client.io->loop().post([&] { begun.open(); });
+    client.io->loop().post([begun] { begun.open(); });
     begun.wait();
     EXPECT_TRUE(eventually([] { return names().asked == 1; }));
   }
