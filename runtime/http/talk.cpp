@@ -13,7 +13,6 @@
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -37,9 +36,6 @@ struct chosen_opening {
 
 /// Refusals that wait for a client, as a multiple of `talk::room`.
 constexpr std::size_t most_refusals = 4;
-
-/// Longest time in which a run answers: its messages come first.
-constexpr std::chrono::seconds answer_within{10};
 
 /// Returns the answer to an opening. As text at once: each call has one.
 std::string text_of(const open_result& x) {
@@ -145,8 +141,9 @@ private:
       return leave();
     run_request question{run_verb::inspect, 0};
     question.caller = caller_;
+    // No time-out: the server waits for `drain_within` only.
     static_cast<caf::event_based_actor*>(self())
-      ->request(conversation_, answer_within, std::move(question))
+      ->request(conversation_, caf::infinite, std::move(question))
       .then(
         [this](const run_info& x) {
           is_leaving_ = x.is_in_turn;
