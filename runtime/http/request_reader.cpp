@@ -49,7 +49,8 @@ struct reading {
   boost::system::error_code parse(const http_server_options& options) {
     boost::system::error_code problem;
     if (!parser.got_some() && !skip_empty_lines())
-      return http::error::need_more;
+      return is_too_long(options) ? http::error::header_limit
+                                  : http::error::need_more;
     while (!parser.is_done() && !problem) {
       if (buffer.size() == 0)
         return http::error::need_more;
@@ -66,13 +67,16 @@ struct reading {
   }
 
   /// Skips empty lines, which some clients send behind a body.
-  /// @returns false if the second half of one has not arrived.
+  /// @returns false if nothing else has arrived.
   bool skip_empty_lines() {
     while (buffer.size() > 1
-           && std::memcmp(buffer.data().data(), "\r\n", 2) == 0)
+           && std::memcmp(buffer.data().data(), "\r\n", 2) == 0) {
       buffer.consume(2);
-    return buffer.size() != 1
-           || *static_cast<const char*>(buffer.data().data()) != '\r';
+      used += 2;
+    }
+    return buffer.size() > 1
+           || (buffer.size() == 1
+               && *static_cast<const char*>(buffer.data().data()) != '\r');
   }
 
   /// Returns whether a head, or what frames the chunks of a body, is longer
