@@ -93,7 +93,9 @@ const streams = JSON.parse(
 );
 console.log(
   `${streams.streams} event streams of 10000 chunks beside them: ` +
-    `${streams.seconds.toFixed(1)} s, ${streams.failures} were cut off, ${streams.errors} failed`,
+    `${streams.seconds.toFixed(1)} s, ${streams.failures} were cut off; ` +
+    `${Math.round(streams.bytes / streams.streams / 1024)} KiB each, ` +
+    `${streams.errors} with the error that ends this flow`,
 );
 holder.kill();
 for (const { stop } of servers) stop();
