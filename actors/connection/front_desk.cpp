@@ -135,18 +135,15 @@ private:
             .then(std::move(next), refuse);
         };
     const run_ref target{x.key, x.run, x.session};
-    if (x.verb == run_verb::abort && !x.caller)
-      ask(abort_run_request{target}, report);
-    else
-      ask(get_run_request{target}, [=](const stored_run& found) mutable {
-        if ((x.session && x.session != found.session)
-            || (x.caller && !owns(x.caller, found.session)))
-          answer.deliver(unknown_run(x.run, x.session));
-        else if (x.verb == run_verb::abort)
-          ask(abort_run_request{target}, report);
-        else
-          report(found);
-      });
+    ask(get_run_request{target}, [=](const stored_run& found) mutable {
+      if ((x.session && x.session != found.session)
+          || (x.caller && !owns(x.caller, found.session)))
+        answer.deliver(unknown_run(x.run, x.session));
+      else if (x.verb == run_verb::abort)
+        ask(abort_run_request{target}, report);
+      else
+        report(found);
+    });
     return answer;
   }
 

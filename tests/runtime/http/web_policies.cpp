@@ -209,6 +209,24 @@ TEST_F(web_policies, let_one_caller_answer_in_a_live_run) {
   EXPECT_EQ(send("ann", said(text), ""), 202u);
 }
 
+TEST_F(web_policies, know_no_run_of_a_session_that_is_not_its_own) {
+  auto at = serve();
+  const auto opened
+    = at.call("POST", "/runs" + notes, R"({"session":"s"})").document();
+  const auto run = "/runs" + notes + "?run=" + opened["run"].get<std::string>();
+  const auto expect_unknown = [&] {
+    for (const auto* verb : {"GET", "DELETE"})
+      EXPECT_EQ(at.call(verb, run + "&session=other").status, 404u) << verb;
+  };
+  expect_unknown();
+  EXPECT_EQ(at.call("DELETE", run + "&session=s").status, 200u);
+  EXPECT_TRUE(eventually([&] { // the end is stored
+    return at.call("GET", run).document()["status"] == "aborted";
+  }));
+  expect_unknown();
+  EXPECT_EQ(at.call("GET", run + "&session=s").status, 200u);
+}
+
 TEST_F(web_policies,
        let_nobody_act_for_another_caller_unless_the_program_does) {
   auto at = serve({.tokens = {{"ann", "ann-0123456789abcdef"},
