@@ -53,7 +53,7 @@ net::awaitable<void> show_action(server_core& server, exchange& x,
 net::awaitable<void> run_action(server_core& server, exchange& x,
                                 std::string key) {
   auto body = open_body_of(x.request.body());
-  if (body.owner && *body.owner != x.caller && (body.run || body.attach))
+  if (is_guest(body, x) && (body.run || body.attach))
     throw status_error{errc::invalid_argument,
                        "$.owner: answers for a live run go to its inputs"};
   body.close = true;

@@ -14,7 +14,7 @@ namespace tertulia::web {
 net::awaitable<void> stream_events(server_core& server, exchange& x,
                                    std::string key) {
   auto body = target_of(x.place);
-  if (body.owner)
+  if (is_guest(body, x))
     throw status_error{errc::invalid_argument,
                        "owner: a caller listens to its own runs only"};
   body.attach = true;

@@ -44,7 +44,7 @@ answer_rule rule_for(const open_body& x, const server_core& server,
   const auto owner = x.owner.value_or(from.caller);
   const auto approves = server.approves(
     from.caller, owner, key, x.run.value_or(""), x.session.value_or(""));
-  if (owner == from.caller)
+  if (!is_guest(x, from))
     return {approves, false};
   static_cast<void>(server.find(key));
   if (from.caller.empty() || !approves)
@@ -65,6 +65,10 @@ caf::timespan grace_of(const open_body& x, const http_server_options& options) {
 }
 
 } // namespace
+
+bool is_guest(const open_body& x, const exchange& from) {
+  return x.owner && *x.owner != from.caller;
+}
 
 json read_document(std::string_view text) {
   return parse_json<json>(text);

@@ -75,6 +75,10 @@ namespace tertulia::web {
 /// @errors throws `invalid_argument` if the query has neither.
 [[nodiscard]] open_body target_of(const target& x);
 
+/// Returns whether a request names another caller, for whom its own one answers
+/// questions of tools.
+[[nodiscard]] bool is_guest(const open_body& x, const exchange& from);
+
 /// Returns the request to open an action in the name of a caller.
 /// @param is_kept whether the run goes on without its client if the body does
 ///                not say so.

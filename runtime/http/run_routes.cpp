@@ -94,8 +94,7 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
   auto body = from_json<inputs_body>(read_document(x.request.body()));
   auto target = target_of(x.place);
   target.attach = true;
-  if (target.owner && *target.owner != x.caller
-      && (body.close || body.cancel || body.confirm))
+  if (is_guest(target, x) && (body.close || body.cancel || body.confirm))
     throw status_error{errc::permission_denied,
                        "the caller may only answer questions of tools here"};
   if (body.confirm) {
