@@ -345,21 +345,32 @@ TEST_F(web, refuses_options_that_are_not_safe) {
             errc::unavailable);
 }
 
+TEST_F(web, takes_an_empty_line_in_two_segments) {
+  auto at = serve();
+  at.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n\r");
+  EXPECT_EQ(at.read().status, 200u);
+  at.send("\n");
+  EXPECT_EQ(at.call("GET", "/healthz").status, 200u);
+}
+
 TEST_F(web, logs_requests_without_what_is_private) {
   std::ostringstream text;
   const auto sink
     = std::make_shared<spdlog::sinks::ostream_sink_mt>(text, true);
   {
-    auto at = serve({.tokens = {{"ann", "0123456789abcdef"}},
-                     .log = std::make_shared<spdlog::logger>("web", sink)});
+    auto at = serve(
+      {.tokens = {{"ann", "0123456789abcdef"}, {"bob?x", "fedcba9876543210"}},
+       .log = std::make_shared<spdlog::logger>("web", sink)});
     at.call("POST", "/actions" + echo + "?x=private",
             R"({"inputs":["private"]})",
             "Authorization: Bearer 0123456789abcdef\r\n");
+    at.call("GET", "/actions", {},
+            "Authorization: Bearer fedcba9876543210\r\n");
     at.call("GET", "/a%0Ab");
     server.reset();
   }
-  EXPECT_TRUE(
-    has(text.str(), "POST /actions/bidi-action/echo 200", "ann", "/a%0Ab"));
+  EXPECT_TRUE(has(text.str(), "POST /actions/bidi-action/echo 200", "ann",
+                  "bob?x", "/a%0Ab"));
   EXPECT_FALSE(has(text.str(), "private"));
   EXPECT_FALSE(has(text.str(), "0123456789abcdef"));
 }
