@@ -29,7 +29,8 @@ net::awaitable<void> stream_events(server_core& server, exchange& x,
                          "Last-Event-ID: is not a number"};
     body.after = number;
   }
-  run_stream run{server, x, key, opening_of(body, server, x, key, true)};
+  auto what = opening_of(body, server, x, key, true);
+  run_stream run{server, x, server.find(key), std::move(what)};
   if (co_await run.wait_until_open())
     co_await write_events(x, run);
 }

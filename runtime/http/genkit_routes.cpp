@@ -39,12 +39,12 @@ json read_call(std::string_view text) {
 }
 
 /// Reads the call of a flow: `data` is its only input.
-genkit_turn read_flow_call(const json& call) {
+genkit_turn read_flow_call(json call) {
   genkit_turn result;
   if (const auto i = call.find("init"); i != call.end())
-    result.body.init = *i;
+    result.body.init = std::move(*i);
   if (const auto i = call.find("data"); i != call.end())
-    result.body.inputs.push_back(*i);
+    result.body.inputs.push_back(std::move(*i));
   result.body.close = true;
   return result;
 }
@@ -83,7 +83,8 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
   body.run = std::move(run_name);
   body.after = 0;
   body.role = client_role::listener;
-  run_stream run{server, x, key, opening_of(body, server, x, key, true)};
+  auto what = opening_of(body, server, x, key, true);
+  run_stream run{server, x, server.find(key), std::move(what)};
   const auto is_open = co_await run.open();
   if (!is_open && run.opened().code == errc::not_found)
     co_return co_await x.reply(response_message{http::status::no_content, 11});
@@ -92,6 +93,7 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
 
 /// Call that can be opened.
 struct prepared_call {
+  json_action action;
   genkit_turn turn;
   opening what;
   std::unique_ptr<genkit_translator> by;
@@ -109,13 +111,13 @@ std::unique_ptr<genkit_translator> translator_of(const json_action& action,
 
 prepared_call prepare(server_core& server, const exchange& x,
                       const std::string& key, bool is_durable) {
-  const auto action = server.find(key);
-  const auto call = read_call(x.request.body());
+  prepared_call result{server.find(key), {}, {}, {}};
+  const auto& action = result.action;
+  auto call = read_call(x.request.body());
   const auto is_agent = is_genkit_agent(action.info());
-  prepared_call result;
   auto& turn = result.turn;
   turn = is_agent ? read_genkit_turn(call, has_store(action), x.caller)
-                  : read_flow_call(call);
+                  : read_flow_call(std::move(call));
   result.by = translator_of(action, turn.session);
   if (auto session = x.place.get("session"); !session.empty())
     turn.body.session = std::move(session);
@@ -173,7 +175,7 @@ net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
   }
   if (refusal)
     co_return co_await write_genkit_event(x, std::move(*refusal));
-  run_stream run{server, x, key, std::move(call->what)};
+  run_stream run{server, x, call->action, std::move(call->what)};
   run.send(call->turn.body);
   static_cast<void>(co_await run.open());
   if (call->turn.is_detached)

@@ -71,7 +71,8 @@ namespace tertulia::web {
 net::awaitable<void> open_run(server_core& server, exchange& x,
                               std::string key) {
   auto body = open_body_of(x.request.body());
-  run_stream run{server, x, key, opening_of(body, server, x, key, true)};
+  auto what = opening_of(body, server, x, key, true);
+  run_stream run{server, x, server.find(key), std::move(what)};
   run.send(body);
   if (co_await run.wait_until_open())
     co_await x.reply(json_response(http::status::created, run.opened().text));
@@ -112,7 +113,7 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
   auto what = opening_of(target, server, x, key, true);
   for (const auto& input : body.inputs)
     what.answers.check(input);
-  run_stream run{server, x, key, std::move(what)};
+  run_stream run{server, x, server.find(key), std::move(what)};
   if (!co_await run.wait_until_open())
     co_return;
   const auto before

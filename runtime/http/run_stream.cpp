@@ -27,12 +27,12 @@ void append_event(std::string& to, const frame& x) {
 
 } // namespace
 
-run_stream::run_stream(server_core& server, exchange& x, const std::string& key,
-                       opening what)
+run_stream::run_stream(server_core& server, exchange& x,
+                       const json_action& action, opening what)
   : exchange_(x), reader_(x.executor()) {
   const auto is_kept
     = what.options.attach || what.options.disconnect == on_disconnect::keep;
-  client_ = std::make_shared<talk>(server.actions().system(), server.find(key),
+  client_ = std::make_shared<talk>(server.actions().system(), action,
                                    std::move(what), reader_.source());
   x.when_draining = [client = client_, is_kept] {
     if (is_kept)

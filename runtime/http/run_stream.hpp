@@ -25,7 +25,7 @@ namespace tertulia::web {
 /// @lifetime in the coroutine of its handler.
 class run_stream {
 public:
-  run_stream(server_core& server, exchange& x, const std::string& key,
+  run_stream(server_core& server, exchange& x, const json_action& action,
              opening what);
 
   run_stream(const run_stream&) = delete;
