@@ -3,10 +3,10 @@
 #include <tertulia/detail/action.hpp>
 #include <tertulia/detail/actor_connection.hpp>
 #include <tertulia/detail/client_verbs.hpp>
+#include <tertulia/detail/send_here.hpp>
 #include <tertulia/detail/timer.hpp>
 
 #include <caf/attachable.hpp>
-#include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
@@ -105,9 +105,9 @@ void actor_connection::ask(const caf::actor& desk, open_request question,
                                             caf::behavior{on_error});
     self_->request_response_timeout(for_request(within), limit);
   }
-  // Without an execution unit: that of the actor is known only in a handler.
   caf::actor_cast<caf::strong_actor_ptr>(desk)->enqueue(
-    self_->ctrl(), id, caf::make_message(std::move(question)), nullptr);
+    self_->ctrl(), id, caf::make_message(std::move(question)),
+    execution_here());
 }
 
 void actor_connection::on_opened(const open_result& x) {
@@ -279,7 +279,7 @@ void actor_connection::send_waiting() {
   const auto before = sent_;
   for (; !waiting_.empty() && end_->has_input_credit(); waiting_.pop_front()) {
     end_->spend_input_credit();
-    caf::anon_send(peer_, end_->message_for(std::move(waiting_.front())));
+    send_here(peer_, end_->message_for(std::move(waiting_.front())));
     ++sent_;
   }
   if (sent_ != before && waiting_.empty())
@@ -352,7 +352,7 @@ bool actor_connection::read_next() {
 
 void actor_connection::grant() {
   if (const auto due = end_->credit_due(true); due > 0)
-    caf::anon_send(peer_, chunk_credit{due, end_->reader()});
+    send_here(peer_, chunk_credit{due, end_->reader()});
 }
 
 void actor_connection::confirm_end(const connection_actor& run,

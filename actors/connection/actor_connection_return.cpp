@@ -4,6 +4,7 @@
 #include <tertulia/detail/actor_connection.hpp>
 #include <tertulia/detail/client_verbs.hpp>
 #include <tertulia/detail/decline.hpp>
+#include <tertulia/detail/send_here.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/behavior.hpp>
@@ -124,7 +125,7 @@ void actor_connection::lose(caf::error reason) {
 
 void actor_connection::send_again(std::vector<turn_input> inputs) {
   for (auto& again : inputs)
-    caf::anon_send(peer_, std::move(again));
+    send_here(peer_, std::move(again));
   if (end_->closed() && !end_->has_unsent())
     tell(peer_, *end_, caf::close_atom_v);
 }

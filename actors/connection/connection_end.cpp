@@ -2,11 +2,10 @@
 
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/nested_connection.hpp>
+#include <tertulia/detail/send_here.hpp>
 #include <tertulia/detail/span_failure.hpp>
 #include <tertulia/detail/withheld_error.hpp>
 #include <tertulia/store.hpp>
-
-#include <caf/send.hpp>
 
 #include <string>
 #include <utility>
@@ -76,7 +75,7 @@ void connection_state::release_lease(caf::error loss) {
   const auto& store = conversation().policy.store;
   release_lease_request release{lease_holder{self_}};
   if (store.node() == self_->node()) {
-    caf::anon_send(store, std::move(release));
+    send_here(store, std::move(release));
     return go_on();
   }
   // The client may open the session through another node, and its request

@@ -2,7 +2,7 @@
 
 #include "run_record.hpp"
 
-#include <caf/send.hpp>
+#include <tertulia/detail/send_here.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -35,7 +35,7 @@ void run_record::end(run_status status, const caf::error& reason,
     unanswered_ = 0; // the last answer is one to a heartbeat
     beat();
   } else {
-    caf::anon_send(store_, save_run_request{run_, retention_});
+    send_here(store_, save_run_request{run_, retention_});
     is_settled_ = true;
   }
 }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/send_here.hpp>
 #include <tertulia/status.hpp>
 
 #include <caf/actor_system.hpp>
@@ -28,7 +29,8 @@ net::awaitable<Reply> ask(caf::actor_system& system, Handle to,
     caf::error reason;
   };
   channel_reader<answer> reader{executor};
-  system.template spawn<caf::hidden>(
+  detail::spawn_here(
+    system,
     [](caf::event_based_actor* self, Handle to, Request question,
        std::shared_ptr<channel<answer>> out) {
       self->request(to, std::chrono::seconds{30}, std::move(question))

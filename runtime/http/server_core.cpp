@@ -56,7 +56,8 @@ std::string whole_name(const std::string& owner, const std::string& session) {
 server_core::server_core(runtime& rt, http_server_options options,
                          route_table routes)
   : runtime_(rt), options_(std::move(options)), routes_(routes),
-    access_(options_), io_(checked(options_).threads), acceptor_(io_.first()) {
+    access_(options_), io_(rt.system(), checked(options_).threads),
+    acceptor_(io_.first()) {
   if (!options_.certificate.empty())
     renew_certificate();
   try {

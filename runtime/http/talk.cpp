@@ -3,6 +3,7 @@
 #include "talk.hpp"
 
 #include <tertulia/detail/actor_connection.hpp>
+#include <tertulia/detail/send_here.hpp>
 #include <tertulia/detail/text.hpp>
 #include <tertulia/detail/without_clock.hpp>
 #include <tertulia/json.hpp>
@@ -10,7 +11,6 @@
 
 #include <caf/actor_cast.hpp>
 #include <caf/event_based_actor.hpp>
-#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
 #include <cstdint>
@@ -108,7 +108,7 @@ public:
       },
       [this](caf::ok_atom) {
         if (const auto [run, reader] = ended_; run)
-          caf::anon_send(run, run_request{run_verb::confirm, reader});
+          detail::send_here(run, run_request{run_verb::confirm, reader});
       },
       [this](caf::leave_atom) { leave(); },
       [this](caf::leave_atom, caf::pending_atom) { leave_after_turn(); },
@@ -285,7 +285,8 @@ private:
 
 talk::talk(caf::actor_system& system, const json_action& action, opening what,
            std::shared_ptr<channel<frame>> to)
-  : client_(system.spawn<caf::hidden>(
+  : client_(detail::spawn_here(
+    system,
     [](detail::without_clock<caf::stateful_actor<talk_state>>* self,
        const json_action& action, const opening& what,
        std::shared_ptr<channel<frame>> to) {
@@ -298,35 +299,35 @@ talk::~talk() {
 }
 
 void talk::send(payload input) const {
-  caf::anon_send(client_, std::move(input));
+  detail::send_here(client_, std::move(input));
 }
 
 void talk::close() const {
-  caf::anon_send(client_, caf::close_atom_v);
+  detail::send_here(client_, caf::close_atom_v);
 }
 
 void talk::cancel() const {
-  caf::anon_send(client_, cancel_atom_v);
+  detail::send_here(client_, cancel_atom_v);
 }
 
 void talk::flush() const {
-  caf::anon_send(client_, caf::flush_atom_v);
+  detail::send_here(client_, caf::flush_atom_v);
 }
 
 void talk::confirm() const {
-  caf::anon_send(client_, caf::ok_atom_v);
+  detail::send_here(client_, caf::ok_atom_v);
 }
 
 void talk::leave() const {
-  caf::anon_send(client_, caf::leave_atom_v);
+  detail::send_here(client_, caf::leave_atom_v);
 }
 
 void talk::leave_after_turn() const {
-  caf::anon_send(client_, caf::leave_atom_v, caf::pending_atom_v);
+  detail::send_here(client_, caf::leave_atom_v, caf::pending_atom_v);
 }
 
 void talk::drained() const {
-  caf::anon_send(client_, caf::tick_atom_v);
+  detail::send_here(client_, caf::tick_atom_v);
 }
 
 } // namespace tertulia::web

@@ -138,7 +138,8 @@ struct http_server_options {
   /// Whether a proxy in front of the server encrypts the traffic.
   bool behind_proxy = false;
 
-  /// Number of threads that move bytes.
+  /// Number of threads that serve connections: they move bytes and run the
+  /// actors of requests, whose bodies run on CAF's threads when they are slow.
   std::size_t threads = 1;
 
   /// Maximum number of connections; further ones are answered with 503.
@@ -228,7 +229,9 @@ public:
 
   /// Stops: accepts nothing more, lets turns under way end, and ends the
   /// connections; after `drain_within` it ends them in any case. Kept runs go
-  /// on without their clients; the input of other runs is closed. Blocks.
+  /// on without their clients; the input of other runs is closed. Blocks, also
+  /// for a body that does so on a thread of the server.
+  /// @pre not called by a body.
   void stop();
 
 private:

@@ -226,11 +226,16 @@ TEST_F(web_sockets, without_a_run_are_closed_when_the_server_stops) {
 TEST_F(web_sockets, end_if_they_send_for_ever_and_do_not_read) {
   serve({.write_within = 200ms});
   auto at = open({{"keep", false}});
-  const auto send_all = [&] { // each is refused, with an answer
-    for (int i = 0; i < 1'000'000; ++i)
-      at.send({{"input", "two"}});
+  const auto is_refused = [&] {
+    try {
+      at.send({{"input", "two"}}); // is refused, with an answer
+      return false;
+    } catch (const boost::system::system_error&) {
+      return true;
+    }
   };
-  EXPECT_THROW(send_all(), boost::system::system_error);
+  // The system may hold millions of them.
+  EXPECT_TRUE(eventually(is_refused));
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
 }
 

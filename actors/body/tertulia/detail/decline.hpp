@@ -2,10 +2,10 @@
 
 #pragma once
 
+#include <tertulia/detail/send_here.hpp>
 #include <tertulia/open.hpp>
 
 #include <caf/actor_cast.hpp>
-#include <caf/send.hpp>
 
 namespace tertulia::detail {
 
@@ -14,10 +14,10 @@ namespace tertulia::detail {
 inline void decline(const open_result& x) {
   const auto& [run, reader] = std::tie(x.attached.run, x.attached.reader);
   if (!run)
-    return caf::anon_send(x.connection, cancel_atom_v);
+    return send_here(x.connection, cancel_atom_v);
   const auto verb = reader == 0 ? run_verb::cancel : run_verb::leave;
-  caf::anon_send(caf::actor_cast<run_actor>(x.connection),
-                 run_request{verb, reader});
+  send_here(caf::actor_cast<run_actor>(x.connection),
+            run_request{verb, reader});
 }
 
 } // namespace tertulia::detail

@@ -4,10 +4,10 @@
 
 #include <tertulia/detail/client_end.hpp>
 #include <tertulia/detail/decline.hpp>
+#include <tertulia/detail/send_here.hpp>
 #include <tertulia/protocol.hpp>
 
 #include <caf/actor_cast.hpp>
-#include <caf/send.hpp>
 
 namespace tertulia::detail {
 
@@ -24,10 +24,10 @@ constexpr run_verb verb_of(cancel_atom) noexcept {
 template <class Atom>
 void tell(const connection_actor& to, const client_end& from, Atom what) {
   if (from.run())
-    caf::anon_send(caf::actor_cast<run_actor>(to),
-                   run_request{verb_of(what), from.reader()});
+    send_here(caf::actor_cast<run_actor>(to),
+              run_request{verb_of(what), from.reader()});
   else
-    caf::anon_send(to, what);
+    send_here(to, what);
 }
 
 /// Leaves a connection for good: a kept run goes on, another one is cancelled.
@@ -36,8 +36,8 @@ inline void leave(const connection_actor& to, client_end& from) {
     if (from.cancel())
       tell(to, from, cancel_atom_v);
   } else if (from.leave()) {
-    caf::anon_send(caf::actor_cast<run_actor>(to),
-                   run_request{run_verb::leave, from.reader()});
+    send_here(caf::actor_cast<run_actor>(to),
+              run_request{run_verb::leave, from.reader()});
   }
 }
 
@@ -45,16 +45,16 @@ inline void leave(const connection_actor& to, client_end& from) {
 /// that client.
 inline void greet(const connection_actor& to, const client_end& from) {
   if (from.run())
-    caf::anon_send(caf::actor_cast<run_actor>(to),
-                   run_request{run_verb::inspect, from.reader()});
+    send_here(caf::actor_cast<run_actor>(to),
+              run_request{run_verb::inspect, from.reader()});
 }
 
 /// Tells a kept run that its client has received the end: the run does not need
 /// to wait for it.
 inline void confirm(const connection_actor& to, const client_end& from) {
   if (from.run())
-    caf::anon_send(caf::actor_cast<run_actor>(to),
-                   run_request{run_verb::confirm, from.reader()});
+    send_here(caf::actor_cast<run_actor>(to),
+              run_request{run_verb::confirm, from.reader()});
 }
 
 } // namespace tertulia::detail

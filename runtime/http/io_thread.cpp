@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "io_thread.hpp"
+
+#include <tertulia/detail/send_here.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/resumable.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
+#include <utility>
+
+#include <sys/resource.h>
+
+namespace tertulia::web {
+
+namespace {
+
+/// Number of messages that an actor handles before it is another one's turn.
+constexpr std::size_t max_messages = 16;
+
+/// Number of jobs before bytes are moved again.
+constexpr std::size_t max_jobs = 64;
+
+/// Time of a job from which on it is too slow for a thread with connections.
+constexpr auto slow = std::chrono::microseconds{200};
+
+/// Time after a slow job for which jobs run on CAF's threads.
+constexpr auto pass_on_for = std::chrono::milliseconds{100};
+
+/// Time of a job after which the other thread takes over.
+constexpr auto patience = std::chrono::milliseconds{5};
+
+/// Number of looks without a job after which the other thread sleeps.
+constexpr int idle_looks = 20;
+
+/// Number of the calling thread in its `io_thread`.
+thread_local std::size_t seat_here = 0;
+
+/// Returns how often the system took the processor from the calling thread.
+long preemptions() {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nivcsw;
+}
+
+} // namespace
+
+io_thread::io_thread(caf::actor_system& system)
+  : execution_unit(&system), guard_(io_.get_executor()) {}
+
+io_thread::~io_thread() {
+  join();
+}
+
+void io_thread::start() {
+  for (seat i = 0; i < threads_.size(); ++i)
+    threads_[i] = std::jthread{[this, i] { live(i); }};
+}
+
+void io_thread::join() {
+  io_.stop();
+  {
+    const std::lock_guard guard{mutex_};
+    is_ended_ = true;
+    changed_.notify_all();
+  }
+  for (auto& x : threads_)
+    if (x.joinable())
+      x.join();
+  const std::lock_guard guard{mutex_};
+  pass_on_jobs();
+}
+
+void io_thread::exec_later(caf::resumable* job) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (detail::execution_here() == this && seat_here == owner_ && runs_jobs())
+      return jobs_.push_back(job);
+  }
+  system().scheduler().enqueue(job);
+}
+
+bool io_thread::runs_jobs() noexcept {
+  if (!passes_on_until_)
+    return true;
+  if (has_stuck_ || clock::now() < *passes_on_until_)
+    return false;
+  passes_on_until_.reset();
+  return true;
+}
+
+void io_thread::live(seat me) {
+  system().thread_started();
+  detail::set_execution_here(this);
+  seat_here = me;
+  if (me == 0 || wait_to_take_over(me))
+    while (!serve(me) && wait_to_take_over(me)) {
+    }
+  system().thread_terminates();
+}
+
+bool io_thread::serve(seat me) {
+  for (auto has_jobs = false; !io_.stopped();) {
+    if (has_jobs)
+      io_.poll_one();
+    else
+      io_.run_one();
+    if (!run_jobs(me))
+      return false;
+    has_jobs = !jobs_.empty();
+  }
+  return true;
+}
+
+bool io_thread::run_jobs(seat me) {
+  if (jobs_.empty())
+    return true;
+  auto before = clock::now();
+  std::unique_lock guard{mutex_};
+  for (std::size_t i = 0; i < max_jobs && !jobs_.empty(); ++i) {
+    auto* job = jobs_.front();
+    jobs_.pop_front();
+    ++begun_;
+    is_in_job_ = true;
+    if (!is_watched_) {
+      is_watched_ = true;
+      changed_.notify_all();
+    }
+    guard.unlock();
+    run(job);
+    const auto after = clock::now();
+    guard.lock();
+    if (owner_ != me) {
+      has_stuck_ = false;
+      passes_on_until_ = after + pass_on_for;
+      return false;
+    }
+    is_in_job_ = false;
+    if (after - before > slow) {
+      thread_local long last = 0;
+      if (std::exchange(last, preemptions()) == last) {
+        passes_on_until_ = after + pass_on_for;
+        pass_on_jobs();
+      }
+    }
+    before = after;
+  }
+  return true;
+}
+
+void io_thread::run(caf::resumable* job) {
+  switch (job->resume(this, max_messages)) {
+    case caf::resumable::resume_later: exec_later(job); break;
+    default: intrusive_ptr_release(job);
+  }
+}
+
+bool io_thread::wait_to_take_over(seat me) {
+  std::unique_lock guard{mutex_};
+  auto looks = 0;
+  while (!is_ended_) {
+    if (looks == idle_looks) {
+      is_watched_ = false;
+      changed_.wait(guard, [this] { return is_watched_ || is_ended_; });
+      looks = 0;
+    }
+    const auto before = begun_;
+    changed_.wait_for(guard, patience, [this] { return is_ended_; });
+    if (begun_ != before) {
+      looks = 0;
+    } else if (!is_in_job_ || has_stuck_) {
+      ++looks;
+    } else {
+      owner_ = me;
+      is_in_job_ = false;
+      has_stuck_ = true;
+      passes_on_until_ = clock::now();
+      pass_on_jobs();
+      return true;
+    }
+  }
+  return false;
+}
+
+void io_thread::pass_on_jobs() {
+  for (auto* x : std::exchange(jobs_, {}))
+    system().scheduler().enqueue(x);
+}
+
+} // namespace tertulia::web

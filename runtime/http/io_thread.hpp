@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <caf/execution_unit.hpp>
+#include <caf/fwd.hpp>
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+namespace tertulia::web {
+
+namespace net = boost::asio;
+
+/// Thread that serves connections: it moves their bytes and runs the actors of
+/// their requests, which then need no other thread to be woken. Connections
+/// stay on one thread and need no strand, which costs as much as their parsing.
+///
+/// An actor that computes for long, or waits, must not hold back other
+/// connections: a second thread takes over their bytes, and for a while actors
+/// run on CAF's threads.
+///
+/// @threads one at a time, unless a member says otherwise.
+class io_thread final : public caf::execution_unit {
+public:
+  explicit io_thread(caf::actor_system& system);
+
+  io_thread(const io_thread&) = delete;
+  io_thread& operator=(const io_thread&) = delete;
+
+  ~io_thread() override;
+
+  [[nodiscard]] net::io_context& context() noexcept {
+    return io_;
+  }
+
+  /// Starts to serve; once.
+  void start();
+
+  /// Ends the thread at once, and waits for it. Idempotent.
+  void join();
+
+  /// Adds a job.
+  /// @threads those of the jobs that it runs.
+  void exec_later(caf::resumable* job) override;
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  /// One of the two threads: one serves, the other one waits to take over.
+  using seat = std::size_t;
+
+  void live(seat me);
+
+  /// Serves until the end.
+  /// @returns false if the other thread has taken over.
+  bool serve(seat me);
+
+  /// Runs jobs, but not so many that bytes wait.
+  /// @returns as `serve`
+  bool run_jobs(seat me);
+
+  void run(caf::resumable* job);
+
+  /// Waits until the other thread does not get on with a job.
+  /// @returns false at the end.
+  bool wait_to_take_over(seat me);
+
+  /// Passes the jobs on to CAF's threads, and those that follow in a while.
+  void pass_on_jobs();
+
+  /// Returns whether jobs are run here.
+  /// @pre `mutex_` is held.
+  [[nodiscard]] bool runs_jobs() noexcept;
+
+  net::io_context io_{1};
+  net::executor_work_guard<net::io_context::executor_type> guard_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<caf::resumable*> jobs_;
+  seat owner_ = 0;          ///< the thread that serves
+  std::uint64_t begun_ = 0; ///< number of jobs
+  bool is_in_job_ = false;  ///< the thread that serves
+  bool is_watched_ = false; ///< whether the other thread looks at `begun_`
+  bool has_stuck_ = false;  ///< whether the other thread is in a job
+  bool is_ended_ = false;
+  /// Time from which on jobs are run here again.
+  std::optional<clock::time_point> passes_on_until_;
+  std::array<std::jthread, 2> threads_;
+};
+
+} // namespace tertulia::web

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Actors on the threads of the connections, and those that are too slow for it.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <thread>
+
+#include "support/valve.hpp"
+#include "support/web_fixture.hpp"
+
+namespace tertulia::test::io_thread_tests {
+
+struct io_threads : web {
+  io_threads() {
+    rt.define_bidi_flow("place",
+                        [this](context, input<int>, output<int>) -> task<int> {
+                          body = std::this_thread::get_id();
+                          co_return 1;
+                        });
+    rt.define_bidi_flow("wait",
+                        [this](context, input<int>, output<int>) -> task<int> {
+                          auto& gate = gates.at(waiting);
+                          ++waiting;
+                          gate.wait();
+                          ++ended;
+                          co_return 2;
+                        });
+  }
+
+  web_client serve() {
+    http_server_options options;
+    options.authorize = [this](const access_request&) {
+      connection = std::this_thread::get_id();
+      return true;
+    };
+    return web::serve(std::move(options));
+  }
+
+  /// Returns whether a body runs on the thread of its connection, now or soon:
+  /// after one that is slow, further ones do not for a while.
+  ::testing::AssertionResult is_at_home(web_client& at) {
+    const auto is_equal = [&] {
+      at.call("POST", "/actions/bidi-flow/place");
+      return body.load() == connection.load();
+    };
+    return eventually(is_equal) ? ::testing::AssertionSuccess()
+                                : ::testing::AssertionFailure();
+  }
+
+  std::atomic<std::thread::id> body;
+  std::atomic<std::thread::id> connection;
+  std::atomic<std::size_t> waiting = 0;
+  std::atomic<std::size_t> ended = 0;
+  std::array<valve, 3> gates;
+};
+
+TEST_F(io_threads, run_the_actors_of_their_requests) {
+  auto at = serve();
+  EXPECT_TRUE(is_at_home(at));
+}
+
+// Each time another thread of the two takes over.
+TEST_F(io_threads, are_not_held_back_by_a_body_that_waits) {
+  auto at = serve();
+  for (std::size_t time = 0; time < gates.size(); ++time) {
+    ASSERT_TRUE(is_at_home(at)) << time;
+    auto other = client();
+    auto first = client();
+    first.ask("POST", "/actions/bidi-flow/wait");
+    EXPECT_TRUE(eventually([&] { return waiting == time + 1; }));
+    EXPECT_EQ(other.call("GET", "/healthz").status, 200u);
+    EXPECT_EQ(other.call("POST", "/actions" + echo).status, 200u);
+    EXPECT_EQ(at.call("POST", "/actions/bidi-flow/place").status, 200u);
+    EXPECT_EQ(ended, time) << "it waits still";
+    gates.at(time).open();
+    EXPECT_EQ(first.read().document()["output"], 2);
+  }
+}
+
+TEST_F(io_threads, end_while_bodies_wait) {
+  auto at = serve();
+  at.ask("POST", "/actions/bidi-flow/wait");
+  EXPECT_TRUE(eventually([&] { return waiting == 1; }));
+  at.close();
+  const std::jthread later{[this] { gates.front().open(); }};
+  server.reset();
+  EXPECT_TRUE(eventually([&] { return ended == 1; }));
+}
+
+} // namespace tertulia::test::io_thread_tests
