@@ -83,7 +83,8 @@ private:
   /// @pre `mutex_` is held.
   [[nodiscard]] bool runs_jobs() noexcept;
 
-  net::io_context io_{1};
+  // Only one thread at a time uses its sockets.
+  net::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   net::executor_work_guard<net::io_context::executor_type> guard_;
   std::mutex mutex_;
   std::condition_variable changed_;
