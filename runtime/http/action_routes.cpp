@@ -60,7 +60,6 @@ net::awaitable<void> run_action(server_core& server, exchange& x,
   auto what = opening_of(body, server, x, key, false);
   what.answers_once = !wants_events(x);
   run_stream run{server, x, server.find(key), std::move(what)};
-  run.send(body);
   if (!co_await run.wait_until_open())
     co_return;
   if (wants_events(x))

@@ -252,10 +252,10 @@ void genkit_agent_translator::translate(const frame& x,
     case frame_kind::turn_end: add_turn_end(read_document(x.text), to); break;
     case frame_kind::output:
       to.push_back(
-        {genkit_event_kind::result, output_of(read_document(x.text))});
+        {genkit_event_kind::result, line_of(output_of(read_document(x.text)))});
       break;
     case frame_kind::refusal:
-      to.push_back({genkit_event_kind::error, read_document(x.text), x.code});
+      to.push_back({genkit_event_kind::error, x.text, x.code});
       break;
     case frame_kind::error: add_error(x, to); break;
     default: break;
@@ -268,7 +268,7 @@ void genkit_agent_translator::add_chunks(const json& chunks,
     for (const auto& [own, value] : chunk.items())
       if (const auto* name = chunk_member(own); name != nullptr)
         if (!value.is_null())
-          to.push_back({genkit_event_kind::message, json{{name, value}}});
+          to.push_back({genkit_event_kind::message, line_of({{name, value}})});
 }
 
 void genkit_agent_translator::add_turn_end(const json& info,
@@ -282,7 +282,8 @@ void genkit_agent_translator::add_turn_end(const json& info,
     end["snapshotId"]
       = genkit_snapshot{snapshot_id{snapshot_}, session_id{session_}}.name();
   }
-  to.push_back({genkit_event_kind::message, json{{"turnEnd", std::move(end)}}});
+  to.push_back(
+    {genkit_event_kind::message, line_of({{"turnEnd", std::move(end)}})});
 }
 
 // A client of Genkit takes an error event for the end of its conversation, and
@@ -295,13 +296,13 @@ void genkit_agent_translator::add_error(const frame& x,
   else if (has_lost_its_place(x, error)
            || (!is_open_ && x.code != errc::not_found
                && x.code != errc::data_loss)) {
-    to.push_back({genkit_event_kind::error, std::move(error), x.code});
+    to.push_back({genkit_event_kind::error, line_of(error), x.code});
     return;
   }
   json output{{"finishReason", "failed"}};
   if (is_open_) {
     to.push_back({genkit_event_kind::message,
-                  json{{"turnEnd", {{"finishReason", "failed"}}}}});
+                  line_of({{"turnEnd", {{"finishReason", "failed"}}}})});
     output["sessionId"] = session_;
     if (!has_store_) {
       if (auto state = take_state(error); state.is_object()) {
@@ -314,7 +315,7 @@ void genkit_agent_translator::add_error(const frame& x,
     }
   }
   output["error"] = std::move(error);
-  to.push_back({genkit_event_kind::result, std::move(output)});
+  to.push_back({genkit_event_kind::result, line_of(output)});
 }
 
 json genkit_agent_translator::output_of(const json& from) const {

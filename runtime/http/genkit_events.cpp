@@ -4,6 +4,7 @@
 
 #include <tertulia/detail/text.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include "error_body.hpp"
@@ -13,20 +14,27 @@ namespace tertulia::web {
 
 namespace {
 
+bool is_ascii(char x) {
+  return static_cast<unsigned char>(x) < 0x80;
+}
+
 void append(std::string& to, const genkit_event& x) {
   const auto is_error = x.kind == genkit_event_kind::error;
   to += is_error                               ? "error: {\"error\":"
         : x.kind == genkit_event_kind::message ? "data: {\"message\":"
                                                : "data: {\"result\":";
-  to += x.value.dump(-1, ' ', true, json::error_handler_t::replace);
+  if (std::all_of(x.text.begin(), x.text.end(), is_ascii))
+    to += x.text;
+  else
+    to += read_document(x.text).dump(-1, ' ', true,
+                                     json::error_handler_t::replace);
   to += "}\n\n";
 }
 
 response_message last_response(const genkit_event& x) {
   if (x.kind == genkit_event_kind::error)
-    return error_response(x.code, line_of(x.value));
-  return json_response(http::status::ok,
-                       "{\"result\":" + line_of(x.value) + '}');
+    return error_response(x.code, x.text);
+  return json_response(http::status::ok, "{\"result\":" + x.text + '}');
 }
 
 response_message stream_head(const frame& opened, bool is_durable) {
@@ -47,17 +55,17 @@ void genkit_flow_translator::translate(const frame& x,
                                        std::vector<genkit_event>& to) {
   switch (x.kind) {
     case frame_kind::chunks: {
-      auto chunks = read_document(x.text);
-      for (auto& chunk : chunks)
-        to.push_back({genkit_event_kind::message, std::move(chunk)});
+      const auto chunks = read_document(x.text);
+      for (const auto& chunk : chunks)
+        to.push_back({genkit_event_kind::message, line_of(chunk)});
       break;
     }
     case frame_kind::output:
-      to.push_back({genkit_event_kind::result, read_document(x.text)});
+      to.push_back({genkit_event_kind::result, x.text});
       break;
     case frame_kind::error:
     case frame_kind::refusal:
-      to.push_back({genkit_event_kind::error, read_document(x.text), x.code});
+      to.push_back({genkit_event_kind::error, x.text, x.code});
       break;
     default: break;
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tertulia/errc.hpp>
-#include <tertulia/json.hpp>
 
 #include <cstdint>
 #include <string>
@@ -30,7 +29,7 @@ enum class genkit_event_kind : std::uint8_t { message, result, error };
 /// Event for a client of Genkit.
 struct genkit_event {
   genkit_event_kind kind = genkit_event_kind::message;
-  json value;
+  std::string text;     ///< a JSON document
   errc code = errc::ok; ///< of an error
 };
 

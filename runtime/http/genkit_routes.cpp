@@ -71,7 +71,7 @@ net::awaitable<void> leave_turn(exchange& x, run_stream& run,
   }
   if (events.empty())
     events.push_back(
-      {genkit_event_kind::result, genkit_detached(run.opened())});
+      {genkit_event_kind::result, line_of(genkit_detached(run.opened()))});
   co_await write_genkit_event(x, std::move(events.back()));
 }
 
@@ -169,14 +169,13 @@ net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
     refusal.emplace();
     refusal->kind = genkit_event_kind::error;
     const redaction by{server.options(), x.caller, key};
-    const auto leaving = by.error(error);
-    refusal->value = read_document(leaving.text);
+    auto leaving = by.error(error);
+    refusal->text = std::move(leaving.text);
     refusal->code = leaving.code;
   }
   if (refusal)
     co_return co_await write_genkit_event(x, std::move(*refusal));
   run_stream run{server, x, call->action, std::move(call->what)};
-  run.send(call->turn.body);
   static_cast<void>(co_await run.open());
   if (call->turn.is_detached)
     co_await leave_turn(x, run, *call->by);

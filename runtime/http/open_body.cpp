@@ -92,7 +92,7 @@ open_body target_of(const target& x) {
   return result;
 }
 
-opening opening_of(const open_body& x, const server_core& server,
+opening opening_of(open_body& x, const server_core& server,
                    const exchange& from, const std::string& key, bool is_kept) {
   if (x.inputs.size() > max_window)
     throw status_error{errc::invalid_argument,
@@ -148,6 +148,10 @@ opening opening_of(const open_body& x, const server_core& server,
     throw status_error{errc::invalid_argument,
                        "$: neither run nor attach says what to attach to"};
   }
+  for (auto& input : x.inputs)
+    result.inputs.push_back(payload::of(std::move(input)));
+  x.inputs.clear();
+  result.closes = x.close;
   return result;
 }
 

@@ -80,11 +80,12 @@ namespace tertulia::web {
 [[nodiscard]] bool is_guest(const open_body& x, const exchange& from);
 
 /// Returns the request to open an action in the name of a caller.
+/// @param x       loses its inputs.
 /// @param is_kept whether the run goes on without its client if the body does
 ///                not say so.
 /// @errors throws `invalid_argument`; `permission_denied` if the caller may not
 ///         do so.
-[[nodiscard]] opening opening_of(const open_body& x, const server_core& server,
+[[nodiscard]] opening opening_of(open_body& x, const server_core& server,
                                  const exchange& from, const std::string& key,
                                  bool is_kept);
 

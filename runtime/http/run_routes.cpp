@@ -73,7 +73,6 @@ net::awaitable<void> open_run(server_core& server, exchange& x,
   auto body = open_body_of(x.request.body());
   auto what = opening_of(body, server, x, key, true);
   run_stream run{server, x, server.find(key), std::move(what)};
-  run.send(body);
   if (co_await run.wait_until_open())
     co_await x.reply(json_response(http::status::created, run.opened().text));
 }

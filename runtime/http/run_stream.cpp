@@ -46,14 +46,6 @@ run_stream::run_stream(server_core& server, exchange& x,
 run_stream::~run_stream() {
   exchange_.when_draining = nullptr;
   exchange_.when_gone(nullptr);
-  client_->leave();
-}
-
-void run_stream::send(open_body& x) const {
-  for (auto& input : x.inputs)
-    client_->send(payload::of(std::move(input)));
-  if (x.close)
-    client_->close();
 }
 
 net::awaitable<bool> run_stream::open() {

@@ -9,7 +9,6 @@
 #include "channel.hpp"
 #include "exchange.hpp"
 #include "frame.hpp"
-#include "open_body.hpp"
 #include "server_core.hpp"
 #include "talk.hpp"
 
@@ -36,9 +35,6 @@ public:
   [[nodiscard]] const talk& client() const noexcept {
     return *client_;
   }
-
-  /// Sends the inputs of a body.
-  void send(open_body& x) const;
 
   /// Waits for the answer to the opening.
   /// @returns whether the run is open.

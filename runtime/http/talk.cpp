@@ -85,6 +85,10 @@ public:
     } catch (const status_error& x) {
       on_error(x);
     }
+    for (const auto& input : what.inputs)
+      take(input);
+    if (what.closes && may_end())
+      close();
     auto handlers = caf::message_handler{
       [this](payload& input) { take(std::move(input)); },
       [this](caf::close_atom) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "answer_rule.hpp"
 #include "channel.hpp"
@@ -22,6 +23,8 @@ namespace tertulia::web {
 /// Request of a client to open a run, or to attach to one.
 struct opening {
   payload init;
+  std::vector<payload> inputs; ///< the first ones
+  bool closes = false;         ///< whether nothing follows them
   open_options options;
   /// Whether only the end counts for the client: it is not woken before.
   bool answers_once = false;

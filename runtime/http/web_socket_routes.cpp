@@ -85,10 +85,6 @@ std::shared_ptr<talk> open_run_of(server_core& server, exchange& x,
   auto result
     = std::make_shared<talk>(server.actions().system(), server.find(key),
                              std::move(what), of->frames.source());
-  for (auto& input : body.inputs)
-    result->send(payload::of(std::move(input)));
-  if (body.close)
-    result->close();
   x.when_draining
     = [run = std::weak_ptr{result}, weak = std::weak_ptr{of}, is_kept] {
         if (const auto socket = weak.lock())

@@ -289,13 +289,12 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
   }
   auto what = opening_of_turn(turn, root, call.has_more_inputs);
   what.options.custom_deltas = is_agent;
+  for (auto& input : turn.body.inputs)
+    what.inputs.push_back(payload::of(std::move(input)));
+  what.closes = !call.has_more_inputs || turn.is_detached;
   channel_reader<frame> reader{co_await net::this_coro::executor};
   const auto client = std::make_shared<talk>(runtime_.system(), action,
                                              std::move(what), reader.source());
-  for (auto& input : turn.body.inputs)
-    client->send(payload::of(std::move(input)));
-  if (!call.has_more_inputs || turn.is_detached)
-    client->close();
   inputs.begin(client, is_agent);
   frame opened;
   std::vector<frame> frames;
@@ -312,25 +311,27 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
       // A short turn may have ended by now, and was left nevertheless.
       if (turn.is_detached && !opened.text.empty()
           && (one.kind == frame_kind::flushed || is_last(one.kind))) {
-        events.push_back({genkit_event_kind::result, genkit_detached(opened)});
+        events.push_back(
+          {genkit_event_kind::result, line_of(genkit_detached(opened))});
         break;
       }
       by->translate(one, events);
     }
-    for (auto& event : events) {
+    for (const auto& event : events) {
+      const auto value = read_document(event.text);
       if (event.kind == genkit_event_kind::message) {
-        if (call.is_stream && !co_await to.chunk(event.value))
+        if (call.is_stream && !co_await to.chunk(value))
           client->cancel();
         continue;
       }
       json last;
       if (event.kind == genkit_event_kind::result)
-        last["result"] = std::move(event.value);
+        last["result"] = value;
       else
         last = reflection_error(event.code,
                                 event.code == errc::cancelled
                                   ? std::string{"Action was cancelled"}
-                                  : event.value.value("message", std::string{}),
+                                  : value.value("message", std::string{}),
                                 to_string(root.trace));
       co_return last;
     }
