@@ -14,8 +14,8 @@ namespace tertulia::web {
 
 namespace {
 
-bool is_ascii(char x) {
-  return static_cast<unsigned char>(x) < 0x80;
+bool is_printable(char x) {
+  return x >= ' ' && x <= '~';
 }
 
 void append(std::string& to, const genkit_event& x) {
@@ -23,7 +23,7 @@ void append(std::string& to, const genkit_event& x) {
   to += is_error                               ? "error: {\"error\":"
         : x.kind == genkit_event_kind::message ? "data: {\"message\":"
                                                : "data: {\"result\":";
-  if (std::all_of(x.text.begin(), x.text.end(), is_ascii))
+  if (std::all_of(x.text.begin(), x.text.end(), is_printable))
     to += x.text;
   else
     to += read_document(x.text).dump(-1, ' ', true,

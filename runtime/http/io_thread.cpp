@@ -19,8 +19,12 @@ namespace {
 /// Number of messages that an actor handles before it is another one's turn.
 constexpr std::size_t max_messages = 16;
 
-/// Number of jobs before bytes are moved again.
-constexpr std::size_t max_jobs = 64;
+/// Number of jobs, and of handlers of sockets, before it is the turn of the
+/// others.
+constexpr std::size_t max_batch = 64;
+
+/// Time after which no further job is begun before bytes are moved.
+constexpr auto batch_time = std::chrono::microseconds{500};
 
 /// Time of a job from which on it is too slow for a thread with connections.
 constexpr auto slow = std::chrono::microseconds{200};
@@ -31,17 +35,20 @@ constexpr auto pass_on_for = std::chrono::milliseconds{100};
 /// Time of a job after which the other thread takes over.
 constexpr auto patience = std::chrono::milliseconds{5};
 
-/// Number of looks without a job after which the other thread sleeps.
-constexpr int idle_looks = 20;
+/// Number of checks that find no new job, after which the other thread sleeps.
+constexpr int idle_checks = 20;
 
 /// Number of the calling thread in its `io_thread`.
 thread_local std::size_t seat_here = 0;
 
-/// Returns how often the system took the processor from the calling thread.
-long preemptions() {
+/// Returns whether the system has taken the processor from the calling thread
+/// since the last call.
+bool has_new_preemptions() {
+  thread_local long known = 0;
   rusage used{};
   getrusage(RUSAGE_THREAD, &used);
-  return used.ru_nivcsw;
+  const auto before = std::exchange(known, used.ru_nivcsw);
+  return known != before;
 }
 
 } // namespace
@@ -63,6 +70,9 @@ void io_thread::join() {
   {
     const std::lock_guard guard{mutex_};
     is_ended_ = true;
+    // A job may wait for one of them, and no thread takes over any longer.
+    if (is_in_job_)
+      pass_on_jobs();
     changed_.notify_all();
   }
   for (auto& x : threads_)
@@ -82,6 +92,8 @@ void io_thread::exec_later(caf::resumable* job) {
 }
 
 bool io_thread::runs_jobs() noexcept {
+  if (is_ended_)
+    return false;
   if (!passes_on_until_)
     return true;
   if (has_stuck_ || clock::now() < *passes_on_until_)
@@ -101,24 +113,33 @@ void io_thread::live(seat me) {
 }
 
 bool io_thread::serve(seat me) {
-  for (auto has_jobs = false; !io_.stopped();) {
-    if (has_jobs)
-      io_.poll_one();
-    else
-      io_.run_one();
+  while (!io_.stopped()) {
+    run_handlers();
     if (!run_jobs(me))
       return false;
-    has_jobs = !jobs_.empty();
   }
   return true;
+}
+
+void io_thread::run_handlers() {
+  if (jobs_.empty()) {
+    io_.run_one();
+    return;
+  }
+  for (std::size_t i = 0; i < max_batch && io_.poll_one() > 0; ++i) {
+  }
 }
 
 bool io_thread::run_jobs(seat me) {
   if (jobs_.empty())
     return true;
-  auto before = clock::now();
+  const auto begin = clock::now();
+  if (begin < counts_preemptions_until_)
+    static_cast<void>(has_new_preemptions());
+  auto before = begin;
   std::unique_lock guard{mutex_};
-  for (std::size_t i = 0; i < max_jobs && !jobs_.empty(); ++i) {
+  for (std::size_t i = 0;
+       i < max_batch && !jobs_.empty() && before - begin < batch_time; ++i) {
     auto* job = jobs_.front();
     jobs_.pop_front();
     ++begun_;
@@ -138,14 +159,17 @@ bool io_thread::run_jobs(seat me) {
     }
     is_in_job_ = false;
     if (after - before > slow) {
-      thread_local long last = 0;
-      if (std::exchange(last, preemptions()) == last) {
+      if (has_new_preemptions()) {
+        counts_preemptions_until_ = after + pass_on_for;
+      } else {
         passes_on_until_ = after + pass_on_for;
         pass_on_jobs();
       }
     }
     before = after;
   }
+  if (jobs_.size() > max_batch) // more than this thread can do in time
+    pass_on_jobs();
   return true;
 }
 
@@ -158,19 +182,19 @@ void io_thread::run(caf::resumable* job) {
 
 bool io_thread::wait_to_take_over(seat me) {
   std::unique_lock guard{mutex_};
-  auto looks = 0;
+  auto checks = 0;
   while (!is_ended_) {
-    if (looks == idle_looks) {
+    if (checks == idle_checks) {
       is_watched_ = false;
       changed_.wait(guard, [this] { return is_watched_ || is_ended_; });
-      looks = 0;
+      checks = 0;
     }
     const auto before = begun_;
     changed_.wait_for(guard, patience, [this] { return is_ended_; });
     if (begun_ != before) {
-      looks = 0;
+      checks = 0;
     } else if (!is_in_job_ || has_stuck_) {
-      ++looks;
+      ++checks;
     } else {
       owner_ = me;
       is_in_job_ = false;

@@ -47,11 +47,12 @@ public:
   /// Starts to serve; once.
   void start();
 
-  /// Ends the thread at once, and waits for it. Idempotent.
+  /// Ends both threads, and waits for them and for the job that each is in.
+  /// Idempotent.
   void join();
 
-  /// Adds a job.
-  /// @threads those of the jobs that it runs.
+  /// Adds a job, which runs here if the calling thread serves.
+  /// @threads all.
   void exec_later(caf::resumable* job) override;
 
 private:
@@ -66,7 +67,10 @@ private:
   /// @returns false if the other thread has taken over.
   bool serve(seat me);
 
-  /// Runs jobs, but not so many that bytes wait.
+  /// Moves bytes; waits for some if there is no job.
+  void run_handlers();
+
+  /// Runs jobs, but not for so long that bytes wait.
   /// @returns as `serve`
   bool run_jobs(seat me);
 
@@ -83,18 +87,19 @@ private:
   /// @pre `mutex_` is held.
   [[nodiscard]] bool runs_jobs() noexcept;
 
-  // Only one thread at a time uses its sockets.
-  net::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
+  net::io_context io_{1};
   net::executor_work_guard<net::io_context::executor_type> guard_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<caf::resumable*> jobs_;
   seat owner_ = 0;          ///< the thread that serves
-  std::uint64_t begun_ = 0; ///< number of jobs
-  bool is_in_job_ = false;  ///< the thread that serves
+  std::uint64_t begun_ = 0; ///< number of jobs that were begun
+  bool is_in_job_ = false;  ///< whether the thread that serves runs a job
   bool is_watched_ = false; ///< whether the other thread looks at `begun_`
   bool has_stuck_ = false;  ///< whether the other thread is in a job
   bool is_ended_ = false;
+  /// Time until which preemptions are counted: one made a job look slow.
+  clock::time_point counts_preemptions_until_;
   /// Time from which on jobs are run here again.
   std::optional<clock::time_point> passes_on_until_;
   std::array<std::jthread, 2> threads_;

@@ -139,7 +139,8 @@ struct http_server_options {
   bool behind_proxy = false;
 
   /// Number of threads that serve connections: they move bytes and run the
-  /// actors of requests, whose bodies run on CAF's threads when they are slow.
+  /// actors of requests. After a slow body actors run on CAF's threads for a
+  /// while.
   std::size_t threads = 1;
 
   /// Maximum number of connections; further ones are answered with 503.
@@ -229,8 +230,8 @@ public:
 
   /// Stops: accepts nothing more, lets turns under way end, and ends the
   /// connections; after `drain_within` it ends them in any case. Kept runs go
-  /// on without their clients; the input of other runs is closed. Blocks, also
-  /// for a body that does so on a thread of the server.
+  /// on without their clients; the input of other runs is closed. Blocks,
+  /// also until bodies that run on threads of the server pause or return.
   /// @pre not called by a body.
   void stop();
 

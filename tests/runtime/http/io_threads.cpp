@@ -80,7 +80,7 @@ TEST_F(io_threads, are_not_held_back_by_a_body_that_waits) {
   }
 }
 
-TEST_F(io_threads, end_while_bodies_wait) {
+TEST_F(io_threads, end_when_a_body_that_waits_has_ended) {
   auto at = serve();
   at.ask("POST", "/actions/bidi-flow/wait");
   EXPECT_TRUE(eventually([&] { return waiting == 1; }));
