@@ -76,11 +76,12 @@ private:
 
   void run(caf::resumable* job);
 
-  /// Waits until the other thread does not get on with a job.
+  /// Waits until the other thread is in one job for too long.
   /// @returns false at the end.
   bool wait_to_take_over(seat me);
 
-  /// Passes the jobs on to CAF's threads, and those that follow in a while.
+  /// Passes the waiting jobs on to CAF's threads.
+  /// @pre `mutex_` is held.
   void pass_on_jobs();
 
   /// Returns whether jobs are run here.

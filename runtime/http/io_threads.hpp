@@ -39,7 +39,7 @@ public:
       x->start();
   }
 
-  /// Ends the threads at once, and waits for them. Idempotent.
+  /// Ends the threads, as `io_thread::join`. Idempotent.
   void join() {
     for (const auto& x : threads_)
       x->join();
