@@ -4,14 +4,17 @@
 
 #include <tertulia/actor_client.hpp>
 #include <tertulia/detail/backoff.hpp>
+#include <tertulia/remote_runtime.hpp>
 
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <future>
 #include <set>
+#include <vector>
 
 #include "support/lost_links.hpp"
 
@@ -48,6 +51,22 @@ TEST_F(lost_openings, a_client_comes_back_by_another_address) {
   EXPECT_EQ(read(), std::vector{4});
   EXPECT_EQ(talk.output(patience), 5);
   EXPECT_EQ(inputs, 3);
+}
+
+TEST_F(lost_openings, a_client_knows_two_addresses_of_its_server) {
+  cut_link other{port};
+  const auto first = link->port();
+  const auto second = other.port();
+  auto& system = there;
+  // --(endpoints-begin)--
+  const std::vector<tertulia::endpoint> addresses{{"127.0.0.1", first},
+                                                  {"127.0.0.1", second}};
+  const tertulia::remote_runtime server{
+    system, addresses, tertulia::reconnect_policy{.patience = 2min}};
+  // --(endpoints-end)--
+  auto talk = server.action<counter_flow>("/bidi-flow/counter").stream_bidi();
+  talk.close();
+  EXPECT_EQ(talk.output(patience), 0);
 }
 
 TEST_F(lost_openings, an_opening_waits_until_the_link_is_back) {
