@@ -8,8 +8,11 @@
 #include <caf/all.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;

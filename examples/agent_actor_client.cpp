@@ -12,6 +12,7 @@
 
 #include "waiter.hpp"
 
+namespace ai = tertulia::ai;
 using namespace example;
 
 // --(guest-begin)--
@@ -54,6 +55,5 @@ int main() {
   tertulia::runtime rt{system};
   // Detached: it reads from the terminal, which blocks its thread.
   const auto client = system.spawn<caf::detached>(visit, define_waiter(rt));
-  caf::scoped_actor self{system};
-  self->wait_for(client);
+  caf::scoped_actor(system)->wait_for(client);
 }

@@ -5,9 +5,12 @@
 
 #include <tertulia/testing.hpp>
 
+#include <chrono>
+
 #include "waiter.hpp"
 #include <gtest/gtest.h>
 
+namespace ai = tertulia::ai;
 namespace testing_kit = tertulia::testing;
 using namespace example;
 

@@ -24,6 +24,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "sandbox_folder.hpp"

@@ -5,6 +5,8 @@
 
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
+#include <tertulia/ai/session_flow.hpp>
+#include <tertulia/ai/tool.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/sqlite_store.hpp>

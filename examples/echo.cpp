@@ -7,6 +7,7 @@
 #include <tertulia/runtime.hpp>
 
 #include <iostream>
+#include <string>
 
 int main() {
   // --(runtime-begin)--

@@ -3,8 +3,10 @@
 // Migrates a state that was stored by an older program to the current version.
 
 #include <tertulia/define_agent.hpp>
+#include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
+#include <tertulia/type_version.hpp>
 
 #include <iostream>
 #include <string>

@@ -11,11 +11,18 @@
 #include <tertulia/store_supervisor.hpp>
 #include <tertulia/store_tables.hpp>
 
+#include <caf/actor_system.hpp>
+
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <unistd.h>
 

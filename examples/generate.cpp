@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "scripted_model.hpp"
 

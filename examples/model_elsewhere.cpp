@@ -8,6 +8,7 @@
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/remote_runtime.hpp>
+#include <tertulia/runtime.hpp>
 #include <tertulia/tls.hpp>
 
 #include <cstdint>

@@ -8,11 +8,13 @@
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/offline_model.hpp>
 #include <tertulia/ai/openai_model.hpp>
+#include <tertulia/runtime.hpp>
 
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "terminal_talk.hpp"

@@ -5,11 +5,14 @@
 
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/generate.hpp>
+#include <tertulia/ai/tool.hpp>
 #include <tertulia/describe.hpp>
+#include <tertulia/runtime.hpp>
 
 #include <chrono>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scripted_model.hpp"

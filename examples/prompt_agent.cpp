@@ -8,6 +8,7 @@
 #include <tertulia/memory_store.hpp>
 
 #include <iostream>
+#include <string>
 
 namespace ai = tertulia::ai;
 

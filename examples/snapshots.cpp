@@ -3,6 +3,7 @@
 // An agent whose session has a history: it creates snapshots, and an earlier
 // one is restored. Later snapshots are then orphaned, but not lost.
 
+#include <tertulia/ai/message_log.hpp>
 #include <tertulia/define_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>

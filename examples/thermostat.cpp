@@ -3,6 +3,7 @@
 // A flow that is a plain CAF behavior, in an application that has its own
 // actors. It lets a client talk to the application's thermostat.
 
+#include <tertulia/client_port.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <caf/all.hpp>

@@ -7,6 +7,7 @@
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
 
+#include <cstddef>
 #include <iostream>
 #include <string>
 #include <vector>

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The README, the pages in docs/ and the tree they describe: snippets are
-// compiled code, tests named as proofs exist, links, anchors and citations
-// resolve, and the top level holds the rooms and not a stray file.
+// The README, the pages in docs/ and the tree they describe: tests named as
+// proofs exist, links, anchors and citations resolve, and the top level holds
+// the rooms and not a stray file. Their code is tested in snippets.cpp.
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "docs/page_files.hpp"
 #include <gtest/gtest.h>
 
 using namespace std::literals;
@@ -26,54 +25,9 @@ namespace tertulia::test::pages_tests {
 
 namespace {
 
-const std::filesystem::path root = TERTULIA_SOURCE_DIR;
-
-std::vector<std::filesystem::path> all_pages() {
-  std::vector<std::filesystem::path> result{root / "README.md"};
-  for (const auto& entry : std::filesystem::directory_iterator{root / "docs"})
-    if (entry.path().extension() == ".md")
-      result.push_back(entry.path());
-  return result;
-}
-
-std::vector<std::string> lines_of(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  std::vector<std::string> result;
-  for (std::string line; std::getline(in, line);)
-    result.push_back(line);
-  EXPECT_FALSE(result.empty()) << file;
-  return result;
-}
-
-bool is_marker(const std::string& line) {
-  return line.find("// --(") != std::string::npos && line.ends_with(")--");
-}
-
-/// Returns the lines between `// --(name-begin)--` and `// --(name-end)--`
-/// without the markers of other regions.
-std::string region(const std::string& file, const std::string& name) {
-  std::string result;
-  auto inside = false;
-  for (const auto& line : lines_of(root / file)) {
-    if (line.ends_with("// --(" + name + "-end)--"))
-      return result;
-    if (inside && !is_marker(line))
-      result += line + '\n';
-    if (line.ends_with("// --(" + name + "-begin)--"))
-      inside = true;
-  }
-  ADD_FAILURE() << file << " has no region " << name;
-  return result;
-}
-
-std::string without_indentation(const std::string& text) {
-  const auto depth = text.find_first_not_of(' ');
-  std::istringstream in{text};
-  std::string result;
-  for (std::string line; std::getline(in, line);)
-    result += (line.size() > depth ? line.substr(depth) : "") + '\n';
-  return result;
-}
+using docs::all_pages;
+using docs::lines_of;
+using docs::root;
 
 /// The names of all tests: `suite.name`.
 std::set<std::string> all_tests() {
@@ -159,26 +113,6 @@ bool resolves(const std::filesystem::path& page, const std::string& link) {
 }
 
 } // namespace
-
-TEST(pages, every_quoted_snippet_is_a_region_of_a_compiled_example) {
-  static const std::regex marker{"<!-- ([^ ]*): (.*) -->"};
-  auto quoted = 0;
-  for (const auto& page : all_pages()) {
-    const auto lines = lines_of(page);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      std::smatch match;
-      if (!std::regex_match(lines[i], match, marker))
-        continue;
-      ++quoted;
-      ASSERT_EQ(lines.at(i + 1), "```cpp") << page << ": " << lines[i];
-      std::string shown;
-      for (i += 2; lines.at(i) != "```"; ++i)
-        shown += lines[i] + '\n';
-      EXPECT_EQ(shown, without_indentation(region(match[1], match[2]))) << page;
-    }
-  }
-  EXPECT_GE(quoted, 30);
-}
 
 TEST(pages, the_readme_is_short) {
   EXPECT_LE(lines_of(root / "README.md").size(), 220u);
