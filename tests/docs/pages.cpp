@@ -210,6 +210,31 @@ TEST(pages, every_proof_of_the_seeds_exists) {
   EXPECT_EQ(sections, numbers) << "a section was left out";
 }
 
+TEST(pages, every_option_of_a_runtime_has_a_row) {
+  static const std::regex member{"  [a-z].* ([a-z_]+)( = .*;)?"};
+  const auto page = lines_of(root / "docs" / "engine.md");
+  auto is_inside = false;
+  auto options = 0;
+  for (const auto& line :
+       lines_of(root / "actors/action/tertulia/runtime_options.hpp")) {
+    is_inside = is_inside ? line != "};" : line == "struct runtime_options {";
+    std::smatch found;
+    if (!is_inside || !std::regex_match(line, found, member))
+      continue;
+    ++options;
+    const auto name = '`' + found[1].str() + '`';
+    EXPECT_TRUE(
+      std::any_of(page.begin(), page.end(),
+                  [&](const auto& row) {
+                    return row.starts_with("| `")
+                           && row.substr(0, row.find(" | ")).find(name)
+                                != std::string::npos;
+                  }))
+      << name;
+  }
+  EXPECT_GE(options, 15);
+}
+
 TEST(pages, every_link_and_anchor_resolves) {
   static const std::regex link{R"(\[[^\]]*\]\(([^)]*)\))"};
   auto links = 0;
