@@ -3,7 +3,8 @@
 #pragma once
 
 #include <tertulia/detail/send_here.hpp>
-#include <tertulia/status.hpp>
+#include <tertulia/detail/without_clock.hpp>
+#include <tertulia/status_error.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -18,6 +19,9 @@
 
 namespace tertulia::web {
 
+/// Time within which an actor answers.
+inline constexpr auto answer_within = std::chrono::seconds{30};
+
 /// Sends a request to an actor and waits for the answer, in a coroutine of the
 /// server.
 /// @errors throws the error of the actor; `deadline_exceeded`.
@@ -31,9 +35,11 @@ net::awaitable<Reply> ask(caf::actor_system& system, Handle to,
   channel_reader<answer> reader{executor};
   detail::spawn_here(
     system,
-    [](caf::event_based_actor* self, Handle to, Request question,
-       std::shared_ptr<channel<answer>> out) {
-      self->request(to, std::chrono::seconds{30}, std::move(question))
+    [](detail::without_clock<caf::event_based_actor>* self, Handle to,
+       Request question, std::shared_ptr<channel<answer>> out) {
+      // The coroutine has the time-out: one of CAF's keeps an actor for the
+      // whole time, also when it has its answer.
+      self->request(to, caf::infinite, std::move(question))
         .then(
           [out](Reply& x) {
             out->push({std::move(x), {}});
@@ -44,7 +50,10 @@ net::awaitable<Reply> ask(caf::actor_system& system, Handle to,
     },
     std::move(to), std::move(question), reader.source());
   std::vector<answer> answers;
-  co_await reader.take(answers);
+  const auto outcome
+    = co_await reader.take(answers, clock::now() + answer_within);
+  if (outcome != channel_reader<answer>::outcome::items)
+    throw status_error{errc::deadline_exceeded, "an actor does not answer"};
   if (!answers.front().value)
     raise(answers.front().reason);
   co_return std::move(*answers.front().value);
