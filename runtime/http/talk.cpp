@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "ask.hpp"
 #include "error_body.hpp"
 #include <fmt/format.h>
 
@@ -114,6 +115,7 @@ public:
         if (const auto [run, reader] = ended_; run)
           detail::send_here(run, run_request{run_verb::confirm, reader});
       },
+      [](caf::ping_atom) { return caf::pong_atom_v; },
       [this](caf::leave_atom) { leave(); },
       [this](caf::leave_atom, caf::pending_atom) { leave_after_turn(); },
     };
@@ -312,6 +314,17 @@ void talk::close() const {
 
 void talk::cancel() const {
   detail::send_here(client_, cancel_atom_v);
+}
+
+net::awaitable<bool> talk::takes_all(net::any_io_executor executor) const {
+  try {
+    // Its answer comes behind the inputs that wait in the mailbox.
+    co_await ask<caf::pong_atom>(client_->home_system(), client_,
+                                 caf::ping_atom_v, std::move(executor));
+    co_return true;
+  } catch (const status_error&) {
+    co_return false;
+  }
 }
 
 void talk::flush() const {

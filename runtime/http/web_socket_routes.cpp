@@ -139,11 +139,19 @@ net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
     x.when_draining();
   std::optional<status_error> failure;
   std::shared_ptr<talk> run;
+  std::size_t sent = 0; // bytes since the run took all
   try {
     while (const auto text = co_await shared->socket->read()) {
       const auto message = read_document(*text);
       if (run) {
         handle(*run, message);
+        sent += text->size();
+        if (sent > talk::room) {
+          sent = 0;
+          const auto goes_on = co_await run->takes_all(x.executor());
+          if (!goes_on)
+            break;
+        }
         continue;
       }
       if (!message.is_object() || message.size() != 1

@@ -189,9 +189,14 @@ public:
     return socket_.reason().code;
   }
 
+  /// The connection, for bytes that are no whole message.
+  tcp::socket& connection() noexcept {
+    return socket_.next_layer();
+  }
+
   /// Ends the connection without saying so.
   void drop() {
-    socket_.next_layer().close();
+    connection().close();
   }
 
   void close() {

@@ -2,14 +2,21 @@
 
 // Actors on the threads of the connections, and those that are too slow for it.
 
+#include <tertulia/detail/send_here.hpp>
+
+#include <caf/event_based_actor.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include "support/valve.hpp"
 #include "support/web_fixture.hpp"
+
+using namespace std::literals;
 
 namespace tertulia::test::io_thread_tests {
 
@@ -88,6 +95,50 @@ TEST_F(io_threads, end_when_a_body_that_waits_has_ended) {
   const std::jthread later{[this] { gates.front().open(); }};
   server.reset();
   EXPECT_TRUE(eventually([&] { return ended == 1; }));
+}
+
+// The job that opens the gate waits behind the body, on the same thread.
+TEST_F(io_threads, end_when_a_body_waits_for_another_job) {
+  rt.define_bidi_flow(
+    "depend", [this](context, input<int>, output<int>) -> task<int> {
+      const gate opened;
+      const auto opener = system.spawn([opened] {
+        return caf::behavior{[opened](caf::ok_atom) { opened.open(); }};
+      });
+      detail::send_here(opener, caf::ok_atom_v);
+      ++waiting;
+      opened.wait();
+      ++ended;
+      co_return 1;
+    });
+  for (std::size_t i = 1; i <= 20; ++i) {
+    auto at = web::serve({.drain_within = 0s});
+    at.ask("POST", "/actions/bidi-flow/depend");
+    EXPECT_TRUE(eventually([&] { return waiting == i; }));
+    server.reset();
+    EXPECT_TRUE(eventually([&] { return ended == i; }));
+  }
+}
+
+TEST_F(io_threads, move_bytes_beside_an_actor_that_is_never_idle) {
+  const auto ends = std::make_shared<std::atomic<bool>>(false);
+  const auto actor = system.spawn([ends](caf::event_based_actor* self) {
+    return caf::behavior{[ends, self](caf::tick_atom) {
+      if (!*ends)
+        self->send(self, caf::tick_atom_v);
+    }};
+  });
+  rt.define_bidi_flow("wind-up",
+                      [&](context, input<int>, output<int>) -> task<int> {
+                        detail::send_here(actor, caf::tick_atom_v);
+                        co_return 1;
+                      });
+  auto at = serve();
+  EXPECT_TRUE(is_at_home(at));
+  EXPECT_EQ(at.call("POST", "/actions/bidi-flow/wind-up").status, 200u);
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(at.call("GET", "/healthz").status, 200u);
+  *ends = true;
 }
 
 } // namespace tertulia::test::io_thread_tests

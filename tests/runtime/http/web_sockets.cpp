@@ -4,7 +4,10 @@
 
 #include <tertulia/ai/session_flow.hpp>
 
+#include <atomic>
 #include <future>
+#include <memory>
+#include <string>
 
 #include "support/conversations.hpp"
 #include "support/has.hpp"
@@ -176,6 +179,47 @@ TEST_F(web_sockets, hold_back_a_body_whose_client_does_not_read) {
   EXPECT_LT(sent, 2'000);
   at.drop();
   EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+}
+
+TEST_F(web_sockets, hold_back_a_client_whose_inputs_are_not_taken) {
+  // Shared: the actor of the client may end behind the test.
+  const gate refuse;
+  const auto is_refusing = std::make_shared<std::atomic<bool>>(false);
+  serve({.redact = [=](const outgoing_value& x, json&) {
+    if (x.kind != outgoing_kind::error || is_refusing->exchange(true))
+      return;
+    refuse.wait(); // and the actor that takes the inputs with it
+  }});
+  auto at = open();
+  auto other = open();
+  at.send({{"input", "is refused"}});
+  ASSERT_TRUE(eventually([&] { return is_refusing->load(); }));
+  // An input of 64 KiB, with a mask of zeros.
+  constexpr std::size_t size = 65'536;
+  const auto input = R"({"input":")" + std::string(size - 12, 'x') + "\"}";
+  const auto message
+    = "\x81\xFF"s + std::string(5, '\0') + '\1' + std::string(6, '\0') + input;
+  auto& to = at.connection();
+  to.non_blocking(true);
+  // The system takes some megabytes; then nothing moves but the other client.
+  constexpr std::size_t far_too_many = 4'096;
+  std::size_t sent = 0;
+  for (int calm = 0; calm < 50 && sent < far_too_many * message.size();) {
+    boost::system::error_code problem;
+    const auto from = sent % message.size();
+    const auto done = to.write_some(boost::asio::buffer(message.data() + from,
+                                                        message.size() - from),
+                                    problem);
+    sent += done;
+    calm = problem ? calm + 1 : 0;
+    if (problem) {
+      other.send({{"input", 1}});
+      other.read_until("turnEnd");
+    }
+  }
+  EXPECT_LT(sent, far_too_many * message.size());
+  refuse.open();
+  at.drop();
 }
 
 TEST_F(web_sockets, hear_the_end_of_a_turn_when_the_server_stops) {
