@@ -63,10 +63,11 @@ bool is_prelude(const std::string& line) {
 TEST(snippets, are_marked_with_their_file) {
   for (const auto& x : all_blocks()) {
     const auto is_marked = std::regex_match(x.marker, region_marker);
-    if (x.language == "cpp")
+    if (x.language == "cpp") {
       EXPECT_TRUE(is_marked || std::regex_match(x.marker, file_marker)) << x;
-    else
+    } else {
       EXPECT_FALSE(is_marked) << x;
+    }
   }
   EXPECT_GE(all_snippets().size(), 75u);
 }
@@ -101,9 +102,10 @@ TEST(snippets, are_complete_when_read_alone) {
 
 TEST(snippets, are_not_hidden_in_blocks_of_text) {
   for (const auto& x : all_blocks())
-    if (x.language.empty() || x.language == "text")
+    if (x.language.empty() || x.language == "text") {
       for (const auto& line : x.text)
         EXPECT_FALSE(line.ends_with(';')) << x << ": " << line;
+    }
 }
 
 TEST(snippets, are_searched_for_what_is_missing) {
