@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -57,15 +56,18 @@ private:
   friend class channel_reader;
 
   void wake() {
-    if (const auto wake_up = std::exchange(wake_up_, nullptr))
-      wake_up();
+    if (const auto waiting = std::exchange(waiting_, {}).lock())
+      net::post(waiting->get_executor(), [timer = std::weak_ptr{waiting}] {
+        if (const auto still_waiting = timer.lock())
+          still_waiting->cancel();
+      });
   }
 
   std::mutex mutex_;
   std::vector<T> items_;
   bool has_ended_ = false;
   bool is_closed_ = false;
-  std::function<void()> wake_up_; ///< set while the reader waits
+  std::weak_ptr<net::steady_timer> waiting_; ///< set while the reader waits
 };
 
 /// Reader of a channel.
@@ -87,7 +89,7 @@ public:
     const std::lock_guard guard{source_->mutex_};
     source_->is_closed_ = true;
     source_->items_.clear();
-    source_->wake_up_ = nullptr;
+    source_->waiting_.reset();
   }
 
   [[nodiscard]] const std::shared_ptr<channel<T>>& source() const noexcept {
@@ -115,13 +117,7 @@ public:
         if (clock::now() >= until)
           co_return outcome::timeout;
         timer_->expires_at(until);
-        source_->wake_up_
-          = [timer = std::weak_ptr{timer_}, executor = timer_->get_executor()] {
-              net::post(executor, [timer] {
-                if (const auto waiting = timer.lock())
-                  waiting->cancel();
-              });
-            };
+        source_->waiting_ = timer_;
       }
       co_await timer_->async_wait(as_result);
     }

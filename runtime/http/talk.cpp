@@ -190,11 +190,13 @@ private:
       pause();
   }
 
-  /// Ends the channel. The actor lives on until the program has confirmed the
-  /// end, or leaves.
+  /// Ends the channel. If the run waits for its client, the actor lives on
+  /// until the program has confirmed the end, or leaves.
   void end() {
     has_ended_ = true;
     to_->end();
+    if (!ended_.first)
+      self()->quit();
   }
 
   void on_open(const open_result& x) override {
