@@ -21,12 +21,18 @@ class Campaign:
         # Findings by their text without the attempt, so that one defect that a
         # thousand requests hit is reported once.
         self.findings = {}
+        self.divisor = 1  # of the size of floods
         self.is_dirty = False  # whether the server needs another process
         self.hits = collections.Counter()
 
+    def share(self, count):
+        """Returns a number of clients, of which fewer take part with TLS: their
+        handshakes would take most of the time."""
+        return max(count // self.divisor, 1)
+
     def scale(self, count):
         """Returns the size of a flood."""
-        return count * 10 if self.is_long else count
+        return self.share(count * 10 if self.is_long else count)
 
     def report(self, name, what, key=None, hits=1):
         key = self.attack, name, key or what.split("\n")[0][:200]
@@ -35,9 +41,9 @@ class Campaign:
             self.findings[key] = what
             print(f"  FAILED {name}: {what}", flush=True)
 
-    def has_found(self, attack):
-        """Returns whether an attack has a finding."""
-        return any(x[0] == attack for x in self.findings)
+    def has_found(self):
+        """Returns whether this attack has a finding."""
+        return any(x[0] == self.attack for x in self.findings)
 
     def attempt(self, name, call):
         """Makes an attempt, and goes on after a violation."""

@@ -33,7 +33,7 @@ def connections(server, campaign):
 def half_requests(server, campaign):
     """Many connections with half a request; others are served meanwhile."""
     for _ in range(campaign.scale(1)):
-        held = [server.connect() for _ in range(MOST_HELD)]
+        held = [server.connect() for _ in range(campaign.share(MOST_HELD))]
         for i, at in enumerate(held):
             at.send(HALVES[i % len(HALVES)])
         campaign.attempt("service beside half requests", server.check_service)
@@ -42,7 +42,7 @@ def half_requests(server, campaign):
                 at.reset()
             else:
                 at.close()
-    campaign.attempts += campaign.scale(MOST_HELD)
+        campaign.attempts += len(held)
 
 
 def send_until_full(at, data, most):
@@ -52,7 +52,7 @@ def send_until_full(at, data, most):
     sent = 0
     try:
         while sent < most:
-            sent += at.socket.send(data[sent % len(data):])
+            sent += at.send_some(data[sent % len(data):])
     except TimeoutError:
         pass
     finally:

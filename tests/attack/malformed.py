@@ -11,7 +11,7 @@ import random
 import time
 
 import grammar
-from wire import Connection, Ended, Violation, request
+from wire import Ended, Violation, request
 
 GROUP = 4    # requests between two that name themselves in their answers
 GROUPS = 6   # on a connection, before the one that ends it
@@ -39,8 +39,8 @@ def check(answer, data, method="GET"):
 class Worker:
     """Client of one process."""
 
-    def __init__(self, port, seed, count):
-        self.port = port
+    def __init__(self, server, seed, count):
+        self.server = server
         self.random = random.Random(seed)
         self.count = count
         self.sent = 0
@@ -88,7 +88,7 @@ class Worker:
                 steps.append(("GET", request("GET", "/actions" + mark),
                               mark.encode()))
         done = 0
-        with Connection(self.port) as at:
+        with self.server.connect() as at:
             at.send(b"".join(data for _, data, _ in steps))
             data = before = b""
             try:
@@ -117,7 +117,7 @@ class Worker:
     def finish(self, data, is_last):
         """Sends what cannot be read, or may be anything, with a good request
         behind it."""
-        with Connection(self.port, self.patience) as at:
+        with self.server.connect(timeout=self.patience) as at:
             at.send(data + (request("GET", "/actions/attack/behind")
                             if is_last else b""))
             at.half_close()
@@ -143,24 +143,31 @@ class Worker:
                 self.report(str(x), data)
 
 
-def work(port, seed, count):
+def adopt(server):
+    """Takes the server over into a forked process."""
+    global attacked
+    attacked = server
     os.nice(5)
-    return Worker(port, seed, count).run()
+
+
+def work(seed, count):
+    return Worker(attacked, seed, count).run()
 
 
 def malformed(server, campaign, rounds=4):
     """Malformed requests of the grammar."""
     processes = 3
-    count = -(-campaign.count // rounds // processes)
+    count = -(-campaign.share(campaign.count) // rounds // processes)
     seeds = [(campaign.seed << 32) + (campaign.round << 16) + i
              for i in range(processes)]
     began = time.monotonic()
     codes = collections.Counter()
     sent = 0
     with concurrent.futures.ProcessPoolExecutor(
-            processes, multiprocessing.get_context("fork")) as pool:
+            processes, multiprocessing.get_context("fork"),
+            adopt, (server,)) as pool:
         for done, some, findings in pool.map(
-                work, [server.port] * processes, seeds, [count] * processes):
+                work, seeds, [count] * processes):
             sent += done
             codes += some
             for what, (data, hits) in findings.items():

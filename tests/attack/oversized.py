@@ -73,7 +73,7 @@ def check(server, data, expected):
         if answer.status in (413, 431):
             if not answer.is_last:
                 raise Violation("the answer does not close the connection")
-            if not at.is_ended():
+            if not at.await_end():
                 raise Violation("bytes follow the last answer")
 
 
@@ -141,6 +141,6 @@ def names(server, campaign):
     """Names of sessions, beyond the 64 KiB from which on a client of a run is
     paused."""
     for size in (128, 1_024, 65_000, 66_000, 900_000):
-        patience = 0.5 if campaign.has_found("names") else 5
+        patience = 0.5 if campaign.has_found() else 5
         campaign.attempt(f"session with a name of {size} bytes", lambda:
                          check_name(server, size, patience))

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Attacks the HTTP server of `tertulia serve` over raw sockets.
+"""Attacks the HTTP server of `tertulia serve` over raw sockets, without TLS
+and with it.
 
 After each attack the same process must answer, lead a whole conversation, and
 have no more descriptors, threads and memory than before. The attacks and what
 they expect are in the files beside this one.
 
   run.py SERVER_PROGRAM [--count N] [--seed S] [--only NAME] [--long]
+
+The names of the attacks on a server with TLS begin with "tls"; `--only tls`
+selects all of them.
 """
 
 import argparse
@@ -23,8 +27,12 @@ import malformed
 import oversized
 import slow
 import strangers
+import tls
+import tls_streams
+import tls_tool
 import web_socket_attacks
 from campaign import Campaign
+from secure import Certificate, has_openssl
 from server import Server
 from wire import Violation
 
@@ -51,6 +59,43 @@ ATTACKS = [
     ("time_limits", slow.time_limits, 1),  # with --long only
 ]
 
+# Attacks on TLS itself, then the others through TLS. Left out are `names`,
+# `runs`, `inputs` and `strangers`, which attack what lies behind a connection;
+# and `time_limits`, which looks for the end of a connection in TCP, where TLS
+# has left unread bytes.
+TLS_ATTACKS = [
+    ("tls_other", tls.no_tls, 3),
+    ("tls_hellos", tls.hellos, 1),
+    ("tls_records", tls.unusual_records, 3),
+    ("tls_corrupted", tls.corrupted, 1),
+    ("tls_cut_off", tls.cut_off, 3),
+    ("tls_slow", tls.slow_hellos, 1),
+    ("tls_held", tls.held, 3),
+    ("tls_changed", tls_streams.changed, 3),
+    ("tls_ends", tls_streams.ends, 3),
+    ("tls_tickets", tls_tool.tickets, 1),
+    ("tls_renewals", tls_tool.renewals, 1),
+    ("tls_answers", answers.answers, 1),
+    ("tls_framing", framing.framing, 1),
+    ("tls_requests", malformed.malformed, 4),
+    ("tls_oversized", oversized.requests, 3),
+    ("tls_endless", oversized.endless, 3),
+    ("tls_connections", floods.connections, 3),
+    ("tls_half_requests", floods.half_requests, 3),
+    ("tls_pipelines", floods.pipelines, 1),
+    ("tls_slow_requests", slow.requests, 1),
+    ("tls_slow_readers", slow.readers, 3),
+    ("tls_half_closed", slow.half_closed, 1),
+    ("tls_resets", slow.resets, 3),
+    ("tls_handshakes", web_socket_attacks.handshakes, 1),
+    ("tls_autobahn", web_socket_attacks.autobahn, 1),
+    ("tls_drop", web_socket_attacks.drop, 3),
+    ("tls_time_limits", tls.time_limits, 1),  # with --long only
+]
+
+# Factor by which a flood is smaller with TLS.
+TLS_DIVISOR = 8
+
 
 def raise_limit():
     """Allows as many descriptors as the system lets a program have."""
@@ -59,22 +104,42 @@ def raise_limit():
     return most
 
 
-def attack_open_server(campaign, program, only):
-    """Attacks a server without tokens."""
+def attack_server(campaign, start, attacks, only):
+    """Attacks a server without tokens.
+
+    @param start starts a process.
+    """
+    server = start()
+    for name, attack, rounds in attacks:
+        if name not in only:
+            continue
+        if name.endswith("time_limits") and not campaign.is_long:
+            continue
+        campaign.run(server, name, attack, rounds)
+        if campaign.is_dirty:
+            # What one attack leaves behind does not count against the next.
+            stop(campaign, server)
+            server = start()
+            campaign.is_dirty = False
+    stop(campaign, server)
+
+
+def attack_plain_server(campaign, program, only):
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(program, folder, "-q")
-        for name, attack, rounds in ATTACKS:
-            if only and name not in only:
-                continue
-            if name == "time_limits" and not campaign.is_long:
-                continue
-            campaign.run(server, name, attack, rounds)
-            if campaign.is_dirty:
-                # What one attack leaves behind does not count against the next.
-                stop(campaign, server)
-                server = Server(program, folder, "-q")
-                campaign.is_dirty = False
-        stop(campaign, server)
+        attack_server(campaign, lambda: Server(program, folder, "-q"), ATTACKS,
+                      only)
+
+
+def attack_secure_server(campaign, program, only):
+    if not has_openssl():
+        print("TLS is not attacked: that needs the program openssl.")
+        return
+    campaign.divisor = TLS_DIVISOR
+    with tempfile.TemporaryDirectory() as folder:
+        certificate = Certificate(folder)
+        attack_server(campaign, lambda: Server(
+            program, folder, "-q", certificate=certificate), TLS_ATTACKS, only)
+    campaign.divisor = 1
 
 
 def attack_guarded_server(campaign, program):
@@ -101,17 +166,22 @@ def main():
     parser.add_argument("--long", action="store_true",
                         help="larger floods, and the time limits of the server")
     args = parser.parse_args()
-    known = [name for name, *_ in ATTACKS] + ["strangers"]
-    for name in args.only or ():
-        if name not in known:
-            parser.error(f"no attack is called {name}: {', '.join(known)}")
+    plain, secure = ([name for name, *_ in x] for x in (ATTACKS, TLS_ATTACKS))
+    known = plain + secure + ["strangers"]
+    only = set(args.only or known)
+    if "tls" in only:
+        only = only - {"tls"} | set(secure)
+    for name in only - set(known):
+        parser.error(f"no attack is called {name}: {', '.join(known)}")
     raise_limit()
     began = time.monotonic()
     campaign = Campaign(args.seed, args.long, args.count)
     try:
-        if args.only != ["strangers"]:
-            attack_open_server(campaign, args.program, args.only)
-        if not args.only or "strangers" in args.only:
+        if only & set(plain):
+            attack_plain_server(campaign, args.program, only)
+        if only & set(secure):
+            attack_secure_server(campaign, args.program, only)
+        if "strangers" in only:
             attack_guarded_server(campaign, args.program)
     except Violation as x:
         campaign.report("start", str(x))

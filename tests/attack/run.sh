@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Attacks the server of a build folder over raw sockets (run.py). The fixed part
-# takes less than 20 s; what follows the folder is passed on, such as
+# takes less than 30 s; what follows the folder is passed on, such as
 # --count 1000000 --long.
 #
 #   tests/attack/run.sh BUILD_FOLDER [OPTIONS]

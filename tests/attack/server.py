@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 
+from secure import SecureConnection
 from wire import Connection, Violation, request, said
 
 AGENT = "/session-flow/chat"
@@ -24,7 +25,9 @@ STORE_CACHE_KIB = 32 * 1024
 
 
 class Server:
-    def __init__(self, program, folder, *options):
+    def __init__(self, program, folder, *options, certificate=None):
+        if certificate is not None:
+            options += certificate.options()
         self.folder = pathlib.Path(folder)
         self.is_sanitized = has_sanitizer(program)
         self.margin = SANITIZER_MARGIN_KIB if self.is_sanitized else MARGIN_KIB
@@ -39,10 +42,19 @@ class Server:
             self.process.wait(30)
             raise SystemExit(f"the server does not start: {self.log()}")
         self.port = int(found[1])
+        self.certificate = certificate  # None: it speaks no TLS
+        self.tls = certificate and certificate.context()
         self.fields = []  # of the requests that check its health
         self.origin = None  # its level before an attack
 
     def connect(self, **options):
+        """Returns a connection that is ready for requests."""
+        if self.tls is None:
+            return Connection(self.port, **options)
+        return SecureConnection(self.port, **{"context": self.tls, **options})
+
+    def connect_plain(self, **options):
+        """Returns a connection without TLS, also to a server that speaks it."""
         return Connection(self.port, **options)
 
     def log(self):

@@ -27,7 +27,7 @@ LARGE = said("I am tired of " + "x" * 400_000)
 
 def requests(server, campaign):
     """Slowloris: heads and bodies byte by byte, of many clients."""
-    clients = [server.connect() for _ in range(SLOW_CLIENTS)]
+    clients = [server.connect() for _ in range(campaign.share(SLOW_CLIENTS))]
     for i, at in enumerate(clients):
         if i % 2:
             at.send(SLOW_BODY)
@@ -42,7 +42,7 @@ def requests(server, campaign):
             at.reset()
         else:
             at.close()
-    campaign.attempts += SLOW_CLIENTS
+    campaign.attempts += len(clients)
 
 
 # -- readers -------------------------------------------------------------------
@@ -155,7 +155,7 @@ def half_closed(server, campaign):
     """Clients that end their half: before, in and after a request."""
     def attempt(name, check, data):
         # Where the server has hung once, it is not waited for as long again.
-        patience = 0.5 if campaign.has_found("half_closed") else 5
+        patience = 0.5 if campaign.has_found() else 5
         campaign.attempt(name, lambda: check(server, data, patience))
 
     attempt("before a request", check_half_close, b"")

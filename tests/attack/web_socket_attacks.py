@@ -130,3 +130,4 @@ def drop(server, campaign):
             except Ended:
                 pass
             at.wire.close()
+        campaign.attempts += 1

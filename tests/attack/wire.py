@@ -136,19 +136,31 @@ class Connection:
         except (BrokenPipeError, ConnectionResetError):
             return False
 
-    def fill(self):
-        """Reads more. Raises `Ended` at the end of the connection."""
+    def send_some(self, data):
+        """Sends what the server reads at once. Returns how many bytes."""
+        return self.socket.send(data)
+
+    def receive(self):
+        """Returns what has come; nothing at the end of the connection."""
         try:
-            part = self.socket.recv(1 << 18)
+            return self.socket.recv(1 << 18)
         except ConnectionResetError:
-            part = b""
+            return b""
         except TimeoutError as x:
             raise Violation("the server neither answers nor ends the "
                             f"connection in {self.socket.gettimeout()} s; read "
                             f"{self.buffer[:200]!r}") from x
-        if not part:
+
+    def fill(self):
+        """Reads more. Raises `Ended` at the end of the connection."""
+        if not (part := self.receive()):
             raise Ended
         self.buffer += part
+
+    def await_end(self):
+        """Waits for the end after a refusal. Returns whether nothing came
+        before it."""
+        return self.is_ended()
 
     def read_exactly(self, size):
         while len(self.buffer) < size:
