@@ -110,6 +110,18 @@ TEST_F(web_policies, redact_what_leaves) {
   EXPECT_FALSE(has(unknown.body, "secret"));
 }
 
+TEST_F(web_policies, redact_the_error_of_a_call_without_a_run) {
+  auto at = serve({.redact = [](const outgoing_value& what, json& x) {
+    EXPECT_EQ(what.kind, outgoing_kind::error);
+    hide(x, "object");
+  }});
+  for (const auto* accept : {"", "Accept: text/event-stream\r\n"}) {
+    const auto refused = at.call("POST", "/genkit" + echo, "[]", accept);
+    EXPECT_TRUE(has(refused.body, "is not an ***")) << refused.body;
+    EXPECT_FALSE(has(refused.body, "object"));
+  }
+}
+
 TEST_F(web_policies, let_nothing_out_if_the_redaction_fails) {
   auto at = serve({.redact = [](const outgoing_value&, json&) {
     throw std::runtime_error{"a secret"};
