@@ -4,6 +4,8 @@
 
 #include <tertulia/json_value.hpp>
 
+#include <string_view>
+
 #include <nlohmann/json.hpp>
 
 // JSON documents of any shape. For the conversion of values to text and back
@@ -24,6 +26,12 @@ namespace tertulia {
 template <json_writable T>
 [[nodiscard]] json to_json(const T& x) {
   return detail::parse_document(to_json_text(x));
+}
+
+/// Reads a document; it is what was parsed, and not a copy of it.
+template <>
+[[nodiscard]] inline json parse_json<json>(std::string_view text) {
+  return detail::parse_document(text);
 }
 
 } // namespace tertulia
