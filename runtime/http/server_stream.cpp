@@ -84,11 +84,14 @@ net::awaitable<bool> server_stream::handshake() {
 
 net::awaitable<void> server_stream::finish() {
   if (auto* tls = std::get_if<tls_stream>(&stream_)) {
+    // OpenSSL would wait for the word of the client, which a client that has
+    // gone does not send. To send its own is all that a server must do.
+    auto* native = tls->native_handle();
+    SSL_set_shutdown(native, SSL_get_shutdown(native) | SSL_RECEIVED_SHUTDOWN);
     co_await tls->async_shutdown(as_result);
-  } else {
-    boost::system::error_code ignored;
-    next_layer().shutdown(tcp::socket::shutdown_send, ignored);
   }
+  boost::system::error_code ignored;
+  next_layer().shutdown(tcp::socket::shutdown_send, ignored);
 }
 
 std::shared_ptr<net::ssl::context> load_tls(const std::string& certificate,

@@ -44,10 +44,6 @@ public:
     return tls != nullptr ? tls->next_layer() : std::get<tcp::socket>(stream_);
   }
 
-  [[nodiscard]] bool has_tls() const noexcept {
-    return std::holds_alternative<tls_stream>(stream_);
-  }
-
   template <class Buffers, class Token>
   auto async_read_some(const Buffers& to, Token&& token) {
     return net::async_initiate<Token, io_signature>(
@@ -70,8 +66,8 @@ public:
   /// @returns false if the client cannot.
   net::awaitable<bool> handshake();
 
-  /// Tells the client that nothing follows. With TLS it waits for the same word
-  /// of the client.
+  /// Tells the client that nothing follows. With TLS nothing can be read then,
+  /// but bytes of `next_layer`. Idempotent.
   net::awaitable<void> finish();
 
   template <class Handler>

@@ -61,8 +61,8 @@ public:
       if (goes_on)
         goes_on = co_await serve_next();
     }
-    if (is_upgraded_ || !socket().is_open())
-      co_return;
+    if (is_upgraded_ || is_broken_ || !socket().is_open())
+      co_return; // there is nobody to say goodbye to
     co_await cancel_watch();
     limit_.set(linger_within);
     co_await stream_.finish();
@@ -274,12 +274,11 @@ private:
   /// reset, and the client does not see the answer.
   net::awaitable<void> linger() {
     limit_.set(linger_within);
-    if (!stream_.has_tls()) // which cannot be read after its goodbye
-      co_await stream_.finish();
+    co_await stream_.finish();
     std::array<char, 8'192> bytes; // NOLINT: is written before it is read
     for (std::size_t total = 0; total < linger_bytes;) {
       const auto [problem, size]
-        = co_await stream_.async_read_some(net::buffer(bytes), as_result);
+        = co_await socket().async_read_some(net::buffer(bytes), as_result);
       if (problem)
         co_return;
       total += size;

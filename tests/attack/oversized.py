@@ -73,7 +73,7 @@ def check(server, data, expected):
         if answer.status in (413, 431):
             if not answer.is_last:
                 raise Violation("the answer does not close the connection")
-            if not at.await_end():
+            if not at.is_ended():
                 raise Violation("bytes follow the last answer")
 
 

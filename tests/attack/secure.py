@@ -124,11 +124,6 @@ class SecureConnection(Connection):
         """Ends this half without a goodbye."""
         super().half_close()
 
-    def await_end(self):
-        # A server may go on to read until this.
-        self.say_goodbye()
-        return self.is_ended()
-
     def close(self):
         if self.socket.fileno() >= 0:
             self.say_goodbye()

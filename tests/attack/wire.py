@@ -157,11 +157,6 @@ class Connection:
             raise Ended
         self.buffer += part
 
-    def await_end(self):
-        """Waits for the end after a refusal. Returns whether nothing came
-        before it."""
-        return self.is_ended()
-
     def read_exactly(self, size):
         while len(self.buffer) < size:
             self.fill()
