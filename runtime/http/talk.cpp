@@ -318,15 +318,18 @@ void talk::cancel() const {
   detail::send_here(client_, cancel_atom_v);
 }
 
-net::awaitable<bool> talk::takes_all(net::any_io_executor executor) const {
-  try {
-    // Its answer comes behind the inputs that wait in the mailbox.
-    co_await ask<caf::pong_atom>(client_->home_system(), client_,
-                                 caf::ping_atom_v, std::move(executor));
-    co_return true;
-  } catch (const status_error&) {
-    co_return false;
-  }
+net::awaitable<void>
+talk::wait_until_taken(net::any_io_executor executor) const {
+  for (auto is_waiting = true; is_waiting;)
+    try {
+      // Its answer comes behind the inputs that wait in the mailbox.
+      co_await ask<caf::pong_atom>(client_->home_system(), client_,
+                                   caf::ping_atom_v, executor);
+      is_waiting = false;
+    } catch (const status_error& x) {
+      // A client that has ended drops what is sent to it.
+      is_waiting = x.code() == errc::deadline_exceeded;
+    }
 }
 
 void talk::flush() const {

@@ -44,7 +44,7 @@ struct opening {
 class talk {
 public:
   /// Number of bytes in the channel from which on the client stops reading. As
-  /// many bytes of inputs are sent before `takes_all` must be waited for.
+  /// many bytes of inputs are sent before `wait_until_taken` is called.
   static constexpr std::size_t room = std::size_t{64} * 1'024;
 
   talk(caf::actor_system& system, const json_action& action, opening what,
@@ -65,9 +65,7 @@ public:
 
   /// Waits until the inputs so far were taken, by the run or by the queue of
   /// those that wait for its credit: a program that sends faster waits here.
-  /// @returns false if the client has ended, or does not take them in time.
-  [[nodiscard]] net::awaitable<bool>
-  takes_all(net::any_io_executor executor) const;
+  net::awaitable<void> wait_until_taken(net::any_io_executor executor) const;
 
   /// Asks for a frame when all inputs were sent to the run.
   void flush() const;

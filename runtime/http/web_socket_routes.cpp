@@ -148,9 +148,7 @@ net::awaitable<void> talk_by_web_socket(server_core& server, exchange& x,
         sent += text->size();
         if (sent > talk::room) {
           sent = 0;
-          const auto goes_on = co_await run->takes_all(x.executor());
-          if (!goes_on)
-            break;
+          co_await run->wait_until_taken(x.executor());
         }
         continue;
       }
