@@ -68,6 +68,7 @@ public:
 
   explicit talk_state(caf::event_based_actor* self) : actor_connection(self) {}
 
+  // NOLINTNEXTLINE(bugprone-exception-escape): without memory the process ends
   ~talk_state() override {
     if (to_)
       to_->end();
