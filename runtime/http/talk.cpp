@@ -177,6 +177,7 @@ private:
     // A client that does not read may send for ever.
     if (refused_ > most_refusals * talk::room) {
       detach();
+      ended_ = {}; // the client does not get the end of the run
       on_error({errc::resource_exhausted, "the refusals are not read"});
     }
   }
