@@ -97,21 +97,23 @@ TEST_F(io_threads, end_when_a_body_that_waits_has_ended) {
   EXPECT_TRUE(eventually([&] { return ended == 1; }));
 }
 
-// The job that opens the gate waits behind the body, on the same thread.
+// The job that opens the gate waits behind the body, on the same thread, until
+// the other thread takes over.
 TEST_F(io_threads, end_when_a_body_waits_for_another_job) {
-  rt.define_bidi_flow(
-    "depend", [this](context, input<int>, output<int>) -> task<int> {
-      const gate opened;
-      const auto opener = system.spawn([opened] {
-        return caf::behavior{[opened](caf::ok_atom) { opened.open(); }};
-      });
-      detail::send_here(opener, caf::ok_atom_v);
-      ++waiting;
-      opened.wait();
-      ++ended;
-      co_return 1;
-    });
-  for (std::size_t i = 1; i <= 20; ++i) {
+  const std::array<gate, 20> opened{};
+  const auto opener = system.spawn([opened] {
+    return caf::behavior{[opened, next = std::size_t{0}](caf::ok_atom) mutable {
+      opened.at(next++).open();
+    }};
+  });
+  rt.define_bidi_flow("depend",
+                      [&](context, input<int>, output<int>) -> task<int> {
+                        detail::send_here(opener, caf::ok_atom_v);
+                        opened.at(waiting++).wait();
+                        ++ended;
+                        co_return 1;
+                      });
+  for (std::size_t i = 1; i <= opened.size(); ++i) {
     auto at = web::serve({.drain_within = 0s});
     at.ask("POST", "/actions/bidi-flow/depend");
     EXPECT_TRUE(eventually([&] { return waiting == i; }));

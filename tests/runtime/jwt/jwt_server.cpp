@@ -34,7 +34,7 @@ TEST(jwt_server, refuses_clients_without_a_token_of_the_login_server) {
   caf::actor_system system{cfg};
   runtime rt{system};
   // --(serve-begin)--
-  const tertulia::jwt_verifier login{
+  tertulia::jwt_verifier login{
     {.keys = keys, .issuer = "https://login.example.org", .audience = "chat"}};
   const tertulia::http_server web{rt, {.authenticate = login}};
   // --(serve-end)--
