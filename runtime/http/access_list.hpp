@@ -27,11 +27,6 @@ public:
     return exposed_.contains(key);
   }
 
-  /// Returns whether each caller may do everything.
-  [[nodiscard]] bool allows_all() const noexcept {
-    return !authorize_;
-  }
-
   /// Returns whether a caller may do this.
   [[nodiscard]] bool allows(const access_request& x) const noexcept;
 
@@ -41,13 +36,7 @@ public:
   [[nodiscard]] std::optional<std::string>
   caller_of(std::string_view authorization) const;
 
-  /// Returns whether callers answer for themselves only.
-  [[nodiscard]] bool has_no_approvers() const noexcept {
-    return !approve_;
-  }
-
   /// Returns whether a caller may answer questions of tools.
-  /// @pre not `has_no_approvers`
   [[nodiscard]] bool approves(const approval_request& x) const noexcept;
 
   /// Returns whether callers need a token.

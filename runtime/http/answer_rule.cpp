@@ -52,8 +52,6 @@ bool has_only_answers(const json& message) {
 } // namespace
 
 void answer_rule::check(const json& input) const {
-  if (allows_answers && !allows_only_answers)
-    return;
   const auto list = input.is_object() ? input.find("messages") : input.end();
   const auto empty = json::array();
   const auto& messages
