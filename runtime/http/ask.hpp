@@ -8,6 +8,7 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 
 #include <chrono>
 #include <memory>
@@ -33,12 +34,12 @@ net::awaitable<Reply> ask(caf::actor_system& system, Handle to,
     caf::error reason;
   };
   channel_reader<answer> reader{executor};
-  detail::spawn_here(
+  const auto asking = detail::spawn_here(
     system,
     [](detail::without_clock<caf::event_based_actor>* self, Handle to,
        Request question, std::shared_ptr<channel<answer>> out) {
-      // The coroutine has the time-out: one of CAF's keeps an actor for the
-      // whole time, also when it has its answer.
+      // The coroutine below has the time-out: one of CAF's keeps an actor for
+      // the whole time, also when it has its answer.
       self->request(to, caf::infinite, std::move(question))
         .then(
           [out](Reply& x) {
@@ -52,8 +53,10 @@ net::awaitable<Reply> ask(caf::actor_system& system, Handle to,
   std::vector<answer> answers;
   const auto outcome
     = co_await reader.take(answers, clock::now() + answer_within);
-  if (outcome != channel_reader<answer>::outcome::items)
+  if (outcome != channel_reader<answer>::outcome::items) {
+    caf::anon_send_exit(asking, caf::exit_reason::user_shutdown);
     throw status_error{errc::deadline_exceeded, "an actor does not answer"};
+  }
   if (!answers.front().value)
     raise(answers.front().reason);
   co_return std::move(*answers.front().value);
