@@ -169,7 +169,7 @@ public:
         return;
       self->is_draining_ = true;
       if (self->is_waiting_)
-        self->close();
+        self->expire();
       else if (self->when_draining)
         self->when_draining();
     });
@@ -324,7 +324,7 @@ private:
     end_handler_();
   }
 
-  /// Ends what takes too long. An idle client is told with TLS.
+  /// Ends what takes too long, or is idle. An idle client is told with TLS.
   void expire() {
     if (!std::exchange(is_waiting_, false))
       return close();

@@ -168,9 +168,11 @@ TEST_F(web_tls, stops_without_clients_that_say_nothing) {
   write(first);
   serve_with_tls({.request_within = 1h, .drain_within = 24h});
   auto silent = web::client();
-  EXPECT_EQ(client(first).call("GET", "/healthz").result_int(), 200u);
+  auto idle = client(first);
+  EXPECT_EQ(idle.call("GET", "/healthz").result_int(), 200u);
   server->stop();
   EXPECT_TRUE(silent.has_ended());
+  EXPECT_TRUE(idle.has_ended()) << "as TLS wants it";
 }
 
 TEST_F(web_tls, tells_why_a_request_is_too_large) {
