@@ -5,16 +5,20 @@
 #include <tertulia/detail/send_here.hpp>
 
 #include <caf/event_based_actor.hpp>
+#include <caf/scoped_actor.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 
+#include "runtime/http/io_thread.hpp"
 #include "support/valve.hpp"
 #include "support/web_fixture.hpp"
+#include <boost/asio/post.hpp>
 
 using namespace std::literals;
 
@@ -120,6 +124,37 @@ TEST_F(io_threads, end_when_a_body_waits_for_another_job) {
     server.reset();
     EXPECT_TRUE(eventually([&] { return ended == i; }));
   }
+}
+
+// As above, within the time in which the other thread does not take over yet.
+TEST_F(io_threads, pass_on_waiting_jobs_at_their_end) {
+  const gate begun;
+  const gate opened;
+  const auto spawn_idle = [&](const std::function<void()>& call) {
+    const auto result = system.spawn([call] {
+      return caf::behavior{[call](caf::ok_atom) { call(); },
+                           [](caf::ping_atom) { return caf::pong_atom_v; }};
+    });
+    caf::scoped_actor {
+      system
+      } -> request(result, caf::infinite, caf::ping_atom_v)
+        .receive([](caf::pong_atom) {}, [](const caf::error&) { FAIL(); });
+    return result;
+  };
+  const auto dependent = spawn_idle([=] {
+    begun.open();
+    opened.wait();
+  });
+  const auto opener = spawn_idle([=] { opened.open(); });
+  tertulia::web::io_thread thread{system};
+  boost::asio::post(thread.context(), [=] {
+    detail::send_here(dependent, caf::ok_atom_v);
+    detail::send_here(opener, caf::ok_atom_v);
+  });
+  thread.start();
+  begun.wait();
+  thread.join();
+  opened.wait();
 }
 
 TEST_F(io_threads, move_bytes_beside_an_actor_that_is_never_idle) {
