@@ -26,7 +26,7 @@ namespace tertulia {
 ///                that returns `task<Out>` or `task<>`; otherwise as there.
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`, `with_migration`,
-///                `with_description`.
+///                `with_keep`, `with_description`.
 /// @errors `already_exists`; `invalid_argument` for a bad name or invalid
 ///         options.
 /// @design docs/sessions.md#sessions; docs/genkit.md 001 §2.3, 000 §3.

@@ -35,7 +35,7 @@ using chat_agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`,
 ///                `with_client_states`, `with_input_check`, `with_migration`,
-///                `with_description`.
+///                `with_keep`, `with_description`.
 /// @errors `already_exists`; `invalid_argument` for a bad name or invalid
 ///         options.
 /// @design docs/sessions.md#sessions; docs/genkit.md 003 §4.1.
