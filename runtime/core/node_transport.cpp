@@ -3,10 +3,12 @@
 #include <tertulia/detail/node_transport.hpp>
 #include <tertulia/status.hpp>
 
+#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/io/basp_broker.hpp>
 #include <caf/io/middleman.hpp>
+#include <caf/io/network/multiplexer.hpp>
 #include <caf/settings.hpp>
 
 #include <atomic>
@@ -22,6 +24,31 @@ constexpr char option[] = "tertulia.encrypts-nodes";
 // Options of CAF hold no pointers, so a configuration contains whether its
 // nodes use this transport.
 std::atomic<const node_transport*> encryption{nullptr};
+
+// CAF 0.17 keeps the port of a connection that it has opened, but does not read
+// it: the place for a mark that ends with the connection.
+constexpr std::uint16_t confirmed = 0;
+
+/// Calls a function with CAF's broker and the connection to a node, later, on
+/// the thread to which the connections belong.
+template <class F>
+void with_connection(caf::actor_system& system, const caf::node_id& node, F f) {
+  auto& loop = system.middleman().backend();
+  loop.post([&loop, handle = node_broker(system), node, f] {
+    auto& broker = dynamic_cast<caf::io::basp_broker&>(
+      *caf::actor_cast<caf::abstract_actor*>(handle));
+    if (broker.getf(caf::abstract_actor::is_terminated_flag))
+      return;
+    const auto connection = broker.instance.tbl().lookup_direct(node);
+    if (!connection)
+      return;
+    const auto found = broker.ctx.find(*connection);
+    if (found == broker.ctx.end())
+      return;
+    broker.context(&loop);
+    f(broker, found->second);
+  });
+}
 
 } // namespace
 
@@ -60,6 +87,22 @@ caf::actor node_broker(caf::actor_system& system) {
   // The broker exists from the start of the module.
   return system.middleman().named_broker<caf::io::basp_broker>(
     caf::atom("BASP"));
+}
+
+void confirm_connection(caf::actor_system& system, const caf::node_id& node) {
+  with_connection(system, node,
+                  [](auto&, auto& found) { found.remote_port = confirmed; });
+}
+
+void close_silent_connection(caf::actor_system& system,
+                             const caf::node_id& node) {
+  with_connection(system, node, [](auto& broker, auto& found) {
+    if (found.remote_port == confirmed)
+      return;
+    const auto connection = found.hdl; // of one that ends here
+    broker.connection_cleanup(connection, caf::sec::connection_timeout);
+    broker.close(connection);
+  });
 }
 
 } // namespace tertulia::detail

@@ -7,11 +7,17 @@
 #include <tertulia/remote_actor.hpp>
 #include <tertulia/status.hpp>
 
+#include <caf/actor_cast.hpp>
+#include <caf/after.hpp>
 #include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <thread>
 #include <utility>
+
+using namespace std::chrono_literals;
 
 namespace tertulia::detail {
 
@@ -39,56 +45,148 @@ std::uint16_t publish(caf::actor_system& system,
   return bound;
 }
 
-// CAF's `remote_actor` does this as well, but waits forever for a frozen host.
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Search for an actor that another node has published.
+class search {
+public:
+  search(caf::actor_system& system, const std::string& host, std::uint16_t port,
+         clock::time_point until)
+    : system_(system), host_(host), port_(port), until_(until),
+      where_(host + ':' + std::to_string(port)), self_(system) {}
+
+  /// @param speaks message types that the actor must have.
+  /// @param noun   for the error if it does not have them.
+  caf::strong_actor_ptr run(const std::set<std::string>& speaks,
+                            const std::string& noun) {
+    // CAF returns a lost actor until it has heard of the loss itself, and may
+    // lose the one of the next connection with it, because both have the same
+    // id.
+    auto losses = 0;
+    for (auto pause = 1ms; losses < max_losses; pause *= 2) {
+      auto found = connect(speaks, noun);
+      const auto heard = ask(found);
+      if (heard == reply::came) {
+        confirm_connection(system_, found->node());
+        return found;
+      }
+      losses = heard == reply::lost ? losses + 1 : 0;
+      std::this_thread::sleep_for(std::min(pause, 64ms));
+    }
+    raise(
+      fail(errc::unavailable, "the " + noun + " at " + where_ + " was lost"));
+  }
+
+private:
+  static constexpr int max_losses = 8;
+
+  /// What an actor does that was asked whether it is there.
+  enum class reply {
+    came,
+    lost,
+    none, ///< Its node was silent, and the connection was closed.
+  };
+
+  /// CAF's `remote_actor` does this as well, but waits forever for a frozen
+  /// host.
+  caf::strong_actor_ptr connect(const std::set<std::string>& speaks,
+                                const std::string& noun) {
+    caf::strong_actor_ptr result;
+    caf::error failure;
+    const auto wait_for_answer = [&](auto pending) {
+      pending.receive(
+        [&](const caf::node_id&, const caf::strong_actor_ptr& found,
+            const std::set<std::string>& theirs) {
+          if (found
+              && std::includes(theirs.begin(), theirs.end(), speaks.begin(),
+                               speaks.end()))
+            result = found;
+          else
+            failure = fail(errc::unavailable,
+                           "there is no " + noun + " at " + where_);
+        },
+        [&](const caf::error& reason) {
+          failure
+            = code_of(reason) == errc::deadline_exceeded
+                ? no_answer()
+                : fail(errc::unavailable, "cannot connect to " + where_ + ": "
+                                            + system_.render(reason));
+        });
+    };
+    if (const auto* encrypted = transport_of(system_)) {
+      auto line = encrypted->connect(system_, host_, port_, until_);
+      wait_for_answer(self_->request(node_broker(system_), for_request(left()),
+                                     caf::connect_atom::value, std::move(line),
+                                     port_));
+    } else {
+      wait_for_answer(self_->request(system_.middleman().actor_handle(),
+                                     for_request(left()),
+                                     caf::connect_atom::value, host_, port_));
+    }
+    if (failure)
+      raise(failure);
+    return result;
+  }
+
+  reply ask(const caf::strong_actor_ptr& found) {
+    const auto actor = caf::actor_cast<caf::actor>(found);
+    self_->monitor(actor);
+    self_->send(actor, caf::sys_atom::value, caf::get_atom::value,
+                std::string{"info"});
+    std::optional<reply> result;
+    auto after_loss = reply::lost;
+    while (!result)
+      self_->receive([&](caf::ok_atom, const std::string&,
+                         const caf::strong_actor_ptr&,
+                         const std::string&) { result = reply::came; },
+                     [&](const caf::down_msg& x) {
+                       if (x.source == found)
+                         result = after_loss;
+                     },
+                     caf::after(std::min(pause_, left())) >>
+                       [&] {
+                         if (clock::now() >= until_)
+                           raise(no_answer());
+                         close_silent_connection(system_, found->node());
+                         after_loss = reply::none;
+                         pause_ *= 2; // the node may have much to do
+                       });
+    self_->demonitor(actor);
+    return *result;
+  }
+
+  [[nodiscard]] caf::timespan left() const {
+    return std::max<caf::timespan>(until_ - clock::now(), caf::timespan{1});
+  }
+
+  [[nodiscard]] caf::error no_answer() const {
+    return fail(errc::deadline_exceeded, "no answer from " + where_);
+  }
+
+  caf::actor_system& system_;
+  const std::string& host_;
+  const std::uint16_t port_;
+  const clock::time_point until_;
+  const std::string where_;
+  caf::timespan pause_ = std::clamp<caf::timespan>(left() / 16, 1ms, 1s);
+  caf::scoped_actor self_;
+};
+
+} // namespace
+
 caf::strong_actor_ptr
 find_remote(caf::actor_system& system, const std::string& host,
             std::uint16_t port, std::chrono::steady_clock::time_point until,
             const std::set<std::string>& speaks, const std::string& noun) {
   check_messages_of(system);
   check_may_block(system);
-  const auto where = host + ':' + std::to_string(port);
-  caf::strong_actor_ptr result;
-  caf::error failure;
-  caf::scoped_actor self{system};
-  const auto wait_for_answer = [&](auto pending) {
-    pending.receive(
-      [&](const caf::node_id&, const caf::strong_actor_ptr& found,
-          const std::set<std::string>& theirs) {
-        if (found
-            && std::includes(theirs.begin(), theirs.end(), speaks.begin(),
-                             speaks.end()))
-          result = found;
-        else
-          failure
-            = fail(errc::unavailable, "there is no " + noun + " at " + where);
-      },
-      [&](const caf::error& reason) {
-        failure = code_of(reason) == errc::deadline_exceeded
-                    ? fail(errc::deadline_exceeded, "no answer from " + where)
-                    : fail(errc::unavailable, "cannot connect to " + where
-                                                + ": " + system.render(reason));
-      });
-  };
-  const auto patience = [until] {
-    return for_request(
-      std::max(until - std::chrono::steady_clock::now(), caf::timespan{1}));
-  };
-  if (const auto* encrypted = transport_of(system)) {
-    auto line = encrypted->connect(system, host, port, until);
-    wait_for_answer(self->request(node_broker(system), patience(),
-                                  caf::connect_atom::value, std::move(line),
-                                  port));
-  } else {
-    wait_for_answer(self->request(system.middleman().actor_handle(), patience(),
-                                  caf::connect_atom::value, host, port));
-  }
-  if (failure)
-    raise(failure);
-  return result;
+  return search{system, host, port, until}.run(speaks, noun);
 }
 
 std::chrono::steady_clock::time_point limit_of_search(caf::timespan within) {
-  return later(std::chrono::steady_clock::now(), within);
+  return later(clock::now(), within);
 }
 
 } // namespace tertulia::detail

@@ -147,11 +147,8 @@ front_desk_actor remote_desk::reconnect() {
     // new attempt.
     if (is_lost() && attempts_ != before && failure_)
       raise(failure_);
-    // CAF may return the lost actor once more if it has not noticed the loss
-    // yet.
-    const auto until = later(clock::now(), within_);
-    for (auto left = 2; is_lost() && left > 0; --left)
-      try_to_connect(until);
+    if (is_lost())
+      try_to_connect(later(clock::now(), within_));
   }
   return desk();
 }

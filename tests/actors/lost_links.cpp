@@ -8,13 +8,17 @@
 #include <tertulia/remote_actor.hpp>
 #include <tertulia/when.hpp>
 
+#include <caf/actor_registry.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/io/middleman.hpp>
+#include <caf/scoped_actor.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
 #include <future>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace std::literals;
 
@@ -236,6 +240,22 @@ TEST_F(lost_links, an_actor_comes_back) {
   for (int i = 0; i < turns * chunks; ++i)
     ASSERT_EQ(received[static_cast<std::size_t>(i)], i);
   EXPECT_EQ(inputs, turns);
+}
+
+TEST_F(lost_links, a_connection_that_does_not_answer_is_opened_again) {
+  auto talk = counter().stream_bidi(with_keep(1min));
+  link->mute_next();
+  link->cut();
+  talk.send(3);
+  std::vector<int> received;
+  for (const auto x : talk.responses(patience))
+    received.push_back(x);
+  EXPECT_EQ(received, (std::vector{0, 1, 2}));
+  link->mute_next();
+  link->cut();
+  auto other = counter().stream_bidi();
+  other.close();
+  EXPECT_EQ(other.output(patience), 0);
 }
 
 TEST_F(lost_links, a_client_waits_until_the_link_is_back) {

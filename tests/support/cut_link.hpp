@@ -7,10 +7,12 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -72,6 +74,12 @@ public:
     refuses_ = false;
   }
 
+  /// Drops what the client of the next connection sends.
+  void mute_next() {
+    const std::lock_guard guard{mutex_};
+    mutes_next_ = true;
+  }
+
   /// Returns the number of connections that were refused.
   [[nodiscard]] int refusals() {
     const std::lock_guard guard{mutex_};
@@ -81,6 +89,13 @@ public:
 private:
   static int open_socket() {
     return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  }
+
+  /// Otherwise, a small message waits up to 40 ms for the acknowledgement of
+  /// the last one.
+  static void send_at_once(int socket) {
+    const int on = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
 
   static sockaddr_in address(std::uint16_t port) {
@@ -109,20 +124,24 @@ private:
         ++refusals_;
         continue;
       }
+      send_at_once(client);
+      send_at_once(server);
       sockets_.push_back(client);
       sockets_.push_back(server);
-      pumps_.emplace_back([=] { pump(client, server); });
+      pumps_.emplace_back([=, mute = std::exchange(mutes_next_, false)] {
+        pump(client, server, mute);
+      });
       pumps_.emplace_back([=] { pump(server, client); });
     }
   }
 
-  static void pump(int from, int to) {
+  static void pump(int from, int to, bool mute = false) {
     std::array<char, 16'384> bytes{};
     for (;;) {
       const auto size = ::recv(from, bytes.data(), bytes.size(), 0);
       if (size <= 0)
         break;
-      for (ssize_t sent = 0; sent < size;) {
+      for (ssize_t sent = mute ? size : 0; sent < size;) {
         const auto part
           = ::send(to, bytes.data() + sent,
                    static_cast<std::size_t>(size - sent), MSG_NOSIGNAL);
@@ -139,6 +158,7 @@ private:
   std::uint16_t port_ = 0;
   std::mutex mutex_;
   bool refuses_ = false;
+  bool mutes_next_ = false;
   int refusals_ = 0;
   std::vector<int> sockets_; // closed with the link: their numbers stay unique
   std::vector<std::thread> pumps_;

@@ -65,4 +65,24 @@ void add_network_module(caf::actor_system_config& cfg,
 /// @pre the system has the network module.
 [[nodiscard]] caf::actor node_broker(caf::actor_system& system);
 
+/// Notes that a node has answered through the connection that this system has
+/// opened to it. Returns at once.
+/// @pre the system has the network module.
+/// @threads from any thread.
+void confirm_connection(caf::actor_system& system, const caf::node_id& node);
+
+/// Closes the connection that this system has opened to a node, unless it was
+/// confirmed. Returns at once; the actors of that node are lost a bit later.
+///
+/// Such a connection may never answer. CAF knows a connection by the number of
+/// its socket, and forgets it when all messages that came through it were read.
+/// If the next connection has the same number and comes before that, CAF
+/// forgets this one: it answers no request that comes through it while it is
+/// open.
+///
+/// @pre the system has the network module.
+/// @threads from any thread.
+void close_silent_connection(caf::actor_system& system,
+                             const caf::node_id& node);
+
 } // namespace tertulia::detail
