@@ -171,14 +171,17 @@ void actor_connection::handle(turn_end& x) {
   proceed();
 }
 
-void actor_connection::handle(completion& x) {
-  if (!is_from_peer() || (path_ && path_->is_active()))
-    return; // of another connection, or of the reader that was lost
+caf::result<void> actor_connection::handle(completion& x) {
+  if (!is_from_peer())
+    return caf::unit;
+  if (path_ && path_->is_active())
+    return return_path::refusal();
   peer_has_ended_ = true;
   if (peer_ && !end_->ended())
     confirm_end(peer_, *end_);
   end_->on(std::move(x));
   proceed();
+  return caf::unit;
 }
 
 caf::message_handler actor_connection::handlers() {
@@ -186,7 +189,7 @@ caf::message_handler actor_connection::handlers() {
     [this](chunk_batch& x) { handle(x); },
     [this](const input_credit& x) { handle(x); },
     [this](turn_end& x) { handle(x); },
-    [this](completion& x) { handle(x); },
+    [this](completion& x) { return handle(x); },
   };
 }
 

@@ -351,8 +351,7 @@ void client_log::send_end(reader& to) {
   }
   if (x.reason)
     x.reason = owner_.error_for_remote(x.reason);
-  owner_.self()->send(to.sink, std::move(x));
-  owner_.confirm_end(to.number, to.sink);
+  owner_.deliver_end(to.number, to.sink, std::move(x));
 }
 
 void client_log::remove_failed() {

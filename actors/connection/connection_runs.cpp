@@ -316,17 +316,14 @@ void connection_state::on_expiry() {
 
 // -- end ----------------------------------------------------------------------
 
-void connection_state::confirm_end(std::uint32_t reader,
-                                   const chunk_sink& sink) {
+void connection_state::deliver_end(std::uint32_t reader, const chunk_sink& sink,
+                                   completion x) {
   if (!run_->can_ask)
-    return;
+    return self_->send(sink, std::move(x));
   time_out_is_set_ = true;
-  self_
-    ->request(caf::actor_cast<caf::actor>(sink), confirmation_timeout_,
-              caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
+  self_->request(sink, confirmation_timeout_, std::move(x))
     .then(
-      [this, reader](caf::ok_atom, const std::string&,
-                     const caf::strong_actor_ptr&, const std::string&) {
+      [this, reader] {
         log_.confirm(reader);
         quit_if_done();
       },

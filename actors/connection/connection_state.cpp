@@ -94,10 +94,13 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
         from->on(std::move(x));
       drain();
     },
-    [this](completion& x) {
-      if (auto* from = nested())
-        from->on(std::move(x));
+    [this](completion& x) -> caf::result<void> {
+      auto* const from = nested();
+      const auto refusal = from ? from->on(std::move(x)) : caf::error{};
       drain();
+      if (refusal)
+        return refusal;
+      return caf::unit;
     },
     [this](caf::tick_atom, std::uint64_t id) {
       if (id == time_limits::deadline_tick)

@@ -110,7 +110,7 @@ public:
   }
 
   /// Asks a reader of another node whether it has received the end.
-  void confirm_end(std::uint32_t reader, const chunk_sink& sink);
+  void deliver_end(std::uint32_t reader, const chunk_sink& sink, completion x);
 
   /// Ends the actor if nothing is left to do.
   void quit_if_done();

@@ -54,13 +54,14 @@ nested_connection::~nested_connection() {
   owner_.detach(*this);
 }
 
-void nested_connection::on(completion&& x) {
+caf::error nested_connection::on(completion&& x) {
   if (search_ && search_->path.is_active())
-    return; // of the reader that was lost
+    return return_path::refusal();
   if (!end.ended())
     confirm(peer_, end);
   end.on(std::move(x));
   notify();
+  return caf::none;
 }
 
 payload nested_connection::prepare(payload value) const {

@@ -51,11 +51,12 @@ public:
       [this](chunk_batch& x) { client_->on(std::move(x)); },
       [this](input_credit x) { client_->on(x); },
       [this](turn_end& x) { client_->on(std::move(x)); },
-      [this](completion& x) {
+      [this](completion& x) -> caf::result<void> {
         if (return_ && return_->is_active())
-          return; // of the reader that was lost
+          return return_path::refusal();
         client_->on(std::move(x));
-        self_->quit();
+        self_->quit(); // after this answer
+        return caf::unit;
       },
     };
   }

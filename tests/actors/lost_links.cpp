@@ -258,6 +258,69 @@ TEST_F(lost_links, a_connection_that_does_not_answer_is_opened_again) {
   EXPECT_EQ(other.output(patience), 0);
 }
 
+TEST_F(lost_links, an_end_is_not_taken_by_a_client_that_is_away) {
+  std::promise<caf::actor_id> opened;
+  const auto desk = here.spawn([&](caf::event_based_actor* self) {
+    return caf::behavior{[self, &opened,
+                          desk = rt.front_desk()](open_request& x) {
+                           if (!x.options.attach)
+                             opened.set_value(x.client.id());
+                           return self->delegate(desk, std::move(x));
+                         },
+                         [self, desk = rt.front_desk()](list_atom x) {
+                           return self->delegate(desk, x);
+                         }};
+  });
+  link.emplace(publish_actor(here, caf::actor_cast<front_desk_actor>(desk)));
+  auto talk = counter().stream_bidi(with_keep(1min));
+  const auto sink = caf::actor_cast<caf::actor>(
+    there.registry().get(opened.get_future().get()));
+  link->refuse();
+  EXPECT_TRUE(eventually([&] { return link->refusals() > 0; }));
+  caf::scoped_actor self{there};
+  self->request(sink, patience, completion{})
+    .receive([] { ADD_FAILURE() << "it was taken"; },
+             [](const caf::error& reason) {
+               EXPECT_EQ(code_of(reason), errc::unavailable);
+             });
+  link->accept();
+  talk.send(2);
+  talk.close();
+  EXPECT_EQ(talk.output(patience), 2);
+  caf::anon_send_exit(desk, caf::exit_reason::user_shutdown);
+}
+
+TEST_F(lost_links, a_run_waits_until_its_end_is_taken) {
+  std::promise<run_id> run;
+  std::promise<void> refused;
+  const auto desk
+    = remote_actor<front_desk_actor>(there, "127.0.0.1", link->port());
+  const auto client = there.spawn([&](caf::event_based_actor* self) {
+    open_options kept;
+    kept.disconnect = on_disconnect::keep;
+    self
+      ->request(
+        desk, patience,
+        open_request{
+          "/bidi-flow/counter", {}, kept, caf::actor_cast<chunk_sink>(self)})
+      .then([&, self](const open_result& x) {
+        run.set_value(x.attached.run);
+        self->send(x.connection, caf::close_atom_v);
+      });
+    return caf::behavior{
+      [&refused](const completion&) -> caf::result<void> {
+        refused.set_value();
+        return fail(errc::unavailable, "it is away");
+      },
+      [](const input_credit&) {},
+    };
+  });
+  refused.get_future().get();
+  auto talk = counter().stream_bidi(with_run(run.get_future().get()));
+  EXPECT_EQ(talk.output(patience), 0);
+  caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
+}
+
 TEST_F(lost_links, a_client_waits_until_the_link_is_back) {
   auto talk = counter().stream_bidi(with_keep(1min));
   link->refuse();

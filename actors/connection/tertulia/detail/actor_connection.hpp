@@ -56,7 +56,7 @@ public:
   void handle(chunk_batch& x);
   void handle(const input_credit& x);
   void handle(turn_end& x);
-  void handle(completion& x);
+  caf::result<void> handle(completion& x);
 
   /// Returns handlers of all messages of a connection, for the behavior of the
   /// actor: `return handlers();` or `return handlers().or_else(...);`.

@@ -97,7 +97,8 @@ public:
     notify();
   }
 
-  void on(completion&& x);
+  /// Returns an error if the end was not taken.
+  caf::error on(completion&& x);
 
   /// Handles the loss of the connection: looks for its run again, if that may
   /// still be there.

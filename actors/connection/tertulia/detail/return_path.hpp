@@ -87,6 +87,12 @@ public:
     return static_cast<bool>(guide_);
   }
 
+  /// Returns the answer to the end of the run, if it comes while the client
+  /// looks for its desk: the link may have lost what was sent before it.
+  [[nodiscard]] static caf::error refusal() {
+    return fail(errc::unavailable, "the client attaches again");
+  }
+
   /// @pre `is_active()`
   [[nodiscard]] const caf::actor& guide() const noexcept {
     return guide_;
