@@ -165,8 +165,12 @@ bool has_status(const json& error) {
 /// Adds the last message of a state, if it is one of the model.
 void add_message(json& to, const json& state) {
   const auto& messages = member_of(state, "messages");
-  if (messages.is_array() && !messages.empty()
-      && member_of(messages.back(), "role") == "model")
+  if (!messages.is_array() || messages.empty())
+    return;
+  // g++ 12 warns of a comparison of json with a literal.
+  const auto* role
+    = member_of(messages.back(), "role").get_ptr<const std::string*>();
+  if (role != nullptr && *role == "model")
     to["message"] = messages.back();
 }
 
