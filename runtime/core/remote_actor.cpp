@@ -55,7 +55,7 @@ public:
   search(caf::actor_system& system, const std::string& host, std::uint16_t port,
          clock::time_point until)
     : system_(system), host_(host), port_(port), until_(until),
-      where_(host + ':' + std::to_string(port)), self_(system) {}
+      place_(host + ':' + std::to_string(port)), self_(system) {}
 
   /// @param speaks message types that the actor must have.
   /// @param noun   for the error if it does not have them.
@@ -76,13 +76,13 @@ public:
       std::this_thread::sleep_for(std::min(pause, 64ms));
     }
     raise(
-      fail(errc::unavailable, "the " + noun + " at " + where_ + " was lost"));
+      fail(errc::unavailable, "the " + noun + " at " + place_ + " was lost"));
   }
 
 private:
   static constexpr int max_losses = 8;
 
-  /// What an actor does that was asked whether it is there.
+  /// Reaction of an actor that was asked whether it is there.
   enum class reply {
     came,
     lost,
@@ -105,13 +105,13 @@ private:
             result = found;
           else
             failure = fail(errc::unavailable,
-                           "there is no " + noun + " at " + where_);
+                           "there is no " + noun + " at " + place_);
         },
         [&](const caf::error& reason) {
           failure
             = code_of(reason) == errc::deadline_exceeded
                 ? no_answer()
-                : fail(errc::unavailable, "cannot connect to " + where_ + ": "
+                : fail(errc::unavailable, "cannot connect to " + place_ + ": "
                                             + system_.render(reason));
         });
     };
@@ -162,14 +162,14 @@ private:
   }
 
   [[nodiscard]] caf::error no_answer() const {
-    return fail(errc::deadline_exceeded, "no answer from " + where_);
+    return fail(errc::deadline_exceeded, "no answer from " + place_);
   }
 
   caf::actor_system& system_;
   const std::string& host_;
   const std::uint16_t port_;
   const clock::time_point until_;
-  const std::string where_;
+  const std::string place_;
   caf::timespan pause_ = std::clamp<caf::timespan>(left() / 16, 1ms, 1s);
   caf::scoped_actor self_;
 };
