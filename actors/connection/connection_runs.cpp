@@ -328,7 +328,7 @@ void connection_state::deliver_end(std::uint32_t reader, const chunk_sink& sink,
         quit_if_done();
       },
       [this, reader](const caf::error&) {
-        // Lost before it heard the end: it may attach again.
+        // It was lost before it heard the end, or is away: it may attach again.
         const auto talks = log_.is_talker(reader);
         log_.dismiss(reader, caf::none);
         if (talks)

@@ -50,6 +50,10 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
   action_ = std::move(action);
   limits.start(env_->timer);
   self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
+  // CAF sends the error of a handler back also to who has not asked, and would
+  // end this actor by it: a client may refuse a message, or a called flow an
+  // input that has crossed its end.
+  self_->set_error_handler([](caf::error&) {});
   self_->set_exit_handler([this](caf::exit_msg&) {
     confirmation_timeout_ = max_confirmation_wait_on_stop;
     stop_waiting_for_clients();
@@ -278,8 +282,8 @@ void connection_state::abort(const caf::error& reason) {
 nested_connection* connection_state::nested() const noexcept {
   const auto& sender = self_->current_sender();
   for (auto* candidate : nested_)
-    if (caf::actor_cast<caf::actor_control_block*>(candidate->peer())
-        == sender.get())
+    // After a loss of its node, the same actor has another handle.
+    if (candidate->peer().address() == sender)
       return candidate;
   return nullptr; // a late message: the body has dropped the connection
 }

@@ -109,7 +109,7 @@ public:
     return first_inputs_ + in.taken_count();
   }
 
-  /// Asks a reader of another node whether it has received the end.
+  /// Sends the end to a reader of another node, whose answer confirms it.
   void deliver_end(std::uint32_t reader, const chunk_sink& sink, completion x);
 
   /// Ends the actor if nothing is left to do.

@@ -77,8 +77,8 @@ void blocking_client::on_opened(const open_result& x, bool remote) {
 
 void blocking_client::on(completion&& x) {
   const std::lock_guard guard{mutex_};
-  // The sink quits, so it cannot answer a question of the connection. A client
-  // that has left before did not receive the end.
+  // A run of this process gets no answer to its end. A client that has left
+  // before did not receive the end.
   if (connection_ && !end_.ended())
     confirm(connection_, end_);
   end_.on(std::move(x));

@@ -26,7 +26,8 @@ constexpr char option[] = "tertulia.encrypts-nodes";
 std::atomic<const node_transport*> encryption{nullptr};
 
 // CAF 0.17 keeps the port of a connection that it has opened, but does not read
-// it: the place for a mark that ends with the connection.
+// it: the place for a mark that ends with the connection. A connection that the
+// other node has opened has the port 0, so it counts as confirmed.
 constexpr std::uint16_t confirmed = 0;
 
 /// Calls a function with CAF's broker and the connection to a node, later, on

@@ -55,7 +55,7 @@ public:
   search(caf::actor_system& system, const std::string& host, std::uint16_t port,
          clock::time_point until)
     : system_(system), host_(host), port_(port), until_(until),
-      place_(host + ':' + std::to_string(port)), self_(system) {}
+      place_(host + ':' + std::to_string(port)) {}
 
   /// @param speaks message types that the actor must have.
   /// @param noun   for the error if it does not have them.
@@ -82,17 +82,18 @@ public:
 private:
   static constexpr int max_losses = 8;
 
-  /// Reaction of an actor that was asked whether it is there.
+  /// Reaction of a node that was asked whether it is there.
   enum class reply {
     came,
-    lost,
-    none, ///< Its node was silent, and the connection was closed.
+    lost, ///< The actor was lost, or its node.
+    none, ///< There was no answer, and the connection was closed.
   };
 
   /// CAF's `remote_actor` does this as well, but waits forever for a frozen
   /// host.
   caf::strong_actor_ptr connect(const std::set<std::string>& speaks,
                                 const std::string& noun) {
+    caf::scoped_actor self{system_}; // its time limits end with it
     caf::strong_actor_ptr result;
     caf::error failure;
     const auto wait_for_answer = [&](auto pending) {
@@ -117,43 +118,52 @@ private:
     };
     if (const auto* encrypted = transport_of(system_)) {
       auto line = encrypted->connect(system_, host_, port_, until_);
-      wait_for_answer(self_->request(node_broker(system_), for_request(left()),
-                                     caf::connect_atom::value, std::move(line),
-                                     port_));
+      wait_for_answer(self->request(node_broker(system_), for_request(left()),
+                                    caf::connect_atom::value, std::move(line),
+                                    port_));
     } else {
-      wait_for_answer(self_->request(system_.middleman().actor_handle(),
-                                     for_request(left()),
-                                     caf::connect_atom::value, host_, port_));
+      wait_for_answer(self->request(system_.middleman().actor_handle(),
+                                    for_request(left()),
+                                    caf::connect_atom::value, host_, port_));
     }
     if (failure)
       raise(failure);
     return result;
   }
 
+  /// Asks the node of an actor, which has less to do than the actor itself.
   reply ask(const caf::strong_actor_ptr& found) {
-    const auto actor = caf::actor_cast<caf::actor>(found);
-    self_->monitor(actor);
-    self_->send(actor, caf::sys_atom::value, caf::get_atom::value,
-                std::string{"info"});
+    if (found->node() == system_.node())
+      return reply::came;
+    caf::scoped_actor self{system_}; // late answers end with it
+    self->monitor(caf::actor_cast<caf::actor>(found));
+    self->send(node_broker(system_), caf::forward_atom::value, found->node(),
+               caf::atom("SpawnServ"),
+               caf::make_message(caf::sys_atom::value, caf::get_atom::value,
+                                 std::string{"info"}));
     std::optional<reply> result;
-    auto after_loss = reply::lost;
+    auto is_closed = false;
     while (!result)
-      self_->receive([&](caf::ok_atom, const std::string&,
-                         const caf::strong_actor_ptr&,
-                         const std::string&) { result = reply::came; },
-                     [&](const caf::down_msg& x) {
-                       if (x.source == found)
-                         result = after_loss;
-                     },
-                     caf::after(std::min(pause_, left())) >>
-                       [&] {
-                         if (clock::now() >= until_)
-                           raise(no_answer());
-                         close_silent_connection(system_, found->node());
-                         after_loss = reply::none;
-                         pause_ *= 2; // the node may have much to do
-                       });
-    self_->demonitor(actor);
+      self->receive(
+        [&](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
+            const std::string&) {
+          result = is_closed ? reply::none : reply::came;
+        },
+        [&](const caf::down_msg&) {
+          result = is_closed ? reply::none : reply::lost;
+        },
+        caf::after(std::min(pause_, left())) >>
+          [&] {
+            if (clock::now() >= until_)
+              raise(no_answer());
+            if (is_closed) {
+              result = reply::none;
+              return;
+            }
+            close_silent_connection(system_, found->node());
+            is_closed = true;
+            pause_ *= 2; // the node may have much to do
+          });
     return *result;
   }
 
@@ -171,7 +181,6 @@ private:
   const clock::time_point until_;
   const std::string place_;
   caf::timespan pause_ = std::clamp<caf::timespan>(left() / 16, 1ms, 1s);
-  caf::scoped_actor self_;
 };
 
 } // namespace

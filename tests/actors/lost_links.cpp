@@ -12,10 +12,13 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
+#include <caf/skip.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 
+#include <atomic>
 #include <future>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -288,6 +291,83 @@ TEST_F(lost_links, an_end_is_not_taken_by_a_client_that_is_away) {
   talk.close();
   EXPECT_EQ(talk.output(patience), 2);
   caf::anon_send_exit(desk, caf::exit_reason::user_shutdown);
+}
+
+/// A run that ends while its client looks for it, before its node has noticed
+/// that the client was away.
+struct ends_meanwhile : lost_links {
+  ends_meanwhile() {
+    rt.define_bidi_flow("wait",
+                        [this](context ctx, input<nothing>,
+                               output<nothing>) -> task<int> {
+                          const witness alive;
+                          co_await ctx.run_blocking([this] { end.wait(); });
+                          co_return 7;
+                        });
+    desk = here.spawn([this](caf::event_based_actor* self) {
+      return caf::behavior{
+        [this, self](open_request& x) -> caf::result<open_result> {
+          if (!x.options.attach || is_released)
+            return self->delegate(rt.front_desk(), std::move(x));
+          is_held = true;
+          return caf::skip();
+        },
+        [this](caf::ok_atom) { is_released = true; },
+        [this, self](list_atom x) {
+          return self->delegate(rt.front_desk(), x);
+        }};
+    });
+    link.emplace(publish_actor(here, caf::actor_cast<front_desk_actor>(desk)));
+    counter();
+    far = client->action<bidi_flow<nothing, nothing, int, nothing>>(
+      "/bidi-flow/wait");
+  }
+
+  ~ends_meanwhile() override {
+    caf::anon_send_exit(desk, caf::exit_reason::user_shutdown);
+  }
+
+  void lose_client_until_the_end() {
+    EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
+    link->cut_clients();
+    EXPECT_TRUE(eventually([this] { return is_held.load(); }));
+    end.open();
+    EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+    // These messages pass behind the end, and behind its answer.
+    for (int i = 0; i < 2; ++i)
+      (void)client->action<counter_flow>("/bidi-flow/counter")
+        .stream_bidi()
+        .position();
+    caf::anon_send(desk, caf::ok_atom::value);
+  }
+
+  const gate end;
+  caf::actor desk;
+  std::atomic<bool> is_held = false;
+  bool is_released = false; // on the actor
+  std::optional<bidi_flow<nothing, nothing, int, nothing>> far;
+};
+
+TEST_F(ends_meanwhile, a_thread_hears_it) {
+  auto talk = far->stream_bidi(with_keep(1min));
+  lose_client_until_the_end();
+  EXPECT_EQ(talk.output(patience), 7);
+}
+
+TEST_F(ends_meanwhile, a_body_hears_it) {
+  runtime near{there};
+  const gate opened;
+  const auto visitor = near.define_bidi_flow(
+    "visitor", [&](context ctx, input<int>, output<int>) -> task<int> {
+      const with_keep kept{1min};
+      auto talk = co_await far->open(ctx, kept);
+      opened.open();
+      co_return co_await talk.output();
+    });
+  auto talk = visitor.stream_bidi();
+  opened.wait();
+  lose_client_until_the_end();
+  EXPECT_EQ(talk.output(patience), 7);
 }
 
 TEST_F(lost_links, a_run_waits_until_its_end_is_taken) {

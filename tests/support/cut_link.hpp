@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -60,6 +62,16 @@ public:
       ::shutdown(socket, SHUT_RDWR);
   }
 
+  /// Cuts all connections at the side of the clients: the server does not
+  /// notice that.
+  void cut_clients() {
+    const std::lock_guard guard{mutex_};
+    for (const auto& x : clients_) {
+      x->is_cut = true;
+      ::shutdown(x->socket, SHUT_RDWR);
+    }
+  }
+
   /// Cuts all connections, and further ones at once, until `accept`.
   void refuse() {
     {
@@ -87,6 +99,13 @@ public:
   }
 
 private:
+  struct client_end {
+    explicit client_end(int socket) : socket(socket) {}
+
+    const int socket;
+    std::atomic<bool> is_cut = false;
+  };
+
   static int open_socket() {
     return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   }
@@ -128,10 +147,17 @@ private:
       send_at_once(server);
       sockets_.push_back(client);
       sockets_.push_back(server);
+      const auto end = std::make_shared<client_end>(client);
+      clients_.push_back(end);
       pumps_.emplace_back([=, mute = std::exchange(mutes_next_, false)] {
         pump(client, server, mute);
+        if (!end->is_cut)
+          ::shutdown(server, SHUT_RDWR);
       });
-      pumps_.emplace_back([=] { pump(server, client); });
+      pumps_.emplace_back([=] {
+        pump(server, client);
+        ::shutdown(client, SHUT_RDWR);
+      });
     }
   }
 
@@ -150,7 +176,6 @@ private:
         sent += part;
       }
     }
-    ::shutdown(to, SHUT_RDWR);
   }
 
   const std::uint16_t to_;
@@ -161,6 +186,7 @@ private:
   bool mutes_next_ = false;
   int refusals_ = 0;
   std::vector<int> sockets_; // closed with the link: their numbers stay unique
+  std::vector<std::shared_ptr<client_end>> clients_;
   std::vector<std::thread> pumps_;
   std::thread acceptor_;
 };

@@ -34,7 +34,8 @@ namespace tertulia {
 ///
 /// One connection at a time; after `on_output` or `on_error` another one can be
 /// opened. An actor with several connections has several clients, and passes
-/// each message to `handle` of all of them.
+/// each message to `handle` of all of them; it answers a `completion` with the
+/// error that one of them returns.
 ///
 /// @tparam Handle type of the handle, such as `ai::chat_agent<nothing>`.
 /// @threads  only on its actor.

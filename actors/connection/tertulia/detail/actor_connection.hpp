@@ -53,10 +53,12 @@ public:
   // -- messages ---------------------------------------------------------------
 
   /// Handle a message of the connection, and ignore one of another connection.
+  /// @returns for a `completion` the answer, which is an error if the client
+  ///          looks for its node.
   void handle(chunk_batch& x);
   void handle(const input_credit& x);
   void handle(turn_end& x);
-  caf::result<void> handle(completion& x);
+  [[nodiscard]] caf::result<void> handle(completion& x);
 
   /// Returns handlers of all messages of a connection, for the behavior of the
   /// actor: `return handlers();` or `return handlers().or_else(...);`.
