@@ -180,6 +180,17 @@ TEST_F(nested_flows, sending_fails_after_a_close_a_cancel_and_the_end) {
                                 errc::cancelled, errc::out_of_range}));
 }
 
+TEST_F(nested_flows, an_input_that_crosses_the_end_is_not_taken) {
+  const auto inner = define(
+    [](context, input<int>, output<int>) -> task<int> { co_return 7; });
+  auto client = open_to([=](context ctx, input<int>, output<int>) -> task<int> {
+    auto talk = co_await inner.open(ctx);
+    co_await talk.send(1);
+    co_return co_await talk.output();
+  });
+  EXPECT_EQ(client.output(), 7);
+}
+
 TEST_F(nested_flows, a_send_that_waits_ends_with_the_connection) {
   const auto inner = define([](context ctx, input<int>, output<int>) -> task<> {
     co_await ctx.sleep(1s);
