@@ -17,6 +17,7 @@
 #include <caf/typed_response_promise.hpp>
 
 #include <atomic>
+#include <exception>
 #include <future>
 #include <optional>
 #include <string>
@@ -368,6 +369,44 @@ TEST_F(ends_meanwhile, a_body_hears_it) {
   opened.wait();
   lose_client_until_the_end();
   EXPECT_EQ(talk.output(patience), 7);
+}
+
+TEST_F(ends_meanwhile, an_actor_hears_it) {
+  using wait_flow = bidi_flow<nothing, nothing, int, nothing>;
+  static std::promise<int> heard;
+  struct reader : actor_client<wait_flow> {
+    using actor_client::actor_client;
+
+    void on_credit() override {
+      if (!std::exchange(is_open, true))
+        opened.open();
+    }
+
+    void on_chunk(nothing&) override {}
+
+    void on_output(int& x) override {
+      heard.set_value(x);
+      self()->quit();
+    }
+
+    void on_error(const status_error& x) override {
+      heard.set_exception(std::make_exception_ptr(x));
+      self()->quit();
+    }
+
+    gate opened;
+    bool is_open = false;
+  };
+  const gate opened;
+  heard = {};
+  there.spawn([&](caf::stateful_actor<reader>* self) {
+    self->state.opened = opened;
+    far->open(self->state, with_keep(1min));
+    return caf::behavior{self->state.handlers()};
+  });
+  opened.wait();
+  lose_client_until_the_end();
+  EXPECT_EQ(heard.get_future().get(), 7);
 }
 
 TEST_F(lost_links, a_run_waits_until_its_end_is_taken) {
