@@ -180,14 +180,17 @@ TEST_F(nested_flows, sending_fails_after_a_close_a_cancel_and_the_end) {
                                 errc::cancelled, errc::out_of_range}));
 }
 
-TEST_F(nested_flows, an_input_that_crosses_the_end_is_not_taken) {
+TEST_F(nested_flows, an_input_that_crosses_the_end_is_refused) {
   const auto inner = define(
     [](context, input<int>, output<int>) -> task<int> { co_return 7; });
   auto client = open_to([=](context ctx, input<int>, output<int>) -> task<int> {
-    auto talk = co_await inner.open(ctx);
+    const with_keep kept; // the run waits until its end has been heard
+    auto talk = co_await inner.open(ctx, kept);
     co_await talk.send(1);
+    co_await ctx.sleep(1s); // the refusal comes
     co_return co_await talk.output();
   });
+  advance(1s);
   EXPECT_EQ(client.output(), 7);
 }
 

@@ -137,7 +137,7 @@ TEST_F(io_threads, pass_on_waiting_jobs_at_their_end) {
     });
     caf::scoped_actor {
       system
-      } -> request(result, caf::infinite, caf::ping_atom_v)
+      } -> request(result, patience, caf::ping_atom_v)
         .receive([](caf::pong_atom) {}, [](const caf::error&) { FAIL(); });
     return result;
   };
