@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/action.hpp>
 #include <tertulia/span_recorder.hpp>
 #include <tertulia/trace.hpp>
 
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/nested.hpp"
 #include <gtest/gtest.h>
 
 using namespace std::literals;
@@ -341,6 +343,39 @@ TEST_F(trace, a_recorder_finds_the_latest_of_a_name) {
   last.end();
   EXPECT_EQ(recorder->find("turn")->context.span, id);
   EXPECT_EQ(recorder->find("missing"), nullptr);
+}
+
+// -- flows that a body calls -------------------------------------------------
+
+using nested_spans = nested;
+
+TEST_F(nested_spans, the_inner_span_is_a_child_of_the_step_that_opened_it) {
+  const auto recorder = std::make_shared<span_recorder>();
+  const auto listening = rt->traces().listen(recorder);
+  const auto inner = define_silent();
+  auto client = open_to([=](context ctx, input<int>, output<int>) //
+                        -> task<> {
+    auto talk = co_await ctx.run_step("opening", [&](context step) {
+      return inner.open(step);
+    });
+    talk.close();
+    co_await talk.output();
+    const span_context other{trace_id::random(), span_id::random()};
+    const auto parent = with_trace_parent(other.to_traceparent());
+    auto elsewhere = co_await inner.open(ctx, parent);
+    elsewhere.close();
+    co_await elsewhere.output();
+  });
+  EXPECT_EQ(client.code(), errc::ok);
+  const auto outer = recorder->find("/bidi-flow/flow2");
+  const auto step = recorder->find("opening");
+  ASSERT_TRUE(outer && step);
+  const auto opened = recorder->children_of(step->context.span);
+  ASSERT_EQ(opened.size(), 1u);
+  EXPECT_EQ(opened[0]->name, "/bidi-flow/flow1");
+  EXPECT_EQ(opened[0]->context.trace, outer->context.trace);
+  EXPECT_NE(recorder->find("/bidi-flow/flow1")->context.trace,
+            outer->context.trace);
 }
 
 } // namespace tertulia::test::trace_tests

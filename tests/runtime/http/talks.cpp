@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Clients of runs in the name of programs elsewhere.
+// Clients of runs in the name of programs elsewhere, and the runs that they
+// come to.
 
 #include <chrono>
 #include <cstddef>
@@ -82,6 +83,94 @@ TEST_F(talks, confirm_no_end_that_was_not_passed_on) {
   const auto events
     = again.call("GET", "/events/bidi-flow/brief?after=0&run=" + run);
   EXPECT_TRUE(has(events.body, "event: output", "data: 7")) << events.body;
+}
+
+// -- runs ---------------------------------------------------------------------
+
+TEST_F(web, opens_a_run_that_clients_come_to) {
+  auto at = serve();
+  const auto opened = at.call("POST", "/runs" + counter, R"({"inputs":[3]})");
+  EXPECT_EQ(opened.status, 201u);
+  const auto run = opened.document()["run"].get<std::string>();
+  const auto query = "?run=" + run;
+  EXPECT_EQ(at.call("GET", "/runs" + counter + query).document()["status"],
+            "running");
+  auto listener = client();
+  listener.ask("GET", "/events" + counter + query + "&after=0");
+  EXPECT_TRUE(has(listener.read_until("turnEnd\nid: 4"), "data: [0,1,2]"));
+  const auto sent = at.call("POST", "/inputs" + counter + query,
+                            R"({"inputs":[2],"number":1})");
+  EXPECT_EQ(sent.status, 202u);
+  EXPECT_EQ(sent.document()["accepted"], 1);
+  EXPECT_TRUE(has(listener.read_until("turnEnd\nid: 7"), "data: [3,4]"));
+  const auto again = at.call("POST", "/inputs" + counter + query,
+                             R"({"inputs":[2],"number":1,"close":true})");
+  EXPECT_EQ(again.document()["accepted"], 0) << "it was sent before";
+  EXPECT_TRUE(has(listener.read_until("event: output\nid: 7\ndata: 5"), "5"));
+  EXPECT_EQ(inputs, 2);
+}
+
+TEST_F(web, continues_event_streams_behind_the_last_event) {
+  auto at = serve();
+  const auto run = at.call("POST", "/runs" + counter, R"({"inputs":[2,2,2]})")
+                     .document()["run"]
+                     .get<std::string>();
+  const auto target = "/events" + counter + "?run=" + run;
+  for (const auto* last : {"0", "1", "2", "3", "5", "8"}) {
+    auto listener = client();
+    listener.ask("GET", target, {}, "Last-Event-ID: "s + last + "\r\n");
+    const auto text = listener.read_until("turnEnd\nid: 9");
+    EXPECT_EQ(has(text, "[0,1]"), *last == '0');
+    EXPECT_EQ(has(text, "5]"), *last != '8') << text;
+  }
+  EXPECT_EQ(at.call("GET", target, {}, "Last-Event-ID: 10\r\n").status, 400u);
+  EXPECT_EQ(at.call("GET", target, {}, "Last-Event-ID: x\r\n").status, 400u);
+  EXPECT_EQ(at.call("DELETE", "/runs" + counter + "?run=" + run).status, 200u);
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+}
+
+TEST_F(web, holds_the_end_of_a_run_until_a_client_has_it) {
+  auto at = serve();
+  const auto run
+    = at.call("POST", "/runs" + counter).document()["run"].get<std::string>();
+  const auto query = counter + "?run=" + run;
+  const auto confirm = [&](const char* body = R"({"confirm":true})") {
+    return at.call("POST", "/inputs" + query, body);
+  };
+  EXPECT_EQ(confirm().document()["status"], "FAILED_PRECONDITION");
+  // The network may have lost the answers and the streams.
+  EXPECT_EQ(at.call("POST", "/inputs" + query, R"({"close":true})").status,
+            202u);
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+  for (int time = 0; time < 3; ++time) {
+    auto listener = client();
+    listener.ask("GET", "/events" + query);
+    EXPECT_TRUE(has(listener.read_until("data: 0\n"), "event: output"));
+  }
+  EXPECT_EQ(confirm(R"({"confirm":true,"inputs":[1]})").status, 400u);
+  EXPECT_EQ(confirm(R"({"inputs":[1]})").document()["status"],
+            "FAILED_PRECONDITION")
+    << "it has ended";
+  EXPECT_EQ(confirm().status, 202u);
+  EXPECT_TRUE(eventually([&] { return confirm().status == 404u; }));
+  EXPECT_EQ(at.call("GET", "/events" + query).status, 404u);
+}
+
+TEST_F(web, refuses_unknown_runs_and_missing_inputs) {
+  auto at = serve();
+  EXPECT_EQ(at.call("GET", "/runs" + counter + "?run=none").status, 404u);
+  EXPECT_EQ(at.call("GET", "/runs" + counter).status, 400u);
+  EXPECT_EQ(at.call("GET", "/events" + counter + "?run=none").status, 404u);
+  EXPECT_EQ(at.call("POST", "/inputs" + counter + "?run=none",
+                    R"({"inputs":[1]})")
+              .status,
+            404u);
+  const auto run
+    = at.call("POST", "/runs" + counter).document()["run"].get<std::string>();
+  EXPECT_EQ(at.call("POST", "/inputs" + counter + "?run=" + run,
+                    R"({"inputs":[1],"number":2})")
+              .status,
+            400u);
 }
 
 } // namespace tertulia::test::talk_tests
