@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/text.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/payload.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
 
 namespace tertulia {
 
@@ -25,6 +31,32 @@ const boxed::operations encoded_box::operations_of{
       to_json_text(json(begin, begin + static_cast<std::ptrdiff_t>(count))));
   }};
 
+namespace {
+
+/// Returns whether a document is the same after it was written and read: then
+/// it can be read without that.
+bool survives_text(const json& x, std::size_t depth = 0) {
+  const auto survives
+    = [depth](const json& part) { return survives_text(part, depth + 1); };
+  switch (x.type()) {
+    case json::value_t::string: return is_utf8(x.get_ref<const std::string&>());
+    case json::value_t::number_float:
+      return std::isfinite(x.get_ref<const double&>());
+    case json::value_t::array:
+      return depth < max_json_depth
+             && std::all_of(x.begin(), x.end(), survives);
+    case json::value_t::object:
+      return depth < max_json_depth && std::all_of(x.begin(), x.end(), survives)
+             && std::all_of(x.items().begin(), x.items().end(),
+                            [](const auto& i) { return is_utf8(i.key()); });
+    case json::value_t::binary:
+    case json::value_t::discarded: return false;
+    default: return true;
+  }
+}
+
+} // namespace
+
 } // namespace detail
 
 payload payload::encoded(std::string text) {
@@ -39,6 +71,11 @@ json payload::to_json() const {
     return detail::parse_document(
       static_cast<const detail::encoded_box&>(*content_).text);
   return detail::parse_document(text());
+}
+
+const json* payload::held_document() const {
+  const auto* held = get_if<json>();
+  return held != nullptr && detail::survives_text(*held) ? held : nullptr;
 }
 
 std::shared_ptr<json> payload::document() const {

@@ -134,11 +134,13 @@ public:
       auto& held = static_cast<detail::box<T>&>(*content_);
       return held.unique() ? T(std::move(held.value)) : T(held.value);
     }
-    const auto held = document();
-    if constexpr (std::is_same_v<T, json>)
-      return T(std::move(*held));
-    else
-      return from_json<T>(*held);
+    if constexpr (std::is_same_v<T, json>) {
+      return T(std::move(*document()));
+    } else {
+      if (const auto* held = held_document())
+        return from_json<T>(*held);
+      return from_json<T>(*document());
+    }
   }
 
   /// Returns a payload that holds a `T`.
@@ -187,6 +189,10 @@ public:
 
 private:
   friend detail::access;
+
+  /// Returns the value if it is held as a JSON document that has a text, null
+  /// otherwise.
+  [[nodiscard]] const json* held_document() const;
 
   /// Returns `to_json` for a caller without the definition of `json`.
   [[nodiscard]] std::shared_ptr<json> document() const;
