@@ -10,8 +10,6 @@
 
 #include <utility>
 
-#include <sys/resource.h>
-
 namespace tertulia::web {
 
 namespace {
@@ -29,7 +27,13 @@ constexpr auto batch_time = std::chrono::microseconds{500};
 /// Time of a job from which on it is too slow for a thread with connections.
 constexpr auto slow = std::chrono::microseconds{200};
 
-/// Time after a slow job for which jobs run on CAF's threads.
+/// Time of slow jobs in `period` from which on jobs run on CAF's threads. A job
+/// also looks slow if the system gave the processor to something else, so a few
+/// of them say nothing.
+constexpr auto slow_time = std::chrono::milliseconds{10};
+constexpr auto period = std::chrono::milliseconds{100};
+
+/// Time for which jobs run on CAF's threads then.
 constexpr auto pass_on_for = std::chrono::milliseconds{100};
 
 /// Time of a job after which the other thread takes over.
@@ -40,16 +44,6 @@ constexpr int idle_checks = 20;
 
 /// Number of the calling thread in its `io_thread`.
 thread_local std::size_t seat_here = 0;
-
-/// Returns whether the system has taken the processor from the calling thread
-/// since the last call.
-bool has_new_preemptions() {
-  thread_local long known = 0;
-  rusage used{};
-  getrusage(RUSAGE_THREAD, &used);
-  const auto before = std::exchange(known, used.ru_nivcsw);
-  return known != before;
-}
 
 } // namespace
 
@@ -134,8 +128,6 @@ bool io_thread::run_jobs(seat me) {
   if (jobs_.empty())
     return true;
   const auto begin = clock::now();
-  if (begin < counts_preemptions_until_)
-    static_cast<void>(has_new_preemptions());
   auto before = begin;
   std::unique_lock guard{mutex_};
   for (std::size_t i = 0;
@@ -158,19 +150,24 @@ bool io_thread::run_jobs(seat me) {
       return false;
     }
     is_in_job_ = false;
-    if (after - before > slow) {
-      if (has_new_preemptions()) {
-        counts_preemptions_until_ = after + pass_on_for;
-      } else {
-        passes_on_until_ = after + pass_on_for;
-        pass_on_jobs();
-      }
+    if (after - before > slow && has_been_slow(before, after)) {
+      passes_on_until_ = after + pass_on_for;
+      pass_on_jobs();
     }
     before = after;
   }
   if (jobs_.size() > max_batch) // more than this thread can do in time
     pass_on_jobs();
   return true;
+}
+
+bool io_thread::has_been_slow(clock::time_point begin, clock::time_point end) {
+  if (begin - period_begin_ > period) {
+    period_begin_ = begin;
+    slow_in_period_ = {};
+  }
+  slow_in_period_ += end - begin;
+  return slow_in_period_ > slow_time;
 }
 
 void io_thread::run(caf::resumable* job) {

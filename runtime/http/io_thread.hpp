@@ -76,6 +76,10 @@ private:
 
   void run(caf::resumable* job);
 
+  /// Counts a slow job.
+  /// @returns whether such jobs take much of the time.
+  bool has_been_slow(clock::time_point begin, clock::time_point end);
+
   /// Waits until the other thread is in one job for too long.
   /// @returns false at the end.
   bool wait_to_take_over(seat me);
@@ -99,8 +103,8 @@ private:
   bool is_watched_ = false; ///< whether the other thread looks at `begun_`
   bool has_stuck_ = false;  ///< whether the other thread is in a job
   bool is_ended_ = false;
-  /// Time until which preemptions are counted: one made a job look slow.
-  clock::time_point counts_preemptions_until_;
+  clock::time_point period_begin_;    ///< of the last slow job
+  clock::duration slow_in_period_{0}; ///< time of slow jobs since then
   /// Time from which on jobs are run here again.
   std::optional<clock::time_point> passes_on_until_;
   std::array<std::jthread, 2> threads_;
