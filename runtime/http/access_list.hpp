@@ -27,6 +27,18 @@ public:
     return exposed_.contains(key);
   }
 
+  /// Returns whether a function of the program decides what callers may do;
+  /// otherwise they may do everything.
+  [[nodiscard]] bool restricts() const noexcept {
+    return static_cast<bool>(authorize_);
+  }
+
+  /// Returns whether a function of the program names the approvers; otherwise
+  /// each caller is its own.
+  [[nodiscard]] bool has_approvers() const noexcept {
+    return static_cast<bool>(approve_);
+  }
+
   /// Returns whether a caller may do this.
   [[nodiscard]] bool allows(const access_request& x) const noexcept;
 

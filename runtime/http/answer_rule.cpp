@@ -53,16 +53,16 @@ bool has_only_answers(const json& message) {
 
 void answer_rule::check(const json& input) const {
   const auto list = input.is_object() ? input.find("messages") : input.end();
-  const auto empty = json::array();
-  const auto& messages
-    = list != input.end() && list->is_array() ? *list : empty;
-  if (!allows_answers
-      && std::any_of(messages.begin(), messages.end(), has_answer))
+  const auto* messages
+    = list != input.end() && list->is_array() ? &*list : nullptr;
+  if (!allows_answers && messages != nullptr
+      && std::any_of(messages->begin(), messages->end(), has_answer))
     throw status_error{errc::permission_denied,
                        "the caller may not answer questions of tools"};
   if (allows_only_answers
-      && (messages.empty()
-          || !std::all_of(messages.begin(), messages.end(), has_only_answers)))
+      && (messages == nullptr || messages->empty()
+          || !std::all_of(messages->begin(), messages->end(),
+                          has_only_answers)))
     throw status_error{errc::permission_denied,
                        "the caller may only answer questions of tools here"};
 }

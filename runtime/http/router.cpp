@@ -159,6 +159,8 @@ void check_client(const server_core& server, exchange& x) {
   x.place = std::move(*found);
 }
 
+/// Returns the answer of the route, which begins when it is awaited.
+/// @errors throws what becomes the answer.
 net::awaitable<void> dispatch(server_core& server, exchange& x) {
   check_client(server, x);
   const auto& path = x.place.path;
@@ -167,7 +169,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
     const auto methods = methods_of(server.routes(), path);
     if (methods.empty())
       throw status_error{errc::not_found, "there is no such path"};
-    co_return co_await x.reply(answer_preflight(methods));
+    return x.reply(answer_preflight(methods));
   }
   if (method == head)
     method = get;
@@ -183,7 +185,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
     }
     if (candidate.who == callers)
       begin_span(server, x, &candidate);
-    co_return co_await candidate.answer(server, x, std::string{rest});
+    return candidate.answer(server, x, std::string{rest});
   }
   const auto methods = methods_of(server.routes(), path);
   if (methods.empty())
@@ -192,7 +194,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
     http::status::method_not_allowed,
     error_text({errc::unimplemented, "the path does not have this method"}));
   refusal.set(http::field::allow, methods);
-  co_await x.reply(std::move(refusal));
+  return x.reply(std::move(refusal));
 }
 
 } // namespace
