@@ -9,12 +9,14 @@
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "connection_state.hpp"
+#include "connection_table.hpp"
 #include "store_gate.hpp"
 #include <spdlog/logger.h>
 
@@ -40,12 +42,9 @@ public:
   make_behavior(std::shared_ptr<environment> env) {
     env_ = std::move(env);
     self_->set_down_handler([this](caf::down_msg& x) {
-      forget(x.source);
       std::erase_if(gates_, [&](const auto& entry) {
         return entry.second.address() == x.source;
       });
-      if (stopping_ && connections_.empty())
-        self_->quit();
     });
     self_->set_exit_handler([this](caf::exit_msg&) { stop(); });
     return {
@@ -97,11 +96,7 @@ private:
     }
     const auto connection
       = self_->spawn(make_connection, env_, std::move(action));
-    self_->monitor(connection);
-    connections_.emplace(connection.address(),
-                         open_connection{connection, counted});
-    if (counted)
-      ++by_caller_[counted->str()];
+    connections_->add(connection, counted);
     // The connection itself answers, so that the answer precedes its first
     // chunk.
     return self_->delegate(connection, std::move(x));
@@ -229,13 +224,14 @@ private:
   /// @param caller for whom it counts; empty if it does not.
   caf::error open_error(const open_request& x, const action* action,
                         const std::optional<caller_name>& caller) const {
-    if (connections_.size() >= env_->options.max_connections)
+    const auto [all, of_caller] = connections_->count(caller);
+    if (all >= env_->options.max_connections)
       return fail(errc::resource_exhausted,
-                  "there are " + std::to_string(connections_.size())
+                  "there are " + std::to_string(all)
                     + " connections, which is the maximum");
-    if (caller && count_of(*caller) >= env_->options.max_connections_per_caller)
+    if (caller && of_caller >= env_->options.max_connections_per_caller)
       return fail(errc::resource_exhausted,
-                  "the caller has " + std::to_string(count_of(*caller))
+                  "the caller has " + std::to_string(of_caller)
                     + " connections, which is the maximum");
     if (action == nullptr)
       return fail(errc::not_found, "there is no action " + x.key);
@@ -250,29 +246,12 @@ private:
   /// body, for example.
   [[nodiscard]] bool is_nested() const {
     const auto& sender = self_->current_sender();
-    return sender && connections_.contains(sender->address());
-  }
-
-  [[nodiscard]] std::size_t count_of(const caller_name& caller) const {
-    const auto found = by_caller_.find(caller.str());
-    return found != by_caller_.end() ? found->second : 0;
-  }
-
-  void forget(const caf::actor_addr& connection) {
-    const auto found = connections_.find(connection);
-    if (found == connections_.end())
-      return;
-    if (const auto& caller = found->second.caller)
-      if (const auto i = by_caller_.find(caller->str()); --i->second == 0)
-        by_caller_.erase(i);
-    connections_.erase(found);
+    return sender && connections_->contains(sender->address());
   }
 
   void stop() {
     stopping_ = true;
-    for (const auto& [address, x] : connections_)
-      caf::anon_send_exit(x.connection, caf::exit_reason::user_shutdown);
-    if (connections_.empty())
+    if (connections_->stop(self_->address()))
       self_->quit();
   }
 
@@ -285,15 +264,8 @@ private:
 
   front_desk_actor::pointer self_;
   std::shared_ptr<environment> env_;
-  struct open_connection {
-    // A strong handle: an actor without strong references is destroyed at once
-    // and could not send its completion message.
-    connection_actor connection;
-    std::optional<caller_name> caller;
-  };
-
-  std::unordered_map<caf::actor_addr, open_connection> connections_;
-  std::unordered_map<std::string, std::size_t> by_caller_;
+  std::shared_ptr<connection_table> connections_
+    = std::make_shared<connection_table>();
   // Ways to the stores for other nodes, by store.
   std::unordered_map<caf::actor_addr, managed_store> gates_;
   bool stopping_ = false;
