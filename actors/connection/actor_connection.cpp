@@ -4,184 +4,61 @@
 #include <tertulia/detail/actor_connection.hpp>
 #include <tertulia/detail/client_verbs.hpp>
 #include <tertulia/detail/send_here.hpp>
-#include <tertulia/detail/timer.hpp>
 
-#include <caf/attachable.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 
 namespace tertulia::detail {
 
-namespace {
-
-/// Answers a request of an actor when another actor has ended: a monitor that
-/// leaves the actor's handler of `down_msg` to the application.
-class end_watch final : public caf::attachable {
-public:
-  end_watch(caf::actor_addr watcher, caf::message_id response)
-    : watcher_(std::move(watcher)), response_(response) {}
-
-  void actor_exited(const caf::error& reason,
-                    caf::execution_unit* host) override {
-    if (const auto to = caf::actor_cast<caf::strong_actor_ptr>(watcher_))
-      to->enqueue(nullptr, response_, caf::make_message(reason), host);
-  }
-
-private:
-  caf::actor_addr watcher_;
-  caf::message_id response_;
-};
-
-} // namespace
-
 actor_connection::~actor_connection() {
   detach();
-}
-
-// -- opening ------------------------------------------------------------------
-
-void actor_connection::open(const front_desk_actor& desk, open_request request,
-                            std::shared_ptr<const action> action,
-                            std::shared_ptr<way_back> way) {
-  if (end_)
-    throw status_error{errc::failed_precondition,
-                       "the client has a connection already"};
-  end_.emplace(request.options.chunk_window, request.options.attach
-                                               ? request.options.attach->role
-                                               : client_role::talker);
-  if (way) {
-    path_ = std::make_unique<return_path>(std::move(way), request);
-    end_->keep_stored_inputs();
-  }
-  window_ = std::max<std::size_t>(request.options.input_window, 1);
-  const auto within = request.options.open_within;
-  action_ = std::move(action);
-  closing_ = false;
-  paused_ = false;
-  peer_has_ended_ = false;
-  session_ = {};
-  trace_id_ = {};
-  last_snapshot_ = {};
-  finish_reason_ = {};
-  unread_inputs_ = 0;
-  last_state_ = {};
-  request.client
-    = caf::actor_cast<chunk_sink>(caf::strong_actor_ptr{self_->ctrl()});
-  const auto number = ++number_;
-  const auto is_current
-    = [this, number] { return number == number_ && end_ && !peer_; };
-  ask(
-    caf::actor_cast<caf::actor>(desk), std::move(request), within,
-    [this, is_current](const open_result& x) {
-      if (is_current())
-        on_opened(x);
-      else
-        give_up(x);
-    },
-    [this, is_current](caf::error& reason) {
-      if (!is_current())
-        return;
-      end_->on_lost(std::move(reason));
-      finish();
-    });
-}
-
-template <class OnOpened, class OnError>
-void actor_connection::ask(const caf::actor& desk, open_request question,
-                           caf::timespan within, OnOpened on_opened,
-                           OnError on_error) {
-  const auto id = self_->new_request_id(caf::message_priority::normal);
-  self_->add_multiplexed_response_handler(id.response_id(),
-                                          caf::behavior{on_opened, on_error});
-  // The time limit belongs to a question of its own: the answer to the other
-  // one is needed even if it is late.
-  if (within < caf::timespan::max()) {
-    const auto limit = self_->new_request_id(caf::message_priority::normal);
-    self_->add_multiplexed_response_handler(limit.response_id(),
-                                            caf::behavior{on_error});
-    self_->request_response_timeout(for_request(within), limit);
-  }
-  caf::actor_cast<caf::strong_actor_ptr>(desk)->enqueue(
-    self_->ctrl(), id, caf::make_message(std::move(question)),
-    execution_here());
-}
-
-void actor_connection::on_opened(const open_result& x) {
-  peer_ = x.connection;
-  session_ = x.session;
-  trace_id_ = x.trace_id;
-  last_snapshot_ = x.snapshot;
-  end_->on(x);
-  if (end_->ended()) // its completion has arrived before
-    confirm_end(peer_, *end_);
-  watch(peer_);
-  greet(peer_, *end_);
-  if (end_->send_error() && !end_->ended()) // cancelled meanwhile
-    tell(peer_, *end_, cancel_atom_v);
-  on_open(x);
-  proceed();
-}
-
-void actor_connection::watch(const connection_actor& peer) {
-  // A client can attach to one run again and again.
-  if (std::find(watched_.begin(), watched_.end(), peer.address())
-      != watched_.end())
-    return;
-  watched_.push_back(peer.address());
-  const auto id
-    = self_->new_request_id(caf::message_priority::normal).response_id();
-  self_->add_multiplexed_response_handler(
-    id, caf::behavior{[this, who = peer.address()](const caf::error& reason) {
-      std::erase(abandoned_, who);
-      std::erase(watched_, who);
-      if (!end_ || peer_.address() != who)
-        return;
-      const auto loss = lost_connection(reason);
-      if (!begin_to_return(loss))
-        lose(loss);
-    }});
-  caf::actor_cast<caf::abstract_actor*>(peer)->attach(
-    std::make_unique<end_watch>(self_->address(), id));
 }
 
 // -- messages -----------------------------------------------------------------
 
 void actor_connection::handle(chunk_batch& x) {
-  if (!is_from_peer())
-    return;
-  end_->on(std::move(x));
-  proceed();
+  arrive(std::move(x));
 }
 
 void actor_connection::handle(const input_credit& x) {
-  if (!is_from_peer())
-    return;
-  end_->on(x);
-  proceed();
+  arrive(x);
 }
 
 void actor_connection::handle(turn_end& x) {
-  if (!is_from_peer())
-    return;
-  end_->on(std::move(x));
-  proceed();
+  arrive(std::move(x));
 }
 
 caf::result<void> actor_connection::handle(completion& x) {
-  if (!is_from_peer())
-    return caf::unit;
-  if (path_ && path_->is_active())
+  if (path_ && path_->is_active() && is_from_peer())
     return return_path::refusal();
-  peer_has_ended_ = true;
-  if (peer_ && !end_->ended())
-    confirm_end(peer_, *end_);
-  end_->on(std::move(x));
-  proceed();
+  arrive(std::move(x));
   return caf::unit;
+}
+
+void actor_connection::arrive(from_peer x) {
+  if (!is_from_peer())
+    return;
+  if (peer_) {
+    take(std::move(x));
+    proceed();
+  } else if (early_.size() < max_window) {
+    // Of another node: its answer comes by another way than its messages, of
+    // which there are no more than it has credit for.
+    early_.emplace_back(
+      caf::actor_cast<caf::actor_addr>(self_->current_sender()), std::move(x));
+  }
+}
+
+void actor_connection::take(from_peer x) {
+  if (std::holds_alternative<completion>(x)) {
+    peer_has_ended_ = true;
+    if (!end_->ended())
+      confirm_end(peer_, *end_);
+  }
+  std::visit([this](auto& message) { end_->on(std::move(message)); }, x);
 }
 
 caf::message_handler actor_connection::handlers() {
@@ -210,7 +87,7 @@ bool actor_connection::is_from_peer() const {
 
 bool actor_connection::has_credit() const {
   return end_ && peer_ && !closing_ && waiting_.empty()
-         && end_->has_input_credit() && !end_->send_error();
+         && end_->has_input_credit() && end_->can_send();
 }
 
 void actor_connection::send_input(payload value) {

@@ -73,6 +73,20 @@ void client_end::on(const open_result& x) {
   grace_ = x.attached.grace;
   is_stored_ = x.attached.is_stored && x.attached.run;
   opened_in_turn_ = x.attached.is_in_turn;
+  const auto are_taken = turn_found_ == turn_progress::not_begun;
+  if (are_taken) {
+    sent_inputs_ += carried_;
+    input_credit_ -= std::min(input_credit_, carried_);
+  }
+  if (!are_taken || !run_)
+    unacknowledged_.clear();
+}
+
+void client_end::open_with(const open_request& x) {
+  carried_ = static_cast<std::uint32_t>(x.inputs.size());
+  closed_ = x.closes;
+  if (x.options.disconnect != on_disconnect::cancel)
+    unacknowledged_.assign(x.inputs.begin(), x.inputs.end());
 }
 
 void client_end::on(chunk_batch&& x) {

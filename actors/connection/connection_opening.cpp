@@ -71,6 +71,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
     } else {
       init = action_->check_init(std::move(x.init));
     }
+    for (auto& input : x.inputs)
+      input = action_->check_input(std::move(input));
   } catch (...) {
     phase_ = phase::completed;
     self_->quit();
@@ -104,6 +106,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
   start_state_->resume_after = x.options.resume_after;
   start_state_->turn = std::move(x.options.turn);
   start_state_->turn_begin = x.options.turn_begin;
+  start_state_->inputs = std::move(x.inputs);
+  start_state_->closes = x.closes;
   set_origin(
     {std::move(x.options.call), x.options.caller.value_or(caller_name{})});
   link_ = std::move(x.session);
@@ -195,13 +199,18 @@ void connection_state::start_body(payload init, snapshot_id snapshot) {
     trace_id = to_string(traced->trace);
   if (run_)
     register_run(snapshot);
-  const auto found = start_state_->found;
+  const auto opening = std::move(start_state_);
   // The answer is sent before the body sends anything.
-  std::exchange(start_state_, nullptr)
-    ->answer.deliver(open_result{
-      connection_actor{self_}, in.client_credit(),
-      action_->conversation() != nullptr ? link_.id : session_id{},
-      std::move(trace_id), std::move(snapshot), position_of(0, 0, 0), found});
+  opening->answer.deliver(
+    open_result{connection_actor{self_}, in.client_credit(),
+                action_->conversation() != nullptr ? link_.id : session_id{},
+                std::move(trace_id), std::move(snapshot), position_of(0, 0, 0),
+                opening->found});
+  if (opening->found == turn_progress::not_begun)
+    for (auto& input : opening->inputs)
+      static_cast<void>(in.accept(std::move(input))); // the desk has counted
+  if (opening->closes)
+    in.close();
   body_.emplace(
     action_->start_body(access::make<context>(*this, trace), std::move(init)));
   schedule(access::start(*body_, body_end_, root));

@@ -163,6 +163,8 @@ private:
     turn_id turn;                                   // as in the options
     std::optional<std::uint64_t> turn_begin;        // as in the options
     turn_progress found = turn_progress::not_begun; // of the named turn
+    std::vector<payload> inputs;                    // of the request
+    bool closes = false;                            // behind them
 
   private:
     connection_state& owner_;

@@ -9,6 +9,7 @@
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -188,6 +189,10 @@ private:
     if (x.options.chunk_window > max_window)
       return fail(errc::invalid_argument, "$.options.chunkWindow: at most "
                                             + std::to_string(max_window));
+    if (const std::size_t again = x.options.resume_after ? 1 : 0;
+        !x.inputs.empty() && x.inputs.size() + again > x.options.input_window)
+      return fail(errc::invalid_argument,
+                  "$.inputs: has more than there is credit for");
     if (x.options.deadline.count() < 0)
       return fail(errc::invalid_argument, "$.options.deadline: is negative");
     if (x.options.open_within.count() < 0)
@@ -214,6 +219,9 @@ private:
       return fail(errc::invalid_argument,
                   "$.options.attach.orOpen: a new run has no run id, no "
                   "position and no listener");
+    if (!x.inputs.empty() || x.closes)
+      return fail(errc::invalid_argument,
+                  "$.inputs: a client that attaches sends them itself");
     if (x.init && !chosen.or_open)
       return fail(errc::invalid_argument,
                   "$.init: a run that is attached to has begun");

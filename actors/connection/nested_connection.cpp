@@ -31,10 +31,9 @@ bool nested_wait::start_waiting() {
 // -- nested_connection --------------------------------------------------------
 
 nested_connection::nested_connection(host& owner, const open_result& first,
-                                     std::uint32_t chunk_window,
-                                     client_role role, std::string key,
+                                     client_end opened, std::string key,
                                      std::shared_ptr<const action> action)
-  : end(chunk_window, role), owner_(owner), peer_(first.connection),
+  : end(std::move(opened)), owner_(owner), peer_(first.connection),
     key_(std::move(key)), action_(std::move(action)) {
   end.on(first);
   owner_.attach(*this);

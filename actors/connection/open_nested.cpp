@@ -14,7 +14,7 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
   auto& at = detail::access::owner(ctx);
   const auto within = request.options.open_within;
   if (desk.node() != at.self()->node())
-    request.init = request.init.sealed();
+    request.seal();
   request.client = chunk_sink{at.self()};
   request.session = at.link();
   if (!request.options.caller)
@@ -31,9 +31,10 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
       what && at.reads(*what, request.key, request.options.session))
     throw status_error{errc::failed_precondition,
                        "the body has a connection to this run already"};
-  const auto window = request.options.chunk_window;
-  const auto role = request.options.attach ? request.options.attach->role
-                                           : client_role::talker;
+  client_end end{request.options.chunk_window, request.options.attach
+                                                 ? request.options.attach->role
+                                                 : client_role::talker};
+  end.open_with(request);
   auto key = request.key;
   const auto question = way ? request : open_request{};
   const auto first = co_await ctx.ask(desk, within, std::move(request));
@@ -43,7 +44,7 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
                        "the body has a connection to this run already"};
   }
   auto result = std::make_unique<nested_connection>(
-    at, first, window, role, std::move(key), std::move(action));
+    at, first, std::move(end), std::move(key), std::move(action));
   if (way && first.attached.run)
     result->come_back_by(std::move(way), question);
   co_return result;

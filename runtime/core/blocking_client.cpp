@@ -40,7 +40,7 @@ blocking_client::connect(caf::actor_system& system,
                          std::shared_ptr<remote_desk> remote) {
   check_may_block(system);
   if (desk.node() != system.node())
-    request.init = request.init.sealed();
+    request.seal();
   auto client
     = std::make_shared<blocking_client>(system, request, std::move(action));
   if (remote)
@@ -62,7 +62,9 @@ blocking_client::blocking_client(caf::actor_system& system,
   : system_(system), end_(request.options.chunk_window,
                           request.options.attach ? request.options.attach->role
                                                  : client_role::talker),
-    action_(std::move(action)) {}
+    action_(std::move(action)) {
+  end_.open_with(request);
+}
 
 // -- for the sink -------------------------------------------------------------
 
@@ -153,7 +155,7 @@ void blocking_client::send(payload value, limit until) {
     value = value.sealed();
   std::unique_lock guard{mutex_};
   const auto in_time = wait(guard, until, [this] {
-    return end_.send_error() || end_.has_input_credit();
+    return !end_.can_send() || end_.has_input_credit();
   });
   if (auto send_error = end_.send_error())
     raise(send_error);

@@ -24,10 +24,10 @@ namespace {
 
 /// Removes an ending.
 /// @returns whether the text had it.
-bool cut_off(std::string& from, std::string_view ending) {
+bool cut_off(std::string_view& from, std::string_view ending) {
   if (!from.ends_with(ending))
     return false;
-  from.resize(from.size() - ending.size());
+  from.remove_suffix(ending.size());
   return true;
 }
 
@@ -128,6 +128,7 @@ prepared_call prepare(server_core& server, const exchange& x,
     result.what.options.grace = {};
   result.what.options.custom_deltas = is_agent;
   result.what.answers_once = !turn.is_detached && !wants_genkit_stream(x);
+  result.what.shows_position = is_agent || *turn.body.keep;
   return result;
 }
 
@@ -145,11 +146,11 @@ bool exists(const server_core& server, const std::string& key) {
 
 net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
                                     std::string key) {
-  auto agent = key;
+  std::string_view agent = key;
   if (cut_off(agent, "/getSnapshot") && !exists(server, key))
-    co_return co_await show_genkit_snapshot(server, x, std::move(agent));
+    co_return co_await show_genkit_snapshot(server, x, std::string{agent});
   if (cut_off(agent, "/abort") && !exists(server, key))
-    co_return co_await abort_genkit_turn(server, x, std::move(agent));
+    co_return co_await abort_genkit_turn(server, x, std::string{agent});
   const auto is_durable
     = x.place.get("durable") == "true" && wants_genkit_stream(x);
   if (const auto lost = field_of(x.request, genkit_stream_field);

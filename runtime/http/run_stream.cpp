@@ -28,24 +28,26 @@ void append_event(std::string& to, const frame& x) {
 } // namespace
 
 run_stream::run_stream(server_core& server, exchange& x,
-                       const json_action& action, opening what)
-  : exchange_(x), reader_(x.executor()) {
-  const auto is_kept
-    = what.options.attach || what.options.disconnect == on_disconnect::keep;
-  client_ = std::make_shared<talk>(server.actions().system(), action,
-                                   std::move(what), reader_.source());
-  x.when_draining = [client = client_, is_kept] {
-    if (is_kept)
-      client->leave_after_turn();
+                       const json_action& action, opening&& what)
+  : exchange_(x), reader_(x.executor()),
+    is_kept_(what.options.attach
+             || what.options.disconnect == on_disconnect::keep),
+    client_(server.actions().system(), action, std::move(what),
+            reader_.source()) {
+  x.when_draining = [this] {
+    if (is_kept_)
+      client_.leave_after_turn();
     else
-      client->close();
+      client_.close();
   };
-  x.when_gone([client = client_] { client->leave(); });
+  x.when_gone([this] { client_.leave(); });
 }
 
 run_stream::~run_stream() {
   exchange_.when_draining = nullptr;
   exchange_.when_gone(nullptr);
+  if (has_ended_ && !is_kept_)
+    client_.drop();
 }
 
 net::awaitable<bool> run_stream::open() {
@@ -56,7 +58,7 @@ net::awaitable<bool> run_stream::open() {
   opened_ = std::move(frames.front());
   // A refused input may come before the answer to the opening.
   if (opened_.kind != frame_kind::opened) {
-    client_->cancel();
+    client_.cancel();
     co_return false;
   }
   frames.erase(frames.begin());
@@ -79,7 +81,7 @@ run_stream::take(std::vector<frame>& frames, clock::time_point until) {
   }
   if (taken_ > talk::room / 2) { // all of which was written meanwhile
     taken_ = 0;
-    client_->drained();
+    client_.drained();
   }
   const auto result = co_await reader_.take(frames, until);
   count(frames);
@@ -87,8 +89,10 @@ run_stream::take(std::vector<frame>& frames, clock::time_point until) {
 }
 
 void run_stream::count(const std::vector<frame>& frames) noexcept {
-  for (const auto& x : frames)
+  for (const auto& x : frames) {
     taken_ += x.text.size();
+    has_ended_ = has_ended_ || is_last(x.kind);
+  }
 }
 
 net::awaitable<void> write_events(exchange& x, run_stream& run) {

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,7 @@ namespace tertulia::web {
 class run_stream {
 public:
   run_stream(server_core& server, exchange& x, const json_action& action,
-             opening what);
+             opening&& what);
 
   run_stream(const run_stream&) = delete;
   run_stream& operator=(const run_stream&) = delete;
@@ -33,7 +32,7 @@ public:
   ~run_stream();
 
   [[nodiscard]] const talk& client() const noexcept {
-    return *client_;
+    return client_;
   }
 
   /// Waits for the answer to the opening.
@@ -60,10 +59,12 @@ private:
 
   exchange& exchange_;
   channel_reader<frame> reader_;
-  std::shared_ptr<talk> client_;
+  bool is_kept_; ///< the run goes on without this client
+  talk client_;
   frame opened_;
   std::vector<frame> first_; ///< that came with the answer to the opening
   std::size_t taken_ = 0;    ///< bytes, since the run was told of it
+  bool has_ended_ = false;   ///< the last frame was taken
 };
 
 /// Writes the frames of a run as an event stream, until the run has ended or

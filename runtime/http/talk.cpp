@@ -32,13 +32,15 @@ struct chosen_opening {
     to.connection = choice.options;
     if (choice.init)
       to.init = choice.init.to_json();
+    to.inputs = choice.inputs;
+    to.closes = choice.closes;
   }
 };
 
 /// Refusals that wait for a client, as a multiple of `talk::room`.
 constexpr std::size_t most_refusals = 4;
 
-/// Returns the answer to an opening. As text at once: each call has one.
+/// Returns the answer to an opening, as text at once: most calls have one.
 std::string text_of(const open_result& x) {
   const auto& at = x.attached;
   auto result = fmt::format(
@@ -74,24 +76,22 @@ public:
       to_->end();
   }
 
-  caf::behavior make_behavior(const json_action& action, const opening& what,
+  caf::behavior make_behavior(const json_action& action, opening& what,
                               std::shared_ptr<channel<frame>> to) {
     to_ = std::move(to);
     answers_once_ = what.answers_once;
+    shows_position_ = what.shows_position;
     answers_ = what.answers;
     is_guest_ = what.answers.allows_only_answers && what.options.attach;
     redacts_ = what.redacts;
     caller_ = what.options.caller.value_or(caller_name{});
-    try {
-      action.open(*this, chosen_opening{what});
-    } catch (const status_error& x) {
-      on_error(x);
-    }
-    for (const auto& input : what.inputs)
-      take(input);
-    if (what.closes && may_end())
-      close();
-    auto handlers = caf::message_handler{
+    what.closes = what.closes && may_end();
+    open_run(action, what);
+    return {
+      [this](chunk_batch& x) { handle(x); },
+      [this](const input_credit& x) { handle(x); },
+      [this](turn_end& x) { handle(x); },
+      [this](completion& x) { return handle(x); },
       [this](payload& input) { take(std::move(input)); },
       [this](caf::close_atom) {
         if (may_end())
@@ -120,10 +120,26 @@ public:
       [this](caf::leave_atom) { leave(); },
       [this](caf::leave_atom, caf::pending_atom) { leave_after_turn(); },
     };
-    return handlers.or_else(this->handlers());
   }
 
 private:
+  void open_run(const json_action& action, opening& what) {
+    try {
+      return action.open(*this, chosen_opening{what});
+    } catch (const status_error& x) {
+      if (what.inputs.empty())
+        return on_error(x);
+    }
+    // If one of the inputs is not taken, the run is opened all the same.
+    auto inputs = std::exchange(what.inputs, {});
+    const auto closes = std::exchange(what.closes, false);
+    open_run(action, what);
+    for (auto& input : inputs)
+      take(std::move(input));
+    if (closes)
+      close();
+  }
+
   void take(payload input) {
     if (has_ended_)
       return; // nothing follows the end
@@ -204,7 +220,7 @@ private:
   void on_open(const open_result& x) override {
     if (!x.session.empty())
       conversation_ = caf::actor_cast<run_actor>(x.connection);
-    push(frame_kind::opened, text_of(x));
+    push(frame_kind::opened, shows_position_ ? text_of(x) : std::string{});
   }
 
   void on_inputs_sent() override {
@@ -281,6 +297,7 @@ private:
   std::size_t written_ = 0; ///< bytes since the program has taken all
   std::size_t refused_ = 0; ///< bytes of refusals among them
   bool answers_once_ = false;
+  bool shows_position_ = true;
   bool is_guest_ = false; ///< in the run of somebody else
   answer_rule answers_;
   redaction redacts_;
@@ -293,19 +310,20 @@ private:
 
 } // namespace
 
-talk::talk(caf::actor_system& system, const json_action& action, opening what,
+talk::talk(caf::actor_system& system, const json_action& action, opening&& what,
            std::shared_ptr<channel<frame>> to)
   : client_(detail::spawn_here(
     system,
     [](detail::without_clock<caf::stateful_actor<talk_state>>* self,
-       const json_action& action, const opening& what,
+       const json_action& action, const std::unique_ptr<opening>& what,
        std::shared_ptr<channel<frame>> to) {
-      return self->state.make_behavior(action, what, std::move(to));
+      return self->state.make_behavior(action, *what, std::move(to));
     },
-    action, std::move(what), std::move(to))) {}
+    action, std::make_unique<opening>(std::move(what)), std::move(to))) {}
 
 talk::~talk() {
-  leave();
+  if (client_)
+    leave();
 }
 
 void talk::send(payload input) const {

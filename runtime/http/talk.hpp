@@ -28,6 +28,8 @@ struct opening {
   open_options options;
   /// Whether only the end counts for the client: it is not woken before.
   bool answers_once = false;
+  /// Whether the frame of the opening has its text.
+  bool shows_position = true;
   answer_rule answers;
   redaction redacts;
 };
@@ -47,7 +49,7 @@ public:
   /// many bytes of inputs are sent before `wait_until_taken` is called.
   static constexpr std::size_t room = std::size_t{64} * 1'024;
 
-  talk(caf::actor_system& system, const json_action& action, opening what,
+  talk(caf::actor_system& system, const json_action& action, opening&& what,
        std::shared_ptr<channel<frame>> to);
 
   talk(const talk&) = delete;
@@ -84,6 +86,12 @@ public:
 
   /// Tells that everything in the channel was written.
   void drained() const;
+
+  /// Ends the client of a run that has ended and is not kept: there is nothing
+  /// to leave.
+  void drop() noexcept {
+    client_ = nullptr;
+  }
 
 private:
   caf::actor client_;

@@ -256,6 +256,9 @@ auto samples(const protocol& at) {
   attach.role = client_role::listener;
   attach.or_open = true;
   attach.back_as = 3;
+  open_request opening{"/bidi-flow/shop", value, options, at.sink};
+  opening.inputs = {value, payload::of(1)};
+  opening.closes = true;
   run_info run;
   run.id = run_id{"r"};
   run.key = "/bidi-flow/shop";
@@ -279,8 +282,7 @@ auto samples(const protocol& at) {
                chunk_credit{max_window, 4},
                completion{value, fail(errc::data_loss, "torn", R"({"at":3})"),
                           1ull << 40, 5},
-               input_credit{1},
-               open_request{"/bidi-flow/shop", value, options, at.sink},
+               input_credit{1}, opening,
                open_result{at.connection, 7, session_id{"s"}, "1f",
                            snapshot_id{"a"}, position, turn_progress::over},
                value,

@@ -12,6 +12,7 @@
 #include <caf/meta/type_name.hpp>
 #include <caf/timespan.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 // Messages that open a connection.
 
@@ -185,6 +187,22 @@ struct open_request : memberwise {
     : key(std::move(key)), init(std::move(init)), options(std::move(options)),
       client(std::move(client)) {}
 
+  /// Encodes the values, for another node.
+  /// @errors throws `invalid_argument` for a value without JSON.
+  void seal() {
+    init = init.sealed();
+    for (auto& x : inputs)
+      x = x.sealed();
+  }
+
+  /// Makes the window large enough for the inputs.
+  void make_room() {
+    const auto count = inputs.size() + (options.resume_after ? 1 : 0);
+    if (!inputs.empty() && count > options.input_window)
+      options.input_window = static_cast<std::uint32_t>(
+        std::min<std::size_t>(count, max_window + 1));
+  }
+
   /// Key of the action, e.g. `/bidi-flow/echo`.
   std::string key;
   /// Initialization data; may be empty.
@@ -194,12 +212,20 @@ struct open_request : memberwise {
   chunk_sink client;
   /// Session of the body that acts as the client; empty for other clients.
   session_link session;
+  /// First inputs of a run that the request opens, not of one that it attaches
+  /// to. They cost their credit, so there are at most as many as the window,
+  /// and one less with `resume_after`. If the session knows the turn that the
+  /// options name, they are dropped.
+  std::vector<payload> inputs;
+  /// Whether the input is closed behind them.
+  bool closes = false;
 };
 
-BOOST_DESCRIBE_STRUCT(open_request, (), (key, init, options, client, session))
+BOOST_DESCRIBE_STRUCT(open_request, (),
+                      (key, init, options, client, session, inputs, closes))
 
-/// Reply of the connection to `open_request`. No other message of this
-/// connection reaches the client before it.
+/// Reply of the connection to `open_request`, as of before the first inputs. No
+/// other message of this connection reaches the client before it.
 struct open_result : memberwise {
   open_result() = default;
   open_result(connection_actor connection, std::uint32_t input_credit,

@@ -88,8 +88,9 @@ public:
   ///
   /// @param options any of `with_init`, `with_input_window`,
   ///                `with_chunk_window`, `with_deadline`, `with_open_timeout`,
-  ///                `with_trace_parent`, `with_keep`; for agents also
-  ///                `with_session_id`, `with_snapshot_id`, `with_take_over`.
+  ///                `with_trace_parent`, `with_keep`, `with_inputs`,
+  ///                `with_all_inputs`; for agents also `with_session_id`,
+  ///                `with_snapshot_id`, `with_take_over`.
   ///                To attach to a kept run instead: `with_cursor`, `with_run`
   ///                or `with_attach`, and `as_listener`.
   /// @errors `invalid_argument` for invalid options; `resource_exhausted`
@@ -106,7 +107,7 @@ public:
   template <class... Options>
   [[nodiscard]] connection<In, Out, Stream>
   stream_bidi(const Options&... options) const {
-    auto chosen = detail::gather<Init>(options...);
+    auto chosen = detail::gather<Init, In>(options...);
     return detail::access::make<connection<In, Out, Stream>>(
       detail::blocking_client::connect(
         *reference_->system, reference_->current_desk(),
@@ -119,7 +120,7 @@ public:
   [[nodiscard]] task<async_connection<In, Out, Stream>>
   open(context ctx, Options&&... options) const {
     detail::check_awaited_options<Options...>();
-    auto chosen = detail::gather<Init>(options...);
+    auto chosen = detail::gather<Init, In>(options...);
     return open_as_task(ctx, reference_, make_open_request(chosen, {}));
   }
 
@@ -139,7 +140,7 @@ public:
         In> && std::is_same_v<typename Client::out_type, Out> && std::is_same_v<typename Client::stream_type, Stream>,
       "the client must be an actor_client<Handle> of the type of "
       "this handle");
-    auto chosen = detail::gather<Init>(options...);
+    auto chosen = detail::gather<Init, In>(options...);
     client.open(reference_->desk_for_actor(), make_open_request(chosen, {}),
                 reference_->local, reference_->remote);
   }
@@ -203,7 +204,7 @@ public:
   template <class... Options>
   [[nodiscard]] tertulia::open_request
   opening_for(chunk_sink client, const Options&... options) const {
-    auto chosen = detail::gather<Init>(options...);
+    auto chosen = detail::gather<Init, In>(options...);
     return make_open_request(chosen, std::move(client));
   }
 
@@ -234,9 +235,13 @@ private:
     payload init;
     if (chosen.init)
       init = payload::of(std::move(*chosen.init));
-    return tertulia::open_request{reference_->key, std::move(init),
+    tertulia::open_request result{reference_->key, std::move(init),
                                   std::move(chosen.connection),
                                   std::move(client)};
+    result.inputs = std::move(chosen.inputs);
+    result.closes = chosen.closes;
+    result.make_room();
+    return result;
   }
 
   static task<async_connection<In, Out, Stream>>

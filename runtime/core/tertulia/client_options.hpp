@@ -6,8 +6,10 @@
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/option_family.hpp>
 #include <tertulia/detail/run_policy.hpp>
+#include <tertulia/first_inputs.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/open.hpp>
+#include <tertulia/payload.hpp>
 #include <tertulia/status.hpp>
 
 #include <caf/timespan.hpp>
@@ -15,7 +17,9 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 // Options of a client that opens a connection:
 //
@@ -30,6 +34,10 @@ template <class Init>
 struct client_options {
   open_options connection;
   std::optional<Init> init;
+  /// First inputs, which the opening carries.
+  std::vector<payload> inputs;
+  /// Whether the input is closed behind them.
+  bool closes = false;
 };
 
 namespace detail {
@@ -353,8 +361,12 @@ concept client_option = requires(const T& x, client_options<Init>& to) {
 
 namespace detail {
 
-template <class Init, class... Options>
+/// Returns the chosen options of an action whose inputs are of type `In`.
+template <class Init, class In, class... Options>
 client_options<Init> gather(const Options&... options) {
+  static_assert((!has_other_inputs<Options, In>() && ...),
+                "the inputs are of another type than those of the action: name "
+                "it, as in with_inputs<my_input>(x)");
   client_options<Init> result;
   (apply_option(options, result), ...);
   return result;

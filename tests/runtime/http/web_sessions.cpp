@@ -111,6 +111,23 @@ TEST_F(web_sessions, have_snapshots) {
             404u);
 }
 
+TEST_F(web_sessions, have_turns_that_are_taken_once) {
+  auto at = serve_stores();
+  const auto say_once = [&](const std::string& turn, const std::string& word) {
+    const json body{
+      {"session", "s"}, {"turn", turn}, {"inputs", {word}}, {"close", true}};
+    const auto x = at.call("POST", "/actions" + notes, body.dump());
+    EXPECT_EQ(x.status, 200u) << x.body;
+    return x.document()["turnFound"];
+  };
+  EXPECT_EQ(say_once("a", "one"), "notBegun");
+  EXPECT_EQ(say_once("a", "one"), "over") << "the same request again";
+  EXPECT_EQ(say_once("b", "two"), "notBegun");
+  EXPECT_EQ(say_once("a", "one"), "past");
+  const auto shown = get(at, "/snapshots" + notes + "?session=s&limit=9");
+  EXPECT_EQ(shown["snapshots"].size(), 2u) << shown;
+}
+
 TEST_F(web_sessions, are_changed) {
   auto at = serve_stores();
   say(at, "s", {"x", "y"});

@@ -14,11 +14,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
+
+#include <boost/container/deque.hpp>
 
 namespace tertulia::detail {
 
@@ -205,6 +208,21 @@ private:
   [[nodiscard]] bool is_from_peer() const;
   void on_opened(const open_result& x);
 
+  using from_peer
+    = std::variant<chunk_batch, input_credit, turn_end, completion>;
+
+  /// Takes a message, or keeps it until the connection is open.
+  void arrive(from_peer x);
+
+  /// Takes a message of the connection that is open.
+  void take(from_peer x);
+
+  /// Makes an opening carry its inputs, or has them wait for the answer.
+  void carry_inputs(open_request& x);
+
+  /// Drops the inputs of the opening that wait: the session knows their turn.
+  void drop_first_inputs();
+
   /// Sends a request to a desk, with a time limit.
   template <class OnOpened, class OnError>
   void ask(const caf::actor& desk, open_request question, caf::timespan within,
@@ -245,8 +263,12 @@ private:
   std::shared_ptr<const action> action_;
   std::unique_ptr<return_path> path_; ///< null if it cannot come back
   /// Inputs that wait for credit, at most a window.
-  std::deque<payload> waiting_;
+  boost::container::deque<payload> waiting_;
+  /// Number of those at its begin that belong to the opening.
+  std::size_t first_waiting_ = 0;
   std::size_t window_ = 1;
+  /// Messages that have arrived before the answer to the opening.
+  std::vector<std::pair<caf::actor_addr, from_peer>> early_;
   bool closing_ = false;
   bool paused_ = false;
   bool reading_ = false; ///< inside `read_all`

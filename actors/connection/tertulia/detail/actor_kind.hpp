@@ -49,7 +49,8 @@ struct actor_kind : types_of_body<Body> {
     const body_guard body{
       at, at.self()->spawn(spawn, at.hosted_action(), chunk_sink{at.self()},
                            std::move(init).template take<init_type>())};
-    nested_connection inner{at, open_result{body.actor(), 1}, chunk_window};
+    nested_connection inner{at, open_result{body.actor(), 1},
+                            client_end{chunk_window}};
     co_await when_any(pass_chunks(inner, at),
                       pass_inputs(inner, access::make<input<in_type>>(at)));
     if (const auto& failure = inner.end.failure())

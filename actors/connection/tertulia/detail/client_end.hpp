@@ -6,13 +6,14 @@
 #include <tertulia/turn.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <boost/container/deque.hpp>
 
 namespace tertulia::detail {
 
@@ -33,6 +34,11 @@ public:
 
   explicit client_end(std::uint32_t chunk_window,
                       client_role role = client_role::talker) noexcept;
+
+  /// Records what the request to open carries. Its inputs cost their credit and
+  /// count as sent, unless the session knows the turn that they begin.
+  /// @pre before any message has arrived.
+  void open_with(const open_request& x);
 
   // -- arriving messages ------------------------------------------------------
 
@@ -234,6 +240,11 @@ public:
   /// or the end of the connection. None while inputs can be sent.
   [[nodiscard]] caf::error send_error() const;
 
+  /// Returns whether there is no such reason.
+  [[nodiscard]] bool can_send() const noexcept {
+    return !cancelled_ && !closed_ && !ended_;
+  }
+
   [[nodiscard]] bool has_input_credit() const noexcept {
     return input_credit_ > 0 && unsent_ == 0;
   }
@@ -341,6 +352,7 @@ private:
   std::uint32_t consumed_ = 0;     // processed; credit not yet granted
   std::uint32_t held_ = 0;         // arrived; credit not yet granted
   std::uint32_t input_credit_ = 0;
+  std::uint32_t carried_ = 0; // inputs, by the request to open
   bool closed_ = false;
   bool cancelled_ = false;
   bool ended_ = false;
@@ -358,18 +370,19 @@ private:
   run_id run_;                // empty if the run is not kept
   std::uint32_t reader_ = 0;
   std::uint64_t sent_inputs_ = 0;
-  std::deque<payload> unacknowledged_; // inputs that a kept run may not have
-  std::uint64_t unsent_ = 0;           // the last of them, to be sent again
-  std::uint64_t foreign_inputs_ = 0;   // those that it has and did not take
-  std::uint64_t stored_inputs_ = 0;    // at least
-  std::uint64_t taken_inputs_ = 0;     // from the completion message
+  boost::container::deque<payload>
+    unacknowledged_;                 // inputs that a kept run may not have
+  std::uint64_t unsent_ = 0;         // the last of them, to be sent again
+  std::uint64_t foreign_inputs_ = 0; // those that it has and did not take
+  std::uint64_t stored_inputs_ = 0;  // at least
+  std::uint64_t taken_inputs_ = 0;   // from the completion message
   session_id session_;
   std::string trace_id_;
   turn_progress turn_found_ = turn_progress::not_begun;
   bool opened_in_turn_ = false;
   snapshot_id last_snapshot_;
   std::optional<ai::finish_reason> finish_reason_;
-  std::deque<event> unread_;
+  boost::container::deque<event> unread_;
   payload output_;
   payload state_;
   caf::error failure_;

@@ -55,11 +55,10 @@ private:
 class nested_connection {
 public:
   /// @param first  the answer to the opening.
+  /// @param opened end of the client that has asked.
   /// @param action the action if it belongs to this process: inputs are then
   ///             checked before they are sent.
-  nested_connection(host& owner, const open_result& first,
-                    std::uint32_t chunk_window,
-                    client_role role = client_role::talker,
+  nested_connection(host& owner, const open_result& first, client_end opened,
                     std::string key = {},
                     std::shared_ptr<const action> action = nullptr);
 

@@ -202,13 +202,11 @@ private:
 
   template <class Result, class Query>
   Result ask_store(const char* verb, Query query) const {
-    auto talk = this
-                  ->template neighbor<Query, Result>(
-                    detail::store_action_key(this->key(), verb))
-                  .stream_bidi();
-    talk.send(std::move(query));
-    talk.close();
-    return talk.output();
+    return this
+      ->template neighbor<Query, Result>(
+        detail::store_action_key(this->key(), verb))
+      .stream_bidi(with_all_inputs<Query>{std::move(query)})
+      .output();
   }
 };
 
