@@ -131,6 +131,7 @@ cursor actor_connection::detach() {
   if (!end_)
     return result;
   waiting_.clear();
+  early_.clear();
   const auto peer = std::exchange(peer_, {});
   if (peer) {
     leave(peer, *end_);
@@ -254,6 +255,7 @@ void actor_connection::finish() {
   last_state_ = end_->last_state();
   unread_inputs_ = end_->unread_inputs() + waiting_.size();
   waiting_.clear();
+  early_.clear();
   if (const auto peer = std::exchange(peer_, {}); peer && !peer_has_ended_) {
     abandon(peer);
     tell(peer, *end_, cancel_atom_v);

@@ -46,6 +46,9 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
   if (end_)
     throw status_error{errc::failed_precondition,
                        "the client has a connection already"};
+  if (request.options.turn && request.inputs.size() > 1)
+    throw status_error{errc::invalid_argument,
+                       "a turn with a name begins with one input"};
   for (auto& input : request.inputs)
     input = action ? action->check_input(std::move(input)) : input.sealed();
   end_.emplace(request.options.chunk_window, request.options.attach

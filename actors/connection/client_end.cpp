@@ -78,6 +78,7 @@ void client_end::on(const open_result& x) {
     sent_inputs_ += carried_;
     input_credit_ -= std::min(input_credit_, carried_);
   }
+  carried_ = 0;
   if (!are_taken || !run_)
     unacknowledged_.clear();
 }

@@ -35,6 +35,7 @@ public:
   front_desk_state& operator=(const front_desk_state&) = delete;
 
   ~front_desk_state() {
+    connections_->stop({}); // if it was killed
     for (const auto& [store, gate] : gates_)
       caf::anon_send_exit(gate, caf::exit_reason::user_shutdown);
   }
@@ -193,6 +194,10 @@ private:
         !x.inputs.empty() && x.inputs.size() + again > x.options.input_window)
       return fail(errc::invalid_argument,
                   "$.inputs: has more than there is credit for");
+    // Of several it would not be known which of them the turn has.
+    if (x.options.turn && x.inputs.size() > 1)
+      return fail(errc::invalid_argument,
+                  "$.inputs: a turn with a name begins with one input");
     if (x.options.deadline.count() < 0)
       return fail(errc::invalid_argument, "$.options.deadline: is negative");
     if (x.options.open_within.count() < 0)
@@ -221,7 +226,8 @@ private:
                   "position and no listener");
     if (!x.inputs.empty() || x.closes)
       return fail(errc::invalid_argument,
-                  "$.inputs: a client that attaches sends them itself");
+                  "$: a client that attaches sends its inputs and the close "
+                  "itself");
     if (x.init && !chosen.or_open)
       return fail(errc::invalid_argument,
                   "$.init: a run that is attached to has begun");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace tertulia {
@@ -34,14 +35,19 @@ const boxed::operations encoded_box::operations_of{
 namespace {
 
 /// Returns whether a document is the same after it was written and read: then
-/// it can be read without that.
+/// it can be read without that. A float that is an integer becomes one, and an
+/// integer that is not negative an unsigned one.
 bool survives_text(const json& x, std::size_t depth = 0) {
   const auto survives
     = [depth](const json& part) { return survives_text(part, depth + 1); };
   switch (x.type()) {
     case json::value_t::string: return is_utf8(x.get_ref<const std::string&>());
-    case json::value_t::number_float:
-      return std::isfinite(x.get_ref<const double&>());
+    case json::value_t::number_float: {
+      const auto number = x.get_ref<const double&>();
+      return std::isfinite(number) && std::trunc(number) != number;
+    }
+    case json::value_t::number_integer:
+      return x.get_ref<const std::int64_t&>() < 0;
     case json::value_t::array:
       return depth < max_json_depth
              && std::all_of(x.begin(), x.end(), survives);

@@ -127,7 +127,7 @@ private:
     try {
       return action.open(*this, chosen_opening{what});
     } catch (const status_error& x) {
-      if (what.inputs.empty())
+      if (what.inputs.empty() || what.options.turn)
         return on_error(x);
     }
     // If one of the inputs is not taken, the run is opened all the same.

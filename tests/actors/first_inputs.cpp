@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "support/actor_clients.hpp"
@@ -130,6 +131,10 @@ TEST_F(first_inputs, beyond_the_window_are_refused) {
   question.options.resume_after = 0;
   EXPECT_EQ(refusal_of(question), "$.inputs: has more than there is credit for")
     << "the input of the turn that is finished takes the place of one";
+  question.options.resume_after.reset();
+  question.options.turn = turn_id{"t"};
+  EXPECT_EQ(refusal_of(question),
+            "$.inputs: a turn with a name begins with one input");
   EXPECT_EQ(extra_actors(), 0u);
 }
 
@@ -138,7 +143,7 @@ TEST_F(first_inputs, of_a_client_that_attaches_are_refused_by_the_desk) {
   question.options.attach.emplace().run = run_id{"r"};
   question.closes = true;
   EXPECT_EQ(refusal_of(question),
-            "$.inputs: a client that attaches sends them itself");
+            "$: a client that attaches sends its inputs and the close itself");
 }
 
 TEST_F(first_inputs, of_an_actor_that_attaches_wait_for_the_answer) {
@@ -240,6 +245,10 @@ TEST_F(first_inputs, as_documents_have_the_errors_of_their_text) {
     });
   };
   EXPECT_EQ(code_of_double({1, 2.5}), errc::ok);
+  const auto whole = payload::of(json(1e17)).as<std::int64_t>();
+  EXPECT_EQ(whole.text(), "100000000000000000") << "beyond 2^53 as a float";
+  using number = std::variant<int, double>;
+  EXPECT_EQ(payload::of(json(1.0)).as<number>().get_if<number>()->index(), 0u);
   EXPECT_EQ(code_of_double({std::numeric_limits<double>::quiet_NaN()}),
             errc::invalid_argument);
   EXPECT_EQ(

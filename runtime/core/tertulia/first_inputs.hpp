@@ -21,11 +21,14 @@ namespace tertulia {
 
 /// First inputs of the run, which travel with the opening: that saves a round
 /// trip. The window of inputs is at least their number. If the session knows
-/// the turn of `with_turn_id`, they are dropped. Not for a client that attaches
-/// to a run.
+/// the turn of `with_turn_id`, which begins with one of them, they are dropped.
+/// A thread or a body that attaches to a run sends its inputs itself.
 ///
 /// @errors the opening fails with `invalid_argument` for an input that the
-///         action does not accept.
+///         action does not accept, and for several with `with_turn_id`; for an
+///         actor `open` throws it if the action belongs to this process. If the
+///         answer to the opening is lost, or comes too late, the inputs may be
+///         taken nevertheless.
 template <class T>
 struct with_inputs {
   using in_type = T;

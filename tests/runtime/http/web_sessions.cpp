@@ -124,6 +124,8 @@ TEST_F(web_sessions, have_turns_that_are_taken_once) {
   EXPECT_EQ(say_once("a", "one"), "over") << "the same request again";
   EXPECT_EQ(say_once("b", "two"), "notBegun");
   EXPECT_EQ(say_once("a", "one"), "past");
+  const json two{{"session", "s"}, {"turn", "c"}, {"inputs", {"x", "y"}}};
+  EXPECT_EQ(at.call("POST", "/actions" + notes, two.dump()).status, 400u);
   const auto shown = get(at, "/snapshots" + notes + "?session=s&limit=9");
   EXPECT_EQ(shown["snapshots"].size(), 2u) << shown;
 }

@@ -48,7 +48,8 @@ public:
   ///             checked before they are sent.
   /// @param way    for an action of another node: the client of a kept run
   ///             comes back by it.
-  /// @errors throws `failed_precondition` while another connection is open.
+  /// @errors throws `failed_precondition` while another connection is open, and
+  ///         the error of a first input that the action does not accept.
   void open(const front_desk_actor& desk, open_request request,
             std::shared_ptr<const action> action,
             std::shared_ptr<way_back> way = nullptr);

@@ -99,7 +99,7 @@ public:
 
   /// Makes the client keep its inputs until a store contains them, so that it
   /// can open its session again if its run is lost.
-  /// @pre before the first input.
+  /// @pre before the first message after the answer to the opening.
   void keep_stored_inputs() noexcept {
     keeps_stored_ = true;
   }
@@ -272,8 +272,10 @@ public:
   /// Returns the number of inputs that were sent but not taken by the body. All
   /// of them if the completion message is missing, 0 before the end.
   [[nodiscard]] std::uint64_t unread_inputs() const noexcept {
-    return ended_ && sent_inputs_ > taken_inputs_ ? sent_inputs_ - taken_inputs_
-                                                  : 0;
+    if (!ended_)
+      return 0;
+    return carried_
+           + (sent_inputs_ > taken_inputs_ ? sent_inputs_ - taken_inputs_ : 0);
   }
 
   /// Records the half-close.
@@ -352,7 +354,7 @@ private:
   std::uint32_t consumed_ = 0;     // processed; credit not yet granted
   std::uint32_t held_ = 0;         // arrived; credit not yet granted
   std::uint32_t input_credit_ = 0;
-  std::uint32_t carried_ = 0; // inputs, by the request to open
+  std::uint32_t carried_ = 0; // inputs of an opening that is not answered
   bool closed_ = false;
   bool cancelled_ = false;
   bool ended_ = false;
