@@ -69,13 +69,7 @@ TEST_F(actor_client_of, a_flow_is_called_for_each_credit) {
 }
 
 TEST_F(actor_client_of, a_flow_keeps_at_most_a_window_of_inputs) {
-  auto client
-    = open_client(define([](context ctx, input<std::string>,
-                            output<std::string>) -> task<std::string> {
-                    co_await ctx.sleep(1h);
-                    co_return "";
-                  }),
-                  with_input_window{2});
+  auto client = open_client(define_sleeper(), with_input_window{2});
   client->send("sent");
   client->send("sent");
   run();
@@ -91,12 +85,7 @@ TEST_F(actor_client_of, a_flow_keeps_at_most_a_window_of_inputs) {
 }
 
 TEST_F(actor_client_of, a_flow_counts_the_inputs_that_were_not_read) {
-  auto client
-    = open_client(define([](context ctx, input<std::string>,
-                            output<std::string>) -> task<std::string> {
-        co_await ctx.sleep(1h);
-        co_return "";
-      }));
+  auto client = open_client(define_sleeper());
   client->send("arrives");
   run();
   client->send("waits");

@@ -91,13 +91,7 @@ TEST_F(first_inputs, cost_their_credit) {
 }
 
 TEST_F(first_inputs, that_are_all_close_the_input) {
-  auto client
-    = open_client(define([](context ctx, input<std::string>,
-                            output<std::string>) -> task<std::string> {
-                    co_await ctx.sleep(1h);
-                    co_return "slept";
-                  }),
-                  with_all_inputs("a", "b"));
+  auto client = open_client(define_sleeper(), with_all_inputs("a", "b"));
   EXPECT_EQ(error_text([&] { client->send("late"); }),
             "failed_precondition: the input is closed");
   run();

@@ -7,6 +7,7 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -118,6 +119,15 @@ struct actor_client_of : flows {
         co_await out.end_turn();
       }
       co_return "bye";
+    });
+  }
+
+  /// Sleeps for an hour, and reads no input.
+  text_flow define_sleeper() {
+    return define([](context ctx, input<std::string>,
+                     output<std::string>) -> task<std::string> {
+      co_await ctx.sleep(std::chrono::hours{1});
+      co_return "slept";
     });
   }
 
