@@ -48,12 +48,11 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
                        "the client has a connection already"};
   if (request.options.turn && request.inputs.size() > 1)
     throw status_error{errc::invalid_argument,
-                       "a turn with a name begins with one input"};
+                       "$.inputs: a turn with a name begins with one input"};
   for (auto& input : request.inputs)
     input = action ? action->check_input(std::move(input)) : input.sealed();
-  end_.emplace(request.options.chunk_window, request.options.attach
-                                               ? request.options.attach->role
-                                               : client_role::talker);
+  hold_inputs(request);
+  end_.emplace(request);
   if (way) {
     path_ = std::make_unique<return_path>(std::move(way), request);
     end_->keep_stored_inputs();
@@ -61,7 +60,6 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
   window_ = std::max<std::size_t>(request.options.input_window, 1);
   const auto within = request.options.open_within;
   action_ = std::move(action);
-  closing_ = false;
   paused_ = false;
   early_.clear();
   peer_has_ended_ = false;
@@ -71,7 +69,6 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
   finish_reason_ = {};
   unread_inputs_ = 0;
   last_state_ = {};
-  carry_inputs(request);
   request.client
     = caf::actor_cast<chunk_sink>(caf::strong_actor_ptr{self_->ctrl()});
   const auto number = ++number_;
@@ -93,10 +90,11 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
     });
 }
 
-void actor_connection::carry_inputs(open_request& x) {
+void actor_connection::hold_inputs(open_request& x) {
   first_waiting_ = 0;
+  closing_ = false;
   if (!x.options.attach)
-    return end_->open_with(x);
+    return;
   first_waiting_ = x.inputs.size();
   for (auto& input : std::exchange(x.inputs, {}))
     waiting_.push_back(std::move(input));

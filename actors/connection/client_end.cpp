@@ -53,6 +53,15 @@ void raise_wrong_size(std::size_t expected, std::size_t found) {
 client_end::client_end(std::uint32_t chunk_window, client_role role) noexcept
   : window_(chunk_window), role_(role) {}
 
+client_end::client_end(const open_request& x)
+  : client_end(x.options.chunk_window, x.options.attach ? x.options.attach->role
+                                                        : client_role::talker) {
+  carried_ = static_cast<std::uint32_t>(x.inputs.size());
+  closed_ = x.closes;
+  if (x.options.disconnect != on_disconnect::cancel)
+    unacknowledged_.assign(x.inputs.begin(), x.inputs.end());
+}
+
 void client_end::on(const open_result& x) {
   input_credit_ = x.input_credit;
   session_ = x.session;
@@ -81,13 +90,6 @@ void client_end::on(const open_result& x) {
   carried_ = 0;
   if (!are_taken || !run_)
     unacknowledged_.clear();
-}
-
-void client_end::open_with(const open_request& x) {
-  carried_ = static_cast<std::uint32_t>(x.inputs.size());
-  closed_ = x.closes;
-  if (x.options.disconnect != on_disconnect::cancel)
-    unacknowledged_.assign(x.inputs.begin(), x.inputs.end());
 }
 
 void client_end::on(chunk_batch&& x) {

@@ -31,10 +31,7 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
       what && at.reads(*what, request.key, request.options.session))
     throw status_error{errc::failed_precondition,
                        "the body has a connection to this run already"};
-  client_end end{request.options.chunk_window, request.options.attach
-                                                 ? request.options.attach->role
-                                                 : client_role::talker};
-  end.open_with(request);
+  client_end end{request};
   auto key = request.key;
   const auto question = way ? request : open_request{};
   const auto first = co_await ctx.ask(desk, within, std::move(request));

@@ -52,9 +52,11 @@ bool survives_text(const json& x, std::size_t depth = 0) {
       return depth < max_json_depth
              && std::all_of(x.begin(), x.end(), survives);
     case json::value_t::object:
-      return depth < max_json_depth && std::all_of(x.begin(), x.end(), survives)
-             && std::all_of(x.items().begin(), x.items().end(),
-                            [](const auto& i) { return is_utf8(i.key()); });
+      return depth < max_json_depth
+             && std::all_of(
+               x.items().begin(), x.items().end(), [&](const auto& member) {
+                 return is_utf8(member.key()) && survives(member.value());
+               });
     case json::value_t::binary:
     case json::value_t::discarded: return false;
     default: return true;

@@ -59,12 +59,7 @@ blocking_client::connect(caf::actor_system& system,
 blocking_client::blocking_client(caf::actor_system& system,
                                  const open_request& request,
                                  std::shared_ptr<const action> action)
-  : system_(system), end_(request.options.chunk_window,
-                          request.options.attach ? request.options.attach->role
-                                                 : client_role::talker),
-    action_(std::move(action)) {
-  end_.open_with(request);
-}
+  : system_(system), end_(request), action_(std::move(action)) {}
 
 // -- for the sink -------------------------------------------------------------
 

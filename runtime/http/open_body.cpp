@@ -100,9 +100,6 @@ opening opening_of(open_body& x, const server_core& server,
   if (x.input_window > max_window)
     throw status_error{errc::invalid_argument,
                        "$.inputWindow: at most " + std::to_string(max_window)};
-  if (x.turn && x.inputs.size() > 1)
-    throw status_error{errc::invalid_argument,
-                       "$.inputs: a turn with a name begins with one input"};
   opening result;
   const auto owner = x.owner.value_or(from.caller);
   server.authorize(from.caller,

@@ -322,8 +322,7 @@ talk::talk(caf::actor_system& system, const json_action& action, opening&& what,
     action, std::make_unique<opening>(std::move(what)), std::move(to))) {}
 
 talk::~talk() {
-  if (client_)
-    leave();
+  leave();
 }
 
 void talk::send(payload input) const {

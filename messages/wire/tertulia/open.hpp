@@ -214,8 +214,8 @@ struct open_request : memberwise {
   session_link session;
   /// First inputs of a run that the request opens, not of one that it attaches
   /// to. They cost their credit, so there are at most as many as the window,
-  /// and one less with `resume_after`. If the session knows the turn that the
-  /// options name, they are dropped.
+  /// and one less with `resume_after`. A turn that the options name begins with
+  /// one, which is dropped if the session knows the turn.
   std::vector<payload> inputs;
   /// Whether the input is closed behind them.
   bool closes = false;
@@ -225,7 +225,8 @@ BOOST_DESCRIBE_STRUCT(open_request, (),
                       (key, init, options, client, session, inputs, closes))
 
 /// Reply of the connection to `open_request`, as of before the first inputs. No
-/// other message of this connection reaches the client before it.
+/// other message of this connection reaches the client before it, unless
+/// another actor has passed the request on.
 struct open_result : memberwise {
   open_result() = default;
   open_result(connection_actor connection, std::uint32_t input_credit,

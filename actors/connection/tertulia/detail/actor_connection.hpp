@@ -218,8 +218,8 @@ private:
   /// Takes a message of the connection that is open.
   void take(from_peer x);
 
-  /// Makes an opening carry its inputs, or has them wait for the answer.
-  void carry_inputs(open_request& x);
+  /// Has the inputs of a request that attaches wait for its answer.
+  void hold_inputs(open_request& x);
 
   /// Drops the inputs of the opening that wait: the session knows their turn.
   void drop_first_inputs();

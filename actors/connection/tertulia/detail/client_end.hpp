@@ -35,10 +35,10 @@ public:
   explicit client_end(std::uint32_t chunk_window,
                       client_role role = client_role::talker) noexcept;
 
-  /// Records what the request to open carries. Its inputs cost their credit and
-  /// count as sent, unless the session knows the turn that they begin.
-  /// @pre before any message has arrived.
-  void open_with(const open_request& x);
+  /// Makes the end of a client that sends this request. The inputs that it
+  /// carries cost their credit and count as sent, unless the session knows the
+  /// turn that they begin.
+  explicit client_end(const open_request& x);
 
   // -- arriving messages ------------------------------------------------------
 
