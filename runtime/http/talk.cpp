@@ -322,7 +322,8 @@ talk::talk(caf::actor_system& system, const json_action& action, opening&& what,
     action, std::make_unique<opening>(std::move(what)), std::move(to))) {}
 
 talk::~talk() {
-  leave();
+  if (client_) // else dropped: nobody would get the message
+    leave();
 }
 
 void talk::send(payload input) const {
