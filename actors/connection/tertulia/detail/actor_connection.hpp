@@ -218,7 +218,7 @@ private:
   /// Takes a message of the connection that is open.
   void take(from_peer x);
 
-  /// Has the inputs of a request that attaches wait for its answer.
+  /// Keeps the inputs of a request that attaches until it is answered.
   void hold_inputs(open_request& x);
 
   /// Drops the inputs of the opening that wait: the session knows their turn.
