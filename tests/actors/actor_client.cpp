@@ -336,7 +336,9 @@ struct remote_actor_client : ::testing::Test {
 
 TEST_F(remote_actor_client, of_a_lost_node_reconnects) {
   serve([&] {
-    flow = remote_runtime{system, "127.0.0.1", port}
+    flow = remote_runtime{system,
+                          {{"127.0.0.1", port}},
+                          reconnect_policy{.patience = 100ms}}
              .action<nothing, std::string, std::string, std::string>(
                "/bidi-flow/echo");
     const auto log = talk("hello");

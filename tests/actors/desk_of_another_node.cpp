@@ -52,7 +52,8 @@ struct desk_of_another_node : ::testing::Test {
       };
     });
     const auto port = here.middleman().publish(desk, 0, "127.0.0.1");
-    client.emplace(there, "127.0.0.1", *port);
+    client.emplace(there, std::vector{endpoint{"127.0.0.1", *port}},
+                   reconnect_policy{.patience = 100ms});
   }
 
   ~desk_of_another_node() override {

@@ -268,6 +268,7 @@ TEST_F(web_sockets, without_a_run_are_closed_when_the_server_stops) {
   auto at = talk("/bidi-flow/counter");
   at.send({{"ping", 1}}); // the connection is served, as its answer shows
   EXPECT_TRUE(at.read().contains("error"));
+  EXPECT_EQ(at.code(), 1008);
   auto unused = talk("/bidi-flow/counter");
   std::jthread stop{[&] { server->stop(); }};
   EXPECT_EQ(unused.code(), 1001);
