@@ -46,14 +46,16 @@ void actor_connection::arrive(from_peer x) {
     proceed();
   } else if (early_.size() < max_window) {
     // Of another node: its answer comes by another way than its messages, of
-    // which there are no more than it has credit for.
+    // which there are no more than it has credit for. Some may be those of a
+    // connection that this actor has left.
     early_.emplace_back(
       caf::actor_cast<caf::actor_addr>(self_->current_sender()), std::move(x));
   }
 }
 
 void actor_connection::take(from_peer x) {
-  if (std::holds_alternative<completion>(x)) {
+  if (const auto* end = std::get_if<completion>(&x);
+      end != nullptr && end_->is_for(end->reader)) {
     peer_has_ended_ = true;
     if (!end_->ended())
       confirm_end(peer_, *end_);
@@ -76,11 +78,8 @@ bool actor_connection::is_from_peer() const {
   const auto& sender = self_->current_sender();
   if (!end_ || !sender)
     return false;
-  if (peer_)
-    return sender->id() == peer_.id() && sender->node() == peer_.node();
-  const auto from = caf::actor_cast<caf::actor_addr>(sender);
-  return std::find(abandoned_.begin(), abandoned_.end(), from)
-         == abandoned_.end();
+  return !peer_
+         || (sender->id() == peer_.id() && sender->node() == peer_.node());
 }
 
 // -- what the client does -----------------------------------------------------
@@ -133,11 +132,8 @@ cursor actor_connection::detach() {
   waiting_.clear();
   early_.clear();
   const auto peer = std::exchange(peer_, {});
-  if (peer) {
+  if (peer)
     leave(peer, *end_);
-    if (!peer_has_ended_)
-      abandon(peer);
-  }
   position_ = result;
   end_.reset();
   action_.reset();
@@ -257,7 +253,6 @@ void actor_connection::finish() {
   waiting_.clear();
   early_.clear();
   if (const auto peer = std::exchange(peer_, {}); peer && !peer_has_ended_) {
-    abandon(peer);
     tell(peer, *end_, cancel_atom_v);
     confirm(peer, *end_); // nobody reads the end
   }

@@ -80,7 +80,7 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
       if (is_current())
         on_opened(x);
       else
-        give_up(x);
+        decline(x);
     },
     [this, is_current](caf::error& reason) {
       if (!is_current())
@@ -156,7 +156,6 @@ void actor_connection::watch(const connection_actor& peer) {
     = self_->new_request_id(caf::message_priority::normal).response_id();
   self_->add_multiplexed_response_handler(
     id, caf::behavior{[this, who = peer.address()](const caf::error& reason) {
-      std::erase(abandoned_, who);
       std::erase(watched_, who);
       if (!end_ || peer_.address() != who)
         return;

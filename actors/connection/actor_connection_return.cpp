@@ -9,13 +9,11 @@
 #include <caf/actor_cast.hpp>
 #include <caf/behavior.hpp>
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-// Actor clients that come back to a kept run of another node, and what they
-// have given up.
+// Actor clients that come back to a kept run of another node.
 
 namespace tertulia::detail {
 
@@ -35,9 +33,9 @@ void actor_connection::ask_again(const caf::actor& who, caf::message question,
   const auto is_current = [this, number = number_, attempt = path_->attempt()] {
     return number == number_ && path_ && path_->attempt() == attempt;
   };
-  const auto drop = [this](const auto& x) {
+  const auto drop = [](const auto& x) {
     if constexpr (std::is_same_v<std::decay_t<decltype(x)>, open_result>)
-      give_up(x);
+      decline(x);
   };
   const auto id = self_->new_request_id(caf::message_priority::normal);
   self_->add_multiplexed_response_handler(
@@ -95,7 +93,6 @@ void actor_connection::on_returned(const open_result& x) {
   auto inputs = is_reopened ? end_->on_reopened(x) : end_->on_returned(x);
   if (end_->ended()) {
     decline(x);
-    abandon(peer_);
     peer_has_ended_ = true;
     return proceed();
   }
@@ -128,21 +125,6 @@ void actor_connection::send_again(std::vector<turn_input> inputs) {
     send_here(peer_, std::move(again));
   if (end_->closed() && !end_->has_unsent())
     tell(peer_, *end_, caf::close_atom_v);
-}
-
-void actor_connection::give_up(const open_result& x) {
-  decline(x);
-  watch(x.connection);
-  abandon(x.connection);
-}
-
-void actor_connection::abandon(const connection_actor& peer) {
-  const auto has = [who = peer.address()](const auto& all) {
-    return std::find(all.begin(), all.end(), who) != all.end();
-  };
-  // One that is dead says nothing, and nothing would remove it.
-  if (has(watched_) && !has(abandoned_))
-    abandoned_.push_back(peer.address());
 }
 
 } // namespace tertulia::detail

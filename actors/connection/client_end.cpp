@@ -93,7 +93,7 @@ void client_end::on(const open_result& x) {
 }
 
 void client_end::on(chunk_batch&& x) {
-  if (ended_ || returning_)
+  if (ended_ || returning_ || !is_for(x.reader))
     return;
   if (!is_next(x.first))
     return;
@@ -111,7 +111,7 @@ void client_end::on(chunk_batch&& x) {
 }
 
 void client_end::on(turn_end&& x) {
-  if (returning_)
+  if (returning_ || !is_for(x.last.reader))
     return;
   if (x.last.size > 0)
     on(std::move(x.last));
@@ -135,7 +135,7 @@ void client_end::on(turn_end&& x) {
 }
 
 void client_end::on(completion&& x) {
-  if (ended_ || returning_)
+  if (ended_ || returning_ || !is_for(x.reader))
     return;
   if (!x.reason && x.length != next_)
     return on_lost(

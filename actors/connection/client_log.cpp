@@ -99,7 +99,8 @@ void client_log::remove(reader& who, const caf::error& reason) {
                                                ? owner_.error_for_remote(reason)
                                                : reason,
                                              history_->end,
-                                             owner_.inputs_taken()});
+                                             owner_.inputs_taken(),
+                                             who.number});
   if (!owner_.monitors(who.sink.address()))
     owner_.self()->demonitor(who.sink.address());
 }
@@ -132,6 +133,11 @@ void client_log::close() noexcept {
   if (history_)
     for (const auto& x : history_->listeners)
       owner_.self()->demonitor(x.sink.address());
+}
+
+void client_log::give_credit(std::uint32_t inputs) {
+  owner_.self()->send(
+    talker_, input_credit{inputs, history_ ? history_->talker.number : 0});
 }
 
 client_log::reader* client_log::find(std::uint32_t number) noexcept {
@@ -268,8 +274,7 @@ void client_log::record(entry added, std::uint32_t input_credit) {
     h.talker_inputs += input_credit;
     serve(h.talker);
     if (h.talker_inputs > 0)
-      owner_.self()->send(
-        talker_, tertulia::input_credit{std::exchange(h.talker_inputs, 0)});
+      give_credit(std::exchange(h.talker_inputs, 0));
   }
   for (auto& x : h.listeners)
     serve(x);
@@ -315,6 +320,7 @@ void client_log::send(reader& to, entry& from, std::uint64_t first,
   chunk_batch part;
   part.first = first;
   part.size = static_cast<std::uint32_t>(size);
+  part.reader = to.number;
   if (size > 0) {
     auto items = chunks.items;
     if (is_remote(to.sink, owner_)) {
@@ -337,6 +343,7 @@ void client_log::send(reader& to, entry& from, std::uint64_t first,
 
 void client_log::send_end(reader& to) {
   auto x = *history_->ending;
+  x.reader = to.number;
   to.was_sent_end = true;
   if (&to == &history_->talker)
     history_->ended_talker = to.number;

@@ -112,6 +112,10 @@ public:
   /// Removes every reader without a word: the connection ends.
   void close() noexcept;
 
+  /// Gives the talker credit for inputs.
+  /// @pre a talker is attached.
+  void give_credit(std::uint32_t inputs);
+
   /// Adds credit of a reader, and sends it what follows.
   /// @pre `is_kept()`
   void grant(std::uint32_t number, std::uint32_t chunks);

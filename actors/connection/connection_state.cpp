@@ -158,7 +158,7 @@ void connection_state::flush() {
     return; // nothing may follow the completion message
   if (out.size() == 0) {
     if (const auto due = in.credit_due(); due > 0 && log_.talker())
-      self_->send(log_.talker(), input_credit{due});
+      log_.give_credit(due);
     return;
   }
   do {

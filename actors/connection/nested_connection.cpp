@@ -56,7 +56,7 @@ nested_connection::~nested_connection() {
 caf::error nested_connection::on(completion&& x) {
   if (search_ && search_->path.is_active())
     return return_path::refusal();
-  if (!end.ended())
+  if (!end.ended() && end.is_for(x.reader))
     confirm(peer_, end);
   end.on(std::move(x));
   notify();

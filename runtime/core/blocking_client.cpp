@@ -72,8 +72,10 @@ void blocking_client::on_opened(const open_result& x, bool remote) {
   changed_.notify_all();
 }
 
-void blocking_client::on(completion&& x) {
+bool blocking_client::on(completion&& x) {
   const std::lock_guard guard{mutex_};
+  if (!end_.is_for(x.reader))
+    return false;
   // A run of this process gets no answer to its end. A client that has left
   // before did not receive the end.
   if (connection_ && !end_.ended())
@@ -81,6 +83,7 @@ void blocking_client::on(completion&& x) {
   end_.on(std::move(x));
   end_.add_state_to_failure();
   changed_.notify_all();
+  return true;
 }
 
 std::optional<open_request> blocking_client::question(const return_path& path) {

@@ -54,8 +54,8 @@ public:
       [this](completion& x) -> caf::result<void> {
         if (return_ && return_->is_active())
           return return_path::refusal();
-        client_->on(std::move(x));
-        self_->quit(); // after this answer
+        if (client_->on(std::move(x)))
+          self_->quit(); // after this answer
         return caf::unit;
       },
     };

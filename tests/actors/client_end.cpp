@@ -314,9 +314,17 @@ TEST_F(client_end, the_stream_of_a_reader_that_was_lost_is_dropped) {
   x.on(completion{{}, fail(errc::aborted, "replaced"), 3, 0});
   EXPECT_FALSE(x.ended());
   EXPECT_TRUE(x.on_returned(position_at(2, 5, 3, 0, 0)).empty());
-  x.on(batch(3, 1));
-  EXPECT_FALSE(x.ended());
   EXPECT_EQ(x.reader(), 5u);
+  x.on(batch(7, 1));
+  x.on(turn_end{0, batch(3, 0)});
+  x.on(completion{{}, fail(errc::aborted, "replaced"), 3, 0});
+  x.drop_unread();
+  EXPECT_EQ(x.next(), detail::client_end::arrival::none);
+  auto following = batch(3, 1);
+  following.reader = 5;
+  x.on(std::move(following));
+  EXPECT_EQ(x.next(), detail::client_end::arrival::chunks);
+  EXPECT_FALSE(x.ended());
 }
 
 TEST_F(client_end, credit_is_kept_until_the_answer) {
@@ -344,13 +352,14 @@ TEST_F(client_end, inputs_of_others_are_not_acknowledgements) {
   // The run has two inputs of another client, which the body has not taken.
   x.on(position_at(2, 1, 0, 2, 0));
   EXPECT_EQ(x.message_for(payload::of(1)).number, 2u);
-  x.on(input_credit{2});
+  x.on(input_credit{2, 1});
   (void)x.begin_to_return();
   const auto again = x.on_returned(position_at(2, 2, 0, 2, 2));
   ASSERT_EQ(again.size(), 1u) << "it was lost on the way";
   EXPECT_EQ(again.front().number, 2u);
   EXPECT_EQ(again.front().reader, 2u);
-  x.on(input_credit{1});
+  x.on(input_credit{5, 1}); // of the reader that was lost
+  x.on(input_credit{1, 2});
   (void)x.begin_to_return();
   EXPECT_TRUE(x.on_returned(position_at(2, 3, 0, 3, 3)).empty());
 }

@@ -181,53 +181,103 @@ TEST_F(first_inputs, of_a_body_reach_a_flow) {
 
 // -- messages before the answer to the opening --------------------------------
 
-TEST_F(first_inputs, may_be_answered_before_the_opening_is) {
-  // As behind a desk of another node, whose answer is passed on.
-  const auto peer
+namespace {
+
+/// Desk whose answer comes behind messages of the connection, as behind a desk
+/// of another node, whose answer is passed on.
+struct late_answers : first_inputs {
+  /// Sends the client of a request a message, as if from another actor.
+  template <class Handle, class Message>
+  static void say(const Handle& from, const open_request& x, Message what) {
+    caf::actor_cast<caf::strong_actor_ptr>(x.client)->enqueue(
+      caf::actor_cast<caf::strong_actor_ptr>(from), caf::make_message_id(),
+      caf::make_message(std::move(what)), nullptr);
+  }
+
+  static chunk_batch chunk(std::uint64_t number, std::string text,
+                           std::uint32_t reader = 0) {
+    chunk_batch result{number, 1,
+                       payload::of(chunks<std::string>{1, std::move(text)})};
+    result.reader = reader;
+    return result;
+  }
+
+  /// Opens a connection at a desk that answers so.
+  template <class Answer>
+  auto open_at(Answer answer) {
+    desk = system.spawn<caf::hidden>(
+      [=](front_desk_actor::pointer) -> front_desk_actor::behavior_type {
+        return {
+          [=](open_request& x) -> caf::result<open_result> {
+            return answer(x);
+          },
+          [](run_request&) { return run_info{}; },
+          [](list_atom) { return action_list{}; },
+          [](caf::get_atom, const std::string&) {
+            return caf::strong_actor_ptr{};
+          },
+        };
+      });
+    auto result = spawn();
+    run();
+    (*result).actor_connection::open(
+      desk, open_request{"/bidi-flow/x", {}, {}, {}}, nullptr);
+    run();
+    return result;
+  }
+
+  ~late_answers() override {
+    for (const auto& x : {caf::actor_cast<caf::actor>(peer), stranger,
+                          caf::actor_cast<caf::actor>(desk)})
+      caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
+    run();
+  }
+
+  connection_actor peer
     = system.spawn<caf::hidden>([]() -> connection_actor::behavior_type {
         return {[](turn_input&) {}, [](chunk_credit) {}, [](caf::close_atom) {},
                 [](cancel_atom) {}};
       });
-  const auto stranger = system.spawn<caf::hidden>(
+  caf::actor stranger = system.spawn<caf::hidden>(
     []() -> caf::behavior { return {[](caf::tick_atom) {}}; });
-  const auto desk = system.spawn<
-    caf::hidden>([&](front_desk_actor::pointer)
-                   -> front_desk_actor::behavior_type {
-    return {
-      [&](open_request& x) -> caf::result<open_result> {
-        const auto say = [&](const auto& from, auto what) {
-          caf::actor_cast<caf::strong_actor_ptr>(x.client)->enqueue(
-            caf::actor_cast<caf::strong_actor_ptr>(from),
-            caf::make_message_id(), caf::make_message(std::move(what)),
-            nullptr);
-        };
-        say(stranger,
-            chunk_batch{0, 1,
-                        payload::of(chunks<std::string>{1, "not for it"})});
-        say(peer, chunk_batch{0, 1, payload::of(chunks<std::string>{1, "a"})});
-        say(peer,
-            turn_end{0, {1, 1, payload::of(chunks<std::string>{1, "b"})}});
-        say(peer, completion{payload::of("bye"s), {}, 3, 0});
-        return open_result{peer, 1};
-      },
-      [](run_request&) { return run_info{}; },
-      [](list_atom) { return action_list{}; },
-      [](caf::get_atom, const std::string&) { return caf::strong_actor_ptr{}; },
-    };
+  front_desk_actor desk;
+};
+
+} // namespace
+
+TEST_F(late_answers, come_behind_what_the_run_sends) {
+  const auto client = open_at([this](const open_request& x) {
+    say(stranger, x, chunk(0, "not for it"));
+    say(peer, x, chunk(0, "a"));
+    say(peer, x, turn_end{0, chunk(1, "b")});
+    say(peer, x, completion{payload::of("bye"s), {}, 3, 0});
+    return open_result{peer, 1};
   });
-  auto client = spawn();
-  run();
-  (*client).actor_connection::open(
-    desk, open_request{"/bidi-flow/x", {}, {}, {}}, nullptr);
-  run();
   EXPECT_EQ(client.log->chunks, (strings{"a", "b"}));
   EXPECT_EQ(client.log->turns, 1);
   EXPECT_EQ(client.log->outputs, strings{"bye"});
   EXPECT_TRUE(client.log->errors.empty());
-  for (const auto& x : {caf::actor_cast<caf::actor>(peer), stranger,
-                        caf::actor_cast<caf::actor>(desk)})
-    caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
-  run();
+}
+
+TEST_F(late_answers, come_behind_the_end_of_an_earlier_reader) {
+  // The client has left the run, and attaches to it again.
+  const auto client = open_at([this](const open_request& x) {
+    say(peer, x, chunk(0, "again", 1));
+    say(peer, x, turn_end{0, chunk(1, "and again", 1)});
+    say(peer, x, input_credit{7, 1});
+    say(peer, x, completion{{}, fail(errc::cancelled, "detached"), 2, 0, 1});
+    say(peer, x, chunk(0, "a", 2));
+    say(peer, x, chunk(1, "late", 1));
+    say(peer, x, completion{payload::of("bye"s), {}, 1, 0, 2});
+    open_result result{peer, 1};
+    result.attached.run = run_id{"r"};
+    result.attached.reader = 2;
+    return result;
+  });
+  EXPECT_EQ(client.log->chunks, strings{"a"});
+  EXPECT_EQ(client.log->turns, 0);
+  EXPECT_EQ(client.log->outputs, strings{"bye"});
+  EXPECT_TRUE(client.log->errors.empty());
 }
 
 // -- documents that become inputs ---------------------------------------------

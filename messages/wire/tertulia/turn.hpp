@@ -58,12 +58,15 @@ BOOST_DESCRIBE_STRUCT(chunk_credit, (), (chunks, reader))
 /// Connection to client: the body has room for `inputs` more inputs.
 struct input_credit : memberwise {
   input_credit() = default;
-  explicit input_credit(std::uint32_t inputs) : inputs(inputs) {}
+  explicit input_credit(std::uint32_t inputs, std::uint32_t reader = 0)
+    : inputs(inputs), reader(reader) {}
 
   std::uint32_t inputs = 0;
+  /// Number of the client among the readers of a kept run.
+  std::uint32_t reader = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(input_credit, (), (inputs))
+BOOST_DESCRIBE_STRUCT(input_credit, (), (inputs, reader))
 
 /// Connection to client: chunks, in order. Costs one chunk credit per chunk.
 ///
@@ -92,9 +95,12 @@ struct chunk_batch : memberwise {
   payload items;
   /// Additional input credit, sent with the batch.
   std::uint32_t input_credit = 0;
+  /// Number of the client among the readers of a kept run.
+  std::uint32_t reader = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(chunk_batch, (), (first, size, items, input_credit))
+BOOST_DESCRIBE_STRUCT(chunk_batch, (),
+                      (first, size, items, input_credit, reader))
 
 /// Connection to client: the body has finished answering, with its last chunks.
 /// Costs one chunk credit, and one for each of these chunks. Its number in the
@@ -132,9 +138,9 @@ BOOST_DESCRIBE_STRUCT(turn_end, (),
 struct completion : memberwise {
   completion() = default;
   completion(payload output, caf::error reason, std::uint64_t length,
-             std::uint64_t inputs)
+             std::uint64_t inputs, std::uint32_t reader = 0)
     : output(std::move(output)), reason(std::move(reason)), length(length),
-      inputs(inputs) {}
+      inputs(inputs), reader(reader) {}
 
   /// Return value of the body. If the body failed: the state of a conversation
   /// without a store after its last turn that ended; otherwise empty.
@@ -146,9 +152,11 @@ struct completion : memberwise {
   /// Number of inputs that the conversation has taken, or the run of another
   /// action; later inputs were not read.
   std::uint64_t inputs = 0;
+  /// Number of the client among the readers of a kept run.
+  std::uint32_t reader = 0;
 };
 
-BOOST_DESCRIBE_STRUCT(completion, (), (output, reason, length, inputs))
+BOOST_DESCRIBE_STRUCT(completion, (), (output, reason, length, inputs, reader))
 
 } // namespace tertulia
 

@@ -245,11 +245,6 @@ private:
   void lose(caf::error reason);
   void send_again(std::vector<turn_input> inputs);
   void watch(const connection_actor& peer);
-  void abandon(const connection_actor& peer);
-
-  /// Declines an opening that nobody waits for any more, and ignores what
-  /// follows it.
-  void give_up(const open_result& x);
   void proceed();
   void read_all();
   bool read_next();
@@ -286,8 +281,6 @@ private:
   payload last_state_;
   /// Connections whose end this actor will learn of.
   std::vector<caf::actor_addr> watched_;
-  /// Connections that have ended for the client and may still send.
-  std::vector<caf::actor_addr> abandoned_;
 };
 
 } // namespace tertulia::detail

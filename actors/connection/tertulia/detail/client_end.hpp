@@ -44,8 +44,17 @@ public:
 
   void on(const open_result& x);
 
+  /// Returns whether a message with this number is for the client. Otherwise it
+  /// is for an earlier reader of the run, which was the same actor.
+  [[nodiscard]] bool is_for(std::uint32_t reader) const noexcept {
+    return !run_ || reader == reader_;
+  }
+
+  // A message for another reader is dropped.
+
   void on(const input_credit& x) {
-    gain(x.inputs);
+    if (is_for(x.reader))
+      gain(x.inputs);
   }
 
   /// Keeps a batch until it is read. A gap or a repetition in the numbers, or a

@@ -88,7 +88,8 @@ public:
     changed_.notify_all();
   }
 
-  void on(completion&& x);
+  /// @returns whether the message was for this client, which has ended then.
+  bool on(completion&& x);
 
   /// Handles a connection that did not open, or was lost without a completion
   /// message.
