@@ -80,7 +80,8 @@ check: ## formatting, self-contained headers, clang-tidy
 	  | xargs -0 -r clang-format-14 --dry-run -Werror
 	@test ! -e build-check || find build-check -name 'unity_*.cxx' -delete
 	@$(call configure,build-check,-DCMAKE_CXX_COMPILER=clang++-14 \
-	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DTERTULIA_WERROR=ON \
+	  -DCMAKE_BUILD_TYPE=Debug -DTERTULIA_WERROR=ON \
+	  -DCMAKE_CXX_FLAGS_DEBUG='-O0 -Wreserved-identifier' \
 	  -DTERTULIA_PCH=OFF -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON)
 	@$(call compile,build-check,all_verify_interface_header_sets)
 	@find build-check/{messages,stores,actors,runtime} -name 'unity_*_cxx.cxx' \
