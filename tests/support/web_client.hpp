@@ -147,12 +147,6 @@ public:
   web_talk(std::uint16_t port, const std::string& target)
     : web_talk(port, target, [](auto&) {}) {}
 
-  /// Makes the system hold 64 KiB that are not read, not 32 MiB.
-  void hold_little() {
-    socket_.next_layer().set_option(
-      boost::asio::socket_base::receive_buffer_size(65'536));
-  }
-
   void send(const json& message) {
     send_text(message.dump());
   }
