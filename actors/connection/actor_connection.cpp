@@ -8,10 +8,24 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 namespace tertulia::detail {
+
+namespace {
+
+template <class Message>
+std::uint32_t reader_of(const Message& x) {
+  return x.reader;
+}
+
+std::uint32_t reader_of(const turn_end& x) {
+  return x.last.reader;
+}
+
+} // namespace
 
 actor_connection::~actor_connection() {
   detach();
@@ -20,36 +34,40 @@ actor_connection::~actor_connection() {
 // -- messages -----------------------------------------------------------------
 
 void actor_connection::handle(chunk_batch& x) {
-  arrive(std::move(x));
-}
-
-void actor_connection::handle(const input_credit& x) {
   arrive(x);
 }
 
+void actor_connection::handle(const input_credit& x) {
+  auto copy = x;
+  arrive(copy);
+}
+
 void actor_connection::handle(turn_end& x) {
-  arrive(std::move(x));
+  arrive(x);
 }
 
 caf::result<void> actor_connection::handle(completion& x) {
   if (path_ && path_->is_active() && is_from_peer())
     return return_path::refusal();
-  arrive(std::move(x));
+  arrive(x);
   return caf::unit;
 }
 
-void actor_connection::arrive(from_peer x) {
+template <class Message>
+void actor_connection::arrive(Message& x) {
   if (!is_from_peer())
     return;
   if (peer_) {
-    take(std::move(x));
+    // Another reader may be another client of this actor.
+    take(end_->is_for(reader_of(x)) ? std::move(x) : Message{x});
     proceed();
   } else if (early_.size() < max_window) {
     // Of another node: its answer comes by another way than its messages, of
     // which there are no more than it has credit for. Some may be those of a
-    // connection that this actor has left.
+    // connection that this actor has left. A copy: the message may be for
+    // another client of this actor.
     early_.emplace_back(
-      caf::actor_cast<caf::actor_addr>(self_->current_sender()), std::move(x));
+      caf::actor_cast<caf::actor_addr>(self_->current_sender()), x);
   }
 }
 

@@ -93,7 +93,7 @@ void client_end::on(const open_result& x) {
 }
 
 void client_end::on(chunk_batch&& x) {
-  if (ended_ || returning_ || !is_for(x.reader))
+  if (!accepts(x.reader))
     return;
   if (!is_next(x.first))
     return;
@@ -111,11 +111,11 @@ void client_end::on(chunk_batch&& x) {
 }
 
 void client_end::on(turn_end&& x) {
-  if (returning_ || !is_for(x.last.reader))
+  if (!accepts(x.last.reader))
     return;
   if (x.last.size > 0)
     on(std::move(x.last));
-  else if (!ended_ && is_next(x.last.first))
+  else if (is_next(x.last.first))
     gain(x.last.input_credit);
   if (ended_)
     return;
@@ -135,7 +135,7 @@ void client_end::on(turn_end&& x) {
 }
 
 void client_end::on(completion&& x) {
-  if (ended_ || returning_ || !is_for(x.reader))
+  if (!accepts(x.reader))
     return;
   if (!x.reason && x.length != next_)
     return on_lost(
@@ -174,9 +174,17 @@ void client_end::skip(std::uint32_t count) {
   read_ = next_;
 }
 
+bool client_end::accepts(std::uint32_t reader) {
+  if (ended_ || returning_)
+    return false;
+  if (is_for(reader))
+    return true;
+  if (reader > reader_)
+    on_lost(fail(errc::aborted, "this actor has attached to the run again"));
+  return false;
+}
+
 void client_end::gain(std::uint32_t inputs) {
-  if (returning_)
-    return;
   input_credit_ += inputs;
   // The body has taken as many inputs: first those that the run had when this
   // client attached.

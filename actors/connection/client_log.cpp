@@ -53,6 +53,8 @@ std::uint32_t client_log::attach(chunk_sink sink, client_role role,
                                  std::uint64_t position,
                                  std::uint32_t chunk_window) {
   auto& h = *history_;
+  if (talker_ && talker_.address() == sink.address())
+    h.ended_talker.reset(); // it has not read the end
   if (reads(sink.address()))
     forget(sink.address());
   else

@@ -327,6 +327,24 @@ TEST_F(client_end, the_stream_of_a_reader_that_was_lost_is_dropped) {
   EXPECT_FALSE(x.ended());
 }
 
+TEST_F(client_end, a_later_reader_that_is_the_same_actor_takes_its_place) {
+  const auto code_after = [](auto message) {
+    detail::client_end x{4};
+    x.on(position_at(1, 5, 0, 0, 0));
+    x.on(std::move(message));
+    return x.ended() ? code_of(x.failure()) : errc::ok;
+  };
+  auto chunk = batch(0, 1);
+  for (const auto reader : {4u, 6u}) {
+    const auto code = reader < 5 ? errc::ok : errc::aborted;
+    chunk.reader = reader;
+    EXPECT_EQ(code_after(chunk), code);
+    EXPECT_EQ(code_after(turn_end{0, chunk}), code);
+    EXPECT_EQ(code_after(input_credit{1, reader}), code);
+    EXPECT_EQ(code_after(completion{{}, {}, 0, 0, reader}), code);
+  }
+}
+
 TEST_F(client_end, credit_is_kept_until_the_answer) {
   detail::client_end x{1};
   x.on(position_at(1, 0, 0, 0, 0));

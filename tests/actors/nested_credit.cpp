@@ -54,6 +54,33 @@ TEST_F(nested_credit, a_send_that_lost_a_race_has_sent_nothing) {
   EXPECT_EQ(client.output(), 101);
 }
 
+TEST_F(nested_credit, a_send_that_lost_a_race_gives_its_credit_back) {
+  const auto inner = define([](context, input<int> in, output<int> out) //
+                            -> task<int> {
+    int sum = 0;
+    while (auto x = co_await in.next()) {
+      sum += *x;
+      co_await out.send(*x);
+    }
+    co_return sum;
+  });
+  auto client = open_to([=](context ctx, input<int>, output<int>) //
+                        -> task<int> {
+    auto opener
+      = co_await inner.open(ctx, with_keep(1min), with_input_window(1));
+    const auto run = opener.detach();
+    // Not the first reader of its run.
+    auto talk = co_await inner.open(ctx, with_cursor(run));
+    co_await talk.send(1);
+    const auto first = co_await when_any(talk.next(), talk.send(10));
+    co_await talk.send(100);
+    talk.close();
+    co_return (first.index() == 0 ? 0 : -1'000) + co_await talk.output();
+  });
+  ASSERT_EQ(client.received().ends, 1u);
+  EXPECT_EQ(client.output(), 101);
+}
+
 TEST_F(nested_credit, two_parts_that_read_at_once_get_different_chunks) {
   const auto inner = define([](context, input<int> in, output<int> out) //
                             -> task<> {

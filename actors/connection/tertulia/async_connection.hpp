@@ -46,7 +46,7 @@ public:
   void await_resume() {
     // Woken with a credit, but cancelled before it ran: others may use it.
     if (has_credit_ && cancelled())
-      connection().on(input_credit{1});
+      connection().return_input_credit();
     check();
     if (const auto send_error = connection().end.send_error())
       raise(send_error);

@@ -212,8 +212,9 @@ private:
   using from_peer
     = std::variant<chunk_batch, input_credit, turn_end, completion>;
 
-  /// Takes a message, or keeps it until the connection is open.
-  void arrive(from_peer x);
+  /// Takes a message of the connection, or keeps it until that is open.
+  template <class Message>
+  void arrive(Message& x);
 
   /// Takes a message of the connection that is open.
   void take(from_peer x);

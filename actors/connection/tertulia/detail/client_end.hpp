@@ -45,15 +45,17 @@ public:
   void on(const open_result& x);
 
   /// Returns whether a message with this number is for the client. Otherwise it
-  /// is for an earlier reader of the run, which was the same actor.
+  /// is for another reader of the run, which is the same actor.
   [[nodiscard]] bool is_for(std::uint32_t reader) const noexcept {
     return !run_ || reader == reader_;
   }
 
-  // A message for another reader is dropped.
+  // A message for an earlier reader is dropped. One for a later reader ends the
+  // connection with `aborted`: an actor reads a run once, so that one has taken
+  // its place.
 
   void on(const input_credit& x) {
-    if (is_for(x.reader))
+    if (accepts(x.reader))
       gain(x.inputs);
   }
 
@@ -263,6 +265,11 @@ public:
     --input_credit_;
   }
 
+  /// Takes the credit of an input back that is not sent.
+  void return_input_credit() noexcept {
+    ++input_credit_;
+  }
+
   /// Returns the message for an input, with all credit that can be granted, and
   /// counts it.
   [[nodiscard]] turn_input message_for(payload value) {
@@ -313,6 +320,9 @@ private:
 
   /// First number of the chunks of an end of a turn that has not arrived.
   static constexpr auto unnumbered = std::numeric_limits<std::uint64_t>::max();
+
+  /// Returns whether a message with this number is taken.
+  [[nodiscard]] bool accepts(std::uint32_t reader);
 
   /// Adds credit for inputs, which acknowledges as many.
   void gain(std::uint32_t inputs);

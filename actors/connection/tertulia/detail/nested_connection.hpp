@@ -99,6 +99,12 @@ public:
   /// Returns an error if the end was not taken.
   caf::error on(completion&& x);
 
+  /// Takes the credit of an input back that is not sent.
+  void return_input_credit() {
+    end.return_input_credit();
+    notify();
+  }
+
   /// Handles the loss of the connection: looks for its run again, if that may
   /// still be there.
   void on_lost(caf::error reason);
