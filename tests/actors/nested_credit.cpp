@@ -8,7 +8,19 @@ namespace tertulia::test::nested_credit_tests {
 
 namespace {
 
-struct nested_credit : nested {};
+struct nested_credit : nested {
+  /// Repeats each input, and returns their sum.
+  auto define_sum() {
+    return define([](context, input<int> in, output<int> out) -> task<int> {
+      int sum = 0;
+      while (auto x = co_await in.next()) {
+        sum += *x;
+        co_await out.send(*x);
+      }
+      co_return sum;
+    });
+  }
+};
 
 } // namespace
 
@@ -32,15 +44,7 @@ TEST_F(nested_credit, a_next_that_lost_a_race_has_taken_nothing) {
 
 // One message brings a chunk and the credit for an input: both waits end.
 TEST_F(nested_credit, a_send_that_lost_a_race_has_sent_nothing) {
-  const auto inner = define([](context, input<int> in, output<int> out) //
-                            -> task<int> {
-    int sum = 0;
-    while (auto x = co_await in.next()) {
-      sum += *x;
-      co_await out.send(*x);
-    }
-    co_return sum;
-  });
+  const auto inner = define_sum();
   auto client = open_to([=](context ctx, input<int>, output<int>) //
                         -> task<int> {
     auto talk = co_await inner.open(ctx);
@@ -55,15 +59,7 @@ TEST_F(nested_credit, a_send_that_lost_a_race_has_sent_nothing) {
 }
 
 TEST_F(nested_credit, a_send_that_lost_a_race_gives_its_credit_back) {
-  const auto inner = define([](context, input<int> in, output<int> out) //
-                            -> task<int> {
-    int sum = 0;
-    while (auto x = co_await in.next()) {
-      sum += *x;
-      co_await out.send(*x);
-    }
-    co_return sum;
-  });
+  const auto inner = define_sum();
   auto client = open_to([=](context ctx, input<int>, output<int>) //
                         -> task<int> {
     auto opener
