@@ -265,6 +265,10 @@ auto samples(const protocol& at) {
   run.session = session_id{"s"};
   run.status = run_status::aborted;
   run.is_in_turn = true;
+  chunk_batch batch{1ull << 40, 2, payload::encoded("[1,2]"), 3};
+  batch.reader = 6;
+  chunk_batch last{3, 1, value, 1};
+  last.reader = 7;
   descriptor info;
   info.key = "/bidi-flow/shop";
   info.input_schema = schema_of<article>();
@@ -277,20 +281,16 @@ auto samples(const protocol& at) {
                                      "process 1",
                                      if_live::take_over},
                release_lease_request{at.holder, {"/agent/chat", session_id{}}},
-               action_list{{info, descriptor{}}},
-               chunk_batch{1ull << 40, 2, payload::encoded("[1,2]"), 3},
+               action_list{{info, descriptor{}}}, batch,
                chunk_credit{max_window, 4},
                completion{value, fail(errc::data_loss, "torn", R"({"at":3})"),
-                          1ull << 40, 5},
-               input_credit{1}, opening,
+                          1ull << 40, 5, 8},
+               input_credit{1, 9}, opening,
                open_result{at.connection, 7, session_id{"s"}, "1f",
                            snapshot_id{"a"}, position, turn_progress::over},
                value,
-               turn_end{1ull << 40,
-                        {3, 1, value, 1},
-                        snapshot_id{"a"},
-                        ai::finish_reason::length,
-                        1ull << 40},
+               turn_end{1ull << 40, last, snapshot_id{"a"},
+                        ai::finish_reason::length, 1ull << 40},
                turn_input{value, 9, 1ull << 40, 3}},
     session_samples(), store_samples());
 }
