@@ -6,6 +6,8 @@
 
 #include <limits>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -186,10 +188,10 @@ namespace {
 /// Desk whose answer comes behind messages of the connection, as behind a desk
 /// of another node, whose answer is passed on.
 struct late_answers : first_inputs {
-  /// Sends the client of a request a message, as if from another actor.
-  template <class Handle, class Message>
-  static void say(const Handle& from, const open_request& x, Message what) {
-    caf::actor_cast<caf::strong_actor_ptr>(x.client)->enqueue(
+  /// Sends a client a message, as if from another actor.
+  template <class Handle, class Client, class Message>
+  static void say(const Handle& from, const Client& to, Message what) {
+    caf::actor_cast<caf::strong_actor_ptr>(to)->enqueue(
       caf::actor_cast<caf::strong_actor_ptr>(from), caf::make_message_id(),
       caf::make_message(std::move(what)), nullptr);
   }
@@ -202,14 +204,19 @@ struct late_answers : first_inputs {
     return result;
   }
 
-  /// Opens a connection at a desk that answers so.
+  /// Spawns a desk.
+  /// @param answer to a request; nothing to leave it without one.
   template <class Answer>
-  auto open_at(Answer answer) {
-    desk = system.spawn<caf::hidden>(
-      [=](front_desk_actor::pointer) -> front_desk_actor::behavior_type {
+  front_desk_actor spawn_desk(Answer answer) {
+    auto result = system.spawn<caf::hidden>(
+      [=, this](
+        front_desk_actor::pointer self) -> front_desk_actor::behavior_type {
         return {
-          [=](open_request& x) -> caf::result<open_result> {
-            return answer(x);
+          [=, this](open_request& x) -> caf::result<open_result> {
+            if (std::optional<open_result> found = answer(x))
+              return std::move(*found);
+            return unanswered.emplace_back(
+              self->make_response_promise<open_result>());
           },
           [](run_request&) { return run_info{}; },
           [](list_atom) { return action_list{}; },
@@ -218,17 +225,28 @@ struct late_answers : first_inputs {
           },
         };
       });
-    auto result = spawn();
-    run();
-    (*result).actor_connection::open(
-      desk, open_request{"/bidi-flow/x", {}, {}, {}}, nullptr);
-    run();
+    spawned.push_back(caf::actor_cast<caf::actor>(result));
     return result;
   }
 
+  /// Opens a connection at a desk that answers so.
+  template <class Answer>
+  auto open_at(Answer answer) {
+    auto result = spawn();
+    run();
+    open(*result, spawn_desk(answer));
+    return result;
+  }
+
+  void open(detail::actor_connection& client, const front_desk_actor& desk) {
+    client.open(desk, open_request{"/bidi-flow/x", {}, {}, {}}, nullptr);
+    run();
+  }
+
   ~late_answers() override {
-    for (const auto& x : {caf::actor_cast<caf::actor>(peer), stranger,
-                          caf::actor_cast<caf::actor>(desk)})
+    spawned.push_back(caf::actor_cast<caf::actor>(peer));
+    spawned.push_back(stranger);
+    for (const auto& x : spawned)
       caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
     run();
   }
@@ -240,17 +258,48 @@ struct late_answers : first_inputs {
       });
   caf::actor stranger = system.spawn<caf::hidden>(
     []() -> caf::behavior { return {[](caf::tick_atom) {}}; });
-  front_desk_actor desk;
+  std::vector<caf::actor> spawned;
+  std::vector<caf::typed_response_promise<open_result>> unanswered;
+};
+
+/// Two clients of one actor.
+struct two_clients {
+  explicit two_clients(caf::event_based_actor* self)
+    : opening(self), other(self) {}
+
+  caf::message_handler handlers() {
+    return {
+      [this](chunk_batch& x) {
+        opening.handle(x);
+        other.handle(x);
+      },
+      [this](const input_credit& x) {
+        opening.handle(x);
+        other.handle(x);
+      },
+      [this](turn_end& x) {
+        opening.handle(x);
+        other.handle(x);
+      },
+      [this](completion& x) {
+        static_cast<void>(opening.handle(x));
+        static_cast<void>(other.handle(x));
+      },
+    };
+  }
+
+  recorder<text_flow> opening;
+  recorder<text_flow> other;
 };
 
 } // namespace
 
 TEST_F(late_answers, come_behind_what_the_run_sends) {
   const auto client = open_at([this](const open_request& x) {
-    say(stranger, x, chunk(0, "not for it"));
-    say(peer, x, chunk(0, "a"));
-    say(peer, x, turn_end{0, chunk(1, "b")});
-    say(peer, x, completion{payload::of("bye"s), {}, 3, 0});
+    say(stranger, x.client, chunk(0, "not for it"));
+    say(peer, x.client, chunk(0, "a"));
+    say(peer, x.client, turn_end{0, chunk(1, "b")});
+    say(peer, x.client, completion{payload::of("bye"s), {}, 3, 0});
     return open_result{peer, 1};
   });
   EXPECT_EQ(client.log->chunks, (strings{"a", "b"}));
@@ -262,13 +311,14 @@ TEST_F(late_answers, come_behind_what_the_run_sends) {
 TEST_F(late_answers, come_behind_the_end_of_an_earlier_reader) {
   // The client has left the run, and attaches to it again.
   const auto client = open_at([this](const open_request& x) {
-    say(peer, x, chunk(0, "again", 1));
-    say(peer, x, turn_end{0, chunk(1, "and again", 1)});
-    say(peer, x, input_credit{7, 1});
-    say(peer, x, completion{{}, fail(errc::cancelled, "detached"), 2, 0, 1});
-    say(peer, x, chunk(0, "a", 2));
-    say(peer, x, chunk(1, "late", 1));
-    say(peer, x, completion{payload::of("bye"s), {}, 1, 0, 2});
+    say(peer, x.client, chunk(0, "again", 1));
+    say(peer, x.client, turn_end{0, chunk(1, "and again", 1)});
+    say(peer, x.client, input_credit{7, 1});
+    say(peer, x.client,
+        completion{{}, fail(errc::cancelled, "detached"), 2, 0, 1});
+    say(peer, x.client, chunk(0, "a", 2));
+    say(peer, x.client, chunk(1, "late", 1));
+    say(peer, x.client, completion{payload::of("bye"s), {}, 1, 0, 2});
     open_result result{peer, 1};
     result.attached.run = run_id{"r"};
     result.attached.reader = 2;
@@ -278,6 +328,33 @@ TEST_F(late_answers, come_behind_the_end_of_an_earlier_reader) {
   EXPECT_EQ(client.log->turns, 0);
   EXPECT_EQ(client.log->outputs, strings{"bye"});
   EXPECT_TRUE(client.log->errors.empty());
+}
+
+TEST_F(late_answers, take_nothing_from_the_other_clients_of_an_actor) {
+  const auto log = std::make_shared<record<text_flow>>();
+  two_clients* clients = nullptr;
+  const auto who = system.spawn(
+    [&](caf::stateful_actor<two_clients>* self) -> caf::behavior {
+      clients = &self->state;
+      clients->other.log = clients->opening.log = log;
+      clients->other.at_end = clients->opening.at_end
+        = [self](auto&) { self->quit(); };
+      return clients->handlers();
+    });
+  run();
+  open(clients->other, spawn_desk([this](const open_request&) {
+         return open_result{peer, 1};
+       }));
+  open(clients->opening,
+       spawn_desk([](const open_request&) { return std::nullopt; }));
+  say(peer, who, chunk(0, "a"));
+  say(peer, who, turn_end{0, chunk(1, "b")});
+  say(peer, who, completion{payload::of("bye"s), {}, 3, 0});
+  run();
+  EXPECT_EQ(log->chunks, (strings{"a", "b"}));
+  EXPECT_EQ(log->turns, 1);
+  EXPECT_EQ(log->outputs, strings{"bye"});
+  EXPECT_TRUE(log->errors.empty());
 }
 
 // -- documents that become inputs ---------------------------------------------
