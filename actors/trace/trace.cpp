@@ -5,6 +5,7 @@
 #include <tertulia/trace.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <chrono>
 #include <mutex>
@@ -14,6 +15,27 @@ namespace tertulia {
 namespace {
 
 using clock = std::chrono::steady_clock;
+
+/// Returns how far the time of day is ahead of the steady clock: the same value
+/// for all spans of the process, or a child could end behind its parent, until
+/// somebody sets the time of day.
+caf::timespan offset_of_day() noexcept {
+  using namespace std::chrono_literals;
+  const auto offset_from = [](clock::time_point x) {
+    return caf::timespan{caf::make_timestamp().time_since_epoch()
+                         - x.time_since_epoch()};
+  };
+  static std::atomic<caf::timespan> known{offset_from(clock::now())};
+  const auto before = clock::now();
+  const auto measured = offset_from(before);
+  // A thread that has waited between the clocks knows nothing.
+  const bool is_exact = clock::now() - before < 500us;
+  const auto result = known.load(std::memory_order_relaxed);
+  if (!is_exact || std::chrono::abs(measured - result) < 1ms)
+    return result;
+  known.store(measured, std::memory_order_relaxed);
+  return measured;
+}
 
 /// Number of attributes for which a span has room from the start.
 constexpr std::size_t usual_attributes = 6;
@@ -166,8 +188,9 @@ private:
 };
 
 struct span::recording {
-  recording(span_data data, std::shared_ptr<const span_listeners> listeners)
-    : data(std::move(data)), listeners(std::move(listeners)) {}
+  recording(span_data data, clock::time_point begin,
+            std::shared_ptr<const span_listeners> listeners)
+    : data(std::move(data)), begin(begin), listeners(std::move(listeners)) {}
 
   [[nodiscard]] caf::timestamp now() const {
     return data.start
@@ -175,7 +198,7 @@ struct span::recording {
   }
 
   span_data data;
-  clock::time_point begin = clock::now();
+  clock::time_point begin;
   std::shared_ptr<const span_listeners> listeners;
 };
 
@@ -273,10 +296,11 @@ span tracer::record(std::string_view name, const span_context* parent) const {
     context.sampled = parent->sampled;
     parent_id = parent->span;
   }
+  const auto begin = clock::now();
+  const caf::timestamp start{begin.time_since_epoch() + offset_of_day()};
   span result;
   result.live_ = std::make_shared<span::recording>(
-    span_data{std::string{name}, context, parent_id, caf::make_timestamp()},
-    listeners_);
+    span_data{std::string{name}, context, parent_id, start}, begin, listeners_);
   result.live_->data.attributes.reserve(usual_attributes);
   for (const auto& sink : *sinks)
     sink->on_start(result.live_->data);

@@ -138,6 +138,24 @@ TEST_F(trace, a_record_tells_what_was_said_on_the_span) {
   EXPECT_EQ(x->duration(), *x->end - x->start);
 }
 
+TEST_F(trace, a_child_lies_within_the_time_of_its_parent) {
+  const auto recorder = listen(2);
+  for (int i = 0; i < 20'000; ++i) {
+    auto outer = spans.start("outer");
+    auto inner = spans.start("inner", outer.context());
+    inner.add_event("tick");
+    inner.end();
+    outer.end();
+    const auto& parent = *recorder->find("outer");
+    const auto& child = *recorder->find("inner");
+    ASSERT_LE(parent.start, child.start);
+    ASSERT_LE(child.start, child.events.front().time);
+    ASSERT_LE(child.events.front().time, child.end);
+    ASSERT_LE(child.end, parent.end);
+    recorder->clear();
+  }
+}
+
 TEST_F(trace, a_span_ends_once_however_it_is_moved_and_ended) {
   const auto recorder = listen();
   auto first = spans.start("first");
