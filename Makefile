@@ -72,22 +72,17 @@ bench: deps ## measure; writes build/bench.json (BENCH_ARGS=--smoke)
 	@build/bench/tertulia_bench --json build/bench.json $(BENCH_ARGS)
 
 # Without precompiled headers, so that an include that a header lacks shows.
-# clang-tidy looks at several sources as one, which takes a third of the time.
 check: override UNITY = 16
 check: ## formatting, self-contained headers, clang-tidy
 	@.ci/deps check
 	@git ls-files -z '*.cpp' '*.hpp' \
 	  | xargs -0 -r clang-format-14 --dry-run -Werror
-	@test ! -e build-check || find build-check -name 'unity_*.cxx' -delete
 	@$(call configure,build-check,-DCMAKE_CXX_COMPILER=clang++-14 \
 	  -DCMAKE_BUILD_TYPE=Debug -DTERTULIA_WERROR=ON \
 	  -DCMAKE_CXX_FLAGS_DEBUG='-O0 -Wreserved-identifier' \
 	  -DTERTULIA_PCH=OFF -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON)
 	@$(call compile,build-check,all_verify_interface_header_sets)
-	@find build-check/{messages,stores,actors,runtime} -name 'unity_*_cxx.cxx' \
-	  -print0 \
-	  | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 -p build-check --quiet \
-	  2>&1 | { grep -v '^[0-9]* warnings* generated' || true; }
+	@.ci/tidy build-check $(JOBS)
 
 # By clang, so that its warnings count and what it makes of the code is run; and
 # because g++ takes five times as long to build this. Of the examples each is a

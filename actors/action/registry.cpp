@@ -12,7 +12,7 @@ namespace {
 /// Checks the name of an action. It becomes part of a key and of paths, so it
 /// must be printable and unambiguous.
 /// @errors throws `invalid_argument`.
-void check_name(const std::string& name) {
+void check_action_name(const std::string& name) {
   const auto plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
   if (name.empty() || name.size() > 128 || name.front() == '/'
       || name.back() == '/' || !std::all_of(name.begin(), name.end(), plain))
@@ -25,7 +25,7 @@ void check_name(const std::string& name) {
 
 void registry::add(const std::vector<std::shared_ptr<const action>>& xs) {
   for (const auto& x : xs)
-    check_name(x->name());
+    check_action_name(x->name());
   std::unique_lock guard{mutex_};
   for (const auto& x : xs)
     if (actions_.contains(x->key()))
@@ -36,7 +36,7 @@ void registry::add(const std::vector<std::shared_ptr<const action>>& xs) {
 }
 
 void registry::keep(const std::shared_ptr<const action>& x) {
-  check_name(x->name());
+  check_action_name(x->name());
   std::unique_lock guard{mutex_};
   std::erase_if(keyless_, [](const auto& y) { return y.second.expired(); });
   keyless_.emplace(x->key(), x);

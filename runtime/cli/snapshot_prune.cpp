@@ -27,7 +27,7 @@ struct prune_options : session_choice {
   bool yes = false;
 };
 
-std::string summary_of(const prune_plan& x) {
+std::string extent_of(const prune_plan& x) {
   return std::to_string(x.dropped) + " of " + counted(x.records, "snapshot")
          + " in " + counted(x.sessions.size(), "session");
 }
@@ -58,7 +58,7 @@ void print_plan(tool& t, const prune_plan& plan) {
   }
   print_damages(t, plan.damages);
   t.out().line(plan.dropped == 0 ? "Nothing would be pruned."
-                                 : "Would prune " + summary_of(plan) + '.');
+                                 : "Would prune " + extent_of(plan) + '.');
 }
 
 exit_code prune(tool& t, const prune_options& o) {
@@ -83,7 +83,7 @@ exit_code prune(tool& t, const prune_options& o) {
     return code_of(plan.damages);
   }
   if (plan.dropped > 0)
-    ask_first(t, "Prune " + summary_of(plan) + " for good?", o.yes);
+    ask_first(t, "Prune " + extent_of(plan) + " for good?", o.yes);
   auto work = t.show_progress("pruning");
   erase_result pruned;
   std::uint64_t done = 0;

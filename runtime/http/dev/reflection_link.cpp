@@ -81,9 +81,9 @@ std::string text_in(const json& x, const char* name) {
 ///
 /// @threads  those of its executor.
 /// @lifetime shared with the runs that it has begun.
-class link : public std::enable_shared_from_this<link> {
+class cli_link : public std::enable_shared_from_this<cli_link> {
 public:
-  link(reflection& of, const net::any_io_executor& executor)
+  cli_link(reflection& of, const net::any_io_executor& executor)
     : reflection_(of), stream_(executor),
       room_(executor, clock::time_point::max()) {}
 
@@ -150,7 +150,7 @@ private:
   /// Listener that sends what it hears as notifications.
   class sink final : public reflection_sink {
   public:
-    sink(link& to, std::string request)
+    sink(cli_link& to, std::string request)
       : link_(to), request_(std::move(request)) {}
 
     net::awaitable<void> started(const span_context& root) override {
@@ -173,11 +173,11 @@ private:
       link_.send(notification(method, std::move(parameters)));
     }
 
-    link& link_;
+    cli_link& link_;
     const std::string request_;
   };
 
-  static net::awaitable<void> write_all(std::shared_ptr<link> self) {
+  static net::awaitable<void> write_all(std::shared_ptr<cli_link> self) {
     while (!self->waiting_.empty() && !self->is_lost_) {
       const auto [lost, size] = co_await self->stream_.async_write(
         net::buffer(self->waiting_.front()), as_result);
@@ -269,7 +269,7 @@ private:
                   net::detached);
   }
 
-  static net::awaitable<void> run(std::shared_ptr<link> self, json id,
+  static net::awaitable<void> run(std::shared_ptr<cli_link> self, json id,
                                   std::string name, reflection_call call,
                                   std::shared_ptr<reflected_run> inputs) {
     sink to{*self, name};
@@ -304,7 +304,7 @@ net::awaitable<void> serve_command_line(reflection& of, web_address to,
   const auto executor = co_await net::this_coro::executor;
   net::steady_timer timer{executor};
   for (auto pause = first_pause;;) {
-    const auto connection = std::make_shared<link>(of, executor);
+    const auto connection = std::make_shared<cli_link>(of, executor);
     const auto was_there = co_await connection->serve(to, name);
     pause = was_there ? first_pause : std::min(2 * pause, last_pause);
     timer.expires_after(pause);

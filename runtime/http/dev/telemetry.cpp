@@ -27,7 +27,7 @@ namespace http = beast::http;
 using net::ip::tcp;
 
 constexpr std::size_t max_waiting = 10'000;
-constexpr auto patience = std::chrono::seconds{1};
+constexpr auto post_within = std::chrono::seconds{1};
 
 /// Pause before a look whether other batches were sent.
 constexpr auto look_again = std::chrono::milliseconds{5};
@@ -108,7 +108,7 @@ net::awaitable<void> post_trace(const web_address& to, std::string body) {
   const auto executor = co_await net::this_coro::executor;
   tcp::resolver resolver{executor};
   beast::tcp_stream stream{executor};
-  stream.expires_after(patience);
+  stream.expires_after(post_within);
   const auto [unknown, places]
     = co_await resolver.async_resolve(to.host, to.port, as_result);
   if (unknown)
@@ -123,7 +123,7 @@ net::awaitable<void> post_trace(const web_address& to, std::string body) {
   request.set(http::field::connection, "close");
   request.body() = std::move(body);
   request.prepare_payload();
-  stream.expires_after(patience);
+  stream.expires_after(post_within);
   const auto [unsent, written]
     = co_await http::async_write(stream, request, as_result);
   if (unsent)
@@ -203,7 +203,7 @@ net::awaitable<void> genkit_telemetry::flush() {
   }
   // Others may have taken spans of this trace.
   net::steady_timer pause{co_await net::this_coro::executor};
-  for (const auto until = clock::now() + patience; clock::now() < until;) {
+  for (const auto until = clock::now() + post_within; clock::now() < until;) {
     {
       const std::lock_guard guard{mutex_};
       if (under_way_ == 0)
