@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace tertulia::detail {
@@ -23,6 +24,24 @@ std::uint32_t reader_of(const Message& x) {
 
 std::uint32_t reader_of(const turn_end& x) {
   return x.last.reader;
+}
+
+/// Returns the credit that a message has cost; 1 for a batch without chunks,
+/// which is an error, and for the last message.
+std::uint64_t cost_of(const chunk_batch& x) {
+  return std::max<std::uint64_t>(x.size, 1);
+}
+
+std::uint64_t cost_of(const turn_end& x) {
+  return std::uint64_t{x.last.size} + 1;
+}
+
+std::uint64_t cost_of(const input_credit&) {
+  return 0;
+}
+
+std::uint64_t cost_of(const completion&) {
+  return 1;
 }
 
 } // namespace
@@ -61,14 +80,32 @@ void actor_connection::arrive(Message& x) {
     // Another reader may be another client of this actor.
     take(end_->is_for(reader_of(x)) ? std::move(x) : Message{x});
     proceed();
-  } else if (early_.size() < max_window) {
-    // Of another node: its answer comes by another way than its messages, of
-    // which there are no more than it has credit for. Some may be those of a
-    // connection that this actor has left. A copy: the message may be for
-    // another client of this actor.
-    early_.emplace_back(
-      caf::actor_cast<caf::actor_addr>(self_->current_sender()), x);
+  } else if (path_) {
+    keep_early(x);
   }
+}
+
+template <class Message>
+void actor_connection::keep_early(const Message& x) {
+  const auto from = caf::actor_cast<caf::actor_addr>(self_->current_sender());
+  const auto reader = reader_of(x);
+  auto found = std::find_if(early_.begin(), early_.end(), [&](const auto& y) {
+    return y.from == from && y.reader == reader;
+  });
+  if (found == early_.end())
+    found = early_.insert(found, {from, reader, 0, {}});
+  auto& [sender, number, cost, content] = *found;
+  cost += cost_of(x);
+  if (cost > early_limit_)
+    return content.clear();
+  if constexpr (std::is_same_v<Message, input_credit>)
+    if (auto* last = content.empty()
+                       ? nullptr
+                       : std::get_if<input_credit>(&content.back())) {
+      last->inputs += x.inputs;
+      return;
+    }
+  content.emplace_back(x);
 }
 
 void actor_connection::take(from_peer x) {
@@ -171,6 +208,7 @@ cursor actor_connection::position() const {
 void actor_connection::send_waiting() {
   if (!peer_ || end_->ended())
     return;
+  const auto number = number_;
   const auto before = sent_;
   for (; !waiting_.empty() && end_->has_input_credit(); waiting_.pop_front()) {
     end_->spend_input_credit();
@@ -179,6 +217,8 @@ void actor_connection::send_waiting() {
   }
   if (sent_ != before && waiting_.empty())
     on_inputs_sent();
+  if (number != number_)
+    return; // detached meanwhile
   if (closing_ && waiting_.empty() && end_->close() && !end_->has_unsent())
     tell(peer_, *end_, caf::close_atom_v);
 }

@@ -52,12 +52,14 @@ void actor_connection::open(const front_desk_actor& desk, open_request request,
   for (auto& input : request.inputs)
     input = action ? action->check_input(std::move(input)) : input.sealed();
   hold_inputs(request);
+  request.client_number = new_client_number();
   end_.emplace(request);
   if (way) {
     path_ = std::make_unique<return_path>(std::move(way), request);
     end_->keep_stored_inputs();
   }
   window_ = std::max<std::size_t>(request.options.input_window, 1);
+  early_limit_ = std::uint64_t{request.options.chunk_window} + 1; // and the end
   const auto within = request.options.open_within;
   action_ = std::move(action);
   paused_ = false;
@@ -135,9 +137,10 @@ void actor_connection::on_opened(const open_result& x) {
   end_->on(x);
   if (x.turn != turn_progress::not_begun)
     drop_first_inputs();
-  for (auto& [from, message] : std::exchange(early_, {}))
-    if (from == peer_.address())
-      take(std::move(message));
+  for (auto& early : std::exchange(early_, {}))
+    if (early.from == peer_.address())
+      for (auto& message : early.content)
+        take(std::move(message));
   watch(peer_);
   greet(peer_, *end_);
   if (end_->cancelled() && !end_->ended())

@@ -33,9 +33,9 @@ void actor_connection::ask_again(const caf::actor& who, caf::message question,
   const auto is_current = [this, number = number_, attempt = path_->attempt()] {
     return number == number_ && path_ && path_->attempt() == attempt;
   };
-  const auto drop = [](const auto& x) {
+  const auto drop = [this, number = number_](const auto& x) {
     if constexpr (std::is_same_v<std::decay_t<decltype(x)>, open_result>)
-      decline(x);
+      decline(x, number == number_ && path_ && path_->is_active());
   };
   const auto id = self_->new_request_id(caf::message_priority::normal);
   self_->add_multiplexed_response_handler(

@@ -6,6 +6,7 @@
 #include <tertulia/status.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 namespace tertulia::detail {
@@ -48,6 +49,11 @@ void raise_wrong_size(std::size_t expected, std::size_t found) {
   throw status_error{errc::data_loss, "a batch of " + std::to_string(expected)
                                         + " chunks has "
                                         + std::to_string(found)};
+}
+
+std::uint64_t new_client_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 client_end::client_end(std::uint32_t chunk_window, client_role role) noexcept
@@ -172,16 +178,6 @@ void client_end::skip(std::uint32_t count) {
   demand_ = false;
   count_consumed(count);
   read_ = next_;
-}
-
-bool client_end::accepts(std::uint32_t reader) {
-  if (ended_ || returning_)
-    return false;
-  if (is_for(reader))
-    return true;
-  if (reader > reader_)
-    on_lost(fail(errc::aborted, "this actor has attached to the run again"));
-  return false;
 }
 
 void client_end::gain(std::uint32_t inputs) {

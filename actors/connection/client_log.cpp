@@ -27,14 +27,15 @@ void client_log::open(chunk_sink talker) {
   owner_.self()->monitor(talker_);
 }
 
-void client_log::keep(limits most, std::uint32_t chunk_window,
-                      snapshot_id snapshot) {
+void client_log::keep(limits most, std::uint64_t client_number,
+                      std::uint32_t chunk_window, snapshot_id snapshot) {
   history_ = std::make_unique<history>();
   history_->most = most;
   history_->dropped.snapshot = std::move(snapshot);
   history_->talker.sink = talker_;
+  history_->talker.client_number = client_number;
   history_->talker.credit = chunk_window;
-  history_->last_talker_sink = talker_.address();
+  history_->last_talker_name = history_->talker.name();
 }
 
 bool client_log::is_talker(std::uint32_t number) const noexcept {
@@ -49,19 +50,35 @@ bool client_log::reads(const caf::actor_addr& who) const noexcept {
                         [&](const auto& x) { return x.sink.address() == who; });
 }
 
-std::uint32_t client_log::attach(chunk_sink sink, client_role role,
-                                 std::uint64_t position,
+bool client_log::reads(const client_name& who) const noexcept {
+  const auto is = [&](const reader& x) { return x.name() == who; };
+  return (talker_ && is(history_->talker))
+         || std::any_of(history_->listeners.begin(), history_->listeners.end(),
+                        is);
+}
+
+bool client_log::is_outdated(const client_name& x) const noexcept {
+  return talker_ && talker_.address() == x.sink
+         && history_->talker.client_number > x.number;
+}
+
+std::uint32_t client_log::attach(chunk_sink sink, std::uint64_t client_number,
+                                 client_role role, std::uint64_t position,
                                  std::uint32_t chunk_window) {
   auto& h = *history_;
-  if (talker_ && talker_.address() == sink.address())
-    h.ended_talker.reset(); // it has not read the end
-  if (reads(sink.address()))
-    forget(sink.address());
-  else
+  if (!reads(sink.address()))
     owner_.self()->monitor(sink);
+  const client_name name{sink.address(), client_number};
+  std::erase_if(h.listeners, [&](const auto& x) { return x.name() == name; });
+  if (talker_ && h.talker.name() == name) {
+    h.ended_talker.reset(); // it has not read the end
+    h.talker = {};
+    talker_ = nullptr;
+  }
   reader added;
   added.number = ++h.last_number;
   added.sink = std::move(sink);
+  added.client_number = client_number;
   added.next = position;
   added.credit = chunk_window;
   if (role == client_role::listener) {
@@ -69,7 +86,7 @@ std::uint32_t client_log::attach(chunk_sink sink, client_role role,
     return h.last_number;
   }
   h.last_talker = added.number;
-  h.last_talker_sink = added.sink.address();
+  h.last_talker_name = added.name();
   auto before = std::exchange(h.talker, std::move(added));
   talker_ = h.talker.sink;
   if (before.sink)
@@ -213,6 +230,11 @@ void client_log::confirm(std::uint32_t number) {
     history_->talker_knew_end = true;
 }
 
+void client_log::deliver_end(std::uint32_t number) {
+  if (auto* const who = find(number))
+    who->was_delivered_end = true;
+}
+
 bool client_log::talker_knows_end() const noexcept {
   return history_->talker_knew_end || (talker_ && history_->talker.knows_end);
 }
@@ -226,7 +248,8 @@ bool client_log::all_know_end() const noexcept {
 
 bool client_log::is_asking() const noexcept {
   const auto owes_answer = [this](const reader& x) {
-    return x.was_sent_end && !x.knows_end && is_remote(x.sink, owner_);
+    return x.was_sent_end && !x.was_delivered_end && !x.knows_end
+           && is_remote(x.sink, owner_);
   };
   const auto& all = history_->listeners;
   return owes_answer(history_->talker)

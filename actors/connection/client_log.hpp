@@ -37,6 +37,15 @@ public:
     std::size_t turn = 0; ///< of the last turn, under way or over
   };
 
+  /// Identity of a client. One actor may have several, and after a loss of its
+  /// node it has another handle.
+  struct client_name {
+    caf::actor_addr sink;
+    std::uint64_t number = 0; ///< see `open_request::client_number`
+
+    friend bool operator==(const client_name&, const client_name&) = default;
+  };
+
   /// Turns before a position.
   struct standing {
     std::uint64_t turns = 0; ///< that have ended
@@ -55,8 +64,10 @@ public:
 
   /// Makes the log hold what it sends: the run is kept.
   /// @pre after `open`, before the first entry.
+  /// @param client_number of the talker, see `open_request`.
   /// @param snapshot from which a conversation continues; may be empty.
-  void keep(limits most, std::uint32_t chunk_window, snapshot_id snapshot);
+  void keep(limits most, std::uint64_t client_number,
+            std::uint32_t chunk_window, snapshot_id snapshot);
 
   [[nodiscard]] bool is_kept() const noexcept {
     return history_ != nullptr;
@@ -75,10 +86,14 @@ public:
   /// talked since. One whose last answer was lost has an old number.
   /// @pre `is_kept()`
   [[nodiscard]] bool was_last_talker(std::uint32_t number,
-                                     const chunk_sink& sink) const noexcept {
-    return history_->last_talker == number
-           || history_->last_talker_sink == sink.address();
+                                     const client_name& x) const noexcept {
+    return history_->last_talker == number || history_->last_talker_name == x;
   }
+
+  /// Returns whether the same actor has attached the talker later than this
+  /// client, whose request has come late.
+  /// @pre `is_kept()`
+  [[nodiscard]] bool is_outdated(const client_name& x) const noexcept;
 
   /// Returns the number of listeners.
   /// @pre `is_kept()`
@@ -89,13 +104,18 @@ public:
   /// Returns whether an actor is a reader.
   [[nodiscard]] bool reads(const caf::actor_addr& who) const noexcept;
 
+  /// Returns whether a client is a reader.
+  /// @pre `is_kept()`
+  [[nodiscard]] bool reads(const client_name& who) const noexcept;
+
   /// Adds a reader, which hears nothing before `serve`. A talker takes over:
-  /// the one before hears `aborted`. A sink reads a run once: it is no other
-  /// reader any more.
+  /// the one before hears `aborted`. A client reads a run once: it is no other
+  /// reader any more, and hears nothing of that.
   /// @returns the number of the reader.
   /// @pre `is_kept()`, and the log holds what follows `position`.
-  std::uint32_t attach(chunk_sink sink, client_role role,
-                       std::uint64_t position, std::uint32_t chunk_window);
+  std::uint32_t attach(chunk_sink sink, std::uint64_t client_number,
+                       client_role role, std::uint64_t position,
+                       std::uint32_t chunk_window);
 
   /// Removes a reader. It hears the error in a completion message.
   /// @param reason none if the reader is gone and hears nothing.
@@ -143,6 +163,11 @@ public:
   /// that it does not want to hear it.
   void confirm(std::uint32_t number);
 
+  /// Records that the end has reached the actor of a reader of another node. It
+  /// confirms when it has found a client to whom the end belongs.
+  /// @pre `is_kept()`
+  void deliver_end(std::uint32_t number);
+
   /// Returns whether the talker has received the end, also one that has left
   /// since.
   [[nodiscard]] bool talker_knows_end() const noexcept;
@@ -155,8 +180,8 @@ public:
   /// Returns whether every attached reader has received the end.
   [[nodiscard]] bool all_know_end() const noexcept;
 
-  /// Returns whether a reader of another node was sent the end and has not
-  /// confirmed it.
+  /// Returns whether a reader of another node was sent the end, and it is not
+  /// known whether that has arrived.
   [[nodiscard]] bool is_asking() const noexcept;
 
   /// Returns the number of the first entry that the log holds.
@@ -189,11 +214,17 @@ private:
   };
 
   struct reader {
+    [[nodiscard]] client_name name() const noexcept {
+      return {sink.address(), client_number};
+    }
+
     std::uint32_t number = 0;
     chunk_sink sink; ///< null for no reader
+    std::uint64_t client_number = 0;
     std::uint64_t next = 0;
     std::uint64_t credit = 0;
     bool was_sent_end = false;
+    bool was_delivered_end = false; ///< to its actor, of another node
     bool knows_end = false;
     caf::error failure; ///< for which it must leave
   };
@@ -211,7 +242,7 @@ private:
     std::optional<completion> ending;
     std::uint32_t last_number = 0;
     std::uint32_t last_talker = 0;
-    caf::actor_addr last_talker_sink;
+    client_name last_talker_name;
     /// Number of the last talker that was sent the end.
     std::optional<std::uint32_t> ended_talker;
     std::uint32_t talker_inputs = 0; ///< input credit to send to the talker

@@ -100,7 +100,7 @@ caf::result<open_result> connection_state::start(open_request& x) {
     x.options.grace = action_->runs().grace;
   }
   if (x.options.disconnect == on_disconnect::keep)
-    keep(x.options);
+    keep(x);
   start_state_ = std::make_unique<start_state>(*this);
   start_state_->answer = self_->make_response_promise<open_result>();
   start_state_->resume_after = x.options.resume_after;

@@ -36,14 +36,14 @@ caf::error unknown_run(const run_id& run, const session_id& session) {
 
 // -- clients that come --------------------------------------------------------
 
-void connection_state::keep(const open_options& options) {
-  run_ = std::make_unique<kept_run>(*this, run_id{make_uuid()}, options.grace,
-                                    options.chunk_window);
+void connection_state::keep(const open_request& x) {
+  run_ = std::make_unique<kept_run>(*this, run_id{make_uuid()}, x.options.grace,
+                                    x.client_number, x.options.chunk_window);
 }
 
 void connection_state::register_run(const snapshot_id& snapshot) {
   log_.keep({env_->options.max_run_log, env_->options.max_turn_log},
-            run_->chunk_window, snapshot);
+            run_->client_number, run_->chunk_window, snapshot);
   run_->entry = env_->runs.add(info(), self_->address());
   if (!leased_)
     return;
@@ -106,10 +106,12 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   if (position < log_.begin())
     return lost_position(position);
   const auto talks = chosen.role == client_role::talker;
-  if (talks && chosen.back_as
-      && !log_.was_last_talker(*chosen.back_as, x.client))
+  const client_log::client_name client{x.client.address(), x.client_number};
+  if (talks && chosen.back_as && !log_.was_last_talker(*chosen.back_as, client))
     return fail(errc::aborted, "another client has taken over");
-  if (!talks && !log_.reads(x.client.address())
+  if (talks && log_.is_outdated(client))
+    return fail(errc::aborted, "this actor has attached again since");
+  if (!talks && !log_.reads(client)
       && log_.listeners() >= env_->options.max_listeners)
     return fail(errc::resource_exhausted,
                 "the run has " + std::to_string(log_.listeners())
@@ -118,8 +120,9 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   const auto at = log_.at(position);
   const auto is_remote = x.client.node() != self_->node();
   const auto had_talker = static_cast<bool>(log_.talker());
-  const auto number = log_.attach(std::move(x.client), chosen.role, position,
-                                  x.options.chunk_window);
+  const auto number
+    = log_.attach(std::move(x.client), x.client_number, chosen.role, position,
+                  x.options.chunk_window);
   std::uint32_t credit = 0;
   if (talks) {
     remote_ = is_remote;
@@ -324,7 +327,7 @@ void connection_state::deliver_end(std::uint32_t reader, const chunk_sink& sink,
   self_->request(sink, confirmation_timeout_, std::move(x))
     .then(
       [this, reader] {
-        log_.confirm(reader);
+        log_.deliver_end(reader);
         quit_if_done();
       },
       [this, reader](const caf::error&) {

@@ -243,7 +243,7 @@ private:
 
   // -- kept runs --------------------------------------------------------------
 
-  void keep(const open_options& options);
+  void keep(const open_request& x);
 
   /// Lets clients find the run, and returns the position of the first one.
   void register_run(const snapshot_id& snapshot);

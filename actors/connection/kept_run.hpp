@@ -37,16 +37,18 @@ public:
   };
 
   kept_run(listener& of, run_id id, caf::timespan grace,
-           std::uint32_t chunk_window) noexcept
-    : id(std::move(id)), grace(grace), chunk_window(chunk_window), owner_(of) {}
+           std::uint64_t client_number, std::uint32_t chunk_window) noexcept
+    : id(std::move(id)), grace(grace), client_number(client_number),
+      chunk_window(chunk_window), owner_(of) {}
 
   void abort(const caf::error&) override {
     owner_.on_expiry();
   }
 
   const run_id id;
-  const caf::timespan grace;        ///< zero for ever
-  const std::uint32_t chunk_window; ///< of the first client
+  const caf::timespan grace;         ///< zero for ever
+  const std::uint64_t client_number; ///< of the first client
+  const std::uint32_t chunk_window;  ///< of the first client
   std::unique_ptr<run_registry::registration> entry;
   std::unique_ptr<run_record> record; ///< null without a store
   std::uint64_t timer = 0;  ///< number of the wait; 0 while it is not one

@@ -43,7 +43,7 @@ nested_connection::nested_connection(host& owner, const open_result& first,
 void nested_connection::come_back_by(std::shared_ptr<way_back> way,
                                      const open_request& first) {
   end.keep_stored_inputs();
-  search_ = std::make_unique<search>(*this, std::move(way), first);
+  search_ = std::make_shared<search>(*this, std::move(way), first);
 }
 
 nested_connection::~nested_connection() {
@@ -175,11 +175,13 @@ void nested_connection::ask_desk() {
   auto* self = owner_.self();
   self->request(search_->path.desk(), caf::infinite, std::move(*question))
     .then(
-      [take, &at = owner_](const open_result& x) {
-        if (auto* client = take())
+      [take, of = std::weak_ptr{search_}, &at = owner_](const open_result& x) {
+        if (auto* client = take()) {
           client->on_returned(x);
-        else
-          decline(x);
+        } else {
+          const auto late = of.lock();
+          decline(x, late && late->path.is_active());
+        }
         at.drain();
       },
       fail_once);

@@ -16,6 +16,7 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
   if (desk.node() != at.self()->node())
     request.seal();
   request.client = chunk_sink{at.self()};
+  request.client_number = new_client_number();
   request.session = at.link();
   if (!request.options.caller)
     request.options.caller = at.caller();

@@ -136,7 +136,7 @@ private:
           if (attempt == return_->attempt())
             on_returned(x);
           else
-            decline(x);
+            decline(x, return_->is_active());
         },
         fail_once);
     self_->request(return_->guide(), caf::infinite, caf::monitor_atom_v)

@@ -84,6 +84,33 @@ TEST_F(actor_client_of, an_opening_that_was_given_up_tells_the_next_nothing) {
   EXPECT_EQ(client.log->chunks, (std::vector<std::string>{"b.", "b!", "b?"}));
 }
 
+TEST_F(actor_client_of, a_client_may_leave_when_its_inputs_are_sent) {
+  struct leaver : silent_client {
+    using silent_client::silent_client;
+    void on_inputs_sent() override {
+      place = detach();
+    }
+    cursor place;
+  };
+  const auto flow = define_thrice();
+  const actor_of<leaver> client{
+    system.spawn([](caf::stateful_actor<leaver>* self) {
+      return caf::behavior{self->state.handlers()};
+    })};
+  run();
+  flow.open(*client, with_keep());
+  client->send("a");
+  client->close();
+  run();
+  EXPECT_FALSE(client->place.run.empty());
+  const auto next = open_client(flow, with_run(client->place.run));
+  run();
+  next->close();
+  run();
+  EXPECT_EQ(next.log->outputs, std::vector{"bye"s}) << "it had not closed";
+  caf::anon_send_exit(client.who, caf::exit_reason::user_shutdown);
+}
+
 TEST_F(kept_runs, a_run_goes_on_when_its_client_dies) {
   const auto counter = define_counter();
   auto first = open(counter, with_keep());

@@ -310,6 +310,31 @@ TEST_F(lost_links, a_client_that_was_replaced_meanwhile_hears_so) {
   EXPECT_EQ(other.output(patience), json(2));
 }
 
+TEST_F(lost_links, an_end_that_no_client_has_taken_is_held) {
+  const auto flow = counter();
+  std::promise<cursor> ended;
+  // It answers the end, and has no client that confirms it.
+  const auto sink = there.spawn([&](caf::event_based_actor* self) {
+    auto question = flow.opening_for({}, with_keep(1min));
+    question.client
+      = caf::actor_cast<chunk_sink>(caf::strong_actor_ptr{self->ctrl()});
+    self->request(client->front_desk(), caf::infinite, std::move(question))
+      .then([self, &ended](const open_result& x) {
+        const cursor begin{x.attached.run, 0};
+        self->become([](const input_credit&) {}, [](const chunk_batch&) {},
+                     [self](const completion&) {
+                       self->send(self, caf::ok_atom::value);
+                     },
+                     [&ended, begin](caf::ok_atom) { ended.set_value(begin); });
+        self->send(x.connection, caf::close_atom_v);
+      });
+    return caf::behavior{[](caf::tick_atom) {}};
+  });
+  auto next = flow.stream_bidi(with_cursor(ended.get_future().get()));
+  EXPECT_EQ(next.output(patience), 0);
+  caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
+}
+
 TEST_F(lost_links, a_detached_client_leaves_the_run_alone) {
   auto flow = counter();
   auto talk = flow.stream_bidi(with_keep(1min));

@@ -259,6 +259,7 @@ auto samples(const protocol& at) {
   open_request opening{"/bidi-flow/shop", value, options, at.sink};
   opening.inputs = {value, payload::of(1)};
   opening.closes = true;
+  opening.client_number = 1ull << 40;
   run_info run;
   run.id = run_id{"r"};
   run.key = "/bidi-flow/shop";

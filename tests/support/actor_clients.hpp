@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/flows.hpp"
@@ -80,24 +81,63 @@ caf::behavior record_all(caf::stateful_actor<recorder<Flow>>* self,
     [self](caf::tick_atom) { self->state.resume(); });
 }
 
-/// Actor whose client a test uses between the messages.
-template <class Flow>
-struct client_of {
-  explicit client_of(caf::actor_system& system)
-    : who(system.spawn(record_all<Flow>, log)) {}
-
-  recorder<Flow>& operator*() {
-    return static_cast<caf::stateful_actor<recorder<Flow>>*>(
+/// Actor whose state a test uses between the messages.
+template <class State>
+struct actor_of {
+  State& operator*() const {
+    return static_cast<caf::stateful_actor<State>*>(
              caf::actor_cast<caf::abstract_actor*>(who))
       ->state;
   }
 
-  recorder<Flow>* operator->() {
+  State* operator->() const {
     return &**this;
   }
 
-  std::shared_ptr<record<Flow>> log = std::make_shared<record<Flow>>();
   caf::actor who;
+};
+
+/// Actor with a client that records everything.
+template <class Flow>
+struct client_of : actor_of<recorder<Flow>> {
+  explicit client_of(caf::actor_system& system,
+                     std::shared_ptr<record<Flow>> log
+                     = std::make_shared<record<Flow>>())
+    : actor_of<recorder<Flow>>{system.spawn(record_all<Flow>, log)},
+      log(std::move(log)) {}
+
+  std::shared_ptr<record<Flow>> log;
+};
+
+/// Two clients of one actor.
+template <class Flow>
+struct two_clients {
+  explicit two_clients(caf::event_based_actor* self)
+    : first(self), second(self) {}
+
+  caf::message_handler handlers() {
+    return {
+      [this](chunk_batch& x) {
+        first.handle(x);
+        second.handle(x);
+      },
+      [this](const input_credit& x) {
+        first.handle(x);
+        second.handle(x);
+      },
+      [this](turn_end& x) {
+        first.handle(x);
+        second.handle(x);
+      },
+      [this](completion& x) {
+        static_cast<void>(first.handle(x));
+        static_cast<void>(second.handle(x));
+      },
+    };
+  }
+
+  recorder<Flow> first;
+  recorder<Flow> second;
 };
 
 using text_flow = bidi_flow<nothing, std::string, std::string, std::string>;
@@ -133,6 +173,21 @@ struct actor_client_of : flows {
 
   client_of<text_flow> spawn() {
     return client_of<text_flow>{system};
+  }
+
+  /// Spawns an actor with two clients.
+  actor_of<two_clients<text_flow>>
+  spawn_two(const std::shared_ptr<record<text_flow>>& first,
+            const std::shared_ptr<record<text_flow>>& second) {
+    actor_of<two_clients<text_flow>> result{system.spawn(
+      [](caf::stateful_actor<two_clients<text_flow>>* self) -> caf::behavior {
+        return self->state.handlers();
+      })};
+    run();
+    result->first.log = first;
+    result->second.log = second;
+    result->first.at_end = result->second.at_end = [](auto&) {};
+    return result;
   }
 
   template <class... Options>

@@ -219,10 +219,14 @@ struct open_request : memberwise {
   std::vector<payload> inputs;
   /// Whether the input is closed behind them.
   bool closes = false;
+  /// Number of the client among those with this sink: a later one has a larger
+  /// number, and one that comes back keeps its own.
+  std::uint64_t client_number = 0;
 };
 
 BOOST_DESCRIBE_STRUCT(open_request, (),
-                      (key, init, options, client, session, inputs, closes))
+                      (key, init, options, client, session, inputs, closes,
+                       client_number))
 
 /// Reply of the connection to `open_request`, as of before the first inputs. No
 /// other message of this connection reaches the client before it, unless

@@ -212,6 +212,21 @@ private:
   using from_peer
     = std::variant<chunk_batch, input_credit, turn_end, completion>;
 
+  /// Messages of one sender, for one reader, that have come before the answer
+  /// to an opening on another node: that comes by another way. They may be
+  /// those of another client of this actor.
+  struct early_messages {
+    caf::actor_addr from;
+    std::uint32_t reader = 0;
+    std::uint64_t cost = 0; ///< in credit for chunks
+    std::vector<from_peer> content;
+  };
+
+  /// Keeps a copy of such a message, unless its connection has sent more than
+  /// one that is new to this client can.
+  template <class Message>
+  void keep_early(const Message& x);
+
   /// Takes a message of the connection, or keeps it until that is open.
   template <class Message>
   void arrive(Message& x);
@@ -264,8 +279,9 @@ private:
   /// Number of those at its begin that belong to the opening.
   std::size_t first_waiting_ = 0;
   std::size_t window_ = 1;
-  /// Messages that have arrived before the answer to the opening.
-  std::vector<std::pair<caf::actor_addr, from_peer>> early_;
+  std::vector<early_messages> early_;
+  /// Cost of what a connection can send before it hears of this client.
+  std::uint64_t early_limit_ = 0;
   bool closing_ = false;
   bool paused_ = false;
   bool reading_ = false; ///< inside `read_all`

@@ -17,6 +17,11 @@
 
 namespace tertulia::detail {
 
+/// Returns the number of a new client, for `open_request::client_number`.
+///
+/// @threads any.
+[[nodiscard]] std::uint64_t new_client_number() noexcept;
+
 /// Client's end of one connection, without any way of waiting: the unread
 /// messages and the credit of both directions. Shared by the blocking and the
 /// coroutine client.
@@ -50,9 +55,7 @@ public:
     return !run_ || reader == reader_;
   }
 
-  // A message for an earlier reader is dropped. One for a later reader ends the
-  // connection with `aborted`: an actor reads a run once, so that one has taken
-  // its place.
+  // A message for another reader is dropped.
 
   void on(const input_credit& x) {
     if (accepts(x.reader))
@@ -322,7 +325,9 @@ private:
   static constexpr auto unnumbered = std::numeric_limits<std::uint64_t>::max();
 
   /// Returns whether a message with this number is taken.
-  [[nodiscard]] bool accepts(std::uint32_t reader);
+  [[nodiscard]] bool accepts(std::uint32_t reader) const noexcept {
+    return !ended_ && !returning_ && is_for(reader);
+  }
 
   /// Adds credit for inputs, which acknowledges as many.
   void gain(std::uint32_t inputs);

@@ -192,7 +192,7 @@ private:
   std::shared_ptr<const action> action_;
   std::vector<nested_wait*> waits_;
   const nested_wait* reader_ = nullptr;
-  std::unique_ptr<search> search_; // null if it cannot come back
+  std::shared_ptr<search> search_; // null if it cannot come back
 };
 
 } // namespace tertulia::detail

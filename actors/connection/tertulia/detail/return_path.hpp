@@ -49,7 +49,7 @@ public:
   /// @param first the request with which the client has opened its connection.
   return_path(std::shared_ptr<way_back> way, const open_request& first)
     : way_(std::move(way)), key_(first.key), init_(first.init),
-      options_(first.options) {}
+      options_(first.options), client_number_(first.client_number) {}
 
   return_path(const return_path&) = delete;
   return_path& operator=(const return_path&) = delete;
@@ -113,9 +113,11 @@ public:
   [[nodiscard]] std::optional<open_request> question(client_end& of) const {
     if (reopens_ ? !of.can_reopen() : !of.can_return())
       return std::nullopt;
-    if (reopens_)
-      return open_request{key_, init_, of.begin_to_reopen(options_), {}};
-    return open_request{key_, {}, of.begin_to_return(), {}};
+    auto result
+      = reopens_ ? open_request{key_, init_, of.begin_to_reopen(options_), {}}
+                 : open_request{key_, {}, of.begin_to_return(), {}};
+    result.client_number = client_number_;
+    return result;
   }
 
   /// Next step of a client whose attempt has failed.
@@ -149,6 +151,7 @@ private:
   const std::string key_;
   const payload init_;
   const open_options options_;
+  const std::uint64_t client_number_;
   caf::actor guide_; ///< null while the link is there
   front_desk_actor desk_;
   bool reopens_ = false;
