@@ -330,9 +330,10 @@ TEST_F(lost_links, an_end_that_no_client_has_taken_is_held) {
       });
     return caf::behavior{[](caf::tick_atom) {}};
   });
-  auto next = flow.stream_bidi(with_cursor(ended.get_future().get()));
-  EXPECT_EQ(next.output(patience), 0);
+  const auto begin = ended.get_future().get();
   caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
+  auto next = flow.stream_bidi(with_cursor(begin));
+  EXPECT_EQ(next.output(patience), 0);
 }
 
 TEST_F(lost_links, a_detached_client_leaves_the_run_alone) {
