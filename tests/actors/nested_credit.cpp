@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include "support/effort.hpp"
 #include "support/nested.hpp"
 
 using namespace std::literals;
@@ -110,10 +111,11 @@ TEST_F(nested_credit, two_parts_that_read_at_once_get_different_chunks) {
 
 TEST_F(nested_credit, a_client_that_lags_holds_up_the_innermost_producer) {
   const auto inner = define_counter();
+  const auto count = by_effort(100'000, 1'000'000, 1'000'000);
   auto client = open_to(
     [=](context ctx, input<int>, output<int> out) -> task<int> {
       auto talk = co_await inner.open(ctx, with_chunk_window(16));
-      co_await talk.send(1'000'000);
+      co_await talk.send(count);
       talk.close();
       while (auto x = co_await talk.next())
         co_await out.send(*x);
@@ -129,8 +131,8 @@ TEST_F(nested_credit, a_client_that_lags_holds_up_the_innermost_producer) {
   while (!client.received().end) {
     client.grant(max_window);
   }
-  EXPECT_EQ(client.output(), 1'000'000);
-  EXPECT_EQ(client.received().chunks, numbers(1'000'000));
+  EXPECT_EQ(client.output(), count);
+  EXPECT_EQ(client.received().chunks, numbers(count));
 }
 
 TEST_F(nested_credit, windows_of_zero_pass_one_thing_at_a_time) {

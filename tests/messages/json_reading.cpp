@@ -9,13 +9,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -326,27 +322,6 @@ TEST(json, text_that_is_refused_can_be_passed_over) {
   EXPECT_EQ(detail::document_or_null("[1]"), json::array({1}));
   for (const auto& text : {nested(100'000), std::string{"[1"}, std::string{}})
     EXPECT_EQ(detail::document_or_null(text), nullptr);
-}
-
-TEST(json, every_text_goes_through_the_one_reader) {
-  // The pattern must not match other parsers, such as that of the command line.
-  const std::regex parser{R"((json|Json|document)::(parse|accept|sax_parse)\b)"
-                          R"(|::from_(cbor|msgpack|ubjson|bson|bjdata)\b)"
-                          R"(|_json\b *\(? *"|"_json\b)"};
-  const std::filesystem::path root = TERTULIA_SOURCE_DIR;
-  std::vector<std::string> found;
-  for (const auto* room :
-       {"messages", "stores", "actors", "runtime", "examples"})
-    for (const auto& x :
-         std::filesystem::recursive_directory_iterator{root / room}) {
-      if (x.path().extension() != ".cpp" && x.path().extension() != ".hpp")
-        continue;
-      std::ifstream in{x.path()};
-      const std::string text{std::istreambuf_iterator<char>{in}, {}};
-      if (std::regex_search(text, parser))
-        found.push_back(std::filesystem::relative(x.path(), root).string());
-    }
-  EXPECT_EQ(found, std::vector<std::string>{"messages/values/json_read.cpp"});
 }
 
 } // namespace

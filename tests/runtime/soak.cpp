@@ -33,7 +33,7 @@ namespace {
 
 constexpr auto patience = 100s;
 
-const int many = by_effort(10'000, 30'000, 100'000);
+const int many = by_effort(3'000, 30'000, 100'000);
 const int some = many / 5;   // for tests in which only the body differs
 const int first = many / 20; // warm-up of allocators and pools
 

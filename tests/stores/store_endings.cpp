@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "stores/sqlite/sqlite_store_actor.hpp"
+#include "support/effort.hpp"
 #include "support/scratch.hpp"
 #include "support/threaded.hpp"
 
@@ -146,10 +147,14 @@ bool returns_in_time(Fn fn) {
   return true;
 }
 
-/// Tests every order, and every exit reason if an actor is stopped with one.
+/// Tests every order, and every exit reason if an actor is stopped with one;
+/// under a sanitizer a third of them.
 void expect_ends(load work) {
+  auto row_index = 0u;
   for (const auto& order : orders)
     for (const auto reason : reasons) {
+      if (row_index++ % by_effort(3u, 1u, 1u) != 0)
+        continue;
       std::string row = caf::to_string(reason);
       for (const auto what : order)
         row += what == part::store        ? ", store"

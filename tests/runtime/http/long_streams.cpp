@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "support/effort.hpp"
 #include "support/web_fixture.hpp"
 
 namespace tertulia::test::long_stream_tests {
@@ -21,7 +22,7 @@ TEST_F(web_streams, may_be_long_before_they_are_read) {
                         co_return "done";
                       });
   auto at = serve();
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < by_effort(10, 60, 60); ++i) {
     EXPECT_EQ(at.call("POST", "/actions/bidi-flow/writer").document()["output"],
               "done");
     EXPECT_EQ(at.call("POST", "/genkit/bidi-flow/writer", "{}").body,
