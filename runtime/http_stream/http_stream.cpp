@@ -73,6 +73,12 @@ double random_fraction() {
   return std::uniform_real_distribution<>{0, 1}(source);
 }
 
+bool has_field(const http_fields& all, std::string_view lowered_name) {
+  return std::any_of(all.begin(), all.end(), [=](const auto& x) {
+    return detail::lowered(x.first) == lowered_name;
+  });
+}
+
 /// Returns the encoding of a body apart from `chunked`; empty if it has none.
 std::string encoding_of(const http_head& head) {
   const auto transfer = head.field("transfer-encoding");
@@ -214,6 +220,10 @@ http_stream::~http_stream() {
 
 task<http_head> http_stream::open(http_request request) {
   http::check(request);
+  if (const auto* span = impl_->ctx.trace().context();
+      span != nullptr && !has_field(request.headers, "traceparent")
+      && !has_field(impl_->options().headers, "traceparent"))
+    request.headers.emplace_back("traceparent", span->to_traceparent());
   try {
     auto shared = std::make_shared<const http_request>(std::move(request));
     auto head = co_await impl_->open(std::move(shared));

@@ -139,7 +139,9 @@ public:
   ~http_stream();
 
   /// Sends a request, with retries, until an answer with a status of 2xx
-  /// begins. Redirects are not followed. Closes the previous answer.
+  /// begins. Redirects are not followed. Closes the previous answer. If the
+  /// body is traced, the request has a `traceparent` (W3C), unless its fields
+  /// or those of the client have one.
   /// @returns the header of the answer.
   task<http_head> open(http_request request);
 

@@ -4,6 +4,7 @@
 // of OpenAI's protocol, which is one of its users.
 
 #include <tertulia/http_stream.hpp>
+#include <tertulia/span_recorder.hpp>
 
 #include "support/openai_client.hpp"
 
@@ -105,6 +106,26 @@ TEST_F(http_streams, a_request_has_its_own_method_path_and_fields) {
   EXPECT_TRUE(request.starts_with("GET /v1/a/../b?c=d HTTP/1.1\r\n"))
     << request;
   EXPECT_TRUE(has(request, "\r\nX-Empty:\r\n"));
+}
+
+TEST_F(http_streams, a_request_carries_the_span_of_its_body) {
+  serve(answering("200 OK", "x"));
+  const auto read = [](http_stream& x) { return read_all(x, "/"); };
+  EXPECT_EQ(run(read), "x");
+  EXPECT_FALSE(has(server->requests().at(0), "traceparent"));
+  const auto recorder = std::make_shared<span_recorder>(8);
+  const auto listening = rt->traces().listen(recorder);
+  EXPECT_EQ(run(read), "x");
+  const auto span = recorder->find("/bidi-flow/read2");
+  ASSERT_NE(span, nullptr);
+  EXPECT_TRUE(
+    has(server->requests().at(1),
+        "\r\ntraceparent: " + span->context.to_traceparent() + "\r\n"));
+  options.headers.emplace_back("Traceparent", "of the user");
+  EXPECT_EQ(run(read), "x");
+  EXPECT_TRUE(
+    has(server->requests().at(2), "\r\nTraceparent: of the user\r\n"));
+  EXPECT_FALSE(has(server->requests().at(2), "traceparent"));
 }
 
 TEST_F(http_streams, a_large_request_is_sent_at_once) {
