@@ -123,9 +123,12 @@ prepared_call prepare(server_core& server, const exchange& x,
     turn.body.session = std::move(session);
   turn.body.keep = is_durable || turn.is_detached;
   result.what = opening_of(turn.body, server, x, key, false);
-  // A run that nobody waits for ends by itself, because its input is closed.
-  if (*turn.body.keep)
+  // A run that nobody waits for ends by itself, because its input is closed, or
+  // after that time.
+  if (*turn.body.keep) {
     result.what.options.grace = {};
+    result.what.options.deadline = server.options().max_grace;
+  }
   result.what.options.custom_deltas = is_agent;
   result.what.answers_once = !turn.is_detached && !wants_genkit_stream(x);
   result.what.shows_position = is_agent || *turn.body.keep;

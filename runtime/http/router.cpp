@@ -197,7 +197,34 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
   return x.reply(std::move(refusal));
 }
 
+/// Ends what is recorded of a request: its span, and its line in the log.
+void end_record(server_core& server, exchange& x, clock::time_point begin) {
+  // What is refused before it has a route counts as well.
+  if (!x.work.context() && x.status >= 400)
+    begin_span(server, x, nullptr);
+  end_span(x);
+  const auto& log = server.options().log;
+  if (!log)
+    return;
+  const auto text_or_dash = [](std::string_view text) {
+    return text.empty() ? std::string_view{"-"} : text;
+  };
+  const auto method = x.request.method_string();
+  const auto target = x.request.target();
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+    clock::now() - begin);
+  log->info("{} {} {} {} ms{}{}", text_or_dash({method.data(), method.size()}),
+            log_text(text_or_dash(
+              {target.data(), std::min(target.find('?'), target.size())})),
+            x.status, took.count(), x.caller.empty() ? "" : " ",
+            log_text(x.caller));
+}
+
 } // namespace
+
+void record_unread(server_core& server, exchange& x) {
+  end_record(server, x, clock::now());
+}
 
 route_table http_routes() noexcept {
   return own_routes;
@@ -222,20 +249,7 @@ net::awaitable<void> serve(server_core& server, exchange& x) {
   } else if (failure && x.status == static_cast<unsigned>(http::status::ok)) {
     x.reset(); // an answer that has begun cannot become another one
   }
-  // What is refused before it has a route counts as well.
-  if (!x.work.context() && x.status >= 400)
-    begin_span(server, x, nullptr);
-  end_span(x);
-  if (const auto& log = server.options().log) {
-    const auto method = x.request.method_string();
-    const auto target = x.request.target();
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
-      clock::now() - begin);
-    log->info(
-      "{} {} {} {} ms{}{}", std::string_view{method.data(), method.size()},
-      log_text({target.data(), std::min(target.find('?'), target.size())}),
-      x.status, took.count(), x.caller.empty() ? "" : " ", log_text(x.caller));
-  }
+  end_record(server, x, begin);
 }
 
 } // namespace tertulia::web

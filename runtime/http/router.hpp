@@ -13,6 +13,9 @@ namespace tertulia::web {
 /// Answers a request.
 net::awaitable<void> serve(server_core& server, exchange& x);
 
+/// Records a request that has been answered without being read.
+void record_unread(server_core& server, exchange& x);
+
 /// Returns the routes of an `http_server`.
 [[nodiscard]] route_table http_routes() noexcept;
 

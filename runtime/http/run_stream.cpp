@@ -41,6 +41,8 @@ run_stream::run_stream(server_core& server, exchange& x,
       client_.close();
   };
   x.when_gone([this] { client_.leave(); });
+  if (x.is_draining()) // since its request was read
+    x.when_draining();
 }
 
 run_stream::~run_stream() {

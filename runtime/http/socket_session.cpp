@@ -279,6 +279,7 @@ private:
     co_await reply(json_response(
       *code, error_text({errc::invalid_argument,
                          "the request cannot be read: " + problem.message()})));
+    record_unread(server_, *this);
     co_await linger();
   }
 

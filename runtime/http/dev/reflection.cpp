@@ -75,7 +75,7 @@ json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
   if (is_genkit_agent(x)) {
     result["inputSchema"] = agent_input_schema();
     json agent{{"stateManagement", is_stored ? "server" : "client"},
-               {"abortable", false}};
+               {"abortable", is_stored}};
     result["metadata"] = {{"bidi", true}, {"agent", std::move(agent)}};
     return result;
   }

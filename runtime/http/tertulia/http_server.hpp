@@ -170,7 +170,8 @@ struct http_server_options {
   /// Time for which a run waits for its client, if the client does not choose.
   caf::timespan grace = std::chrono::minutes{1};
 
-  /// Longest time that a client may choose for that.
+  /// Longest time that a client may choose for that. A durable or detached run
+  /// of one of Genkit's clients ends after it; zero for never.
   caf::timespan max_grace = std::chrono::hours{24};
 
   /// Time for which `stop` and the destructor let turns end.

@@ -321,4 +321,17 @@ TEST_F(genkit_agents, find_a_stream_again_that_they_have_lost) {
     << "a stream that is not durable is run again";
 }
 
+TEST_F(genkit_agents, whose_durable_run_takes_too_long_lose_it) {
+  auto at = serve({.max_grace = std::chrono::milliseconds{50}});
+  rt.define_bidi_flow("endless",
+                      [](context ctx, input<int>, output<int>) -> task<int> {
+                        const witness alive;
+                        co_await ctx.sleep(std::chrono::hours{1});
+                        co_return 1;
+                      });
+  at.ask("POST", "/genkit/bidi-flow/endless?durable=true", "{}", event_stream);
+  EXPECT_TRUE(has(at.read_until("DEADLINE_EXCEEDED"), "DEADLINE_EXCEEDED"));
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+}
+
 } // namespace tertulia::test::genkit_agent_tests

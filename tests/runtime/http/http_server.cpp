@@ -174,6 +174,14 @@ TEST_F(web, limits_connections) {
   }));
 }
 
+TEST_F(web, limits_connections_of_one_address) {
+  auto at = serve({.max_connections_per_address = 1});
+  EXPECT_EQ(at.call("GET", "/healthz").status, 200u);
+  const auto refused = client().read();
+  EXPECT_EQ(refused.status, 429u);
+  EXPECT_EQ(refused.field("Retry-After"), "1");
+}
+
 TEST_F(web, ends_the_connection_of_a_client_that_is_slow) {
   serve({.request_within = 50ms, .idle_within = 50ms});
   EXPECT_TRUE(client().has_ended());
@@ -279,10 +287,12 @@ TEST_F(web, logs_requests_without_what_is_private) {
     at.call("GET", "/actions", {},
             "Authorization: Bearer fedcba9876543210\r\n");
     at.call("GET", "/a%0Ab");
+    at.send("private\r\n\r\n");
+    EXPECT_EQ(at.read().status, 400u);
     server.reset();
   }
   EXPECT_TRUE(has(text.str(), "POST /actions/bidi-action/echo 200", "ann",
-                  "bob?x", "/a%0Ab"));
+                  "bob?x", "/a%0Ab", "- - 400 "));
   EXPECT_FALSE(has(text.str(), "private"));
   EXPECT_FALSE(has(text.str(), "0123456789abcdef"));
 }
@@ -316,6 +326,33 @@ TEST_F(web, does_not_wait_for_ever_when_it_stops) {
   begin_to_sleep(at);
   server.reset();
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
+}
+
+TEST_F(web, answers_what_it_reads_when_it_stops) {
+  auto at = serve({.drain_within = 20s});
+  define_sleeper();
+  const auto run = at.call("POST", "/runs/bidi-flow/sleeper", "{}").document();
+  const auto begin
+    = [](web_client& who, const std::string& what, std::size_t size) {
+        who.send(what + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+                 + std::to_string(size) + "\r\nExpect: 100-continue\r\n\r\n");
+        EXPECT_TRUE(has(who.read_until("\r\n\r\n"), "100")) << "it is read";
+      };
+  auto listener = client();
+  begin(listener,
+        "GET /events/bidi-flow/sleeper?run=" + run["run"].get<std::string>(),
+        2);
+  auto caller = client();
+  const std::string body = R"({"inputs":["hello"]})";
+  begin(caller, "POST /actions" + echo, body.size());
+  std::jthread stop{[&] { server->stop(); }};
+  EXPECT_TRUE(at.has_ended());
+  listener.send("{}");
+  const auto left = listener.read();
+  EXPECT_EQ(left.status, 503u) << "a run that is kept is not waited for";
+  EXPECT_EQ(left.field("Retry-After"), "1");
+  caller.send(body);
+  EXPECT_EQ(caller.read().document()["output"], "hello");
 }
 
 } // namespace tertulia::test::http_server_tests

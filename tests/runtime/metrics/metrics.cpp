@@ -83,11 +83,15 @@ TEST_F(numbers, count_requests_that_are_refused) {
   at.call("GET", "/actions");
   at.call("DELETE", "/actions", "", token);
   at.call("BREW", "/nowhere", "", token);
+  auto odd = client();
+  odd.send("odd\r\n\r\n");
+  EXPECT_EQ(odd.read().status, 400u);
   const auto text = at.call("GET", "/metrics", "", token).body;
   const std::string count = "\ntertulia_http_requests_total{code=\"";
   EXPECT_TRUE(has(text, count + "401\",method=\"GET\",route=\"none\"} 1",
                   count + "405\",method=\"DELETE\",route=\"none\"} 1",
-                  count + "404\",method=\"_OTHER\",route=\"none\"} 1"));
+                  count + "404\",method=\"_OTHER\",route=\"none\"} 1",
+                  count + "400\",method=\"_OTHER\",route=\"none\"} 1"));
 }
 
 TEST_F(numbers, count_what_connections_and_stores_do) {
