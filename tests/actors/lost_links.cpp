@@ -330,9 +330,11 @@ TEST_F(lost_links, an_end_that_no_client_has_taken_is_held) {
       });
     return caf::behavior{[](caf::tick_atom) {}};
   });
-  const auto begin = ended.get_future().get();
+  auto begin = ended.get_future();
+  const auto found = begin.wait_for(patience);
   caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
-  auto next = flow.stream_bidi(with_cursor(begin));
+  ASSERT_EQ(found, std::future_status::ready);
+  auto next = flow.stream_bidi(with_cursor(begin.get()));
   EXPECT_EQ(next.output(patience), 0);
 }
 
