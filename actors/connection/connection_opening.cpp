@@ -86,7 +86,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
   if (x.options.deadline.count() > 0)
     limits.set_deadline(x.options.deadline);
   if (env_->traces.enabled() && action_->traced()) {
-    const auto parent = parse_traceparent(x.options.trace_parent);
+    const auto parent
+      = parse_traceparent(x.options.trace_parent, x.options.trace_state);
     trace
       = env_->traces.start(action_->info()->key, parent ? &*parent : nullptr);
     describe_action(trace, *action_->info());

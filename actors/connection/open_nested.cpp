@@ -24,8 +24,10 @@ open_nested(context ctx, front_desk_actor desk, open_request request,
     request.options.session
       = session_of(*request.options.caller, request.options.session);
   if (const auto* parent = ctx.trace().context();
-      parent != nullptr && request.options.trace_parent.empty())
+      parent != nullptr && request.options.trace_parent.empty()) {
     request.options.trace_parent = parent->to_traceparent();
+    request.options.trace_state = parent->state;
+  }
   // The messages of a connection are told apart by their sender, and a second
   // reader would take the place of the first one.
   if (const auto& what = request.options.attach;

@@ -59,6 +59,15 @@ attribute_value copy(const attribute_ref& x) {
     x.value);
 }
 
+/// Returns whether other systems must be able to read a `tracestate`.
+bool is_trace_state(std::string_view x) {
+  constexpr std::size_t max_size = 512;
+  constexpr std::ptrdiff_t max_members = 32;
+  const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
+  return x.size() <= max_size && std::all_of(x.begin(), x.end(), is_printable)
+         && std::count(x.begin(), x.end(), ',') < max_members;
+}
+
 } // namespace
 
 template <std::size_t Size>
@@ -94,7 +103,8 @@ std::string span_context::to_traceparent() const {
          + (sampled ? "-01" : "-00");
 }
 
-std::optional<span_context> parse_traceparent(std::string_view header) {
+std::optional<span_context> parse_traceparent(std::string_view header,
+                                              std::string_view state) {
   // version "-" trace "-" span "-" flags; later versions may append "-" and
   // more.
   constexpr std::size_t size = 55;
@@ -114,6 +124,8 @@ std::optional<span_context> parse_traceparent(std::string_view header) {
     return std::nullopt;
   span_context result{*trace, *span};
   result.sampled = (flags[0] & 1) != 0;
+  if (is_trace_state(state))
+    result.state = state;
   return result;
 }
 
@@ -294,6 +306,7 @@ span tracer::record(std::string_view name, const span_context* parent) const {
   std::optional<span_id> parent_id;
   if (parent) {
     context.sampled = parent->sampled;
+    context.state = parent->state;
     parent_id = parent->span;
   }
   const auto begin = clock::now();

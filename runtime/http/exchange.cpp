@@ -81,10 +81,23 @@ std::vector<std::string_view> items_of(const request_message& x,
   return result;
 }
 
-std::string trace_of(const exchange& x) {
-  if (const auto* work = x.work.context())
-    return work->to_traceparent();
-  return std::string{field_of(x.request, "traceparent")};
+std::optional<span_context> parent_of(const request_message& x) {
+  std::string state; // fields of the same name are one list
+  const auto [first, last] = x.equal_range("tracestate");
+  for (auto i = first; i != last; ++i)
+    state.append(state.empty() ? "" : ",")
+      .append(i->value().data(), i->value().size());
+  return parse_traceparent(field_of(x, "traceparent"), state);
+}
+
+void pass_trace(const exchange& from, open_options& to) {
+  const auto parent
+    = from.work.context() != nullptr ? std::nullopt : parent_of(from.request);
+  const auto* chosen = parent ? &*parent : from.work.context();
+  if (chosen == nullptr)
+    return;
+  to.trace_parent = chosen->to_traceparent();
+  to.trace_state = chosen->state;
 }
 
 } // namespace tertulia::web

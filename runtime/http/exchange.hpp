@@ -2,18 +2,21 @@
 
 #pragma once
 
+#include <tertulia/open.hpp>
 #include <tertulia/status_error.hpp>
 #include <tertulia/trace.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "target.hpp"
 #include "web_socket.hpp"
+#include <boost/asio/ip/address.hpp>
 
 namespace tertulia::web {
 
@@ -71,11 +74,13 @@ public:
 
   request_message request;
   target place;
-  std::string caller;   ///< name of the caller; empty without tokens
-  std::string origin;   ///< allowed origin of the page; empty without one
-  unsigned status = 0;  ///< of the answer
-  bool is_left = false; ///< whether the client ended the connection before it
-  span work;            ///< of the request; empty if nobody listens to spans
+  std::string caller;        ///< name of the caller; empty without tokens
+  std::string origin;        ///< allowed origin of the page; empty without one
+  unsigned status = 0;       ///< of the answer
+  std::uint64_t written = 0; ///< bytes of the answer that were written
+  bool is_left = false;  ///< whether the client ended the connection before it
+  net::ip::address peer; ///< of the client, or of a proxy before it
+  span work;             ///< of the request; empty if nobody listens to spans
   /// Set by a handler that takes long: called when the server stops.
   std::function<void()> when_draining;
 };
@@ -106,8 +111,11 @@ public:
 [[nodiscard]] std::vector<std::string_view> items_of(const request_message& x,
                                                      http::field name);
 
-/// Returns the `traceparent` for the run of a request: its span, or that of the
-/// client.
-[[nodiscard]] std::string trace_of(const exchange& x);
+/// Returns the span of the client of a request, as its header fields say.
+[[nodiscard]] std::optional<span_context> parent_of(const request_message& x);
+
+/// Gives the run of a request its parent: the span of the request, or that of
+/// the client.
+void pass_trace(const exchange& from, open_options& to);
 
 } // namespace tertulia::web

@@ -118,7 +118,7 @@ opening opening_of(open_body& x, const server_core& server,
     chosen.input_window = static_cast<std::uint32_t>(
       std::max<std::size_t>(x.inputs.size(), x.input_window));
   chosen.chunk_window = x.chunk_window;
-  chosen.trace_parent = trace_of(from);
+  pass_trace(from, chosen);
   chosen.caller = caller_name{owner};
   chosen.live = x.live;
   // The connection limits its opening itself; a queue has the usual limit.

@@ -222,8 +222,11 @@ task<http_head> http_stream::open(http_request request) {
   http::check(request);
   if (const auto* span = impl_->ctx.trace().context();
       span != nullptr && !has_field(request.headers, "traceparent")
-      && !has_field(impl_->options().headers, "traceparent"))
+      && !has_field(impl_->options().headers, "traceparent")) {
     request.headers.emplace_back("traceparent", span->to_traceparent());
+    if (!span->state.empty())
+      request.headers.emplace_back("tracestate", span->state);
+  }
   try {
     auto shared = std::make_shared<const http_request>(std::move(request));
     auto head = co_await impl_->open(std::move(shared));

@@ -91,6 +91,8 @@ json document_of(const span_data& x) {
               {"attributes", attributes_of(x.attributes)}};
   if (x.parent)
     result["parentSpanId"] = to_string(*x.parent);
+  if (!x.context.state.empty())
+    result["traceState"] = x.context.state;
   auto events = json::array();
   for (const auto& event : x.events)
     events.push_back({{"timeUnixNano", time_text(event.time)},

@@ -379,7 +379,7 @@ TEST_F(nested_spans, the_inner_span_is_a_child_of_the_step_that_opened_it) {
     talk.close();
     co_await talk.output();
     const span_context other{trace_id::random(), span_id::random()};
-    const auto parent = with_trace_parent(other.to_traceparent());
+    const auto parent = with_trace_parent(other.to_traceparent(), "a=b");
     auto elsewhere = co_await inner.open(ctx, parent);
     elsewhere.close();
     co_await elsewhere.output();
@@ -392,8 +392,9 @@ TEST_F(nested_spans, the_inner_span_is_a_child_of_the_step_that_opened_it) {
   ASSERT_EQ(opened.size(), 1u);
   EXPECT_EQ(opened[0]->name, "/bidi-flow/flow1");
   EXPECT_EQ(opened[0]->context.trace, outer->context.trace);
-  EXPECT_NE(recorder->find("/bidi-flow/flow1")->context.trace,
-            outer->context.trace);
+  const auto last = recorder->find("/bidi-flow/flow1");
+  EXPECT_NE(last->context.trace, outer->context.trace);
+  EXPECT_EQ(last->context.state, "a=b");
 }
 
 } // namespace tertulia::test::trace_tests

@@ -93,6 +93,22 @@ TEST(trace_ids, a_later_traceparent_version_is_read_by_its_prefix) {
   EXPECT_FALSE(parse_traceparent("cc" + rest + "0"));
 }
 
+TEST(trace_ids, a_tracestate_is_kept_if_others_can_read_it) {
+  const auto state_of = [](const std::string& text) {
+    return parse_traceparent(vector_00, text)->state;
+  };
+  EXPECT_EQ(state_of("rojo=00f067aa0ba902b7,congo=t61"),
+            "rojo=00f067aa0ba902b7,congo=t61");
+  const std::string longest(512, 'x');
+  EXPECT_EQ(state_of(longest), longest);
+  EXPECT_EQ(state_of(longest + 'x'), "");
+  const std::string most(31, ',');
+  EXPECT_EQ(state_of(most), most);
+  EXPECT_EQ(state_of(most + ','), "");
+  EXPECT_EQ(state_of("a=b\r\nc: d"), "");
+  EXPECT_EQ(state_of("a=\xc3\xa9"), "");
+}
+
 TEST(trace_ids, a_malformed_traceparent_is_refused) {
   for (auto header : {
          "",

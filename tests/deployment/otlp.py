@@ -39,7 +39,8 @@ DEVIATIONS |= {
 
 def talk(client):
     """Makes spans of all kinds; the model is asked by HTTP."""
-    client.say("Hello", traceparent=f"00-{TRACE}-{PARENT}-01")
+    client.say("Hello", traceparent=f"00-{TRACE}-{PARENT}-01",
+               tracestate="a=b")
     client.say("Hello", traceparent=f"00-{UNWANTED}-{PARENT}-00")
     client.call("POST", f"/actions/{CHAT}", {"inputs": [turn("please fail")]})
     client.call("POST", f"/actions/{CHAT}", {"inputs": [{"messages": 5}]})
@@ -169,6 +170,9 @@ def main(tool):
     checks.true("a traceparent is the parent",
                 [x for x in spans if x["traceId"] == TRACE
                  and x.get("parentSpanId") == PARENT])
+    checks.equal("a tracestate is that of all spans of its trace",
+                 {x.get("traceState") for x in spans
+                  if x["traceId"] == TRACE}, {"a=b"})
     checks.true("what is not sampled is left out",
                 not [x for x in spans if x["traceId"] == UNWANTED])
     try_rules(checks, document_of(TRACE, documents[0], spans))

@@ -80,14 +80,20 @@ struct span_context {
   /// exports must check the flag.
   bool sampled = true;
 
+  /// Value of a `tracestate` header: what other systems pass on in the trace.
+  /// Children inherit it.
+  std::string state{};
+
   friend bool operator==(const span_context&, const span_context&) = default;
 };
 
 /// Returns the content of a `traceparent` header; empty for one that has to be
 /// ignored according to W3C Trace Context. A version later than 00 is read by
 /// its known prefix; unknown flags are dropped.
+/// @param state the `tracestate` header; dropped if it has more than 32 members
+///              or 512 bytes, or is not printable ASCII.
 [[nodiscard]] std::optional<span_context>
-parse_traceparent(std::string_view header);
+parse_traceparent(std::string_view header, std::string_view state = {});
 
 /// Key and value of an attribute in a record.
 using attribute_value = std::variant<bool, std::int64_t, double, std::string,

@@ -118,6 +118,8 @@ struct open_options : memberwise {
   caf::timespan deadline{0};
   /// W3C `traceparent` of the caller's span; may be empty.
   std::string trace_parent;
+  /// W3C `tracestate` beside it; may be empty.
+  std::string trace_state;
   /// Conversations only: the session to continue, created if it does not exist;
   /// empty for a new session.
   session_id session;
@@ -175,9 +177,9 @@ BOOST_DESCRIBE_ENUM(turn_progress, not_begun, open, over, past)
 
 BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,
-                       session, snapshot, live, open_within, custom_deltas,
-                       disconnect, grace, attach, resume_after, turn,
-                       turn_begin, call, caller))
+                       trace_state, session, snapshot, live, open_within,
+                       custom_deltas, disconnect, grace, attach, resume_after,
+                       turn, turn_begin, call, caller))
 
 /// Client to front desk: open a connection to an action.
 struct open_request : memberwise {

@@ -124,17 +124,20 @@ struct with_open_timeout {
 };
 
 /// W3C `traceparent` of the caller's span, so that the connection's span
-/// becomes its child.
+/// becomes its child, and the `tracestate` beside it.
 struct with_trace_parent {
-  explicit with_trace_parent(std::string traceparent)
-    : traceparent(std::move(traceparent)) {}
+  explicit with_trace_parent(std::string traceparent,
+                             std::string tracestate = {})
+    : traceparent(std::move(traceparent)), tracestate(std::move(tracestate)) {}
 
   template <class Init>
   void apply(client_options<Init>& to) const {
     to.connection.trace_parent = traceparent;
+    to.connection.trace_state = tracestate;
   }
 
   std::string traceparent;
+  std::string tracestate;
 };
 
 /// Id of the session to continue; if the store does not contain it, a session

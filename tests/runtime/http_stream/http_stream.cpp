@@ -32,8 +32,8 @@ struct http_streams : threaded {
 
   /// Runs a function that takes a stream of the server, in a body.
   /// @returns its result, or its error.
-  template <class Fn>
-  std::string run(Fn read) {
+  template <class Fn, class... Options>
+  std::string run(Fn read, const Options&... opening) {
     const auto flow
       = rt->define_bidi_flow("read" + std::to_string(++flows_),
                              [client = http_client{options},
@@ -43,7 +43,7 @@ struct http_streams : threaded {
                                http_stream answer{ctx, client};
                                co_return co_await read(answer);
                              });
-    auto talk = flow.stream_bidi();
+    auto talk = flow.stream_bidi(opening...);
     talk.close();
     try {
       return talk.output(patience);
@@ -121,11 +121,16 @@ TEST_F(http_streams, a_request_carries_the_span_of_its_body) {
   EXPECT_TRUE(
     has(server->requests().at(1),
         "\r\ntraceparent: " + span->context.to_traceparent() + "\r\n"));
+  EXPECT_FALSE(has(server->requests().at(1), "tracestate"));
+  const span_context outside{trace_id::random(), span_id::random()};
+  EXPECT_EQ(run(read, with_trace_parent(outside.to_traceparent(), "a=b")), "x");
+  EXPECT_TRUE(has(server->requests().at(2), to_string(outside.trace),
+                  "\r\ntracestate: a=b\r\n"));
   options.headers.emplace_back("Traceparent", "of the user");
   EXPECT_EQ(run(read), "x");
   EXPECT_TRUE(
-    has(server->requests().at(2), "\r\nTraceparent: of the user\r\n"));
-  EXPECT_FALSE(has(server->requests().at(2), "traceparent"));
+    has(server->requests().at(3), "\r\nTraceparent: of the user\r\n"));
+  EXPECT_FALSE(has(server->requests().at(3), "traceparent"));
 }
 
 TEST_F(http_streams, a_large_request_is_sent_at_once) {
