@@ -21,6 +21,9 @@ namespace {
 void check_text(const std::string& x, std::string_view path) {
   if (x.empty())
     reject(path, "is empty");
+  if (x.size() > max_session_name)
+    reject(path, fmt::format("has {} bytes, and at most {} are allowed",
+                             x.size(), max_session_name));
   if (x.find('\0') != std::string::npos)
     reject(path, "contains a NUL");
   if (!detail::is_utf8(x))

@@ -5,6 +5,7 @@
 #include <tertulia/inspect.hpp>
 #include <tertulia/stored_type.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -17,6 +18,10 @@ namespace tertulia {
 
 /// Maximum length of a page that a store returns.
 inline constexpr std::uint32_t max_page = 1'000;
+
+/// Maximum length of the id of a session, and of the key of its agent, in
+/// bytes.
+inline constexpr std::size_t max_session_name = 1'024;
 
 /// Base of requests to a store that change nothing.
 struct store_read : memberwise {};
@@ -40,9 +45,9 @@ struct session_ref {
 
 BOOST_DESCRIBE_STRUCT(session_ref, (), (agent, id))
 
-/// Checks that a session may have this name: agent and id are not empty, are
-/// UTF-8 and contain no NUL. A session with another name could not be exported
-/// or named on a command line.
+/// Checks that a session may have this name: agent and id are not empty, have
+/// at most `max_session_name` bytes, are UTF-8 and contain no NUL. A session
+/// with another name could not be exported or named on a command line.
 /// @errors throws `invalid_argument` that names the JSON path.
 void check_name(const session_ref& x);
 

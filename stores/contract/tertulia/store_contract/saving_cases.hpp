@@ -291,7 +291,8 @@ TYPED_TEST_P(store_contract, empty_names_are_refused) {
 TYPED_TEST_P(store_contract, names_that_cannot_be_shown_are_refused) {
   const auto content = this->number(1);
   for (const auto& name :
-       {std::string{"\xff"}, std::string{"caf\xc3"}, std::string{"a\0b", 3}})
+       {std::string{"\xff"}, std::string{"caf\xc3"}, std::string{"a\0b", 3},
+        std::string(max_session_name + 1, 'x')})
     for (const auto& x : {this->at(name), this->at("s", name)}) {
       EXPECT_EQ(this->code(get_session_request{x}), errc::invalid_argument);
       EXPECT_EQ(this->code(list_snapshots_request{x}), errc::invalid_argument);
@@ -308,6 +309,9 @@ TYPED_TEST_P(store_contract, names_that_cannot_be_shown_are_refused) {
   const auto tea = this->at("\xf0\x9f\x8d\xb5 caf\xc3\xa9\n");
   this->work_on(tea, content, 0);
   EXPECT_EQ(this->info(tea).id, tea.id);
+  const auto longest = this->at(std::string(max_session_name, 'x'));
+  this->work_on(longest, content, 0);
+  EXPECT_EQ(this->info(longest).id, longest.id);
 }
 
 } // namespace tertulia
