@@ -201,6 +201,9 @@ public:
   [[nodiscard]] standing at(std::uint64_t position) const;
 
 private:
+  /// Returns whether a client is on another node.
+  [[nodiscard]] bool is_remote(const chunk_sink& sink) const noexcept;
+
   struct entry {
     [[nodiscard]] std::uint64_t end() const noexcept {
       return first + length;

@@ -111,6 +111,7 @@ void connection_state::set_outcome(payload output, caf::error reason) {
   output_ = std::move(output);
   reason_ = std::move(reason);
   was_ended_ = root.cancelled();
+  answer_settling();
   if (!reason_ || !session_ || leased_)
     return end_session();
   // Only the client has the state: it must not lose the results of the
@@ -147,8 +148,11 @@ void connection_state::end_session() {
 }
 
 void connection_state::record_end() {
-  if (!run_ || !run_->record)
+  if (!run_ || !run_->record) {
+    if (run_ && run_->entry)
+      run_->entry->end(final_status(), error_for_remote(reason_));
     return send_completion();
+  }
   phase_ = phase::recording;
   run_->record->end(final_status(), reason_, run_->can_ask);
   go_on_when_recorded();

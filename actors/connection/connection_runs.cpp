@@ -6,6 +6,7 @@
 #include <tertulia/uuid.hpp>
 
 #include <caf/actor_cast.hpp>
+#include <caf/timestamp.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -16,17 +17,9 @@
 #include "connection_state.hpp"
 #include <spdlog/logger.h>
 
-// A kept run: its clients come and go.
+// A kept run: clients that come, and what they say.
 
 namespace tertulia::detail {
-
-namespace {
-
-/// Longest time without a client for a run whose first client was lost before
-/// it had said anything.
-constexpr caf::timespan max_unknown_time = std::chrono::minutes{1};
-
-} // namespace
 
 caf::error unknown_run(const run_id& run, const session_id& session) {
   return fail(errc::not_found,
@@ -44,15 +37,17 @@ void connection_state::keep(const open_request& x) {
 void connection_state::register_run(const snapshot_id& snapshot) {
   log_.keep({env_->options.max_run_log, env_->options.max_turn_log},
             run_->client_number, run_->chunk_window, snapshot);
-  run_->entry = env_->runs.add(info(), self_->address());
-  if (!leased_)
-    return;
   stored_run record;
   record.id = run_->id;
   record.agent = action_->info()->key;
-  record.session = link_.id;
+  if (action_->conversation() != nullptr)
+    record.session = link_.id;
   record.snapshot = snapshot;
   record.owner = env_->owner;
+  record.began_at = record.beat_at = caf::make_timestamp();
+  run_->entry = env_->runs.add(record, caller(), self_->address());
+  if (!leased_)
+    return;
   record.beat = env_->options.run_heartbeat;
   run_->record
     = std::make_unique<run_record>(*this, std::move(record),
@@ -234,10 +229,22 @@ caf::result<run_info> connection_state::handle(const run_request& x) {
       if (run_)
         log_.confirm(x.reader);
       break;
+    case run_verb::settle:
+      if (!run_ || !found.is_in_turn)
+        break;
+      return run_->settling.emplace_back(
+        self_->make_response_promise<run_info>());
     default: leave(x.reader); break;
   }
   drain();
   return found;
+}
+
+void connection_state::answer_settling() {
+  if (!run_ || run_->settling.empty() || info().is_in_turn)
+    return;
+  for (auto& x : std::exchange(run_->settling, {}))
+    x.deliver(info());
 }
 
 run_info connection_state::info() const {
@@ -264,130 +271,6 @@ run_status connection_state::final_status() const {
                  || code == errc::unavailable)
            ? run_status::aborted
            : run_status::failed;
-}
-
-// -- clients that go ----------------------------------------------------------
-
-void connection_state::leave(std::uint32_t reader) {
-  if (!run_)
-    return;
-  const auto talks = log_.is_talker(reader);
-  log_.dismiss(reader, fail(errc::cancelled, "the client has detached"));
-  if (talks)
-    run_alone();
-  drain();
-}
-
-void connection_state::on_reader_lost(const caf::actor_addr& who) {
-  const auto talks = log_.talker() && log_.talker().address() == who;
-  if (!run_ || !log_.is_kept()) {
-    delivery_confirmed_ = true;
-    return abort(fail(errc::cancelled, "the client is gone"));
-  }
-  log_.forget(who);
-  if (talks)
-    run_alone();
-  drain();
-}
-
-void connection_state::run_alone() {
-  out.set_room(max_window);
-  auto within = run_->grace;
-  // Perhaps nobody knows its name: the answer to the opening may be lost.
-  if (!run_->is_known && (within.count() == 0 || within > max_unknown_time))
-    within = max_unknown_time;
-  wait_for_client(within);
-}
-
-void connection_state::wait_for_client(caf::timespan within) {
-  if (run_->is_stopping)
-    within = max_confirmation_wait_on_stop;
-  if (run_->timer == 0 && within.count() > 0)
-    run_->timer = register_wait(*run_, within);
-}
-
-void connection_state::on_expiry() {
-  take_wait(std::exchange(run_->timer, 0));
-  run_->is_expired = true;
-  // The handler of the time-out drains.
-  if (phase_ == phase::active)
-    root.cancel(
-      fail(errc::cancelled, "no client has attached within the grace period"));
-  else if (phase_ == phase::recording)
-    quit_if_done(); // a body that blocks does not hold the end
-}
-
-// -- end ----------------------------------------------------------------------
-
-void connection_state::deliver_end(std::uint32_t reader, const chunk_sink& sink,
-                                   completion x) {
-  if (!run_->can_ask)
-    return self_->send(sink, std::move(x));
-  time_out_is_set_ = true;
-  self_->request(sink, confirmation_timeout_, std::move(x))
-    .then(
-      [this, reader] {
-        log_.deliver_end(reader);
-        quit_if_done();
-      },
-      [this, reader](const caf::error&) {
-        // It was lost before it heard the end, or is away: it may attach again.
-        const auto talks = log_.is_talker(reader);
-        log_.dismiss(reader, caf::none);
-        if (talks)
-          run_alone();
-        quit_if_done();
-      });
-}
-
-void connection_state::quit_kept_if_done() {
-  if (run_->is_expired || run_->is_stopping) {
-    log_.dismiss_unserved(
-      reason_ ? reason_
-              : fail(errc::unavailable, "the run has ended, and is gone"));
-    // A question to a reader has a time-out of its own; a runtime that stops
-    // does not wait as long.
-    if (!log_.is_asking() || (run_->is_expired && run_->is_stopping))
-      return leave_desk();
-    if (run_->is_stopping)
-      wait_for_client(max_confirmation_wait_on_stop);
-    return;
-  }
-  if (log_.all_know_end() && log_.talker_knows_end())
-    return leave_desk();
-  // A talker reads as slowly as it likes; a question has a time limit.
-  if (log_.talker_reads() || log_.is_asking())
-    return;
-  const auto within
-    = run_->grace.count() > 0 ? run_->grace : env_->options.ended_run_retention;
-  if (within.count() > 0)
-    wait_for_client(within);
-  else
-    leave_desk();
-}
-
-void connection_state::leave_desk() {
-  run_->entry.reset();
-  if (run_->is_stopping)
-    return self_->quit();
-  if (std::exchange(run_->is_leaving, true))
-    return;
-  // The desk may have passed on an attach before the run was forgotten. Its
-  // answer, which CAF gives for every actor, comes behind that.
-  self_
-    ->request(caf::actor_cast<caf::actor>(env_->desk), caf::infinite,
-              caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
-    .then([this](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
-                 const std::string&) { self_->quit(); },
-          [this](const caf::error&) { self_->quit(); });
-}
-
-void connection_state::stop_waiting_for_clients() {
-  if (!run_)
-    return;
-  run_->is_stopping = true;
-  run_->is_expired = false;
-  take_wait(std::exchange(run_->timer, 0));
 }
 
 } // namespace tertulia::detail

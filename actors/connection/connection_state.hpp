@@ -273,6 +273,9 @@ private:
   caf::result<run_info> handle(const run_request& x);
   [[nodiscard]] run_info info() const;
 
+  /// Answers those who wait for the end of the turn, if there is none.
+  void answer_settling();
+
   /// Returns the status with which the run ends.
   [[nodiscard]] run_status final_status() const;
   void grant(std::uint32_t reader, std::uint32_t chunks);

@@ -52,7 +52,8 @@ public:
     return {
       [this](open_request& x) { return admit(x); },
       [this](run_request& x) -> caf::result<run_info> {
-        if (x.verb != run_verb::inspect && x.verb != run_verb::abort)
+        if (x.verb != run_verb::inspect && x.verb != run_verb::abort
+            && x.verb != run_verb::settle)
           return fail(errc::invalid_argument,
                       "$.verb: is for the clients of the run");
         if (x.caller && x.session)
@@ -63,6 +64,7 @@ public:
           return ask_store(x);
         return self_->delegate(found, std::move(x));
       },
+      [this](list_runs_request& x) { return list_runs(x); },
       [this](list_atom) { return action_list{env_->actions.list()}; },
       [this](caf::get_atom, const std::string& key) { return find_store(key); },
     };
@@ -142,6 +144,27 @@ private:
         report(found);
     });
     return answer;
+  }
+
+  /// Lists runs: all that the store of a conversation knows, otherwise those
+  /// that are live.
+  caf::result<run_page> list_runs(list_runs_request& x) {
+    const auto action = env_->actions.find(x.agent);
+    if (!action)
+      return fail(errc::not_found, "there is no action " + x.agent);
+    if (x.caller && x.session)
+      x.session = session_of(x.caller, x.session);
+    const auto* conversation = action->conversation();
+    if (conversation != nullptr && conversation->policy.store)
+      // A store without this verb answers so.
+      return self_->delegate(
+        caf::actor_cast<managed_store>(conversation->policy.store),
+        std::move(x));
+    try {
+      return env_->runs.list(x);
+    } catch (const status_error& error) {
+      return to_error(error);
+    }
   }
 
   /// Returns the store of a conversation, or of all if the key is empty.

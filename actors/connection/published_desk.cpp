@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/caller.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/status.hpp>
@@ -33,19 +34,39 @@ public:
     });
     return {
       [this](open_request& x) -> caf::result<open_result> {
-        if (!env_->exposed.contains(x.key))
-          return fail(errc::not_found, "there is no action " + x.key);
+        const auto& chosen = x.options;
+        const auto caller = chosen.caller.value_or(caller_name{});
+        const auto run = chosen.attach ? chosen.attach->run : run_id{};
+        if (auto refusal
+            = check({caller.str(),
+                     chosen.attach ? access_verb::attach : access_verb::open,
+                     x.key, run.str(), chosen.session.str()}))
+          return refusal;
         return self_->delegate(env_->desk, std::move(x));
       },
       [this](run_request& x) -> caf::result<run_info> {
-        if (!env_->exposed.contains(x.key))
-          return fail(errc::not_found, "there is no action " + x.key);
+        if (auto refusal
+            = check({x.caller.str(),
+                     x.verb == run_verb::abort ? access_verb::abort
+                                               : access_verb::inspect,
+                     x.key, x.run.str(), x.session.str()}))
+          return refusal;
+        return self_->delegate(env_->desk, std::move(x));
+      },
+      [this](list_runs_request& x) -> caf::result<run_page> {
+        if (auto refusal = check({x.caller.str(),
+                                  access_verb::list,
+                                  x.agent,
+                                  {},
+                                  x.session.str()}))
+          return refusal;
         return self_->delegate(env_->desk, std::move(x));
       },
       [this](list_atom) {
         auto all = env_->actions.list();
         std::erase_if(all, [this](const auto& x) {
-          return !env_->exposed.contains(x.key);
+          return static_cast<bool>(
+            check({{}, access_verb::see, x.key, {}, {}}));
         });
         return action_list{std::move(all)};
       },
@@ -57,6 +78,22 @@ public:
   }
 
 private:
+  /// Returns why a caller of another node may not do this; none if it may.
+  /// @param x its session as the caller names it.
+  [[nodiscard]] caf::error check(access_request x) const {
+    if (!env_->exposed.contains(x.key))
+      return fail(errc::not_found, "there is no action " + x.key);
+    const auto& rule = env_->options.authorize;
+    if (rule && !x.caller.empty() && !x.session.empty()) {
+      const auto whole
+        = session_of(caller_name{x.caller}, session_id{x.session});
+      x.session = whole.str();
+    }
+    if (!detail::allows(rule, x))
+      return fail(errc::permission_denied, "the caller may not do this");
+    return caf::none;
+  }
+
   front_desk_actor::pointer self_;
   std::shared_ptr<environment> env_;
 };

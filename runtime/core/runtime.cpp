@@ -2,6 +2,7 @@
 
 #include <tertulia/action.hpp>
 #include <tertulia/activity.hpp>
+#include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/remote_actor.hpp>
@@ -10,6 +11,9 @@
 #include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
+
+#include <algorithm>
+#include <chrono>
 
 namespace tertulia {
 
@@ -88,6 +92,25 @@ std::shared_ptr<const json> runtime::run_text(const std::string& key,
                                               const std::string& input) const {
   return std::make_shared<const json>(
     run_action(key, {detail::parse_document(input)}));
+}
+
+bool runtime::wait_for_turns(caf::timespan within) const {
+  detail::check_may_block(env_->system);
+  using clock = std::chrono::steady_clock;
+  const auto until = clock::now() + within;
+  auto result = true;
+  caf::scoped_actor self{env_->system};
+  for (const auto& run : env_->runs.all())
+    self
+      ->request(run, std::max<caf::timespan>(until - clock::now(), {}),
+                run_request{run_verb::settle, {}})
+      .receive([](const run_info&) {},
+               [&](const caf::error& x) {
+                 // A run that has ended is in no turn.
+                 if (x == caf::sec::request_timeout)
+                   result = false;
+               });
+  return result;
 }
 
 void runtime::stop() {

@@ -74,14 +74,6 @@ access_list::digest access_list::digest_of(std::string_view token) {
   return result;
 }
 
-bool access_list::allows(const access_request& x) const noexcept {
-  try {
-    return !authorize_ || authorize_(x);
-  } catch (...) {
-    return false;
-  }
-}
-
 bool access_list::approves(const approval_request& x) const noexcept {
   try {
     return approve_ ? approve_(x) : x.owner == x.caller;

@@ -40,7 +40,9 @@ public:
   }
 
   /// Returns whether a caller may do this.
-  [[nodiscard]] bool allows(const access_request& x) const noexcept;
+  [[nodiscard]] bool allows(const access_request& x) const noexcept {
+    return detail::allows(authorize_, x);
+  }
 
   /// Returns the name of a caller; empty if everyone is served.
   /// @param authorization the header field of that name.
@@ -80,7 +82,7 @@ private:
   caller_elsewhere(std::string_view token) const;
 
   detail::key_patterns exposed_;
-  std::function<bool(const access_request&)> authorize_;
+  access_rule authorize_;
   std::function<bool(const approval_request&)> approve_;
   std::function<std::optional<std::string>(std::string_view)> authenticate_;
   std::vector<known_caller> callers_;

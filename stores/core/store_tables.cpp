@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/caller.hpp>
 #include <tertulia/store_rules.hpp>
 #include <tertulia/store_tables.hpp>
 
@@ -55,8 +56,9 @@ std::optional<stored_run> store_tables::find_run(const run_id& id) {
   return found->second;
 }
 
-void store_tables::for_each_run(const run_ref& wanted, const stored_run* after,
-                                const std::function<bool(stored_run)>& fn) {
+void store_tables::list_runs(const list_runs_request& wanted,
+                             const stored_run* after,
+                             const std::function<bool(stored_run)>& fn) {
   if (!wanted.agent.empty() && wanted.session) {
     auto i = run_places_.lower_bound(
       {wanted.agent, wanted.session,
@@ -78,6 +80,7 @@ void store_tables::for_each_run(const run_ref& wanted, const stored_run* after,
   for (const auto& [id, x] : runs_)
     if ((wanted.agent.empty() || x.agent == wanted.agent)
         && (!wanted.session || x.session == wanted.session)
+        && (!wanted.caller || owns(wanted.caller, x.session))
         && (after == nullptr || is_later(after, &x)))
       all.push_back(&x);
   std::sort(all.begin(), all.end(), is_later);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/caller.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store_rules.hpp>
@@ -31,8 +32,11 @@ std::optional<stored_run> find(store_data& data, const run_ref& wanted) {
       found.reset();
     return found;
   }
+  list_runs_request query;
+  query.agent = wanted.agent;
+  query.session = wanted.session;
   std::optional<stored_run> result;
-  data.tables().for_each_run(wanted, nullptr, [&](stored_run x) {
+  data.tables().list_runs(query, nullptr, [&](stored_run x) {
     result = std::move(x);
     return false;
   });
@@ -99,17 +103,21 @@ run_page answer(store_data& data, list_runs_request x) {
   std::optional<stored_run> after;
   if (x.after)
     after = find_known(data, run_ref{{}, x.after});
+  const auto is_foreign = [&](const stored_run& run) {
+    return x.caller && !owns(x.caller, run.session);
+  };
+  if (after && is_foreign(*after))
+    throw status_error{errc::not_found, "there is no run " + x.after.str()};
   run_page result;
-  data.tables().for_each_run({x.agent, {}, x.session},
-                             after ? &*after : nullptr, [&](stored_run next) {
-                               next = as_read(std::move(next), now);
-                               if (x.status && next.status != *x.status)
-                                 return true;
-                               result.more = result.runs.size() == limit;
-                               if (!result.more)
-                                 result.runs.push_back(std::move(next));
-                               return !result.more;
-                             });
+  data.tables().list_runs(x, after ? &*after : nullptr, [&](stored_run next) {
+    next = as_read(std::move(next), now);
+    if (is_foreign(next) || (x.status && next.status != *x.status))
+      return true;
+    result.more = result.runs.size() == limit;
+    if (!result.more)
+      result.runs.push_back(std::move(next));
+    return !result.more;
+  });
   return result;
 }
 

@@ -349,6 +349,13 @@ constexpr const char* version_9 = R"(
 ALTER TABLE sessions ADD COLUMN past_turns TEXT NOT NULL DEFAULT '';
 )";
 
+// The runs of one caller are listed: the sessions of a caller begin with its
+// name and a slash.
+constexpr const char* version_10 = R"(
+CREATE INDEX runs_by_caller ON runs
+  (agent, substr(session, 1, instr(session, '/')), began_at);
+)";
+
 constexpr std::array schema{
   migration_step{version_1, nullptr, ""},
   migration_step{version_2, nullptr, ""},
@@ -358,7 +365,8 @@ constexpr std::array schema{
   migration_step{version_6, nullptr, ""},
   migration_step{version_7, nullptr, ""},
   migration_step{version_8, nullptr, ""},
-  migration_step{version_9, nullptr, ""}};
+  migration_step{version_9, nullptr, ""},
+  migration_step{version_10, nullptr, ""}};
 
 } // namespace
 

@@ -94,6 +94,10 @@ sqlite_tables::sqlite_tables(const std::string& file,
     runs_of_session_(db_, "SELECT * FROM runs WHERE agent = ?1 AND session = ?2"
                           " AND (began_at, id) < (?3, ?4)"
                           " ORDER BY began_at DESC, id DESC"),
+    runs_of_caller_(db_, "SELECT * FROM runs WHERE agent = ?1"
+                         " AND substr(session, 1, instr(session, '/'))"
+                         " = ?2 || '/' AND (began_at, id) < (?3, ?4)"
+                         " ORDER BY began_at DESC, id DESC"),
     list_runs_(db_, "SELECT * FROM runs WHERE (?1 = '' OR agent = ?1)"
                     " AND (?2 = '' OR session = ?2)"
                     " AND (began_at, id) < (?3, ?4)"

@@ -78,8 +78,8 @@ public:
 
   void write(const stored_run& x) override;
   [[nodiscard]] std::optional<stored_run> find_run(const run_id& id) override;
-  void for_each_run(const run_ref& wanted, const stored_run* after,
-                    const std::function<bool(stored_run)>& fn) override;
+  void list_runs(const list_runs_request& wanted, const stored_run* after,
+                 const std::function<bool(stored_run)>& fn) override;
   void erase_runs(const std::string& agent, timestamp before,
                   timestamp now) override;
 
@@ -193,6 +193,7 @@ private:
   sqlite_statement write_run_;
   sqlite_statement find_run_;
   sqlite_statement runs_of_session_;
+  sqlite_statement runs_of_caller_;
   sqlite_statement list_runs_;
   // The last place is the number of heartbeats that a run may miss.
   sqlite_statement erase_ended_runs_{

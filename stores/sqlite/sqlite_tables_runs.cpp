@@ -59,17 +59,21 @@ std::optional<stored_run> sqlite_tables::find_run(const run_id& id) {
   return run_at(rows);
 }
 
-void sqlite_tables::for_each_run(const run_ref& wanted, const stored_run* after,
-                                 const std::function<bool(stored_run)>& fn) {
-  auto& all = wanted.agent.empty() || wanted.session.empty() ? list_runs_
-                                                             : runs_of_session_;
+void sqlite_tables::list_runs(const list_runs_request& wanted,
+                              const stored_run* after,
+                              const std::function<bool(stored_run)>& fn) {
+  auto& all = wanted.agent.empty() ? list_runs_
+              : wanted.session     ? runs_of_session_
+              : wanted.caller      ? runs_of_caller_
+                                   : list_runs_;
+  const auto& chosen
+    = &all == &runs_of_caller_ ? wanted.caller.str() : wanted.session.str();
   const auto began_at = after != nullptr
                           ? columns::to_number(after->began_at)
                           : std::numeric_limits<std::int64_t>::max();
   const auto last
     = after != nullptr ? std::string_view{after->id.str()} : std::string_view{};
-  auto rows
-    = all.bind_all(wanted.agent, wanted.session.str(), began_at, last).rows();
+  auto rows = all.bind_all(wanted.agent, chosen, began_at, last).rows();
   while (rows.next())
     if (!fn(run_at(rows)))
       return;

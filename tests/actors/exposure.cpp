@@ -13,6 +13,12 @@
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 #include "support/network_config.hpp"
 #include "support/refusal.hpp"
 #include "support/threaded.hpp"
@@ -86,6 +92,66 @@ TEST(exposure, an_action_that_is_not_exposed_does_not_exist_elsewhere) {
                 errc::not_found);
   EXPECT_EQ(rt.action("/tool/refund").find_run(run).status,
             run_status::running);
+}
+
+TEST(exposure, a_rule_decides_what_callers_of_other_nodes_may_do) {
+  network_config cfg;
+  caf::actor_system system{cfg};
+  std::mutex mutex;
+  std::vector<std::string> asked;
+  runtime_options options;
+  options.authorize = [&](const access_request& x) {
+    const std::lock_guard guard{mutex};
+    asked.push_back(x.caller + ' ' + to_json(x.verb).get<std::string>() + ' '
+                    + x.key + ' ' + x.session);
+    if (x.verb == access_verb::abort)
+      throw std::runtime_error{"a secret"};
+    return x.key == "/bidi-flow/open" && x.verb != access_verb::list;
+  };
+  runtime rt{system, options};
+  for (const auto* name : {"open", "closed"})
+    rt.define_bidi_flow(name,
+                        [](context, input<int> in, output<int>) -> task<int> {
+                          co_await in.next();
+                          co_return 1;
+                        });
+  network_config client_cfg;
+  caf::actor_system client{client_cfg};
+  const remote_runtime there{client, "localhost", rt.publish()};
+  ASSERT_EQ(there.actions().size(), 1u);
+  EXPECT_EQ(there.actions().front().key, "/bidi-flow/open");
+  const auto open = there.action<nothing, int, int, int>("/bidi-flow/open");
+  auto kept = open.stream_bidi(with_keep(), with_caller("ann"));
+  const auto run = kept.position().run;
+  EXPECT_EQ(open.find_run(run).status, run_status::running);
+  EXPECT_EQ(code_from([&] { open.abort(run); }), errc::permission_denied);
+  EXPECT_EQ(code_from([&] {
+              there.action<nothing, int, int, int>("/bidi-flow/closed")
+                .stream_bidi()
+                .close();
+            }),
+            errc::not_found)
+    << "it may not be seen";
+  caf::scoped_actor self{client};
+  auto code = errc::ok;
+  list_runs_request list;
+  list.agent = "/bidi-flow/open";
+  list.caller = caller_name{"ann"};
+  list.session = session_id{"s"};
+  self->request(there.front_desk(), patience, list)
+    .receive([](const run_page&) {},
+             [&](const caf::error& x) { code = code_of(x); });
+  EXPECT_EQ(code, errc::permission_denied);
+  kept.close();
+  EXPECT_EQ(kept.output(), 1);
+  EXPECT_EQ(open.run({}, {}), 1) << "the program itself is not asked";
+  const std::lock_guard guard{mutex};
+  const auto was_asked = [&](const std::string& text) {
+    return std::find(asked.begin(), asked.end(), text) != asked.end();
+  };
+  EXPECT_TRUE(was_asked("ann open /bidi-flow/open "));
+  EXPECT_TRUE(was_asked("ann list /bidi-flow/open ann/s"));
+  EXPECT_TRUE(was_asked(" see /bidi-flow/closed "));
 }
 
 TEST(exposure, patterns_are_keys_or_beginnings_of_keys) {

@@ -52,6 +52,19 @@ public:
     data_->commit();
   }
 
+  /// Adds runs of a caller.
+  void add_runs(const std::string& caller, int count) {
+    data_->begin();
+    for (int i = 0; i < count; ++i) {
+      stored_run run;
+      run.agent = "/agent/a";
+      run.session = session_id{caller + "/s"};
+      run.id = run_id{caller + std::to_string(1'000 + i)};
+      (void)answer(*data_, save_run_request{run});
+    }
+    data_->commit();
+  }
+
   template <class Verb>
   auto list(const Verb& x) {
     (void)sum(SQLITE_STMTSTATUS_VM_STEP);
@@ -115,6 +128,13 @@ strings names_in(const session_page& x) {
   return result;
 }
 
+strings names_in(const run_page& x) {
+  strings result;
+  for (const auto& y : x.runs)
+    result.push_back(y.id.str());
+  return result;
+}
+
 strings names_in(const snapshot_page& x) {
   strings result;
   for (const auto& y : x.snapshots)
@@ -145,6 +165,10 @@ TEST(sqlite_lists, a_filter_costs_nothing_for_what_it_leaves_out) {
   const session_ref some{"/agent/c", session_id{"some"}};
   few.extend(some, 20);
   many.extend(some, 80);
+  for (auto* to : {&few, &many}) {
+    to->add_runs("ann", 3);
+    to->add_runs("bob", to == &few ? 20 : 80);
+  }
   const auto expect = [&](const auto& x, const strings& names) {
     const auto steps = [&](measured_store& in) {
       EXPECT_EQ(names_in(in.list(x)), names);
@@ -191,6 +215,14 @@ TEST(sqlite_lists, a_filter_costs_nothing_for_what_it_leaves_out) {
     x.limit = 2;
     expect(x, rows[i].names);
   }
+
+  list_runs_request of_ann;
+  of_ann.agent = a;
+  of_ann.caller = caller_name{"ann"};
+  of_ann.limit = 2;
+  expect(of_ann, {"ann1002", "ann1001"});
+  of_ann.after = run_id{"ann1001"};
+  expect(of_ann, {"ann1000"});
 
   for (const auto with_orphans : {false, true}) {
     list_snapshots_request x{some};

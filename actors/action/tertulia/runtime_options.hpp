@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/access_request.hpp>
 #include <tertulia/detail/json_path.hpp>
 
 #include <caf/timespan.hpp>
@@ -74,6 +75,12 @@ struct runtime_options {
   /// rest. An action that is not among them does not exist for another node: it
   /// is not listed either, and nobody asks for its runs.
   std::vector<std::string> expose = default_exposure();
+
+  /// Function that decides what the callers of other nodes may do with what is
+  /// exposed, once the runtime is published. What is not allowed is refused
+  /// with `permission_denied`, and an action that may not be seen is not
+  /// listed. Null: everything is allowed.
+  access_rule authorize = nullptr;
 
   /// Whether the holder of a certificate may use the stores of conversations
   /// on other nodes (`remote_runtime::store`, `tertulia --connect`): read,

@@ -55,6 +55,7 @@ using front_desk_actor = protocol<
   caf::result<open_result>(open_request),  // the connection itself replies; not_found,
                                            // invalid_argument, resource_exhausted
   caf::result<run_info>(run_request),      // inspects or aborts a kept run; not_found
+  caf::result<run_page>(list_runs_request),// kept runs of the action in the request; not_found
   caf::result<action_list>(list_atom),     // all actions that can be opened here
   caf::result<caf::strong_actor_ptr>(      // store of a conversation, or of all if the key
     caf::get_atom, std::string)>;          // is empty; not_found, failed_precondition,

@@ -11,6 +11,7 @@
 #include <tertulia/runtime_options.hpp>
 
 #include <caf/actor_system.hpp>
+#include <caf/timespan.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -216,6 +217,13 @@ public:
   ///         port cannot be opened.
   std::uint16_t publish(std::uint16_t port = 0,
                         const std::string& address = "127.0.0.1");
+
+  /// Waits until no kept run is in a turn, for example before the program ends.
+  /// Runs that are opened meanwhile do not count.
+  /// @param within time limit, not negative; a deadline of CAF's requests.
+  /// @returns whether it is so.
+  /// @errors throws `failed_precondition` on a thread of the scheduler.
+  bool wait_for_turns(caf::timespan within) const;
 
   /// Refuses new connections from now on and stops the open ones. Does not
   /// wait; the destructor does. Idempotent.

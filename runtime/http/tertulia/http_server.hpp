@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/access_request.hpp>
 #include <tertulia/runtime.hpp>
 
 #include <caf/timespan.hpp>
@@ -30,27 +31,6 @@ namespace tertulia {
 struct bearer_token {
   std::string caller; ///< name of the caller, which owns what it opens
   std::string token;  ///< at least 16 characters
-};
-
-/// Kind of an access to an action.
-enum class access_verb : std::uint8_t {
-  see,     ///< Lists or describes the action.
-  open,    ///< Opens a run.
-  attach,  ///< Reads a kept run, or sends to it.
-  inspect, ///< Asks for the status of a run.
-  abort,   ///< Ends any run; a talker may also cancel the one it talks to.
-  measure, ///< Reads the metrics of all actions.
-};
-
-BOOST_DESCRIBE_ENUM(access_verb, see, open, attach, inspect, abort, measure)
-
-/// Access of a caller to an action, on which `authorize` decides.
-struct access_request {
-  std::string caller; ///< empty without tokens
-  access_verb verb = access_verb::see;
-  std::string key;     ///< of the action, which is exposed; empty for `measure`
-  std::string run;     ///< may be empty
-  std::string session; ///< with the name of its owner; may be empty
 };
 
 /// Answer of a caller to a question of a tool, on which `approve` decides.
@@ -108,7 +88,7 @@ struct http_server_options {
   /// Function that decides on an access, called on threads of the server. An
   /// access that is not allowed is answered with 403, and so is one for which
   /// the function throws. Null: every access to what is exposed is allowed.
-  std::function<bool(const access_request&)> authorize = nullptr;
+  access_rule authorize = nullptr;
 
   /// Function that decides who answers questions of tools, called on threads of
   /// the server; see docs/server.md#approvers. It is refused if the function
@@ -174,6 +154,10 @@ struct http_server_options {
   /// of one of Genkit's clients ends after it; zero for never.
   caf::timespan max_grace = std::chrono::hours{24};
 
+  /// Time for which `stop` and the destructor go on to serve while
+  /// `GET /readyz` answers 503: a load balancer needs it to send nothing more.
+  caf::timespan stop_delay{0};
+
   /// Time for which `stop` and the destructor let turns end.
   caf::timespan drain_within = std::chrono::seconds{10};
 
@@ -229,10 +213,12 @@ public:
   ///         with the one before.
   void renew_certificate();
 
-  /// Stops: accepts nothing more, lets turns under way end, and ends the
-  /// connections; after `drain_within` it ends them in any case. Kept runs go
-  /// on without their clients; the input of other runs is closed. Blocks,
-  /// also until bodies that run on threads of the server pause or return.
+  /// Stops: after `stop_delay` it accepts nothing more, lets turns under way
+  /// end, and ends the connections; after `drain_within` it ends them in any
+  /// case. Kept runs go on without their clients, but their turns count as
+  /// well; the input of other runs is closed. Blocks, also until bodies that
+  /// run on threads of the server pause or return. A second call ends the
+  /// delay, and waits as well.
   /// @pre not called by a body.
   void stop();
 

@@ -143,13 +143,13 @@ public:
 
   [[nodiscard]] virtual std::optional<stored_run> find_run(const run_id& id);
 
-  /// Calls a function with each run of an agent and a session, from the last
-  /// begin to the first, until it returns false. Nothing may be written
-  /// meanwhile.
-  /// @param wanted selection: the agent and the session; each may be empty.
+  /// Calls a function with each run that a list asks for, from the last begin
+  /// to the first, until it returns false. Nothing may be written meanwhile.
+  /// @param wanted its agent, session and caller choose.
   /// @param after  run after which it begins; null for all.
-  virtual void for_each_run(const run_ref& wanted, const stored_run* after,
-                            const std::function<bool(stored_run)>& fn);
+  virtual void list_runs(const list_runs_request& wanted,
+                         const stored_run* after,
+                         const std::function<bool(stored_run)>& fn);
 
   /// Erases the runs of an agent whose end, or whose last heartbeat, is before
   /// a time and older than the heartbeats that a run may miss.

@@ -139,6 +139,8 @@ struct list_runs_request : memberwise {
   std::string agent;
   /// Session of the runs; empty for all.
   session_id session;
+  /// Caller whose sessions they have; empty for all.
+  caller_name caller;
   /// Status of the runs, with `expired` derived; empty for all.
   std::optional<run_status> status;
   /// Run after which the page begins; empty for the first page. `not_found` if
@@ -149,7 +151,7 @@ struct list_runs_request : memberwise {
 };
 
 BOOST_DESCRIBE_STRUCT(list_runs_request, (),
-                      (agent, session, status, after, limit))
+                      (agent, session, caller, status, after, limit))
 
 /// One page of runs.
 struct run_page : memberwise {

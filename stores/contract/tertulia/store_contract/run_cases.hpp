@@ -104,6 +104,46 @@ TYPED_TEST_P(store_contract, runs_are_listed_from_the_last_one) {
   }
 }
 
+TYPED_TEST_P(store_contract, runs_of_a_caller_are_listed_alone) {
+  TERTULIA_NEEDS_MANAGED_STORE() {
+    std::vector<stored_run> of_ann;
+    std::vector<stored_run> of_an;
+    for (int i = 0; i < 6; ++i) {
+      const auto is_ann = i % 2 == 0;
+      const auto session
+        = std::string{is_ann ? "ann/" : "an/"} + std::to_string(i);
+      auto& to = is_ann ? of_ann : of_an;
+      to.insert(to.begin(), this->get(save_run_request{
+                              this->run_of("r" + std::to_string(i), session)}));
+    }
+    for (const auto* session : {"ann", "nobody", "ann/", "/ann/s"})
+      this->get(
+        save_run_request{this->run_of("of " + std::string{session}, session)});
+    list_runs_request query;
+    for (const auto& agent : {of_ann[0].agent, std::string{}}) {
+      query.agent = agent;
+      query.caller = caller_name{"ann"};
+      query.limit = 2;
+      query.after = {};
+      const auto first = this->get(query);
+      EXPECT_EQ(first.runs, (std::vector{of_ann[0], of_ann[1]}));
+      EXPECT_TRUE(first.more);
+      query.after = of_ann[1].id;
+      const auto last = this->get(query);
+      EXPECT_EQ(last.runs, std::vector{of_ann[2]});
+      EXPECT_FALSE(last.more);
+      query.after = of_an[0].id;
+      EXPECT_EQ(this->code(query), errc::not_found);
+      query.caller = caller_name{"bob"};
+      query.after = {};
+      EXPECT_TRUE(this->get(query).runs.empty());
+    }
+    query.agent = of_an[0].agent;
+    query.session = of_an[0].session;
+    EXPECT_TRUE(this->get(query).runs.empty()) << "it is not one of bob";
+  }
+}
+
 TYPED_TEST_P(store_contract, runs_that_are_over_are_erased_in_time) {
   const auto save
     = [&](std::string id, run_status status, std::chrono::nanoseconds beat) {
