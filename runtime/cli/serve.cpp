@@ -28,6 +28,7 @@
 #include "failure.hpp"
 #include "interrupts.hpp"
 #include "text.hpp"
+#include "units.hpp"
 #include <fcntl.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -48,6 +49,7 @@ struct serve_options {
   std::vector<std::string> origins;
   std::vector<std::string> hosts;
   std::string metrics_for;
+  std::string stop_delay;
   bool behind_proxy = false;
   bool sessions = false;
   bool quiet = false;
@@ -141,6 +143,8 @@ http_server_options options_of(const serve_options& o) {
     result.authorize = [reader = o.metrics_for](const access_request& x) {
       return x.verb != access_verb::measure || x.caller == reader;
     };
+  if (!o.stop_delay.empty())
+    result.stop_delay = parse_duration("--stop-delay", o.stop_delay);
   if (!o.quiet)
     result.log = log_of_requests();
   return result;
@@ -272,6 +276,9 @@ void add_serve(CLI::App& root, command& chosen) {
              "them; with --tokens each caller has its own");
   add_value(x, "--metrics-for", o.metrics_for, "NAME",
             "The only caller that may read the metrics; needs --tokens");
+  add_value(x, "--stop-delay", o.stop_delay, "TIME",
+            "Go on to serve for that long when the program is told to end, "
+            "such as 15s, while GET /readyz answers 503");
   x.add_flag("--behind-proxy", o.behind_proxy,
              "A proxy in front of the server encrypts");
   add_value(x, "--model", o.model, "NAME",

@@ -87,7 +87,12 @@ net::awaitable<void> show_metrics(server_core& server, exchange& x,
   server.authorize(x.caller, access_verb::measure, {});
   response_message result{http::status::ok, 11};
   result.set(http::field::content_type, "text/plain; version=0.0.4");
-  result.body() = read();
+  result.body()
+    = read()
+      + "# HELP tertulia_http_connections Open connections of this server.\n"
+        "# TYPE tertulia_http_connections gauge\n"
+        "tertulia_http_connections "
+      + std::to_string(server.connections()) + '\n';
   co_await x.reply(std::move(result));
 }
 
@@ -97,7 +102,7 @@ net::awaitable<void> show_health(server_core&, exchange& x, std::string) {
 
 net::awaitable<void> show_readiness(server_core& server, exchange& x,
                                     std::string) {
-  if (server.is_draining())
+  if (server.is_stopping())
     throw status_error{errc::unavailable, "the server is stopping"};
   co_await x.reply(json_response(http::status::ok, R"({"status":"ready"})"));
 }

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "error_body.hpp"
+#include "genkit_events.hpp"
 #include "open_body.hpp"
 #include "router.hpp"
+#include "run_list.hpp"
 
 // Description of the server for programs, as OpenAPI 3.1.
 
@@ -144,6 +146,33 @@ void add_sessions(json& paths, const json& kind, const json& name) {
         {{"application/jsonl", {{"schema", {{"type", "string"}}}}}}}}}});
 }
 
+/// Adds the messages of a WebSocket.
+void add_messages(json& schemas) {
+  const json any{{"type", "object"}};
+  const json anything = json::object();
+  const json yes{{"const", true}};
+  const auto one_of = [](json members) {
+    return json{{"type", "object"},
+                {"properties", std::move(members)},
+                {"minProperties", 1}};
+  };
+  schemas["clientMessage"] = one_of({{"open", reference("open")},
+                                     {"input", anything},
+                                     {"close", yes},
+                                     {"cancel", yes},
+                                     {"detach", yes}});
+  schemas["serverMessage"]
+    = one_of({{"opened", reference("opened")},
+              {"chunks", {{"type", "array"}}},
+              {"turnEnd", any},
+              {"refused", reference("error")},
+              {"output", anything},
+              {"error", reference("error")},
+              {"next",
+               {{"type", "integer"},
+                {"description", "Position in the log of what follows"}}}});
+}
+
 json document(const std::string& url) {
   const auto kind = parameter("path", "kind", "Kind of the action",
                               {{"type", "string"}}, true);
@@ -180,16 +209,29 @@ json document(const std::string& url) {
                           "it if events are accepted",
                           key, {{"200", once}}),
                 reference("open"));
-  paths["/talk/{kind}/{name}"]["get"]
-    = operation("talk", "Opens a WebSocket", key,
-                {{"101", {{"description", "The protocol is changed."}}}});
+  paths["/talk/{kind}/{name}"]["get"] = operation(
+    "talk",
+    "Opens a WebSocket of the protocol `tertulia.1`: each message is JSON, "
+    "`clientMessage` and `serverMessage` of the schemas",
+    key, {{"101", {{"description", "The protocol is changed."}}}});
   auto& runs = paths["/runs/{kind}/{name}"];
   runs["post"] = with_body(
     operation("openRun", "Opens a run that outlives the request", key,
               {{"201", answer("Its position", reference("opened"))}}),
     reference("open"));
-  runs["get"] = operation("showRun", "Returns what is known of a run", of_run,
-                          {{"200", answer("The run", reference("run"))}});
+  auto of_list = of_run;
+  of_list.push_back(parameter("query", "status",
+                              "Only runs of a list with this status",
+                              schema_of<run_status>()));
+  of_list.push_back(parameter("query", "after", "Last run of the page before"));
+  of_list.push_back(
+    parameter("query", "limit", "Length of the page", {{"type", "integer"}}));
+  runs["get"] = operation(
+    "showRuns", "Lists the kept runs of the caller, or shows one of them",
+    std::move(of_list),
+    {{"200", answer("A page of runs, or the run",
+                    {{"oneOf", json::array({reference("run"),
+                                            reference("runList")})}})}});
   runs["delete"]
     = operation("abortRun", "Ends a run for all of its clients", of_run,
                 {{"200", answer("The run as it was", reference("run"))}});
@@ -205,19 +247,39 @@ json document(const std::string& url) {
         paths[std::string{"/genkit/{kind}/{name}"} + path]["post"] = with_body(
           operation(id, summary, key, {{"200", std::move(result)}}), any);
       };
-  genkit("", "callFlow", "Runs an action for a client of Genkit", once);
+  auto for_genkit = once;
+  for_genkit["headers"][genkit_stream_field]
+    = {{"description", "Id of a durable stream, which a later request reads "
+                       "on by the same field"},
+       {"schema", {{"type", "string"}}}};
+  genkit("", "callFlow", "Runs an action for a client of Genkit",
+         std::move(for_genkit));
+  auto& call = paths["/genkit/{kind}/{name}"]["post"]["parameters"];
+  call.push_back(parameter("query", "stream", "Whether the answer is streamed",
+                           {{"type", "boolean"}}));
+  call.push_back(parameter("query", "durable",
+                           "Whether the stream outlives the request",
+                           {{"type", "boolean"}}));
+  call.push_back(
+    parameter("header", genkit_stream_field, "Id of a durable stream to read"));
   genkit("/getSnapshot", "getGenkitSnapshot",
          "Returns a snapshot of an agent for a client of Genkit",
          answer("The snapshot", any));
   genkit("/abort", "abortGenkitTurn",
          "Ends a turn that a client of Genkit has left",
          answer("Its status before", any));
-  for (const auto* path : {"/metrics", "/healthz", "/readyz", "/openapi.json"})
+  for (const auto* path : {"/healthz", "/readyz", "/openapi.json"})
     paths[path]["get"] = operation(path + 1, "For operators", json::array(),
                                    {{"200", answer("The server works.", any)}});
+  paths["/metrics"]["get"] = operation(
+    "metrics", "For Prometheus", json::array(),
+    {{"200",
+      {{"description", "Metrics in the text format of Prometheus"},
+       {"content", {{"text/plain", {{"schema", {{"type", "string"}}}}}}}}}});
   json schemas;
   schemas["open"] = schema_of<open_body>();
   schemas["run"] = schema_of<run_info>();
+  schemas["runList"] = schema_of<run_list>();
   schemas["error"] = {{"type", "object"},
                       {"required", json::array({"status", "message"})},
                       {"properties",
@@ -233,7 +295,8 @@ json document(const std::string& url) {
                          {"next", {{"type", "integer"}}},
                          {"turn", {{"type", "integer"}}},
                          {"inputs", {{"type", "integer"}}},
-                         {"inTurn", {{"type", "boolean"}}}}}};
+                         {"inTurn", {{"type", "boolean"}}},
+                         {"turnFound", schema_of<turn_progress>()}}}};
   schemas["inputs"] = {{"type", "object"},
                        {"properties",
                         {{"inputs", {{"type", "array"}}},
@@ -241,6 +304,7 @@ json document(const std::string& url) {
                          {"close", {{"type", "boolean"}}},
                          {"cancel", {{"type", "boolean"}}},
                          {"confirm", {{"type", "boolean"}}}}}};
+  add_messages(schemas);
   return {{"openapi", "3.1.0"},
           {"info", {{"title", "Tertulia"}, {"version", "1"}}},
           {"servers", json::array({{{"url", url}}})},

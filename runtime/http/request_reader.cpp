@@ -2,6 +2,7 @@
 
 #include "request_reader.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -17,6 +18,9 @@ namespace {
 /// Bytes that are read at once: of a head, and of a body.
 constexpr std::size_t head_step = 4'096;
 constexpr std::size_t body_step = std::size_t{64} * 1'024;
+
+/// Bytes of a refused client that are read.
+constexpr std::size_t most_unread = std::size_t{4} * 1'024 * 1'024;
 
 /// Longest ratio of what frames the chunks of a body to the body itself.
 constexpr std::size_t most_framing = 16;
@@ -122,6 +126,17 @@ read_request(server_stream& from, beast::flat_buffer& buffer, time_limit& limit,
   }
   limit.clear();
   co_return problem;
+}
+
+net::awaitable<void> read_on(net::ip::tcp::socket& from) {
+  std::array<char, 8'192> bytes; // NOLINT: is written before it is read
+  for (std::size_t total = 0; total < most_unread;) {
+    const auto [problem, size]
+      = co_await from.async_read_some(net::buffer(bytes), as_result);
+    if (problem)
+      co_return;
+    total += size;
+  }
 }
 
 std::optional<http::status>

@@ -30,4 +30,9 @@ read_request(server_stream& from, beast::flat_buffer& buffer, time_limit& limit,
 [[nodiscard]] std::optional<http::status>
 refusal_of(const boost::system::error_code& problem);
 
+/// Reads what a refused client still sends, up to a few MiB: a connection that
+/// is closed with unread bytes is reset, and the client does not see the
+/// answer.
+net::awaitable<void> read_on(net::ip::tcp::socket& from);
+
 } // namespace tertulia::web

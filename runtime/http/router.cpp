@@ -2,17 +2,15 @@
 
 #include "router.hpp"
 
-#include <tertulia/span_names.hpp>
-
 #include <array>
-#include <chrono>
 #include <exception>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "error_body.hpp"
 #include "redaction.hpp"
-#include <spdlog/logger.h>
+#include "request_record.hpp"
 
 namespace tertulia::web {
 
@@ -27,7 +25,7 @@ constexpr std::array own_routes{
   route{post, "/actions", true, callers, run_action},
   route{get, "/talk", true, callers, talk_by_web_socket},
   route{post, "/runs", true, callers, open_run},
-  route{get, "/runs", true, callers, show_run},
+  route{get, "/runs", true, callers, show_runs},
   route{delete_, "/runs", true, callers, abort_run},
   route{post, "/inputs", true, callers, send_inputs},
   route{get, "/events", true, callers, stream_events},
@@ -55,44 +53,6 @@ bool matches(const route& x, std::string_view path, std::string_view& rest) {
   return x.has_rest ? rest.size() > 1 && rest.front() == '/' : rest.empty();
 }
 
-std::string_view method_of(const exchange& x) {
-  if (x.request.method() == unknown)
-    return "_OTHER"; // as the conventions of OpenTelemetry say
-  const auto name = http::to_string(x.request.method());
-  return {name.data(), name.size()};
-}
-
-/// Begins the span of a request, with the names of OpenTelemetry's conventions.
-/// The path is that of the route: it has nothing that a client chooses.
-/// @param to null for a request without a route.
-void begin_span(const server_core& server, exchange& x, const route* to) {
-  const auto& traces = server.actions().traces();
-  if (!traces.enabled())
-    return;
-  const auto parent = parse_traceparent(field_of(x.request, "traceparent"));
-  auto path = to != nullptr ? std::string{to->path} : std::string{};
-  if (to != nullptr && to->has_rest)
-    path += "/{key}";
-  const auto method = method_of(x);
-  auto name = std::string{method};
-  if (!path.empty())
-    name += ' ' + path;
-  x.work = traces.start(name, parent ? &*parent : nullptr);
-  x.work.set_attribute(span_names::http_method, method);
-  if (!path.empty())
-    x.work.set_attribute(span_names::http_route, path);
-  x.work.set_attribute(span_names::url_scheme,
-                       server.options().certificate.empty() ? "http" : "https");
-}
-
-void end_span(exchange& x) {
-  if (x.is_answered())
-    x.work.set_attribute(span_names::http_status, x.status);
-  if (x.status >= 500)
-    x.work.set_error(errc::internal, "the request has failed");
-  x.work.end();
-}
-
 /// Returns the methods of a path, for `Allow`.
 std::string methods_of(route_table routes, std::string_view path) {
   std::string result;
@@ -116,7 +76,7 @@ response_message answer_preflight(const std::string& methods) {
   result.set(http::field::access_control_allow_methods, methods);
   result.set(http::field::access_control_allow_headers,
              "Authorization, Content-Type, Last-Event-ID, traceparent, "
-             "x-genkit-stream-id");
+             "tracestate, x-genkit-stream-id");
   result.set(http::field::access_control_max_age, "600");
   return result;
 }
@@ -184,7 +144,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
       x.caller = std::move(*caller);
     }
     if (candidate.who == callers)
-      begin_span(server, x, &candidate);
+      begin_span(server, x, candidate);
     return candidate.answer(server, x, std::string{rest});
   }
   const auto methods = methods_of(server.routes(), path);
@@ -197,34 +157,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
   return x.reply(std::move(refusal));
 }
 
-/// Ends what is recorded of a request: its span, and its line in the log.
-void end_record(server_core& server, exchange& x, clock::time_point begin) {
-  // What is refused before it has a route counts as well.
-  if (!x.work.context() && x.status >= 400)
-    begin_span(server, x, nullptr);
-  end_span(x);
-  const auto& log = server.options().log;
-  if (!log)
-    return;
-  const auto text_or_dash = [](std::string_view text) {
-    return text.empty() ? std::string_view{"-"} : text;
-  };
-  const auto method = x.request.method_string();
-  const auto target = x.request.target();
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
-    clock::now() - begin);
-  log->info("{} {} {} {} ms{}{}", text_or_dash({method.data(), method.size()}),
-            log_text(text_or_dash(
-              {target.data(), std::min(target.find('?'), target.size())})),
-            x.status, took.count(), x.caller.empty() ? "" : " ",
-            log_text(x.caller));
-}
-
 } // namespace
-
-void record_unread(server_core& server, exchange& x) {
-  end_record(server, x, clock::now());
-}
 
 route_table http_routes() noexcept {
   return own_routes;

@@ -13,9 +13,6 @@ namespace tertulia::web {
 /// Answers a request.
 net::awaitable<void> serve(server_core& server, exchange& x);
 
-/// Records a request that has been answered without being read.
-void record_unread(server_core& server, exchange& x);
-
 /// Returns the routes of an `http_server`.
 [[nodiscard]] route_table http_routes() noexcept;
 
@@ -27,7 +24,7 @@ net::awaitable<void> run_action(server_core&, exchange&, std::string key);
 net::awaitable<void> talk_by_web_socket(server_core&, exchange&,
                                         std::string key);
 net::awaitable<void> open_run(server_core&, exchange&, std::string key);
-net::awaitable<void> show_run(server_core&, exchange&, std::string key);
+net::awaitable<void> show_runs(server_core&, exchange&, std::string key);
 net::awaitable<void> abort_run(server_core&, exchange&, std::string key);
 net::awaitable<void> send_inputs(server_core&, exchange&, std::string key);
 net::awaitable<void> stream_events(server_core&, exchange&, std::string key);

@@ -2,6 +2,7 @@
 
 #include <tertulia/json.hpp>
 #include <tertulia/open.hpp>
+#include <tertulia/store/runs.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -10,8 +11,11 @@
 #include "ask.hpp"
 #include "error_body.hpp"
 #include "open_body.hpp"
+#include "redaction.hpp"
 #include "router.hpp"
+#include "run_list.hpp"
 #include "run_stream.hpp"
+#include "stored_conversation.hpp"
 
 namespace tertulia::web {
 
@@ -35,6 +39,45 @@ BOOST_DESCRIBE_STRUCT(inputs_body, (), (inputs, number, close, cancel, confirm))
 // Not in a coroutine: g++ 12 does not compile such lists there.
 std::string receipt_of(std::uint64_t first, std::size_t accepted) {
   return line_of({{"number", first}, {"accepted", accepted}});
+}
+
+/// Returns a page of runs for a caller, without the process of each run.
+std::string text_of(const redaction& by, run_page page) {
+  run_list result;
+  result.more = page.more;
+  for (auto& x : page.runs) {
+    auto& to = result.runs.emplace_back();
+    to.id = std::move(x.id);
+    to.key = std::move(x.agent);
+    to.session = std::move(x.session);
+    to.status = x.status;
+    to.snapshot = std::move(x.snapshot);
+    if (x.code != errc::ok)
+      to.error = json{{"status", to_string(x.code)}, {"message", x.error}};
+    to.began_at = x.began_at;
+    if (x.ended_at != timestamp{})
+      to.ended_at = x.ended_at;
+  }
+  return by.text(outgoing_kind::stored, to_json(result));
+}
+
+net::awaitable<void> list_runs(server_core& server, exchange& x,
+                               const std::string& key) {
+  static_cast<void>(server.find(key));
+  server.authorize(x.caller, access_verb::list, key);
+  list_runs_request question;
+  question.agent = key;
+  question.caller = caller_name{x.caller};
+  question.after = run_id{x.place.get("after")};
+  question.limit = limit_of(x.place);
+  if (const auto status = x.place.get("status"); !status.empty())
+    question.status = from_json<run_status>(json(status));
+  auto page = co_await ask<run_page>(server.actions().system(),
+                                     server.actions().front_desk(),
+                                     std::move(question), x.executor());
+  const redaction by{server.options(), x.caller, key};
+  co_await x.reply(
+    json_response(http::status::ok, text_of(by, std::move(page))));
 }
 
 net::awaitable<run_info> ask_about_run(server_core& server, exchange& x,
@@ -77,8 +120,10 @@ net::awaitable<void> open_run(server_core& server, exchange& x,
     co_await x.reply(json_response(http::status::created, run.opened().text));
 }
 
-net::awaitable<void> show_run(server_core& server, exchange& x,
-                              std::string key) {
+net::awaitable<void> show_runs(server_core& server, exchange& x,
+                               std::string key) {
+  if (x.place.get("run").empty() && x.place.get("session").empty())
+    co_return co_await list_runs(server, x, key);
   const auto found = co_await ask_about_run(server, x, key, run_verb::inspect);
   co_await x.reply(json_response(http::status::ok, to_json_text(found)));
 }

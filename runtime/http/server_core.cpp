@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "request_record.hpp"
 #include "server_stream.hpp"
 #include "socket_session.hpp"
 #include <boost/asio/co_spawn.hpp>
@@ -32,8 +33,8 @@ const http_server_options& checked(const http_server_options& x) {
     reject("max_header");
   if (x.max_body == 0)
     reject("max_body");
-  for (const auto within :
-       {x.request_within, x.idle_within, x.write_within, x.drain_within})
+  for (const auto within : {x.request_within, x.idle_within, x.write_within,
+                            x.stop_delay, x.drain_within})
     if (within.count() < 0 || within > std::chrono::hours{24})
       reject("a time limit");
   if (x.grace.count() < 0)
@@ -91,19 +92,36 @@ server_core::~server_core() {
 void server_core::stop() {
   {
     std::unique_lock guard{mutex_};
-    if (!std::exchange(is_draining_, true))
+    if (!std::exchange(is_stopping_, true))
+      changed_.wait_for(guard, options_.stop_delay,
+                        [this] { return is_draining_; });
+    if (!std::exchange(is_draining_, true)) {
+      changed_.notify_all();
       net::post(io_.first(), [this] { acceptor_.close(); });
+    }
     for (auto* x : sessions_)
       x->drain();
     const auto until = clock::now() + options_.drain_within;
     const auto is_done = [this] { return sessions_.empty(); };
-    if (!all_ended_.wait_until(guard, until, is_done)) {
+    if (changed_.wait_until(guard, until, is_done)) {
+      guard.unlock();
+      wait_for_runs(until);
+    } else {
       for (auto* x : sessions_)
         x->abort();
-      all_ended_.wait_for(guard, std::chrono::seconds{1}, is_done);
+      changed_.wait_for(guard, std::chrono::seconds{1}, is_done);
     }
   }
+  const std::lock_guard guard{join_mutex_};
   io_.join();
+}
+
+void server_core::wait_for_runs(clock::time_point until) {
+  try {
+    static_cast<void>(runtime_.wait_for_turns(until - clock::now()));
+  } catch (const status_error&) {
+    // This thread must not wait for actors.
+  }
 }
 
 std::string server_core::url() const {
@@ -113,9 +131,14 @@ std::string server_core::url() const {
          + std::to_string(port_);
 }
 
-bool server_core::is_draining() const {
+bool server_core::is_stopping() const {
   const std::lock_guard guard{mutex_};
-  return is_draining_;
+  return is_stopping_;
+}
+
+std::size_t server_core::connections() const {
+  const std::lock_guard guard{mutex_};
+  return connections_;
 }
 
 std::shared_ptr<net::ssl::context> server_core::tls() const {
@@ -174,7 +197,7 @@ void server_core::remove(live_session& x, const net::ip::address& from) {
   const std::lock_guard guard{mutex_};
   sessions_.erase(&x);
   if (sessions_.empty())
-    all_ended_.notify_all();
+    changed_.notify_all();
 }
 
 void server_core::forget(const net::ip::address& from) {
@@ -212,9 +235,13 @@ net::awaitable<void> server_core::accept_all() {
     if (problem)
       continue;
     socket.set_option(tcp::no_delay{true}, problem);
-    if (const auto status = admit(peer.address()); status == 0) {
+    const auto status = admit(peer.address());
+    if (status == 0) {
       spawn_session(*this, std::move(socket), peer.address());
-    } else if (options_.certificate.empty()) { // else it cannot be told
+      continue;
+    }
+    record_refused(*this, peer.address(), status);
+    if (options_.certificate.empty()) { // else it cannot be told
       constexpr std::string_view rest = "\r\nRetry-After: 1\r\nContent-Length: "
                                         "0\r\nConnection: close\r\n\r\n";
       const auto text = "HTTP/1.1 "

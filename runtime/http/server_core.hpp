@@ -75,7 +75,11 @@ public:
 
   [[nodiscard]] std::string url() const;
 
-  [[nodiscard]] bool is_draining() const;
+  /// Returns whether `stop` was called.
+  [[nodiscard]] bool is_stopping() const;
+
+  /// Returns the number of open connections.
+  [[nodiscard]] std::size_t connections() const;
 
   /// Returns the certificate for new connections; null without TLS.
   [[nodiscard]] std::shared_ptr<net::ssl::context> tls() const;
@@ -122,6 +126,9 @@ public:
 private:
   net::awaitable<void> accept_all();
 
+  /// Waits until no kept run is in a turn.
+  void wait_for_runs(clock::time_point until);
+
   /// Counts a connection.
   /// @returns the status with which it is refused; 0 if it is admitted.
   [[nodiscard]] unsigned admit(const net::ip::address& from);
@@ -131,8 +138,10 @@ private:
   const route_table routes_;
   const access_list access_;
   mutable std::mutex mutex_;
-  std::condition_variable all_ended_;
-  bool is_draining_ = false;
+  std::mutex join_mutex_; ///< held while the threads end
+  std::condition_variable changed_;
+  bool is_stopping_ = false; ///< whether `stop` was called
+  bool is_draining_ = false; ///< whether nothing is accepted
   std::size_t connections_ = 0;
   std::map<net::ip::address, std::size_t> by_address_;
   std::unordered_set<live_session*> sessions_;

@@ -11,6 +11,7 @@
 #include "exchange.hpp"
 #include "genkit_events.hpp"
 #include "request_reader.hpp"
+#include "request_record.hpp"
 #include "router.hpp"
 #include "web_socket.hpp"
 #include <boost/asio/co_spawn.hpp>
@@ -24,9 +25,6 @@ namespace {
 /// Time for which a refused client may go on to send, so that it reads why.
 constexpr auto linger_within = std::chrono::seconds{2};
 
-/// Bytes that are read meanwhile.
-constexpr std::size_t linger_bytes = std::size_t{4} * 1'024 * 1'024;
-
 class socket_session final
   : public exchange,
     public live_session,
@@ -34,12 +32,14 @@ class socket_session final
 public:
   socket_session(server_core& server, const net::ip::address& from,
                  tcp::socket socket)
-    : server_(server), from_(from), tls_(server.tls()),
+    : server_(server), tls_(server.tls()),
       stream_(std::move(socket), tls_.get()), executor_(stream_.get_executor()),
-      has_watched_(executor_), limit_(executor_, [this] { expire(); }) {}
+      has_watched_(executor_), limit_(executor_, [this] { expire(); }) {
+    peer = from;
+  }
 
   ~socket_session() override {
-    server_.remove(*this, from_);
+    server_.remove(*this, peer);
   }
 
   /// Tells the server of this connection.
@@ -160,39 +160,41 @@ public:
   // -- live_session -----------------------------------------------------------
 
   void drain() override {
-    net::post(executor_, [weak = this->weak_from_this()] {
-      const auto self = weak.lock();
-      if (!self)
-        return;
-      self->is_draining_ = true;
-      if (self->is_waiting_)
-        self->expire();
-      else if (self->when_draining)
-        self->when_draining();
+    begin_to_drain([](socket_session& self) {
+      if (self.is_waiting_)
+        self.expire();
+      else if (self.when_draining)
+        self.when_draining();
     });
   }
 
   void abort() override {
-    net::post(executor_, [weak = this->weak_from_this()] {
-      const auto self = weak.lock();
-      if (!self)
-        return;
-      self->is_draining_ = true;
-      if (self->web_socket_ != nullptr)
-        self->web_socket_->abort();
+    begin_to_drain([](socket_session& self) {
+      if (self.web_socket_ != nullptr)
+        self.web_socket_->abort();
       else
-        self->close();
+        self.close();
     });
   }
 
 private:
+  template <class Fn>
+  void begin_to_drain(Fn next) {
+    net::post(executor_, [weak = this->weak_from_this(), next] {
+      if (const auto self = weak.lock()) {
+        self->is_draining_ = true;
+        next(*self);
+      }
+    });
+  }
+
   /// Writes all of some buffers, unless the client is gone.
   template <class Buffers>
   net::awaitable<void> write_all(Buffers buffers) {
     limit_.set(server_.options().write_within);
     const auto [problem, size]
       = co_await net::async_write(stream_, buffers, as_result);
-    end_write(problem);
+    end_write(problem, size);
   }
 
   /// As above, for the two parts of an answer. It repeats the three lines: one
@@ -203,11 +205,12 @@ private:
     limit_.set(server_.options().write_within);
     const auto [problem, size]
       = co_await net::async_write(stream_, all, as_result);
-    end_write(problem);
+    end_write(problem, size);
   }
 
-  void end_write(const boost::system::error_code& problem) {
+  void end_write(const boost::system::error_code& problem, std::size_t size) {
     limit_.clear();
+    written += size;
     if (problem)
       is_broken_ = true;
   }
@@ -259,6 +262,7 @@ private:
     request = parser.release();
     is_last_ = !request.keep_alive();
     status = 0;
+    written = 0;
     is_left = false;
     co_await serve(server_, *this);
     end_handler_ = nullptr;
@@ -276,26 +280,14 @@ private:
     is_last_ = true;
     request = {};
     request.version(11);
+    written = 0;
     co_await reply(json_response(
       *code, error_text({errc::invalid_argument,
                          "the request cannot be read: " + problem.message()})));
     record_unread(server_, *this);
-    co_await linger();
-  }
-
-  /// Reads on for a while: a connection that is closed with unread bytes is
-  /// reset, and the client does not see the answer.
-  net::awaitable<void> linger() {
     limit_.set(linger_within);
     co_await stream_.finish();
-    std::array<char, 8'192> bytes; // NOLINT: is written before it is read
-    for (std::size_t total = 0; total < linger_bytes;) {
-      const auto [problem, size]
-        = co_await socket().async_read_some(net::buffer(bytes), as_result);
-      if (problem)
-        co_return;
-      total += size;
-    }
+    co_await read_on(socket());
   }
 
   void prepare(response_message& x) {
@@ -363,7 +355,6 @@ private:
   static constexpr std::size_t first_read = 1'024;
 
   server_core& server_;
-  const net::ip::address from_;
   std::shared_ptr<net::ssl::context> tls_;
   server_stream stream_;
   net::any_io_executor executor_;

@@ -104,7 +104,7 @@ std::string log_text(std::string_view text) {
   std::string result;
   for (const auto c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte > 0x20 && byte < 0x7f)
+    if (byte > 0x20 && byte < 0x7f && c != '"')
       result += c;
     else
       result.append({'%', digits[byte >> 4U], digits[byte & 15U]});

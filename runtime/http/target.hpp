@@ -32,7 +32,7 @@ struct target {
 /// Returns whether a text is a host, with or without a port.
 [[nodiscard]] bool is_host(std::string_view text);
 
-/// Returns a text for a log, on one line and in ASCII.
+/// Returns a text for a log: ASCII without blanks and quotes.
 [[nodiscard]] std::string log_text(std::string_view text);
 
 /// Reads a target.

@@ -23,7 +23,9 @@ public:
   beast_socket(server_stream stream, const http_server_options& options,
                std::shared_ptr<live_session> keeps)
     : socket_(std::move(stream)), keeps_(std::move(keeps)),
+      message_within_(options.request_within),
       write_within_(options.write_within),
+      reads_within_(socket_.get_executor(), [this] { abort(); }),
       limit_(socket_.get_executor(), [this] { abort(); }) {
     auto limits = beast::websocket::stream_base::timeout::suggested(
       beast::role_type::server);
@@ -51,13 +53,19 @@ public:
   // comes.
   net::awaitable<std::optional<std::string>> read() override {
     beast::flat_buffer buffer;
+    auto is_due = !std::exchange(has_begun_, true); // the first message is
+    if (is_due)
+      reads_within_.set(message_within_);
     do {
       const auto step = buffer.size() == 0 ? first_step : further_step;
       const auto [problem, size]
         = co_await socket_.async_read_some(buffer, step, as_result);
       if (problem)
         co_return std::nullopt;
+      if (!socket_.is_message_done() && !std::exchange(is_due, true))
+        reads_within_.set(message_within_);
     } while (!socket_.is_message_done());
+    reads_within_.clear();
     if (!socket_.got_text())
       throw status_error{errc::unimplemented, "only text is understood"};
     co_return std::string{static_cast<const char*>(buffer.data().data()),
@@ -96,8 +104,11 @@ private:
 
   beast::websocket::stream<server_stream, false> socket_; // does not compress
   std::shared_ptr<live_session> keeps_;
+  const caf::timespan message_within_;
   const caf::timespan write_within_;
+  time_limit reads_within_;
   time_limit limit_;
+  bool has_begun_ = false; ///< whether a message was waited for
 };
 
 } // namespace

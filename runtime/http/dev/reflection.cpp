@@ -63,6 +63,20 @@ json evaluator_metadata(const descriptor& x) {
             {"evaluatorIsBilled", false}}}};
 }
 
+/// Returns the schema of the custom value in the state of an agent; null if
+/// its output has no state, or the state has no custom value.
+const json& custom_schema(const descriptor& x) {
+  static const json none;
+  const auto* at = &x.output_schema;
+  for (const auto* name : {"state", "custom"}) {
+    const auto members = at->find("properties");
+    if (members == at->end() || !members->contains(name))
+      return none;
+    at = &members->at(name);
+  }
+  return at->contains("properties") ? *at : none;
+}
+
 /// Returns what the tools show of an action.
 json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
   json result{{"key", key}, {"name", x.name}};
@@ -76,6 +90,8 @@ json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
     result["inputSchema"] = agent_input_schema();
     json agent{{"stateManagement", is_stored ? "server" : "client"},
                {"abortable", is_stored}};
+    if (const auto& custom = custom_schema(x); !custom.is_null())
+      agent["stateSchema"] = custom;
     result["metadata"] = {{"bidi", true}, {"agent", std::move(agent)}};
     return result;
   }
@@ -108,6 +124,7 @@ opening opening_of_turn(const genkit_turn& turn, const span_context& root,
   if (turn.is_detached)
     chosen.disconnect = on_disconnect::keep;
   chosen.trace_parent = root.to_traceparent();
+  chosen.trace_state = root.state;
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "support/threaded.hpp"
 #include "support/tool_store.hpp"
 #include "support/web_client.hpp"
 
@@ -55,7 +56,7 @@ TEST_F(tool_serve, lets_clients_talk_to_the_agent) {
   server.send(SIGTERM);
   const auto ended = server.wait();
   EXPECT_EQ(ended.code, 0);
-  EXPECT_TRUE(has(ended.err, "POST " + chat + " 200 "));
+  EXPECT_TRUE(has(ended.err, "method=POST path=" + chat + " status=200 "));
   EXPECT_TRUE(has(output({"sessions", "show", "s7"}), "Hello"));
 }
 
@@ -67,6 +68,19 @@ TEST_F(tool_serve, ends_when_it_is_interrupted) {
   const auto ended = server.wait();
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.err, "");
+}
+
+TEST_F(tool_serve, tells_load_balancers_before_it_ends) {
+  tool_process server{on_pipes, serving({"--stop-delay", "1h"})};
+  auto client = client_of(server);
+  EXPECT_EQ(client.call("GET", "/readyz").status, 200u);
+  server.send(SIGTERM);
+  EXPECT_TRUE(eventually([&] {
+    return client.call("GET", "/readyz").status == 503;
+  }));
+  server.send(SIGTERM);
+  EXPECT_NE(server.wait().code, 0) << "the second signal waits for nothing";
+  EXPECT_EQ(run_process(serving({"--stop-delay", "soon"})).code, 2);
 }
 
 TEST_F(tool_serve, knows_callers_by_their_tokens) {
@@ -82,7 +96,7 @@ TEST_F(tool_serve, knows_callers_by_their_tokens) {
             200u);
   server.send(SIGTERM);
   const auto ended = server.wait();
-  EXPECT_TRUE(has(ended.err, " rui\n"));
+  EXPECT_TRUE(has(ended.err, " caller=rui"));
   EXPECT_FALSE(has(ended.err, "fedcba"));
 }
 

@@ -2,12 +2,8 @@
 
 // Requests of clients that know the server, and of those that do not.
 
-#include <sstream>
-
 #include "support/has.hpp"
 #include "support/web_fixture.hpp"
-#include <spdlog/logger.h>
-#include <spdlog/sinks/ostream_sink.h>
 
 using namespace std::literals;
 
@@ -271,88 +267,6 @@ TEST_F(web, takes_an_empty_line_in_two_segments) {
   EXPECT_EQ(at.read().status, 200u);
   at.send("\n");
   EXPECT_EQ(at.call("GET", "/healthz").status, 200u);
-}
-
-TEST_F(web, logs_requests_without_what_is_private) {
-  std::ostringstream text;
-  const auto sink
-    = std::make_shared<spdlog::sinks::ostream_sink_mt>(text, true);
-  {
-    auto at = serve(
-      {.tokens = {{"ann", "0123456789abcdef"}, {"bob?x", "fedcba9876543210"}},
-       .log = std::make_shared<spdlog::logger>("web", sink)});
-    at.call("POST", "/actions" + echo + "?x=private",
-            R"({"inputs":["private"]})",
-            "Authorization: Bearer 0123456789abcdef\r\n");
-    at.call("GET", "/actions", {},
-            "Authorization: Bearer fedcba9876543210\r\n");
-    at.call("GET", "/a%0Ab");
-    at.send("private\r\n\r\n");
-    EXPECT_EQ(at.read().status, 400u);
-    server.reset();
-  }
-  EXPECT_TRUE(has(text.str(), "POST /actions/bidi-action/echo 200", "ann",
-                  "bob?x", "/a%0Ab", "- - 400 "));
-  EXPECT_FALSE(has(text.str(), "private"));
-  EXPECT_FALSE(has(text.str(), "0123456789abcdef"));
-}
-
-// -- the end ------------------------------------------------------------------
-
-TEST_F(web, lets_turns_end_when_it_stops) {
-  auto at = serve();
-  std::atomic<bool> gate = false;
-  rt.define_bidi_flow("waiter",
-                      [&](context ctx, input<int>, output<int>) -> task<int> {
-                        const witness alive;
-                        while (!gate)
-                          co_await ctx.sleep(1ms);
-                        co_return 7;
-                      });
-  at.ask("POST", "/actions/bidi-flow/waiter", "{}");
-  auto idle = client();
-  EXPECT_EQ(idle.call("GET", "/healthz").status, 200u);
-  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
-  std::jthread stop{[&] { server->stop(); }};
-  EXPECT_TRUE(idle.has_ended());
-  gate = true;
-  const auto result = at.read();
-  EXPECT_EQ(result.document()["output"], 7);
-  EXPECT_EQ(result.field("Connection"), "close");
-}
-
-TEST_F(web, does_not_wait_for_ever_when_it_stops) {
-  auto at = serve({.drain_within = 10ms});
-  begin_to_sleep(at);
-  server.reset();
-  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
-}
-
-TEST_F(web, answers_what_it_reads_when_it_stops) {
-  auto at = serve({.drain_within = 20s});
-  define_sleeper();
-  const auto run = at.call("POST", "/runs/bidi-flow/sleeper", "{}").document();
-  const auto begin
-    = [](web_client& who, const std::string& what, std::size_t size) {
-        who.send(what + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                 + std::to_string(size) + "\r\nExpect: 100-continue\r\n\r\n");
-        EXPECT_TRUE(has(who.read_until("\r\n\r\n"), "100")) << "it is read";
-      };
-  auto listener = client();
-  begin(listener,
-        "GET /events/bidi-flow/sleeper?run=" + run["run"].get<std::string>(),
-        2);
-  auto caller = client();
-  const std::string body = R"({"inputs":["hello"]})";
-  begin(caller, "POST /actions" + echo, body.size());
-  std::jthread stop{[&] { server->stop(); }};
-  EXPECT_TRUE(at.has_ended());
-  listener.send("{}");
-  const auto left = listener.read();
-  EXPECT_EQ(left.status, 503u) << "a run that is kept is not waited for";
-  EXPECT_EQ(left.field("Retry-After"), "1");
-  caller.send(body);
-  EXPECT_EQ(caller.read().document()["output"], "hello");
 }
 
 } // namespace tertulia::test::http_server_tests

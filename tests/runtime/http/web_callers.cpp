@@ -95,6 +95,42 @@ TEST_F(web_callers, have_runs_of_their_own) {
   EXPECT_EQ(own[3], 200u);
 }
 
+TEST_F(web_callers, list_their_own_runs) {
+  auto at = serve_two();
+  const auto open = [&](const std::string& key, const std::string& body,
+                        const std::string& name) {
+    return at.call("POST", "/runs" + key, body, token_of(name))
+      .document()["run"]
+      .get<std::string>();
+  };
+  const auto list = [&](const std::string& target, const std::string& name) {
+    return at.call("GET", "/runs" + target, {}, token_of(name));
+  };
+  for (const auto& key : {notes, counter}) {
+    const auto first = open(key, R"({"inputs":[],"close":true})", "ann");
+    const auto second = open(key, "{}", "ann");
+    const auto of_bob = open(key, "{}", "bob");
+    const auto own = list(key + "?status=running", "ann").document();
+    ASSERT_GE(own["runs"].size(), 1u) << own;
+    EXPECT_EQ(own["runs"][0]["id"], second);
+    EXPECT_EQ(own["runs"][0]["key"], key);
+    EXPECT_EQ(own["runs"][0]["status"], "running");
+    EXPECT_TRUE(own["runs"][0].contains("beganAt"));
+    EXPECT_FALSE(has(own.dump(), of_bob, "process"));
+    const auto page = list(key + "?limit=1", "ann").document();
+    EXPECT_EQ(page["runs"].size(), 1u);
+    EXPECT_EQ(page["more"], true);
+    const auto rest = list(key + "?after=" + second, "ann").document();
+    EXPECT_EQ(rest["more"], false);
+    EXPECT_EQ(rest["runs"][0]["id"], first);
+    EXPECT_EQ(list(key, "bob").document()["runs"].size(), 1u);
+    EXPECT_EQ(list(key + "?after=" + of_bob, "ann").status, 404u);
+    EXPECT_EQ(list(key + "?status=odd", "ann").status, 400u);
+    EXPECT_EQ(list(key + "?limit=x", "ann").status, 400u);
+  }
+  EXPECT_EQ(list("/tool/x", "ann").status, 404u);
+}
+
 TEST_F(web_callers, may_do_what_the_program_allows) {
   std::mutex mutex;
   std::vector<std::string> asked;
@@ -122,6 +158,7 @@ TEST_F(web_callers, may_do_what_the_program_allows) {
   EXPECT_FALSE(has(gone.body, "secret"));
   EXPECT_EQ(call("bob", "GET", "/runs" + counter + "?run=r").status, 404u);
   EXPECT_EQ(call("bob", "GET", "/events" + notes + "?session=s").status, 403u);
+  EXPECT_EQ(call("bob", "GET", "/runs" + notes).status, 403u);
   EXPECT_EQ(call("bob", "POST", "/actions/tool/x").status, 404u)
     << "what is not exposed does not exist";
   web_talk talk{server->port(), "/talk" + notes, [&](auto& request) {

@@ -301,4 +301,30 @@ TEST_F(web_sockets, are_closed_when_the_server_stops) {
   EXPECT_EQ(rt.action(counter).find_run(run).status, run_status::running);
 }
 
+TEST_F(web_sockets, must_open_a_run_in_time) {
+  serve({.request_within = 10ms, .idle_within = 1h});
+  web_talk silent{server->port(), "/talk" + counter};
+  EXPECT_TRUE(silent.read().is_null());
+}
+
+TEST_F(web_sockets, must_send_a_message_in_time_once_it_has_begun) {
+  serve({.request_within = 1s, .idle_within = 1h});
+  auto silent = open();
+  auto slow = open();
+  // A text of two bytes that is not the last part, behind a mask of zeros.
+  constexpr std::string_view part{"\x01\x82\0\0\0\0{}", 8};
+  boost::asio::write(slow.connection(),
+                     boost::asio::buffer(part.data(), part.size()));
+  // Empty parts of it do not extend the time.
+  constexpr std::string_view more{"\0\x80\0\0\0\0", 6};
+  boost::system::error_code gone;
+  while (!gone)
+    boost::asio::write(slow.connection(),
+                       boost::asio::buffer(more.data(), more.size()), gone);
+  EXPECT_TRUE(slow.read().is_null());
+  silent.send({{"input", 1}});
+  EXPECT_TRUE(silent.read().contains("chunks"))
+    << "a run may have no input for long";
+}
+
 } // namespace tertulia::test::web_socket_tests

@@ -218,7 +218,8 @@ TEST_F(numbers, come_from_spans_that_have_the_request_as_their_cause) {
   const auto listening = rt.traces().listen(recorder);
   const span_context outside{trace_id::random(), span_id::random()};
   serve().call("POST", "/actions" + counter, R"({"inputs":[2]})",
-               "traceparent: " + outside.to_traceparent() + "\r\n");
+               "traceparent: " + outside.to_traceparent()
+                 + "\r\ntracestate: a=b\r\ntracestate: c=d\r\n");
   std::shared_ptr<const span_data> request;
   std::shared_ptr<const span_data> run;
   EXPECT_TRUE(eventually([&] {
@@ -230,6 +231,7 @@ TEST_F(numbers, come_from_spans_that_have_the_request_as_their_cause) {
   EXPECT_EQ(request->parent, outside.span);
   EXPECT_EQ(request->context.trace, outside.trace);
   EXPECT_EQ(run->parent, request->context.span);
+  EXPECT_EQ(run->context.state, "a=b,c=d");
 }
 
 } // namespace tertulia::test::metrics_tests
