@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A flow behind an HTTP server, and a request for one answer.
+// A flow behind an HTTP server, for curl. Usage: web_server [PORT]
 
+// --(quick-start-begin)--
 #include <tertulia/config.hpp>
 #include <tertulia/http_server.hpp>
 #include <tertulia/runtime.hpp>
@@ -9,15 +10,6 @@
 #include <cctype>
 #include <iostream>
 #include <string>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
-
-namespace {
-
-namespace asio = boost::asio;
 
 tertulia::task<std::string> shout(tertulia::context,
                                   tertulia::input<std::string> in,
@@ -33,34 +25,15 @@ tertulia::task<std::string> shout(tertulia::context,
   co_return last;
 }
 
-/// Sends a request and returns the body of the answer.
-std::string post(std::uint16_t port, const std::string& target,
-                 const std::string& body) {
-  asio::io_context io;
-  asio::ip::tcp::socket socket{io};
-  socket.connect({asio::ip::address_v4::loopback(), port});
-  asio::write(socket,
-              asio::buffer("POST " + target
-                           + " HTTP/1.1\r\nHost: localhost\r\n"
-                             "Connection: close\r\nContent-Length: "
-                           + std::to_string(body.size()) + "\r\n\r\n" + body));
-  std::string answer;
-  boost::system::error_code end;
-  asio::read(socket, asio::dynamic_buffer(answer), end);
-  return answer.substr(answer.find("\r\n\r\n") + 4);
-}
-
-} // namespace
-
-int main() {
+int main(int argc, char** argv) {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
   rt.define_bidi_flow("shout", shout);
-  // --(serve-begin)--
-  tertulia::http_server web{rt};
-  // --(serve-end)--
-  const auto answer
-    = post(web.port(), "/genkit/bidi-flow/shout", R"({"data":"hello"})");
-  std::cout << answer << '\n';
+  const auto port = argc > 1 ? std::stoul(argv[1]) : 0;
+  const tertulia::http_server web{rt,
+                                  {.port = static_cast<std::uint16_t>(port)}};
+  std::cout << web.url() << std::endl;
+  std::cin.get(); // until Enter
 }
+// --(quick-start-end)--

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Follows a tutorial in an empty folder and compares its output with the page.
+"""Follows a page in an empty folder and compares its output with the page.
 
 A marker in front of a code block of the page tells what to do with it:
 
@@ -12,8 +12,8 @@ A marker in front of a code block of the page tells what to do with it:
                        would, and waits for its first lines of output. Its input
                        ends when the page ends
 
-The port 4711 of the page is replaced by one that is free. Exits with 1 if
-anything differs, and with 2 if the page cannot be read.
+The port of the page is replaced by one that is free. Exits with 1 if anything
+differs, and with 2 if the page cannot be read.
 """
 
 import argparse
@@ -26,7 +26,6 @@ import socket
 import subprocess
 import sys
 
-PORT = "4711"
 LONGEST_COMMAND = 240  # seconds
 
 
@@ -100,9 +99,10 @@ def start(command, expected, folder, env):
 
 def follow(page, folder, env, port):
     started = []
+    free = free_port()
     try:
         for what, name, block in read_steps(page):
-            block = [x.replace(PORT, port) for x in block]
+            block = [x.replace(port, free) for x in block]
             if what == "write":
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,22 +135,29 @@ def main():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page", type=pathlib.Path)
-    parser.add_argument("build", help="build folder of this project")
     parser.add_argument("scratch", type=pathlib.Path,
                         help="folder that is erased and used")
+    parser.add_argument("--port", required=True, help="port of the page")
+    parser.add_argument("--install",
+                        help="build folder of this project, to be installed")
+    parser.add_argument("--program", type=pathlib.Path,
+                        help="program that the folder has")
     parser.add_argument("--compiler", default="c++")
     options = parser.parse_args()
     shutil.rmtree(options.scratch, ignore_errors=True)
     folder = options.scratch / "guide"
     folder.mkdir(parents=True)
     prefix = options.scratch.resolve() / "prefix"
-    subprocess.run(["cmake", "--install", options.build, "--prefix", prefix],
-                   check=True, stdout=subprocess.DEVNULL)
+    if options.install:
+        subprocess.run(["cmake", "--install", options.install, "--prefix",
+                        prefix], check=True, stdout=subprocess.DEVNULL)
+    if options.program:
+        (folder / options.program.name).symlink_to(options.program.resolve())
     env = dict(os.environ, CMAKE_PREFIX_PATH=str(prefix),
                CXX=options.compiler,
                PATH=f"{prefix}/bin{os.pathsep}{os.environ['PATH']}")
     try:
-        follow(options.page, folder, env, free_port())
+        follow(options.page, folder, env, options.port)
     except Differs as difference:
         print(difference)
         return 1
