@@ -8,4 +8,9 @@ import { detachedTurns } from "./cases_detached.mjs";
 import { flows } from "./cases_flows.mjs";
 import { questions } from "./cases_tools.mjs";
 
-export const cases = { ...flows, ...agentTurns, ...questions, ...detachedTurns };
+export const cases = {
+  ...flows,
+  ...agentTurns,
+  ...questions,
+  ...detachedTurns,
+};

@@ -89,22 +89,12 @@ ai.defineModel(
   async ({ messages }, { sendChunk }) => {
     const last = messages.at(-1);
     const received = last.content[0].toolResponse;
-    if (!received)
-      return {
-        message: {
-          role: "model",
-          content: [
-            {
-              toolRequest: {
-                name: "book",
-                ref: "1",
-                input: { hotel: last.content[0].text },
-              },
-            },
-          ],
-        },
-        finishReason: "stop",
-      };
+    if (!received) {
+      const input = { hotel: last.content[0].text };
+      const content = [{ toolRequest: { name: "book", ref: "1", input } }];
+      sendChunk?.({ content });
+      return { message: { role: "model", content }, finishReason: "stop" };
+    }
     const text = `The hotel: ${received.output}`;
     sendChunk?.({ content: [{ text }] });
     return {
@@ -136,20 +126,23 @@ const concierge = ai.defineAgent({
 
 const app = express();
 app.use(express.json());
-const mount = (name, action, options) =>
-  app.post(`/genkit/${name}`, expressHandler(action, options));
+const mount = (name, action) =>
+  app.post(`/genkit/${name}`, expressHandler(action));
 mount("bidi-flow/greet", greet);
 // The parameter `durable` is what Tertulia has for the option of the mount.
-const durable = expressHandler(count, {
-  streamManager: new InMemoryStreamManager(),
-});
-const plain = expressHandler(count);
-app.post("/genkit/bidi-flow/count", (request, response, next) =>
-  (request.query.durable ? durable : plain)(request, response, next),
-);
+const mountDurable = (name, action) => {
+  const durable = expressHandler(action, {
+    streamManager: new InMemoryStreamManager(),
+  });
+  const plain = expressHandler(action);
+  app.post(`/genkit/${name}`, (request, response, next) =>
+    (request.query.durable ? durable : plain)(request, response, next),
+  );
+};
+mountDurable("bidi-flow/count", count);
 for (const agent of [notes, pocket, concierge]) {
   const name = `session-flow/${agent.__action?.name ?? agent.name}`;
-  mount(name, agent);
+  mountDurable(name, agent);
   mount(`${name}/getSnapshot`, agent.getSnapshotDataAction);
   mount(`${name}/abort`, agent.abortAgentAction);
 }
