@@ -124,6 +124,26 @@ const concierge = ai.defineAgent({
   store: new InMemorySessionStore(),
 });
 
+ai.defineEvaluator(
+  {
+    name: "greeting",
+    displayName: "greeting",
+    definition: "Is it a greeting?",
+    isBilled: false,
+  },
+  async ({ testCaseId, output }) => {
+    const passed = typeof output === "string" && output.startsWith("Hello");
+    return {
+      testCaseId,
+      evaluation: {
+        score: passed ? 1 : 0,
+        status: passed ? "PASS" : "FAIL",
+        details: { reasoning: "a greeting begins with a hello" },
+      },
+    };
+  },
+);
+
 const app = express();
 app.use(express.json());
 const mount = (name, action) =>

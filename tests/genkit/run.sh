@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Compares examples/genkit_agents with Genkit's published server, for Genkit's
-# published clients (run.mjs), drives it by Genkit's command line (cli.mjs), and
-# checks what it says of itself (openapi.mjs). The packages are those of
-# package-lock.json.
+# published clients and for its tools (run.mjs), drives it by Genkit's command
+# line (cli.mjs), and checks what it says of itself (openapi.mjs). The packages
+# are those of package-lock.json.
 #
 #   tests/genkit/run.sh BUILD_FOLDER [PATTERN]
 set -euo pipefail
