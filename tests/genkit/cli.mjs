@@ -6,178 +6,59 @@
 //   node cli.mjs PROGRAM
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
 import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+  beside,
+  cleanUp,
+  document,
+  inFile,
+  program,
+  run,
+} from "./command_line.mjs";
+import { developerServerTests } from "./developer_server.mjs";
 
-const program = process.argv[2];
-const genkit = fileURLToPath(
-  new URL("node_modules/.bin/genkit", import.meta.url),
-);
-const folder = mkdtempSync(join(tmpdir(), "genkit-"));
-const env = { ...process.env, HOME: folder };
-delete env.GENKIT_ENV;
-writeFileSync(join(folder, "package.json"), "{}");
-const patience = 60_000; // milliseconds for one command
-const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
+// -- commands -----------------------------------------------------------------
 
-/** Runs a command of the command line and returns what it prints. */
-const run = (...words) =>
-  new Promise((wake) => {
-    const options = { cwd: folder, env, timeout: patience };
-    execFile(genkit, words, options, (_, out, error) => wake(out + error));
-  });
-const quiet = ["--non-interactive", "--no-update-notification"];
-const inFile = (name, value) => {
-  writeFileSync(
-    join(folder, name),
-    typeof value === "string" ? value : JSON.stringify(value),
+// Each takes the words that end a command: those that start the program, or
+// none for a program that runs.
+
+const started = ["--", program];
+
+const greetPeople = async (label, ...end) => {
+  const input = inFile("in.json", ["Ann", "Bob"]);
+  const words = ["greet", input, "--output", "out.json", "--label", label];
+  await run("flow:batchRun", ...words, ...end);
+  assert.deepEqual(
+    document("out.json").map((x) => x.output),
+    ["Hello, Ann!", "Hello, Bob!"],
   );
-  return name;
-};
-const document = (name) => JSON.parse(readFileSync(join(folder, name), "utf8"));
-
-const until = async (condition) => {
-  const end = Date.now() + patience;
-  while (!(await condition()))
-    if (Date.now() > end) throw new Error(`not in time: ${condition}`);
-    else await pause(50);
 };
 
-/** Runs the program until a call has ended. */
-const beside = async (call) => {
-  const child = spawn(program, [], {
-    cwd: folder,
-    env: { ...env, GENKIT_ENV: "dev" },
-  });
-  const runtimes = join(folder, ".genkit/runtimes");
-  try {
-    await until(() => existsSync(runtimes) && readdirSync(runtimes).length > 0);
-    return await call();
-  } finally {
-    child.kill("SIGKILL");
-  }
+const scoreFlow = async (...end) => {
+  const input = inFile("in.json", [{ input: "Ann" }]);
+  const words = ["greet", "--input", input, "--output", "flow.json", "--force"];
+  await run("eval:flow", ...words, ...end);
+  const [{ output, metrics, traceIds }] = document("flow.json");
+  assert.equal(output, "Hello, Ann!");
+  assert.equal(metrics[0].status, "PASS");
+  assert.match(traceIds[0], /^[0-9a-f]{32}$/);
 };
 
-const tests = {
-  async flow_run_starts_the_program() {
-    const out = await run(
-      "flow:run",
-      ...quiet,
-      "greet",
-      '"Ann"',
-      "--",
-      program,
-    );
-    assert.match(out, /Result:\s+Hello, Ann!/);
-    const trace = out.match(/Trace ID: ([0-9a-f]{32})/)[1];
-    const text = await run("trace:get", ...quiet, trace, "-f", "json");
-    const { spans } = JSON.parse(
-      text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1),
-    );
-    const root = Object.values(spans).find((x) => !x.parentSpanId);
-    assert.equal(root.attributes["genkit:input"], '"Ann"');
-    assert.equal(root.attributes["genkit:output"], '"Hello, Ann!"');
-    assert.equal(root.attributes["genkit:state"], "success");
-    assert.equal(root.attributes["genkit:metadata:subtype"], "flow");
-    assert.match(
-      await run("trace:list", ...quiet),
-      /Name:\s+greet|Name:\s+\/flow\/greet/,
-    );
-  },
+const scoreOutputs = async (...end) => {
+  const input = inFile("in.json", [
+    { testCaseId: "1", input: "x", output: "Hello" },
+    { testCaseId: "2", input: "x", output: 7 },
+  ]);
+  await run("eval:run", input, "--output", "run.json", "--force", ...end);
+  assert.deepEqual(
+    document("run.json").map((x) => x.metrics[0].status),
+    ["PASS", "FAIL"],
+  );
+};
 
-  async flow_run_streams() {
-    const out = await run(
-      "flow:run",
-      ...quiet,
-      "count",
-      "3",
-      "-s",
-      "--",
-      program,
-    );
-    assert.match(out, /1\s+2\s+3\s+Result:\s+3/);
-  },
-
-  async flow_run_shows_errors() {
-    const out = await run("flow:run", ...quiet, "greet", '""', "--", program);
-    assert.match(out, /Code: 9/);
-    assert.match(out, /nobody is there/);
-    const unknown = await run("flow:run", ...quiet, "none", "1", "--", program);
-    assert.doesNotMatch(unknown, /Result:/);
-  },
-
-  async flow_batch_run() {
-    const input = inFile("in.json", ["Ann", "Bob"]);
-    await run(
-      "flow:batchRun",
-      ...quiet,
-      "greet",
-      input,
-      "--output",
-      "out.json",
-      "--",
-      program,
-    );
-    assert.deepEqual(
-      document("out.json").map((x) => x.output),
-      ["Hello, Ann!", "Hello, Bob!"],
-    );
-  },
-
-  async eval_flow() {
-    const input = inFile("in.json", [{ input: "Ann" }]);
-    await run(
-      "eval:flow",
-      ...quiet,
-      "greet",
-      "--input",
-      input,
-      "--output",
-      "flow.json",
-      "--force",
-      "--",
-      program,
-    );
-    const [{ output, metrics }] = document("flow.json");
-    assert.equal(output, "Hello, Ann!");
-    assert.equal(metrics[0].status, "PASS");
-  },
-
-  async eval_run() {
-    const input = inFile("in.json", [
-      { testCaseId: "1", input: "x", output: "Hello" },
-      { testCaseId: "2", input: "x", output: 7 },
-    ]);
-    await run(
-      "eval:run",
-      ...quiet,
-      input,
-      "--output",
-      "run.json",
-      "--force",
-      "--",
-      program,
-    );
-    assert.deepEqual(
-      document("run.json").map((x) => x.metrics[0].status),
-      ["PASS", "FAIL"],
-    );
-  },
-
-  async dev_test_model() {
-    const file = inFile(
-      "tests.yaml",
-      `- model: stand-in
+const testModel = async (...end) => {
+  const file = inFile(
+    "tests.yaml",
+    `- model: stand-in
   tests:
     - name: asks
       input:
@@ -188,102 +69,94 @@ const tests = {
       validators:
         - has-tool-request:book
 `,
+  );
+  const out = await run("dev:test-model", "--from-file", file, ...end);
+  assert.match(out, /1 Passed, 0 Failed/);
+};
+
+/** Checks what the command line shows of the trace of a greeting. */
+const readTrace = async (trace) => {
+  const text = await run("trace:get", trace, "-f", "json");
+  const { spans } = JSON.parse(
+    text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1),
+  );
+  const root = Object.values(spans).find((x) => !x.parentSpanId);
+  assert.equal(root.attributes["genkit:input"], '"Ann"');
+  assert.equal(root.attributes["genkit:output"], '"Hello, Ann!"');
+  assert.equal(root.attributes["genkit:state"], "success");
+};
+
+const traceIn = (out) => out.match(/Trace ID: ([0-9a-f]{32})/)[1];
+
+// -- tests --------------------------------------------------------------------
+
+const tests = {
+  async flow_run_starts_the_program() {
+    const out = await run("flow:run", "greet", '"Ann"', ...started);
+    assert.match(out, /Result:\s+Hello, Ann!/);
+    await readTrace(traceIn(out));
+    assert.match(
+      await run("trace:list"),
+      /Name:\s+greet|Name:\s+\/flow\/greet/,
     );
-    const out = await run(
-      "dev:test-model",
-      ...quiet,
-      "--from-file",
-      file,
-      "--",
-      program,
-    );
-    assert.match(out, /1 Passed, 0 Failed/);
   },
+
+  async flow_run_streams() {
+    const out = await run("flow:run", "count", "3", "-s", ...started);
+    assert.match(out, /1\s+2\s+3\s+Result:\s+3/);
+  },
+
+  async flow_run_shows_errors() {
+    const out = await run("flow:run", "greet", '""', ...started);
+    assert.match(out, /Code: 9/);
+    assert.match(out, /nobody is there/);
+    const unknown = await run("flow:run", "none", "1", ...started);
+    assert.doesNotMatch(unknown, /Result:/);
+  },
+
+  flow_batch_run: () => greetPeople("started", ...started),
+
+  eval_flow: () => scoreFlow(...started),
+
+  eval_run: () => scoreOutputs(...started),
+
+  dev_test_model: () => testModel(...started),
 
   async commands_find_a_program_that_runs() {
     await beside(async () => {
+      const out = await run("flow:run", "greet", '"Ann"');
+      assert.match(out, /Result:\s+Hello, Ann!/);
+      await readTrace(traceIn(out));
       assert.match(
-        await run("flow:run", ...quiet, "greet", '"Ann"'),
-        /Result:\s+Hello, Ann!/,
-      );
-      assert.match(
-        await run("flow:run", ...quiet, "count", "3", "-s"),
+        await run("flow:run", "count", "3", "-s"),
         /1\s+2\s+3\s+Result:\s+3/,
       );
-      assert.match(await run("flow:run", ...quiet, "greet", '""'), /Code: 9/);
+      const failed = await run("flow:run", "greet", '""');
+      assert.match(failed, /Code: 9/);
+      const list = await run("trace:list", "--status", "error");
+      assert.ok(list.includes(traceIn(failed)), list);
+      assert.ok(!list.includes(traceIn(out)), list);
     });
   },
 
-  async the_developer_server_talks_to_agents() {
-    const port = 4_010;
-    const words = [
-      "start",
-      "--experimental-reflection-v2",
-      "-p",
-      `${port}`,
-      ...quiet,
-    ];
-    const child = spawn(genkit, [...words, "--", program], {
-      cwd: folder,
-      env,
-      detached: true,
+  async batches_and_scores_find_a_program_that_runs() {
+    await beside(async () => {
+      await greetPeople("found");
+      await scoreFlow();
+      await scoreOutputs();
+      await testModel();
     });
-    const at = `http://localhost:${port}/api`;
-    const post = (route, body) =>
-      fetch(`${at}/${route}`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-      });
-    const said = (text) => ({ message: { role: "user", content: [{ text }] } });
-    try {
-      await until(async () => {
-        const list = await fetch(`${at}/listActions?input={}`).catch(() => {});
-        return list?.ok && (await list.text()).includes("/flow/greet");
-      });
-      const once = await post("runAction", {
-        key: "/agent/notes",
-        input: said("one"),
-        init: {},
-      });
-      const { result, telemetry } = await once.json();
-      assert.equal(result.message.content[0].text, "Note 1: one");
-      assert.match(telemetry.traceId, /^[0-9a-f]{32}$/);
-
-      const talk = await post("streamAction?bidi=true", {
-        key: "/agent/notes",
-        init: {},
-      });
-      const traceId = talk.headers.get("X-Genkit-Trace-Id");
-      for (const text of ["1", "2", "3", "4", "5", "6", "7", "8"]) {
-        const chunk = said(text); // nobody waits for its turn
-        const sent = await post("sendBidiInput", { traceId, chunk });
-        assert.equal(sent.status, 200);
-      }
-      assert.equal((await post("endBidiInput", { traceId })).status, 200);
-      const lines = (await talk.text())
-        .trim()
-        .split("\n")
-        .map((x) => JSON.parse(x));
-      assert.equal(lines.filter((x) => x.turnEnd).length, 8);
-      assert.equal(lines.at(-1).result.message.content[0].text, "Note 8: 8");
-
-      const asleep = await post("streamAction", {
-        key: "/agent/notes",
-        input: said("sleep"),
-        init: {},
-      });
-      const id = asleep.headers.get("X-Genkit-Trace-Id");
-      assert.equal((await post("cancelAction", { traceId: id })).status, 200);
-      const end = (await asleep.text())
-        .trim()
-        .split("\n")
-        .map((x) => JSON.parse(x));
-      assert.equal(end.at(-1).error.code, 1);
-    } finally {
-      process.kill(-child.pid, "SIGKILL");
-    }
+    const words = ["greet", "--label", "found", "--output", "data.json"];
+    await run("eval:extractData", ...words);
+    assert.deepEqual(
+      document("data.json")
+        .map((x) => x.output)
+        .sort(),
+      ["Hello, Ann!", "Hello, Bob!"],
+    );
   },
+
+  ...developerServerTests,
 };
 
 let failed = 0;
@@ -299,6 +172,6 @@ for (const [name, test] of Object.entries(tests)) {
     console.log(`${name}: ${x.stack}`);
   }
 }
-rmSync(folder, { recursive: true, force: true });
+cleanUp();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
