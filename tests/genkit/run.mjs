@@ -71,7 +71,9 @@ for (const [all, begin] of suites) {
       table[name] = { reason: known?.reason ?? "", ...heard };
       continue;
     }
-    if (same && known) fail(name, "is no difference any more", heard);
+    if (heard.genkit?.thrown && heard.tertulia?.thrown)
+      fail(name, "throws", heard);
+    else if (same && known) fail(name, "is no difference any more", heard);
     else if (same) ++passed;
     else if (!known?.reason) fail(name, "differs", heard);
     else if (JSON.stringify(known.tertulia) !== JSON.stringify(heard.tertulia))
