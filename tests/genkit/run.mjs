@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Runs each case of cases.mjs with Genkit's published server and with
-// Tertulia's, and each case of cases_reflection.mjs with programs for Genkit's
-// tools, and compares what is heard. Where they differ, table.json has both and
+// Tertulia's, and each case of cases_reflection.mjs and cases_socket.mjs with
+// programs for Genkit's tools, and compares what is heard. Where they differ, table.json has both and
 // the reason; a difference without a reason, and a reason without a difference,
 // is a failure.
 //
@@ -11,8 +11,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cases } from "./cases.mjs";
 import { toolCases } from "./cases_reflection.mjs";
+import { socketCases } from "./cases_socket.mjs";
 import { comparable } from "./plain.mjs";
-import { start, startForTools } from "./start.mjs";
+import { start, startForSocket, startForTools } from "./start.mjs";
 
 const flags = process.argv.slice(2).filter((x) => x.startsWith("--"));
 const [program, pattern = ""] = process.argv
@@ -52,6 +53,7 @@ const reference = new URL("reference.cjs", import.meta.url).pathname;
 const suites = [
   [cases, start],
   [toolCases, startForTools],
+  [socketCases, startForSocket],
 ];
 for (const [all, begin] of suites) {
   const chosen = Object.entries(all).filter(([name]) => name.includes(pattern));

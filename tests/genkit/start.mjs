@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { listenForPrograms } from "./tool_socket.mjs";
 import { receiveTraces } from "./traces.mjs";
 
 /** Starts a server, which prints its address and ends with its input. */
@@ -57,36 +58,58 @@ export const announcementOf = (folder, { pid }) =>
       .find((x) => x.pid === pid),
   );
 
-/** Starts a program for Genkit's tools, in a folder of its own and with a
- * server of its own for its traces. */
-export const startForTools = async (command, ...args) => {
+/** Starts a program for Genkit's tools, in a folder of its own. */
+const startInFolder = (environment, command, ...args) => {
   const folder = mkdtempSync(join(tmpdir(), "genkit-"));
   writeFileSync(join(folder, "package.json"), "{}");
-  const traces = await receiveTraces();
   const child = spawn(command, args, {
     cwd: folder,
     stdio: ["pipe", "ignore", "inherit"],
-    env: {
-      ...process.env,
-      GENKIT_ENV: "dev",
-      GENKIT_ENABLE_REALTIME_TELEMETRY: "true",
-      GENKIT_TELEMETRY_SERVER: traces.url,
-    },
+    env: { ...process.env, GENKIT_ENV: "dev", ...environment },
   });
+  const stop = () => {
+    child.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { folder, child, stop };
+};
+
+/** Starts a program that tools find by version 1 of the reflection API, with a
+ * server of its own for its traces. */
+export const startForTools = async (...words) => {
+  const traces = await receiveTraces();
+  const environment = {
+    GENKIT_ENABLE_REALTIME_TELEMETRY: "true",
+    GENKIT_TELEMETRY_SERVER: traces.url,
+  };
+  const { folder, child, stop } = startInFolder(environment, ...words);
   const announced = await announcementOf(folder, child);
-  const url = announced.reflectionServerUrl;
   return {
     at: {
-      url,
+      url: announced.reflectionServerUrl,
       announced,
       child,
       traces,
       isWithdrawn: () => eventually(() => !existsSync(announced.file)),
     },
     stop: () => {
-      child.kill("SIGKILL");
+      stop();
       traces.stop();
-      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Starts a program that connects to tools by version 2 of that API. */
+export const startForSocket = async (...words) => {
+  const tools = await listenForPrograms();
+  const environment = { GENKIT_REFLECTION_V2_SERVER: tools.url };
+  const { child, stop } = startInFolder(environment, ...words);
+  await tools.registration();
+  return {
+    at: { tools, child },
+    stop: () => {
+      stop();
+      tools.stop();
     },
   };
 };
