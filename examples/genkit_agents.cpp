@@ -3,6 +3,7 @@
 // Flows and agents for Genkit's clients: what a JavaScript program calls by
 // `runFlow`, `streamFlow` and `remoteAgent`. It serves until its input ends.
 
+#include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/define_evaluator.hpp>
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
@@ -15,6 +16,7 @@
 #include <future>
 #include <iostream>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -80,6 +82,23 @@ tertulia::task<> take_notes(tertulia::context ctx,
     });
 }
 
+// -- an agent that ends its turns itself --------------------------------------
+
+tertulia::task<> repeat(tertulia::context, ai::chat_session<notebook> chat,
+                        tertulia::input<ai::conversation_input> in,
+                        ai::responder<tertulia::nothing> out) {
+  while (const auto x = co_await in.next()) {
+    co_await chat.add_messages(x->messages);
+    const auto text
+      = x->messages.empty() ? std::string{} : x->messages.back().text();
+    co_await chat.patch_custom(
+      [&](notebook& to) { to.words.push_back(text); });
+    co_await out.send_text(text);
+    co_await chat.add_messages(ai::model_text(text));
+    co_await out.end_turn();
+  }
+}
+
 // -- an agent whose model has a tool that asks --------------------------------
 
 struct booking {
@@ -88,25 +107,36 @@ struct booking {
 
 BOOST_DESCRIBE_STRUCT(booking, (), (hotel))
 
-// Stands in for a hosted model: books a room, and says what has become of it.
+// Stands in for a hosted model: books a room in each hotel of a list, and says
+// what has become of it.
 tertulia::task<ai::model_response>
 play(tertulia::context, ai::generate_request question, ai::model_output out) {
   ai::message answer;
   answer.role = ai::role::model;
   const auto last = question.messages.back();
-  if (const auto* received = last.content.front().as_response()) {
-    const auto text = "The hotel: " + received->output.get<std::string>();
+  if (last.content.front().as_response() != nullptr) {
+    std::string text = "The hotel:";
+    for (const auto& part : last.content)
+      if (const auto* received = part.as_response())
+        text += ' ' + received->output.get<std::string>();
     co_await out.send_text(text);
     answer.content.push_back(ai::part::text(text));
   } else {
-    auto input = tertulia::json::object();
-    input["hotel"] = last.text();
-    answer.content.push_back(ai::part::request("book", std::move(input), "1"));
+    std::istringstream hotels{last.text()};
+    for (std::string hotel; std::getline(hotels, hotel, ',');) {
+      auto input = tertulia::json::object();
+      input["hotel"] = hotel;
+      answer.content.push_back(
+        ai::part::request("book", std::move(input),
+                          std::to_string(answer.content.size() + 1)));
+    }
   }
   co_return ai::model_response{std::move(answer), ai::finish_reason::stop};
 }
 
 tertulia::task<std::string> book(ai::tool_context ctx, booking x) {
+  if (x.hotel == "Hostel")
+    co_return "booked"; // nobody minds
   auto question = tertulia::json::object();
   question["question"] = "Book the " + x.hotel + '?';
   const auto reply = co_await ctx.interrupt(std::move(question));
@@ -136,6 +166,9 @@ int main() {
   ai::define_session_flow(rt, "notes", take_notes,
                           tertulia::with_snapshot_store(store));
   ai::define_session_flow(rt, "pocket", take_notes); // its clients have states
+  ai::define_chat_agent(
+    rt, "parrot", repeat, tertulia::with_snapshot_store(store),
+    tertulia::with_snapshot_callback(tertulia::snapshot_always{}));
   ai::define_prompt_agent(
     rt, "concierge",
     ai::prompt{ai::define_model(rt, "stand-in", play),

@@ -4,6 +4,7 @@
 // and returns a document about it.
 
 import { agentTurns } from "./cases_agents.mjs";
+import { chats } from "./cases_chats.mjs";
 import { detachedTurns } from "./cases_detached.mjs";
 import { flows } from "./cases_flows.mjs";
 import { questions } from "./cases_tools.mjs";
@@ -11,6 +12,7 @@ import { questions } from "./cases_tools.mjs";
 export const cases = {
   ...flows,
   ...agentTurns,
+  ...chats,
   ...questions,
   ...detachedTurns,
 };

@@ -4,6 +4,15 @@
 
 import { agents, post, said, turn } from "./client.mjs";
 
+const trip = "Tivoli,Ritz,Hostel";
+
+/** Returns the responses of tools in chunks, in the order of their requests. */
+const answersIn = (chunks) =>
+  chunks
+    .flatMap((x) => x.modelChunk?.content ?? [])
+    .flatMap((x) => x.toolResponse ?? [])
+    .sort((a, b) => (a.ref < b.ref ? -1 : 1));
+
 export const questions = {
   answer_in_place_of_a_tool: async (at) => {
     const chat = agents(at).concierge.chat();
@@ -177,5 +186,64 @@ export const questions = {
     });
     const { status, finishReason, state } = await task.wait({ intervalMs: 20 });
     return { status, finishReason, last: state.messages.at(-1) };
+  },
+
+  // -- several questions ------------------------------------------------------
+
+  // The two tools ask; that of the hostel has an output, which waits.
+  ask_two_questions_at_once: async (at) => {
+    const { concierge } = agents(at);
+    const chat = concierge.chat();
+    const { finishReason, interrupts } = await chat.send(trip);
+    const { state } = await concierge.getSnapshot(chat.snapshotId);
+    return { finishReason, interrupts, messages: state.messages };
+  },
+
+  answer_one_and_run_the_other_again: async (at) => {
+    const { concierge } = agents(at);
+    const chat = concierge.chat();
+    const [first, second] = (await chat.send(trip)).interrupts;
+    const restart = { ...second.restart(), metadata: { resumed: true } };
+    const { chunks, output } = await turn(chat, {
+      resume: { respond: [first.respond("full")], restart: [restart] },
+    });
+    const { state } = await concierge.getSnapshot(chat.snapshotId);
+    return {
+      answers: answersIn(chunks),
+      output,
+      requests: state.messages[1],
+      responses: answersIn([{ modelChunk: state.messages[2] }]),
+    };
+  },
+
+  answer_two_questions: async (at) => {
+    const chat = agents(at).concierge.chat();
+    const { interrupts } = await chat.send(trip);
+    const { chunks, output } = await turn(chat, {
+      resume: { respond: interrupts.map((x) => x.respond("full")) },
+    });
+    return { answers: answersIn(chunks), reason: output.finishReason };
+  },
+
+  answer_one_of_two_questions: async (at) => {
+    const chat = agents(at).concierge.chat();
+    const [first] = (await chat.send(trip)).interrupts;
+    const heard = await turn(chat, {
+      resume: { respond: [first.respond("full")] },
+    });
+    const open = heard.output.message?.content.filter(
+      (x) => x.metadata?.interrupt,
+    );
+    return [heard.error?.status, heard.output.finishReason, open];
+  },
+
+  answer_what_has_an_output: async (at) => {
+    const chat = agents(at).concierge.chat();
+    const { interrupts } = await chat.send(trip);
+    const third = { toolResponse: { name: "book", ref: "3", output: "no" } };
+    const heard = await turn(chat, {
+      resume: { respond: [...interrupts.map((x) => x.respond("full")), third] },
+    });
+    return [heard.error?.status, answersIn(heard.chunks)];
   },
 };

@@ -51,4 +51,5 @@ export const agents = (at) => ({
   notes: remoteAgent({ url: `${at}/session-flow/notes` }),
   pocket: remoteAgent({ url: `${at}/session-flow/pocket` }),
   concierge: remoteAgent({ url: `${at}/session-flow/concierge` }),
+  parrot: remoteAgent({ url: `${at}/agent/parrot` }),
 });

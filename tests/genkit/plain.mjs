@@ -3,7 +3,7 @@
 // Values of two servers, without what may differ between them.
 
 const idPattern =
-  /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(@[^"\s]+)?|mine-[-0-9a-f]{36}|\b[0-9a-f]{32}\b/g;
+  /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(@[^"\s]+)?|mine-[-0-9a-f]{36}|\b[0-9a-f]{64}(@[^"\s]+)?|\b[0-9a-f]{32}\b/g;
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 /** Returns a value without what may differ: times, the order of members, empty

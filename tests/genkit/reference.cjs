@@ -84,18 +84,41 @@ const agentOf = (name, store) =>
 const notes = agentOf("notes", new InMemorySessionStore());
 const pocket = agentOf("pocket");
 
+const parrot = ai.defineCustomAgent(
+  {
+    name: "parrot",
+    store: new InMemorySessionStore(),
+    stateSchema: z.object({ words: z.array(z.string()) }),
+  },
+  async (sess, { sendChunk }) => {
+    await sess.run(async (input) => {
+      const { text } = input.message.content[0];
+      sess.session.updateCustom((x) => ({
+        words: [...(x?.words ?? []), text],
+      }));
+      sendChunk({
+        modelChunk: { role: "model", index: 0, content: [{ text }] },
+      });
+      sess.session.addMessages([{ role: "model", content: [{ text }] }]);
+    });
+    return { message: sess.session.getMessages().at(-1) };
+  },
+);
+
 ai.defineModel(
   { apiVersion: "v2", name: "stand-in", supports: { tools: true } },
   async ({ messages }, { sendChunk }) => {
     const last = messages.at(-1);
-    const received = last.content[0].toolResponse;
-    if (!received) {
-      const input = { hotel: last.content[0].text };
-      const content = [{ toolRequest: { name: "book", ref: "1", input } }];
+    if (!last.content[0].toolResponse) {
+      const hotels = last.content[0].text.split(",");
+      const content = hotels.map((hotel, i) => ({
+        toolRequest: { name: "book", ref: `${i + 1}`, input: { hotel } },
+      }));
       sendChunk?.({ content });
       return { message: { role: "model", content }, finishReason: "stop" };
     }
-    const text = `The hotel: ${received.output}`;
+    const outputs = last.content.map((x) => x.toolResponse.output);
+    const text = `The hotel: ${outputs.join(" ")}`;
     sendChunk?.({ content: [{ text }] });
     return {
       message: { role: "model", content: [{ text }] },
@@ -112,6 +135,7 @@ const book = ai.defineTool(
     outputSchema: z.string(),
   },
   async ({ hotel }, { interrupt, resumed }) => {
+    if (hotel === "Hostel") return "booked";
     if (!resumed) interrupt({ question: `Book the ${hotel}?` });
     return "booked";
   },
@@ -160,8 +184,13 @@ const mountDurable = (name, action) => {
   );
 };
 mountDurable("bidi-flow/count", count);
-for (const agent of [notes, pocket, concierge]) {
-  const name = `session-flow/${agent.__action?.name ?? agent.name}`;
+for (const [kind, agent] of [
+  ["session-flow", notes],
+  ["session-flow", pocket],
+  ["session-flow", concierge],
+  ["agent", parrot],
+]) {
+  const name = `${kind}/${agent.__action.name}`;
   mountDurable(name, agent);
   mount(`${name}/getSnapshot`, agent.getSnapshotDataAction);
   mount(`${name}/abort`, agent.abortAgentAction);
