@@ -132,6 +132,19 @@ const char* chunk_member(const std::string& own) {
   return nullptr;
 }
 
+/// Makes the questions of tools a chunk as Genkit sends it: one of the role
+/// `tool`, which belongs to no message of the answer.
+void mark_questions(json& chunk) {
+  const auto& parts = member_of(chunk, "content");
+  if (!parts.is_array() || parts.empty())
+    return;
+  for (const auto& part : parts)
+    if (!member_of(part, "metadata").contains("interrupt"))
+      return;
+  chunk["role"] = "tool";
+  chunk.erase("index");
+}
+
 /// Removes the state of the last turn that was good from the details of an
 /// error.
 /// @returns null if they have none.
@@ -269,10 +282,15 @@ void genkit_agent_translator::translate(const frame& x,
 void genkit_agent_translator::add_chunks(const json& chunks,
                                          std::vector<genkit_event>& to) const {
   for (const auto& chunk : chunks)
-    for (const auto& [own, value] : chunk.items())
-      if (const auto* name = chunk_member(own); name != nullptr)
-        if (!value.is_null())
-          to.push_back({genkit_event_kind::message, line_of({{name, value}})});
+    for (const auto& [own, value] : chunk.items()) {
+      const auto* name = chunk_member(own);
+      if (name == nullptr || value.is_null())
+        continue;
+      json message{{name, value}};
+      if (own == "chunk")
+        mark_questions(message[name]);
+      to.push_back({genkit_event_kind::message, line_of(message)});
+    }
 }
 
 void genkit_agent_translator::add_turn_end(const json& info,

@@ -63,6 +63,8 @@ export const questions = {
     return [heard.error.status, heard.output.finishReason];
   },
 
+  ask_a_question: (at) => turn(agents(at).concierge.chat(), "Tivoli"),
+
   answer_twice_from_one_snapshot: async (at) => {
     const { concierge } = agents(at);
     const chat = concierge.chat();
