@@ -121,6 +121,24 @@ find_run(const stored_conversation& of, const genkit_snapshot& snapshot) {
   co_return found;
 }
 
+/// Adds the state from which a turn went on that has made no snapshot, so that
+/// a client that loads it has the conversation before the turn.
+net::awaitable<void> add_state_before(const stored_conversation& of,
+                                      const stored_run& run, json& to) {
+  if (run.snapshot.empty())
+    co_return;
+  const snapshot_ref before{of.key(), run.session, run.snapshot};
+  try {
+    const auto found = co_await of.ask_store(get_snapshot_request{before});
+    to["parentId"] = genkit_snapshot{run.snapshot, run.session}.name();
+    to["state"]
+      = genkit_state(of.client_state(found.content), run.session.str());
+  } catch (const status_error& x) {
+    if (x.code() != errc::not_found) // it was pruned
+      throw;
+  }
+}
+
 net::awaitable<json> find_snapshot(const stored_conversation& of,
                                    const genkit_snapshot& snapshot) {
   const auto target = of.snapshot(snapshot.id, snapshot.session);
@@ -141,7 +159,10 @@ net::awaitable<json> find_snapshot(const stored_conversation& of,
   of.authorize(run->session);
   if (status.empty()) // it has ended without a snapshot
     status = name_of(run->status);
-  co_return document_of(*run, snapshot.name(), status);
+  auto result = document_of(*run, snapshot.name(), status);
+  if (status != "completed")
+    co_await add_state_before(of, *run, result);
+  co_return result;
 }
 
 net::awaitable<json> find_head(const stored_conversation& of,

@@ -170,6 +170,29 @@ export const detachedTurns = {
     return [output, custom];
   },
 
+  load_a_chat_that_goes_on: async (at) => {
+    const { notes } = agents(at);
+    const chat = notes.chat();
+    await turn(chat, "one");
+    const task = await chat.detach("sleep");
+    const { snapshotId } = task;
+    const { messages, state } = await notes.loadChat({ snapshotId });
+    await task.abort();
+    await task.wait({ intervalMs: 20 });
+    return { messages, state };
+  },
+
+  load_a_chat_that_was_aborted: async (at) => {
+    const { notes } = agents(at);
+    const chat = notes.chat();
+    await turn(chat, "one");
+    const task = await chat.detach("sleep");
+    await task.abort();
+    await task.wait({ intervalMs: 20 });
+    const { snapshotId } = task;
+    return (await notes.loadChat({ snapshotId })).messages;
+  },
+
   abort_a_turn_that_has_failed: async (at) => {
     const { notes } = agents(at);
     const task = await notes.chat().detach("fail");
