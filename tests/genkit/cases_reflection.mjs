@@ -143,6 +143,7 @@ export const toolCases = {
       "/agent-snapshot/pocket",
       "/agent-abort/notes",
       "/model/stand-in",
+      "/tool/book",
       "/evaluator/greeting",
     ]) {
       const { name, metadata, inputSchema, ...rest } = body[key] ?? {};
@@ -251,6 +252,9 @@ export const toolCases = {
     const { message, finishReason } = (await run(at, call)).last.result;
     return { message, finishReason };
   },
+
+  run_a_tool: (at) =>
+    run(at, { key: "/tool/book", input: { hotel: "Hostel" } }),
 
   run_an_evaluator: async (at) => {
     const call = {

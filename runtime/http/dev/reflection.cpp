@@ -95,7 +95,8 @@ json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
     result["metadata"] = {{"bidi", true}, {"agent", std::move(agent)}};
     return result;
   }
-  add("inputSchema", x.input_schema);
+  // A tool is opened with its input.
+  add("inputSchema", x.kind == "tool" ? x.init_schema : x.input_schema);
   add("outputSchema", x.output_schema);
   if (x.kind == "model")
     result["metadata"]["model"] = model_metadata(x.name);
@@ -301,6 +302,8 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
     turn.body.init = call.init;
     if (call.input && info.kind == "model")
       turn.body.init = model_call(*call.input);
+    else if (call.input && info.kind == "tool")
+      turn.body.init = *call.input;
     else if (call.input)
       turn.body.inputs.push_back(*call.input);
   }
