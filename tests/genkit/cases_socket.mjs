@@ -128,6 +128,13 @@ export const socketCases = {
     return last.status ?? last.result.result;
   },
 
+  leave_an_agent_while_it_talks: async (at) => {
+    const { last } = await run(at, { key: "/agent/notes", init: {} }, [
+      { message: said("one"), detach: true },
+    ]);
+    return last.result?.result?.finishReason ?? last;
+  },
+
   cancel_an_action_by_a_socket: async (at) => {
     const { tools } = at;
     const input = { message: said("sleep") };
