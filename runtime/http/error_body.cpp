@@ -37,12 +37,33 @@ unsigned http_status(errc code) noexcept {
   }
 }
 
+namespace {
+
+/// Removes the process that holds a session from the error of a store: its
+/// number and its host are not for clients.
+void hide_process(json& error) {
+  auto& details = error["details"];
+  const auto owner
+    = details.is_object() ? details.find("owner") : details.end();
+  if (owner == details.end() || !owner->is_string() || details.size() != 3
+      || !details.contains("agent") || !details.contains("session"))
+    return;
+  auto& message = error["message"].get_ref<json::string_t&>();
+  const auto end = ", in " + owner->get<std::string>();
+  if (message.ends_with(end))
+    message.resize(message.size() - end.size());
+  details.erase(owner);
+}
+
+} // namespace
+
 json error_document(const status_error& x) {
   json result{{"status", status_name(x.code())},
               {"message", x.is_unexpected() ? "internal error" : x.message()}};
   if (!x.details().empty())
     try {
       result["details"] = parse_json<json>(x.details());
+      hide_process(result);
     } catch (const status_error&) {
       // Details without JSON are not for programs.
     }

@@ -132,15 +132,38 @@ const char* chunk_member(const std::string& own) {
   return nullptr;
 }
 
+/// Makes the questions in a message visible to Genkit's clients, which look for
+/// a value that is true in JavaScript.
+/// @returns how many parts are questions.
+std::size_t show_questions(json& message) {
+  std::size_t result = 0;
+  const auto parts = message.find("content");
+  if (parts == message.end() || !parts->is_array())
+    return result;
+  for (auto& part : *parts) {
+    if (!member_of(part, "metadata").contains("interrupt"))
+      continue;
+    ++result;
+    auto& question = part["metadata"]["interrupt"];
+    const auto* text = question.get_ptr<const json::string_t*>();
+    const auto is_false
+      = question.is_null() || (question.is_boolean() && !question.get<bool>())
+        || (question.is_number() && question.get<double>() == 0)
+        || (text != nullptr && text->empty());
+    if (is_false)
+      question = true;
+  }
+  return result;
+}
+
 /// Makes the questions of tools a chunk as Genkit sends it: one of the role
 /// `tool`, which belongs to no message of the answer.
 void mark_questions(json& chunk) {
-  const auto& parts = member_of(chunk, "content");
-  if (!parts.is_array() || parts.empty())
+  if (!chunk.is_object())
     return;
-  for (const auto& part : parts)
-    if (!member_of(part, "metadata").contains("interrupt"))
-      return;
+  const auto count = show_questions(chunk);
+  if (count == 0 || count < chunk["content"].size())
+    return;
   chunk["role"] = "tool";
   chunk.erase("index");
 }
@@ -183,8 +206,10 @@ void add_message(json& to, const json& state) {
   // g++ 12 warns of a comparison of json with a literal.
   const auto* role
     = member_of(messages.back(), "role").get_ptr<const std::string*>();
-  if (role != nullptr && *role == "model")
-    to["message"] = messages.back();
+  if (role == nullptr || *role != "model")
+    return;
+  to["message"] = messages.back();
+  show_questions(to["message"]);
 }
 
 } // namespace
@@ -222,8 +247,11 @@ json genkit_detached(const frame& opened) {
 
 json genkit_state(json state, const std::string& session) {
   state["sessionId"] = session;
-  if (!state.contains("messages"))
-    state["messages"] = json::array();
+  auto& messages = state["messages"];
+  if (messages.is_null())
+    messages = json::array();
+  for (auto& message : messages)
+    show_questions(message);
   if (member_of(state, "custom").is_null())
     state.erase("custom");
   return state;

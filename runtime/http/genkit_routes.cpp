@@ -38,13 +38,18 @@ json read_call(std::string_view text) {
   return result;
 }
 
-/// Reads the call of a flow: `data` is its only input.
-genkit_turn read_flow_call(json call) {
+/// Reads the call of a flow: `data` is its only input. A tool is opened with
+/// it.
+genkit_turn read_flow_call(json call, bool is_tool) {
   genkit_turn result;
   if (const auto i = call.find("init"); i != call.end())
     result.body.init = std::move(*i);
-  if (const auto i = call.find("data"); i != call.end())
-    result.body.inputs.push_back(std::move(*i));
+  if (const auto i = call.find("data"); i != call.end()) {
+    if (is_tool)
+      result.body.init = std::move(*i);
+    else
+      result.body.inputs.push_back(std::move(*i));
+  }
   result.body.close = true;
   return result;
 }
@@ -116,8 +121,9 @@ prepared_call prepare(server_core& server, const exchange& x,
   auto call = read_call(x.request.body());
   const auto is_agent = is_genkit_agent(action.info());
   auto& turn = result.turn;
-  turn = is_agent ? read_genkit_turn(call, has_store(action), x.caller)
-                  : read_flow_call(std::move(call));
+  turn = is_agent
+           ? read_genkit_turn(call, has_store(action), x.caller)
+           : read_flow_call(std::move(call), action.info().kind == "tool");
   result.by = translator_of(action, turn.session);
   if (auto session = x.place.get("session"); !session.empty())
     turn.body.session = std::move(session);

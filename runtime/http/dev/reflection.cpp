@@ -109,8 +109,9 @@ json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
   return result;
 }
 
+/// @param may_detach whether a further input may leave the run.
 opening opening_of_turn(const genkit_turn& turn, const span_context& root,
-                        bool has_more_inputs) {
+                        bool has_more_inputs, bool may_detach) {
   const auto& x = turn.body;
   opening result;
   if (!x.init.is_null())
@@ -122,12 +123,33 @@ opening opening_of_turn(const genkit_turn& turn, const span_context& root,
     chosen.snapshot = snapshot_id{*x.snapshot};
   if (has_more_inputs)
     chosen.input_window = max_window; // the tools do not wait for credit
-  if (turn.is_detached)
+  if (turn.is_detached || may_detach)
     chosen.disconnect = on_disconnect::keep;
   chosen.trace_parent = root.to_traceparent();
   chosen.trace_state = root.state;
   return result;
 }
+
+/// Ends a run with its client, unless it was left on purpose.
+class end_of_talk {
+public:
+  end_of_talk(const talk& client, const reflected_run& inputs,
+              bool is_detached) noexcept
+    : client_(client), inputs_(inputs), is_detached_(is_detached) {}
+
+  end_of_talk(const end_of_talk&) = delete;
+  end_of_talk& operator=(const end_of_talk&) = delete;
+
+  ~end_of_talk() {
+    if (!is_detached_ && !inputs_.is_detached())
+      client_.cancel();
+  }
+
+private:
+  const talk& client_;
+  const reflected_run& inputs_;
+  const bool is_detached_;
+};
 
 /// Returns the last document of a run that was cancelled: an agent answers with
 /// an output that says so, and the tools want an error.
@@ -291,10 +313,10 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
   const auto action = find(call.key);
   const auto& info = action.info();
   const auto is_agent = is_genkit_agent(info);
+  const auto is_stored = is_agent && has_store(action);
   genkit_turn turn;
   std::unique_ptr<genkit_translator> by;
   if (is_agent) {
-    const auto is_stored = has_store(action);
     turn = read_genkit_turn(agent_call_of(call), is_stored, {});
     by = std::make_unique<genkit_agent_translator>(is_stored, turn.session);
   } else {
@@ -307,7 +329,8 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
     else if (call.input)
       turn.body.inputs.push_back(*call.input);
   }
-  auto what = opening_of_turn(turn, root, call.has_more_inputs);
+  const auto may_detach = is_stored && call.has_more_inputs;
+  auto what = opening_of_turn(turn, root, call.has_more_inputs, may_detach);
   what.options.custom_deltas = is_agent;
   for (auto& input : turn.body.inputs)
     what.inputs.push_back(payload::of(std::move(input)));
@@ -315,7 +338,8 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
   channel_reader<frame> reader{co_await net::this_coro::executor};
   const auto client = std::make_shared<talk>(runtime_.system(), action,
                                              std::move(what), reader.source());
-  inputs.begin(client, is_agent);
+  const end_of_talk guard{*client, inputs, turn.is_detached};
+  inputs.begin(client, is_agent, is_stored);
   frame opened;
   std::vector<frame> frames;
   std::vector<genkit_event> events;
@@ -329,7 +353,8 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
           client->flush();
       }
       // A short turn may have ended by now, and was left nevertheless.
-      if (turn.is_detached && !opened.text.empty()
+      const auto is_detached = turn.is_detached || inputs.is_detached();
+      if (is_detached && !opened.text.empty()
           && (one.kind == frame_kind::flushed || is_last(one.kind))) {
         events.push_back(
           {genkit_event_kind::result, line_of(genkit_detached(opened))});

@@ -44,8 +44,9 @@ struct reflection_call {
 /// @threads all members.
 class reflected_run {
 public:
-  /// @param is_agent whether inputs are those of Genkit's agents.
-  void begin(std::shared_ptr<talk> client, bool is_agent);
+  /// @param is_agent  whether inputs are those of Genkit's agents.
+  /// @param is_stored whether a turn may go on without its client.
+  void begin(std::shared_ptr<talk> client, bool is_agent, bool is_stored);
 
   /// Sends a further input. One that cannot be read ends the run.
   void send(const json& input);
@@ -56,17 +57,22 @@ public:
 
   [[nodiscard]] bool is_cancelled() const;
 
+  /// Returns whether an input has said that its turn goes on without a client.
+  [[nodiscard]] bool is_detached() const;
+
 private:
   /// @pre the run has begun, and the mutex is locked.
-  void pass_on(const json& input) const;
+  void pass_on(const json& input);
 
   mutable std::mutex mutex_;
   std::shared_ptr<talk> client_;
   bool is_agent_ = false;
+  bool is_stored_ = false;
   /// Inputs that came before the run had begun.
   std::vector<json> early_;
   bool is_closed_ = false;
   bool is_cancelled_ = false;
+  bool is_detached_ = false;
 };
 
 /// Listener to a run for one of the protocols.

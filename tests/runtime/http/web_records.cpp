@@ -58,7 +58,7 @@ TEST_F(web, logs_requests_without_what_is_private) {
 TEST_F(web, logs_the_size_of_an_answer_and_its_trace) {
   const text_log to;
   const auto spans = std::make_shared<span_recorder>();
-  rt.traces().add(spans);
+  const auto listening = rt.traces().listen(spans);
   std::size_t size = 0;
   {
     auto at = serve({.log = to.log});
