@@ -23,6 +23,7 @@ import time
 import answers
 import floods
 import framing
+import half_closed
 import malformed
 import oversized
 import slow
@@ -51,7 +52,7 @@ ATTACKS = [
     ("inputs", floods.inputs, 3),
     ("slow_requests", slow.requests, 3),
     ("slow_readers", slow.readers, 3),
-    ("half_closed", slow.half_closed, 1),
+    ("half_closed", half_closed.half_closed, 1),
     ("resets", slow.resets, 3),
     ("handshakes", web_socket_attacks.handshakes, 1),
     ("autobahn", web_socket_attacks.autobahn, 1),
@@ -85,7 +86,7 @@ TLS_ATTACKS = [
     ("tls_pipelines", floods.pipelines, 1),
     ("tls_slow_requests", slow.requests, 1),
     ("tls_slow_readers", slow.readers, 3),
-    ("tls_half_closed", slow.half_closed, 1),
+    ("tls_half_closed", half_closed.half_closed, 1),
     ("tls_resets", slow.resets, 3),
     ("tls_handshakes", web_socket_attacks.handshakes, 1),
     ("tls_autobahn", web_socket_attacks.autobahn, 1),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Clients that are slow, that do not read, or that end half of a connection.
+"""Clients that are slow, that do not read, or that reset their connections.
 
 Without `--long` they are given up after a while. With it the time limits of the
 server are awaited: `request_within` and `write_within` of 30 s, `idle_within`
@@ -13,7 +13,7 @@ import time
 from floods import HALVES, is_open
 from server import AGENT
 from web_socket import WebSocket, message
-from wire import Ended, Violation, request, said
+from wire import Violation, request, said
 
 SLOW_CLIENTS = 200
 
@@ -118,7 +118,7 @@ def readers(server, campaign):
     campaign.attempt("readers that do not read", lambda: read_nothing(server))
 
 
-# -- ends ----------------------------------------------------------------------
+# -- resets --------------------------------------------------------------------
 
 TURN = request("POST", "/actions" + AGENT, {"inputs": [said("Hello")]})
 COMPLETE = [request("GET", "/healthz"), TURN,
@@ -127,44 +127,6 @@ COMPLETE = [request("GET", "/healthz"), TURN,
             request("GET", f"/runs{AGENT}?run=none"),
             request("POST", "/actions" + AGENT, {"inputs": [1]}),
             request("POST", "/genkit" + AGENT, {"data": 1})]
-
-
-def check_half_close(server, data, patience):
-    """The server ends a connection whose client sends no more: at once, after
-    well-formed answers."""
-    with server.connect(timeout=patience) as at:
-        at.send(data)
-        at.half_close()
-        try:
-            while True:
-                at.read_answer().check_error()
-        except Ended:
-            pass
-
-
-def check_late_half_close(server, data, patience):
-    with server.connect(timeout=patience) as at:
-        at.send(data)
-        at.read_answer()
-        at.half_close()
-        if not at.is_ended():
-            raise Violation("bytes follow the answer")
-
-
-def half_closed(server, campaign):
-    """Clients that end their half: before, in and after a request."""
-    def attempt(name, check, data):
-        # Where the server has hung once, it is not waited for as long again.
-        patience = 0.5 if campaign.has_found() else 5
-        campaign.attempt(name, lambda: check(server, data, patience))
-
-    attempt("before a request", check_half_close, b"")
-    for data in HALVES:
-        attempt(f"in {data[-40:]!r}", check_half_close, data)
-    for data in COMPLETE:
-        name = data.split(b" HTTP")[0].decode()
-        attempt(f"behind {name}", check_half_close, data)
-        attempt(f"after the answer to {name}", check_late_half_close, data)
 
 
 def resets(server, campaign):
