@@ -26,6 +26,7 @@ import framing
 import half_closed
 import malformed
 import oversized
+import pages
 import slow
 import strangers
 import tls
@@ -151,6 +152,16 @@ def attack_guarded_server(campaign, program):
         stop(campaign, server)
 
 
+def attack_server_of_pages(campaign, program):
+    """Attacks servers that pages of other sites may use."""
+    for origins, attack in ((pages.ALLOWED, pages.pages),
+                            (["*"], pages.every_page)):
+        with tempfile.TemporaryDirectory() as folder:
+            server = pages.start(program, folder, *origins)
+            campaign.run(server, attack.__name__, attack, 1)
+            stop(campaign, server)
+
+
 def stop(campaign, server):
     campaign.attack = "end"
     campaign.attempt("stop", server.stop)
@@ -168,7 +179,7 @@ def main():
                         help="larger floods, and the time limits of the server")
     args = parser.parse_args()
     plain, secure = ([name for name, *_ in x] for x in (ATTACKS, TLS_ATTACKS))
-    known = plain + secure + ["strangers"]
+    known = plain + secure + ["strangers", "pages"]
     only = set(args.only or known)
     if "tls" in only:
         only = only - {"tls"} | set(secure)
@@ -184,6 +195,8 @@ def main():
             attack_secure_server(campaign, args.program, only)
         if "strangers" in only:
             attack_guarded_server(campaign, args.program)
+        if "pages" in only:
+            attack_server_of_pages(campaign, args.program)
     except Violation as x:
         campaign.report("start", str(x))
     print(f"{campaign.attempts} attempts in {time.monotonic() - began:.1f} s "

@@ -40,12 +40,12 @@ def bearer(token):
     return [("Authorization", "Bearer " + token)]
 
 
-def start(program, folder):
+def start(program, folder, *options):
     """Starts a server with two callers."""
     tokens = pathlib.Path(folder) / "tokens"
     with open(os.open(tokens, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
         file.write(f"ann {ANN}\nbob {BOB}\n")
-    server = Server(program, folder, "--tokens", str(tokens))
+    server = Server(program, folder, "--tokens", str(tokens), *options)
     server.fields = bearer(ANN)
     return server
 
