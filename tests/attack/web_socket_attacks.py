@@ -5,7 +5,7 @@
 import json
 
 from web_socket import (CLOSE, PING, PONG, TEXT, WebSocket, close_frame,
-                        frame, upgrade)
+                        frame, message, upgrade)
 from web_socket_cases import all_cases
 from wire import Ended, Violation
 
@@ -48,8 +48,28 @@ def check_case(server, case):
                         f"{pongs[:20]}, not {case.pongs[:20]}")
 
 
+def check_round_trips(server, size):
+    """Cases 9.7: sends 1 000 messages, each when the one before is answered.
+    They are inputs that are refused, which has the size of an echo."""
+    text = b'{"input":1}'.ljust(size)
+    with WebSocket(server.connect()) as at:
+        at.open(keep=False)
+        for i in range(1_000):
+            at.send(message(text))
+            if "refused" not in (heard := at.read_json()):
+                raise Violation(f"message {i} is answered with {heard}")
+        at.send(close_frame(1000))
+        if rest := at.read_to_end():
+            raise Violation(f"{len(rest)} messages are sent too many")
+    if at.close_code != 1000:
+        raise Violation(f"closed with {at.close_code}, not with 1000")
+
+
 def autobahn(server, campaign):
     """Cases of Autobahn's suite, and a few more."""
+    for i, size in enumerate((0, 16, 64, 256, 1_024, 4_096), 1):
+        campaign.attempt(f"WebSocket 9.7.{i}", lambda size=size:
+                         check_round_trips(server, size))
     for case in all_cases():
         campaign.attempt(f"WebSocket {case.number}",
                          lambda case=case: check_case(server, case))

@@ -192,27 +192,49 @@ def closing():
 
 
 def sizes():
-    """Chapters 9 and 10, up to the largest message of the server."""
+    """Chapters 9 and 10. The largest message of the server has 1 MiB, where the
+    suite goes on to 16 MiB, and has 4 MiB in its fragments."""
     most = 1024 * 1024
     for i, size in enumerate((64 * 1024, 256 * 1024, most), 1):
         yield opening(f"9.1.{i}", message(sized(size)))
         yield refused(f"9.2.{i}", frame(BINARY, b"\xfe" * size), 1003)
-    for i, part in enumerate((64, 1024, 16 * 1024, 256 * 1024), 1):
-        size = 64 * 1024 if part == 64 else most
-        yield opening(f"9.3.{i}", b"".join(fragments(sized(size), part)))
-        yield refused(f"9.4.{i}", b"".join(fragments(b"\xfe" * size, part,
+    for i, size in enumerate((4 * most, 8 * most, 16 * most), 4):
+        yield refused(f"9.1.{i}", message(sized(size)), 1009)
+        yield refused(f"9.2.{i}", frame(BINARY, b"\xfe" * size), 1009)
+    for i, part in enumerate((64, 256, 1024, 4096, 16 * 1024, 64 * 1024,
+                              256 * 1024, most), 1):
+        yield opening(f"9.3.{i}", b"".join(fragments(sized(most), part)))
+        yield refused(f"9.4.{i}", b"".join(fragments(b"\xfe" * most, part,
                                                      BINARY)), 1003)
-    for i, chop in enumerate((512, 2048), 1):
-        yield opening(f"9.5.{i}", message(sized(256 * 1024)), chop)
-    for i, count in enumerate((100, 1000), 1):
-        payloads = tuple(b"%d" % x for x in range(count))
-        yield Case(f"9.7.{i}", b"".join(frame(PING, x) for x in payloads),
-                   payloads)
+    for number, opcode in (("9.3.9", TEXT), ("9.4.9", BINARY)):
+        yield refused(number, b"".join(fragments(sized(4 * most), 4 * most,
+                                                 opcode)), 1009)
+    for i, chop in enumerate((64, 128, 256, 512, 1024, 2048), 1):
+        # A quarter of the suite's size: what counts is that of the pieces.
+        yield opening(f"9.5.{i}", message(sized(most // 4)), chop)
+        yield refused(f"9.6.{i}", frame(BINARY, b"\xfe" * (most // 4)), 1003,
+                      chop)
     yield opening("10.1.1", b"".join(fragments(sized(65_536), 1300)))
 
 
 def own():
     """What the suite does not have."""
+    for count in (100, 1000):
+        payloads = tuple(b"%d" % x for x in range(count))
+        yield Case(f"{count} pings",
+                   b"".join(frame(PING, x) for x in payloads), payloads)
+    # Codes that were registered later, and that of TLS, which is never sent.
+    for code in (1012, 1013):
+        yield Case(f"close code {code}", close_frame(code), codes=(1000, code))
+    yield failing("close code 1015", close_frame(1015))
+    yield Case("close code 1014", close_frame(1014), codes=(1000, 1002, 1014))
+    yield failing("unmasked ping", frame(PING, b"x", masked=False))
+    yield failing("unmasked close frame",
+                  frame(CLOSE, b"\x03\xe8", masked=False))
+    yield failing("unmasked fragment", frame(TEXT, OPEN[:5], fin=False)
+                  + frame(CONTINUATION, OPEN[5:], masked=False))
+    yield failing("close frame in fragments",
+                  frame(CLOSE, b"\x03\xe8", fin=False))
     yield failing("unmasked", frame(TEXT, OPEN, masked=False))
     # A length with its first bit set, and one that is not minimal.
     yield Case("length of 2^63", frame(TEXT, b"", length=1 << 63),
