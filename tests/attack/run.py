@@ -24,6 +24,7 @@ import answers
 import floods
 import framing
 import half_closed
+import limits
 import malformed
 import oversized
 import pages
@@ -162,6 +163,16 @@ def attack_server_of_pages(campaign, program):
             stop(campaign, server)
 
 
+def attack_limits(campaign, program):
+    """Attacks the limits of a server that shows its sessions, and asks it to
+    stop meanwhile."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(program, folder, "-q", "--sessions")
+        campaign.run(server, "limits", limits.limits, 1)
+        campaign.attempt("end", lambda: limits.check_end(server))
+        stop(campaign, server)
+
+
 def stop(campaign, server):
     campaign.attack = "end"
     campaign.attempt("stop", server.stop)
@@ -179,7 +190,7 @@ def main():
                         help="larger floods, and the time limits of the server")
     args = parser.parse_args()
     plain, secure = ([name for name, *_ in x] for x in (ATTACKS, TLS_ATTACKS))
-    known = plain + secure + ["strangers", "pages"]
+    known = plain + secure + ["strangers", "pages", "limits"]
     only = set(args.only or known)
     if "tls" in only:
         only = only - {"tls"} | set(secure)
@@ -197,6 +208,8 @@ def main():
             attack_guarded_server(campaign, args.program)
         if "pages" in only:
             attack_server_of_pages(campaign, args.program)
+        if "limits" in only:
+            attack_limits(campaign, args.program)
     except Violation as x:
         campaign.report("start", str(x))
     print(f"{campaign.attempts} attempts in {time.monotonic() - began:.1f} s "
