@@ -24,6 +24,7 @@ import answers
 import floods
 import framing
 import half_closed
+import idle
 import limits
 import malformed
 import oversized
@@ -59,7 +60,8 @@ ATTACKS = [
     ("handshakes", web_socket_attacks.handshakes, 1),
     ("autobahn", web_socket_attacks.autobahn, 1),
     ("drop", web_socket_attacks.drop, 3),
-    ("time_limits", slow.time_limits, 1),  # with --long only
+    ("time_limits", slow.time_limits, 1),
+    ("idle_limits", idle.idle, 1),
 ]
 
 # Attacks on TLS itself, then the others through TLS. Left out are `names`,
@@ -93,8 +95,12 @@ TLS_ATTACKS = [
     ("tls_handshakes", web_socket_attacks.handshakes, 1),
     ("tls_autobahn", web_socket_attacks.autobahn, 1),
     ("tls_drop", web_socket_attacks.drop, 3),
-    ("tls_time_limits", tls.time_limits, 1),  # with --long only
+    ("tls_time_limits", tls.time_limits, 1),
+    ("tls_idle_limits", idle.idle, 1),
 ]
+
+# Attacks with --long only.
+LONG = {"time_limits", "idle_limits", "tls_time_limits", "tls_idle_limits"}
 
 # Factor by which a flood is smaller with TLS.
 TLS_DIVISOR = 8
@@ -116,7 +122,7 @@ def attack_server(campaign, start, attacks, only):
     for name, attack, rounds in attacks:
         if name not in only:
             continue
-        if name.endswith("time_limits") and not campaign.is_long:
+        if name in LONG and not campaign.is_long:
             continue
         campaign.run(server, name, attack, rounds)
         if campaign.is_dirty:
