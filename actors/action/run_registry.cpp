@@ -53,7 +53,7 @@ void run_registry::registration::end(run_status status,
     return;
   const auto why = to_status(reason);
   run.code = why.code();
-  run.error = why.message().substr(0, max_run_error);
+  run.error = error_of_run(why.message());
 }
 
 run_actor run_registry::find(const run_id& run, const std::string& key) const {

@@ -111,7 +111,6 @@ void connection_state::set_outcome(payload output, caf::error reason) {
   output_ = std::move(output);
   reason_ = std::move(reason);
   was_ended_ = root.cancelled();
-  answer_settling();
   if (!reason_ || !session_ || leased_)
     return end_session();
   // Only the client has the state: it must not lose the results of the
@@ -184,6 +183,7 @@ void connection_state::kill_session() {
 
 void connection_state::send_completion() {
   phase_ = phase::completed;
+  answer_turn_waiters(); // also for an actor that was killed
   if (reason_) {
     const auto status = to_status(reason_);
     note_failure(trace, status);

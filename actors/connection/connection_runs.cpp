@@ -203,7 +203,7 @@ caf::result<run_info> connection_state::handle(const run_request& x) {
     return unknown_run(x.run, x.session);
   auto found = info();
   const auto gave_up = run_ && !run_->is_known && x.verb == run_verb::cancel;
-  if (run_ && is_talker(x.reader))
+  if (run_ && is_talker(x.reader) && x.verb != run_verb::await_turn_end)
     run_->is_known = true;
   switch (x.verb) {
     case run_verb::inspect: break;
@@ -229,10 +229,13 @@ caf::result<run_info> connection_state::handle(const run_request& x) {
       if (run_)
         log_.confirm(x.reader);
       break;
-    case run_verb::settle:
+    case run_verb::await_turn_end:
       if (!run_ || !found.is_in_turn)
         break;
-      return run_->settling.emplace_back(
+      if (run_->turn_waiters.size() >= env_->options.max_listeners)
+        return fail(errc::resource_exhausted,
+                    "the end of the turn is awaited too often");
+      return run_->turn_waiters.emplace_back(
         self_->make_response_promise<run_info>());
     default: leave(x.reader); break;
   }
@@ -240,10 +243,10 @@ caf::result<run_info> connection_state::handle(const run_request& x) {
   return found;
 }
 
-void connection_state::answer_settling() {
-  if (!run_ || run_->settling.empty() || info().is_in_turn)
+void connection_state::answer_turn_waiters() {
+  if (!run_ || run_->turn_waiters.empty() || info().is_in_turn)
     return;
-  for (auto& x : std::exchange(run_->settling, {}))
+  for (auto& x : std::exchange(run_->turn_waiters, {}))
     x.deliver(info());
 }
 

@@ -189,7 +189,7 @@ void connection_state::end_turn(snapshot_id snapshot) {
                     last_finish_reason, stored_inputs_});
   if (!log_.talker())
     out.grant(length);
-  answer_settling();
+  answer_turn_waiters();
 }
 
 std::optional<chunk_batch> connection_state::take_batch() {

@@ -273,8 +273,9 @@ private:
   caf::result<run_info> handle(const run_request& x);
   [[nodiscard]] run_info info() const;
 
-  /// Answers those who wait for the end of the turn, if there is none.
-  void answer_settling();
+  /// Answers the requests that wait for the end of a turn, unless the run is in
+  /// one.
+  void answer_turn_waiters();
 
   /// Returns the status with which the run ends.
   [[nodiscard]] run_status final_status() const;

@@ -53,7 +53,7 @@ public:
       [this](open_request& x) { return admit(x); },
       [this](run_request& x) -> caf::result<run_info> {
         if (x.verb != run_verb::inspect && x.verb != run_verb::abort
-            && x.verb != run_verb::settle)
+            && x.verb != run_verb::await_turn_end)
           return fail(errc::invalid_argument,
                       "$.verb: is for the clients of the run");
         if (x.caller && x.session)
@@ -152,15 +152,17 @@ private:
     const auto action = env_->actions.find(x.agent);
     if (!action)
       return fail(errc::not_found, "there is no action " + x.agent);
-    if (x.caller && x.session)
-      x.session = session_of(x.caller, x.session);
-    const auto* conversation = action->conversation();
-    if (conversation != nullptr && conversation->policy.store)
-      // A store without this verb answers so.
-      return self_->delegate(
-        caf::actor_cast<managed_store>(conversation->policy.store),
-        std::move(x));
     try {
+      if (x.caller)
+        check_caller(x.caller);
+      if (x.caller && x.session)
+        x.session = session_of(x.caller, x.session);
+      const auto* conversation = action->conversation();
+      if (conversation != nullptr && conversation->policy.store)
+        // A store without this verb answers so.
+        return self_->delegate(
+          caf::actor_cast<managed_store>(conversation->policy.store),
+          std::move(x));
       return env_->runs.list(x);
     } catch (const status_error& error) {
       return to_error(error);

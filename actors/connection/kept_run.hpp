@@ -53,8 +53,8 @@ public:
   const std::uint32_t chunk_window;  ///< of the first client
   std::unique_ptr<run_registry::registration> entry;
   std::unique_ptr<run_record> record; ///< null without a store
-  /// Answers to those who wait for the end of the turn.
-  std::vector<caf::typed_response_promise<run_info>> settling;
+  /// Answers to requests that wait for the end of the turn.
+  std::vector<caf::typed_response_promise<run_info>> turn_waiters;
   std::uint64_t timer = 0;  ///< number of the wait; 0 while it is not one
   bool is_known = false;    ///< whether its first client has said anything
   bool is_expired = false;  ///< whether no client came in time

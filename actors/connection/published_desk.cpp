@@ -37,10 +37,15 @@ public:
         const auto& chosen = x.options;
         const auto caller = chosen.caller.value_or(caller_name{});
         const auto run = chosen.attach ? chosen.attach->run : run_id{};
-        if (auto refusal
-            = check({caller.str(),
-                     chosen.attach ? access_verb::attach : access_verb::open,
-                     x.key, run.str(), chosen.session.str()}))
+        const access_request access{caller.str(), access_verb::attach, x.key,
+                                    run.str(), chosen.session.str()};
+        caf::error refusal;
+        if (chosen.attach)
+          refusal = check(access);
+        if (!refusal && (!chosen.attach || chosen.attach->or_open))
+          refusal = check({access.caller, access_verb::open, access.key,
+                           access.run, access.session});
+        if (refusal)
           return refusal;
         return self_->delegate(env_->desk, std::move(x));
       },
@@ -60,7 +65,17 @@ public:
                                   {},
                                   x.session.str()}))
           return refusal;
-        return self_->delegate(env_->desk, std::move(x));
+        auto answer = self_->make_response_promise<run_page>();
+        self_->request(env_->desk, caf::infinite, std::move(x))
+          .then(
+            [answer](run_page& page) mutable {
+              // Of the processes of this application no other node has to know.
+              for (auto& run : page.runs)
+                run.owner.clear();
+              answer.deliver(std::move(page));
+            },
+            [answer](caf::error& reason) mutable { answer.deliver(reason); });
+        return answer;
       },
       [this](list_atom) {
         auto all = env_->actions.list();
@@ -81,7 +96,7 @@ private:
   /// Returns why a caller of another node may not do this; none if it may.
   /// @param x its session as the caller names it.
   [[nodiscard]] caf::error check(access_request x) const {
-    if (!env_->exposed.contains(x.key))
+    if (x.key.empty() || !env_->exposed.contains(x.key))
       return fail(errc::not_found, "there is no action " + x.key);
     const auto& rule = env_->options.authorize;
     if (rule && !x.caller.empty() && !x.session.empty()) {

@@ -297,7 +297,8 @@ tracer::subscription tracer::listen(std::shared_ptr<span_sink> sink) {
   return {listeners_, target};
 }
 
-span tracer::record(std::string_view name, const span_context* parent) const {
+span tracer::record(std::string_view name, const span_context* parent,
+                    std::span<const attribute_ref> first) const {
   const auto sinks = listeners_->now();
   if (sinks->empty()) // the last sink has just unsubscribed
     return {};
@@ -315,6 +316,8 @@ span tracer::record(std::string_view name, const span_context* parent) const {
   result.live_ = std::make_shared<span::recording>(
     span_data{std::string{name}, context, parent_id, start}, begin, listeners_);
   result.live_->data.attributes.reserve(usual_attributes);
+  for (const auto& x : first)
+    result.put(x);
   for (const auto& sink : *sinks)
     sink->on_start(result.live_->data);
   return result;

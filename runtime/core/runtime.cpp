@@ -97,13 +97,14 @@ std::shared_ptr<const json> runtime::run_text(const std::string& key,
 bool runtime::wait_for_turns(caf::timespan within) const {
   detail::check_may_block(env_->system);
   using clock = std::chrono::steady_clock;
-  const auto until = clock::now() + within;
+  constexpr caf::timespan longest = std::chrono::hours{24 * 365};
+  const auto until = clock::now() + std::min(within, longest);
   auto result = true;
   caf::scoped_actor self{env_->system};
   for (const auto& run : env_->runs.all())
     self
       ->request(run, std::max<caf::timespan>(until - clock::now(), {}),
-                run_request{run_verb::settle, {}})
+                run_request{run_verb::await_turn_end, {}})
       .receive([](const run_info&) {},
                [&](const caf::error& x) {
                  // A run that has ended is in no turn.

@@ -137,12 +137,7 @@ void check(save_run_request& x) {
   if (!detail::is_utf8(run.id.str()))
     reject_field("$.run.id", "is not UTF-8");
   // The end of a run is not refused for the text of its error.
-  if (!detail::is_utf8(run.error))
-    run.error = "the text of the error is not UTF-8";
-  constexpr std::size_t bytes_of_character = 4;
-  if (run.error.size() > max_run_error)
-    run.error
-      = detail::first_characters(run.error, max_run_error / bytes_of_character);
+  run.error = error_of_run(run.error);
 }
 
 bool is_late(const stored_run& x, timestamp since, timestamp now) {

@@ -100,14 +100,17 @@ stored_run answer(store_data& data, get_run_request x) {
 run_page answer(store_data& data, list_runs_request x) {
   const auto now = caf::make_timestamp();
   const std::size_t limit = std::clamp(x.limit, 1u, max_page);
-  std::optional<stored_run> after;
-  if (x.after)
-    after = find_known(data, run_ref{{}, x.after});
+  if (x.caller)
+    check_caller(x.caller);
   const auto is_foreign = [&](const stored_run& run) {
     return x.caller && !owns(x.caller, run.session);
   };
-  if (after && is_foreign(*after))
-    throw status_error{errc::not_found, "there is no run " + x.after.str()};
+  std::optional<stored_run> after;
+  if (x.after) {
+    after = find(data, run_ref{x.agent, x.after});
+    if (!after || is_foreign(*after))
+      throw status_error{errc::not_found, "there is no run " + x.after.str()};
+  }
   run_page result;
   data.tables().list_runs(x, after ? &*after : nullptr, [&](stored_run next) {
     next = as_read(std::move(next), now);

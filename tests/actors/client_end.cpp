@@ -4,6 +4,7 @@
 #include <tertulia/chunks.hpp>
 #include <tertulia/detail/client_end.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/store/runs.hpp>
 
 #include <caf/all.hpp>
 
@@ -70,6 +71,7 @@ struct client_end : threaded {
             return promise;
           },
           [](const run_request&) { return run_info{}; },
+          [](const list_runs_request&) { return run_page{}; },
           [](list_atom) { return action_list{}; },
           [](caf::get_atom, const std::string&) {
             return caf::strong_actor_ptr{};

@@ -6,6 +6,7 @@
 
 #include <tertulia/action.hpp>
 #include <tertulia/remote_runtime.hpp>
+#include <tertulia/store/runs.hpp>
 
 #include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
@@ -43,6 +44,9 @@ struct desk_of_another_node : ::testing::Test {
           return self->delegate(rt.front_desk(), std::move(x));
         },
         [=, this](run_request& x) {
+          return self->delegate(rt.front_desk(), std::move(x));
+        },
+        [=, this](list_runs_request& x) {
           return self->delegate(rt.front_desk(), std::move(x));
         },
         [=, this](list_atom x) { return self->delegate(rt.front_desk(), x); },

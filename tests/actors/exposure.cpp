@@ -4,9 +4,12 @@
 
 #include <tertulia/ai/tool.hpp>
 #include <tertulia/config.hpp>
+#include <tertulia/define_agent.hpp>
 #include <tertulia/detail/key_patterns.hpp>
+#include <tertulia/memory_store.hpp>
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/runtime.hpp>
+#include <tertulia/store/runs.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/io/middleman.hpp>
@@ -19,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "support/conversations.hpp"
 #include "support/network_config.hpp"
 #include "support/refusal.hpp"
 #include "support/threaded.hpp"
@@ -100,6 +104,7 @@ TEST(exposure, a_rule_decides_what_callers_of_other_nodes_may_do) {
   std::mutex mutex;
   std::vector<std::string> asked;
   runtime_options options;
+  options.expose = {"*"};
   options.authorize = [&](const access_request& x) {
     const std::lock_guard guard{mutex};
     asked.push_back(x.caller + ' ' + to_json(x.verb).get<std::string>() + ' '
@@ -142,9 +147,16 @@ TEST(exposure, a_rule_decides_what_callers_of_other_nodes_may_do) {
     .receive([](const run_page&) {},
              [&](const caf::error& x) { code = code_of(x); });
   EXPECT_EQ(code, errc::permission_denied);
+  run_request nameless{run_verb::abort, run, {}, {}};
+  self->request(there.front_desk(), patience, nameless)
+    .receive([&](const run_info&) { code = errc::ok; },
+             [&](const caf::error& x) { code = code_of(x); });
+  EXPECT_EQ(code, errc::not_found) << "nobody can judge without the key";
   kept.close();
   EXPECT_EQ(kept.output(), 1);
-  EXPECT_EQ(open.run({}, {}), 1) << "the program itself is not asked";
+  auto own = rt.action("/bidi-flow/closed").stream_bidi();
+  own.close();
+  EXPECT_EQ(own.output(), 1) << "the program itself is not asked";
   const std::lock_guard guard{mutex};
   const auto was_asked = [&](const std::string& text) {
     return std::find(asked.begin(), asked.end(), text) != asked.end();
@@ -152,6 +164,25 @@ TEST(exposure, a_rule_decides_what_callers_of_other_nodes_may_do) {
   EXPECT_TRUE(was_asked("ann open /bidi-flow/open "));
   EXPECT_TRUE(was_asked("ann list /bidi-flow/open ann/s"));
   EXPECT_TRUE(was_asked(" see /bidi-flow/closed "));
+}
+
+TEST(exposure, a_caller_that_may_only_attach_opens_nothing) {
+  network_config cfg;
+  caf::actor_system system{cfg};
+  runtime_options options;
+  options.authorize
+    = [](const access_request& x) { return x.verb != access_verb::open; };
+  runtime rt{system, options};
+  const auto store = spawn_memory_store(system);
+  define_agent(rt, "notes", take_notes, with_snapshot_store(store));
+  network_config client_cfg;
+  caf::actor_system client{client_cfg};
+  const remote_runtime there{client, "localhost", rt.publish()};
+  const auto notes = there.action<json, json, json, json>("/agent/notes");
+  EXPECT_EQ(code_from([&] {
+              (void)notes.stream_bidi(with_session_id{"s"}, with_attach{true});
+            }),
+            errc::permission_denied);
 }
 
 TEST(exposure, patterns_are_keys_or_beginnings_of_keys) {

@@ -2,6 +2,8 @@
 
 // Answers to an opening that come behind messages of the connection.
 
+#include <tertulia/store/runs.hpp>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -65,6 +67,7 @@ struct late_answers : actor_client_of {
               self->make_response_promise<open_result>());
           },
           [](run_request&) { return run_info{}; },
+          [](list_runs_request&) { return run_page{}; },
           [this](list_atom) {
             std::exchange(due, nullptr)();
             return action_list{};

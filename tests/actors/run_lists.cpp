@@ -4,11 +4,15 @@
 
 #include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
+#include <tertulia/store/runs.hpp>
 
+#include <caf/exit_reason.hpp>
 #include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,9 +35,11 @@ struct run_lists : kept_run_flows {
   template <class Answer, class Question>
   std::variant<Answer, caf::error> ask(Question question) {
     std::variant<Answer, caf::error> result;
-    const auto pending
+    auto pending
       = self->request(rt->front_desk(), caf::infinite, std::move(question));
     run();
+    if (!self->has_next_message())
+      return fail(errc::deadline_exceeded, "the front desk does not answer");
     pending.receive([&](Answer& x) { result = std::move(x); },
                     [&](caf::error& x) { result = std::move(x); });
     return result;
@@ -41,8 +47,9 @@ struct run_lists : kept_run_flows {
 
   std::vector<run_id> ids(const list_runs_request& x) {
     std::vector<run_id> result;
-    for (const auto& run : std::get<run_page>(list(x)).runs)
-      result.push_back(run.id);
+    const auto page = std::get<run_page>(list(x));
+    for (const auto& one : page.runs)
+      result.push_back(one.id);
     return result;
   }
 
@@ -60,20 +67,21 @@ TEST_F(run_lists, name_the_live_runs_of_an_action_without_a_store) {
   const auto library = define_library();
   const auto other = open(library, with_keep());
   std::vector<run_id> all;
-  std::vector<recording_client<int, int, int>> clients;
+  std::vector<std::unique_ptr<recording_client<int, int, int>>> clients;
   for (int i = 0; i < 5; ++i) {
-    clients.push_back(
-      open(counter, with_keep(), with_caller(i % 2 == 0 ? "ann" : "bob")));
-    all.insert(all.begin(), clients.back().position().run);
+    const auto* caller = i % 2 == 0 ? "ann" : "bob";
+    clients.push_back(std::make_unique<recording_client<int, int, int>>(
+      system, rt->front_desk(), counter, with_keep(), with_caller(caller)));
+    all.insert(all.begin(), clients.back()->position().run);
   }
   list_runs_request x;
-  x.agent = counter.key();
+  x.agent = "/bidi-flow/counter";
   EXPECT_EQ(ids(x), all);
   x.limit = 3;
   const auto page = std::get<run_page>(list(x));
   EXPECT_TRUE(page.more);
   EXPECT_EQ(page.runs.size(), 3u);
-  EXPECT_EQ(page.runs[0].agent, counter.key());
+  EXPECT_EQ(page.runs[0].agent, "/bidi-flow/counter");
   EXPECT_EQ(page.runs[0].status, run_status::running);
   EXPECT_GE(page.runs[0].began_at, page.runs[1].began_at);
   x.after = page.runs.back().id;
@@ -89,9 +97,9 @@ TEST_F(run_lists, name_the_live_runs_of_an_action_without_a_store) {
   x.status = run_status::completed;
   EXPECT_TRUE(ids(x).empty());
   x = {};
-  x.agent = counter.key();
-  clients[2].close();
-  EXPECT_EQ(clients[2].output(), 0);
+  x.agent = "/bidi-flow/counter";
+  clients[2]->close();
+  EXPECT_EQ(clients[2]->output(), 0);
   std::erase(all, all[2]);
   EXPECT_EQ(ids(x), all);
   x.agent = "/bidi-flow/unknown";
@@ -111,7 +119,7 @@ TEST_F(run_lists, name_all_that_a_store_knows) {
   const auto of_bob
     = open(agent, with_keep(), with_session_id("s"), with_caller("bob"));
   list_runs_request x;
-  x.agent = agent.key();
+  x.agent = "/agent/notes";
   x.caller = caller_name{"ann"};
   x.session = session_id{"s"};
   const auto page = std::get<run_page>(list(x));
@@ -121,20 +129,19 @@ TEST_F(run_lists, name_all_that_a_store_knows) {
   EXPECT_EQ(page.runs[1].status, run_status::completed);
 }
 
-TEST_F(run_lists, a_run_settles_behind_its_turn) {
+TEST_F(run_lists, the_end_of_a_turn_can_be_awaited) {
   const auto counter = define_counter();
   auto client = open(counter, with_keep(), with_chunk_window(2));
   run_request question{
-    run_verb::settle, client.position().run, counter.key(), {}};
+    run_verb::await_turn_end, client.position().run, "/bidi-flow/counter", {}};
   EXPECT_FALSE(std::get<run_info>(ask<run_info>(question)).is_in_turn);
-  client.pause();
   client.send(10);
   run();
-  const auto pending = self->request(rt->front_desk(), caf::infinite, question);
+  auto pending = self->request(rt->front_desk(), caf::infinite, question);
   run();
   EXPECT_FALSE(self->has_next_message()) << "the body waits for credit";
-  client.resume();
-  run();
+  client.grant(100);
+  ASSERT_TRUE(self->has_next_message());
   auto found = errc::internal;
   pending.receive(
     [&](const run_info& x) {
@@ -146,22 +153,29 @@ TEST_F(run_lists, a_run_settles_behind_its_turn) {
   EXPECT_EQ(found, errc::ok);
 }
 
-TEST_F(run_lists, a_run_settles_when_it_ends_in_a_turn) {
+TEST_F(run_lists, a_run_that_ends_in_a_turn_is_in_none) {
   const auto counter = define_counter();
-  auto client = open(counter, with_keep(), with_chunk_window(2));
-  client.pause();
-  client.send(10);
-  run();
-  const run_request question{
-    run_verb::settle, client.position().run, counter.key(), {}};
-  const auto pending = self->request(rt->front_desk(), caf::infinite, question);
-  run();
-  client.cancel();
-  run();
-  auto status = run_status::running;
-  pending.receive([&](const run_info& x) { status = x.status; },
-                  [](const caf::error&) {});
-  EXPECT_EQ(status, run_status::aborted);
+  for (const auto is_killed : {false, true}) {
+    auto client = open(counter, with_keep(), with_chunk_window(2));
+    client.send(10);
+    run();
+    const run_request question{run_verb::await_turn_end,
+                               client.position().run,
+                               "/bidi-flow/counter",
+                               {}};
+    auto pending = self->request(rt->front_desk(), caf::infinite, question);
+    run();
+    if (is_killed)
+      caf::anon_send_exit(client.connection(), caf::exit_reason::kill);
+    else
+      client.cancel();
+    run();
+    ASSERT_TRUE(self->has_next_message());
+    auto status = run_status::running;
+    pending.receive([&](const run_info& x) { status = x.status; },
+                    [](const caf::error&) {});
+    EXPECT_EQ(status, run_status::aborted);
+  }
 }
 
 } // namespace tertulia::test::run_list_tests

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/action.hpp>
+#include <tertulia/store/runs.hpp>
 
 #include <caf/all.hpp>
 
@@ -81,6 +82,7 @@ struct faults : threaded {
             return self->delegate(rt->front_desk(), std::move(x));
           },
           [](const run_request&) { return run_info{}; },
+          [](const list_runs_request&) { return run_page{}; },
           [](list_atom) { return action_list{}; },
           [](caf::get_atom, const std::string&) {
             return caf::strong_actor_ptr{};

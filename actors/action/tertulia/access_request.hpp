@@ -42,8 +42,8 @@ using access_rule = std::function<bool(const access_request&)>;
 
 namespace detail {
 
-/// Returns whether a rule allows an access: a rule that throws does not, and
-/// none allows all.
+/// Returns whether a rule allows an access. A rule that throws does not;
+/// without a rule, every access is allowed.
 [[nodiscard]] bool allows(const access_rule& rule,
                           const access_request& x) noexcept;
 

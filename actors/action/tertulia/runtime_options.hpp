@@ -76,10 +76,10 @@ struct runtime_options {
   /// is not listed either, and nobody asks for its runs.
   std::vector<std::string> expose = default_exposure();
 
-  /// Function that decides what the callers of other nodes may do with what is
-  /// exposed, once the runtime is published. What is not allowed is refused
+  /// Function that decides what the callers of other nodes may do with exposed
+  /// actions, once the runtime is published. What is not allowed is refused
   /// with `permission_denied`, and an action that may not be seen is not
-  /// listed. Null: everything is allowed.
+  /// listed. Null: every access is allowed.
   access_rule authorize = nullptr;
 
   /// Whether the holder of a certificate may use the stores of conversations

@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -335,9 +336,11 @@ public:
   ///
   /// @param name   name of the work, such as `loadProfile`.
   /// @param parent null begins a new trace.
+  /// @param first  attributes that sinks know when the span starts.
   [[nodiscard]] span start(std::string_view name,
-                           const span_context* parent = nullptr) const {
-    return enabled() ? record(name, parent) : span{};
+                           const span_context* parent = nullptr,
+                           std::span<const attribute_ref> first = {}) const {
+    return enabled() ? record(name, parent, first) : span{};
   }
 
   /// Subscribes the sink, which is not null, for as long as the subscription
@@ -345,7 +348,8 @@ public:
   [[nodiscard]] subscription listen(std::shared_ptr<span_sink> sink);
 
 private:
-  span record(std::string_view name, const span_context* parent) const;
+  span record(std::string_view name, const span_context* parent,
+              std::span<const attribute_ref> first) const;
 
   std::atomic<bool> enabled_ = false;
   std::shared_ptr<span_listeners> listeners_; // shared with the open spans

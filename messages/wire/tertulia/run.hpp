@@ -153,16 +153,19 @@ enum class run_verb : std::uint8_t {
   cancel = 3,  ///< As `cancel_atom`, if the reader is the talker; else `leave`.
   abort = 4,   ///< The run ends with `aborted` for everybody.
   confirm = 5, ///< The reader has received the end of the run.
-  settle = 6,  ///< As `inspect`, when there is no turn and no input waits.
+  await_turn_end
+  = 6, ///< As `inspect`, but of a run that is live here the reply
+       ///< comes when it is in no turn, and no input waits.
 };
 
 BOOST_DESCRIBE_ENUM(run_verb, inspect, leave, close, cancel, abort, confirm,
-                    settle)
+                    await_turn_end)
 
 /// Request about a kept run: of one of its clients to its connection, or of
-/// anybody to the front desk, which takes `inspect`, `abort` and `settle`. For
-/// a run that is not live here, the front desk asks the store of the action.
-/// The reply has the status that was found: a run that is over is not changed.
+/// anybody to the front desk, which takes `inspect`, `abort` and
+/// `await_turn_end`. For a run that is not live here, the front desk asks the
+/// store of the action. The reply has the status that was found: a run that is
+/// over is not changed.
 struct run_request : memberwise {
   run_request() = default;
 

@@ -218,10 +218,13 @@ public:
   std::uint16_t publish(std::uint16_t port = 0,
                         const std::string& address = "127.0.0.1");
 
-  /// Waits until no kept run is in a turn, for example before the program ends.
-  /// Runs that are opened meanwhile do not count.
-  /// @param within time limit, not negative; a deadline of CAF's requests.
-  /// @returns whether it is so.
+  /// Waits until each kept run has been in no turn, for example before the
+  /// program ends. Runs that are opened meanwhile do not count, and a run whose
+  /// body ends no turns is in one from its first input on.
+  /// @param within time limit, not negative. One that is too short for an
+  /// answer
+  ///               has the same result as a turn that does not end.
+  /// @returns false if the time limit has passed before.
   /// @errors throws `failed_precondition` on a thread of the scheduler.
   bool wait_for_turns(caf::timespan within) const;
 

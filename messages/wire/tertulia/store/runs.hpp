@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,10 @@ inline constexpr caf::timespan max_run_beat = std::chrono::hours{24};
 
 /// Largest size of the text of a run's error, in bytes; the rest is cut off.
 inline constexpr std::size_t max_run_error = 4'096;
+
+/// Returns the text of an error as it is kept for a run: at most
+/// `max_run_error` bytes of UTF-8.
+[[nodiscard]] std::string error_of_run(std::string_view text);
 
 /// Kept run of a conversation, as it is in a store.
 ///
