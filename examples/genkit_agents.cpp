@@ -91,8 +91,7 @@ tertulia::task<> repeat(tertulia::context, ai::chat_session<notebook> chat,
     co_await chat.add_messages(x->messages);
     const auto text
       = x->messages.empty() ? std::string{} : x->messages.back().text();
-    co_await chat.patch_custom(
-      [&](notebook& to) { to.words.push_back(text); });
+    co_await chat.patch_custom([&](notebook& to) { to.words.push_back(text); });
     co_await out.send_text(text);
     co_await chat.add_messages(ai::model_text(text));
     co_await out.end_turn();
@@ -126,9 +125,8 @@ play(tertulia::context, ai::generate_request question, ai::model_output out) {
     for (std::string hotel; std::getline(hotels, hotel, ',');) {
       auto input = tertulia::json::object();
       input["hotel"] = hotel;
-      answer.content.push_back(
-        ai::part::request("book", std::move(input),
-                          std::to_string(answer.content.size() + 1)));
+      answer.content.push_back(ai::part::request(
+        "book", std::move(input), std::to_string(answer.content.size() + 1)));
     }
   }
   co_return ai::model_response{std::move(answer), ai::finish_reason::stop};

@@ -8,8 +8,10 @@
 #include <tertulia/runtime.hpp>
 
 #include <cctype>
+#include <cstdint>
 #include <iostream>
 #include <string>
+#include <utility>
 
 tertulia::task<std::string> shout(tertulia::context,
                                   tertulia::input<std::string> in,
@@ -30,7 +32,7 @@ int main(int argc, char** argv) {
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
   rt.define_bidi_flow("shout", shout);
-  const auto port = argc > 1 ? std::stoul(argv[1]) : 0;
+  const auto port = argc > 1 ? std::stoi(argv[1]) : 0;
   const tertulia::http_server web{rt,
                                   {.port = static_cast<std::uint16_t>(port)}};
   std::cout << web.url() << std::endl;

@@ -5,6 +5,9 @@
 
 #include <tertulia/http_server.hpp>
 #include <tertulia/otlp_exporter.hpp>
+#ifdef TERTULIA_HAS_JWT
+#include <tertulia/jwt_verifier.hpp>
+#endif
 #ifdef TERTULIA_HAS_METRICS
 #include <tertulia/metrics.hpp>
 #endif
@@ -15,6 +18,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <semaphore>
 #include <sstream>
@@ -50,6 +54,9 @@ struct serve_options {
   std::vector<std::string> hosts;
   std::string metrics_for;
   std::string stop_delay;
+  std::string jwt_keys;
+  std::string jwt_issuer;
+  std::string jwt_audience;
   bool behind_proxy = false;
   bool sessions = false;
   bool quiet = false;
@@ -206,17 +213,39 @@ private:
                                 handled_signals::all};
 };
 
+/// Makes a server know the callers of a login server.
+/// @returns a function that reads its keys again; empty without one.
+std::function<void()> add_login(http_server_options& to,
+                                const serve_options& o) {
+  const auto some
+    = !o.jwt_keys.empty() || !o.jwt_issuer.empty() || !o.jwt_audience.empty();
+  if (!some)
+    return {};
+  if (o.jwt_keys.empty() || o.jwt_issuer.empty() || o.jwt_audience.empty())
+    reject_usage("--jwt-keys, --jwt-issuer and --jwt-audience belong together");
+#ifdef TERTULIA_HAS_JWT
+  jwt_verifier login{
+    {.keys = o.jwt_keys, .issuer = o.jwt_issuer, .audience = o.jwt_audience}};
+  to.authenticate = login;
+  return [login]() mutable { login.renew(); };
+#else
+  static_cast<void>(to);
+  reject_usage("this program was built without JSON Web Tokens");
+#endif
+}
+
 exit_code serve(tool& t, const serve_options& o) {
   if (t.is_connected())
     reject_usage("\"serve\" serves the agent of this program, not that of a "
                  "running one");
-  if (!o.metrics_for.empty() && o.tokens.empty())
-    reject_usage("--metrics-for needs --tokens");
+  if (!o.metrics_for.empty() && o.tokens.empty() && o.jwt_keys.empty())
+    reject_usage("--metrics-for needs --tokens or --jwt-keys");
   if (o.certificate.empty() != o.key.empty())
     reject_usage("--tls-certificate and --tls-key belong together");
   // Before the store is opened, so that a typo does not create it.
   auto options = options_of(o);
-  server_signals signals{!o.certificate.empty()};
+  const auto renew_login = add_login(options, o);
+  server_signals signals{!o.certificate.empty() || renew_login};
   auto& store = t.store_or([] { return data_file("chat.db"); });
   runtime rt{store.system()};
   const chat_agent agent{rt, store.store(), o.model, {}};
@@ -234,9 +263,12 @@ exit_code serve(tool& t, const serve_options& o) {
            + "; Ctrl-C lets requests end and stops, twice at once.");
   while (signals.wait())
     try {
-      web.renew_certificate();
+      if (renew_login)
+        renew_login();
+      if (!o.certificate.empty())
+        web.renew_certificate();
     } catch (const status_error& x) {
-      report(failure{x, "The server goes on with the one before."},
+      report(failure{x, "The server goes on with what it had before."},
              t.as_json());
     }
   web.stop();
@@ -256,12 +288,19 @@ void add_serve(CLI::App& root, command& chosen) {
   add_value(x, "--port", o.port, "N", "Port; 0 picks a free one")
     .default_str("8080");
   add_value(x, "--address", o.address, "IP",
-            "Interface; other than the loopback one it needs --tokens, and "
-            "--tls-certificate or --behind-proxy")
+            "Interface; other than the loopback one it needs --tokens or "
+            "--jwt-keys, and --tls-certificate or --behind-proxy")
     .default_str("127.0.0.1");
   add_value(x, "--tokens", o.tokens, "FILE",
             "Bearer tokens of the callers, each on a line: NAME TOKEN. Only "
             "its owner may have access to the file");
+  add_value(x, "--jwt-keys", o.jwt_keys, "FILE",
+            "Serve callers whose JSON Web Tokens are signed by one of these "
+            "keys (a JWK set); SIGHUP reads it again");
+  add_value(x, "--jwt-issuer", o.jwt_issuer, "URL",
+            "Issuer of these tokens, such as https://login.example.org");
+  add_value(x, "--jwt-audience", o.jwt_audience, "NAME",
+            "Name of this server among their audiences");
   add_value(x, "--tls-certificate", o.certificate, "FILE",
             "Speak TLS with this certificate (PEM, with those of its issuers); "
             "SIGHUP reads it again");
@@ -275,7 +314,8 @@ void add_serve(CLI::App& root, command& chosen) {
              "Serve sessions and snapshots too: list, show, change and delete "
              "them; with --tokens each caller has its own");
   add_value(x, "--metrics-for", o.metrics_for, "NAME",
-            "The only caller that may read the metrics; needs --tokens");
+            "The only caller that may read the metrics; needs --tokens or "
+            "--jwt-keys");
   add_value(x, "--stop-delay", o.stop_delay, "TIME",
             "Go on to serve for that long when the program is told to end, "
             "such as 15s, while GET /readyz answers 503");

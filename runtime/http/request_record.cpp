@@ -127,17 +127,19 @@ void record_unread(const server_core& server, exchange& x) {
 }
 
 void record_refused(const server_core& server, const net::ip::address& peer,
-                    unsigned status) {
+                    unsigned status, std::size_t count) {
   if (server.actions().traces().enabled()) {
     auto work = span_of(server, other_method, {}, {});
     end_span(work, status);
   }
-  if (const auto& log = server.options().log) {
-    log_line line;
-    line.add("status", std::to_string(status));
-    line.add("peer", peer.to_string());
-    line.write_to(*log);
-  }
+  const auto& log = server.options().log;
+  if (!log || count == 0)
+    return;
+  log_line line;
+  line.add("status", std::to_string(status));
+  line.add("peer", peer.to_string());
+  line.add("refused", std::to_string(count));
+  line.write_to(*log);
 }
 
 } // namespace tertulia::web

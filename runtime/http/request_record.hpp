@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstddef>
+
 #include "channel.hpp"
 #include "exchange.hpp"
 #include "route.hpp"
@@ -24,7 +26,9 @@ void end_record(const server_core& server, exchange& x,
 void record_unread(const server_core& server, exchange& x);
 
 /// Records a connection that was refused.
+/// @param count connections that were refused since the last line of the log; 0
+///              writes none.
 void record_refused(const server_core& server, const net::ip::address& peer,
-                    unsigned status);
+                    unsigned status, std::size_t count);
 
 } // namespace tertulia::web

@@ -94,6 +94,21 @@ std::string authorization_of(const request_message& x) {
   return {};
 }
 
+/// Notes the origin of a request, whose page may then read the answer.
+/// @param host as the client names the server.
+/// @errors throws `permission_denied` for a page that is not served, and
+///         `invalid_argument` for several origins.
+void check_origin(const server_core& server, exchange& x,
+                  std::string_view host) {
+  if (x.request.count(http::field::origin) > 1)
+    throw status_error{errc::invalid_argument, "Origin: is not one origin"};
+  const auto origin = field_of(x.request, http::field::origin);
+  if (!origin.empty() && !server.access().allows_origin(origin, host))
+    throw status_error{errc::permission_denied,
+                       "pages of this origin are not served"};
+  x.origin = std::string{origin};
+}
+
 /// Checks what is the same for all routes.
 /// @errors throws the error that becomes the answer.
 void check_client(const server_core& server, exchange& x) {
@@ -108,11 +123,7 @@ void check_client(const server_core& server, exchange& x) {
   if (!host.empty() && !server.access().is_host(host))
     throw status_error{errc::permission_denied,
                        "this server is not the host of the request"};
-  const auto origin = field_of(x.request, http::field::origin);
-  if (!origin.empty() && !server.access().allows_origin(origin, host))
-    throw status_error{errc::permission_denied,
-                       "pages of this origin are not served"};
-  x.origin = std::string{origin};
+  check_origin(server, x, host);
   auto found = read_target(place);
   if (!found)
     throw status_error{errc::invalid_argument, "the target cannot be read"};
@@ -158,6 +169,14 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
 }
 
 } // namespace
+
+void note_origin(const server_core& server, exchange& x) {
+  try {
+    check_origin(server, x, field_of(x.request, http::field::host));
+  } catch (const status_error&) {
+    x.origin.clear();
+  }
+}
 
 route_table http_routes() noexcept {
   return own_routes;

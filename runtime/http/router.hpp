@@ -16,6 +16,10 @@ net::awaitable<void> serve(server_core& server, exchange& x);
 /// Returns the routes of an `http_server`.
 [[nodiscard]] route_table http_routes() noexcept;
 
+/// Notes the origin of a request that cannot be read: a page that is served may
+/// know why.
+void note_origin(const server_core& server, exchange& x);
+
 // -- handlers -----------------------------------------------------------------
 
 net::awaitable<void> list_actions(server_core&, exchange&, std::string rest);

@@ -53,7 +53,7 @@ std::string text_of(const redaction& by, run_page page) {
     to.status = x.status;
     to.snapshot = std::move(x.snapshot);
     if (x.code != errc::ok)
-      to.error = json{{"status", to_string(x.code)}, {"message", x.error}};
+      to.error = json{{"status", status_name(x.code)}, {"message", x.error}};
     to.began_at = x.began_at;
     if (x.ended_at != timestamp{})
       to.ended_at = x.ended_at;

@@ -5,9 +5,9 @@
 #include <tertulia/caller.hpp>
 #include <tertulia/status_error.hpp>
 
-#include <string_view>
 #include <utility>
 
+#include "error_body.hpp"
 #include "request_record.hpp"
 #include "server_stream.hpp"
 #include "socket_session.hpp"
@@ -21,6 +21,10 @@ namespace {
 /// Pause before the next attempt to accept a connection when the process has
 /// no file descriptor left.
 constexpr auto accept_pause = std::chrono::milliseconds{100};
+
+/// Shortest time between two lines of the log about refused connections: a
+/// flood of them is not one of lines.
+constexpr auto refusal_log_pause = std::chrono::seconds{1};
 
 const http_server_options& checked(const http_server_options& x) {
   const auto reject = [](const char* name) {
@@ -96,12 +100,13 @@ void server_core::stop() {
       changed_.wait_for(guard, options_.stop_delay,
                         [this] { return is_draining_; });
     if (!std::exchange(is_draining_, true)) {
+      drain_until_ = clock::now() + options_.drain_within;
       changed_.notify_all();
       net::post(io_.first(), [this] { acceptor_.close(); });
     }
     for (auto* x : sessions_)
       x->drain();
-    const auto until = clock::now() + options_.drain_within;
+    const auto until = drain_until_;
     const auto is_done = [this] { return sessions_.empty(); };
     if (changed_.wait_until(guard, until, is_done)) {
       guard.unlock();
@@ -117,8 +122,11 @@ void server_core::stop() {
 }
 
 void server_core::wait_for_runs(clock::time_point until) {
+  const auto within = until - clock::now();
+  if (within.count() <= 0)
+    return;
   try {
-    static_cast<void>(runtime_.wait_for_turns(until - clock::now()));
+    static_cast<void>(runtime_.wait_for_turns(within));
   } catch (const status_error&) {
     // This thread must not wait for actors.
   }
@@ -240,18 +248,28 @@ net::awaitable<void> server_core::accept_all() {
       spawn_session(*this, std::move(socket), peer.address());
       continue;
     }
-    record_refused(*this, peer.address(), status);
-    if (options_.certificate.empty()) { // else it cannot be told
-      constexpr std::string_view rest = "\r\nRetry-After: 1\r\nContent-Length: "
-                                        "0\r\nConnection: close\r\n\r\n";
-      const auto text = "HTTP/1.1 "
-                        + std::string{status == 429 ? "429 Too Many Requests"
-                                                    : "503 Service Unavailable"}
-                        + std::string{rest};
-      socket.non_blocking(true, problem);
-      socket.write_some(net::buffer(text), problem);
-    }
+    const auto answer = refuse(peer.address(), status);
+    socket.non_blocking(true, problem);
+    socket.write_some(net::buffer(answer), problem);
   }
+}
+
+std::string server_core::refuse(const net::ip::address& from, unsigned status) {
+  ++unlogged_refusals_;
+  const auto now = clock::now();
+  const auto is_logged = now >= next_refusal_log_;
+  if (is_logged)
+    next_refusal_log_ = now + refusal_log_pause;
+  record_refused(*this, from, status,
+                 is_logged ? std::exchange(unlogged_refusals_, 0) : 0);
+  if (!options_.certificate.empty())
+    return {};
+  auto answer = error_response(
+    {status == 429 ? errc::resource_exhausted : errc::unavailable,
+     "there are too many connections"});
+  answer.keep_alive(false);
+  answer.prepare_payload();
+  return head_text(answer) + answer.body();
 }
 
 } // namespace tertulia::web

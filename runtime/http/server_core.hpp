@@ -133,6 +133,12 @@ private:
   /// @returns the status with which it is refused; 0 if it is admitted.
   [[nodiscard]] unsigned admit(const net::ip::address& from);
 
+  /// Records a connection that is refused.
+  /// @returns the answer to its client; empty with TLS, where it has none.
+  /// @threads that which accepts.
+  [[nodiscard]] std::string refuse(const net::ip::address& from,
+                                   unsigned status);
+
   runtime& runtime_;
   const http_server_options options_;
   const route_table routes_;
@@ -140,11 +146,14 @@ private:
   mutable std::mutex mutex_;
   std::mutex join_mutex_; ///< held while the threads end
   std::condition_variable changed_;
-  bool is_stopping_ = false; ///< whether `stop` was called
-  bool is_draining_ = false; ///< whether nothing is accepted
+  bool is_stopping_ = false;      ///< whether `stop` was called
+  bool is_draining_ = false;      ///< whether nothing is accepted
+  clock::time_point drain_until_; ///< then
   std::size_t connections_ = 0;
   std::map<net::ip::address, std::size_t> by_address_;
   std::unordered_set<live_session*> sessions_;
+  std::size_t unlogged_refusals_ = 0;
+  clock::time_point next_refusal_log_;
   std::uint16_t port_ = 0;
   std::shared_ptr<net::ssl::context> tls_;
   // Destroyed first: its coroutines use the members above.

@@ -9,7 +9,6 @@
 
 #include "error_body.hpp"
 #include "exchange.hpp"
-#include "genkit_events.hpp"
 #include "request_reader.hpp"
 #include "request_record.hpp"
 #include "router.hpp"
@@ -21,6 +20,9 @@
 namespace tertulia::web {
 
 namespace {
+
+/// Fields of an answer that a page may read.
+constexpr const char* exposed_fields = "Retry-After, x-genkit-stream-id";
 
 /// Time for which a refused client may go on to send, so that it reads why.
 constexpr auto linger_within = std::chrono::seconds{2};
@@ -255,11 +257,11 @@ private:
     request_parser parser;
     const auto problem = co_await read_request(stream_, buffer_, limit_,
                                                server_.options(), parser);
+    request = parser.release(); // of one that cannot be read what is known
     if (problem) {
       co_await refuse(problem);
       co_return false;
     }
-    request = parser.release();
     is_last_ = !request.keep_alive();
     status = 0;
     written = 0;
@@ -278,9 +280,9 @@ private:
     if (!code)
       co_return;
     is_last_ = true;
-    request = {};
     request.version(11);
     written = 0;
+    note_origin(server_, *this);
     co_await reply(json_response(
       *code, error_text({errc::invalid_argument,
                          "the request cannot be read: " + problem.message()})));
@@ -291,14 +293,14 @@ private:
   }
 
   void prepare(response_message& x) {
-    if (is_draining_)
+    if (is_draining_ || has_left_)
       is_last_ = true;
     x.version(request.version());
     x.keep_alive(!is_last_);
     x.set("X-Content-Type-Options", "nosniff");
     if (!origin.empty()) {
       x.set(http::field::access_control_allow_origin, origin);
-      x.set(http::field::access_control_expose_headers, genkit_stream_field);
+      x.set(http::field::access_control_expose_headers, exposed_fields);
       x.set(http::field::vary, "Origin");
     }
     status = x.result_int();

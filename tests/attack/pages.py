@@ -107,6 +107,20 @@ def check_refusals(server, origin):
                               from_page(origin) + fields), 403)
 
 
+def check_unread(server, origin):
+    """A page hears why a request was not read, if it is allowed."""
+    for other in (origin, "https://example.com"):
+        answer = call(server, "POST", "/actions" + AGENT, b"x" * (2**20 + 1),
+                      from_page(other) + bearer(ANN))
+        if other == origin:
+            check_allowed(answer, origin, 413)
+        else:
+            check_hidden(answer, 413)
+    for origins in ((origin, "null"), ("null", origin), (origin, origin)):
+        fields = [field for x in origins for field in from_page(x)]
+        check_hidden(call(server, "GET", "/healthz", fields=fields), 400)
+
+
 def check_stranger(server, origin):
     """A page learns that it needs a token."""
     for method, target in (("GET", "/actions"), ("POST", "/actions" + AGENT),
@@ -242,6 +256,7 @@ def pages(server, campaign):
     for origin in ALLOWED:
         for name, check in (("answers to", check_answers),
                             ("401 for", check_stranger),
+                            ("unread requests of", check_unread),
                             ("event streams of", check_streams),
                             ("requests behind that of", check_next),
                             ("WebSocket of", check_socket)):

@@ -25,6 +25,7 @@ import floods
 import framing
 import half_closed
 import idle
+import jwt
 import limits
 import malformed
 import oversized
@@ -159,6 +160,17 @@ def attack_guarded_server(campaign, program):
         stop(campaign, server)
 
 
+def attack_server_of_logins(campaign, program):
+    """Attacks a server whose callers have tokens of a login server."""
+    if not has_openssl():
+        print("No tokens are signed: that needs the program openssl.")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        server = jwt.start(program, folder)
+        campaign.run(server, "tokens", jwt.tokens, 1)
+        stop(campaign, server)
+
+
 def attack_server_of_pages(campaign, program):
     """Attacks servers that pages of other sites may use."""
     for origins, attack in ((pages.ALLOWED, pages.pages),
@@ -196,7 +208,7 @@ def main():
                         help="larger floods, and the time limits of the server")
     args = parser.parse_args()
     plain, secure = ([name for name, *_ in x] for x in (ATTACKS, TLS_ATTACKS))
-    known = plain + secure + ["strangers", "pages", "limits"]
+    known = plain + secure + ["strangers", "tokens", "pages", "limits"]
     only = set(args.only or known)
     if "tls" in only:
         only = only - {"tls"} | set(secure)
@@ -212,6 +224,8 @@ def main():
             attack_secure_server(campaign, args.program, only)
         if "strangers" in only:
             attack_guarded_server(campaign, args.program)
+        if "tokens" in only:
+            attack_server_of_logins(campaign, args.program)
         if "pages" in only:
             attack_server_of_pages(campaign, args.program)
         if "limits" in only:

@@ -179,6 +179,8 @@ def calls_of_another(run, snapshot):
         yield ("POST", "/genkit" + AGENT,
                {"init": {"snapshotId": name}, "data": {"message": said("x")[
                    "messages"][0]}}, (200, *gone))
+    yield "GET", "/runs" + AGENT, None, (200,)
+    yield "GET", f"/runs{AGENT}?after={run}", None, gone
     yield "GET", "/sessions" + AGENT, None, (200, 404)
     yield ("POST", "/sessions" + AGENT,
            {"session": "x", "from": "ann/errands"}, gone)
@@ -192,6 +194,8 @@ def check_call(server, method, target, body, expected):
     if answer.status not in expected:
         raise Violation(f"{what} is answered with {answer.status}: "
                         f"{answer.body[:200]!r}")
+    if method == "GET" and b'"ann/' in answer.body:
+        raise Violation(f"{what} lists what ann has: {answer.body[:200]!r}")
     if "/abort" in target and answer.status == 200 \
             and answer.json()["result"].get("status") is not None:
         raise Violation(f"{what} tells {answer.body[:200]!r}")
@@ -223,7 +227,10 @@ def check_alive(server, run):
         raise Violation(f"ann's conversation became {events[-400:]!r}")
 
 
-LOG_LINE = re.compile(r"[0-9T:.+-]+ [!-~]+ [!-~]+ [0-9]+ [0-9]+ ms( ann| bob)?")
+LOG_LINE = re.compile(
+    r"[0-9T:.+-]+ (method=[!-~]+ path=[!-~]+ )?status=[0-9]+ ms=[0-9.]+"
+    r"( bytes=[0-9]+)? peer=[0-9.:a-f]+( caller=(ann|bob))?"
+    r"( trace=[0-9a-f]{32})?")
 
 
 def check_log(server):

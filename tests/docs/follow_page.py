@@ -153,7 +153,8 @@ def main():
                         prefix], check=True, stdout=subprocess.DEVNULL)
     if options.program:
         (folder / options.program.name).symlink_to(options.program.resolve())
-    env = dict(os.environ, CMAKE_PREFIX_PATH=str(prefix),
+    env = dict(os.environ, NO_PROXY="localhost", no_proxy="localhost",
+               CMAKE_PREFIX_PATH=str(prefix),
                CXX=options.compiler,
                PATH=f"{prefix}/bin{os.pathsep}{os.environ['PATH']}")
     try:

@@ -113,6 +113,7 @@ inline names reached_from(const names& headers) {
 inline const std::map<std::string, std::string> standard_headers{
   {"array", "array"},
   {"atomic", "atomic"},
+  {"toupper", "cctype"},
   {"chrono", "chrono"},
   {"size_t", "cstddef"},
   {"int64_t", "cstdint"},

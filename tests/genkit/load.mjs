@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Measures this server beside Genkit's published one and a bare echo, by the
-// same calls of one flow, in turn. Prints a table:
+// same calls of a flow, and of an agent whose sessions are in memory, in turn.
+// Prints a table:
 //
 //   node load.mjs PROGRAM HTTP_LOAD [SECONDS]
 
@@ -36,37 +37,44 @@ const memoryOf = (pid) =>
     readFileSync(`/proc/${pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1],
   ) * 1024;
 
-const path = "/genkit/bidi-flow/greet";
-const body = '{"data":"Ann"}';
+const message = { role: "user", content: [{ text: "one" }] };
+const flow = { path: "/genkit/bidi-flow/greet", data: "Ann" };
+const agent = { path: "/genkit/session-flow/notes", data: { message } };
 const servers = [
   await start("genkit", "node", reference),
   await start("echo", loader, "echo"),
   await start("tertulia", program),
 ];
-const call = ({ port }, connections, time) =>
-  JSON.parse(
-    execFileSync(loader, ["call", port, path, body, `${connections}`, time]),
-  );
+const call = ({ port }, { path, data }, connections, time) => {
+  const body = JSON.stringify({ data });
+  const words = [port, path, body, `${connections}`, time];
+  return JSON.parse(execFileSync(loader, ["call", ...words]));
+};
 
-for (const server of servers) call(server, 16, "2"); // warms up
-console.log("connections server    calls/s   p50 us   p99 us  CPU us/call");
-for (const connections of [1, 16, 256])
-  for (const server of servers) {
-    const before = timeOf(server.pid);
-    const { calls, perSecond, p50, p99, failures } = call(
-      server,
-      connections,
-      seconds,
-    );
-    const cpu = ((timeOf(server.pid) - before) / calls) * 1e6;
-    const cells = [perSecond, p50, p99, cpu].map((x) =>
-      x.toFixed(0).padStart(8),
-    );
-    console.log(
-      `${`${connections}`.padStart(11)} ${server.name.padEnd(8)} ${cells.join(" ")}`,
-    );
-    if (failures) console.log(`  ${failures} calls have failed`);
-  }
+/** Prints a row for each number of connections and each server. */
+const measure = (what, beside) => {
+  for (const server of beside) call(server, what, 16, "2"); // warms up
+  console.log(`\n${what.path}`);
+  console.log("connections server    calls/s   p50 us   p99 us  CPU us/call");
+  for (const connections of [1, 16, 256])
+    for (const server of beside) {
+      const before = timeOf(server.pid);
+      const heard = call(server, what, connections, seconds);
+      const cpu = ((timeOf(server.pid) - before) / heard.calls) * 1e6;
+      const cells = [heard.perSecond, heard.p50, heard.p99, cpu].map((x) =>
+        x.toFixed(0).padStart(8),
+      );
+      console.log(
+        `${`${connections}`.padStart(11)} ${server.name.padEnd(8)} ${cells.join(" ")}`,
+      );
+      if (heard.failures) console.log(`  ${heard.failures} calls have failed`);
+    }
+};
+measure(flow, servers);
+measure(
+  agent,
+  servers.filter((x) => x.name !== "echo"),
+);
 
 const ours = servers.at(-1);
 const count = Number(process.env.WEB_SOCKETS ?? 5_000);

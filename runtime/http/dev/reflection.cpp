@@ -5,8 +5,6 @@
 #include <tertulia/span_names.hpp>
 #include <tertulia/status_error.hpp>
 
-#include <array>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,100 +12,13 @@
 #include "error_body.hpp"
 #include "genkit_agent.hpp"
 #include "model_call.hpp"
+#include "reflection_entry.hpp"
 #include "stored_conversation.hpp"
 #include <boost/asio/this_coro.hpp>
 
 namespace tertulia::web {
 
 namespace {
-
-/// Names of a kind of action here and for Genkit's tools.
-struct kind_name {
-  std::string_view own;
-  std::string_view theirs;
-};
-
-// Of two actions that would have the same key there, the later one keeps its
-// own.
-constexpr std::array kinds{
-  kind_name{"/bidi-flow/", "/flow/"},
-  kind_name{"/agent/", "/agent/"},
-  kind_name{"/session-flow/", "/agent/"},
-};
-
-/// Returns the key of an action for Genkit's tools.
-std::string their_key(const std::string& own) {
-  for (const auto& kind : kinds)
-    if (own.starts_with(kind.own))
-      return std::string{kind.theirs} + own.substr(kind.own.size());
-  return own;
-}
-
-json text_schema(const char* type) {
-  return {{"type", type}};
-}
-
-json agent_input_schema() {
-  json result = text_schema("object");
-  auto& members = result["properties"];
-  members["message"] = text_schema("object");
-  members["resume"] = text_schema("object");
-  return result;
-}
-
-json evaluator_metadata(const descriptor& x) {
-  return {{"type", "evaluator"},
-          {"evaluator",
-           {{"evaluatorDisplayName", x.name},
-            {"evaluatorDefinition", x.description},
-            {"evaluatorIsBilled", false}}}};
-}
-
-/// Returns the schema of the custom value in the state of an agent; null if
-/// its output has no state, or the state has no custom value.
-const json& custom_schema(const descriptor& x) {
-  static const json none;
-  const auto* at = &x.output_schema;
-  for (const auto* name : {"state", "custom"}) {
-    const auto members = at->find("properties");
-    if (members == at->end() || !members->contains(name))
-      return none;
-    at = &members->at(name);
-  }
-  return at->contains("properties") ? *at : none;
-}
-
-/// Returns what the tools show of an action.
-json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
-  json result{{"key", key}, {"name", x.name}};
-  if (!x.description.empty())
-    result["description"] = x.description;
-  const auto add = [&](const char* name, const json& schema) {
-    if (schema.is_object())
-      result[name] = schema;
-  };
-  if (is_genkit_agent(x)) {
-    result["inputSchema"] = agent_input_schema();
-    json agent{{"stateManagement", is_stored ? "server" : "client"},
-               {"abortable", is_stored}};
-    if (const auto& custom = custom_schema(x); !custom.is_null())
-      agent["stateSchema"] = custom;
-    result["metadata"] = {{"bidi", true}, {"agent", std::move(agent)}};
-    return result;
-  }
-  // A tool is opened with its input.
-  add("inputSchema", x.kind == "tool" ? x.init_schema : x.input_schema);
-  add("outputSchema", x.output_schema);
-  if (x.kind == "model")
-    result["metadata"]["model"] = model_metadata(x.name);
-  else if (x.kind == "tool")
-    result["metadata"]["type"] = "tool";
-  else if (x.kind == "evaluator")
-    result["metadata"] = evaluator_metadata(x);
-  else
-    result["metadata"] = json::object();
-  return result;
-}
 
 /// @param may_detach whether a further input may leave the run.
 opening opening_of_turn(const genkit_turn& turn, const span_context& root,
@@ -128,6 +39,24 @@ opening opening_of_turn(const genkit_turn& turn, const span_context& root,
   chosen.trace_parent = root.to_traceparent();
   chosen.trace_state = root.state;
   return result;
+}
+
+/// Starts the span of a run, with the names of Genkit.
+span start_span(const tracer& traces, const reflection_call& call) {
+  const auto input = call.input ? line_of(*call.input) : std::string{};
+  const auto init = call.init.is_null() ? std::string{} : line_of(call.init);
+  std::vector<attribute_ref> first{{"genkit:type", "action"},
+                                   {"genkit:isRoot", true},
+                                   {"genkit:key", call.key}};
+  if (call.labels.is_object())
+    for (const auto& [name, value] : call.labels.items())
+      if (const auto* text = value.get_ptr<const json::string_t*>())
+        first.emplace_back(name, *text);
+  if (call.input)
+    first.emplace_back(span_names::input, input);
+  if (!call.init.is_null())
+    first.emplace_back("genkit:init", init);
+  return traces.start(call.key, nullptr, first);
 }
 
 /// Ends a run with its client, unless it was left on purpose.
@@ -228,14 +157,12 @@ json reflection::actions() const {
 }
 
 json_action reflection::find(const std::string& key) const {
-  for (const auto& kind : kinds)
-    if (key.starts_with(kind.theirs))
-      try {
-        return runtime_.action(std::string{kind.own}
-                               + key.substr(kind.theirs.size()));
-      } catch (const status_error&) {
-        continue;
-      }
+  for (const auto& own : own_keys(key))
+    try {
+      return runtime_.action(own);
+    } catch (const status_error&) {
+      continue;
+    }
   return runtime_.action(key);
 }
 
@@ -253,20 +180,9 @@ bool reflection::has(const std::string& key) const {
 
 net::awaitable<json> reflection::run(reflection_call call, reflection_sink& to,
                                      std::shared_ptr<reflected_run> inputs) {
-  auto work = runtime_.traces().start(call.key);
+  auto work = start_span(runtime_.traces(), call);
   const auto root = *work.context(); // the telemetry listens
   const auto trace = to_string(root.trace);
-  work.set_attribute("genkit:type", "action");
-  work.set_attribute("genkit:isRoot", true);
-  work.set_attribute("genkit:key", call.key);
-  if (call.labels.is_object())
-    for (const auto& [name, value] : call.labels.items())
-      if (value.is_string())
-        work.set_attribute(name, value.get<std::string>());
-  if (call.input)
-    work.set_attribute(span_names::input, line_of(*call.input));
-  if (!call.init.is_null())
-    work.set_attribute("genkit:init", line_of(call.init));
   {
     const std::lock_guard guard{mutex_};
     runs_[trace] = inputs;

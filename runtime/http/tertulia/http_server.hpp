@@ -47,7 +47,7 @@ enum class outgoing_kind : std::uint8_t {
   chunk,  ///< One chunk of a run.
   output, ///< Output of a run.
   error,  ///< Error: `status`, `message` and `details`.
-  stored, ///< Answer with sessions, snapshots or their states.
+  stored, ///< Answer with sessions, snapshots or their states, or with runs.
 };
 
 BOOST_DESCRIBE_ENUM(outgoing_kind, chunk, output, error, stored)

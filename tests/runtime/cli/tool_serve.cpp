@@ -75,9 +75,8 @@ TEST_F(tool_serve, tells_load_balancers_before_it_ends) {
   auto client = client_of(server);
   EXPECT_EQ(client.call("GET", "/readyz").status, 200u);
   server.send(SIGTERM);
-  EXPECT_TRUE(eventually([&] {
-    return client.call("GET", "/readyz").status == 503;
-  }));
+  EXPECT_TRUE(
+    eventually([&] { return client.call("GET", "/readyz").status == 503; }));
   server.send(SIGTERM);
   EXPECT_NE(server.wait().code, 0) << "the second signal waits for nothing";
   EXPECT_EQ(run_process(serving({"--stop-delay", "soon"})).code, 2);

@@ -4,6 +4,7 @@
 // see what, and what is refused. What that client hears is in tests/genkit.
 
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/ask_store.hpp>
 #include <tertulia/memory_store.hpp>
 
 #include <chrono>
@@ -189,6 +190,20 @@ TEST_F(genkit_agents, are_told_of_a_turn_that_has_made_no_snapshot) {
       at.call("POST", "/genkit/agent/quiet/getSnapshot", of.dump()));
     EXPECT_FALSE(now.contains("state"));
     return now["status"] == "completed";
+  }));
+}
+
+TEST_F(genkit_agents, are_told_of_a_turn_whose_process_is_gone) {
+  auto at = serve();
+  stored_run lost;
+  lost.id = run_id{"lost"};
+  lost.agent = "/session-flow/notes";
+  lost.session = session_id{"s"};
+  lost.beat = std::chrono::nanoseconds{1};
+  tertulia::ask_store(system, store, save_run_request{lost});
+  const json of{{"snapshotId", lost.id.str()}}; // that of its end
+  EXPECT_TRUE(eventually([&] {
+    return result_of(ask(at, "notes/getSnapshot", of))["status"] == "expired";
   }));
 }
 

@@ -159,7 +159,7 @@ TEST_F(web, holds_the_end_of_a_run_until_a_client_has_it) {
 TEST_F(web, refuses_unknown_runs_and_missing_inputs) {
   auto at = serve();
   EXPECT_EQ(at.call("GET", "/runs" + counter + "?run=none").status, 404u);
-  EXPECT_EQ(at.call("GET", "/runs" + counter).status, 400u);
+  EXPECT_EQ(at.call("DELETE", "/runs" + counter).status, 400u);
   EXPECT_EQ(at.call("GET", "/events" + counter + "?run=none").status, 404u);
   EXPECT_EQ(at.call("POST", "/inputs" + counter + "?run=none",
                     R"({"inputs":[1]})")

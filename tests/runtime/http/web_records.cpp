@@ -86,6 +86,7 @@ TEST_F(web, records_connections_that_it_refuses) {
     const auto refusal = third.read();
     EXPECT_EQ(refusal.status, 503u);
     EXPECT_EQ(refusal.field("Retry-After"), "1");
+    EXPECT_EQ(refusal.document()["status"], "UNAVAILABLE");
     const auto text = at.call("GET", "/metrics").body;
     EXPECT_TRUE(has(text, "\ntertulia_http_connections 2\n",
                     R"(tertulia_http_requests_total{code="503",)"
@@ -93,7 +94,7 @@ TEST_F(web, records_connections_that_it_refuses) {
       << text;
     server.reset();
   }
-  EXPECT_TRUE(has(to.text.str(), "status=503 peer=127.0.0.1\n"));
+  EXPECT_TRUE(has(to.text.str(), "status=503 peer=127.0.0.1 refused=1\n"));
 }
 
 TEST_F(web, describes_each_of_its_routes) {
