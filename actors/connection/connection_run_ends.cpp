@@ -10,7 +10,7 @@
 
 #include "connection_state.hpp"
 
-// A kept run: clients that go, and the end.
+// Kept runs: leaving, and the end.
 
 namespace tertulia::detail {
 

@@ -17,7 +17,7 @@
 #include "connection_state.hpp"
 #include <spdlog/logger.h>
 
-// A kept run: clients that come, and what they say.
+// Kept runs: attaching, and requests of clients.
 
 namespace tertulia::detail {
 

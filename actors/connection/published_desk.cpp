@@ -66,10 +66,12 @@ public:
                                   x.session.str()}))
           return refusal;
         auto answer = self_->make_response_promise<run_page>();
+        // The store that is asked in the end has no time limit; that of the
+        // other node counts.
         self_->request(env_->desk, caf::infinite, std::move(x))
           .then(
             [answer](run_page& page) mutable {
-              // Of the processes of this application no other node has to know.
+              // Other nodes do not learn which processes run this application.
               for (auto& run : page.runs)
                 run.owner.clear();
               answer.deliver(std::move(page));

@@ -221,11 +221,11 @@ public:
   /// Waits until each kept run has been in no turn, for example before the
   /// program ends. Runs that are opened meanwhile do not count, and a run whose
   /// body ends no turns is in one from its first input on.
-  /// @param within time limit, not negative. One that is too short for an
-  /// answer
-  ///               has the same result as a turn that does not end.
+  /// @param within time limit, not negative. A limit that is too short for an
+  ///               answer counts as a turn that does not end.
   /// @returns false if the time limit has passed before.
   /// @errors throws `failed_precondition` on a thread of the scheduler.
+  // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   bool wait_for_turns(caf::timespan within) const;
 
   /// Refuses new connections from now on and stops the open ones. Does not
