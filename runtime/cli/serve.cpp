@@ -213,13 +213,13 @@ private:
                                 handled_signals::all};
 };
 
-/// Makes a server know the callers of a login server.
+/// Sets the verifier of JSON Web Tokens.
 /// @returns a function that reads its keys again; empty without one.
 std::function<void()> add_login(http_server_options& to,
                                 const serve_options& o) {
-  const auto some
+  const auto is_wanted
     = !o.jwt_keys.empty() || !o.jwt_issuer.empty() || !o.jwt_audience.empty();
-  if (!some)
+  if (!is_wanted)
     return {};
   if (o.jwt_keys.empty() || o.jwt_issuer.empty() || o.jwt_audience.empty())
     reject_usage("--jwt-keys, --jwt-issuer and --jwt-audience belong together");
@@ -261,16 +261,20 @@ exit_code serve(tool& t, const serve_options& o) {
   if (!t.as_json() && !o.quiet)
     remark("Serving " + shown(agent.key()) + " of " + shown(store.place())
            + "; Ctrl-C lets requests end and stops, twice at once.");
-  while (signals.wait())
+  const auto renew = [&](const auto& read) {
     try {
-      if (renew_login)
-        renew_login();
-      if (!o.certificate.empty())
-        web.renew_certificate();
+      read();
     } catch (const status_error& x) {
       report(failure{x, "The server goes on with what it had before."},
              t.as_json());
     }
+  };
+  while (signals.wait()) {
+    if (renew_login)
+      renew(renew_login);
+    if (!o.certificate.empty())
+      renew([&] { web.renew_certificate(); });
+  }
   web.stop();
   if (traces)
     tell_of_losses(*traces);

@@ -87,8 +87,11 @@ net::awaitable<void> show_metrics(server_core& server, exchange& x,
   server.authorize(x.caller, access_verb::measure, {});
   response_message result{http::status::ok, 11};
   result.set(http::field::content_type, "text/plain; version=0.0.4");
+  auto text = read();
+  if (!text.empty() && text.back() != '\n')
+    text += '\n';
   result.body()
-    = read()
+    = std::move(text)
       + "# HELP tertulia_http_connections Open connections of this server.\n"
         "# TYPE tertulia_http_connections gauge\n"
         "tertulia_http_connections "

@@ -38,8 +38,7 @@ json read_call(std::string_view text) {
   return result;
 }
 
-/// Reads the call of a flow: `data` is its only input. A tool is opened with
-/// it.
+/// Reads the call of a flow: `data` is its only input, and the init of a tool.
 genkit_turn read_flow_call(json call, bool is_tool) {
   genkit_turn result;
   if (const auto i = call.find("init"); i != call.end())

@@ -187,6 +187,9 @@ json document(const std::string& url) {
   of_inputs.push_back(
     parameter("query", "owner",
               "Caller for whom an approver answers questions of tools"));
+  of_inputs.push_back(parameter("query", "after",
+                                "Position that is confirmed with the end",
+                                {{"type", "integer"}}));
   auto of_events = of_run;
   of_events.push_back(parameter("query", "after", "Position to begin from",
                                 {{"type", "integer"}}));
@@ -255,6 +258,7 @@ json document(const std::string& url) {
   genkit("", "callFlow", "Runs an action for a client of Genkit",
          std::move(for_genkit));
   auto& call = paths["/genkit/{kind}/{name}"]["post"]["parameters"];
+  call.push_back(parameter("query", "session", "Session of an agent"));
   call.push_back(parameter("query", "stream", "Whether the answer is streamed",
                            {{"type", "boolean"}}));
   call.push_back(parameter("query", "durable",
@@ -268,9 +272,12 @@ json document(const std::string& url) {
   genkit("/abort", "abortGenkitTurn",
          "Ends a turn that a client of Genkit has left",
          answer("Its status before", any));
-  for (const auto* path : {"/healthz", "/readyz", "/openapi.json"})
-    paths[path]["get"] = operation(path + 1, "For operators", json::array(),
-                                   {{"200", answer("The server works.", any)}});
+  for (const auto* path : {"/healthz", "/readyz", "/openapi.json"}) {
+    auto& open = paths[path]["get"];
+    open = operation(path + 1, "For operators", json::array(),
+                     {{"200", answer("The server works.", any)}});
+    open["security"] = json::array(); // no token is needed
+  }
   paths["/metrics"]["get"] = operation(
     "metrics", "For Prometheus", json::array(),
     {{"200",

@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t head_step = 4'096;
 constexpr std::size_t body_step = std::size_t{64} * 1'024;
 
-/// Bytes of a refused client that are read.
-constexpr std::size_t most_unread = std::size_t{4} * 1'024 * 1'024;
+/// Maximum number of bytes that are read from a refused client.
+constexpr std::size_t max_discarded = std::size_t{4} * 1'024 * 1'024;
 
 /// Longest ratio of what frames the chunks of a body to the body itself.
 constexpr std::size_t most_framing = 16;
@@ -130,7 +130,7 @@ read_request(server_stream& from, beast::flat_buffer& buffer, time_limit& limit,
 
 net::awaitable<void> read_on(net::ip::tcp::socket& from) {
   std::array<char, 8'192> bytes; // NOLINT: is written before it is read
-  for (std::size_t total = 0; total < most_unread;) {
+  for (std::size_t total = 0; total < max_discarded;) {
     const auto [problem, size]
       = co_await from.async_read_some(net::buffer(bytes), as_result);
     if (problem)

@@ -18,8 +18,7 @@ namespace tertulia::web {
 
 namespace {
 
-/// Method of what is not a method of HTTP, as the conventions of OpenTelemetry
-/// say.
+/// Name of an unknown method, as the conventions of OpenTelemetry say.
 constexpr std::string_view other_method = "_OTHER";
 
 std::string_view method_of(const exchange& x) {

@@ -9,7 +9,7 @@
 #include "route.hpp"
 #include "server_core.hpp"
 
-// What is recorded of each request: a span, and a line in the log.
+// Record of each request: a span, and a line in the log.
 
 namespace tertulia::web {
 

@@ -16,8 +16,8 @@ net::awaitable<void> serve(server_core& server, exchange& x);
 /// Returns the routes of an `http_server`.
 [[nodiscard]] route_table http_routes() noexcept;
 
-/// Notes the origin of a request that cannot be read: a page that is served may
-/// know why.
+/// Notes the origin of a request that cannot be read, so that an allowed page
+/// can read the error.
 void note_origin(const server_core& server, exchange& x);
 
 // -- handlers -----------------------------------------------------------------

@@ -126,7 +126,7 @@ void server_core::wait_for_runs(clock::time_point until) {
   if (within.count() <= 0)
     return;
   try {
-    static_cast<void>(runtime_.wait_for_turns(within));
+    runtime_.wait_for_turns(within);
   } catch (const status_error&) {
     // This thread must not wait for actors.
   }

@@ -148,7 +148,7 @@ private:
   std::condition_variable changed_;
   bool is_stopping_ = false;      ///< whether `stop` was called
   bool is_draining_ = false;      ///< whether nothing is accepted
-  clock::time_point drain_until_; ///< then
+  clock::time_point drain_until_; ///< end of the time for turns
   std::size_t connections_ = 0;
   std::map<net::ip::address, std::size_t> by_address_;
   std::unordered_set<live_session*> sessions_;

@@ -71,6 +71,8 @@ def pattern_of(expected):
 
 
 def compare(command, expected, output):
+    if output and not output.endswith("\n"):
+        output += "\n"  # of its last line, which some programs leave out
     if expected and not re.fullmatch(pattern_of(expected), output):
         difference = "\n".join(difflib.unified_diff(
             expected, output.splitlines(), "page", "output", lineterm=""))

@@ -153,6 +153,7 @@ export const toolCases = {
         bidi: metadata?.bidi,
         stateManagement: metadata?.agent?.stateManagement,
         abortable: metadata?.agent?.abortable,
+        state: Object.keys(metadata?.agent?.stateSchema?.properties ?? {}),
         type: metadata?.type,
         evaluator: metadata?.evaluator?.evaluatorDefinition,
         supportsTools: metadata?.model?.supports?.tools,

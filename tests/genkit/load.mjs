@@ -77,7 +77,7 @@ measure(
 );
 
 const ours = servers.at(-1);
-const count = Number(process.env.WEB_SOCKETS ?? 5_000);
+const count = Number(process.env.WEB_SOCKETS ?? 10_000);
 const before = memoryOf(ours.pid);
 const holder = spawn(loader, [
   "hold",

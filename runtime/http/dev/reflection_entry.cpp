@@ -36,6 +36,7 @@ json agent_input_schema() {
   auto& members = result["properties"];
   members["message"] = text_schema("object");
   members["resume"] = text_schema("object");
+  members["detach"] = text_schema("boolean");
   return result;
 }
 
@@ -49,16 +50,20 @@ json evaluator_metadata(const descriptor& x) {
 
 /// Returns the schema of the custom value in the state of an agent; null if
 /// its output has no state, or the state has no custom value.
-const json& custom_schema(const descriptor& x) {
-  static const json none;
+json custom_schema(const descriptor& x) {
   const auto* at = &x.output_schema;
   for (const auto* name : {"state", "custom"}) {
     const auto members = at->find("properties");
     if (members == at->end() || !members->contains(name))
-      return none;
+      return nullptr;
     at = &members->at(name);
   }
-  return at->contains("properties") ? *at : none;
+  if (!at->contains("properties"))
+    return nullptr;
+  auto result = *at;
+  if (x.output_schema.contains("$defs")) // to which it may refer
+    result["$defs"] = x.output_schema["$defs"];
+  return result;
 }
 
 } // namespace
@@ -91,8 +96,8 @@ json entry_of(const descriptor& x, const std::string& key, bool is_stored) {
     result["inputSchema"] = agent_input_schema();
     json agent{{"stateManagement", is_stored ? "server" : "client"},
                {"abortable", is_stored}};
-    if (const auto& custom = custom_schema(x); !custom.is_null())
-      agent["stateSchema"] = custom;
+    if (auto custom = custom_schema(x); !custom.is_null())
+      agent["stateSchema"] = std::move(custom);
     result["metadata"] = {{"bidi", true}, {"agent", std::move(agent)}};
     return result;
   }

@@ -155,7 +155,8 @@ struct http_server_options {
   caf::timespan max_grace = std::chrono::hours{24};
 
   /// Time for which `stop` and the destructor go on to serve while
-  /// `GET /readyz` answers 503: a load balancer needs it to send nothing more.
+  /// `GET /readyz` answers 503: time for a load balancer to stop sending
+  /// requests.
   caf::timespan stop_delay{0};
 
   /// Time for which `stop` and the destructor let turns end.

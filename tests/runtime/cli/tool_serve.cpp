@@ -99,6 +99,15 @@ TEST_F(tool_serve, knows_callers_by_their_tokens) {
   EXPECT_FALSE(has(ended.err, "fedcba"));
 }
 
+TEST_F(tool_serve, knows_what_belongs_to_tokens_of_a_login_server) {
+  for (const auto* one : {"--jwt-keys", "--jwt-issuer", "--jwt-audience"})
+    EXPECT_EQ(run_process(serving({one, "x"})).code, 2) << one;
+  EXPECT_EQ(run_process(serving({"--metrics-for", "ana"})).code, 2);
+  EXPECT_TRUE(run_process(serving({"--jwt-keys", "/nowhere", "--jwt-issuer",
+                                   "x", "--jwt-audience", "y"}))
+                .failed(3, "/nowhere"));
+}
+
 TEST_F(tool_serve, refuses_tokens_that_are_no_secrets) {
   const auto tokens = tokens_file("ana 0123456789abcdef\n");
   std::filesystem::permissions(tokens, std::filesystem::perms::others_read,

@@ -4,6 +4,7 @@
 // see what, and what is refused. What that client hears is in tests/genkit.
 
 #include <tertulia/ai/session_flow.hpp>
+#include <tertulia/ai/tool.hpp>
 #include <tertulia/ask_store.hpp>
 #include <tertulia/memory_store.hpp>
 
@@ -83,6 +84,11 @@ struct genkit_agents : web {
   }
 
   managed_store store = spawn_memory_store(system);
+};
+
+struct errand {
+  int amount = 0;
+  BOOST_DESCRIBE_CLASS(errand, (), (amount), (), ())
 };
 
 json result_of(const web_client::response& x) {
@@ -219,6 +225,31 @@ TEST_F(genkit_agents, go_on_from_a_turn_that_they_have_left) {
   const auto now = result_of(
     ask(at, "notes/getSnapshot", {{"snapshotId", next["snapshotId"]}}));
   EXPECT_EQ(now["state"]["messages"].size(), 4u);
+}
+
+TEST_F(genkit_agents, do_not_learn_which_process_holds_a_session) {
+  auto at = serve();
+  const auto open
+    = at.call("POST", "/runs/session-flow/notes", R"({"session":"s"})");
+  EXPECT_EQ(open.status, 201u) << open.body;
+  const auto refused
+    = at.call("POST", "/actions/session-flow/notes", R"({"session":"s"})");
+  EXPECT_EQ(refused.status, 400u);
+  EXPECT_EQ(refused.document()["message"],
+            "session \"s\" of /session-flow/notes has a live invocation "
+            "already");
+  EXPECT_FALSE(has(refused.body, "process"));
+}
+
+TEST_F(genkit_agents, run_tools_that_are_exposed) {
+  ai::define_tool(rt, "double", "",
+                  [](ai::tool_context, errand x) -> task<int> {
+                    co_return 2 * x.amount;
+                  });
+  const std::string call = R"({"data":{"amount":21}})";
+  auto at = serve({.expose = {"/tool/double"}});
+  EXPECT_EQ(result_of(at.call("POST", "/genkit/tool/double", call)), 42);
+  EXPECT_EQ(serve().call("POST", "/genkit/tool/double", call).status, 404u);
 }
 
 TEST_F(genkit_agents, have_states_of_their_own_without_a_store) {
