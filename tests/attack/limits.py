@@ -107,7 +107,8 @@ def check_refusals(server):
     """A client that does not read its refusals loses its run: 256 KiB beyond
     what its sockets hold."""
     data = message(json.dumps({"input": {"y" * 80: 1}})) * 500
-    with WebSocket(server.connect(receive_buffer=4_096)) as at:
+    # A sanitized server needs long to read and refuse all of that.
+    with WebSocket(server.connect(receive_buffer=4_096, timeout=30)) as at:
         run = at.open(grace="PT0.1S")["run"]
         target = f"/runs{AGENT}?run={run}"
         for _ in range(1_000):  # 80 MiB of inputs
