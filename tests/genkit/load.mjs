@@ -39,14 +39,14 @@ const memoryOf = (pid) =>
 
 const message = { role: "user", content: [{ text: "one" }] };
 const flow = { path: "/genkit/bidi-flow/greet", data: "Ann" };
-const agent = { path: "/genkit/session-flow/notes", data: { message } };
+const agent = { path: "/genkit/session-flow/notes", data: { message }, init: {} };
 const servers = [
   await start("genkit", "node", reference),
   await start("echo", loader, "echo"),
   await start("tertulia", program),
 ];
-const call = ({ port }, { path, data }, connections, time) => {
-  const body = JSON.stringify({ data });
+const call = ({ port }, { path, data, init }, connections, time) => {
+  const body = JSON.stringify({ data, init });
   const words = [port, path, body, `${connections}`, time];
   return JSON.parse(execFileSync(loader, ["call", ...words]));
 };
