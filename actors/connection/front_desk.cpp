@@ -158,12 +158,17 @@ private:
       if (x.caller && x.session)
         x.session = session_of(x.caller, x.session);
       const auto* conversation = action->conversation();
-      if (conversation != nullptr && conversation->policy.store)
-        // A store without this verb answers so.
-        return self_->delegate(
-          caf::actor_cast<managed_store>(conversation->policy.store),
-          std::move(x));
-      return env_->runs.list(x);
+      if (conversation == nullptr || !conversation->policy.store)
+        return env_->runs.list(x);
+      auto answer = self_->make_response_promise<run_page>();
+      // A store without this verb answers so.
+      self_
+        ->request(caf::actor_cast<managed_store>(conversation->policy.store),
+                  for_request(conversation->policy.store_within), std::move(x))
+        .then(
+          [answer](run_page& page) mutable { answer.deliver(std::move(page)); },
+          [answer](caf::error& reason) mutable { answer.deliver(reason); });
+      return answer;
     } catch (const status_error& error) {
       return to_error(error);
     }

@@ -66,8 +66,7 @@ public:
                                   x.session.str()}))
           return refusal;
         auto answer = self_->make_response_promise<run_page>();
-        // The store that is asked in the end has no time limit; that of the
-        // other node counts.
+        // The desk gives its store a time limit.
         self_->request(env_->desk, caf::infinite, std::move(x))
           .then(
             [answer](run_page& page) mutable {

@@ -5,6 +5,7 @@
 #include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/store/runs.hpp>
+#include <tertulia/testing/failing_store.hpp>
 
 #include <caf/exit_reason.hpp>
 #include <caf/scoped_actor.hpp>
@@ -127,6 +128,24 @@ TEST_F(run_lists, name_all_that_a_store_knows) {
   EXPECT_EQ(page.runs[0].id, live.position().run);
   EXPECT_EQ(page.runs[0].session, session_id{"ann/s"});
   EXPECT_EQ(page.runs[1].status, run_status::completed);
+}
+
+TEST_F(run_lists, end_with_an_error_if_the_store_does_not_answer) {
+  testing::failing_store failing{system};
+  define_agent(*rt, "notes", take_notes, with_snapshot_store(failing.store()),
+               with_store_timeout{5s});
+  failing.hang_next<list_runs_request>(1);
+  list_runs_request x;
+  x.agent = "/agent/notes";
+  auto pending = self->request(rt->front_desk(), caf::infinite, x);
+  run();
+  EXPECT_FALSE(self->has_next_message());
+  advance(5s);
+  ASSERT_TRUE(self->has_next_message());
+  auto found = errc::ok;
+  pending.receive([](const run_page&) {},
+                  [&](const caf::error& y) { found = code_of(y); });
+  EXPECT_EQ(found, errc::deadline_exceeded);
 }
 
 TEST_F(run_lists, the_end_of_a_turn_can_be_awaited) {
