@@ -17,7 +17,7 @@ SHELL = /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
 .PHONY: help deps build run test test-genkit test-browser test-attack \
-  test-deployment bench check asan mutants format install clean
+  test-deployment bench load check asan mutants format install clean
 
 # $(call configure,<folder>,<options>): Ninja if there is one; a folder that is
 # configured already keeps its generator. UNITY sources are compiled as one: 8
@@ -102,6 +102,10 @@ asan: ## run all tests, built by clang, under AddressSanitizer and UBSan
 
 test-genkit: build ## compare with Genkit's published server (needs Node 20)
 	@tests/genkit/run.sh build
+
+load: test-genkit ## measure the server beside Genkit's and an echo (needs Node 20)
+	@ulimit -n 20000; cd build/genkit && node load.mjs ../bench/http_load_server \
+	  ../bench/http_load
 
 test-browser: test-genkit ## talk to the server in Debian's chromium
 	@tests/browser/run.sh build

@@ -5,6 +5,9 @@
 // Prints a table:
 //
 //   node load.mjs PROGRAM HTTP_LOAD [SECONDS]
+//
+// PROGRAM is bench/http_load_server: the example itself is not optimized, and
+// takes twice the time.
 
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
