@@ -193,15 +193,28 @@ class LoginServer:
         self.ec = Key(folder, "ec", "ES256")
         self.thief = Key(folder, "thief", "RS256")
         self.keys = pathlib.Path(folder) / "keys.json"
-        self.keys.write_text(json.dumps(
-            {"keys": [self.rsa.document(), self.ec.document()]}))
+        self.publish(self.rsa, self.ec)
+
+    def publish(self, *keys):
+        """Replaces the file by one with these keys."""
+        self.write(json.dumps({"keys": [x.document() for x in keys]}))
+
+    def write(self, text):
+        """Replaces the file as a whole, by its name; None removes it."""
+        if text is None:
+            self.keys.unlink()
+            return
+        file = self.keys.with_suffix(".next")
+        file.write_text(text)
+        file.replace(self.keys)
 
 
-def start(program, folder):
+def start(program, folder, certificate=None):
     """Starts a server whose callers have tokens of a login server."""
     login = LoginServer(folder)
     server = Server(program, folder, "-q", "--jwt-keys", str(login.keys),
-                    "--jwt-issuer", ISSUER, "--jwt-audience", AUDIENCE)
+                    "--jwt-issuer", ISSUER, "--jwt-audience", AUDIENCE,
+                    certificate=certificate)
     server.login = login
     server.fields = bearer(login.rsa.sign(claims()))
     return server

@@ -26,6 +26,7 @@ import framing
 import half_closed
 import idle
 import jwt
+import jwt_keys
 import limits
 import malformed
 import oversized
@@ -160,15 +161,19 @@ def attack_guarded_server(campaign, program):
         stop(campaign, server)
 
 
-def attack_server_of_logins(campaign, program):
-    """Attacks a server whose callers have tokens of a login server."""
+def attack_servers_of_logins(campaign, program, only):
+    """Attacks servers whose callers have tokens of a login server."""
     if not has_openssl():
         print("No tokens are signed: that needs the program openssl.")
         return
-    with tempfile.TemporaryDirectory() as folder:
-        server = jwt.start(program, folder)
-        campaign.run(server, "tokens", jwt.tokens, 1)
-        stop(campaign, server)
+    for name, start, attack in (("tokens", jwt.start, jwt.tokens),
+                                ("keys", jwt_keys.start, jwt_keys.keys)):
+        if name not in only:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            server = start(program, folder)
+            campaign.run(server, name, attack, 1)
+            stop(campaign, server)
 
 
 def attack_server_of_pages(campaign, program):
@@ -208,7 +213,7 @@ def main():
                         help="larger floods, and the time limits of the server")
     args = parser.parse_args()
     plain, secure = ([name for name, *_ in x] for x in (ATTACKS, TLS_ATTACKS))
-    known = plain + secure + ["strangers", "tokens", "pages", "limits"]
+    known = plain + secure + ["strangers", "tokens", "keys", "pages", "limits"]
     only = set(args.only or known)
     if "tls" in only:
         only = only - {"tls"} | set(secure)
@@ -224,8 +229,8 @@ def main():
             attack_secure_server(campaign, args.program, only)
         if "strangers" in only:
             attack_guarded_server(campaign, args.program)
-        if "tokens" in only:
-            attack_server_of_logins(campaign, args.program)
+        if only & {"tokens", "keys"}:
+            attack_servers_of_logins(campaign, args.program, only)
         if "pages" in only:
             attack_server_of_pages(campaign, args.program)
         if "limits" in only:
