@@ -8,6 +8,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "support/conversations.hpp"
 #include "support/has.hpp"
@@ -35,6 +36,7 @@ void hide(json& x, const std::string& word) {
 
 /// Part of a message: a text, or an answer to the question of a tool.
 const std::string text = R"({"text":"yes"})";
+const std::string secret = R"({"text":"a secret"})";
 const std::string answer
   = R"({"toolRequest":{"name":"pay"},"metadata":{"resumed":true}})";
 
@@ -45,6 +47,20 @@ std::string said(const std::string& parts, const std::string& members = {},
          + parts + "]}]}]" + members + '}';
 }
 
+/// Request to a server.
+struct request {
+  const char* method;
+  std::string target;
+  std::string body{};
+};
+
+/// Checks that an error is all that a client hears.
+void expect_withheld(const web_client::response& x) {
+  EXPECT_EQ(x.status, 500u);
+  EXPECT_EQ(x.document()["status"], "INTERNAL");
+  EXPECT_FALSE(has(x.body, "secret"));
+}
+
 struct web_policies : web {
   web_policies() {
     define_agent(rt, "notes", take_notes, with_snapshot_store(store),
@@ -53,14 +69,27 @@ struct web_policies : web {
                             with_snapshot_store(store));
   }
 
+  /// Keys of all that this server shows: also the sessions of its store.
+  static std::vector<std::string> with_sessions() {
+    auto result = default_exposure();
+    result.emplace_back("/snapshot-store/*");
+    return result;
+  }
+
   /// Serves with a redaction of the word "secret".
   web_client serve_redacted() {
-    auto expose = default_exposure();
-    expose.emplace_back("/snapshot-store/*");
+    return serve({.expose = with_sessions(),
+                  .redact = [](const outgoing_value& what, json& x) {
+                    EXPECT_EQ(what.caller, "");
+                    hide(x, "secret");
+                  }});
+  }
+
+  /// Serves with a redaction that fails.
+  web_client serve_nothing() {
     return serve(
-      {.expose = expose, .redact = [](const outgoing_value& what, json& x) {
-         EXPECT_EQ(what.caller, "");
-         hide(x, "secret");
+      {.expose = with_sessions(), .redact = [](const outgoing_value&, json&) {
+         throw std::runtime_error{"a secret"};
        }});
   }
 
@@ -123,14 +152,7 @@ TEST_F(web_policies, redact_the_error_of_a_call_without_a_run) {
 }
 
 TEST_F(web_policies, let_nothing_out_if_the_redaction_fails) {
-  auto at = serve({.redact = [](const outgoing_value&, json&) {
-    throw std::runtime_error{"a secret"};
-  }});
-  const auto expect_withheld = [](const web_client::response& x) {
-    EXPECT_EQ(x.status, 500u);
-    EXPECT_EQ(x.document()["status"], "INTERNAL");
-    EXPECT_FALSE(has(x.body, "secret"));
-  };
+  auto at = serve_nothing();
   const std::string input = R"({"inputs":["secret"]})";
   expect_withheld(at.call("POST", "/actions" + notes, input));
   expect_withheld(at.call("POST", "/genkit" + echo, R"({"data":"secret"})"));
@@ -142,6 +164,93 @@ TEST_F(web_policies, let_nothing_out_if_the_redaction_fails) {
   talk.send({{"open", {{"inputs", {"secret"}}, {"close", true}}}});
   EXPECT_TRUE(talk.read().contains("opened"));
   EXPECT_EQ(talk.read()["error"]["status"], "INTERNAL");
+}
+
+TEST_F(web_policies, let_nothing_of_a_store_out_if_the_redaction_fails) {
+  auto open = serve({.expose = with_sessions()});
+  const std::string session = R"(,"session":"secret")";
+  const auto opened
+    = open.call("POST", "/runs" + notes,
+                R"({"inputs":["a secret"],"close":true)" + session + '}');
+  ASSERT_EQ(opened.status, 201u) << opened.body;
+  const auto run
+    = "/runs" + notes + "?run=" + opened.document()["run"].get<std::string>();
+  EXPECT_EQ(open.call("POST", "/actions" + chat, said(secret, session)).status,
+            200u);
+  ASSERT_TRUE(eventually([&] { // the snapshots are stored
+    return open.call("GET", run).document()["status"] == "completed";
+  }));
+  const auto query = notes + "?session=secret";
+  const auto snapshot = query + "&snapshot=1";
+  std::vector<request> calls{
+    {"GET", "/sessions" + notes},
+    {"GET", "/sessions" + query},
+    {"GET", "/snapshots" + query},
+    {"GET", "/snapshots" + snapshot},
+    {"GET", "/diffs" + query + "&before=1&after=1"},
+    {"GET", "/runs" + notes},
+    {"GET", "/exports" + query},
+    {"POST", "/genkit" + chat + "/getSnapshot",
+     R"({"data":{"sessionId":"secret"}})"},
+    {"PATCH", "/sessions" + query, R"({"title":"a secret"})"},
+    {"PATCH", "/snapshots" + snapshot, R"({"note":"a secret"})"},
+  };
+  for (const auto& x : calls) {
+    const auto whole = open.call(x.method, x.target, x.body);
+    EXPECT_EQ(whole.status, 200u) << x.target;
+    EXPECT_TRUE(has(whole.body, "secret")) << x.target;
+  }
+  calls.push_back({"POST", "/genkit" + chat + "/abort",
+                   R"({"data":{"snapshotId":"secret"}})"});
+  calls.push_back(
+    {"POST", "/sessions" + notes, R"({"session":"copy","from":"secret"})"});
+  calls.push_back({"DELETE", "/sessions" + query});
+  auto at = serve_nothing();
+  for (const auto& x : calls) {
+    SCOPED_TRACE(x.method + (' ' + x.target));
+    expect_withheld(at.call(x.method, x.target, x.body));
+  }
+}
+
+TEST_F(web_policies, let_no_event_of_genkit_out_if_the_redaction_fails) {
+  rt.define_bidi_flow("parrot",
+                      [](context, input<std::string> in,
+                         output<std::string> out) -> task<int> {
+                        const auto word = co_await in.next();
+                        co_await out.send(word.value_or(""));
+                        co_return 1;
+                      });
+  ai::define_session_flow(rt, "pocket", repeat_in_turns);
+  const std::string word = R"({"data":"a secret"})";
+  const auto message
+    = R"({"data":{"message":{"role":"user","content":[)" + secret + "]}}}";
+  const request streams[] = {
+    {"POST", "/genkit" + echo, word},
+    {"POST", "/genkit/bidi-flow/parrot", word},
+    {"POST", "/genkit/bidi-flow/parrot?durable=true", word},
+    {"POST", "/genkit" + chat, message},
+    {"POST", "/genkit/session-flow/pocket", message},
+  };
+  const auto ask = [](web_client& at, const request& x) {
+    const auto result
+      = at.call(x.method, x.target, x.body, "Accept: text/event-stream\r\n");
+    EXPECT_EQ(result.status, 200u) << x.target;
+    return result.body;
+  };
+  auto open = serve();
+  for (const auto& x : streams)
+    EXPECT_TRUE(has(ask(open, x), "secret")) << x.target;
+  auto at = serve_nothing();
+  const auto expect_no_event = [&](const request& x) {
+    const auto events = ask(at, x);
+    EXPECT_TRUE(has(events, R"("message":"the answer is withheld")",
+                    R"("status":"INTERNAL")"))
+      << x.target;
+    EXPECT_FALSE(has(events, "secret")) << x.target;
+  };
+  for (const auto& x : streams)
+    expect_no_event(x);
+  expect_no_event({"POST", "/genkit" + chat, word}); // is not understood
 }
 
 TEST_F(web_policies, let_one_caller_answer_the_tools_of_another) {
