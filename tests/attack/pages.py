@@ -19,6 +19,10 @@ from wire import Violation, request, said
 ALLOWED = ["https://a.example", "http://b.example:8081"]
 ALLOW_ORIGIN = b"access-control-allow-origin"
 
+# Fields that a browser shows to a page only if the answer allows it: the time
+# after which to try again, and the name of a durable stream.
+EXPOSED = {"retry-after", "x-genkit-stream-id"}
+
 # Origins of nobody who is allowed. The last ones are no origins.
 REFUSED = [
     "null", "http://evil.example", "http://a.example", "https://a.example:444",
@@ -47,6 +51,10 @@ def call(server, method, target, body=None, fields=(), host="localhost"):
         return answer
 
 
+def list_of(answer, name):
+    return {x.strip() for x in answer.fields.get(name, b"").decode().split(",")}
+
+
 def check_allowed(answer, origin, *statuses):
     """Checks an answer that a page may see."""
     if answer.status not in statuses:
@@ -58,6 +66,10 @@ def check_allowed(answer, origin, *statuses):
     if answer.fields.get(b"vary") != b"Origin":
         raise Violation(f"{answer.status} varies with "
                         f"{answer.fields.get(b'vary')}, not with the origin")
+    exposed = {x.lower()
+               for x in list_of(answer, b"access-control-expose-headers")}
+    if exposed != EXPOSED:
+        raise Violation(f"{answer.status} exposes the fields {exposed}")
     if b"access-control-allow-credentials" in answer.fields:
         raise Violation("cookies are allowed, which the server does not know")
 
@@ -132,12 +144,15 @@ def check_stranger(server, origin):
 
 def check_streams(server, origin):
     accept = [("Accept", "text/event-stream"), *from_page(origin), *bearer(ANN)]
+    turn = {"data": {"message": said("Hello")["messages"][0]}}
     for target, body in (
             ("/actions" + AGENT, {"inputs": [said("Hello")]}),
-            ("/genkit" + AGENT, {"data": {"message": said("Hello")[
-                "messages"][0]}})):
+            ("/genkit" + AGENT, turn),
+            (f"/genkit{AGENT}?durable=true", turn)):
         answer = call(server, "POST", target, body, accept)
         check_allowed(answer, origin, 200)
+        if (b"x-genkit-stream-id" in answer.fields) != ("durable" in target):
+            raise Violation(f"{target} has the fields {answer.fields}")
         if answer.fields.get(b"content-type") != b"text/event-stream":
             raise Violation(f"{target} is answered with "
                             f"{answer.fields.get(b'content-type')}")
@@ -199,10 +214,6 @@ def ask(server, origin, target, method="POST"):
     return call(server, "OPTIONS", target, fields=[
         *from_page(origin), ("Access-Control-Request-Method", method),
         ("Access-Control-Request-Headers", "authorization,content-type")])
-
-
-def list_of(answer, name):
-    return {x.strip() for x in answer.fields.get(name, b"").decode().split(",")}
 
 
 def check_preflight(server, origin, method, target):
