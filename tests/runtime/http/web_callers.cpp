@@ -17,6 +17,8 @@
 #include "support/has.hpp"
 #include "support/web_fixture.hpp"
 
+using namespace std::literals;
+
 namespace tertulia::test::web_caller_tests {
 
 namespace {
@@ -130,6 +132,62 @@ TEST_F(web_callers, list_their_own_runs) {
     EXPECT_EQ(list(key + "?limit=x", "ann").status, 400u);
   }
   EXPECT_EQ(list("/tool/x", "ann").status, 404u);
+}
+
+TEST_F(web_callers, have_no_more_runs_than_the_program_allows) {
+  runtime small{system, runtime_options{.max_connections_per_caller = 1}};
+  small.define_bidi_flow("waiter",
+                         [](context, input<int> in, output<int>) -> task<int> {
+                           while (co_await in.next()) {
+                           }
+                           co_return 7;
+                         });
+  const tertulia::http_server own{
+    small,
+    {.tokens
+     = {{"ann", "ann-0123456789abcdef"}, {"bob", "bob-0123456789abcdef"}}}};
+  web_client at{own.port()};
+  const auto post = [&](const std::string& target, const std::string& body,
+                        const std::string& fields = token_of("ann")) {
+    return at.call("POST", target, body, fields);
+  };
+  const std::string waiter = "/bidi-flow/waiter";
+  const auto opened = post("/runs" + waiter, "{}");
+  ASSERT_EQ(opened.status, 201u) << opened.body;
+  const auto query
+    = waiter + "?run=" + opened.document()["run"].get<std::string>();
+  const auto stream = token_of("ann") + "Accept: text/event-stream\r\n";
+  const auto expect_no_further_one = [&] {
+    for (const auto* route : {"/runs", "/actions", "/genkit"})
+      for (const auto& fields : {token_of("ann"), stream}) {
+        const auto refused = post(route + waiter, "{}", fields);
+        EXPECT_TRUE(has(refused.body, R"("status":"RESOURCE_EXHAUSTED")"));
+        // A client of Genkit that streams reads errors only in events.
+        if (route == "/genkit"sv && fields == stream)
+          continue;
+        EXPECT_EQ(refused.status, 429u) << route;
+        EXPECT_EQ(refused.field("Retry-After"), "1") << route;
+      }
+    web_talk talk{own.port(), "/talk" + waiter, [](auto& request) {
+                    request.set("Authorization", "Bearer ann-0123456789abcdef");
+                  }};
+    talk.send({{"open", json::object()}});
+    EXPECT_EQ(talk.read()["error"]["status"], "RESOURCE_EXHAUSTED");
+  };
+  expect_no_further_one();
+  EXPECT_EQ(post("/actions" + waiter, "{}", token_of("bob")).status, 200u)
+    << "he has no run";
+  EXPECT_EQ(post("/inputs" + query, R"({"close":true})").status, 202u)
+    << "she has it already";
+  EXPECT_TRUE(eventually([&] {
+    return at.call("GET", "/runs" + query, {}, token_of("ann"))
+             .document()["status"]
+           == "completed";
+  }));
+  expect_no_further_one(); // the end waits for her
+  EXPECT_EQ(post("/inputs" + query, R"({"confirm":true})").status, 202u);
+  EXPECT_TRUE(
+    eventually([&] { return post("/actions" + waiter, "{}").status == 200u; }));
 }
 
 TEST_F(web_callers, may_do_what_the_program_allows) {
