@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/effort.hpp"
@@ -72,6 +73,31 @@ TEST_F(web_streams, may_be_long_before_they_are_read) {
               "done");
     EXPECT_EQ(at.call("POST", "/genkit/bidi-flow/writer", "{}").body,
               R"({"result":"done"})");
+  }
+}
+
+TEST_F(web_streams, hold_back_a_body_whose_client_does_not_read) {
+  constexpr int far_too_many = 2'000;
+  define_endless();
+  auto other = serve();
+  for (const auto& target : streams) {
+    auto at = client();
+    open(at, target);
+    // The sockets take a few megabytes; then nothing moves but other clients.
+    auto before = -1;
+    for (int calm = 0; calm < 50 && sent < far_too_many;) {
+      EXPECT_EQ(
+        other.call("POST", "/actions" + counter, R"({"inputs":[1]})").status,
+        200u);
+      const auto now = sent.load();
+      calm = now == std::exchange(before, now) ? calm + 1 : 0;
+    }
+    EXPECT_LT(sent, far_too_many) << target;
+    const auto held = sent.load();
+    EXPECT_TRUE(eventually([&] { return read_on(at) || sent > held; }));
+    EXPECT_GT(sent, held) << "it goes on when its client reads";
+    at.close();
+    EXPECT_TRUE(eventually([] { return witness::alive() == 0; })) << target;
   }
 }
 
