@@ -2,6 +2,8 @@
 
 // What other nodes see of a runtime.
 
+#include <tertulia/ai/define_model.hpp>
+#include <tertulia/ai/session_flow.hpp>
 #include <tertulia/ai/tool.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/define_agent.hpp>
@@ -96,6 +98,68 @@ TEST(exposure, an_action_that_is_not_exposed_does_not_exist_elsewhere) {
                 errc::not_found);
   EXPECT_EQ(rt.action("/tool/refund").find_run(run).status,
             run_status::running);
+}
+
+// A program that chooses no keys shows its conversations, and nothing of what
+// is behind them.
+TEST(exposure, sessions_and_models_do_not_exist_elsewhere_by_default) {
+  network_config cfg;
+  caf::actor_system system{cfg};
+  runtime rt{system};
+  const auto store = spawn_memory_store(system);
+  const auto notes = define_agent(rt, "notes", take_notes,
+                                  with_snapshot_store(store), each_turn);
+  ai::define_session_flow(rt, "talk", repeat_in_turns,
+                          with_snapshot_store(store));
+  const auto parrot
+    = ai::define_model(rt, "parrot",
+                       [](context, ai::generate_request x,
+                          ai::model_output) -> task<ai::model_response> {
+                         co_return ai::model_response{x.messages.back()};
+                       });
+  const auto made = finish(notes.stream_bidi(my_session), {"a secret"});
+  const json session{{"sessionId", "mine"}};
+  const json snapshot{{"snapshotId", made.snapshot_ids.at(0).str()}};
+  const std::string actions = "/snapshot-store/";
+  const std::pair<std::string, json> hidden[] = {
+    {actions + "notes/getSession", session},
+    {actions + "notes/getSnapshot", snapshot},
+    {actions + "notes/listSnapshots", session},
+    {actions + "notes/restoreSnapshot", snapshot},
+    {actions + "talk/getSnapshot", snapshot},
+    {actions + "talk/listSnapshots", session},
+    {parrot.info().key, json::object()},
+  };
+  EXPECT_TRUE(has(rt.run_action(hidden[0].first, {session}).dump(), "a secret"))
+    << "the program itself reads it";
+  network_config client_cfg;
+  caf::actor_system client{client_cfg};
+  const remote_runtime there{client, "127.0.0.1", rt.publish()};
+  texts keys;
+  for (const auto& x : there.actions())
+    keys.push_back(x.key);
+  EXPECT_EQ(keys, (texts{"/agent/notes", "/session-flow/talk"}));
+  caf::scoped_actor self{client};
+  for (const auto& [key, question] : hidden) {
+    ASSERT_TRUE(rt.find_action(key)) << key;
+    EXPECT_EQ(code_from([&, name = key] {
+                (void)there.action<json, json, json, json>(name);
+              }),
+              errc::not_found)
+      << key;
+    open_request opening;
+    opening.key = key;
+    opening.client = caf::actor_cast<chunk_sink>(self.ptr());
+    opening.inputs.push_back(payload::of(question).sealed());
+    opening.closes = true;
+    auto code = errc::ok;
+    self->request(there.front_desk(), patience, opening)
+      .receive([](const open_result&) {},
+               [&](const caf::error& x) { code = code_of(x); });
+    EXPECT_EQ(code, errc::not_found) << key;
+  }
+  EXPECT_EQ(code_from([&] { (void)there.store("/agent/notes"); }),
+            errc::permission_denied);
 }
 
 TEST(exposure, a_rule_decides_what_callers_of_other_nodes_may_do) {

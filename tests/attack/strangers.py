@@ -22,6 +22,12 @@ SECRET = "the-cat-is-called-Zarzuela"
 # Routes without a token: docs/server.md says what they tell.
 FOR_EVERYONE = {"/openapi.json", "/healthz", "/readyz"}
 
+# Actions of the program that are not exposed: of its store, a model and a tool.
+HIDDEN = [("/snapshot-store/{}/getSnapshot", "chat"),
+          ("/snapshot-store/{}/listSnapshots", "chat"),
+          ("/snapshot-store/{}/restoreSnapshot", "chat"),
+          ("/model/{}", "eliza"), ("/tool/{}", "dice")]
+
 WRONG = [
     None, "", "Bearer", "Bearer ", "Bearer x", "Bearer " + ANN[:-1],
     "Bearer " + ANN + "x", "Bearer " + ANN.upper(), "Bearer  " + ANN,
@@ -126,6 +132,49 @@ def check_unknown(server):
                 for x in (AGENT, "/zz/none"))
         if (a.status, a.fields) != (b.status, b.fields):
             raise Violation(f"OPTIONS /{part} tells which actions exist")
+
+
+def check_hidden(server, key, name, path, method, snapshot):
+    """An action that is not exposed is for a caller one that does not exist,
+    whatever the call says."""
+    data = {"sessionId": "errands", "snapshotId": snapshot, "sides": 6}
+    bodies = [None, {}, {"inputs": [data], "close": True}, {"init": data},
+              {"data": data}] if method in ("POST", "PATCH") else [None]
+    for body in bodies:
+        answers = []
+        for x in (name, "none"):
+            target = path.replace("/{kind}/{name}", key.format(x))
+            answer = call(server, method, f"{target}?session=errands&run=x"
+                          "&snapshot=1&before=1&after=1", body, bearer(ANN))
+            answers.append((answer.status, answer.body.replace(
+                f"/{x}".encode(), b"/NAME")))
+        if answers[0] != answers[1] or answers[0][0] not in (400, 404):
+            raise Violation(f"{method} {path} of {name} with {body}: "
+                            f"{answers[0]}, of one that does not exist: "
+                            f"{answers[1]}")
+
+
+def check_hidden_talk(server, action):
+    with server.connect() as at:
+        at.send(upgrade(target="/talk" + action,
+                        Sec_WebSocket_Protocol="tertulia.1, bearer." + ANN))
+        if (status := at.read_answer().status) != 404:
+            raise Violation(f"a WebSocket of {action} is answered with "
+                            f"{status}")
+
+
+def check_own_sessions(server):
+    """Nobody looks into a store that is not exposed, not even into sessions of
+    one's own."""
+    for path in ("/sessions", "/snapshots", "/diffs", "/exports"):
+        answer = call(server, "GET", f"{path}{AGENT}?session=errands"
+                      "&before=1&after=1", None, bearer(ANN))
+        if answer.status != 404 or SECRET.encode() in answer.body:
+            raise Violation(f"GET {path} is answered with {answer.status}: "
+                            f"{answer.body[:200]!r}")
+    listed = call(server, "GET", "/actions", None, bearer(ANN)).json()
+    if [x["key"] for x in listed["actions"]] != [AGENT]:
+        raise Violation(f"the actions are {listed}")
 
 
 def open_conversation(server):
@@ -276,6 +325,17 @@ def strangers(server, campaign):
                              check_socket(server, y, {"Authorization": x}))
     campaign.attempt("unknown paths", lambda: check_unknown(server))
     snapshot = take_snapshot(server)
+    paths = call(server, "GET", "/openapi.json").json()["paths"]
+    for key, name in HIDDEN:
+        action = key.format(name)
+        for path, methods in paths.items():
+            for method in map(str.upper, methods if "{" in path else ()):
+                campaign.attempt(f"{method} {path} of {action}", lambda x=(
+                    key, name, path, method): check_hidden(
+                        server, *x, snapshot))
+        campaign.attempt(f"WebSocket of {action}", lambda x=action:
+                         check_hidden_talk(server, x))
+    campaign.attempt("sessions", lambda: check_own_sessions(server))
     run = open_conversation(server)
     for x in calls_of_another(run, snapshot):
         campaign.attempt(f"bob {x[0]} {x[1].replace(run, 'RUN')}", lambda x=x:
