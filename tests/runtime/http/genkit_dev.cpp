@@ -7,6 +7,7 @@
 #include <tertulia/define_agent.hpp>
 #include <tertulia/genkit_dev.hpp>
 #include <tertulia/memory_store.hpp>
+#include <tertulia/span_names.hpp>
 #include <tertulia/span_recorder.hpp>
 
 #include <filesystem>
@@ -28,6 +29,23 @@
 namespace tertulia::test::genkit_dev_tests {
 
 namespace {
+
+/// Returns the snapshot that a span names beside its conversation, as the tools
+/// read it; empty if there is none.
+std::string snapshot_in(const span_recorder& of, const std::string& owner,
+                        const std::string& name) {
+  const auto spans = of.spans();
+  if (spans.empty())
+    return {};
+  const auto trace = tertulia::web::genkit_trace(spans);
+  for (const auto& span : trace["spans"]) {
+    const auto& attributes = span["attributes"];
+    if (attributes.contains(span_names::snapshot)
+        && attributes.value(owner, "") == name)
+      return attributes[span_names::snapshot];
+  }
+  return {};
+}
 
 struct genkit_dev_tools : web {
   genkit_dev_tools() {
@@ -149,6 +167,69 @@ TEST_F(genkit_dev_tools, read_snapshots_of_a_store) {
   const auto list = run(at, query.dump()).document()["result"];
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0]["state"]["words"], "x");
+}
+
+// As the page of the tools does: it finds the snapshot in a span of the run,
+// and asks the store of the conversation for it.
+TEST_F(genkit_dev_tools, find_the_snapshots_of_each_kind_in_its_spans) {
+  ai::define_chat_agent(rt, "chat", repeat, with_snapshot_store(store),
+                        each_turn);
+  auto at = tools();
+  const json message{
+    {"message", {{"role", "user"}, {"content", {{{"text", "hi"}}}}}}};
+  struct conversation {
+    std::string name;
+    json input;
+    bool is_chat;
+    std::string owner; ///< attribute with its name
+    std::string text;  ///< in its state
+  };
+  const conversation all[] = {
+    {"notes", "one word", false, "genkit:metadata:agent", "one word"},
+    {"chat", message, true, "genkit:metadata:agent", "re: hi"},
+    {"talk", message, true, "genkit:metadata:sessionFlow", "re: hi"},
+  };
+  for (const auto& x : all) {
+    SCOPED_TRACE(x.name);
+    const auto call = [&](const std::string& key, const json& input) {
+      return run(at, json{{"key", key}, {"input", input}}.dump());
+    };
+    const auto recorder = std::make_shared<span_recorder>();
+    auto listening = rt.traces().listen(recorder);
+    const auto made = call("/agent/" + x.name, x.input).document()["result"];
+    const auto session = made["sessionId"];
+    std::string id;
+    EXPECT_TRUE(eventually([&] {
+      id = snapshot_in(*recorder, x.owner, x.name);
+      return !id.empty();
+    }));
+    listening = {};
+    if (x.is_chat)
+      EXPECT_EQ(made["snapshotId"], id + '@' + session.get<std::string>());
+    else
+      EXPECT_EQ(made["snapshotIds"], json::array({id}));
+    const auto ask = [&](const char* what, const json& input) {
+      return call("/snapshot-store/" + x.name + '/' + what, input);
+    };
+    const auto found
+      = ask("getSnapshot", {{"snapshotId", id}}).document()["result"];
+    EXPECT_TRUE(has(found["state"].dump(), x.text));
+    EXPECT_EQ(found["turnIndex"], 0);
+    const json of_session{{"sessionId", session}};
+    EXPECT_EQ(ask("listSnapshots", of_session).document()["result"],
+              json::array({found}));
+    EXPECT_EQ(
+      ask("getSnapshot", {{"snapshotId", "none"}}).document()["error"]["code"],
+      5);
+    const auto whole = ask("getSession", of_session);
+    if (x.is_chat) {
+      EXPECT_EQ(whole.status, 404u);
+      continue;
+    }
+    EXPECT_EQ(whole.document()["result"]["id"], session);
+    EXPECT_EQ(whole.document()["result"]["lastSnapshot"], found);
+    EXPECT_EQ(whole.document()["result"]["state"], found["state"]);
+  }
 }
 
 TEST_F(genkit_dev_tools, leave_turns_and_find_them_again) {
