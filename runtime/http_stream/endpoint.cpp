@@ -2,11 +2,11 @@
 
 #include "endpoint.hpp"
 
+#include <tertulia/detail/read_file.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <new>
 #include <span>
@@ -82,11 +82,9 @@ url read_url(const setting& x, Read read) {
 
 /// Reads the file once, so that a later change of it changes no connection.
 std::string read_certificates(const std::string& file) {
-  std::ifstream in{file, std::ios::binary};
-  std::string result{std::istreambuf_iterator<char>{in}, {}};
-  if (!in.is_open() || result.find("-----BEGIN ") == std::string::npos)
-    throw status_error{errc::not_found,
-                       "the trusted certificates cannot be read"};
+  auto result = detail::read_file(file);
+  if (result.find("-----BEGIN ") == std::string::npos)
+    throw status_error{errc::invalid_argument, file + ": is not PEM"};
   return result;
 }
 

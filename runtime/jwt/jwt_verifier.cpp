@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/read_file.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/jwt_verifier.hpp>
 #include <tertulia/status_error.hpp>
@@ -8,8 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -38,11 +37,12 @@ void check(const jwt_options& x) {
 }
 
 std::shared_ptr<const jwt::key_set> read_keys(const std::string& file) {
-  std::ifstream in{file, std::ios::binary};
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (!in)
-    throw status_error{errc::not_found, file + ": cannot be read"};
-  return std::make_shared<const jwt::key_set>(text);
+  const auto text = detail::read_file(file);
+  try {
+    return std::make_shared<const jwt::key_set>(text);
+  } catch (const status_error& x) {
+    throw status_error{x.code(), file + ": " + x.message()};
+  }
 }
 
 /// Returns the header of a token; null if there is none.

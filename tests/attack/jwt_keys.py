@@ -119,6 +119,12 @@ def keys(server, campaign):
         login.write(text)
         campaign.attempt(f"file {name}", lambda reason=reason:
                          check_broken(server, reason, new, old))
+    # A container has a folder where it misses a file to mount.
+    login.keys.unlink(missing_ok=True)
+    login.keys.mkdir()
+    campaign.attempt("folder", lambda:
+                     check_broken(server, "Is a directory", new, old))
+    login.keys.rmdir()
     campaign.attempt("new certificate", lambda: check_certificate(server))
     login.publish(old)
     campaign.attempt("good file after broken ones", lambda:

@@ -43,6 +43,10 @@ TEST_F(openai_options, options_that_make_no_sense_are_refused) {
   options.base_url = "https://a";
   options.ca_file = "/nonexistent/ca.pem";
   EXPECT_EQ(code_from([&] { (void)define(); }), errc::not_found);
+  options.ca_file = "/"; // a folder
+  EXPECT_EQ(code_from([&] { (void)define(); }), errc::not_found);
+  options.ca_file = "/dev/null"; // without a certificate
+  EXPECT_EQ(code_from([&] { (void)define(); }), errc::invalid_argument);
 }
 
 TEST_F(openai_options, address_and_key_may_be_in_the_environment) {
