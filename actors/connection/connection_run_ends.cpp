@@ -20,6 +20,10 @@ namespace {
 /// it had said anything.
 constexpr caf::timespan max_unknown_time = std::chrono::minutes{1};
 
+/// Chunks that a body sends without a talker before its actor handles other
+/// messages.
+constexpr std::int64_t window_alone = 512;
+
 } // namespace
 
 // -- clients that go ----------------------------------------------------------
@@ -46,8 +50,13 @@ void connection_state::on_reader_lost(const caf::actor_addr& who) {
   drain();
 }
 
+void connection_state::give_credit_alone() {
+  if (!log_.talker())
+    out.set_room(window_alone);
+}
+
 void connection_state::run_alone() {
-  out.set_room(max_window);
+  give_credit_alone();
   auto within = run_->grace;
   // Perhaps nobody knows its name: the answer to the opening may be lost.
   if (!run_->is_known && (within.count() == 0 || within > max_unknown_time))

@@ -112,6 +112,8 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
                           "the connection's deadline has passed"));
       if (id == time_limits::expiry_tick)
         expire_waits();
+      else if (id == time_limits::credit_tick)
+        give_credit_alone();
       else if (auto* x = take_wait(id))
         x->wake();
       drain();
@@ -147,6 +149,10 @@ void connection_state::drain() {
       return conclude();
     flush();
   } while (!scheduled_.empty()); // flush cancels if a chunk cannot be encoded
+  // By the clock, so that this actor handles other messages meanwhile, and
+  // leaves its thread to others: a body may do nothing but send.
+  if (run_ && !log_.talker() && out.is_awaited())
+    limits.arm(time_limits::credit_tick, {});
   // Only blocking work still runs after a cancel, and it may run for long. The
   // client does not wait for it; the frame must.
   if (root.cancelled() && phase_ == phase::active)
@@ -161,15 +167,8 @@ void connection_state::flush() {
       log_.give_credit(due);
     return;
   }
-  do {
-    auto batch = take_batch();
-    if (!batch)
-      return;
-    const auto size = batch->size;
+  if (auto batch = take_batch())
     log_.add(std::move(*batch));
-    if (!log_.talker())
-      out.grant(size);
-  } while (out.size() > 0); // a change that waited for credit
 }
 
 void connection_state::end_turn(snapshot_id snapshot) {
@@ -184,11 +183,8 @@ void connection_state::end_turn(snapshot_id snapshot) {
   if (session_ && !conversation().policy.stores_turns())
     self_->send(session_, turn_end{turn});
   last_finish_reason = std::exchange(finish_reason, std::nullopt);
-  const auto length = last->size + 1;
   log_.add(turn_end{turn, std::move(*last), std::move(snapshot),
                     last_finish_reason, stored_inputs_});
-  if (!log_.talker())
-    out.grant(length);
   answer_turn_waiters();
 }
 

@@ -297,6 +297,9 @@ private:
   /// Lets the body go on without a talker.
   void run_alone();
 
+  /// Gives the body credit if nobody talks.
+  void give_credit_alone();
+
   /// Begins to wait for a client, unless it does already.
   /// @param within zero for no limit.
   void wait_for_client(caf::timespan within);

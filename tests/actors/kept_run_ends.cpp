@@ -229,6 +229,25 @@ TEST_F(kept_run_ends, an_abort_ends_the_run_for_everybody) {
   EXPECT_EQ(witness::alive(), 0);
 }
 
+TEST_F(kept_run_ends, a_body_that_only_sends_can_be_ended_while_it_is_alone) {
+  const auto endless = rt->define_bidi_flow(
+    "endless", [](context, input<int>, output<int> out) -> task<int> {
+      const witness here;
+      for (int i = 0; i < 5'000'000; ++i) {
+        co_await out.send(i);
+        co_await out.end_turn();
+      }
+      co_return 0;
+    });
+  auto first = open(endless, with_keep(), with_chunk_window(2));
+  const auto id = first.position().run;
+  caf::anon_send(rt->front_desk(), run_request{run_verb::abort, id, {}, {}});
+  first.detach(); // before the abort has arrived
+  EXPECT_EQ(witness::alive(), 0);
+  auto second = open(endless, with_run(id));
+  EXPECT_EQ(second.code(), errc::aborted);
+}
+
 // -- bounds -------------------------------------------------------------------
 
 TEST_F(kept_run_ends, a_position_that_the_log_has_lost_is_named) {

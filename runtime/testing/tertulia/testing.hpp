@@ -8,4 +8,5 @@
 #include <tertulia/testing/failing_store.hpp>
 #include <tertulia/testing/recorded_model.hpp>
 #include <tertulia/testing/recording_client.hpp>
+#include <tertulia/testing/run_until_idle.hpp>
 #include <tertulia/testing/scripted_model.hpp>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The end of a web server.
+// The end of a web server, and of runs that nobody reads.
 
 #include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/has.hpp"
 #include "support/web_fixture.hpp"
@@ -116,6 +117,20 @@ TEST_F(web, waits_for_such_turns_no_longer_than_it_may) {
     << "it does not wait again";
   gate = true;
   EXPECT_TRUE(rt.wait_for_turns(patience));
+}
+
+TEST_F(web, ends_runs_that_only_send_to_nobody) {
+  auto at = serve();
+  std::vector<std::string> runs;
+  for (int i = 0; i < 8; ++i) { // more than there are threads
+    const auto opened
+      = at.call("POST", "/runs" + counter, R"({"inputs":[2000000000]})");
+    runs.push_back(opened.document().at("run"));
+  }
+  for (const auto& run : runs)
+    EXPECT_EQ(at.call("DELETE", "/runs" + counter + "?run=" + run).status,
+              200u);
+  EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
 }
 
 TEST_F(web, says_that_it_stops_before_it_does) {

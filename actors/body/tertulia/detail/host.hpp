@@ -228,7 +228,7 @@ private:
   };
 
   std::unique_ptr<letter_boxes> letters_; // null until the body wants some
-  std::uint64_t last_id_ = time_limits::expiry_tick;
+  std::uint64_t last_id_ = time_limits::last_named_tick;
   std::vector<wait_entry> wait_entries_;
   std::vector<watched_request> watched_requests_;
 };

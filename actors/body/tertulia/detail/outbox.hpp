@@ -74,6 +74,11 @@ public:
   /// Removes a part from the queue.
   void remove(const claimant& part) noexcept;
 
+  /// Returns whether a part of the connection waits for credit.
+  [[nodiscard]] bool is_awaited() const noexcept {
+    return !claimants_.empty();
+  }
+
   /// Adds a chunk.
   /// @returns whether the batch is full and should be sent now.
   /// @pre a credit was reserved for it.

@@ -59,6 +59,8 @@ public:
 
   static constexpr std::uint64_t deadline_tick = 0;
   static constexpr std::uint64_t expiry_tick = 1;
+  static constexpr std::uint64_t credit_tick = 2;
+  static constexpr std::uint64_t last_named_tick = credit_tick;
 
   explicit time_limits(host_actor::pointer self) noexcept : self_(self) {}
 

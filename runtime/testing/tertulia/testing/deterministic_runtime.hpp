@@ -5,6 +5,7 @@
 #include <tertulia/config.hpp>
 #include <tertulia/runtime.hpp>
 #include <tertulia/testing/recording_client.hpp>
+#include <tertulia/testing/run_until_idle.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
@@ -70,9 +71,9 @@ public:
     system.await_actors_before_shutdown(false);
   }
 
-  /// Runs all actors until they are idle.
+  /// Runs all actors until they are idle, and nothing is due at this time.
   void run() {
-    sched.run();
+    run_until_idle(sched);
   }
 
   /// Advances the clock and runs the actors that this wakes.

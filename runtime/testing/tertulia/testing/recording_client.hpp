@@ -7,6 +7,7 @@
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/protocol.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/testing/run_until_idle.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
@@ -234,7 +235,8 @@ private:
   }
 
   void run_all() {
-    dynamic_cast<caf::scheduler::test_coordinator&>(system_->scheduler()).run();
+    using scheduler = caf::scheduler::test_coordinator;
+    run_until_idle(dynamic_cast<scheduler&>(system_->scheduler()));
   }
 
   static chunk_sink::behavior_type
