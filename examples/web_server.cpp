@@ -7,21 +7,16 @@
 #include <tertulia/http_server.hpp>
 #include <tertulia/runtime.hpp>
 
-#include <cctype>
-#include <cstdint>
 #include <iostream>
 #include <string>
-#include <utility>
 
-tertulia::task<std::string> shout(tertulia::context,
-                                  tertulia::input<std::string> in,
+tertulia::task<std::string> greet(tertulia::context,
+                                  tertulia::input<std::string> names,
                                   tertulia::output<std::string> out) {
   std::string last;
-  while (auto text = co_await in.next()) {
-    for (auto& c : *text)
-      c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    last = *text;
-    co_await out.send(std::move(*text));
+  while (const auto name = co_await names.next()) {
+    last = "Hello, " + *name + "!";
+    co_await out.send(last);
     co_await out.end_turn();
   }
   co_return last;
@@ -31,10 +26,10 @@ int main(int argc, char** argv) {
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
-  rt.define_bidi_flow("shout", shout);
-  const auto port = argc > 1 ? std::stoi(argv[1]) : 0;
-  const tertulia::http_server web{rt,
-                                  {.port = static_cast<std::uint16_t>(port)}};
+  rt.define_bidi_flow("greet", greet);
+  tertulia::http_server_options options;
+  options.port = argc > 1 ? std::stoi(argv[1]) : 0;
+  const tertulia::http_server web{rt, options};
   std::cout << web.url() << std::endl;
   std::cin.get(); // until Enter
 }

@@ -2,6 +2,7 @@
 
 #include "error_body.hpp"
 
+#include <cstddef>
 #include <string_view>
 
 namespace tertulia::web {
@@ -55,6 +56,23 @@ void hide_process(json& error) {
   details.erase(owner);
 }
 
+/// Removes the path of a file from the error of a store, which begins with it.
+void hide_file(json& error) {
+  auto& details = error["details"];
+  const auto file = details.is_object() ? details.find("file") : details.end();
+  if (file == details.end() || !file->is_string())
+    return;
+  const auto path = file->get<std::string>();
+  auto& message = error["message"].get_ref<json::string_t&>();
+  if (path.empty() || !message.starts_with(path + ": "))
+    return;
+  const std::string_view instead = "the file";
+  for (std::size_t at = 0; (at = message.find(path, at)) != std::string::npos;
+       at += instead.size())
+    message.replace(at, path.size(), instead);
+  details.erase(file);
+}
+
 } // namespace
 
 json error_document(const status_error& x) {
@@ -64,6 +82,7 @@ json error_document(const status_error& x) {
     try {
       result["details"] = parse_json<json>(x.details());
       hide_process(result);
+      hide_file(result);
     } catch (const status_error&) {
       // Details without JSON are not for programs.
     }

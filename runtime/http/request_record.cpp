@@ -125,19 +125,21 @@ void record_unread(const server_core& server, exchange& x) {
   end_record(server, x, clock::now());
 }
 
-void record_refused(const server_core& server, const net::ip::address& peer,
-                    unsigned status, std::size_t count) {
-  if (server.actions().traces().enabled()) {
-    auto work = span_of(server, other_method, {}, {});
-    end_span(work, status);
-  }
+void trace_refused(const server_core& server, unsigned status) {
+  if (!server.actions().traces().enabled())
+    return;
+  auto work = span_of(server, other_method, {}, {});
+  end_span(work, status);
+}
+
+void log_refused(const server_core& server, const refused_connections& x) {
   const auto& log = server.options().log;
-  if (!log || count == 0)
+  if (!log || x.count == 0)
     return;
   log_line line;
-  line.add("status", std::to_string(status));
-  line.add("peer", peer.to_string());
-  line.add("refused", std::to_string(count));
+  line.add("status", std::to_string(x.status));
+  line.add("peer", x.peer.to_string());
+  line.add("refused", std::to_string(x.count));
   line.write_to(*log);
 }
 

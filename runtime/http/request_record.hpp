@@ -2,8 +2,6 @@
 
 #pragma once
 
-#include <cstddef>
-
 #include "channel.hpp"
 #include "exchange.hpp"
 #include "route.hpp"
@@ -25,10 +23,10 @@ void end_record(const server_core& server, exchange& x,
 /// Records a request that has been answered without being read.
 void record_unread(const server_core& server, exchange& x);
 
-/// Records a connection that was refused.
-/// @param count connections that were refused since the last line of the log; 0
-///              writes none.
-void record_refused(const server_core& server, const net::ip::address& peer,
-                    unsigned status, std::size_t count);
+/// Makes the span of a connection that was refused.
+void trace_refused(const server_core& server, unsigned status);
+
+/// Writes a line for connections that were refused; nothing for none.
+void log_refused(const server_core& server, const refused_connections& x);
 
 } // namespace tertulia::web

@@ -232,8 +232,10 @@ net::awaitable<void> server_core::accept_all() {
   for (;;) {
     auto [problem, socket]
       = co_await acceptor_.async_accept(io_.next(), as_result);
-    if (!acceptor_.is_open())
+    if (!acceptor_.is_open()) {
+      log_refused(*this, refused_);
       co_return;
+    }
     if (problem) { // of one connection, or without file descriptors
       net::steady_timer pause{acceptor_.get_executor(), accept_pause};
       co_await pause.async_wait(as_result);
@@ -255,13 +257,12 @@ net::awaitable<void> server_core::accept_all() {
 }
 
 std::string server_core::refuse(const net::ip::address& from, unsigned status) {
-  ++unlogged_refusals_;
-  const auto now = clock::now();
-  const auto is_logged = now >= next_refusal_log_;
-  if (is_logged)
+  trace_refused(*this, status);
+  refused_ = {from, status, refused_.count + 1};
+  if (const auto now = clock::now(); now >= next_refusal_log_) {
     next_refusal_log_ = now + refusal_log_pause;
-  record_refused(*this, from, status,
-                 is_logged ? std::exchange(unlogged_refusals_, 0) : 0);
+    log_refused(*this, std::exchange(refused_, {}));
+  }
   if (!options_.certificate.empty())
     return {};
   auto answer = error_response(

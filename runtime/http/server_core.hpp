@@ -35,6 +35,13 @@ public:
   virtual void abort() = 0;
 };
 
+/// Connections that were refused in a row.
+struct refused_connections {
+  net::ip::address peer; ///< of the last one
+  unsigned status = 0;   ///< of the last one
+  std::size_t count = 0;
+};
+
 /// Server behind `http_server`: accepts connections, and knows all of them.
 ///
 /// @threads all members.
@@ -152,7 +159,7 @@ private:
   std::size_t connections_ = 0;
   std::map<net::ip::address, std::size_t> by_address_;
   std::unordered_set<live_session*> sessions_;
-  std::size_t unlogged_refusals_ = 0;
+  refused_connections refused_; ///< that are not logged yet
   clock::time_point next_refusal_log_;
   std::uint16_t port_ = 0;
   std::shared_ptr<net::ssl::context> tls_;

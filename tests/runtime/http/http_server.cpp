@@ -62,6 +62,21 @@ TEST_F(web, reports_errors_of_an_action) {
   EXPECT_EQ(refused.document()["status"], "INVALID_ARGUMENT");
 }
 
+TEST_F(web, names_no_file_of_a_store) {
+  rt.define_bidi_flow(
+    "broken", [](context, input<int>, output<int>) -> task<int> {
+      throw status_error{errc::data_loss,
+                         "/srv/a.db: is malformed, see /srv/a.db-wal",
+                         R"({"file":"/srv/a.db","sqlite":11})"};
+      co_return 0;
+    });
+  const auto answer
+    = serve().call("POST", "/actions/bidi-flow/broken", R"({"inputs":[]})");
+  EXPECT_EQ(answer.document()["message"],
+            "the file: is malformed, see the file-wal");
+  EXPECT_EQ(answer.document()["details"], (json{{"sqlite", 11}}));
+}
+
 TEST_F(web, cancels_the_run_of_a_client_that_goes) {
   auto at = serve();
   begin_to_sleep(at);

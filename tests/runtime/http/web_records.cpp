@@ -87,29 +87,20 @@ TEST_F(web, records_connections_that_it_refuses) {
     EXPECT_EQ(refusal.status, 503u);
     EXPECT_EQ(refusal.field("Retry-After"), "1");
     EXPECT_EQ(refusal.document()["status"], "UNAVAILABLE");
+    auto fourth = client(); // perhaps within the second without a line
+    EXPECT_EQ(fourth.read().status, 503u);
     const auto text = at.call("GET", "/metrics").body;
     EXPECT_TRUE(has(text, "\ntertulia_http_connections 2\n",
                     R"(tertulia_http_requests_total{code="503",)"
-                    R"(method="_OTHER",route="none"} 1)"))
+                    R"(method="_OTHER",route="none"} 2)"))
       << text;
     server.reset();
   }
-  EXPECT_TRUE(has(to.text.str(), "status=503 peer=127.0.0.1 refused=1\n"));
-}
-
-TEST_F(web, describes_each_of_its_routes) {
-  auto at = serve();
-  const auto paths = at.call("GET", "/openapi.json").document()["paths"];
-  for (const auto& x : tertulia::web::http_routes()) {
-    auto path = std::string{x.path};
-    if (x.has_rest)
-      path += "/{kind}/{name}";
-    auto method = std::string{boost::beast::http::to_string(x.method)};
-    for (auto& c : method)
-      c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    EXPECT_TRUE(paths.contains(path) && paths[path].contains(method))
-      << method << ' ' << path;
-  }
+  const auto lines = to.text.str();
+  const auto line = "status=503 peer=127.0.0.1 refused=1\n"s;
+  const auto first = lines.find(line);
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_NE(lines.find(line, first + 1), std::string::npos) << lines;
 }
 
 } // namespace tertulia::test::web_record_tests
