@@ -2,7 +2,7 @@
 
 // Measures this server beside Genkit's published one and a bare echo, by the
 // same calls of a flow, and of an agent whose sessions are in memory, in turn.
-// Prints a table:
+// Prints a table, and fails if a call fails or a stream is cut off:
 //
 //   node load.mjs PROGRAM HTTP_LOAD [SECONDS]
 //
@@ -54,6 +54,8 @@ const call = ({ port }, { path, data, init }, connections, time) => {
   return JSON.parse(execFileSync(loader, ["call", ...words]));
 };
 
+let failures = 0;
+
 /** Prints a row for each number of connections and each server. */
 const measure = (what, beside) => {
   for (const server of beside) call(server, what, 16, "2"); // warms up
@@ -71,6 +73,7 @@ const measure = (what, beside) => {
         `${`${connections}`.padStart(11)} ${server.name.padEnd(8)} ${cells.join(" ")}`,
       );
       if (heard.failures) console.log(`  ${heard.failures} calls have failed`);
+      failures += heard.failures;
     }
 };
 measure(flow, servers);
@@ -110,4 +113,4 @@ console.log(
 );
 holder.kill();
 for (const { stop } of servers) stop();
-process.exit(0);
+process.exit(failures + streams.failures > 0 ? 1 : 0);
