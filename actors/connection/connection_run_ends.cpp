@@ -22,7 +22,7 @@ constexpr caf::timespan max_unknown_time = std::chrono::minutes{1};
 
 /// Chunks that a body sends without a talker before its actor handles other
 /// messages.
-constexpr std::int64_t window_alone = 512;
+constexpr std::int64_t window_alone = 4'096;
 
 } // namespace
 
