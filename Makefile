@@ -11,6 +11,7 @@ BENCH_ARGS ?=
 CHAT_ARGS ?=
 MUTANTS ?=
 ATTACK_ARGS ?=
+GENKIT_ARGS ?=
 
 SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
@@ -100,8 +101,9 @@ asan: ## run all tests, built by clang, under AddressSanitizer and UBSan
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  $(call ctest,build-asan)
 
+# With --record the answers of both servers are recorded anew.
 test-genkit: build ## compare with Genkit's published server (needs Node 20)
-	@tests/genkit/run.sh build
+	@tests/genkit/run.sh build $(GENKIT_ARGS)
 
 load: test-genkit ## measure the server beside Genkit's and an echo (needs Node 20)
 	@ulimit -n 20000; cd build/genkit && node load.mjs ../bench/http_load_server \

@@ -356,10 +356,11 @@ export const toolCases = {
     };
   },
 
-  send_traces_as_the_schema_says: ({ traces }) => ({
-    isEmpty: traces.posts.length === 0,
-    problems: traces.posts.flatMap((x) => x.problem ?? []),
-  }),
+  send_traces_as_the_schema_says: async (at) => {
+    const { trace } = await run(at, { key: "/flow/greet", input: "Ann" });
+    await rootOf(at, trace, isOver);
+    return at.traces.posts.flatMap((x) => x.problem ?? []);
+  },
 
   // -- the end ----------------------------------------------------------------
 

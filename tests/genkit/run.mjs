@@ -2,25 +2,25 @@
 
 // Runs each case of cases.mjs with Genkit's published server and with
 // Tertulia's, and each case of cases_reflection.mjs and cases_socket.mjs with
-// programs for Genkit's tools, and compares what is heard. Where they differ, table.json has both and
-// the reason; a difference without a reason, and a reason without a difference,
-// is a failure.
+// programs for Genkit's tools, and compares what is heard, and both with what
+// table.mjs has recorded. A difference without a reason, a reason without a
+// difference, and an answer of either server that is not as recorded, is a
+// failure. With --record the answers heard are recorded first.
 //
 //   node run.mjs PROGRAM [--record] [PATTERN]
 
-import { readFileSync, writeFileSync } from "node:fs";
 import { cases } from "./cases.mjs";
 import { toolCases } from "./cases_reflection.mjs";
 import { socketCases } from "./cases_socket.mjs";
 import { comparable } from "./plain.mjs";
 import { start, startForSocket, startForTools } from "./start.mjs";
+import { problemOf, record, recorded, save, withoutCase } from "./table.mjs";
 
 const flags = process.argv.slice(2).filter((x) => x.startsWith("--"));
 const [program, pattern = ""] = process.argv
   .slice(2)
   .filter((x) => !x.startsWith("--"));
-const tableFile = new URL("table.json", import.meta.url);
-const table = JSON.parse(readFileSync(tableFile, "utf8"));
+const recording = flags.includes("--record");
 
 // -- the cases ----------------------------------------------------------------
 
@@ -70,28 +70,18 @@ for (const [all, begin] of suites) {
     const heard = {};
     for (const [who, { at }] of Object.entries(servers))
       heard[who] = await hear(call, at);
-    const same =
-      JSON.stringify(heard.genkit) === JSON.stringify(heard.tertulia);
-    const known = table[name];
-    if (flags.includes("--record") && !same) {
-      table[name] = { reason: known?.reason ?? "", ...heard };
-      continue;
-    }
-    if (heard.genkit?.thrown && heard.tertulia?.thrown)
-      fail(name, "throws", heard);
-    else if (same && known) fail(name, "is no difference any more", heard);
-    else if (same) ++passed;
-    else if (!known?.reason) fail(name, "differs", heard);
-    else if (JSON.stringify(known.tertulia) !== JSON.stringify(heard.tertulia))
-      fail(name, "is not as recorded", {
-        recorded: known.tertulia,
-        tertulia: heard.tertulia,
-      });
+    const throws = heard.genkit?.thrown || heard.tertulia?.thrown;
+    if (recording && !throws) record(name, heard);
+    const problem = problemOf(name, heard);
+    if (problem) fail(name, problem, { recorded: recorded(name), ...heard });
     else ++passed;
   }
   for (const { stop } of Object.values(servers)) stop();
 }
-if (flags.includes("--record"))
-  writeFileSync(tableFile, `${JSON.stringify(table, null, 2)}\n`);
+const names = suites.flatMap(([all]) => Object.keys(all));
+if (recording) save(names);
+else
+  for (const name of withoutCase(names))
+    fail(name, "is recorded, but no case", {});
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);

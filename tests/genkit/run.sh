@@ -4,13 +4,15 @@
 # Compares examples/genkit_agents with Genkit's published server, for Genkit's
 # published clients and for its tools (run.mjs), drives it by Genkit's command
 # line (cli.mjs), and checks what it says of itself (openapi.mjs). The packages
-# are those of package-lock.json.
+# are those of package-lock.json. With --record it only records the answers of
+# both servers anew.
 #
-#   tests/genkit/run.sh BUILD_FOLDER [PATTERN]
+#   tests/genkit/run.sh BUILD_FOLDER [--record] [PATTERN]
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
 cd "$(dirname "$0")"
+source=$PWD
 
 version=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/') || true
 if ((${version:-0} < 20)) || ! command -v npm >/dev/null; then
@@ -27,7 +29,12 @@ if ! cmp -s package-lock.json node_modules/.installed-lock; then
     --fetch-retries=5
   cp package-lock.json node_modules/.installed-lock
 fi
-for step in openapi run cli; do
+steps=(openapi run cli)
+if [[ ${1:-} == --record ]]; then
+  steps=(run)
+  trap 'cp table.json equal_answers.json "$source"' EXIT
+fi
+for step in "${steps[@]}"; do
   node $step.mjs "$build/examples/genkit_agents" "$@" 2>errors.log || {
     tail -n 20 errors.log >&2
     exit 1
