@@ -21,12 +21,15 @@ const withServer = async (port, options, call) => {
     detached: true,
   });
   const at = `http://localhost:${port}/api`;
+  const get = (route, input) =>
+    fetch(`${at}/${route}?input=${encodeURIComponent(JSON.stringify(input))}`);
   try {
     await eventually(async () => {
-      const list = await fetch(`${at}/listActions?input={}`).catch(() => {});
+      const list = await get("listActions", {}).catch(() => {});
       return list?.ok && (await list.text()).includes("/flow/greet");
     });
     await call({
+      get,
       post: (route, body) =>
         fetch(`${at}/${route}`, {
           method: "POST",
@@ -56,6 +59,38 @@ const takeTurn = async ({ post }) => {
   const { result, telemetry } = await once.json();
   assert.equal(result.message.content[0].text, "Note 1: one");
   assert.match(telemetry.traceId, /^[0-9a-f]{32}$/);
+};
+
+/** Takes a turn, and reads the snapshot that a span of it names (000 §10.3). */
+const readSnapshot = async ({ get, post }) => {
+  const run = async (call) => (await post("runAction", call)).json();
+  const { result, telemetry } = await run({
+    key: "/agent/notes",
+    input: said("one"),
+    init: {},
+  });
+  const { traceId } = telemetry;
+  const trace = await (await get("getTrace", { traceId })).json();
+  const attributes = Object.values(trace.result.data.spans)
+    .map((x) => x.attributes)
+    .find((x) => x["genkit:metadata:snapshotId"]);
+  const snapshotId = attributes["genkit:metadata:snapshotId"];
+  assert.equal(attributes["genkit:metadata:sessionFlow"], "notes");
+  assert.equal(result.snapshotId, `${snapshotId}@${result.sessionId}`);
+  const key = "/snapshot-store/notes/getSnapshot";
+  const found = (await run({ key, input: { snapshotId } })).result;
+  assert.equal(found.snapshotId, snapshotId);
+  assert.equal(found.finishReason, "stop");
+  assert.deepEqual(found.state.custom, { words: ["one"] });
+  assert.deepEqual(
+    found.state.messages.map((x) => [x.role, x.content]),
+    [
+      ["user", [{ text: "one" }]],
+      ["model", [{ text: "Note 1: one" }]],
+    ],
+  );
+  const none = await run({ key, input: { snapshotId: "none" } });
+  assert.equal(none.error.code, 5); // NOT_FOUND
 };
 
 const streamTurn = async ({ post }) => {
@@ -114,6 +149,7 @@ export const developerServerTests = {
     const options = ["--experimental-reflection-v2"];
     await withServer(4_010, options, async (server) => {
       await takeTurn(server);
+      await readSnapshot(server);
       await talk(server);
       await cancelTurn(server);
     });
@@ -122,6 +158,7 @@ export const developerServerTests = {
   async the_developer_server_finds_agents_that_announce_themselves() {
     await withServer(4_011, [], async (server) => {
       await takeTurn(server);
+      await readSnapshot(server);
       await streamTurn(server);
       await cancelTurn(server);
     });
