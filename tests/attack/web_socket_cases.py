@@ -7,7 +7,9 @@ That suite expects an echo. Here a message that must be accepted is either one
 that opens a run, filled up with blanks, and is answered with `opened`; or one
 that is no JSON, and closes with 1008. Both show that the frames were read.
 Chapters 12 and 13, of compression, do not apply: the server offers none, which
-`handshakes` checks.
+`handshakes` checks. The suite itself is not used, for the echo it expects and
+because it is Python 2: autobahntestsuite 25.10.1, its last release on PyPI,
+installs with Python 3.11, but its import fails (`from _version import ...`).
 """
 
 import dataclasses
