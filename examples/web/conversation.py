@@ -41,7 +41,10 @@ class Conversation:
         """Opens a run; for the key and the options see docs/server.md."""
         self.at = lambda route: f"{url}/{route}/{key}"
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
-        place = json.load(self.call(self.at("runs"), options))
+        try:
+            place = json.load(self.call(self.at("runs"), options))
+        except urllib.error.HTTPError as x:
+            raise error_of(x) from None
         self.query = "?run=" + urllib.parse.quote(place["run"])
         self.next = place["next"]  # position in the log of the run
         self.inputs = place["inputs"]  # number of the next input
