@@ -55,6 +55,13 @@ void connection_state::give_credit_alone() {
     out.set_room(window_alone);
 }
 
+void connection_state::on_credit_tick() {
+  if (!run_)
+    return; // it is of a stranger
+  run_->awaits_credit = false;
+  give_credit_alone();
+}
+
 void connection_state::run_alone() {
   give_credit_alone();
   auto within = run_->grace;

@@ -113,7 +113,7 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
       if (id == time_limits::expiry_tick)
         expire_waits();
       else if (id == time_limits::credit_tick)
-        give_credit_alone();
+        on_credit_tick();
       else if (auto* x = take_wait(id))
         x->wake();
       drain();
@@ -151,7 +151,8 @@ void connection_state::drain() {
   } while (!scheduled_.empty()); // flush cancels if a chunk cannot be encoded
   // By the clock, so that this actor handles other messages meanwhile, and
   // leaves its thread to others: a body may do nothing but send.
-  if (run_ && !log_.talker() && out.is_awaited())
+  if (run_ && !log_.talker() && out.is_awaited()
+      && !std::exchange(run_->awaits_credit, true))
     limits.arm(time_limits::credit_tick, {});
   // Only blocking work still runs after a cancel, and it may run for long. The
   // client does not wait for it; the frame must.

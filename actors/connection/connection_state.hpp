@@ -299,6 +299,7 @@ private:
 
   /// Gives the body credit if nobody talks.
   void give_credit_alone();
+  void on_credit_tick();
 
   /// Begins to wait for a client, unless it does already.
   /// @param within zero for no limit.

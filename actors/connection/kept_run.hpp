@@ -55,12 +55,13 @@ public:
   std::unique_ptr<run_record> record; ///< null without a store
   /// Answers to requests that wait for the end of the turn.
   std::vector<caf::typed_response_promise<run_info>> turn_waiters;
-  std::uint64_t timer = 0;  ///< number of the wait; 0 while it is not one
-  bool is_known = false;    ///< whether its first client has said anything
-  bool is_expired = false;  ///< whether no client came in time
-  bool is_stopping = false; ///< whether no client is expected any more
-  bool is_leaving = false;  ///< whether nobody finds it any more
-  bool can_ask = true;      ///< whether readers can be asked: not at the end
+  std::uint64_t timer = 0;    ///< number of the wait; 0 while it is not one
+  bool is_known = false;      ///< whether its first client has said anything
+  bool is_expired = false;    ///< whether no client came in time
+  bool is_stopping = false;   ///< whether no client is expected any more
+  bool is_leaving = false;    ///< whether nobody finds it any more
+  bool awaits_credit = false; ///< whether a tick for credit is under way
+  bool can_ask = true;        ///< whether readers can be asked: not at the end
 
 private:
   listener& owner_;

@@ -39,8 +39,8 @@ public:
   void grant(std::uint32_t chunks);
 
   /// Sets the room for chunks that have not left, when another client takes the
-  /// place of the one that granted the credit. Credit that parts of the body
-  /// hold already counts.
+  /// place of the one that granted the credit, or when nobody does. Credit that
+  /// parts of the body hold already counts.
   /// @param room may be negative: as many chunks wait for the client's credit.
   void set_room(std::int64_t room);
 
