@@ -70,9 +70,9 @@ function(tertulia_sanitize target scope)
     list(JOIN TERTULIA_SANITIZE "," sanitizers)
     # CAF's headers bind references to null, and fail other checks that clang
     # can leave out for them; clang 14 cannot check the type of functions that
-    # are coroutines. The check of alignment is a third of the code, and x86
-    # allows every one. "undefined" would switch the checks on again, so the
-    # order matters.
+    # are coroutines. The check of alignment is a third of the code, and most
+    # accesses of x86 need none. "undefined" would switch the checks on again,
+    # so the order matters.
     set(flags -fsanitize=${sanitizers} -fno-sanitize=null,alignment
       $<$<CXX_COMPILER_ID:GNU>:-fno-sanitize=vptr>
       $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>

@@ -56,7 +56,8 @@ void hide_process(json& error) {
   details.erase(owner);
 }
 
-/// Removes the path of a file from the error of a store, which begins with it.
+/// Removes the path of its file from the error of a store, which begins with
+/// it.
 void hide_file(json& error) {
   auto& details = error["details"];
   const auto file = details.is_object() ? details.find("file") : details.end();
@@ -64,7 +65,8 @@ void hide_file(json& error) {
     return;
   const auto path = file->get<std::string>();
   auto& message = error["message"].get_ref<json::string_t&>();
-  if (path.empty() || !message.starts_with(path + ": "))
+  // An application may say of a file what it likes.
+  if (!path.starts_with('/') || !message.starts_with(path + ": "))
     return;
   const std::string_view instead = "the file";
   for (std::size_t at = 0; (at = message.find(path, at)) != std::string::npos;

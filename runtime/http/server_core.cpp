@@ -119,6 +119,7 @@ void server_core::stop() {
   }
   const std::lock_guard guard{join_mutex_};
   io_.join();
+  log_refused(*this, std::exchange(refused_, {}));
 }
 
 void server_core::wait_for_runs(clock::time_point until) {
@@ -232,10 +233,8 @@ net::awaitable<void> server_core::accept_all() {
   for (;;) {
     auto [problem, socket]
       = co_await acceptor_.async_accept(io_.next(), as_result);
-    if (!acceptor_.is_open()) {
-      log_refused(*this, refused_);
+    if (!acceptor_.is_open())
       co_return;
-    }
     if (problem) { // of one connection, or without file descriptors
       net::steady_timer pause{acceptor_.get_executor(), accept_pause};
       co_await pause.async_wait(as_result);

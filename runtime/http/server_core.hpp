@@ -35,7 +35,7 @@ public:
   virtual void abort() = 0;
 };
 
-/// Connections that were refused in a row.
+/// Connections that were refused since the last line about them.
 struct refused_connections {
   net::ip::address peer; ///< of the last one
   unsigned status = 0;   ///< of the last one

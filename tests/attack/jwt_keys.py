@@ -29,7 +29,7 @@ BROKEN = [
      '{"keys": [{"kty": "EC", "crv": "P-256", "d": "AAAA"}]}', "private key"),
     ("with an unreadable key",
      '{"keys": [{"kty": "RSA", "n": "?", "e": "AQAB"}]}', "cannot be read"),
-    ("missing", None, "keys.json: cannot be read"),
+    ("missing", None, "keys.json: No such file"),
 ]
 
 # Last line of the log about a file that is refused.

@@ -19,8 +19,9 @@ constexpr auto pong = "\x8A\x80\0\0\0\0"sv;
 
 struct idle_web_sockets : web {
   /// Opens a run that ends with its client.
-  web_talk open() {
-    serve({.idle_within = 600ms});
+  /// @param idle time after whose half the server pings.
+  web_talk open(caf::timespan idle) {
+    serve({.idle_within = idle});
     web_talk result{server->port(), "/talk" + counter};
     result.send({{"open", {{"keep", false}}}});
     EXPECT_TRUE(result.read().contains("opened"));
@@ -42,7 +43,7 @@ struct idle_web_sockets : web {
 } // namespace
 
 TEST_F(idle_web_sockets, stay_open_while_they_answer_pings) {
-  auto at = open();
+  auto at = open(2s);
   // The third one comes when a client that is silent would be gone.
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(read_bytes(at, ping.size()), ping);
@@ -55,7 +56,7 @@ TEST_F(idle_web_sockets, stay_open_while_they_answer_pings) {
 }
 
 TEST_F(idle_web_sockets, end_with_their_run_if_they_do_not_answer_a_ping) {
-  auto at = open();
+  auto at = open(600ms);
   EXPECT_EQ(read_bytes(at, 64), ping) << "nothing but the end follows";
   EXPECT_TRUE(eventually([] { return witness::alive() == 0; }));
 }

@@ -3,6 +3,7 @@
 // The end of a web server, and of runs that nobody reads.
 
 #include <atomic>
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
@@ -122,7 +123,8 @@ TEST_F(web, waits_for_such_turns_no_longer_than_it_may) {
 TEST_F(web, ends_runs_that_only_send_to_nobody) {
   auto at = serve();
   std::vector<std::string> runs;
-  for (int i = 0; i < 8; ++i) { // more than there are threads
+  // More than there are threads.
+  for (std::size_t i = 0; i < system.scheduler().num_workers() + 2; ++i) {
     const auto opened
       = at.call("POST", "/runs" + counter, R"({"inputs":[2000000000]})");
     runs.push_back(opened.document().at("run"));
