@@ -18,25 +18,30 @@ export class Conversation {
     return it;
   }
 
-  /** Fetches; repeats what the network or a proxy fails, up to a minute. */
+  /** Fetches; repeats what the network or a proxy fails, 9 times. */
   async reach(target, body, attempts = 9, read = (x) => x.json()) {
-    const init = body && { method: "POST", body: JSON.stringify(body) };
-    for (let i = 1; ; await pause(100 * 2 ** i++))
+    const init = { headers: this.headers };
+    if (body) Object.assign(init, { method: "POST", body: JSON.stringify(body) });
+    for (let i = 1; ; await pause(100 * 2 ** i++)) {
+      const limit = new AbortController();
+      const timer = setTimeout(() => limit.abort(), 60_000);
       try {
-        const x = await fetch(target, { headers: this.headers, ...init });
+        const x = await fetch(target, { ...init, signal: limit.signal });
         if (x.ok) return await read(x);
         if (![429, 502, 503, 504].includes(x.status)) i = attempts;
         throw new Error(`${x.status}: ${await x.text()}`);
       } catch (problem) {
         if (i >= attempts) throw problem;
+      } finally {
+        clearTimeout(timer);
       }
+    }
   }
 
-  /** Sends inputs. They have numbers, so those that arrive twice count once. */
+  /** Sends inputs. Their number says which they are if they arrive twice. */
   async send(...inputs) {
-    const number = this.inputs;
+    await this.reach(this.at("inputs"), { inputs, number: this.inputs });
     this.inputs += inputs.length;
-    await this.reach(this.at("inputs"), { inputs, number });
   }
 
   /** Yields the chunks of a turn until its end. */
@@ -48,12 +53,12 @@ export class Conversation {
 
   /** Closes the input, and returns the output of the run. */
   async close() {
-    await this.reach(this.at("inputs"), { close: true });
-    let last;
-    for await (last of this.events);
+    if (this.output === undefined)
+      await this.reach(this.at("inputs"), { close: true });
+    while (!(await this.events.next()).done);
     const place = `${this.at("inputs")}&after=${this.next}`;
     await this.reach(place, { confirm: true }, 1).catch(() => {}); // is optional
-    return last.data;
+    return this.output;
   }
 
   /** Yields all events, from one stream after another. */
@@ -61,16 +66,22 @@ export class Conversation {
     for (let before; ; before === this.next && (await pause(100))) {
       before = this.next;
       const from = `${this.at("events")}&after=${before}`;
-      const stream = await this.reach(from, null, 9, (x) => x.body);
+      const stream = await this.reach(from, null, 9, streamOf);
       for await (const x of eventsOf(stream)) {
         this.next = x.id ?? this.next;
         if (x.event === "error") throw new Error(JSON.stringify(x.data));
+        if (x.event === "output") return void (this.output = x.data);
         yield x;
-        if (x.event === "output") return;
       }
     }
   }
 }
+
+/** Returns the stream of an answer; a proxy may have answered otherwise. */
+const streamOf = (x) => {
+  if (x.headers.get("content-type") === "text/event-stream") return x.body;
+  throw new Error("the answer is no stream of events");
+};
 
 /** Yields the whole events of a stream; one that is cut off comes again. */
 async function* eventsOf(body) {
