@@ -106,8 +106,9 @@ test-genkit: build ## compare with Genkit's published server (needs Node 20)
 	@tests/genkit/run.sh build $(GENKIT_ARGS)
 
 load: test-genkit ## measure the server beside Genkit's and an echo (needs Node 20)
-	@ulimit -n 20000; cd build/genkit && node load.mjs ../bench/http_load_server \
-	  ../bench/http_load
+	@if test -d build/genkit/node_modules; then ulimit -n 20000; \
+	  cd build/genkit; \
+	  node load.mjs ../bench/http_load_server ../bench/http_load; fi
 
 test-browser: test-genkit ## talk to the server in Debian's chromium
 	@tests/browser/run.sh build

@@ -56,8 +56,10 @@ const call = ({ port }, { path, data, init }, connections, time) => {
 
 let failures = 0;
 
-/** Prints a row for each number of connections and each server. */
+/** Prints a row for each number of connections and each server, and returns
+ * those for 16 connections. */
 const measure = (what, beside) => {
+  const result = {};
   for (const server of beside) call(server, what, 16, "2"); // warms up
   console.log(`\n${what.path}`);
   console.log("connections server    calls/s   p50 us   p99 us  CPU us/call");
@@ -74,13 +76,32 @@ const measure = (what, beside) => {
       );
       if (heard.failures) console.log(`  ${heard.failures} calls have failed`);
       failures += heard.failures;
+      if (connections === 16) result[server.name] = { ...heard, cpu };
     }
+  return result;
 };
-measure(flow, servers);
-measure(
+
+/** Prints a value and its goal. */
+const compare = (text, value, goal, isMet) =>
+  console.log(
+    `${text}: ${value.toFixed(1)}, goal ${goal}${isMet ? "" : ": missed"}`,
+  );
+
+/** Prints a ratio of calls to Genkit, and of processor time to an echo. */
+const rate = (rows, echo) => {
+  const ratio = rows.tertulia.perSecond / rows.genkit.perSecond;
+  compare("times the calls of Genkit", ratio, 8, ratio >= 8);
+  const time = rows.tertulia.cpu / echo.cpu;
+  compare("times the processor time of the echo", time, 2.5, time <= 2.5);
+};
+
+const { echo, ...calls } = measure(flow, servers);
+rate(calls, echo);
+const turns = measure(
   agent,
   servers.filter((x) => x.name !== "echo"),
 );
+rate(turns, echo);
 
 const ours = servers.at(-1);
 const count = Number(process.env.WEB_SOCKETS ?? 10_000);
@@ -93,7 +114,7 @@ const holder = spawn(loader, [
 ]);
 for await (const line of createInterface({ input: holder.stdout })) break;
 const each = (memoryOf(ours.pid) - before) / count / 1024;
-console.log(`${count} idle WebSockets: ${each.toFixed(1)} KiB each`);
+compare(`\nKiB for each of ${count} idle WebSockets`, each, 24, each <= 24);
 
 // Streams while the WebSockets are held: each has a chunk for each count.
 const streams = JSON.parse(
