@@ -84,8 +84,8 @@ def check_late(server, data, patience):
 
 # -- runs ----------------------------------------------------------------------
 
-def call(server, method, target, body=None, is_half=False):
-    with server.connect(timeout=5) as at:
+def call(server, method, target, body=None, is_half=False, patience=5):
+    with server.connect(timeout=patience) as at:
         at.send(request(method, target, body))
         if is_half:
             at.half_close()

@@ -112,7 +112,8 @@ def check_refusals(server):
         run = at.open(grace="PT0.1S")["run"]
         target = f"/runs{AGENT}?run={run}"
         for _ in range(1_000):  # 80 MiB of inputs
-            if call(server, "GET", target).json()["status"] != "running":
+            seen = call(server, "GET", target, patience=30).json()
+            if seen["status"] != "running":
                 break
             at.send(data)
         else:
