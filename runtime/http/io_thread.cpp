@@ -10,6 +10,8 @@
 
 #include <utility>
 
+#include <sys/resource.h>
+
 namespace tertulia::web {
 
 namespace {
@@ -27,8 +29,7 @@ constexpr auto batch_time = std::chrono::microseconds{500};
 /// Time of a job from which on it is too slow for a thread with connections.
 constexpr auto slow = std::chrono::microseconds{200};
 
-/// Time of slow jobs in `period` from which on jobs run on CAF's threads. A job
-/// also looks slow if the system gave the processor to something else, so a few
+/// Time of slow jobs in `period` from which on jobs run on CAF's threads: a few
 /// of them say nothing.
 constexpr auto slow_time = std::chrono::milliseconds{10};
 constexpr auto period = std::chrono::milliseconds{100};
@@ -44,6 +45,14 @@ constexpr int idle_checks = 20;
 
 /// Number of the calling thread in its `io_thread`.
 thread_local std::size_t seat_here = 0;
+
+/// Returns how often the system has taken the processor from the calling
+/// thread to give it to something else.
+long preemptions() noexcept {
+  rusage result{};
+  ::getrusage(RUSAGE_THREAD, &result);
+  return result.ru_nivcsw;
+}
 
 } // namespace
 
@@ -162,6 +171,12 @@ bool io_thread::run_jobs(seat me) {
 }
 
 bool io_thread::has_been_slow(clock::time_point begin, clock::time_point end) {
+  // Not the job was slow, but its thread did not run. Another thread would not
+  // run either: the processors have other work.
+  if (const auto now = preemptions(); now != preemptions_) {
+    preemptions_ = now;
+    return false;
+  }
   if (begin - period_begin_ > period) {
     period_begin_ = begin;
     slow_in_period_ = {};

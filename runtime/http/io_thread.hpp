@@ -105,6 +105,7 @@ private:
   bool is_ended_ = false;
   clock::time_point period_begin_;    ///< of the last slow job
   clock::duration slow_in_period_{0}; ///< time of slow jobs since then
+  long preemptions_ = 0; ///< of the thread that had the last slow job
   /// Time from which on jobs are run here again.
   std::optional<clock::time_point> passes_on_until_;
   std::array<std::jthread, 2> threads_;
