@@ -4,9 +4,10 @@
 #include <tertulia/store_handlers.hpp>
 #include <tertulia/store_supervisor.hpp>
 
+#include <caf/abstract_actor.hpp>
+#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/message_view.hpp>
-#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -96,9 +97,13 @@ private:
       to.deliver(below_->down_error());
   }
 
+  // Without a sender, because nobody waits for the reply; on this thread, where
+  // what the store has to do next is likely to be sent from as well.
   void end(release_lease_request x) override {
     if (below_->current())
-      caf::anon_send(store(), std::move(x)); // nobody waits for the reply
+      caf::actor_cast<caf::abstract_actor*>(below_->current())
+        ->eq_impl(caf::make_message_id(), nullptr, self_->context(),
+                  std::move(x));
   }
 
   /// Returns the session that a request changes without a lease, though it
