@@ -61,6 +61,10 @@ caf::result<open_result> connection_state::start(open_request& x) {
         && (conversation == nullptr || !conversation->policy.custom_chunk))
       throw status_error{errc::invalid_argument,
                          action_->info()->key + " has no custom value"};
+    if (x.options.output_messages > 0
+        && (conversation == nullptr || !conversation->policy.custom_chunk))
+      throw status_error{errc::invalid_argument,
+                         action_->info()->key + " has no messages"};
     if (conversation != nullptr) {
       if (x.init)
         init_ = action_->check_init(std::move(x.init));
@@ -92,6 +96,7 @@ caf::result<open_result> connection_state::start(open_request& x) {
       = env_->traces.start(action_->info()->key, parent ? &*parent : nullptr);
     describe_action(trace, *action_->info());
   }
+  output_messages = x.options.output_messages;
   if (x.options.custom_deltas) {
     deltas_ = std::make_unique<custom_deltas>(*this);
     start.listener = custom_listener{self_};

@@ -4,6 +4,10 @@
 #include <tertulia/detail/snapshot_wait.hpp>
 #include <tertulia/output.hpp>
 #include <tertulia/span_names.hpp>
+#include <tertulia/state.hpp>
+
+#include <cstdint>
+#include <utility>
 
 namespace tertulia::detail {
 
@@ -26,6 +30,17 @@ void note_on_span(span& to, ai::finish_reason reason) {
   if (to.context() != nullptr)
     to.set_attribute(span_names::finish_reasons,
                      std::vector<std::string>{to_string(reason)});
+}
+
+/// Removes all messages but the last ones.
+void keep_last_messages(state& of, std::uint64_t count) {
+  const auto& all = of.messages();
+  if (all.size() <= count)
+    return;
+  ai::message_log last;
+  for (const auto& x : all.from(all.size() - count))
+    last = last.with(x);
+  of = of.with_messages(std::move(last));
 }
 
 } // namespace
@@ -69,6 +84,8 @@ task<invocation_result> finish_invocation(context ctx) {
   reply_wait<session_summary, session_actor, done_atom> pending{
     owner.link().session, session_wait(owner), done_atom_v};
   result.summary = co_await std::move(pending);
+  if (owner.output_messages > 0)
+    keep_last_messages(result.summary.last.content, owner.output_messages);
   result.finish_reason = owner.last_finish_reason;
   co_return result;
 }

@@ -29,7 +29,7 @@ void check_guest(const open_body& x) {
   check_caller(caller_name{*x.owner});
   const auto has_more = !x.init.is_null() || x.snapshot || x.turn || x.resume
                         || x.live != if_live::refuse || x.after || x.keep
-                        || x.grace || x.deadline
+                        || x.grace || x.deadline || x.output_messages > 0
                         || x.role != client_role::talker;
   if (has_more || (!x.run && !x.session))
     throw status_error{errc::invalid_argument,
@@ -118,6 +118,7 @@ opening opening_of(open_body& x, const server_core& server,
     chosen.input_window = static_cast<std::uint32_t>(
       std::max<std::size_t>(x.inputs.size(), x.input_window));
   chosen.chunk_window = x.chunk_window;
+  chosen.output_messages = x.output_messages;
   pass_trace(from, chosen);
   chosen.caller = caller_name{owner};
   chosen.live = x.live;

@@ -47,12 +47,14 @@ struct open_body {
   std::optional<std::string> owner;
   std::uint32_t input_window = 16;
   std::uint32_t chunk_window = 256;
+  /// Number of messages in the state of the output, the last ones; 0 for all.
+  std::uint64_t output_messages = 0;
 };
 
 BOOST_DESCRIBE_STRUCT(open_body, (),
                       (init, inputs, close, session, snapshot, turn, resume,
                        live, run, attach, after, role, keep, grace, deadline,
-                       owner, input_window, chunk_window))
+                       owner, input_window, chunk_window, output_messages))
 
 } // namespace tertulia::web
 

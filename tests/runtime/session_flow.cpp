@@ -64,6 +64,33 @@ TEST_F(session_flow, run_text_returns_all_that_happened) {
   EXPECT_NE(second.trace_id, first.trace_id);
 }
 
+TEST_F(session_flow, an_output_has_the_messages_that_its_client_wants) {
+  const auto flow = define_flow(repeat_in_turns);
+  const auto run = [&](std::string text, const auto&... options) {
+    const auto result
+      = flow.run_text(std::move(text), with_session_id("s"), options...);
+    return told_of(result.output.state.messages);
+  };
+  const texts all{"user: a", "model: re: a", "user: b", "model: re: b"};
+  EXPECT_EQ(run("a", ai::with_output_messages{1}), texts{"model: re: a"});
+  EXPECT_EQ(run("b", ai::with_output_messages{4}), all);
+  EXPECT_EQ(run("c", ai::with_output_messages{2}),
+            (texts{"user: c", "model: re: c"}));
+  EXPECT_EQ(run("d").size(), 8u); // the session has all of them
+  EXPECT_THROW(ai::with_output_messages{0}, status_error);
+}
+
+TEST_F(session_flow, only_an_output_with_messages_has_fewer) {
+  define_notes("plain");
+  const auto plain = rt->action("/agent/plain");
+  try {
+    static_cast<void>(plain.stream_bidi(ai::with_output_messages{1}));
+    FAIL();
+  } catch (const status_error& x) {
+    EXPECT_EQ(x.code(), errc::invalid_argument);
+  }
+}
+
 TEST_F(session_flow, snapshots_are_listed_and_restored) {
   const auto flow = define_flow(repeat_in_turns);
   const auto first = flow.run_text("a", with_session_id("s"));

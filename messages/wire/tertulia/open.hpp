@@ -163,6 +163,9 @@ struct open_options : memberwise {
   /// runs of this caller only. Empty: the caller of the body that opens it. An
   /// empty name: the program itself, which reaches all of them.
   std::optional<caller_name> caller;
+  /// Chat agents and session flows only: number of messages in the state of the
+  /// output, the last ones; 0 for all.
+  std::uint64_t output_messages = 0;
 };
 
 /// Progress of a turn that has a name. Sent over the wire; append only.
@@ -179,7 +182,7 @@ BOOST_DESCRIBE_STRUCT(open_options, (),
                       (input_window, chunk_window, deadline, trace_parent,
                        trace_state, session, snapshot, live, open_within,
                        custom_deltas, disconnect, grace, attach, resume_after,
-                       turn, turn_begin, call, caller))
+                       turn, turn_begin, call, caller, output_messages))
 
 /// Client to front desk: open a connection to an action.
 struct open_request : memberwise {

@@ -199,6 +199,8 @@ public:
   std::optional<ai::finish_reason> finish_reason;
   /// Reason for which the last turn ended.
   std::optional<ai::finish_reason> last_finish_reason;
+  /// As `open_options::output_messages`.
+  std::uint64_t output_messages = 0;
 
 protected:
   host_actor::pointer self_;

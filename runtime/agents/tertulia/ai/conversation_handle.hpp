@@ -8,6 +8,7 @@
 #include <tertulia/bidi_action.hpp>
 #include <tertulia/detail/access.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,6 +61,32 @@ struct with_custom_deltas {
   }
 };
 
+/// Limits the messages in the state of the output to the last ones. For a
+/// client that has the others, or finds them in the store: the cost of the
+/// output then does not grow with the conversation. Only for chat agents and
+/// session flows.
+struct with_output_messages {
+  /// @param count at least 1: the answer of a turn that is over is there.
+  /// @errors throws `invalid_argument`.
+  explicit with_output_messages(std::uint64_t count) : count(count) {
+    if (count == 0)
+      throw status_error{errc::invalid_argument,
+                         "an output has at least one message"};
+  }
+
+  template <class Custom>
+  void apply(client_options<conversation_init<Custom>>& to) const {
+    to.connection.output_messages = count;
+  }
+
+  /// For an action whose types are not known here.
+  void apply(client_options<json>& to) const {
+    to.connection.output_messages = count;
+  }
+
+  std::uint64_t count;
+};
+
 /// Result of `conversation_handle::run_text`.
 template <class Response>
 struct conversation_result {
@@ -103,7 +130,8 @@ public:
   /// Opens a connection for threads and waits until the session is ready.
   ///
   /// @param options any of `with_state`, `with_snapshot_id`, `with_session_id`,
-  ///                `with_take_over`, `with_custom_deltas`, and those of
+  ///                `with_take_over`, `with_custom_deltas`,
+  ///                `with_output_messages`, and those of
   ///                `bidi_action::stream_bidi`.
   /// @errors as there; `not_found` for an unknown snapshot; `data_loss` for a
   ///         damaged one; `failed_precondition` for a session or a snapshot

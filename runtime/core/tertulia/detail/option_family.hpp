@@ -30,6 +30,7 @@ namespace ai {
 struct generate_options;
 struct tool_options;
 struct with_custom_deltas;
+struct with_output_messages;
 
 template <class Custom>
 struct with_state;
@@ -48,7 +49,8 @@ concept applies_to = requires(const Option& x, Options& to) {
 template <class Option>
 concept client_family = applies_to<Option, client_options<nothing>> || is_a<
   Option, with_init> || is_a<Option, ai::with_state> || std::
-  same_as<Option, ai::with_custom_deltas>;
+  same_as<Option, ai::with_custom_deltas> || std::same_as<
+    Option, ai::with_output_messages>;
 
 template <class Option>
 concept definition_family
