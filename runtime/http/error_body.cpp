@@ -8,7 +8,11 @@
 namespace tertulia::web {
 
 std::string line_of(const json& x) {
-  return x.dump(-1, ' ', false, json::error_handler_t::replace);
+  try {
+    return to_json_text(x);
+  } catch (const status_error&) { // text of a program that is not UTF-8
+    return x.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
 }
 
 std::string status_name(errc code) {

@@ -2,9 +2,14 @@
 
 #pragma once
 
+#include <tertulia/ai/finish_reason.hpp>
 #include <tertulia/errc.hpp>
+#include <tertulia/run.hpp>
+#include <tertulia/snapshot.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace tertulia::web {
@@ -20,13 +25,24 @@ enum class frame_kind : std::uint8_t {
   error,    ///< Last: the run has failed, or did not open.
 };
 
+/// Place in a conversation, where a frame of an opening or of an end of a turn
+/// stands.
+struct frame_place {
+  run_id run;         ///< of an opening
+  session_id session; ///< of an opening
+  snapshot_id snapshot;
+  std::optional<ai::finish_reason> finish_reason; ///< of an end of a turn
+};
+
 /// Event of a run, for a client.
 struct frame {
   frame_kind kind = frame_kind::opened;
   /// Number in the log of what follows it.
   std::uint64_t next = 0;
   errc code = errc::ok; ///< of an error
-  std::string text;     ///< JSON, on one line
+  /// JSON, on one line; empty if the client has use for the place only.
+  std::string text;
+  std::shared_ptr<const frame_place> place; ///< null for other kinds
 };
 
 /// Returns whether nothing follows.

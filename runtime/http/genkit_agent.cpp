@@ -237,9 +237,7 @@ bool is_genkit_agent(const descriptor& x) {
 }
 
 json genkit_detached(const frame& opened) {
-  const auto info = read_document(opened.text);
-  const session_id session{info.value("session", std::string{})};
-  const run_id run{info.value("run", std::string{})};
+  const auto& [run, session, snapshot, reason] = *opened.place;
   return {{"sessionId", session.str()},
           {"snapshotId", genkit_snapshot{end_of(run), session}.name()},
           {"finishReason", "detached"}};
@@ -285,16 +283,14 @@ genkit_turn read_genkit_turn(const json& call, bool has_store,
 void genkit_agent_translator::translate(const frame& x,
                                         std::vector<genkit_event>& to) {
   switch (x.kind) {
-    case frame_kind::opened: {
-      const auto info = read_document(x.text);
+    case frame_kind::opened:
       is_open_ = true;
       if (session_.empty())
-        session_ = text_in(info, "session", "session");
-      snapshot_ = text_in(info, "snapshot", "snapshot");
+        session_ = x.place->session.str();
+      snapshot_ = x.place->snapshot.str();
       break;
-    }
     case frame_kind::chunks: add_chunks(read_document(x.text), to); break;
-    case frame_kind::turn_end: add_turn_end(read_document(x.text), to); break;
+    case frame_kind::turn_end: add_turn_end(*x.place, to); break;
     case frame_kind::output:
       to.push_back(
         {genkit_event_kind::result, line_of(output_of(read_document(x.text)))});
@@ -321,14 +317,13 @@ void genkit_agent_translator::add_chunks(const json& chunks,
     }
 }
 
-void genkit_agent_translator::add_turn_end(const json& info,
+void genkit_agent_translator::add_turn_end(const frame_place& x,
                                            std::vector<genkit_event>& to) {
   auto end = json::object();
-  if (const auto& reason = member_of(info, "finishReason"); !reason.is_null())
-    end["finishReason"] = reason;
-  if (auto snapshot = text_in(info, "snapshot", "snapshot");
-      has_store_ && !snapshot.empty()) {
-    snapshot_ = std::move(snapshot);
+  if (x.finish_reason)
+    end["finishReason"] = to_json(*x.finish_reason);
+  if (has_store_ && x.snapshot) {
+    snapshot_ = x.snapshot.str();
     end["snapshotId"]
       = genkit_snapshot{snapshot_id{snapshot_}, session_id{session_}}.name();
   }
@@ -368,14 +363,14 @@ void genkit_agent_translator::add_error(const frame& x,
   to.push_back({genkit_event_kind::result, line_of(output)});
 }
 
-json genkit_agent_translator::output_of(const json& from) const {
+json genkit_agent_translator::output_of(json from) const {
   auto result = json::object();
   result["sessionId"] = session_;
   if (const auto& reason = member_of(from, "finishReason"); !reason.is_null())
     result["finishReason"] = reason;
-  auto state = member_of(from, "state");
-  if (!state.is_object())
-    state = json::object();
+  auto state = json::object();
+  if (const auto i = from.find("state"); i != from.end() && i->is_object())
+    state = std::move(*i);
   add_message(result, state);
   if (const auto& artifacts = member_of(state, "artifacts");
       artifacts.is_array() && !artifacts.empty())

@@ -72,9 +72,9 @@ public:
 
 private:
   void add_chunks(const json& chunks, std::vector<genkit_event>& to) const;
-  void add_turn_end(const json& info, std::vector<genkit_event>& to);
+  void add_turn_end(const frame_place& x, std::vector<genkit_event>& to);
   void add_error(const frame& x, std::vector<genkit_event>& to) const;
-  [[nodiscard]] json output_of(const json& from) const;
+  [[nodiscard]] json output_of(json from) const;
 
   const bool has_store_;
   bool is_open_ = false;

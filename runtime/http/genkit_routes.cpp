@@ -88,6 +88,7 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
   body.after = 0;
   body.role = client_role::listener;
   auto what = opening_of(body, server, x, key, true);
+  what.shows_position = false;
   run_stream run{server, x, server.find(key), std::move(what)};
   const auto is_open = co_await run.open();
   if (!is_open && run.opened().code == errc::not_found)
@@ -134,9 +135,11 @@ prepared_call prepare(server_core& server, const exchange& x,
     result.what.options.grace = {};
     result.what.options.deadline = server.options().max_grace;
   }
-  result.what.options.custom_deltas = is_agent;
   result.what.answers_once = !turn.is_detached && !wants_genkit_stream(x);
-  result.what.shows_position = is_agent || *turn.body.keep;
+  result.what.options.custom_deltas = is_agent && !result.what.answers_once;
+  if (is_agent && has_store(action))
+    result.what.options.output_messages = 1; // it has no state for this client
+  result.what.shows_position = false;
   return result;
 }
 

@@ -198,10 +198,12 @@ private:
     }
   }
 
-  void push(frame_kind kind, std::string text, errc code = errc::ok) {
+  void push(frame_kind kind, std::string text, errc code = errc::ok,
+            std::shared_ptr<const frame_place> place = nullptr) {
     written_ += text.size();
     const auto is_full = written_ > talk::room;
-    to_->push({kind, position().number, code, std::move(text)},
+    to_->push({kind, position().number, code, std::move(text),
+               std::move(place)},
               !answers_once_ || is_full || kind == frame_kind::refusal
                 || is_last(kind));
     if (is_full)
@@ -220,7 +222,10 @@ private:
   void on_open(const open_result& x) override {
     if (!x.session.empty())
       conversation_ = caf::actor_cast<run_actor>(x.connection);
-    push(frame_kind::opened, shows_position_ ? text_of(x) : std::string{});
+    push(frame_kind::opened, shows_position_ ? text_of(x) : std::string{},
+         errc::ok,
+         std::make_shared<frame_place>(
+           frame_place{x.attached.run, x.session, x.snapshot, {}}));
   }
 
   void on_inputs_sent() override {
@@ -231,14 +236,21 @@ private:
   }
 
   void on_turn_end() override {
+    push(frame_kind::turn_end, shows_position_ ? text_of_end() : std::string{},
+         errc::ok,
+         std::make_shared<frame_place>(
+           frame_place{{}, {}, last_snapshot(), finish_reason()}));
+    if (is_leaving_)
+      leave();
+  }
+
+  [[nodiscard]] std::string text_of_end() const {
     json info = json::object();
     if (last_snapshot())
       info["snapshot"] = last_snapshot().str();
     if (const auto reason = finish_reason())
       info["finishReason"] = to_json(*reason);
-    push(frame_kind::turn_end, line_of(info));
-    if (is_leaving_)
-      leave();
+    return line_of(info);
   }
 
   void on_error(const status_error& x) override {
@@ -274,6 +286,8 @@ private:
   }
 
   void read(chunk_batch x) override {
+    if (answers_once_)
+      return;
     try {
       push(frame_kind::chunks, redacts_.chunks(x.items.text()));
     } catch (const status_error& error) {

@@ -26,9 +26,10 @@ struct opening {
   std::vector<payload> inputs; ///< the first ones
   bool closes = false;         ///< whether nothing follows them
   open_options options;
-  /// Whether only the end counts for the client: it is not woken before.
+  /// Whether only the end counts for the client: it gets no chunks, and is not
+  /// woken before.
   bool answers_once = false;
-  /// Whether the frame of the opening has its text.
+  /// Whether the frames of the opening and of the ends of turns have a text.
   bool shows_position = true;
   answer_rule answers;
   redaction redacts;

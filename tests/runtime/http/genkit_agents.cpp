@@ -8,7 +8,9 @@
 #include <tertulia/ask_store.hpp>
 #include <tertulia/memory_store.hpp>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <string>
 
 #include "support/conversations.hpp"
@@ -112,6 +114,43 @@ TEST_F(genkit_agents, continue_from_the_snapshot_that_they_name) {
   EXPECT_EQ(now["parentId"], first["snapshotId"]);
   EXPECT_EQ(now["state"]["messages"].size(), 4u);
   EXPECT_EQ(now["state"]["custom"]["count"], 2);
+}
+
+TEST_F(genkit_agents, cost_what_their_answer_has) {
+  std::atomic<std::size_t> messages = 0;
+  std::atomic<int> chunks = 0;
+  auto at = serve({.redact = [&](const outgoing_value& what, json& x) {
+    if (what.kind == outgoing_kind::chunk)
+      ++chunks;
+    if (what.kind == outgoing_kind::output)
+      messages = x["state"]["messages"].size();
+  }});
+  auto answer = say(at, "one").document()["result"];
+  for (const auto* text : {"two", "three"}) {
+    answer = say(at, text, {{"sessionId", answer["sessionId"]}})
+               .document()["result"];
+    EXPECT_EQ(answer["message"]["content"][0]["text"],
+              std::string{"re: "} + text);
+    EXPECT_EQ(messages, 1u);
+  }
+  say(at, "one", json::object(), {}, "pocket");
+  EXPECT_EQ(messages, 2u); // its client has the state
+  EXPECT_EQ(chunks, 0);    // nobody gets them
+
+  // Other clients choose.
+  const auto run = [&](const char* key, const json& body) {
+    return at.call("POST", std::string{"/actions/"} + key, body.dump());
+  };
+  json body{{"session", answer["sessionId"]}};
+  EXPECT_EQ(run("session-flow/notes", body)
+              .document()["output"]["state"]["messages"]
+              .size(),
+            6u);
+  body["outputMessages"] = 2;
+  EXPECT_EQ(run("session-flow/notes", body)
+              .document()["output"]["state"]["messages"]
+              .size(),
+            2u);
 }
 
 TEST_F(genkit_agents, own_their_snapshots) {
