@@ -22,12 +22,28 @@ struct closer {
 
 } // namespace
 
+errc code_of_file_error(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return errc::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS: return errc::permission_denied;
+    case EISDIR: return errc::failed_precondition;
+    case EFBIG:
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE: return errc::resource_exhausted;
+    default: return errc::unavailable;
+  }
+}
+
 // Not a stream of the standard library: it does not say why a file cannot be
 // read, and throws an error of its own for a folder.
 std::string read_file(const std::string& name) {
   const auto reject = [&](int error) {
-    throw status_error{error == EACCES ? errc::permission_denied
-                                       : errc::not_found,
+    throw status_error{code_of_file_error(error),
                        name + ": " + std::generic_category().message(error)};
   };
   const std::unique_ptr<std::FILE, closer> file{

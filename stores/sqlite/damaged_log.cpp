@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "file_hold.hpp"
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -139,11 +140,11 @@ void keep_damaged_log(sqlite_db& db) {
         && !std::filesystem::exists(kept))
       copy_durably(log, kept);
   } catch (const std::system_error& error) {
-    throw status_error{errc::unavailable,
-                       log + ": cannot be examined for damage and kept: "
-                         + error.what()
-                         + "; make room beside it, or copy the file with its"
-                           " -wal to another disk"};
+    reject_file(errc::unavailable, log,
+                std::string{"cannot be examined for damage and kept: "}
+                  + error.what()
+                  + "; make room beside it, or copy the file with its -wal to"
+                    " another disk");
   }
   db.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0);
 }

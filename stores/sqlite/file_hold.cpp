@@ -2,6 +2,7 @@
 
 #include "file_hold.hpp"
 
+#include <tertulia/detail/read_file.hpp>
 #include <tertulia/status.hpp>
 
 #include <cerrno>
@@ -93,21 +94,8 @@ void reject_file(errc code, const std::string& file, const std::string& reason,
 }
 
 void reject_file(const std::string& file, int error) {
-  auto code = errc::unavailable;
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR: code = errc::not_found; break;
-    case EACCES:
-    case EPERM:
-    case EROFS: code = errc::permission_denied; break;
-    case EFBIG:
-    case ENOSPC:
-    case EDQUOT:
-    case EMFILE:
-    case ENFILE: code = errc::resource_exhausted; break;
-    default: break;
-  }
-  reject_file(code, file, std::system_category().message(error));
+  reject_file(detail::code_of_file_error(error), file,
+              std::system_category().message(error));
 }
 
 void expect_regular_file(const std::string& name) {

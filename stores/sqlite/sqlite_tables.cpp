@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "file_hold.hpp"
 #include "size_limit.hpp"
 
 namespace tertulia {
@@ -254,8 +255,7 @@ std::int64_t sqlite_tables::add(const branch_row& x) {
   add_branch_.bind_all(x.owner, x.parent, x.start).run();
   const auto result = db_.last_key();
   if (result > max_branch)
-    throw status_error{errc::resource_exhausted,
-                       db_.file() + ": has too many branches"};
+    reject_file(errc::resource_exhausted, db_.file(), "has too many branches");
   return result;
 }
 
@@ -336,8 +336,8 @@ std::int64_t sqlite_tables::add(std::int64_t owner, const value_row& x) {
     = next_value_.bind_all(first, key_of(owner, max_number)).number();
   const auto result = std::max(next, first);
   if (result > key_of(owner, max_number))
-    throw status_error{errc::resource_exhausted,
-                       db_.file() + ": a session has too many values"};
+    reject_file(errc::resource_exhausted, db_.file(),
+                "a session has too many values");
   add_value_.bind(1, result).bind_blob(2, x.hash).bind(3, x.text).run();
   return result;
 }

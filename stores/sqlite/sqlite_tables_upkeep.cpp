@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "damaged_log.hpp"
+#include "file_hold.hpp"
 #include "size_limit.hpp"
 #include "sqlite_tables.hpp"
 
@@ -75,7 +76,7 @@ void sqlite_tables::verify(const std::function<void(std::string)>& add) {
     while (rows.next()) {
       auto what = rows.text(0);
       if (is_failed_read(what))
-        throw status_error{errc::unavailable, db_.file() + ": " + what};
+        reject_file(errc::unavailable, db_.file(), what);
       if (what != "ok")
         add(std::move(what));
     }

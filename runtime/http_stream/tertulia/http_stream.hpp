@@ -32,7 +32,7 @@ struct endpoint;
 class http_client {
 public:
   /// @errors throws `invalid_argument` for invalid options; `not_found` if
-  ///         `ca_file` cannot be read.
+  ///         `ca_file` is missing, `failed_precondition` if it is a folder.
   explicit http_client(http_options options);
 
   [[nodiscard]] const http_options& options() const noexcept;

@@ -51,8 +51,8 @@ class jwt_verifier {
 public:
   /// @errors throws `invalid_argument` for options that are empty, and for keys
   ///         that cannot be used: of another kind, too short, or private;
-  ///         `not_found` if the file cannot be read, `permission_denied`
-  ///         if this process may not.
+  ///         `not_found` without the file, `permission_denied` if this process
+  ///         may not read it, `failed_precondition` for a folder.
   explicit jwt_verifier(jwt_options options);
 
   /// Returns the name of the caller in a token.

@@ -44,7 +44,7 @@ TEST_F(openai_options, options_that_make_no_sense_are_refused) {
   options.ca_file = "/nonexistent/ca.pem";
   EXPECT_EQ(code_from([&] { (void)define(); }), errc::not_found);
   options.ca_file = "/"; // a folder
-  EXPECT_EQ(code_from([&] { (void)define(); }), errc::not_found);
+  EXPECT_EQ(code_from([&] { (void)define(); }), errc::failed_precondition);
   options.ca_file = "/dev/null"; // without a certificate
   EXPECT_EQ(code_from([&] { (void)define(); }), errc::invalid_argument);
 }

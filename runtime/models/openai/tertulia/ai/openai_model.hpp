@@ -62,7 +62,8 @@ struct openai_options : http_options {
 /// stream.
 ///
 /// @errors `already_exists`; `invalid_argument` for invalid options;
-///         `not_found` if `ca_file` cannot be read.
+///         `not_found` if `ca_file` is missing, `failed_precondition` if it is
+///         a folder.
 /// @design docs/models.md#models.
 model define_openai_model(runtime& rt, std::string name,
                           openai_options options);
