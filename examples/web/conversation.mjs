@@ -9,33 +9,27 @@ export class Conversation {
   /** Opens a run; for `options` and `key` see docs/server.md. */
   static async open(url, key, options = {}, token = "") {
     const it = new Conversation();
-    it.headers = token ? { Authorization: `Bearer ${token}` } : {};
-    const place = await it.reach(`${url}/runs/${key}`, options, 1);
-    it.at = (route) => `${url}/${route}/${key}?run=${place.run}`;
-    it.next = place.next; // position in the log of the run
-    it.inputs = place.inputs; // number of the next input
-    it.events = it.listen();
+    it.common = token ? { headers: { Authorization: `Bearer ${token}` } } : {};
+    // `next`: position in the log of the run; `inputs`: number of the next one.
+    Object.assign(it, await it.reach(`${url}/runs/${key}`, options, 1));
+    it.at = (x) => `${url}/${x}/${key}?run=${it.run}&after=${it.next}`;
+    it.all = it.listen();
     return it;
   }
 
-  /** Fetches; repeats what the network or a proxy fails, 9 times. */
-  async reach(target, body, attempts = 9, read = (x) => x.json()) {
-    const init = { headers: this.headers };
-    if (body) Object.assign(init, { method: "POST", body: JSON.stringify(body) });
-    for (let i = 1; ; await pause(100 * 2 ** i++)) {
-      const limit = new AbortController();
-      const timer = setTimeout(() => limit.abort(), 60_000);
+  /** Sends a body, or gets events; repeats what the network fails. */
+  async reach(target, body, attempts = 9) {
+    const what = body && { method: "POST", body: JSON.stringify(body) };
+    for (let i = 1; ; await pause(100 * 2 ** i++))
       try {
-        const x = await fetch(target, { ...init, signal: limit.signal });
-        if (x.ok) return await read(x);
-        if (![429, 502, 503, 504].includes(x.status)) i = attempts;
-        throw new Error(`${x.status}: ${await x.text()}`);
+        const signal = AbortSignal.timeout(60_000); // a stream comes again
+        const answer = await fetch(target, { ...this.common, ...what, signal });
+        if (answer.ok) return body ? await answer.json() : eventsOf(answer);
+        if (![429, 502, 503, 504].includes(answer.status)) i = attempts;
+        throw new Error(`${answer.status}: ${await answer.text()}`);
       } catch (problem) {
         if (i >= attempts) throw problem;
-      } finally {
-        clearTimeout(timer);
       }
-    }
   }
 
   /** Sends inputs. Their number says which they are if they arrive twice. */
@@ -46,54 +40,37 @@ export class Conversation {
 
   /** Yields the chunks of a turn until its end. */
   async *answer() {
-    for (let x; (x = (await this.events.next()).value)?.event !== "turnEnd";)
-      if (!x) return;
-      else if (x.event === "chunks") yield* x.data;
+    for (let x; (x = (await this.all.next()).value) && x.event !== "turnEnd";)
+      if (x.event === "chunks") yield* x.data;
   }
 
   /** Closes the input, and returns the output of the run. */
   async close() {
-    if (this.output === undefined)
-      await this.reach(this.at("inputs"), { close: true });
-    while (!(await this.events.next()).done);
-    const place = `${this.at("inputs")}&after=${this.next}`;
-    await this.reach(place, { confirm: true }, 1).catch(() => {}); // is optional
+    await this.reach(this.at("inputs"), { close: true });
+    while (!(await this.all.next()).done);
+    await this.reach(this.at("inputs"), { confirm: true }, 1).catch(() => {});
     return this.output;
   }
 
   /** Yields all events, from one stream after another. */
   async *listen() {
-    for (let before; ; before === this.next && (await pause(100))) {
-      before = this.next;
-      const from = `${this.at("events")}&after=${before}`;
-      const stream = await this.reach(from, null, 9, streamOf);
-      for await (const x of eventsOf(stream)) {
+    for (; ; await pause(200))
+      for await (const x of await this.reach(this.at("events"))) {
         this.next = x.id ?? this.next;
         if (x.event === "error") throw new Error(JSON.stringify(x.data));
         if (x.event === "output") return void (this.output = x.data);
         yield x;
       }
-    }
   }
 }
 
-/** Returns the stream of an answer; a proxy may have answered otherwise. */
-const streamOf = (x) => {
-  if (x.headers.get("content-type") === "text/event-stream") return x.body;
-  throw new Error("the answer is no stream of events");
-};
-
-/** Yields the whole events of a stream; one that is cut off comes again. */
-async function* eventsOf(body) {
+/** Yields the events of a stream but the one in which it is cut off. */
+async function* eventsOf({ body }) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let text = ""; ;) {
-    const silence = setTimeout(() => reader.cancel(), 45_000); // of the network
-    const { value } = await reader.read().catch(() => ({}));
-    clearTimeout(silence);
-    if (value === undefined) return;
-    const events = (text + value).split("\n\n");
-    text = events.pop();
-    for (const lines of events) {
+  for (let text = "", x; (x = await reader.read().catch(() => ({}))).value;) {
+    const all = (text + x.value).split("\n\n");
+    text = all.pop();
+    for (const lines of all) {
       const fields = lines.split("\n").map((line) => line.split(/: (.*)/s));
       const event = Object.fromEntries(fields);
       yield { ...event, data: JSON.parse(event.data ?? "null") };

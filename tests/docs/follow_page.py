@@ -9,8 +9,9 @@ A marker in front of a code block of the page tells what to do with it:
                        they are its standard output; "…" stands for any text
                        within a line, and for any lines if it stands alone
   <!-- start -->       starts the only command of the block as another terminal
-                       would, and waits for its first lines of output. Its input
-                       ends when the page ends
+                       would, and waits for its first lines of output, or for
+                       its port if the page shows none. Its input ends when the
+                       page ends
 
 The port of the page is replaced by one that is free. Exits with 1 if anything
 differs, and with 2 if the page cannot be read.
@@ -25,6 +26,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 
 LONGEST_COMMAND = 240  # seconds
 
@@ -90,12 +92,23 @@ def run(command, expected, folder, env):
     compare(command, expected, done.stdout)
 
 
-def start(command, expected, folder, env):
+def wait_for(port, child):
+    """Waits until a program listens."""
+    while child.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", int(port))) == 0:
+                return
+        time.sleep(0.01)
+
+
+def start(command, expected, folder, env, port):
     child = subprocess.Popen(["bash", "-c", "exec " + command], cwd=folder,
                              env=env, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)
     output = "".join(child.stdout.readline() for _ in expected)
     compare(command, expected, output)
+    if not expected:
+        wait_for(port, child)
     return child
 
 
@@ -114,7 +127,8 @@ def follow(page, folder, env, port):
                     run(command, expected, folder, env)
             else:
                 (command, expected), = commands_of(block)
-                started.append((command, start(command, expected, folder, env)))
+                started.append((command, start(command, expected, folder, env,
+                                                free)))
         for command, child in started:
             child.stdin.close()
             if child.wait(60) != 0:
