@@ -46,12 +46,8 @@ constexpr int idle_checks = 20;
 /// Number of the calling thread in its `io_thread`.
 thread_local std::size_t seat_here = 0;
 
-/// Returns how often the system has taken the processor from the calling
-/// thread to give it to something else.
-long preemptions() noexcept {
-  rusage result{};
-  ::getrusage(RUSAGE_THREAD, &result);
-  return result.ru_nivcsw;
+std::chrono::microseconds duration_of(const timeval& x) noexcept {
+  return std::chrono::seconds{x.tv_sec} + std::chrono::microseconds{x.tv_usec};
 }
 
 } // namespace
@@ -115,7 +111,15 @@ void io_thread::live(seat me) {
   system().thread_terminates();
 }
 
+io_thread::usage io_thread::usage_at(clock::time_point now) noexcept {
+  rusage all{};
+  ::getrusage(RUSAGE_THREAD, &all);
+  return {now, duration_of(all.ru_utime) + duration_of(all.ru_stime),
+          all.ru_nivcsw};
+}
+
 bool io_thread::serve(seat me) {
+  known_usage_ = usage_at(clock::now());
   while (!io_.stopped()) {
     run_handlers();
     if (!run_jobs(me))
@@ -137,6 +141,8 @@ bool io_thread::run_jobs(seat me) {
   if (jobs_.empty())
     return true;
   const auto begin = clock::now();
+  if (begin - known_usage_.at > slow)
+    known_usage_ = usage_at(begin);
   auto before = begin;
   std::unique_lock guard{mutex_};
   for (std::size_t i = 0;
@@ -171,17 +177,20 @@ bool io_thread::run_jobs(seat me) {
 }
 
 bool io_thread::has_been_slow(clock::time_point begin, clock::time_point end) {
-  // Not the job was slow, but its thread did not run. Another thread would not
-  // run either: the processors have other work.
-  if (const auto now = preemptions(); now != preemptions_) {
-    preemptions_ = now;
+  const auto before = std::exchange(known_usage_, usage_at(end));
+  auto time = end - begin;
+  // Time in which the processor did something else is not that of the job. What
+  // its thread did since `before` were short jobs.
+  if (known_usage_.preemptions != before.preemptions)
+    time = known_usage_.processor_time - before.processor_time
+           - (begin - before.at);
+  if (time <= slow)
     return false;
-  }
   if (begin - period_begin_ > period) {
     period_begin_ = begin;
     slow_in_period_ = {};
   }
-  slow_in_period_ += end - begin;
+  slow_in_period_ += time;
   return slow_in_period_ > slow_time;
 }
 

@@ -76,8 +76,19 @@ private:
 
   void run(caf::resumable* job);
 
-  /// Counts a slow job.
-  /// @returns whether such jobs take much of the time.
+  /// Resources that a thread has used up to one moment.
+  struct usage {
+    clock::time_point at;
+    clock::duration processor_time{0};
+    /// How often the system gave the processor to something else.
+    long preemptions = 0;
+  };
+
+  /// Returns what the calling thread has used.
+  [[nodiscard]] static usage usage_at(clock::time_point now) noexcept;
+
+  /// Counts a job that took long, if it was slow: preemption does not count.
+  /// @returns whether slow jobs take much of the time.
   bool has_been_slow(clock::time_point begin, clock::time_point end);
 
   /// Waits until the other thread is in one job for too long.
@@ -105,7 +116,7 @@ private:
   bool is_ended_ = false;
   clock::time_point period_begin_;    ///< of the last slow job
   clock::duration slow_in_period_{0}; ///< time of slow jobs since then
-  long preemptions_ = 0; ///< of the thread that had the last slow job
+  usage known_usage_;                 ///< some time before the job that runs
   /// Time from which on jobs are run here again.
   std::optional<clock::time_point> passes_on_until_;
   std::array<std::jthread, 2> threads_;

@@ -9,7 +9,9 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,6 +25,14 @@
 using namespace std::literals;
 
 namespace tertulia::test::io_thread_tests {
+
+/// Returns the processor time of the calling thread.
+std::chrono::nanoseconds processor_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds{now.tv_sec}
+         + std::chrono::nanoseconds{now.tv_nsec};
+}
 
 struct io_threads : web {
   io_threads() {
@@ -70,6 +80,25 @@ struct io_threads : web {
 
 TEST_F(io_threads, run_the_actors_of_their_requests) {
   auto at = serve();
+  EXPECT_TRUE(is_at_home(at));
+}
+
+// Too short for the other thread to take over.
+TEST_F(io_threads, leave_bodies_that_compute_to_other_threads) {
+  rt.define_bidi_flow("compute",
+                      [](context, input<int>, output<int>) -> task<int> {
+                        const auto end = processor_time() + 2ms;
+                        while (processor_time() < end) {
+                        }
+                        co_return 1;
+                      });
+  auto at = serve();
+  EXPECT_TRUE(eventually([&] {
+    for (auto i = 0; i < 10; ++i)
+      at.call("POST", "/actions/bidi-flow/compute");
+    at.call("POST", "/actions/bidi-flow/place");
+    return body.load() != connection.load();
+  }));
   EXPECT_TRUE(is_at_home(at));
 }
 
