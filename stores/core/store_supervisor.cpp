@@ -8,6 +8,7 @@
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/message_view.hpp>
+#include <caf/response_type.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -97,9 +98,12 @@ private:
       to.deliver(below_->down_error());
   }
 
-  // Without a sender, because nobody waits for the reply; on this thread, where
-  // what the store has to do next is likely to be sent from as well.
+  // Without a sender: nobody waits for the reply. On this thread, because the
+  // next request for the store probably comes from it, too.
   void end(release_lease_request x) override {
+    using message = caf::detail::type_list<release_lease_request>;
+    static_assert(caf::response_type_unbox<caf::signatures_of_t<managed_store>,
+                                           message>::valid);
     if (below_->current())
       caf::actor_cast<caf::abstract_actor*>(below_->current())
         ->eq_impl(caf::make_message_id(), nullptr, self_->context(),
