@@ -10,7 +10,8 @@ namespace tertulia::web {
 std::string line_of(const json& x) {
   try {
     return to_json_text(x);
-  } catch (const status_error&) { // text of a program that is not UTF-8
+  } catch (const status_error&) {
+    // No UTF-8, no finite number, or nested too deeply.
     return x.dump(-1, ' ', false, json::error_handler_t::replace);
   }
 }

@@ -7,6 +7,7 @@
 #include <tertulia/run.hpp>
 #include <tertulia/snapshot.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,9 +26,9 @@ enum class frame_kind : std::uint8_t {
   error,    ///< Last: the run has failed, or did not open.
 };
 
-/// Place in a conversation, where a frame of an opening or of an end of a turn
-/// stands.
-struct frame_place {
+/// Position in a conversation that a frame of an opening or of an end of a turn
+/// reports.
+struct frame_position {
   run_id run;         ///< of an opening
   session_id session; ///< of an opening
   snapshot_id snapshot;
@@ -40,10 +41,16 @@ struct frame {
   /// Number in the log of what follows it.
   std::uint64_t next = 0;
   errc code = errc::ok; ///< of an error
-  /// JSON, on one line; empty if the client has use for the place only.
+  /// JSON, on one line; empty if the client needs the position only.
   std::string text;
-  std::shared_ptr<const frame_place> place; ///< null for other kinds
+  std::shared_ptr<const frame_position> position; ///< null for other kinds
 };
+
+/// Returns about how many bytes a frame takes in memory.
+[[nodiscard]] inline std::size_t size_of(const frame& x) noexcept {
+  return sizeof(frame) + x.text.size()
+         + (x.position ? sizeof(frame_position) : 0);
+}
 
 /// Returns whether nothing follows.
 [[nodiscard]] constexpr bool is_last(frame_kind x) noexcept {

@@ -237,7 +237,7 @@ bool is_genkit_agent(const descriptor& x) {
 }
 
 json genkit_detached(const frame& opened) {
-  const auto& [run, session, snapshot, reason] = *opened.place;
+  const auto& [run, session, snapshot, reason] = *opened.position;
   return {{"sessionId", session.str()},
           {"snapshotId", genkit_snapshot{end_of(run), session}.name()},
           {"finishReason", "detached"}};
@@ -286,11 +286,11 @@ void genkit_agent_translator::translate(const frame& x,
     case frame_kind::opened:
       is_open_ = true;
       if (session_.empty())
-        session_ = x.place->session.str();
-      snapshot_ = x.place->snapshot.str();
+        session_ = x.position->session.str();
+      snapshot_ = x.position->snapshot.str();
       break;
     case frame_kind::chunks: add_chunks(read_document(x.text), to); break;
-    case frame_kind::turn_end: add_turn_end(*x.place, to); break;
+    case frame_kind::turn_end: add_turn_end(*x.position, to); break;
     case frame_kind::output:
       to.push_back(
         {genkit_event_kind::result, line_of(output_of(read_document(x.text)))});
@@ -317,7 +317,7 @@ void genkit_agent_translator::add_chunks(const json& chunks,
     }
 }
 
-void genkit_agent_translator::add_turn_end(const frame_place& x,
+void genkit_agent_translator::add_turn_end(const frame_position& x,
                                            std::vector<genkit_event>& to) {
   auto end = json::object();
   if (x.finish_reason)

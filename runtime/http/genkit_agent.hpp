@@ -72,7 +72,7 @@ public:
 
 private:
   void add_chunks(const json& chunks, std::vector<genkit_event>& to) const;
-  void add_turn_end(const frame_place& x, std::vector<genkit_event>& to);
+  void add_turn_end(const frame_position& x, std::vector<genkit_event>& to);
   void add_error(const frame& x, std::vector<genkit_event>& to) const;
   [[nodiscard]] json output_of(json from) const;
 

@@ -88,7 +88,7 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
   body.after = 0;
   body.role = client_role::listener;
   auto what = opening_of(body, server, x, key, true);
-  what.shows_position = false;
+  what.has_position_text = false;
   run_stream run{server, x, server.find(key), std::move(what)};
   const auto is_open = co_await run.open();
   if (!is_open && run.opened().code == errc::not_found)
@@ -137,9 +137,10 @@ prepared_call prepare(server_core& server, const exchange& x,
   }
   result.what.answers_once = !turn.is_detached && !wants_genkit_stream(x);
   result.what.options.custom_deltas = is_agent && !result.what.answers_once;
-  if (is_agent && has_store(action))
-    result.what.options.output_messages = 1; // it has no state for this client
-  result.what.shows_position = false;
+  // Its output has no state for this client, and no other client attaches.
+  if (is_agent && has_store(action) && !*turn.body.keep)
+    result.what.options.output_messages = 1;
+  result.what.has_position_text = false;
   return result;
 }
 

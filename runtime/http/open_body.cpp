@@ -145,6 +145,9 @@ opening opening_of(open_body& x, const server_core& server,
       to.run = run_id{*x.run};
     to.after = x.after;
     to.role = x.role;
+    if (x.output_messages > 0)
+      throw status_error{errc::invalid_argument,
+                         "$.outputMessages: goes with the opening of a run"};
   } else if (x.after || x.role == client_role::listener) {
     throw status_error{errc::invalid_argument,
                        "$: neither run nor attach says what to attach to"};

@@ -92,7 +92,7 @@ run_stream::take(std::vector<frame>& frames, clock::time_point until) {
 
 void run_stream::count(const std::vector<frame>& frames) noexcept {
   for (const auto& x : frames) {
-    taken_ += x.text.size();
+    taken_ += size_of(x);
     has_ended_ = has_ended_ || is_last(x.kind);
   }
 }

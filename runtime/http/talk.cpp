@@ -80,7 +80,7 @@ public:
                               std::shared_ptr<channel<frame>> to) {
     to_ = std::move(to);
     answers_once_ = what.answers_once;
-    shows_position_ = what.shows_position;
+    has_position_text_ = what.has_position_text;
     answers_ = what.answers;
     is_guest_ = what.answers.allows_only_answers && what.options.attach;
     redacts_ = what.redacts;
@@ -199,13 +199,14 @@ private:
   }
 
   void push(frame_kind kind, std::string text, errc code = errc::ok,
-            std::shared_ptr<const frame_place> place = nullptr) {
-    written_ += text.size();
+            std::shared_ptr<const frame_position> where = nullptr) {
+    frame next{kind, position().number, code, std::move(text),
+               std::move(where)};
+    written_ += size_of(next);
     const auto is_full = written_ > talk::room;
-    to_->push({kind, position().number, code, std::move(text),
-               std::move(place)},
-              !answers_once_ || is_full || kind == frame_kind::refusal
-                || is_last(kind));
+    to_->push(std::move(next), !answers_once_ || is_full
+                                 || kind == frame_kind::refusal
+                                 || is_last(kind));
     if (is_full)
       pause();
   }
@@ -222,10 +223,10 @@ private:
   void on_open(const open_result& x) override {
     if (!x.session.empty())
       conversation_ = caf::actor_cast<run_actor>(x.connection);
-    push(frame_kind::opened, shows_position_ ? text_of(x) : std::string{},
+    push(frame_kind::opened, has_position_text_ ? text_of(x) : std::string{},
          errc::ok,
-         std::make_shared<frame_place>(
-           frame_place{x.attached.run, x.session, x.snapshot, {}}));
+         std::make_shared<frame_position>(
+           frame_position{x.attached.run, x.session, x.snapshot, {}}));
   }
 
   void on_inputs_sent() override {
@@ -236,10 +237,10 @@ private:
   }
 
   void on_turn_end() override {
-    push(frame_kind::turn_end, shows_position_ ? text_of_end() : std::string{},
-         errc::ok,
-         std::make_shared<frame_place>(
-           frame_place{{}, {}, last_snapshot(), finish_reason()}));
+    push(frame_kind::turn_end,
+         has_position_text_ ? text_of_end() : std::string{}, errc::ok,
+         std::make_shared<frame_position>(
+           frame_position{{}, {}, last_snapshot(), finish_reason()}));
     if (is_leaving_)
       leave();
   }
@@ -311,7 +312,7 @@ private:
   std::size_t written_ = 0; ///< bytes since the program has taken all
   std::size_t refused_ = 0; ///< bytes of refusals among them
   bool answers_once_ = false;
-  bool shows_position_ = true;
+  bool has_position_text_ = true;
   bool is_guest_ = false; ///< in the run of somebody else
   answer_rule answers_;
   redaction redacts_;

@@ -30,7 +30,7 @@ struct opening {
   /// woken before.
   bool answers_once = false;
   /// Whether the frames of the opening and of the ends of turns have a text.
-  bool shows_position = true;
+  bool has_position_text = true;
   answer_rule answers;
   redaction redacts;
 };

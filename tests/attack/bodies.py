@@ -14,7 +14,7 @@ OPEN = {"init": {}, "inputs": [said("Hi")], "close": True, "session": "s",
         "snapshot": "s", "live": "refuse", "resume": False, "turn": "t",
         "run": "r", "attach": True, "after": 0, "role": "talker",
         "keep": False, "grace": "PT0S", "deadline": "PT1S", "inputWindow": 4,
-        "chunkWindow": 4}
+        "chunkWindow": 4, "outputMessages": 0}
 INPUTS = {"inputs": [said("Hi")], "number": 0, "close": True, "cancel": True,
           "confirm": True}
 COPY = {"session": "a", "from": "b", "at": "1"}

@@ -248,9 +248,9 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
   const auto may_detach = is_stored && call.has_more_inputs;
   auto what = opening_of_turn(turn, root, call.has_more_inputs, may_detach);
   what.options.custom_deltas = is_agent;
-  if (is_stored)
-    what.options.output_messages = 1;
-  what.shows_position = false;
+  if (is_stored && !turn.is_detached && !may_detach)
+    what.options.output_messages = 1; // no other client attaches
+  what.has_position_text = false;
   for (auto& input : turn.body.inputs)
     what.inputs.push_back(payload::of(std::move(input)));
   what.closes = !call.has_more_inputs || turn.is_detached;
@@ -273,7 +273,7 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
       }
       // A short turn may have ended by now, and was left nevertheless.
       const auto is_detached = turn.is_detached || inputs.is_detached();
-      if (is_detached && opened.place
+      if (is_detached && opened.position
           && (one.kind == frame_kind::flushed || is_last(one.kind))) {
         events.push_back(
           {genkit_event_kind::result, line_of(genkit_detached(opened))});

@@ -151,6 +151,18 @@ TEST_F(genkit_agents, cost_what_their_answer_has) {
               .document()["output"]["state"]["messages"]
               .size(),
             2u);
+  body["attach"] = true;
+  EXPECT_EQ(run("session-flow/notes", body).status, 400u);
+
+  // Others may read a durable run.
+  const json turn{
+    {"data", {{"message", {{"role", "user"}, {"content", {{{"text", "x"}}}}}}}},
+    {"init", {{"sessionId", answer["sessionId"]}}}};
+  EXPECT_EQ(at.call("POST", "/genkit/session-flow/notes?durable=true",
+                    turn.dump(), event_stream)
+              .status,
+            200u);
+  EXPECT_EQ(messages, 8u);
 }
 
 TEST_F(genkit_agents, own_their_snapshots) {
