@@ -240,6 +240,7 @@ auto samples(const protocol& at) {
   options.turn_begin = 1ull << 41;
   options.open_within = 9s;
   options.call = "1f";
+  options.output_messages = 1ull << 42;
   attach_result position;
   position.run = run_id{"r"};
   position.reader = 3;

@@ -164,7 +164,7 @@ struct open_options : memberwise {
   /// empty name: the program itself, which reaches all of them.
   std::optional<caller_name> caller;
   /// Chat agents and session flows only: number of messages in the state of the
-  /// output, the last ones; 0 for all.
+  /// output, the last ones, for all clients of the run; 0 for all messages.
   std::uint64_t output_messages = 0;
 };
 

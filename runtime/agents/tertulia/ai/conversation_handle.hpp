@@ -61,17 +61,18 @@ struct with_custom_deltas {
   }
 };
 
-/// Limits the messages in the state of the output to the last ones. For a
-/// client that has the others, or finds them in the store: the cost of the
-/// output then does not grow with the conversation. Only for chat agents and
-/// session flows.
+/// Limits the messages in the state of the output to the last ones, for all
+/// clients of the run. For a client that has the others, or finds them in the
+/// store: the cost of the output then does not grow with the conversation. Only
+/// for chat agents and session flows.
 struct with_output_messages {
-  /// @param count at least 1: the answer of a turn that is over is there.
+  /// @param count at least 1: `run_text` reads the answer of a turn that is
+  ///              over from the last message.
   /// @errors throws `invalid_argument`.
   explicit with_output_messages(std::uint64_t count) : count(count) {
     if (count == 0)
       throw status_error{errc::invalid_argument,
-                         "an output has at least one message"};
+                         "the number of messages must be positive"};
   }
 
   template <class Custom>
