@@ -17,14 +17,16 @@ export class Conversation {
     return it;
   }
 
-  /** Sends a body, or gets events; repeats what the network fails. */
+  /** Sends a body, or gets events; repeats a request that is lost. */
   async reach(target, body, attempts = 9) {
     const what = body && { method: "POST", body: JSON.stringify(body) };
     for (let i = 1; ; await pause(100 * 2 ** i++))
       try {
-        const signal = AbortSignal.timeout(60_000); // a stream comes again
+        // Browsers and Node watch streams themselves.
+        const signal = body && AbortSignal.timeout(60_000);
         const answer = await fetch(target, { ...this.common, ...what, signal });
-        if (answer.ok) return body ? await answer.json() : eventsOf(answer);
+        const isStream = /event/.test(answer.headers.get("content-type"));
+        if (answer.ok) return isStream ? eventsOf(answer) : await answer.json();
         if (![429, 502, 503, 504].includes(answer.status)) i = attempts;
         throw new Error(`${answer.status}: ${await answer.text()}`);
       } catch (problem) {
@@ -41,12 +43,13 @@ export class Conversation {
   /** Yields the chunks of a turn until its end. */
   async *answer() {
     for (let x; (x = (await this.all.next()).value) && x.event !== "turnEnd";)
-      if (x.event === "chunks") yield* x.data;
+      if (x.event === "chunks") yield* JSON.parse(x.data);
   }
 
   /** Closes the input, and returns the output of the run. */
   async close() {
-    await this.reach(this.at("inputs"), { close: true });
+    if (this.output === undefined)
+      await this.reach(this.at("inputs"), { close: true });
     while (!(await this.all.next()).done);
     await this.reach(this.at("inputs"), { confirm: true }, 1).catch(() => {});
     return this.output;
@@ -57,8 +60,9 @@ export class Conversation {
     for (; ; await pause(200))
       for await (const x of await this.reach(this.at("events"))) {
         this.next = x.id ?? this.next;
-        if (x.event === "error") throw new Error(JSON.stringify(x.data));
-        if (x.event === "output") return void (this.output = x.data);
+        if (x.event === "error") throw new Error(x.data);
+        if (x.event === "output")
+          return void (this.output = JSON.parse(x.data));
         yield x;
       }
   }
@@ -70,10 +74,7 @@ async function* eventsOf({ body }) {
   for (let text = "", x; (x = await reader.read().catch(() => ({}))).value;) {
     const all = (text + x.value).split("\n\n");
     text = all.pop();
-    for (const lines of all) {
-      const fields = lines.split("\n").map((line) => line.split(/: (.*)/s));
-      const event = Object.fromEntries(fields);
-      yield { ...event, data: JSON.parse(event.data ?? "null") };
-    }
+    for (const one of all)
+      yield Object.fromEntries(one.split("\n").map((x) => x.split(/: (.*)/s)));
   }
 }

@@ -18,29 +18,29 @@ class Conversation:
         """Opens a run; for the key and the options see docs/server.md."""
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         # next: position in the log of the run; inputs: number of the next one
-        vars(self).update(self.reach(f"{url}/runs/{key}", options, 1))
+        place = self.reach(f"{url}/runs/{key}", options, 1)
+        vars(self).update(place, output=None)
         self.at = lambda x: f"{url}/{x}/{key}?run={self.run}&after={self.next}"
         self.events = self.listen()
 
     def reach(self, target, body=None, attempts=9):
-        """Sends a body, or gets lines; repeats what the network fails."""
+        """Sends a body, or gets lines; repeats a request that is lost."""
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(target, data, self.headers)
         for i in range(1, attempts + 1):
             try:
                 answer = urllib.request.urlopen(request, timeout=60)
-                return json.load(answer) if data else answer
+                is_stream = "event" in answer.headers.get_content_type()
+                return answer if is_stream else json.load(answer)
             except NETWORK as x:
                 code = getattr(x, "code", 503)  # of an answer
                 if i == attempts or code not in (429, 502, 503, 504):
-                    text = x.read().decode() if hasattr(x, "read") else ""
-                    raise RuntimeError(f"{x} {text}") from None
+                    raise RuntimeError(x, getattr(x, "read", bytes)()) from None
             time.sleep(0.1 * 2 ** i)
 
     def send(self, *inputs):
         """Sends inputs. Their number says which they are if they come twice."""
-        body = {"inputs": inputs, "number": self.inputs}
-        self.reach(self.at("inputs"), body)
+        self.reach(self.at("inputs"), dict(inputs=inputs, number=self.inputs))
         self.inputs += len(inputs)
 
     def answer(self):
@@ -48,11 +48,12 @@ class Conversation:
         for event, data in self.events:
             if event == "turnEnd":
                 return
-            yield from data if event == "chunks" else []
+            yield from json.loads(data) if event == "chunks" else []
 
     def close(self):
         """Closes the input, and returns the output of the run."""
-        self.reach(self.at("inputs"), {"close": True})
+        if self.output is None:
+            self.reach(self.at("inputs"), {"close": True})
         list(self.events)  # up to the end
         with contextlib.suppress(RuntimeError):  # the run forgets itself later
             self.reach(self.at("inputs"), {"confirm": True}, 1)
@@ -68,13 +69,12 @@ class Conversation:
                     fields[name] = value
                     if name:
                         continue
-                    event = fields.get("event")
-                    data = json.loads(fields.get("data", "null"))
+                    event, data = fields.get("event"), fields.get("data")
                     if event == "error":
                         raise RuntimeError(data)
                     self.next = fields.get("id", self.next)
                     if event == "output":
-                        self.output = data
+                        self.output = json.loads(data)
                         return
                     yield event, data
                     fields = {}
