@@ -94,11 +94,15 @@ def run(command, expected, folder, env):
 
 def wait_for(port, child):
     """Waits until a program listens."""
-    while child.poll() is None:
+    end = time.monotonic() + LONGEST_COMMAND
+    while child.poll() is None and time.monotonic() < end:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", int(port))) == 0:
+            # A socket may also reach itself.
+            if (probe.connect_ex(("127.0.0.1", int(port))) == 0
+                    and probe.getsockname() != probe.getpeername()):
                 return
         time.sleep(0.01)
+    raise Differs(f"nothing listens at port {port}")
 
 
 def start(command, expected, folder, env, port):
