@@ -85,17 +85,15 @@ net::awaitable<void> show_metrics(server_core& server, exchange& x,
   if (!read)
     throw status_error{errc::not_found, "the server has no metrics"};
   server.authorize(x.caller, access_verb::measure, {});
-  response_message result{http::status::ok, 11};
-  result.set(http::field::content_type, "text/plain; version=0.0.4");
   auto text = read();
   if (!text.empty() && text.back() != '\n')
     text += '\n';
-  result.body()
-    = std::move(text)
-      + "# HELP tertulia_http_connections Open connections of this server.\n"
-        "# TYPE tertulia_http_connections gauge\n"
-        "tertulia_http_connections "
-      + std::to_string(server.connections()) + '\n';
+  text += "# HELP tertulia_http_connections Open connections of this server.\n"
+          "# TYPE tertulia_http_connections gauge\n"
+          "tertulia_http_connections "
+          + std::to_string(server.connections()) + '\n';
+  response_message result{http::status::ok, std::move(text)};
+  result.add("Content-Type", "text/plain; version=0.0.4");
   co_await x.reply(std::move(result));
 }
 

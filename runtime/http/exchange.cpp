@@ -3,57 +3,7 @@
 #include "exchange.hpp"
 
 #include <algorithm>
-#include <utility>
-
-#include "error_body.hpp"
-
 namespace tertulia::web {
-
-response_message json_response(http::status status, std::string text) {
-  response_message result{status, 11};
-  result.set(http::field::content_type, "application/json");
-  result.body() = std::move(text);
-  return result;
-}
-
-response_message error_response(errc code, std::string text) {
-  auto result = json_response(static_cast<http::status>(http_status(code)),
-                              std::move(text));
-  if (code == errc::unauthenticated)
-    result.set(http::field::www_authenticate, "Bearer");
-  if (code == errc::unavailable || code == errc::resource_exhausted)
-    result.set(http::field::retry_after, "1");
-  return result;
-}
-
-response_message error_response(const status_error& x) {
-  return error_response(x.code(), error_text(x));
-}
-
-std::string head_text(const response_message& x) {
-  const auto code = x.result_int();
-  const auto reason = http::obsolete_reason(x.result());
-  std::string result;
-  result.reserve(256);
-  result.append(x.version() < 11 ? "HTTP/1.0 " : "HTTP/1.1 ");
-  result.append(std::to_string(code)).append(" ");
-  result.append(reason.data(), reason.size()).append("\r\n");
-  for (const auto& field : x) {
-    const auto name = field.name_string();
-    const auto value = field.value();
-    result.append(name.data(), name.size()).append(": ");
-    result.append(value.data(), value.size()).append("\r\n");
-  }
-  return result.append("\r\n");
-}
-
-response_message event_stream_head() {
-  response_message result{http::status::ok, 11};
-  result.set(http::field::content_type, "text/event-stream");
-  result.set(http::field::cache_control, "no-cache");
-  result.set("X-Accel-Buffering", "no"); // nginx passes events on at once
-  return result;
-}
 
 std::string_view field_of(const request_message& x, http::field name) {
   const auto value = x[name];

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tertulia/open.hpp>
-#include <tertulia/status_error.hpp>
 #include <tertulia/trace.hpp>
 
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "response_message.hpp"
 #include "target.hpp"
 #include "web_socket.hpp"
 #include <boost/asio/ip/address.hpp>
@@ -84,21 +84,6 @@ public:
   /// Set by a handler that takes long: called when the server stops.
   std::function<void()> when_draining;
 };
-
-/// Returns an answer with a JSON document.
-[[nodiscard]] response_message json_response(http::status status,
-                                             std::string text);
-
-/// Returns the answer for an error.
-/// @param text the error as a document.
-[[nodiscard]] response_message error_response(errc code, std::string text);
-[[nodiscard]] response_message error_response(const status_error& x);
-
-/// Returns the head of an answer as it is sent, up to the body.
-[[nodiscard]] std::string head_text(const response_message& x);
-
-/// Returns the head of an event stream.
-[[nodiscard]] response_message event_stream_head();
 
 /// Returns a header field.
 [[nodiscard]] std::string_view field_of(const request_message& x,

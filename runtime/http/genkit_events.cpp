@@ -40,7 +40,7 @@ response_message last_response(const genkit_event& x) {
 response_message stream_head(const frame& opened, bool is_durable) {
   auto result = event_stream_head();
   if (is_durable && opened.kind == frame_kind::opened)
-    result.set(genkit_stream_field, opened.position->run.str());
+    result.add(genkit_stream_field, opened.position->run.str());
   return result;
 }
 

@@ -92,7 +92,7 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
   run_stream run{server, x, server.find(key), std::move(what)};
   const auto is_open = co_await run.open();
   if (!is_open && run.opened().code == errc::not_found)
-    co_return co_await x.reply(response_message{http::status::no_content, 11});
+    co_return co_await x.reply(response_message{http::status::no_content});
   co_await write_genkit_events(x, run, by, true);
 }
 

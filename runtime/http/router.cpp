@@ -71,13 +71,13 @@ std::string methods_of(route_table routes, std::string_view path) {
 
 /// Answers the question of a browser whether a page may send a request.
 response_message answer_preflight(const std::string& methods) {
-  response_message result{http::status::no_content, 11};
-  result.set(http::field::allow, methods);
-  result.set(http::field::access_control_allow_methods, methods);
-  result.set(http::field::access_control_allow_headers,
+  response_message result{http::status::no_content};
+  result.add("Allow", methods);
+  result.add("Access-Control-Allow-Methods", methods);
+  result.add("Access-Control-Allow-Headers",
              "Authorization, Content-Type, Last-Event-ID, traceparent, "
              "tracestate, x-genkit-stream-id");
-  result.set(http::field::access_control_max_age, "600");
+  result.add("Access-Control-Max-Age", "600");
   return result;
 }
 
@@ -164,7 +164,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
   auto refusal = json_response(
     http::status::method_not_allowed,
     error_text({errc::unimplemented, "the path does not have this method"}));
-  refusal.set(http::field::allow, methods);
+  refusal.add("Allow", methods);
   return x.reply(std::move(refusal));
 }
 

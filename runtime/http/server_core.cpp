@@ -264,12 +264,10 @@ std::string server_core::refuse(const net::ip::address& from, unsigned status) {
   }
   if (!options_.certificate.empty())
     return {};
-  auto answer = error_response(
+  const auto answer = error_response(
     {status == 429 ? errc::resource_exhausted : errc::unavailable,
      "there are too many connections"});
-  answer.keep_alive(false);
-  answer.prepare_payload();
-  return head_text(answer) + answer.body();
+  return answer.head(11, true, body_end::length) + answer.body;
 }
 
 } // namespace tertulia::web

@@ -152,8 +152,8 @@ net::awaitable<void> write_session(server_core& server, exchange& x,
   session_exporter steps{of.session(session)};
   const auto first = co_await of.ask_store(steps.first());
   auto text = steps.begin(first);
-  response_message head{http::status::ok, 11};
-  head.set(http::field::content_type, "application/jsonl");
+  response_message head{http::status::ok};
+  head.add("Content-Type", "application/jsonl");
   if (!co_await x.begin(std::move(head)))
     co_return;
   auto is_whole = false;

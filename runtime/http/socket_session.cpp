@@ -83,22 +83,20 @@ public:
 
   net::awaitable<void> reply(response_message x) override {
     prepare(x);
-    x.prepare_payload();
+    auto head = x.head(request.version(), is_last_, body_end::length);
     if (request.method() == http::verb::head)
-      x.body().clear(); // its length stays
-    return write_both(head_text(x), std::move(x.body()));
+      x.body.clear(); // its length stays
+    return write_both(std::move(head), std::move(x.body));
   }
 
   net::awaitable<bool> begin(response_message head) override {
     prepare(head);
     is_chunked_ = request.version() >= 11;
-    if (is_chunked_)
-      head.chunked(true);
-    else
-      is_last_ = true;
-    head.keep_alive(!is_last_);
+    is_last_ = is_last_ || !is_chunked_;
     is_bare_ = request.method() == http::verb::head;
-    const auto text = head_text(head);
+    const auto text
+      = head.head(request.version(), is_last_,
+                  is_chunked_ ? body_end::last_chunk : body_end::connection);
     co_await write_all(net::buffer(text));
     co_return !is_broken_;
   }
@@ -295,15 +293,13 @@ private:
   void prepare(response_message& x) {
     if (is_draining_ || has_left_)
       is_last_ = true;
-    x.version(request.version());
-    x.keep_alive(!is_last_);
-    x.set("X-Content-Type-Options", "nosniff");
+    x.add("X-Content-Type-Options", "nosniff");
     if (!origin.empty()) {
-      x.set(http::field::access_control_allow_origin, origin);
-      x.set(http::field::access_control_expose_headers, exposed_fields);
-      x.set(http::field::vary, "Origin");
+      x.add("Access-Control-Allow-Origin", origin);
+      x.add("Access-Control-Expose-Headers", exposed_fields);
+      x.add("Vary", "Origin");
     }
-    status = x.result_int();
+    status = static_cast<unsigned>(x.status);
   }
 
   /// Reads until the client sends something, which is its next request, or ends

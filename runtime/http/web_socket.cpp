@@ -116,8 +116,8 @@ private:
 std::optional<response_message> web_socket_refusal(const request_message& x) {
   const auto refuse = [](http::status status, errc code, const char* text) {
     auto result = json_response(status, error_text({code, text}));
-    result.set(http::field::upgrade, "websocket");
-    result.set(http::field::sec_websocket_version, "13");
+    result.add("Upgrade", "websocket");
+    result.add("Sec-WebSocket-Version", "13");
     return result;
   };
   if (!beast::websocket::is_upgrade(x))

@@ -8,16 +8,14 @@
 #include <string>
 #include <string_view>
 
+#include "response_message.hpp"
 #include "server_stream.hpp"
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 namespace tertulia::web {
 
-namespace http = boost::beast::http;
-
 using request_message = http::request<http::string_body>;
-using response_message = http::response<http::string_body>;
 
 /// Name of the protocol of the server's WebSockets.
 inline constexpr const char* web_socket_protocol = "tertulia.1";

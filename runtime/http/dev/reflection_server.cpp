@@ -33,14 +33,13 @@ reflection_server& server_of(server_core& x) noexcept {
 }
 
 void add_version(response_message& to) {
-  to.set("X-Genkit-Version", reflection_program);
+  to.add("X-Genkit-Version", reflection_program);
 }
 
 response_message text_response(http::status status, std::string text) {
-  response_message result{status, 11};
-  result.set(http::field::content_type, "text/plain");
+  response_message result{status, std::move(text)};
+  result.add("Content-Type", "text/plain");
   add_version(result);
-  result.body() = std::move(text);
   return result;
 }
 
@@ -80,11 +79,10 @@ public:
     : exchange_(x), is_stream_(is_stream) {}
 
   net::awaitable<void> started(const span_context& root) override {
-    response_message head{http::status::ok, 11};
-    head.set(http::field::content_type,
-             is_stream_ ? "text/plain" : "application/json");
-    head.set("X-Genkit-Trace-Id", to_string(root.trace));
-    head.set("X-Genkit-Span-Id", to_string(root.span));
+    response_message head{http::status::ok};
+    head.add("Content-Type", is_stream_ ? "text/plain" : "application/json");
+    head.add("X-Genkit-Trace-Id", to_string(root.trace));
+    head.add("X-Genkit-Span-Id", to_string(root.span));
     add_version(head);
     static_cast<void>(co_await exchange_.begin(std::move(head)));
   }
