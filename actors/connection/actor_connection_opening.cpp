@@ -40,7 +40,8 @@ private:
 
 } // namespace
 
-void actor_connection::open(const front_desk_actor& desk, open_request request,
+void actor_connection::open(const front_desk_actor& desk,
+                            open_request&& request,
                             std::shared_ptr<const action> action,
                             std::shared_ptr<way_back> way) {
   if (end_)
@@ -110,7 +111,7 @@ void actor_connection::drop_first_inputs() {
 }
 
 template <class OnOpened, class OnError>
-void actor_connection::ask(const caf::actor& desk, open_request question,
+void actor_connection::ask(const caf::actor& desk, open_request&& question,
                            caf::timespan within, OnOpened on_opened,
                            OnError on_error) {
   const auto id = self_->new_request_id(caf::message_priority::normal);

@@ -58,7 +58,7 @@ net::awaitable<void> run_action(server_core& server, exchange& x,
                        "$.owner: answers for a live run go to its inputs"};
   body.close = true;
   auto what = opening_of(body, server, x, key, false);
-  what.answers_once = !wants_events(x);
+  what->answers_once = !wants_events(x);
   run_stream run{server, x, server.find(key), std::move(what)};
   if (!co_await run.wait_until_open())
     co_return;

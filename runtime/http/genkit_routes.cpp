@@ -88,7 +88,7 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
   body.after = 0;
   body.role = client_role::listener;
   auto what = opening_of(body, server, x, key, true);
-  what.has_position_text = false;
+  what->has_position_text = false;
   run_stream run{server, x, server.find(key), std::move(what)};
   const auto is_open = co_await run.open();
   if (!is_open && run.opened().code == errc::not_found)
@@ -100,7 +100,7 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
 struct prepared_call {
   json_action action;
   genkit_turn turn;
-  opening what;
+  std::unique_ptr<opening> what;
   std::unique_ptr<genkit_translator> by;
 };
 
@@ -116,7 +116,7 @@ std::unique_ptr<genkit_translator> translator_of(const json_action& action,
 
 prepared_call prepare(server_core& server, const exchange& x,
                       const std::string& key, bool is_durable) {
-  prepared_call result{server.find(key), {}, {}, {}};
+  prepared_call result{server.find(key), {}, nullptr, nullptr};
   const auto& action = result.action;
   auto call = read_call(x.request.body());
   const auto is_agent = is_genkit_agent(action.info());
@@ -132,15 +132,15 @@ prepared_call prepare(server_core& server, const exchange& x,
   // A run that nobody waits for ends by itself, because its input is closed, or
   // after that time.
   if (*turn.body.keep) {
-    result.what.options.grace = {};
-    result.what.options.deadline = server.options().max_grace;
+    result.what->options.grace = {};
+    result.what->options.deadline = server.options().max_grace;
   }
-  result.what.answers_once = !turn.is_detached && !wants_genkit_stream(x);
-  result.what.options.custom_deltas = is_agent && !result.what.answers_once;
+  result.what->answers_once = !turn.is_detached && !wants_genkit_stream(x);
+  result.what->options.custom_deltas = is_agent && !result.what->answers_once;
   // Its output has no state for this client, and no other client attaches.
   if (is_agent && has_store(action) && !*turn.body.keep)
-    result.what.options.output_messages = 1;
-  result.what.has_position_text = false;
+    result.what->options.output_messages = 1;
+  result.what->has_position_text = false;
   return result;
 }
 

@@ -92,27 +92,28 @@ open_body target_of(const target& x) {
   return result;
 }
 
-opening opening_of(open_body& x, const server_core& server,
-                   const exchange& from, const std::string& key, bool is_kept) {
+std::unique_ptr<opening> opening_of(open_body& x, const server_core& server,
+                                    const exchange& from,
+                                    const std::string& key, bool is_kept) {
   if (x.inputs.size() > max_window)
     throw status_error{errc::invalid_argument,
                        "$.inputs: has more than " + std::to_string(max_window)};
   if (x.input_window > max_window)
     throw status_error{errc::invalid_argument,
                        "$.inputWindow: at most " + std::to_string(max_window)};
-  opening result;
+  auto result = std::make_unique<opening>();
   const auto owner = x.owner.value_or(from.caller);
   server.authorize(from.caller,
                    x.run || x.attach ? access_verb::attach : access_verb::open,
                    key, x.run.value_or(""), x.session.value_or(""), owner);
-  result.answers = rule_for(x, server, from, key);
+  result->answers = rule_for(x, server, from, key);
   // Before anything is opened, or left.
   for (const auto& input : x.inputs)
-    result.answers.check(input);
-  result.redacts = {server.options(), from.caller, key};
+    result->answers.check(input);
+  result->redacts = {server.options(), from.caller, key};
   if (!x.init.is_null())
-    result.init = payload::of(x.init);
-  auto& chosen = result.options;
+    result->init = payload::of(x.init);
+  auto& chosen = result->options;
   chosen.input_window = x.input_window;
   if (!x.inputs.empty()) // all of them wait at once
     chosen.input_window = static_cast<std::uint32_t>(
@@ -153,9 +154,9 @@ opening opening_of(open_body& x, const server_core& server,
                        "$: neither run nor attach says what to attach to"};
   }
   for (auto& input : x.inputs)
-    result.inputs.push_back(payload::of(std::move(input)));
+    result->inputs.push_back(payload::of(std::move(input)));
   x.inputs.clear();
-  result.closes = x.close;
+  result->closes = x.close;
   return result;
 }
 

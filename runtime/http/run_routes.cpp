@@ -156,7 +156,7 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
   }
   auto what = opening_of(target, server, x, key, true);
   for (const auto& input : body.inputs)
-    what.answers.check(input);
+    what->answers.check(input);
   run_stream run{server, x, server.find(key), std::move(what)};
   if (!co_await run.wait_until_open())
     co_return;

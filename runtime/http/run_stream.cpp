@@ -28,10 +28,10 @@ void append_event(std::string& to, const frame& x) {
 } // namespace
 
 run_stream::run_stream(server_core& server, exchange& x,
-                       const json_action& action, opening&& what)
+                       const json_action& action, std::unique_ptr<opening> what)
   : exchange_(x), reader_(x.executor()),
-    is_kept_(what.options.attach
-             || what.options.disconnect == on_disconnect::keep),
+    is_kept_(what->options.attach
+             || what->options.disconnect == on_disconnect::keep),
     client_(server.actions().system(), action, std::move(what),
             reader_.source()) {
   x.when_draining = [this] {

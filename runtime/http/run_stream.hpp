@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ namespace tertulia::web {
 class run_stream {
 public:
   run_stream(server_core& server, exchange& x, const json_action& action,
-             opening&& what);
+             std::unique_ptr<opening> what);
 
   run_stream(const run_stream&) = delete;
   run_stream& operator=(const run_stream&) = delete;

@@ -325,8 +325,8 @@ private:
 
 } // namespace
 
-talk::talk(caf::actor_system& system, const json_action& action, opening&& what,
-           std::shared_ptr<channel<frame>> to)
+talk::talk(caf::actor_system& system, const json_action& action,
+           std::unique_ptr<opening> what, std::shared_ptr<channel<frame>> to)
   : client_(detail::spawn_here(
     system,
     [](detail::without_clock<caf::stateful_actor<talk_state>>* self,
@@ -334,7 +334,7 @@ talk::talk(caf::actor_system& system, const json_action& action, opening&& what,
        std::shared_ptr<channel<frame>> to) {
       return self->state.make_behavior(action, *what, std::move(to));
     },
-    action, std::make_unique<opening>(std::move(what)), std::move(to))) {}
+    action, std::move(what), std::move(to))) {}
 
 talk::~talk() {
   if (client_) // else dropped: nobody would get the message

@@ -50,8 +50,8 @@ public:
   /// many bytes of inputs are sent before `wait_until_taken` is called.
   static constexpr std::size_t room = std::size_t{64} * 1'024;
 
-  talk(caf::actor_system& system, const json_action& action, opening&& what,
-       std::shared_ptr<channel<frame>> to);
+  talk(caf::actor_system& system, const json_action& action,
+       std::unique_ptr<opening> what, std::shared_ptr<channel<frame>> to);
 
   talk(const talk&) = delete;
   talk& operator=(const talk&) = delete;

@@ -81,7 +81,7 @@ std::shared_ptr<talk> open_run_of(server_core& server, exchange& x,
   auto body = from_json<open_body>(open);
   auto what = opening_of(body, server, x, key, true);
   const auto is_kept
-    = what.options.attach || what.options.disconnect == on_disconnect::keep;
+    = what->options.attach || what->options.disconnect == on_disconnect::keep;
   auto result
     = std::make_shared<talk>(server.actions().system(), server.find(key),
                              std::move(what), of->frames.source());

@@ -299,7 +299,7 @@ TEST_F(late_answers, do_not_end_the_run_that_the_client_looks_for) {
   run();
   open_request first{"/agent/x", {}, {}, {}};
   first.options.disconnect = on_disconnect::keep;
-  client->open(road->desk, first, nullptr, road);
+  client->open(road->desk, std::move(first), nullptr, road);
   run();
   caf::anon_send(caf::actor_cast<caf::actor>(lost),
                  caf::exit_msg{{},

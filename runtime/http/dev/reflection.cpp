@@ -5,6 +5,7 @@
 #include <tertulia/span_names.hpp>
 #include <tertulia/status_error.hpp>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -21,13 +22,14 @@ namespace tertulia::web {
 namespace {
 
 /// @param may_detach whether a further input may leave the run.
-opening opening_of_turn(const genkit_turn& turn, const span_context& root,
-                        bool has_more_inputs, bool may_detach) {
+std::unique_ptr<opening>
+opening_of_turn(const genkit_turn& turn, const span_context& root,
+                bool has_more_inputs, bool may_detach) {
   const auto& x = turn.body;
-  opening result;
+  auto result = std::make_unique<opening>();
   if (!x.init.is_null())
-    result.init = payload::of(x.init);
-  auto& chosen = result.options;
+    result->init = payload::of(x.init);
+  auto& chosen = result->options;
   if (x.session)
     chosen.session = session_id{*x.session};
   if (x.snapshot)
@@ -247,13 +249,13 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
   }
   const auto may_detach = is_stored && call.has_more_inputs;
   auto what = opening_of_turn(turn, root, call.has_more_inputs, may_detach);
-  what.options.custom_deltas = is_agent;
+  what->options.custom_deltas = is_agent;
   if (is_stored && !turn.is_detached && !may_detach)
-    what.options.output_messages = 1; // no other client attaches
-  what.has_position_text = false;
+    what->options.output_messages = 1; // no other client attaches
+  what->has_position_text = false;
   for (auto& input : turn.body.inputs)
-    what.inputs.push_back(payload::of(std::move(input)));
-  what.closes = !call.has_more_inputs || turn.is_detached;
+    what->inputs.push_back(payload::of(std::move(input)));
+  what->closes = !call.has_more_inputs || turn.is_detached;
   channel_reader<frame> reader{co_await net::this_coro::executor};
   const auto client = std::make_shared<talk>(runtime_.system(), action,
                                              std::move(what), reader.source());

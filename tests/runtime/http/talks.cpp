@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,9 +57,9 @@ TEST_F(talks, confirm_no_end_that_was_not_passed_on) {
       co_await out.send(std::string(2 * http::talk::room, 'x'));
       co_return 7;
     });
-  http::opening what;
-  what.options.disconnect = on_disconnect::keep;
-  what.options.grace = 1h;
+  auto what = std::make_unique<http::opening>();
+  what->options.disconnect = on_disconnect::keep;
+  what->options.grace = 1h;
   const auto action = rt.action("/bidi-flow/brief");
   std::string run;
   {

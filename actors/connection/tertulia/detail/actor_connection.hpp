@@ -50,7 +50,7 @@ public:
   ///             comes back by it.
   /// @errors throws `failed_precondition` while another connection is open, and
   ///         the error of a first input that the action does not accept.
-  void open(const front_desk_actor& desk, open_request request,
+  void open(const front_desk_actor& desk, open_request&& request,
             std::shared_ptr<const action> action,
             std::shared_ptr<way_back> way = nullptr);
 
@@ -242,8 +242,8 @@ private:
 
   /// Sends a request to a desk, with a time limit.
   template <class OnOpened, class OnError>
-  void ask(const caf::actor& desk, open_request question, caf::timespan within,
-           OnOpened on_opened, OnError on_error);
+  void ask(const caf::actor& desk, open_request&& question,
+           caf::timespan within, OnOpened on_opened, OnError on_error);
 
   /// Looks for the run of a lost connection again.
   /// @returns false if it cannot be there any more.
