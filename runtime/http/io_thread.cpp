@@ -5,6 +5,7 @@
 #include <tertulia/detail/send_here.hpp>
 
 #include <caf/actor_system.hpp>
+#include <caf/logger.hpp>
 #include <caf/resumable.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 
@@ -195,6 +196,10 @@ bool io_thread::has_been_slow(clock::time_point begin, clock::time_point end) {
 }
 
 void io_thread::run(caf::resumable* job) {
+  // CAF's logger locks to learn of each actor that begins to run. Debian's CAF
+  // logs nothing, so the thread has none until a job spawns an actor.
+  if constexpr (CAF_LOG_LEVEL == CAF_LOG_LEVEL_QUIET)
+    caf::logger::set_current_actor_system(nullptr);
   switch (job->resume(this, max_messages)) {
     case caf::resumable::resume_later: exec_later(job); break;
     default: intrusive_ptr_release(job);
