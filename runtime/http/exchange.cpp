@@ -3,6 +3,7 @@
 #include "exchange.hpp"
 
 #include <algorithm>
+
 namespace tertulia::web {
 
 std::string_view field_of(const request_message& x, http::field name) {

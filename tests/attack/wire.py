@@ -200,8 +200,8 @@ class Connection:
         if coding is not None and length is not None:
             raise Violation("an answer with two lengths")
         if method == "HEAD" or status in (101, 204, 304):
-            if status == 204 and (coding or length not in (None, b"0")):
-                raise Violation("204 with a body")
+            if status == 204 and (coding or length is not None):
+                raise Violation("204 with the length of a body")
             body = b""
         elif coding is not None:
             if coding.lower() != b"chunked":

@@ -127,6 +127,7 @@ TEST_F(web, answers_what_a_browser_asks_first) {
   const auto allowed = at.call("OPTIONS", "/runs" + counter, {},
                                "Origin: https://a.example\r\n");
   EXPECT_EQ(allowed.status, 204u);
+  EXPECT_EQ(allowed.field("Content-Length"), "") << "it has no body";
   EXPECT_EQ(allowed.field("Access-Control-Allow-Origin"), "https://a.example");
   EXPECT_TRUE(has(allowed.field("Allow"), "GET", "POST", "DELETE"));
   const auto head = at.call("HEAD", "/healthz");
