@@ -123,95 +123,6 @@ void read_init(const json& init, bool has_store, const std::string& caller,
   }
 }
 
-/// Returns the member of Genkit for one of a chunk; null if it has none.
-const char* chunk_member(const std::string& own) {
-  if (own == "chunk")
-    return "modelChunk";
-  if (own == "artifact" || own == "customPatch")
-    return own.c_str();
-  return nullptr;
-}
-
-/// Makes the questions in a message visible to Genkit's clients, which look for
-/// a value that is true in JavaScript.
-/// @returns how many parts are questions.
-std::size_t show_questions(json& message) {
-  std::size_t result = 0;
-  const auto parts = message.find("content");
-  if (parts == message.end() || !parts->is_array())
-    return result;
-  for (auto& part : *parts) {
-    if (!member_of(part, "metadata").contains("interrupt"))
-      continue;
-    ++result;
-    auto& question = part["metadata"]["interrupt"];
-    const auto* text = question.get_ptr<const json::string_t*>();
-    const auto is_false
-      = question.is_null() || (question.is_boolean() && !question.get<bool>())
-        || (question.is_number() && question.get<double>() == 0)
-        || (text != nullptr && text->empty());
-    if (is_false)
-      question = true;
-  }
-  return result;
-}
-
-/// Makes the questions of tools a chunk as Genkit sends it: one of the role
-/// `tool`, which belongs to no message of the answer.
-void mark_questions(json& chunk) {
-  if (!chunk.is_object())
-    return;
-  const auto count = show_questions(chunk);
-  if (count == 0 || count < chunk["content"].size())
-    return;
-  chunk["role"] = "tool";
-  chunk.erase("index");
-}
-
-/// Removes the state of the last turn that was good from the details of an
-/// error.
-/// @returns null if they have none.
-json take_state(json& error) {
-  const auto details = error.find("details");
-  if (details == error.end() || !details->is_object()
-      || !details->contains("state"))
-    return nullptr;
-  auto result = std::move((*details)["state"]);
-  details->erase("state");
-  if (details->empty())
-    error.erase(details);
-  return result;
-}
-
-/// Returns whether a listener has lost its place in the log of a run, which
-/// goes on.
-bool has_lost_its_place(const frame& x, const json& error) {
-  const auto& details = member_of(error, "details");
-  return x.code == errc::out_of_range && details.is_object()
-         && details.contains("number") && details.contains("snapshot");
-}
-
-/// Returns whether an error is about a snapshot that a run was to make.
-bool has_status(const json& error) {
-  const auto& details = member_of(error, "details");
-  return details.is_object() && details.contains("status")
-         && details.contains("snapshot");
-}
-
-/// Adds the last message of a state, if it is one of the model.
-void add_message(json& to, const json& state) {
-  const auto& messages = member_of(state, "messages");
-  if (!messages.is_array() || messages.empty())
-    return;
-  // g++ 12 warns of a comparison of json with a literal.
-  const auto* role
-    = member_of(messages.back(), "role").get_ptr<const std::string*>();
-  if (role == nullptr || *role != "model")
-    return;
-  to["message"] = messages.back();
-  show_questions(to["message"]);
-}
-
 } // namespace
 
 // -- names --------------------------------------------------------------------
@@ -241,6 +152,27 @@ json genkit_detached(const frame& opened) {
   return {{"sessionId", session.str()},
           {"snapshotId", genkit_snapshot{end_of(run), session}.name()},
           {"finishReason", "detached"}};
+}
+
+std::size_t show_questions(json& message) {
+  std::size_t result = 0;
+  const auto parts = message.find("content");
+  if (parts == message.end() || !parts->is_array())
+    return result;
+  for (auto& part : *parts) {
+    if (!member_of(part, "metadata").contains("interrupt"))
+      continue;
+    ++result;
+    auto& question = part["metadata"]["interrupt"];
+    const auto* text = question.get_ptr<const json::string_t*>();
+    const auto is_false
+      = question.is_null() || (question.is_boolean() && !question.get<bool>())
+        || (question.is_number() && question.get<double>() == 0)
+        || (text != nullptr && text->empty());
+    if (is_false)
+      question = true;
+  }
+  return result;
 }
 
 json genkit_state(json state, const std::string& session) {
@@ -275,111 +207,6 @@ genkit_turn read_genkit_turn(const json& call, bool has_store,
     result.body.inputs.push_back({{"messages", std::move(messages)}});
   result.body.close = true;
   read_init(object_in(call, "init", "$.init"), has_store, caller, result);
-  return result;
-}
-
-// -- frames -------------------------------------------------------------------
-
-void genkit_agent_translator::translate(const frame& x,
-                                        std::vector<genkit_event>& to) {
-  switch (x.kind) {
-    case frame_kind::opened:
-      is_open_ = true;
-      if (session_.empty())
-        session_ = x.position->session.str();
-      snapshot_ = x.position->snapshot.str();
-      break;
-    case frame_kind::chunks: add_chunks(read_document(x.text), to); break;
-    case frame_kind::turn_end: add_turn_end(*x.position, to); break;
-    case frame_kind::output:
-      to.push_back(
-        {genkit_event_kind::result, line_of(output_of(read_document(x.text)))});
-      break;
-    case frame_kind::refusal:
-      to.push_back({genkit_event_kind::error, x.text, x.code});
-      break;
-    case frame_kind::error: add_error(x, to); break;
-    default: break;
-  }
-}
-
-void genkit_agent_translator::add_chunks(const json& chunks,
-                                         std::vector<genkit_event>& to) const {
-  for (const auto& chunk : chunks)
-    for (const auto& [own, value] : chunk.items()) {
-      const auto* name = chunk_member(own);
-      if (name == nullptr || value.is_null())
-        continue;
-      json message{{name, value}};
-      if (own == "chunk")
-        mark_questions(message[name]);
-      to.push_back({genkit_event_kind::message, line_of(message)});
-    }
-}
-
-void genkit_agent_translator::add_turn_end(const frame_position& x,
-                                           std::vector<genkit_event>& to) {
-  auto end = json::object();
-  if (x.finish_reason)
-    end["finishReason"] = to_json(*x.finish_reason);
-  if (has_store_ && x.snapshot) {
-    snapshot_ = x.snapshot.str();
-    end["snapshotId"]
-      = genkit_snapshot{snapshot_id{snapshot_}, session_id{session_}}.name();
-  }
-  to.push_back(
-    {genkit_event_kind::message, line_of({{"turnEnd", std::move(end)}})});
-}
-
-// A client of Genkit takes an error event for the end of its conversation, and
-// an output with an error for the end of a turn that it can repeat.
-void genkit_agent_translator::add_error(const frame& x,
-                                        std::vector<genkit_event>& to) const {
-  auto error = read_document(x.text);
-  if (!is_open_ && has_status(error)) // the snapshot of a run that has none
-    error["status"] = status_name(errc::invalid_argument);
-  else if (has_lost_its_place(x, error)
-           || (!is_open_ && x.code != errc::not_found
-               && x.code != errc::data_loss)) {
-    to.push_back({genkit_event_kind::error, line_of(error), x.code});
-    return;
-  }
-  json output{{"finishReason", "failed"}};
-  if (is_open_) {
-    to.push_back({genkit_event_kind::message,
-                  line_of({{"turnEnd", {{"finishReason", "failed"}}}})});
-    output["sessionId"] = session_;
-    if (!has_store_) {
-      if (auto state = take_state(error); state.is_object()) {
-        add_message(output, state);
-        output["state"] = genkit_state(std::move(state), session_);
-      }
-    } else if (!snapshot_.empty()) {
-      output["snapshotId"]
-        = genkit_snapshot{snapshot_id{snapshot_}, session_id{session_}}.name();
-    }
-  }
-  output["error"] = std::move(error);
-  to.push_back({genkit_event_kind::result, line_of(output)});
-}
-
-json genkit_agent_translator::output_of(json from) const {
-  auto result = json::object();
-  result["sessionId"] = session_;
-  if (const auto& reason = member_of(from, "finishReason"); !reason.is_null())
-    result["finishReason"] = reason;
-  auto state = json::object();
-  if (const auto i = from.find("state"); i != from.end() && i->is_object())
-    state = std::move(*i);
-  add_message(result, state);
-  if (const auto& artifacts = member_of(state, "artifacts");
-      artifacts.is_array() && !artifacts.empty())
-    result["artifacts"] = artifacts;
-  if (!has_store_)
-    result["state"] = genkit_state(std::move(state), session_);
-  else if (!snapshot_.empty())
-    result["snapshotId"]
-      = genkit_snapshot{snapshot_id{snapshot_}, session_id{session_}}.name();
   return result;
 }
 

@@ -6,11 +6,10 @@
 #include <tertulia/json.hpp>
 #include <tertulia/snapshot.hpp>
 
+#include <cstddef>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "genkit_events.hpp"
+#include "frame.hpp"
 #include "open_body.hpp"
 
 // Agents for Genkit's `remoteAgent`: each request is one turn in an invocation
@@ -57,30 +56,12 @@ struct genkit_turn {
 /// @param opened answer to the opening of the run.
 [[nodiscard]] json genkit_detached(const frame& opened);
 
+/// Makes the questions in a message visible to Genkit's clients, which look for
+/// a value that is true in JavaScript.
+/// @returns how many parts are questions.
+std::size_t show_questions(json& message);
+
 /// Returns a state as these clients read it: `SessionState`.
 [[nodiscard]] json genkit_state(json state, const std::string& session);
-
-/// Translator for agents: chunks, ends of turns, and an output also for a turn
-/// that has failed.
-class genkit_agent_translator final : public genkit_translator {
-public:
-  /// @param session of an agent without a store, as its client names it.
-  genkit_agent_translator(bool has_store, std::string session)
-    : has_store_(has_store), session_(std::move(session)) {}
-
-  void translate(const frame& x, std::vector<genkit_event>& to) override;
-
-private:
-  void add_chunks(const json& chunks, std::vector<genkit_event>& to) const;
-  void add_turn_end(const frame_position& x, std::vector<genkit_event>& to);
-  void add_error(const frame& x, std::vector<genkit_event>& to) const;
-  [[nodiscard]] json output_of(json from) const;
-
-  const bool has_store_;
-  bool is_open_ = false;
-  std::string session_;
-  /// Snapshot of the last turn that is over, or the first one.
-  std::string snapshot_;
-};
 
 } // namespace tertulia::web

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "error_body.hpp"
+#include "json_slices.hpp"
 #include "open_body.hpp"
 
 namespace tertulia::web {
@@ -53,12 +54,11 @@ bool is_last(const std::vector<genkit_event>& xs) {
 void genkit_flow_translator::translate(const frame& x,
                                        std::vector<genkit_event>& to) {
   switch (x.kind) {
-    case frame_kind::chunks: {
-      const auto chunks = read_document(x.text);
-      for (const auto& chunk : chunks)
-        to.push_back({genkit_event_kind::message, line_of(chunk)});
+    case frame_kind::chunks:
+      for_each_element(x.text, [&](std::string_view chunk) {
+        to.push_back({genkit_event_kind::message, std::string{chunk}});
+      });
       break;
-    }
     case frame_kind::output:
       to.push_back({genkit_event_kind::result, x.text});
       break;

@@ -12,6 +12,7 @@
 
 #include "error_body.hpp"
 #include "genkit_agent.hpp"
+#include "genkit_agent_translator.hpp"
 #include "genkit_snapshots.hpp"
 #include "open_body.hpp"
 #include "redaction.hpp"
@@ -106,11 +107,10 @@ struct prepared_call {
 
 /// Returns the translator of a run.
 /// @param session as the client names it in its own state.
-std::unique_ptr<genkit_translator> translator_of(const json_action& action,
+std::unique_ptr<genkit_translator> translator_of(bool is_agent, bool has_store,
                                                  const std::string& session) {
-  if (is_genkit_agent(action.info()))
-    return std::make_unique<genkit_agent_translator>(has_store(action),
-                                                     session);
+  if (is_agent)
+    return std::make_unique<genkit_agent_translator>(has_store, session);
   return std::make_unique<genkit_flow_translator>();
 }
 
@@ -120,11 +120,12 @@ prepared_call prepare(server_core& server, const exchange& x,
   const auto& action = result.action;
   auto call = read_call(x.request.body());
   const auto is_agent = is_genkit_agent(action.info());
+  const auto is_stored = has_store(action);
   auto& turn = result.turn;
   turn = is_agent
-           ? read_genkit_turn(call, has_store(action), x.caller)
+           ? read_genkit_turn(call, is_stored, x.caller)
            : read_flow_call(std::move(call), action.info().kind == "tool");
-  result.by = translator_of(action, turn.session);
+  result.by = translator_of(is_agent, is_stored, turn.session);
   if (auto session = x.place.get("session"); !session.empty())
     turn.body.session = std::move(session);
   turn.body.keep = is_durable || turn.is_detached;
@@ -138,7 +139,7 @@ prepared_call prepare(server_core& server, const exchange& x,
   result.what->answers_once = !turn.is_detached && !wants_genkit_stream(x);
   result.what->options.custom_deltas = is_agent && !result.what->answers_once;
   // Its output has no state for this client, and no other client attaches.
-  if (is_agent && has_store(action) && !*turn.body.keep)
+  if (is_agent && is_stored && !*turn.body.keep)
     result.what->options.output_messages = 1;
   result.what->has_position_text = false;
   return result;
@@ -167,7 +168,9 @@ net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
     = x.place.get("durable") == "true" && wants_genkit_stream(x);
   if (const auto lost = field_of(x.request, genkit_stream_field);
       is_durable && !lost.empty()) {
-    const auto by = translator_of(server.find(key), {});
+    const auto action = server.find(key);
+    const auto by
+      = translator_of(is_genkit_agent(action.info()), has_store(action), {});
     co_return co_await write_again(server, x, key, std::string{lost}, *by);
   }
   std::optional<prepared_call> call;

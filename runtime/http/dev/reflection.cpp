@@ -12,6 +12,7 @@
 #include "companion.hpp"
 #include "error_body.hpp"
 #include "genkit_agent.hpp"
+#include "genkit_agent_translator.hpp"
 #include "model_call.hpp"
 #include "reflection_entry.hpp"
 #include "stored_conversation.hpp"

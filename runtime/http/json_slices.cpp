@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "json_slices.hpp"
+
+#include <algorithm>
+
+namespace tertulia::web {
+
+namespace {
+
+/// Returns the end of a string, whose quotation mark is at `from`.
+std::size_t end_of_string(std::string_view text, std::size_t from) noexcept {
+  for (auto i = from + 1; i < text.size(); ++i) {
+    if (text[i] == '"')
+      return i + 1;
+    if (text[i] == '\\')
+      ++i;
+  }
+  return text.size();
+}
+
+} // namespace
+
+std::size_t end_of_value(std::string_view text, std::size_t from) noexcept {
+  std::size_t depth = 0;
+  for (auto i = std::min(from, text.size()); i < text.size();) {
+    switch (text[i]) {
+      case '"': i = end_of_string(text, i); break;
+      case '{':
+      case '[':
+        ++depth;
+        ++i;
+        break;
+      case '}':
+      case ']':
+        if (depth == 0)
+          return i; // of what the value is in
+        --depth;
+        ++i;
+        break;
+      case ',':
+      case ':':
+        if (depth == 0)
+          return i;
+        ++i;
+        break;
+      default: ++i;
+    }
+  }
+  return text.size();
+}
+
+std::string_view member_in(std::string_view object,
+                           std::string_view name) noexcept {
+  std::string_view result;
+  for_each_member(object, [&](std::string_view own, std::string_view value) {
+    if (own == name)
+      result = value;
+  });
+  return result;
+}
+
+} // namespace tertulia::web
