@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/detail/registry.hpp>
 
 #include <algorithm>
@@ -66,6 +67,21 @@ std::vector<action_activity> registry::activities() const {
   result.reserve(actions_.size());
   for (const auto& [key, x] : actions_)
     result.push_back(x->activity().read(key));
+  return result;
+}
+
+std::vector<managed_store> registry::stores() const {
+  std::shared_lock guard{mutex_};
+  std::vector<managed_store> result;
+  for (const auto& [key, x] : actions_) {
+    const auto* conversation = x->conversation();
+    if (conversation == nullptr || !conversation->policy.store)
+      continue;
+    const auto store
+      = caf::actor_cast<managed_store>(conversation->policy.store);
+    if (std::find(result.begin(), result.end(), store) == result.end())
+      result.push_back(store);
+  }
   return result;
 }
 

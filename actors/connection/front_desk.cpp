@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/caller.hpp>
+#include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/detail/without_clock.hpp>
@@ -8,6 +9,7 @@
 
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -320,7 +322,8 @@ private:
 front_desk_actor spawn_front_desk(std::shared_ptr<environment> env) {
   auto& system = env->system;
   return system.spawn<caf::hidden>(
-    [](front_desk_actor::stateful_pointer<front_desk_state> self,
+    [](with_counts<
+         caf::stateful_actor<front_desk_state, front_desk_actor::base>>* self,
        std::shared_ptr<environment> env) {
       return self->state.make_behavior(std::move(env));
     },

@@ -3,6 +3,7 @@
 #include <tertulia/action.hpp>
 #include <tertulia/activity.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
+#include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/remote_actor.hpp>
@@ -64,6 +65,23 @@ tracer& runtime::traces() const noexcept {
 
 std::vector<action_activity> runtime::activity() const {
   return env_->actions.activities();
+}
+
+std::vector<shared_actor_activity> runtime::shared_activity() const {
+  shared_actor_activity desk{"front_desk"};
+  shared_actor_activity stores{"store"};
+  const auto add = [](shared_actor_activity& to, const auto& handle) {
+    const auto from
+      = detail::counts_of(caf::actor_cast<caf::strong_actor_ptr>(handle));
+    if (!from)
+      return;
+    to.waiting += from->waiting();
+    to.commits += from->commits();
+  };
+  add(desk, env_->desk);
+  for (const auto& x : env_->actions.stores())
+    add(stores, x);
+  return {std::move(desk), std::move(stores)};
 }
 
 caf::actor_system& runtime::system() const noexcept {

@@ -98,4 +98,22 @@ void append_families(std::vector<MetricFamily>& to,
     to.push_back(std::move(*one));
 }
 
+void append_families(std::vector<MetricFamily>& to,
+                     const std::vector<shared_actor_activity>& from) {
+  auto waiting = family(MetricType::Gauge, "tertulia_mailbox_messages",
+                        "Messages in the mailboxes of shared actors");
+  auto commits = family(MetricType::Counter, "tertulia_store_commits_total",
+                        "Transactions that the stores have committed");
+  std::uint64_t committed = 0;
+  for (const auto& x : from) {
+    auto& metric = waiting.metric.emplace_back();
+    metric.label.push_back({"actor", x.name});
+    metric.gauge.value = number(x.waiting);
+    committed += x.commits;
+  }
+  commits.metric.emplace_back().counter.value = number(committed);
+  to.push_back(std::move(waiting));
+  to.push_back(std::move(commits));
+}
+
 } // namespace tertulia

@@ -15,4 +15,8 @@ namespace tertulia {
 void append_families(std::vector<prometheus::MetricFamily>& to,
                      const std::vector<action_activity>& from);
 
+/// Appends those of shared actors.
+void append_families(std::vector<prometheus::MetricFamily>& to,
+                     const std::vector<shared_actor_activity>& from);
+
 } // namespace tertulia

@@ -13,6 +13,7 @@ namespace {
 std::string text_of(const span_meter& meter, const runtime& of) {
   auto all = meter.collect();
   append_families(all, of.activity());
+  append_families(all, of.shared_activity());
   return prometheus::TextSerializer{}.Serialize(all);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store_actor.hpp>
 #include <tertulia/store_handlers.hpp>
@@ -122,8 +123,10 @@ public:
       x->answer(fail(errc::unavailable, "the store was killed"));
   }
 
-  store_actor::behavior_type make_behavior(std::shared_ptr<store_tables> tables,
-                                           std::uint32_t max_batch) {
+  store_actor::behavior_type
+  make_behavior(std::shared_ptr<detail::actor_counts> counts,
+                std::shared_ptr<store_tables> tables, std::uint32_t max_batch) {
+    counts_ = std::move(counts);
     has_transactions_ = tables->has_transactions();
     max_batch_ = max_batch;
     data_.emplace(std::move(tables));
@@ -196,6 +199,7 @@ private:
     caf::error reason;
     try {
       data_->commit();
+      counts_->commit();
     } catch (...) {
       reason = current_exception_to_error();
     }
@@ -236,8 +240,10 @@ private:
     }
     try {
       x.run(*data_);
-      if (data_->in_transaction())
+      if (data_->in_transaction()) {
         data_->commit();
+        counts_->commit();
+      }
     } catch (...) {
       return current_exception_to_error();
     }
@@ -245,6 +251,7 @@ private:
   }
 
   store_actor::pointer self_;
+  std::shared_ptr<detail::actor_counts> counts_;
   std::optional<store_data> data_;
   bool has_transactions_ = false;
   std::size_t max_batch_ = 1;
@@ -257,6 +264,9 @@ private:
   std::vector<std::unique_ptr<request>> waiting_;
 };
 
+using counted_store = detail::with_counts<
+  caf::stateful_actor<store_actor_state, store_actor::base>>;
+
 } // namespace
 
 managed_store spawn_store_actor(caf::actor_system& system,
@@ -264,11 +274,11 @@ managed_store spawn_store_actor(caf::actor_system& system,
                                 store_actor_options options) {
   if (options.max_batch == 0)
     throw status_error{errc::invalid_argument, "$.maxBatch: must be 1 or more"};
-  const auto run
-    = [](store_actor::stateful_pointer<store_actor_state> self,
-         std::shared_ptr<store_tables> tables, std::uint32_t max_batch) {
-        return self->state.make_behavior(std::move(tables), max_batch);
-      };
+  const auto run = [](counted_store* self, std::shared_ptr<store_tables> tables,
+                      std::uint32_t max_batch) {
+    return self->state.make_behavior(self->counts(), std::move(tables),
+                                     max_batch);
+  };
   if (options.blocks)
     return system.spawn<caf::hidden + caf::detached>(run, std::move(tables),
                                                      options.max_batch);

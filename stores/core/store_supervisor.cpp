@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store_handlers.hpp>
 #include <tertulia/store_supervisor.hpp>
@@ -12,6 +13,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -30,9 +32,11 @@ public:
   explicit supervisor_state(supervisor_actor::pointer self)
     : self_(self), leases_(self, *this) {}
 
-  supervisor_actor::behavior_type make_behavior(store_factory factory,
-                                                restart_options options,
-                                                managed_store store) {
+  supervisor_actor::behavior_type
+  make_behavior(std::shared_ptr<detail::actor_counts> counts,
+                store_factory factory, restart_options options,
+                managed_store store) {
+    counts_ = std::move(counts);
     below_.emplace(
       self_, "store",
       [factory = std::move(factory)](caf::actor_system& system) {
@@ -40,7 +44,9 @@ public:
       },
       options);
     self_->set_down_handler([this](caf::down_msg& x) {
-      if (!below_->on_down(x))
+      if (below_->on_down(x))
+        count_store();
+      else
         leases_.release(x.source);
     });
     // CAF 0.17 sends a request with a value that cannot be encoded as an empty
@@ -54,6 +60,7 @@ public:
                     "a value of the request has no encoding");
       });
     below_->start(caf::actor_cast<caf::strong_actor_ptr>(store));
+    count_store();
     return handle_verbs<supervisor_actor>(
       [this]<class Verb>(Verb x) -> caf::result<store_reply_t<Verb>> {
         constexpr auto needs_store
@@ -66,7 +73,10 @@ public:
           return current_exception_to_error();
         }
       },
-      [this](caf::tick_atom) { below_->restart(); });
+      [this](caf::tick_atom) {
+        below_->restart();
+        count_store();
+      });
   }
 
 private:
@@ -128,6 +138,12 @@ private:
     return std::nullopt;
   }
 
+  /// Counts the messages and the commits of the store as those of this actor.
+  void count_store() const {
+    counts_->set_part(below_->current() ? detail::counts_of(below_->current())
+                                        : nullptr);
+  }
+
   /// @pre `below_->current()`
   [[nodiscard]] managed_store store() const {
     return caf::actor_cast<managed_store>(below_->current());
@@ -136,7 +152,11 @@ private:
   supervisor_actor::pointer self_;
   live_leases leases_;
   std::optional<supervision> below_;
+  std::shared_ptr<detail::actor_counts> counts_;
 };
+
+using counted_supervisor = detail::with_counts<
+  caf::stateful_actor<supervisor_state, supervisor_actor::base>>;
 
 } // namespace
 
@@ -148,10 +168,10 @@ managed_store supervise_store(caf::actor_system& system, store_factory factory,
   // has received the store's down message and released its handle, which needs
   // a running scheduler. So the system has to wait for the supervisor.
   return system.spawn(
-    [](supervisor_actor::stateful_pointer<supervisor_state> self,
-       store_factory factory, restart_options options, managed_store first) {
-      return self->state.make_behavior(std::move(factory), options,
-                                       std::move(first));
+    [](counted_supervisor* self, store_factory factory, restart_options options,
+       managed_store first) {
+      return self->state.make_behavior(self->counts(), std::move(factory),
+                                       options, std::move(first));
     },
     std::move(factory), options, std::move(first));
 }

@@ -45,4 +45,14 @@ struct action_activity {
   duration_counts saves;
 };
 
+/// Numbers of an actor that many conversations share, or the sum of those of
+/// one kind.
+struct shared_actor_activity {
+  std::string name;          ///< `front_desk` or `store`
+  std::uint64_t waiting = 0; ///< messages that wait in the mailbox
+  /// Transactions that a store has committed. With SQLite each waits once for
+  /// the disk (`fdatasync` of the log).
+  std::uint64_t commits = 0;
+};
+
 } // namespace tertulia

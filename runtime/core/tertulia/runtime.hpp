@@ -24,6 +24,7 @@
 namespace tertulia {
 
 struct action_activity;
+struct shared_actor_activity;
 
 namespace detail {
 
@@ -195,6 +196,13 @@ public:
   /// Include <tertulia/activity.hpp> to use them.
   /// @threads from any thread.
   [[nodiscard]] std::vector<action_activity> activity() const;
+
+  /// Returns numbers of the front desk and, summed up, of the stores of all
+  /// registered actions. A store on another node, or one that is none of this
+  /// library, has none.
+  /// Include <tertulia/activity.hpp> to use them.
+  /// @threads from any thread.
+  [[nodiscard]] std::vector<shared_actor_activity> shared_activity() const;
 
   [[nodiscard]] caf::actor_system& system() const noexcept;
 

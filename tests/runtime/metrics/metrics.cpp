@@ -7,9 +7,11 @@
 #include <tertulia/memory_store.hpp>
 #include <tertulia/metrics.hpp>
 #include <tertulia/span_recorder.hpp>
+#include <tertulia/sqlite_store.hpp>
 
 #include "support/conversations.hpp"
 #include "support/has.hpp"
+#include "support/scratch.hpp"
 #include "support/web_fixture.hpp"
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
@@ -130,6 +132,26 @@ TEST_F(numbers, count_what_connections_and_stores_do) {
     return result;
   };
   EXPECT_GE(waits(), 8u);
+}
+
+TEST_F(numbers, tell_of_the_actors_that_many_share) {
+  const scratch folder;
+  const auto store = spawn_sqlite_store(system, folder / "sessions.db");
+  for (const auto* name : {"notes", "more"})
+    define_agent(rt, name, take_notes, with_snapshot_store(store));
+  auto at = serve_numbers();
+  EXPECT_TRUE(has(all.text(), "\ntertulia_store_commits_total 0"));
+  EXPECT_EQ(
+    at.call("POST", "/actions/agent/notes", R"({"inputs":["a"]})").status,
+    200u);
+  std::string text;
+  EXPECT_TRUE(eventually([&] { // the lease is released behind the answer
+    text = all.text();
+    return has(text, "\ntertulia_mailbox_messages{actor=\"front_desk\"} 0",
+               "\ntertulia_mailbox_messages{actor=\"store\"} 0");
+  }))
+    << text;
+  EXPECT_FALSE(has(text, "\ntertulia_store_commits_total 0"));
 }
 
 TEST_F(numbers, count_saves_that_fail) {

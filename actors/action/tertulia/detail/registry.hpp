@@ -35,6 +35,9 @@ public:
   /// Returns the numbers of all actions that have a key, sorted by key.
   [[nodiscard]] std::vector<action_activity> activities() const;
 
+  /// Returns the stores of these actions, each once.
+  [[nodiscard]] std::vector<managed_store> stores() const;
+
 private:
   mutable std::shared_mutex mutex_;
   std::map<std::string, std::shared_ptr<const action>> actions_;
