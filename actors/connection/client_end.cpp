@@ -65,7 +65,7 @@ client_end::client_end(const open_request& x)
   carried_ = static_cast<std::uint32_t>(x.inputs.size());
   closed_ = x.closes;
   if (x.options.disconnect != on_disconnect::cancel)
-    unacknowledged_.assign(x.inputs.begin(), x.inputs.end());
+    inputs_.hold(x.inputs);
 }
 
 void client_end::on(const open_result& x) {
@@ -78,7 +78,7 @@ void client_end::on(const open_result& x) {
   reader_ = x.attached.reader;
   next_ = read_ = x.attached.next;
   turn_ = first_turn_ = x.attached.turn;
-  sent_inputs_ = taken_inputs_ = first_inputs_ = x.attached.inputs;
+  taken_inputs_ = first_inputs_ = x.attached.inputs;
   foreign_inputs_ = untaken_in(x.attached);
   // Of a run that has begun, or that another client has opened, it is not known
   // what is stored.
@@ -89,13 +89,12 @@ void client_end::on(const open_result& x) {
   is_stored_ = x.attached.is_stored && x.attached.run;
   opened_in_turn_ = x.attached.is_in_turn;
   const auto are_taken = turn_found_ == turn_progress::not_begun;
-  if (are_taken) {
-    sent_inputs_ += carried_;
+  inputs_.set_count(first_inputs_ + (are_taken ? carried_ : 0));
+  if (are_taken)
     input_credit_ -= std::min(input_credit_, carried_);
-  }
   carried_ = 0;
   if (!are_taken || !run_)
-    unacknowledged_.clear();
+    inputs_.drop_all();
 }
 
 void client_end::on(chunk_batch&& x) {
@@ -130,7 +129,7 @@ void client_end::on(turn_end&& x) {
   ++next_;
   stored_inputs_ = std::max(stored_inputs_, x.stored_inputs);
   if (waits_for_store())
-    acknowledge(x.stored_inputs);
+    inputs_.drop_until(x.stored_inputs);
   if (heard_turns_ > 0) {
     --heard_turns_;
     return skip(1);
@@ -188,9 +187,7 @@ void client_end::gain(std::uint32_t inputs) {
   foreign_inputs_ -= foreign;
   if (waits_for_store())
     return;
-  inputs -= static_cast<std::uint32_t>(foreign);
-  for (; inputs > 0 && !unacknowledged_.empty(); --inputs)
-    unacknowledged_.pop_front();
+  inputs_.drop(inputs - foreign);
 }
 
 client_end::arrival client_end::next() const noexcept {
@@ -282,6 +279,31 @@ caf::error client_end::overrun_error() const {
                 + std::to_string(unread_count_)
                 + " chunks are unread, of a window of "
                 + std::to_string(window_));
+}
+
+turn_input client_end::message_for(payload value) {
+  turn_input result{std::move(value), take_credit()};
+  const auto number = inputs_.add();
+  if (run_) {
+    result.number = number;
+    result.reader = reader_;
+    inputs_.hold(result.value);
+  }
+  return result;
+}
+
+bool client_end::leave() {
+  if (ended_)
+    return false;
+  reject(fail(errc::failed_precondition, "the client has detached"));
+  return true;
+}
+
+std::uint64_t client_end::unread_inputs() const noexcept {
+  if (!ended_)
+    return 0;
+  const auto sent = inputs_.count();
+  return carried_ + (sent > taken_inputs_ ? sent - taken_inputs_ : 0);
 }
 
 caf::error client_end::send_error() const {

@@ -36,9 +36,9 @@ open_options client_end::begin_to_return() {
 std::vector<turn_input> client_end::on_returned(const open_result& x) {
   returning_ = false;
   if (role_ == client_role::listener)
-    sent_inputs_ = x.attached.inputs; // those of the talker
+    inputs_.set_count(x.attached.inputs); // those of the talker
   if (x.attached.run == run_ && x.attached.next == next_
-      && x.attached.inputs <= sent_inputs_)
+      && x.attached.inputs <= inputs_.count())
     return resend(x);
   on_lost(fail(errc::data_loss, "the run continues at another position"));
   return {};
@@ -49,24 +49,16 @@ std::vector<turn_input> client_end::resend(const open_result& x) {
   input_credit_ = x.input_credit;
   foreign_inputs_ = untaken_in(x.attached);
   if (!waits_for_store())
-    acknowledge(x.attached.inputs);
-  unsent_ = std::min<std::uint64_t>(sent_inputs_ - x.attached.inputs,
-                                    unacknowledged_.size());
+    inputs_.drop_until(x.attached.inputs);
+  inputs_.rewind(x.attached.inputs);
   return due_inputs();
 }
 
 std::vector<turn_input> client_end::due_inputs() {
   std::vector<turn_input> result;
-  for (; unsent_ > 0 && input_credit_ > 0; --unsent_, --input_credit_)
-    result.emplace_back(unacknowledged_[unacknowledged_.size() - unsent_], 0,
-                        sent_inputs_ - unsent_, reader_);
+  for (; has_unsent() && input_credit_ > 0; --input_credit_)
+    result.push_back(inputs_.take_unsent(reader_));
   return result;
-}
-
-void client_end::acknowledge(std::uint64_t until) {
-  auto number = sent_inputs_ - unacknowledged_.size();
-  for (; !unacknowledged_.empty() && number < until; ++number)
-    unacknowledged_.pop_front();
 }
 
 // -- a session that is opened again -------------------------------------------
@@ -102,7 +94,7 @@ std::vector<turn_input> client_end::on_reopened(const open_result& x) {
     on_lost(fail(code, std::move(why)));
     return std::vector<turn_input>{};
   };
-  if (at.inputs > sent_inputs_)
+  if (at.inputs > inputs_.count())
     return lose(errc::aborted, "another client has continued the session");
   if (at.turn > turn_ + max_window || at.taken > at.inputs)
     return lose(errc::data_loss, "the position of the session is impossible");
@@ -110,7 +102,7 @@ std::vector<turn_input> client_end::on_reopened(const open_result& x) {
     return lose(errc::data_loss,
                 "the session has lost inputs that it had confirmed: it has "
                   + std::to_string(at.inputs));
-  if (at.inputs < sent_inputs_ - unacknowledged_.size())
+  if (at.inputs < inputs_.first_held())
     return lose(errc::unavailable, "the run was lost with inputs of another "
                                    "client that were not stored");
   drop_open_turn();

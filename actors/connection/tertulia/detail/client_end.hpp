@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/sent_inputs.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/turn.hpp>
 
@@ -108,7 +109,7 @@ public:
 
   /// Returns whether inputs wait to be sent again.
   [[nodiscard]] bool has_unsent() const noexcept {
-    return unsent_ > 0;
+    return inputs_.has_unsent();
   }
 
   /// Makes the client keep its inputs until a store contains them, so that it
@@ -260,7 +261,7 @@ public:
   }
 
   [[nodiscard]] bool has_input_credit() const noexcept {
-    return input_credit_ > 0 && unsent_ == 0;
+    return input_credit_ > 0 && !has_unsent();
   }
 
   /// @pre `has_input_credit()`
@@ -275,27 +276,11 @@ public:
 
   /// Returns the message for an input, with all credit that can be granted, and
   /// counts it.
-  [[nodiscard]] turn_input message_for(payload value) {
-    const auto number = sent_inputs_++;
-    turn_input result{std::move(value), take_credit()};
-    if (run_) {
-      result.number = number;
-      result.reader = reader_;
-      unacknowledged_.push_back(result.value);
-      if (unacknowledged_.size() > max_window) // in one turn
-        unacknowledged_.pop_front();
-    }
-    return result;
-  }
+  [[nodiscard]] turn_input message_for(payload value);
 
   /// Returns the number of inputs that were sent but not taken by the body. All
   /// of them if the completion message is missing, 0 before the end.
-  [[nodiscard]] std::uint64_t unread_inputs() const noexcept {
-    if (!ended_)
-      return 0;
-    return carried_
-           + (sent_inputs_ > taken_inputs_ ? sent_inputs_ - taken_inputs_ : 0);
-  }
+  [[nodiscard]] std::uint64_t unread_inputs() const noexcept;
 
   /// Records the half-close.
   /// @returns false if the input was closed before.
@@ -305,12 +290,7 @@ public:
 
   /// Records that the client leaves a kept run: nothing more is read.
   /// @returns false if the run has ended for it.
-  bool leave() {
-    if (ended_)
-      return false;
-    reject(fail(errc::failed_precondition, "the client has detached"));
-    return true;
-  }
+  bool leave();
 
   /// Records the cancel.
   /// @returns false if there is nothing left to cancel.
@@ -342,9 +322,6 @@ private:
   [[nodiscard]] bool waits_for_store() const noexcept {
     return keeps_stored_ && is_stored_;
   }
-
-  /// Drops the inputs before a number, which do not have to be sent again.
-  void acknowledge(std::uint64_t until);
 
   /// Returns the messages that send the kept inputs again.
   [[nodiscard]] std::vector<turn_input> resend(const open_result& x);
@@ -395,11 +372,8 @@ private:
   std::uint64_t read_ = 0;    // of what is read next
   run_id run_;                // empty if the run is not kept
   std::uint32_t reader_ = 0;
-  std::uint64_t sent_inputs_ = 0;
-  boost::container::deque<payload>
-    unacknowledged_;                 // inputs that a kept run may not have
-  std::uint64_t unsent_ = 0;         // the last of them, to be sent again
-  std::uint64_t foreign_inputs_ = 0; // those that it has and did not take
+  sent_inputs inputs_;
+  std::uint64_t foreign_inputs_ = 0; // of another client, not taken by the run
   std::uint64_t stored_inputs_ = 0;  // at least
   std::uint64_t taken_inputs_ = 0;   // from the completion message
   session_id session_;

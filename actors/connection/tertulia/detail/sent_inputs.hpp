@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <tertulia/open.hpp>
+#include <tertulia/turn.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <boost/container/deque.hpp>
+
+namespace tertulia::detail {
+
+/// Numbered inputs that a client has sent. Of a kept run the last ones are
+/// held, to be sent again if the run has lost them.
+///
+/// @threads not thread-safe: the owner serialises.
+class sent_inputs {
+public:
+  /// Returns how many were sent: the number of the next one.
+  [[nodiscard]] std::uint64_t count() const noexcept {
+    return count_;
+  }
+
+  /// Sets that number. Inputs with a smaller one that are not held were sent by
+  /// another client.
+  void set_count(std::uint64_t x) noexcept {
+    count_ = x;
+  }
+
+  /// Returns the number of the first one that is held.
+  [[nodiscard]] std::uint64_t first_held() const noexcept {
+    return count_ - held_.size();
+  }
+
+  /// Counts an input.
+  /// @returns its number.
+  std::uint64_t add() noexcept {
+    return count_++;
+  }
+
+  /// Holds the last one that was counted. Of those of one turn, the oldest is
+  /// dropped.
+  void hold(const payload& x) {
+    held_.push_back(x);
+    if (held_.size() > max_window)
+      held_.pop_front();
+  }
+
+  /// Holds inputs that are counted when their opening is answered.
+  void hold(const std::vector<payload>& xs) {
+    held_.assign(xs.begin(), xs.end());
+  }
+
+  /// Drops the oldest ones.
+  void drop(std::uint64_t count) {
+    for (; count > 0 && !held_.empty(); --count)
+      held_.pop_front();
+  }
+
+  /// Drops those before a number.
+  void drop_until(std::uint64_t number) {
+    if (number > first_held())
+      drop(number - first_held());
+  }
+
+  void drop_all() noexcept {
+    held_.clear();
+  }
+
+  // -- sending again ----------------------------------------------------------
+
+  /// Begins to send those from a number on again, as far as they are held.
+  void rewind(std::uint64_t number) noexcept {
+    unsent_ = static_cast<std::size_t>(
+      std::min<std::uint64_t>(count_ - number, held_.size()));
+  }
+
+  [[nodiscard]] bool has_unsent() const noexcept {
+    return unsent_ > 0;
+  }
+
+  /// Takes the next one to send again.
+  /// @pre `has_unsent()`
+  [[nodiscard]] turn_input take_unsent(std::uint32_t reader) {
+    turn_input result{held_[held_.size() - unsent_], 0, count_ - unsent_,
+                      reader};
+    --unsent_;
+    return result;
+  }
+
+private:
+  std::uint64_t count_ = 0;
+  boost::container::deque<payload> held_; // the last ones
+  std::size_t unsent_ = 0;                // the last of them
+};
+
+} // namespace tertulia::detail
