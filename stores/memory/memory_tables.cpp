@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto any_sequence = std::numeric_limits<std::uint64_t>::max();
 
-std::uint64_t hash_of_id(std::string_view agent, std::string_view id) noexcept {
+std::uint64_t hash_of(std::string_view agent, std::string_view id) {
   const std::hash<std::string_view> hash;
   return hash(id) ^ (hash(agent) * 0x9e3779b97f4a7c15u);
 }
@@ -28,22 +28,12 @@ std::string id_of(const snapshot_id& own, std::span<const std::uint8_t> hash) {
 
 // -- sessions -----------------------------------------------------------------
 
-std::size_t memory_tables::hash_of(const name_view& x) noexcept {
-  return hash_of_id(x.first, x.second);
-}
-
-memory_tables::timeline*
-memory_tables::find(const session_ref& name) const noexcept {
-  const auto i = names_.find(name);
-  return i != names_.end() ? *i : nullptr;
-}
-
 std::optional<session_row>
 memory_tables::find_session(const session_ref& name) {
-  const auto* found = find(name);
-  if (found == nullptr)
+  const auto i = by_name_.find(name);
+  if (i == by_name_.end())
     return std::nullopt;
-  return found->row;
+  return (*i)->row;
 }
 
 std::optional<session_row> memory_tables::find_session(std::int64_t key) {
@@ -55,8 +45,7 @@ std::optional<session_row> memory_tables::find_session(std::int64_t key) {
 
 void memory_tables::for_each_session(
   const session_ref& after, const std::function<bool(session_row)>& fn) {
-  for (auto i = ordered_names_.upper_bound(after); i != ordered_names_.end();
-       ++i)
+  for (auto i = by_name_.upper_bound(after); i != by_name_.end(); ++i)
     if (!fn((*i)->row))
       return;
 }
@@ -69,7 +58,7 @@ std::vector<session_row> memory_tables::sessions_with(const std::string& agent,
                                                       const snapshot_id& id,
                                                       std::size_t limit) {
   std::vector<session_row> result;
-  const auto hash = hash_of_id(agent, id.str());
+  const auto hash = hash_of(agent, id.str());
   for (auto i = ids_.lower_bound({hash, 0, 0});
        i != ids_.end() && i->hash == hash && result.size() < limit;
        i = ids_.upper_bound({hash, i->session, any_sequence})) {
@@ -85,8 +74,7 @@ std::int64_t memory_tables::add(const session_ref& name) {
   made.row.key = last_key_;
   made.row.info.agent = name.agent;
   made.row.info.id = name.id;
-  names_.insert(&made);
-  ordered_names_.insert(&made);
+  by_name_.insert(&made);
   if (const auto leased = other_fences_.extract(name))
     made.fence = leased.mapped();
   return last_key_;
@@ -100,8 +88,7 @@ void memory_tables::erase(const session_row& x) {
   auto& gone = sessions_.at(x.key);
   for (const auto& [sequence, record] : gone.records)
     remove_from_indexes(gone, sequence, record);
-  names_.erase(&gone);
-  ordered_names_.erase(&gone);
+  by_name_.erase(&gone);
   if (gone.fence != 0)
     other_fences_.emplace(x.name(), gone.fence);
   sessions_.erase(x.key);
@@ -110,21 +97,21 @@ void memory_tables::erase(const session_row& x) {
 // -- leases -------------------------------------------------------------------
 
 std::uint64_t memory_tables::add_lease(const session_ref& name) {
-  auto* known = find(name);
-  auto& fence = known != nullptr ? known->fence : other_fences_[name];
+  const auto i = by_name_.find(name);
+  auto& fence = i != by_name_.end() ? (*i)->fence : other_fences_[name];
   return fence = next_fence();
 }
 
 std::uint64_t memory_tables::fence_of(const session_ref& name) {
-  if (const auto* known = find(name))
-    return known->fence;
+  if (const auto i = by_name_.find(name); i != by_name_.end())
+    return (*i)->fence;
   const auto other = other_fences_.find(name);
   return other != other_fences_.end() ? other->second : 0;
 }
 
 void memory_tables::erase_lease(const session_ref& name) {
-  if (auto* known = find(name))
-    known->fence = 0;
+  if (const auto i = by_name_.find(name); i != by_name_.end())
+    (*i)->fence = 0;
   else
     other_fences_.erase(name);
 }
@@ -158,7 +145,7 @@ std::vector<std::uint64_t> memory_tables::records_with(std::int64_t session,
                                                        const snapshot_id& id) {
   std::vector<std::uint64_t> result;
   const auto& in = sessions_.at(session);
-  const auto hash = hash_of_id(in.row.info.agent, id.str());
+  const auto hash = hash_of(in.row.info.agent, id.str());
   const auto first = ids_.lower_bound({hash, session, 0});
   auto i = ids_.upper_bound({hash, session, any_sequence});
   while (i != first) {
@@ -233,7 +220,7 @@ record_row memory_tables::timeline::record_of(std::uint64_t sequence,
 memory_tables::place memory_tables::place_of(const timeline& in,
                                              std::uint64_t sequence,
                                              const entry& x) {
-  return {hash_of_id(in.row.info.agent, id_of(x.own_id, x.kept->first.hash)),
+  return {hash_of(in.row.info.agent, id_of(x.own_id, x.kept->first.hash)),
           in.row.key, sequence};
 }
 

@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -152,20 +151,18 @@ private:
   void remove_from_indexes(timeline& in, std::uint64_t sequence,
                            const entry& x);
 
-  /// Name of a session, which keeps it only once.
-  using name_view = std::pair<std::string_view, std::string_view>;
-
-  static name_view name_of(const timeline* x) noexcept {
-    return {x->row.info.agent, x->row.info.id.str()};
-  }
-
-  static name_view name_of(const session_ref& x) noexcept {
-    return {x.agent, x.id.str()};
-  }
-
-  /// Order of the names, for lists.
-  struct name_order {
+  /// Order of the names, which a session keeps only once.
+  struct by_name {
     using is_transparent = void;
+    using name_view = std::pair<std::string_view, std::string_view>;
+
+    static name_view name_of(const timeline* x) noexcept {
+      return {x->row.info.agent, x->row.info.id.str()};
+    }
+
+    static name_view name_of(const session_ref& x) noexcept {
+      return {x.agent, x.id.str()};
+    }
 
     template <class T, class U>
     bool operator()(const T& x, const U& y) const noexcept {
@@ -173,32 +170,8 @@ private:
     }
   };
 
-  struct name_hash {
-    using is_transparent = void;
-
-    template <class T>
-    std::size_t operator()(const T& x) const noexcept {
-      return hash_of(name_of(x));
-    }
-  };
-
-  struct name_equality {
-    using is_transparent = void;
-
-    template <class T, class U>
-    bool operator()(const T& x, const U& y) const noexcept {
-      return name_of(x) == name_of(y);
-    }
-  };
-
-  static std::size_t hash_of(const name_view& x) noexcept;
-
-  /// Returns a session; null if it does not exist.
-  [[nodiscard]] timeline* find(const session_ref& name) const noexcept;
-
   std::unordered_map<std::int64_t, timeline> sessions_;
-  std::unordered_set<timeline*, name_hash, name_equality> names_;
-  std::set<timeline*, name_order> ordered_names_;
+  std::set<timeline*, by_name> by_name_;
   /// Fences of sessions that do not exist (yet).
   std::map<session_ref, std::uint64_t> other_fences_;
   std::set<place> ids_;
