@@ -383,4 +383,16 @@ TEST_F(client_end, inputs_of_others_are_not_acknowledgements) {
   EXPECT_TRUE(x.on_returned(position_at(2, 3, 0, 3, 3)).empty());
 }
 
+TEST_F(client_end, an_input_that_the_run_claims_to_have_is_not_sent_again) {
+  detail::client_end x{4};
+  x.on(position_at(1, 1, 0, 0, 0));
+  (void)x.message_for(payload::of(1));
+  (void)x.begin_to_return();
+  EXPECT_TRUE(x.on_returned(position_at(0, 2, 0, 0, 0)).empty());
+  EXPECT_TRUE(x.has_unsent()) << "there is no credit for it";
+  x.on(input_credit{1, 2});
+  EXPECT_FALSE(x.has_unsent());
+  EXPECT_TRUE(x.due_inputs().empty());
+}
+
 } // namespace tertulia::test::client_end_tests

@@ -59,6 +59,8 @@ public:
   void drop(std::uint64_t count) {
     for (; count > 0 && !held_.empty(); --count)
       held_.pop_front();
+    // A run may acknowledge what was not sent again.
+    unsent_ = std::min(unsent_, held_.size());
   }
 
   /// Drops those before a number.
@@ -67,8 +69,8 @@ public:
       drop(number - first_held());
   }
 
-  void drop_all() noexcept {
-    held_.clear();
+  void drop_all() {
+    drop(held_.size());
   }
 
   // -- sending again ----------------------------------------------------------
