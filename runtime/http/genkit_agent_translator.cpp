@@ -150,8 +150,8 @@ void genkit_agent_translator::add_error(const frame& x,
                                         std::vector<genkit_event>& to) const {
   auto error = read_document(x.text);
   const auto has_details = [&](const char* a, const char* b) {
-    const auto details = error.value("details", json{});
-    return details.contains(a) && details.contains(b);
+    const auto i = error.find("details");
+    return i != error.end() && i->contains(a) && i->contains(b);
   };
   const auto has_lost_its_place // in the log of a run, which goes on
     = x.code == errc::out_of_range && has_details("number", "snapshot");

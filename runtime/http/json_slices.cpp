@@ -50,6 +50,14 @@ std::size_t end_of_value(std::string_view text, std::size_t from) noexcept {
   return text.size();
 }
 
+std::string_view trimmed(std::string_view text) noexcept {
+  constexpr std::string_view blanks = " \t\n\r";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 std::string_view member_in(std::string_view object,
                            std::string_view name) noexcept {
   std::string_view result;

@@ -6,8 +6,8 @@
 #include <string_view>
 
 // Values in the text of a JSON document, found without reading it: what a run
-// sends is passed on as it is, or with another value around it. The text is
-// canonical: JSON without white space between its tokens.
+// sends is passed on as it is, or with another value around it. Text that is
+// not JSON has some values or none.
 
 namespace tertulia::web {
 
@@ -16,14 +16,19 @@ namespace tertulia::web {
 [[nodiscard]] std::size_t end_of_value(std::string_view text,
                                        std::size_t from) noexcept;
 
+/// Returns a text without the white space around it.
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
 /// Calls a function with each value of an array.
 template <class Function>
 void for_each_element(std::string_view array, Function fn) {
-  if (!array.starts_with('[') || array == "[]")
+  array = trimmed(array);
+  if (!array.starts_with('['))
     return;
   for (std::size_t i = 1; i < array.size();) {
     const auto end = end_of_value(array, i);
-    fn(array.substr(i, end - i));
+    if (const auto value = trimmed(array.substr(i, end - i)); !value.empty())
+      fn(value);
     i = end + 1; // behind a comma, or the bracket
   }
 }
@@ -32,15 +37,17 @@ void for_each_element(std::string_view array, Function fn) {
 /// Names are as in the text, without their quotation marks.
 template <class Function>
 void for_each_member(std::string_view object, Function fn) {
-  if (!object.starts_with('{') || object == "{}")
+  object = trimmed(object);
+  if (!object.starts_with('{'))
     return;
   for (std::size_t i = 1; i < object.size();) {
     const auto colon = end_of_value(object, i);
     const auto end = end_of_value(object, colon + 1);
-    if (end >= object.size() || colon < i + 2)
-      return; // it is cut off
-    fn(object.substr(i + 1, colon - i - 2),
-       object.substr(colon + 1, end - colon - 1));
+    const auto name = trimmed(object.substr(i, colon - i));
+    if (end >= object.size() || name.size() < 2)
+      return; // there is no other one, or it is cut off
+    fn(name.substr(1, name.size() - 2),
+       trimmed(object.substr(colon + 1, end - colon - 1)));
     i = end + 1;
   }
 }

@@ -375,4 +375,16 @@ TEST_F(genkit_agents, hear_of_errors_in_the_stream) {
     << failed.body;
 }
 
+TEST_F(genkit_agents, hear_of_an_error_that_the_program_has_replaced) {
+  auto at = serve({.redact = [](const outgoing_value& what, json& x) {
+    if (what.kind == outgoing_kind::error)
+      x = "withheld";
+  }});
+  const auto failed
+    = at.call("POST", "/genkit/session-flow/notes",
+              R"({"init":{"snapshotId":"none"}})", event_stream);
+  EXPECT_TRUE(has(failed.body, R"({"result":{"error":"withheld")"))
+    << failed.body;
+}
+
 } // namespace tertulia::test::genkit_agent_tests

@@ -72,6 +72,16 @@ TEST(json_slices, another_value_has_neither) {
   }
 }
 
+TEST(json_slices, white_space_is_no_part_of_a_value) {
+  const std::string_view text = " { \"a\" : [ 1 ,\n\"b c\" ] , \"d\":\t{ } } ";
+  EXPECT_EQ(members_of(text),
+            (members{{"a", "[ 1 ,\n\"b c\" ]"}, {"d", "{ }"}}));
+  EXPECT_EQ(elements_of(tertulia::web::member_in(text, "a")),
+            (std::vector<std::string>{"1", "\"b c\""}));
+  EXPECT_EQ(members_of("{ }"), members{});
+  EXPECT_EQ(elements_of("[ ]"), std::vector<std::string>{});
+}
+
 // What another process sends may be anything.
 RC_GTEST_PROP(json_slices, no_text_is_read_beyond_its_end, ()) {
   const auto whole = to_json_text(*any_json(3));
