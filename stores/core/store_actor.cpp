@@ -126,10 +126,9 @@ public:
   store_actor::behavior_type
   make_behavior(std::shared_ptr<detail::actor_counts> counts,
                 std::shared_ptr<store_tables> tables, std::uint32_t max_batch) {
-    counts_ = std::move(counts);
     has_transactions_ = tables->has_transactions();
     max_batch_ = max_batch;
-    data_.emplace(std::move(tables));
+    data_.emplace(std::move(tables), std::move(counts));
     self_->set_exit_handler([this](caf::exit_msg& x) {
       commit();
       self_->quit(x.reason);
@@ -199,7 +198,6 @@ private:
     caf::error reason;
     try {
       data_->commit();
-      counts_->commit();
     } catch (...) {
       reason = current_exception_to_error();
     }
@@ -240,10 +238,8 @@ private:
     }
     try {
       x.run(*data_);
-      if (data_->in_transaction()) {
+      if (data_->in_transaction())
         data_->commit();
-        counts_->commit();
-      }
     } catch (...) {
       return current_exception_to_error();
     }
@@ -251,7 +247,6 @@ private:
   }
 
   store_actor::pointer self_;
-  std::shared_ptr<detail::actor_counts> counts_;
   std::optional<store_data> data_;
   bool has_transactions_ = false;
   std::size_t max_batch_ = 1;

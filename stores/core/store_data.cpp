@@ -17,12 +17,15 @@ namespace tertulia {
 
 void store_data::begin() {
   tables_.begin();
+  written_before_ = tables_.written();
 }
 
 void store_data::commit() {
   try {
     tables_.expect_in_place();
     tables_.commit();
+    if (tables_.written() != written_before_) // else the engine writes nothing
+      counts_->commit();
   } catch (...) {
     roll_back();
     throw;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/store.hpp>
 #include <tertulia/store_tables.hpp>
 
@@ -28,9 +29,12 @@ namespace tertulia {
 /// @threads one at a time.
 class store_data : verb_functions<managed_store::signatures> {
 public:
-  explicit store_data(std::shared_ptr<store_tables> tables)
+  /// @param counts of the actor, to which commits are added.
+  explicit store_data(std::shared_ptr<store_tables> tables,
+                      std::shared_ptr<detail::actor_counts> counts
+                      = std::make_shared<detail::actor_counts>())
     : owned_(std::move(tables)), tables_(*owned_),
-      contents_(tables_.contents()) {}
+      contents_(tables_.contents()), counts_(std::move(counts)) {}
 
   [[nodiscard]] store_tables& tables() noexcept {
     return tables_;
@@ -148,6 +152,8 @@ private:
   std::shared_ptr<store_tables> owned_;
   store_tables& tables_;
   store_contents& contents_;
+  std::shared_ptr<detail::actor_counts> counts_;
+  std::int64_t written_before_ = 0; ///< the transaction
   listing listed_;
 };
 

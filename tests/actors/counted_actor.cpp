@@ -46,6 +46,18 @@ TEST_F(counted_actor, tells_how_many_messages_wait) {
   EXPECT_EQ(known->waiting(), 0u);
 }
 
+TEST_F(counted_actor, has_no_messages_after_its_end) {
+  const auto reader = spawn_reader();
+  const auto known = counts(reader);
+  caf::anon_send(reader, std::string{"it is left"});
+  run();
+  EXPECT_EQ(known->waiting(), 1u);
+  kill(reader);
+  EXPECT_EQ(known->waiting(), 0u);
+  caf::anon_send(reader, std::string{"it is not taken"});
+  EXPECT_EQ(known->waiting(), 0u);
+}
+
 TEST_F(counted_actor, is_one_that_was_spawned_so) {
   const auto other = system.spawn(
     [](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; });

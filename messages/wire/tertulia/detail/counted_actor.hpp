@@ -5,6 +5,7 @@
 #include <caf/abstract_actor.hpp>
 #include <caf/actor_cast.hpp>
 #include <caf/actor_control_block.hpp>
+#include <caf/error.hpp>
 #include <caf/invoke_message_result.hpp>
 #include <caf/mailbox_element.hpp>
 
@@ -33,6 +34,12 @@ public:
     commits_.fetch_add(1, std::memory_order_relaxed);
   }
 
+  /// Tells that the actor has ended: CAF answers what is sent to it from now
+  /// on, and what still waited.
+  void end() noexcept {
+    has_ended_.store(true, std::memory_order_relaxed);
+  }
+
   /// Replaces the numbers of the actor that does the work of this one, which
   /// are added to its own; null if there is none. What waited for an earlier
   /// one waits no longer; its commits still count.
@@ -43,8 +50,11 @@ public:
     part_ = std::move(x);
   }
 
-  /// Returns the number of messages that wait in the mailbox, or are handled.
+  /// Returns the number of messages that wait in the mailbox, or are handled; 0
+  /// after the end of the actor.
   [[nodiscard]] std::uint64_t waiting() const {
+    if (has_ended_.load(std::memory_order_relaxed))
+      return 0;
     const std::lock_guard guard{mutex_};
     // In this order, so that no more were handled than received.
     const auto handled = handled_.load(std::memory_order_relaxed);
@@ -64,6 +74,7 @@ private:
   std::atomic<std::uint64_t> received_{0};
   std::atomic<std::uint64_t> handled_{0};
   std::atomic<std::uint64_t> commits_{0};
+  std::atomic<bool> has_ended_{false};
   mutable std::mutex mutex_; // guards the member below
   std::shared_ptr<const actor_counts> part_;
 };
@@ -107,6 +118,11 @@ public:
     if (result != caf::invoke_message_result::skipped) // else it waits on
       counts()->handle();
     return result;
+  }
+
+  bool cleanup(caf::error&& reason, caf::execution_unit* host) override {
+    counts()->end();
+    return Base::cleanup(std::move(reason), host);
   }
 };
 
