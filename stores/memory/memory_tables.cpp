@@ -28,12 +28,30 @@ std::string id_of(const snapshot_id& own, std::span<const std::uint8_t> hash) {
 
 // -- sessions -----------------------------------------------------------------
 
+std::uint64_t
+memory_tables::named_session::begin_of(std::string_view id) noexcept {
+  std::uint64_t result = 0;
+  for (std::size_t i = 0; i < sizeof(result); ++i)
+    result
+      = result << 8
+        | (i < id.size() ? static_cast<std::uint8_t>(id[i]) : std::uint8_t{0});
+  return result;
+}
+
+memory_tables::timeline* memory_tables::find(const session_ref& name) const {
+  const auto of_agent = by_agent_.find(name.agent);
+  if (of_agent == by_agent_.end())
+    return nullptr;
+  const auto found = of_agent->second.find(std::string_view{name.id.str()});
+  return found != of_agent->second.end() ? found->session : nullptr;
+}
+
 std::optional<session_row>
 memory_tables::find_session(const session_ref& name) {
-  const auto i = by_name_.find(name);
-  if (i == by_name_.end())
+  const auto* found = find(name);
+  if (found == nullptr)
     return std::nullopt;
-  return (*i)->row;
+  return found->row;
 }
 
 std::optional<session_row> memory_tables::find_session(std::int64_t key) {
@@ -45,9 +63,15 @@ std::optional<session_row> memory_tables::find_session(std::int64_t key) {
 
 void memory_tables::for_each_session(
   const session_ref& after, const std::function<bool(session_row)>& fn) {
-  for (auto i = by_name_.upper_bound(after); i != by_name_.end(); ++i)
-    if (!fn((*i)->row))
-      return;
+  for (auto i = by_agent_.lower_bound(after.agent); i != by_agent_.end(); ++i) {
+    const auto& [agent, all] = *i;
+    auto one = agent == after.agent
+                 ? all.upper_bound(std::string_view{after.id.str()})
+                 : all.begin();
+    for (; one != all.end(); ++one)
+      if (!fn(one->session->row))
+        return;
+  }
 }
 
 bool memory_tables::has_label(std::int64_t session, const std::string& label) {
@@ -74,7 +98,7 @@ std::int64_t memory_tables::add(const session_ref& name) {
   made.row.key = last_key_;
   made.row.info.agent = name.agent;
   made.row.info.id = name.id;
-  by_name_.insert(&made);
+  by_agent_[name.agent].emplace(made);
   if (const auto leased = other_fences_.extract(name))
     made.fence = leased.mapped();
   return last_key_;
@@ -88,7 +112,10 @@ void memory_tables::erase(const session_row& x) {
   auto& gone = sessions_.at(x.key);
   for (const auto& [sequence, record] : gone.records)
     remove_from_indexes(gone, sequence, record);
-  by_name_.erase(&gone);
+  const auto others = by_agent_.find(x.info.agent);
+  others->second.erase(named_session{gone});
+  if (others->second.empty())
+    by_agent_.erase(others);
   if (gone.fence != 0)
     other_fences_.emplace(x.name(), gone.fence);
   sessions_.erase(x.key);
@@ -97,21 +124,21 @@ void memory_tables::erase(const session_row& x) {
 // -- leases -------------------------------------------------------------------
 
 std::uint64_t memory_tables::add_lease(const session_ref& name) {
-  const auto i = by_name_.find(name);
-  auto& fence = i != by_name_.end() ? (*i)->fence : other_fences_[name];
+  auto* found = find(name);
+  auto& fence = found != nullptr ? found->fence : other_fences_[name];
   return fence = next_fence();
 }
 
 std::uint64_t memory_tables::fence_of(const session_ref& name) {
-  if (const auto i = by_name_.find(name); i != by_name_.end())
-    return (*i)->fence;
+  if (const auto* found = find(name))
+    return found->fence;
   const auto other = other_fences_.find(name);
   return other != other_fences_.end() ? other->second : 0;
 }
 
 void memory_tables::erase_lease(const session_ref& name) {
-  if (const auto i = by_name_.find(name); i != by_name_.end())
-    (*i)->fence = 0;
+  if (auto* found = find(name))
+    found->fence = 0;
   else
     other_fences_.erase(name);
 }

@@ -151,27 +151,49 @@ private:
   void remove_from_indexes(timeline& in, std::uint64_t sequence,
                            const entry& x);
 
-  /// Order of the names, which a session keeps only once.
-  struct by_name {
+  /// Session among those of its agent. The beginning of its id decides almost
+  /// each comparison, so that a lookup reads the rows of few sessions.
+  struct named_session {
+    explicit named_session(timeline& x) noexcept
+      : id_begin(begin_of(x.row.info.id.str())), session(&x) {}
+
+    /// Returns the first bytes of an id, in the order of the ids.
+    static std::uint64_t begin_of(std::string_view id) noexcept;
+
+    [[nodiscard]] std::string_view id() const noexcept {
+      return session->row.info.id.str();
+    }
+
+    std::uint64_t id_begin;
+    timeline* session;
+  };
+
+  /// Order of the ids, which a session keeps only once.
+  struct by_id {
     using is_transparent = void;
-    using name_view = std::pair<std::string_view, std::string_view>;
 
-    static name_view name_of(const timeline* x) noexcept {
-      return {x->row.info.agent, x->row.info.id.str()};
+    bool operator()(const named_session& x,
+                    const named_session& y) const noexcept {
+      return x.id_begin != y.id_begin ? x.id_begin < y.id_begin
+                                      : x.id() < y.id();
     }
 
-    static name_view name_of(const session_ref& x) noexcept {
-      return {x.agent, x.id.str()};
+    bool operator()(const named_session& x, std::string_view y) const noexcept {
+      const auto begin = named_session::begin_of(y);
+      return x.id_begin != begin ? x.id_begin < begin : x.id() < y;
     }
 
-    template <class T, class U>
-    bool operator()(const T& x, const U& y) const noexcept {
-      return name_of(x) < name_of(y);
+    bool operator()(std::string_view x, const named_session& y) const noexcept {
+      const auto begin = named_session::begin_of(x);
+      return begin != y.id_begin ? begin < y.id_begin : x < y.id();
     }
   };
 
+  /// Returns a session; null if there is none.
+  [[nodiscard]] timeline* find(const session_ref& name) const;
+
   std::unordered_map<std::int64_t, timeline> sessions_;
-  std::set<timeline*, by_name> by_name_;
+  std::map<std::string, std::set<named_session, by_id>> by_agent_;
   /// Fences of sessions that do not exist (yet).
   std::map<session_ref, std::uint64_t> other_fences_;
   std::set<place> ids_;
