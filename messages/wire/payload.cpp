@@ -51,12 +51,14 @@ bool survives_text(const json& x, std::size_t depth = 0) {
     case json::value_t::array:
       return depth < max_json_depth
              && std::all_of(x.begin(), x.end(), survives);
-    case json::value_t::object:
+    case json::value_t::object: {
+      // Not `items`, which copies each name.
+      const auto& all = x.get_ref<const json::object_t&>();
       return depth < max_json_depth
-             && std::all_of(
-               x.items().begin(), x.items().end(), [&](const auto& member) {
-                 return is_utf8(member.key()) && survives(member.value());
-               });
+             && std::all_of(all.begin(), all.end(), [&](const auto& member) {
+                  return is_utf8(member.first) && survives(member.second);
+                });
+    }
     case json::value_t::binary:
     case json::value_t::discarded: return false;
     default: return true;

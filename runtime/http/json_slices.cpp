@@ -10,11 +10,15 @@ namespace {
 
 /// Returns the end of a string, whose quotation mark is at `from`.
 std::size_t end_of_string(std::string_view text, std::size_t from) noexcept {
-  for (auto i = from + 1; i < text.size(); ++i) {
-    if (text[i] == '"')
-      return i + 1;
-    if (text[i] == '\\')
-      ++i;
+  auto i = from + 1;
+  auto quote = text.find('"', i);
+  while (quote != std::string_view::npos) {
+    const auto escape = text.substr(0, quote).find('\\', i);
+    if (escape == std::string_view::npos)
+      return quote + 1;
+    i = escape + 2;
+    if (i > quote) // it was escaped
+      quote = text.find('"', i);
   }
   return text.size();
 }
