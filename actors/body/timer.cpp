@@ -2,110 +2,144 @@
 
 #include <tertulia/detail/timer.hpp>
 
-#include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 
 #include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 namespace tertulia::detail {
 
-namespace {
-
 using time_point = caf::actor_clock::time_point;
 
-class timer_state {
+/// Ticks that are due later, by client and by time.
+///
+/// @threads all members.
+class timer::queue {
 public:
-  static inline const char* name = "tertulia.timer";
-
-  explicit timer_state(timer_actor::pointer self) : self_(self) {}
-
-  timer_actor::behavior_type make_behavior() {
-    return {
-      [this](arm_atom, std::uint64_t id, caf::timespan delay) {
-        arm(client{caf::actor_cast<caf::actor_addr>(self_->current_sender()),
-                   id},
-            later(self_->clock().now(), delay));
-      },
-      [this](disarm_atom, std::uint64_t id) {
-        disarm(client{caf::actor_cast<caf::actor_addr>(self_->current_sender()),
-                      id});
-      },
-      [this](caf::tick_atom) { fire(); },
-    };
-  }
-
-private:
   using client = std::pair<caf::actor_addr, std::uint64_t>;
 
-  void arm(const client& who, time_point due) {
+  explicit queue(caf::actor_clock& clock) : clock_(clock) {}
+
+  /// Begins to schedule ticks; once, before the first request.
+  void start(caf::actor x) {
+    const std::lock_guard guard{mutex_};
+    receiver_ = std::move(x);
+  }
+
+  /// Ends the actor, which sends no further ticks.
+  void stop() {
+    const std::lock_guard guard{mutex_};
+    if (const auto receiver = std::exchange(receiver_, nullptr))
+      caf::anon_send_exit(receiver, caf::exit_reason::user_shutdown);
+  }
+
+  void arm(client who, caf::timespan delay) {
+    const auto due = later(clock_.now(), delay);
+    const std::lock_guard guard{mutex_};
     // The client may arm the id again while its earlier tick is pending: the
     // new time replaces it.
-    disarm(who);
-    due_.emplace(who, queue_.emplace(due, who));
+    remove(who);
+    const auto place = queue_.emplace(due, who);
+    due_.emplace(std::move(who), place);
     tick_at(due);
   }
 
-  /// Schedules a tick at `due`, unless one is scheduled at that time or
-  /// before. The earlier tick then schedules the next one.
-  void tick_at(time_point due) {
-    if (!ticks_.empty() && ticks_.back() <= due)
-      return;
-    ticks_.push_back(due);
-    self_->scheduled_send(self_, due, caf::tick_atom_v);
+  void disarm(const client& who) {
+    const std::lock_guard guard{mutex_};
+    remove(who);
   }
 
-  void disarm(const client& who) {
-    if (auto found = due_.find(who); found != due_.end()) {
+  /// Returns the clients whose tick is due, and schedules the next one.
+  std::vector<client> take_due() {
+    const auto now = clock_.now();
+    std::vector<client> result;
+    const std::lock_guard guard{mutex_};
+    while (!ticks_.empty() && ticks_.back() <= now)
+      ticks_.pop_back();
+    while (!queue_.empty() && queue_.begin()->first <= now) {
+      result.push_back(queue_.begin()->second);
+      remove(result.back());
+    }
+    if (!queue_.empty())
+      tick_at(queue_.begin()->first);
+    return result;
+  }
+
+private:
+  using by_time = std::multimap<time_point, client>;
+
+  /// Schedules a tick of the actor at `due`, unless one is scheduled at that
+  /// time or before. The earlier tick then schedules the next one.
+  void tick_at(time_point due) {
+    if (!receiver_ || (!ticks_.empty() && ticks_.back() <= due))
+      return;
+    ticks_.push_back(due);
+    clock_.schedule_message(
+      due, caf::actor_cast<caf::strong_actor_ptr>(receiver_),
+      caf::make_mailbox_element(nullptr, caf::make_message_id(), {},
+                                caf::tick_atom_v));
+  }
+
+  void remove(const client& who) {
+    if (const auto found = due_.find(who); found != due_.end()) {
       queue_.erase(found->second);
       due_.erase(found);
     }
   }
 
-  void fire() {
-    const auto now = self_->clock().now();
-    while (!ticks_.empty() && ticks_.back() <= now)
-      ticks_.pop_back();
-    while (!queue_.empty() && queue_.begin()->first <= now) {
-      const auto who = queue_.begin()->second;
-      disarm(who);
-      if (auto receiver = caf::actor_cast<caf::actor>(who.first))
-        self_->anon_send(receiver, caf::tick_atom_v, who.second);
-    }
-    if (!queue_.empty())
-      tick_at(queue_.begin()->first);
-  }
-
-  using queue = std::multimap<time_point, client>;
-
-  timer_actor::pointer self_;
-  queue queue_;
-  std::map<client, queue::iterator> due_;
+  caf::actor_clock& clock_;
+  std::mutex mutex_; // guards all members below
+  caf::actor receiver_;
+  by_time queue_;
+  std::map<client, by_time::iterator> due_;
   // Times at which CAF's clock will send a tick, earliest last. The clock
   // cannot cancel a tick, so none is requested twice.
   std::vector<time_point> ticks_;
 };
 
-} // namespace
+timer::timer(caf::actor_system& system)
+  : queue_(std::make_shared<queue>(system.clock())) {
+  queue_->start(system.spawn<caf::hidden>(
+    [](caf::event_based_actor* self,
+       const std::shared_ptr<queue>& ticks) -> caf::behavior {
+      return {[self, ticks](caf::tick_atom) {
+        for (const auto& [who, id] : ticks->take_due())
+          if (const auto receiver = caf::actor_cast<caf::actor>(who))
+            self->anon_send(receiver, caf::tick_atom_v, id);
+      }};
+    },
+    queue_));
+}
 
-timer_actor spawn_timer(caf::actor_system& system) {
-  return system.spawn<caf::hidden>(
-    [](timer_actor::stateful_pointer<timer_state> self) {
-      return self->state.make_behavior();
-    });
+timer::~timer() {
+  stop();
+}
+
+void timer::stop() {
+  queue_->stop();
+}
+
+void timer::arm(caf::actor_addr client, std::uint64_t id, caf::timespan delay) {
+  queue_->arm({std::move(client), id}, delay);
+}
+
+void timer::disarm(caf::actor_addr client, std::uint64_t id) {
+  queue_->disarm({std::move(client), id});
 }
 
 // -- time limits --------------------------------------------------------------
 
 void time_limits::arm(std::uint64_t number, caf::timespan delay) {
-  self_->send(timer_, arm_atom_v, number, delay);
+  timer_->arm(self_->address(), number, delay);
 }
 
 void time_limits::disarm(std::uint64_t number) {
-  self_->send(timer_, disarm_atom_v, number);
+  timer_->disarm(self_->address(), number);
 }
 
 void time_limits::set_deadline(caf::timespan delay) {

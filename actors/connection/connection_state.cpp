@@ -48,7 +48,7 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
                                 std::shared_ptr<const action> action) {
   env_ = std::move(env);
   action_ = std::move(action);
-  limits.start(env_->timer);
+  limits.start(*env_->timer);
   self_->set_down_handler([this](caf::down_msg& x) { on_down(x); });
   // CAF sends the error of a handler back also to who has not asked, and would
   // end this actor by it: a client may refuse a message, or a called flow an

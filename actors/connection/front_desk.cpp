@@ -333,7 +333,7 @@ front_desk_actor spawn_front_desk(std::shared_ptr<environment> env) {
 std::shared_ptr<environment> make_environment(caf::actor_system& system,
                                               const runtime_options& options) {
   auto result = std::make_shared<environment>(system, options);
-  result->timer = spawn_timer(system);
+  result->timer = std::make_unique<timer>(system);
   result->desk = spawn_front_desk(result);
   return result;
 }

@@ -27,7 +27,7 @@ runtime::~runtime() {
   caf::scoped_actor self{env_->system};
   self->wait_for(env_->desk);
   // The timer ends last: connections need it for their deadlines until then.
-  caf::anon_send_exit(env_->timer, caf::exit_reason::user_shutdown);
+  env_->timer->stop();
 }
 
 std::vector<descriptor> runtime::actions() const {

@@ -109,12 +109,12 @@ TEST_F(context_time, naps_beside_a_long_wait_pile_up_nothing) {
 }
 
 TEST_F(context_time, who_is_armed_twice_is_told_once_and_at_the_later_time) {
-  const auto timer = detail::spawn_timer(system);
+  detail::timer timer{system};
   int told = 0;
   const auto client
     = system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
-        self->send(timer, arm_atom_v, std::uint64_t{1}, caf::timespan{1s});
-        self->send(timer, arm_atom_v, std::uint64_t{1}, caf::timespan{3s});
+        timer.arm(self->address(), 1, 1s);
+        timer.arm(self->address(), 1, 3s);
         return {[&](caf::tick_atom, std::uint64_t) { ++told; }};
       });
   run();
@@ -124,7 +124,6 @@ TEST_F(context_time, who_is_armed_twice_is_told_once_and_at_the_later_time) {
   EXPECT_EQ(told, 1);
   advance(10s);
   EXPECT_EQ(told, 1);
-  caf::anon_send_exit(timer, caf::exit_reason::user_shutdown);
 }
 
 TEST_F(context_time, a_sleep_that_was_ended_leaves_no_timer_armed) {

@@ -131,9 +131,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(tertulia_messages, caf::first_custom_type_id)
 
   // -- verbs that CAF lacks: at most 10 of [a-z0-9_] --------------------------
 
-  CAF_ADD_ATOM(tertulia_messages, tertulia, arm_atom, "arm")
   CAF_ADD_ATOM(tertulia_messages, tertulia, cancel_atom, "cancel")
-  CAF_ADD_ATOM(tertulia_messages, tertulia, disarm_atom, "disarm")
   CAF_ADD_ATOM(tertulia_messages, tertulia, done_atom, "done")
   CAF_ADD_ATOM(tertulia_messages, tertulia, list_atom, "list")
 

@@ -35,7 +35,8 @@ public:
   tracer traces;
   const span_values values;
   blocking_pool blocking;
-  timer_actor timer;
+  /// Set before any connection opens; never null after that.
+  std::unique_ptr<detail::timer> timer;
 };
 
 } // namespace tertulia::detail

@@ -3,16 +3,16 @@
 #pragma once
 
 #include <tertulia/detail/host_actor.hpp>
-#include <tertulia/protocol.hpp>
 
+#include <caf/actor_addr.hpp>
 #include <caf/actor_clock.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/duration.hpp>
 #include <caf/timespan.hpp>
-#include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -36,17 +36,35 @@ inline caf::duration for_request(caf::timespan within) noexcept {
 }
 
 /// Timer that can be disarmed. CAF's own delayed messages cannot be cancelled
-/// and keep their receiver in memory until they fire; this actor holds its
-/// clients weakly.
+/// and keep their receiver in memory until they fire; this one holds its
+/// clients weakly. A hidden actor receives the messages of CAF's clock, and
+/// sends the ticks.
 ///
-/// The sender of `arm` receives `(tick_atom, id)` once the delay has passed.
-using timer_actor
-  = protocol<caf::result<void>(arm_atom, std::uint64_t, caf::timespan),
-             caf::result<void>(disarm_atom,
-                               std::uint64_t),   // not an error if it has fired
-             caf::result<void>(caf::tick_atom)>; // private: CAF's clock
+/// @threads all members.
+class timer {
+public:
+  explicit timer(caf::actor_system& system);
 
-timer_actor spawn_timer(caf::actor_system& system);
+  timer(const timer&) = delete;
+  timer& operator=(const timer&) = delete;
+
+  ~timer();
+
+  /// Ends the actor: no tick is sent any longer. Idempotent.
+  void stop();
+
+  /// Requests `(tick_atom, id)` for a client once the delay has passed. An
+  /// earlier request for this id is replaced.
+  void arm(caf::actor_addr client, std::uint64_t id, caf::timespan delay);
+
+  /// Ends a request. Not an error if it has fired: the tick may still come.
+  void disarm(caf::actor_addr client, std::uint64_t id);
+
+private:
+  class queue;
+
+  std::shared_ptr<queue> queue_;
+};
 
 /// Times at which a connection does something without a message of another
 /// actor: its deadline, the time-outs of its waits, and the delays of its body.
@@ -65,8 +83,8 @@ public:
   explicit time_limits(host_actor::pointer self) noexcept : self_(self) {}
 
   /// @pre called before any other function.
-  void start(timer_actor timer) {
-    timer_ = std::move(timer);
+  void start(timer& x) noexcept {
+    timer_ = &x;
   }
 
   /// Requests a tick with a number after a delay.
@@ -97,7 +115,7 @@ public:
 
 private:
   host_actor::pointer self_;
-  timer_actor timer_;
+  timer* timer_ = nullptr;
   std::optional<time_point> deadline_;
   /// Time of the pending expiry tick.
   time_point expiry_ = time_point::max();
