@@ -26,6 +26,7 @@ void snapshot_requests::add(caf::strong_actor_ptr sender, std::uint64_t number,
   if (sender->node() != owner_.self()->node()
       && !owner_.monitors(sender->address()))
     owner_.self()->monitor(sender);
+  owner_.has_turn_snapshot = false;
   request x;
   x.sender = std::move(sender);
   x.number = number;

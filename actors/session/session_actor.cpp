@@ -59,10 +59,7 @@ session_actor::behavior_type session_state::make_behavior(
       return view();
     },
     [this](list_atom) { return encodable(summary()); },
-    [this](done_atom) {
-      self_->quit();
-      return summary();
-    },
+    [this](done_atom, bool only_if_saved) { return finish(only_if_saved); },
   };
 }
 
@@ -101,6 +98,23 @@ session_summary session_state::summary() const {
   session_summary result;
   result.last = view();
   result.snapshots = new_snapshots_;
+  return result;
+}
+
+caf::result<session_summary> session_state::finish(bool only_if_saved) {
+  if (only_if_saved) {
+    if (busy_ || saved_version_ != version_)
+      return session_summary{};
+    try {
+      // Callbacks hear of each event, also if their answer changes nothing.
+      static_cast<void>(is_wanted(snapshot_event::invocation_end));
+    } catch (...) {
+      return current_exception_to_error();
+    }
+  }
+  self_->quit();
+  auto result = summary();
+  result.is_final = true;
   return result;
 }
 

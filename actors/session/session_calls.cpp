@@ -71,19 +71,31 @@ end_conversation_turn(context ctx, std::optional<ai::finish_reason> reason) {
   snapshot_id result;
   if (owner.hosted_action()->conversation()->policy.stores_turns())
     result = co_await take_snapshot(ctx, snapshot_event::turn_end);
+  owner.has_turn_snapshot = static_cast<bool>(result);
   co_await end_turn{owner, &result};
   co_return std::move(result);
 }
 
 task<invocation_result> finish_invocation(context ctx) {
   auto& owner = detail::access::owner(ctx);
+  using wait_type = reply_wait<session_summary, session_actor, done_atom, bool>;
+  const auto& session = owner.link().session;
+  const auto within = session_wait(owner);
   invocation_result result;
-  if (owner.hosted_action()->conversation()->policy.makes_snapshots())
-    result.snapshot
-      = co_await take_snapshot(ctx, snapshot_event::invocation_end);
-  reply_wait<session_summary, session_actor, done_atom> pending{
-    owner.link().session, session_wait(owner), done_atom_v};
-  result.summary = co_await std::move(pending);
+  if (owner.has_turn_snapshot) {
+    // Usually nothing has changed since then: that takes one message, not two.
+    wait_type pending{session, within, done_atom_v, true};
+    result.summary = co_await std::move(pending);
+  }
+  if (result.summary.is_final) {
+    result.snapshot = result.summary.last.last_snapshot;
+  } else {
+    if (owner.hosted_action()->conversation()->policy.makes_snapshots())
+      result.snapshot
+        = co_await take_snapshot(ctx, snapshot_event::invocation_end);
+    wait_type pending{session, within, done_atom_v, false};
+    result.summary = co_await std::move(pending);
+  }
   if (owner.output_messages > 0)
     keep_last_messages(result.summary.last.content, owner.output_messages);
   result.finish_reason = owner.last_finish_reason;

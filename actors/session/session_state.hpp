@@ -98,6 +98,11 @@ private:
   [[nodiscard]] session_view view() const;
   [[nodiscard]] session_summary summary() const;
 
+  /// Ends the session.
+  /// @param only_if_saved if true, it ends only if its last snapshot has its
+  ///                      state, and the result tells whether (`is_final`).
+  caf::result<session_summary> finish(bool only_if_saved);
+
   /// Ends the run when its store on another node is lost.
   void watch_store();
 

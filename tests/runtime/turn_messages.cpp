@@ -80,7 +80,7 @@ TEST_F(turn_messages, of_a_session_flow_with_a_store) {
   const auto store = spawn_memory_store(system);
   EXPECT_EQ(count(define_session_flow(with_snapshot_store(store)),
                   remark("hello")),
-            10u);
+            9u);
 }
 
 TEST_F(turn_messages, of_an_agent_without_a_store) {

@@ -126,7 +126,8 @@ using session_actor = protocol<
   caf::result<void>(turn_end),                      // a turn without a snapshot is over
   caf::result<session_view>(caf::reset_atom),       // without a store: back to the end of the last turn
   caf::result<session_summary>(list_atom),          // result of the invocation so far
-  caf::result<session_summary>(done_atom)>;         // final result; then the session ends
+  caf::result<session_summary>(done_atom, bool)>;   // final result, then the session ends; if true, only if a
+                                                    // snapshot has its state
 
 // -- store -> holder of a lease -------------------------------------------------
 

@@ -176,9 +176,11 @@ struct session_summary : memberwise {
   session_view last;
   /// The snapshots of this invocation, in order.
   std::vector<snapshot_id> snapshots;
+  /// Whether the session ends with it.
+  bool is_final = false;
 };
 
-BOOST_DESCRIBE_STRUCT(session_summary, (), (last, snapshots))
+BOOST_DESCRIBE_STRUCT(session_summary, (), (last, snapshots, is_final))
 
 } // namespace tertulia
 

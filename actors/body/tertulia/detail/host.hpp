@@ -199,6 +199,9 @@ public:
   std::optional<ai::finish_reason> finish_reason;
   /// Reason for which the last turn ended.
   std::optional<ai::finish_reason> last_finish_reason;
+  /// Whether the last turn that ended has a snapshot, and no nested flow has
+  /// requested one since. The session still has to compare versions.
+  bool has_turn_snapshot = false;
   /// As `open_options::output_messages`.
   std::uint64_t output_messages = 0;
 

@@ -25,8 +25,8 @@ spawn_session(caf::local_actor& parent, std::shared_ptr<environment> env,
               std::shared_ptr<const conversation_action> conversation,
               session_start start_request, lease_holder owner);
 
-/// Spawns the responder of a connection. It decides what an event entails and
-/// delegates a snapshot that is due to the session, which answers the
+/// Spawns the responder of a connection. It decides what an event entails. A
+/// snapshot that is due goes through it to the session, which answers the
 /// connection.
 responder_actor
 spawn_responder(caf::local_actor& parent,

@@ -196,14 +196,14 @@ private:
   /// reserve memory for that.
   static task<payload> finish(context ctx) {
     auto end = co_await finish_invocation(ctx);
-    auto& [last, snapshots] = end.summary;
+    auto& last = end.summary.last;
     typename types::out_type result;
     result.session_id = std::move(last.id);
     result.state = ai::from_state<custom_type>(last.content);
     if constexpr (types::is_flow)
       result.snapshot_id = std::move(end.snapshot);
     else
-      result.snapshot_ids = std::move(snapshots);
+      result.snapshot_ids = std::move(end.summary.snapshots);
     result.finish_reason = end.finish_reason;
     co_return payload::of(std::move(result));
   }
