@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Flows and agents for Genkit's clients: what a JavaScript program calls by
-// `runFlow`, `streamFlow` and `remoteAgent`. It serves until its input ends.
+// `runFlow`, `streamFlow` and `remoteAgent`. It serves until its input ends:
+//
+//   genkit_agents [THREADS]
 
 #include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/define_evaluator.hpp>
@@ -153,7 +155,10 @@ tertulia::task<ai::evaluation> check_greeting(tertulia::context,
   co_return result;
 }
 
-int main() {
+int main(int argc, char** argv) {
+  tertulia::http_server_options options;
+  if (argc > 1)
+    options.threads = std::stoul(argv[1]);
   tertulia::config cfg;
   caf::actor_system system{cfg};
   tertulia::runtime rt{system};
@@ -172,7 +177,7 @@ int main() {
     ai::prompt{ai::define_model(rt, "stand-in", play),
                ai::with_tools(ai::define_tool(rt, "book", "Books.", book))},
     tertulia::with_snapshot_store(store));
-  const tertulia::http_server web{rt};
+  const tertulia::http_server web{rt, options};
   // --(define-end)--
   // --(dev-begin)--
   ai::define_evaluator(rt, "greeting", check_greeting, "Is it a greeting?");

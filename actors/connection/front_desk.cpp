@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <tertulia/caller.hpp>
+#include <tertulia/detail/affinity.hpp>
 #include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/detail/front_desk.hpp>
 #include <tertulia/detail/timer.hpp>
@@ -100,8 +101,10 @@ private:
                       to_string(code_of(reason)));
       return reason;
     }
+    // Lazy: it runs where its client runs, not here.
+    const affinity_scope scope{affinity_of(x.client)};
     const auto connection
-      = self_->spawn(make_connection, env_, std::move(action));
+      = self_->spawn<caf::lazy_init>(make_connection, env_, std::move(action));
     connections_->add(connection, counted);
     // The connection itself answers, so that the answer precedes its first
     // chunk.

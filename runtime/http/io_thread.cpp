@@ -53,8 +53,43 @@ std::chrono::microseconds duration_of(const timeval& x) noexcept {
 
 } // namespace
 
-io_thread::io_thread(caf::actor_system& system)
-  : execution_unit(&system), guard_(io_.get_executor()) {}
+/// Preference of actors for the thread, which they may outlive.
+class io_thread::actor_affinity final : public detail::thread_affinity {
+public:
+  explicit actor_affinity(io_thread& x)
+    : thread_affinity(&x.system()), unit_(&x), thread_(&x) {}
+
+  /// Actors stay on CAF's threads when they are woken there: they may be on
+  /// them because the thread has more work than it can do.
+  caf::execution_unit* choose(caf::execution_unit* by) noexcept override {
+    return by != nullptr && by != unit_ && by == detail::execution_here() ? this
+                                                                          : by;
+  }
+
+  void exec_later(caf::resumable* job) override {
+    {
+      const std::lock_guard guard{mutex_};
+      if (thread_ != nullptr)
+        return thread_->accept(job);
+    }
+    system().scheduler().enqueue(job);
+  }
+
+  /// Separates the actors from the thread, which is about to end.
+  void end() {
+    const std::lock_guard guard{mutex_};
+    thread_ = nullptr;
+  }
+
+private:
+  const caf::execution_unit* unit_; ///< to compare only
+  std::mutex mutex_;
+  io_thread* thread_;
+};
+
+io_thread::io_thread(caf::actor_system& system, bool is_alone)
+  : execution_unit(&system), guard_(io_.get_executor()),
+    affinity_(is_alone ? nullptr : std::make_shared<actor_affinity>(*this)) {}
 
 io_thread::~io_thread() {
   join();
@@ -71,13 +106,14 @@ void io_thread::join() {
     const std::lock_guard guard{mutex_};
     is_ended_ = true;
     // A job may wait for one of them, and no thread takes over any longer.
-    if (is_in_job_)
-      pass_on_jobs();
+    pass_on_jobs();
     changed_.notify_all();
   }
   for (auto& x : threads_)
     if (x.joinable())
       x.join();
+  if (affinity_)
+    affinity_->end();
   const std::lock_guard guard{mutex_};
   pass_on_jobs();
 }
@@ -86,9 +122,25 @@ void io_thread::exec_later(caf::resumable* job) {
   {
     const std::lock_guard guard{mutex_};
     if (detail::execution_here() == this && seat_here == owner_ && runs_jobs())
-      return jobs_.push_back(job);
+      return add(job);
   }
   system().scheduler().enqueue(job);
+}
+
+void io_thread::accept(caf::resumable* job) {
+  auto wakes = false;
+  {
+    const std::lock_guard guard{mutex_};
+    if (runs_jobs()) {
+      add(job);
+      wakes = std::exchange(is_waiting_, false);
+      job = nullptr;
+    }
+  }
+  if (wakes)
+    net::post(io_, [] {});
+  if (job != nullptr)
+    system().scheduler().enqueue(job);
 }
 
 bool io_thread::runs_jobs() noexcept {
@@ -105,6 +157,7 @@ bool io_thread::runs_jobs() noexcept {
 void io_thread::live(seat me) {
   system().thread_started();
   detail::set_execution_here(this);
+  const detail::affinity_scope affinity{affinity_};
   seat_here = me;
   if (me == 0 || wait_to_take_over(me))
     while (!serve(me) && wait_to_take_over(me)) {
@@ -130,16 +183,30 @@ bool io_thread::serve(seat me) {
 }
 
 void io_thread::run_handlers() {
-  if (jobs_.empty()) {
-    io_.run_one();
-    return;
-  }
-  for (std::size_t i = 0; i < max_batch && io_.poll_one() > 0; ++i) {
+  if (has_jobs_) {
+    for (std::size_t i = 0; i < max_batch && io_.poll_one() > 0; ++i) {
+    }
+  } else if (!affinity_) {
+    io_.run_one(); // only this thread adds jobs
+  } else if (io_.poll_one() == 0) {
+    wait_for_handler();
   }
 }
 
+void io_thread::wait_for_handler() {
+  {
+    const std::lock_guard guard{mutex_};
+    if (has_jobs_)
+      return;
+    is_waiting_ = true;
+  }
+  io_.run_one();
+  const std::lock_guard guard{mutex_};
+  is_waiting_ = false;
+}
+
 bool io_thread::run_jobs(seat me) {
-  if (jobs_.empty())
+  if (!has_jobs_)
     return true;
   const auto begin = clock::now();
   if (begin - known_usage_.at > slow)
@@ -150,6 +217,7 @@ bool io_thread::run_jobs(seat me) {
        i < max_batch && !jobs_.empty() && before - begin < batch_time; ++i) {
     auto* job = jobs_.front();
     jobs_.pop_front();
+    has_jobs_.store(!jobs_.empty(), std::memory_order_relaxed);
     ++begun_;
     is_in_job_ = true;
     if (!is_watched_) {
@@ -233,7 +301,13 @@ bool io_thread::wait_to_take_over(seat me) {
   return false;
 }
 
+void io_thread::add(caf::resumable* job) {
+  jobs_.push_back(job);
+  has_jobs_.store(true, std::memory_order_relaxed);
+}
+
 void io_thread::pass_on_jobs() {
+  has_jobs_.store(false, std::memory_order_relaxed);
   for (auto* x : std::exchange(jobs_, {}))
     system().scheduler().enqueue(x);
 }

@@ -2,15 +2,19 @@
 
 #pragma once
 
+#include <tertulia/detail/affinity.hpp>
+
 #include <caf/execution_unit.hpp>
 #include <caf/fwd.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -33,7 +37,9 @@ namespace net = boost::asio;
 /// @threads one at a time, unless a member says otherwise.
 class io_thread final : public caf::execution_unit {
 public:
-  explicit io_thread(caf::actor_system& system);
+  /// @param is_alone whether it is the only one of its server, so that actors
+  ///                 need not prefer it to another one.
+  io_thread(caf::actor_system& system, bool is_alone);
 
   io_thread(const io_thread&) = delete;
   io_thread& operator=(const io_thread&) = delete;
@@ -56,6 +62,8 @@ public:
   void exec_later(caf::resumable* job) override;
 
 private:
+  class actor_affinity;
+
   using clock = std::chrono::steady_clock;
 
   /// One of the two threads: one serves, the other one waits to take over.
@@ -73,6 +81,9 @@ private:
   /// Runs jobs, but not for so long that bytes wait.
   /// @returns as `serve`
   bool run_jobs(seat me);
+
+  /// Waits until there are bytes or jobs.
+  void wait_for_handler();
 
   void run(caf::resumable* job);
 
@@ -95,9 +106,17 @@ private:
   /// @returns false at the end.
   bool wait_to_take_over(seat me);
 
+  /// Adds a job.
+  /// @pre `mutex_` is held.
+  void add(caf::resumable* job);
+
   /// Passes the waiting jobs on to CAF's threads.
   /// @pre `mutex_` is held.
   void pass_on_jobs();
+
+  /// Adds a job of another thread, which runs here unless jobs are passed on.
+  /// @threads all.
+  void accept(caf::resumable* job);
 
   /// Returns whether jobs are run here.
   /// @pre `mutex_` is held.
@@ -105,14 +124,17 @@ private:
 
   net::io_context io_{1};
   net::executor_work_guard<net::io_context::executor_type> guard_;
+  std::shared_ptr<actor_affinity> affinity_; ///< null if it is alone
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<caf::resumable*> jobs_;
-  seat owner_ = 0;          ///< the thread that serves
-  std::uint64_t begun_ = 0; ///< number of jobs that were begun
+  std::atomic<bool> has_jobs_{false}; ///< changes with `jobs_`
+  seat owner_ = 0;                    ///< the thread that serves
+  std::uint64_t begun_ = 0;           ///< number of jobs that were begun
   bool is_in_job_ = false;  ///< whether the thread that serves runs a job
   bool is_watched_ = false; ///< whether the other thread looks at `begun_`
   bool has_stuck_ = false;  ///< whether the other thread is in a job
+  bool is_waiting_ = false; ///< for bytes, so that jobs must wake the thread
   bool is_ended_ = false;
   clock::time_point period_begin_;    ///< of the last slow job
   clock::duration slow_in_period_{0}; ///< time of slow jobs since then

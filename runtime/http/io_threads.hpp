@@ -18,7 +18,7 @@ public:
   io_threads(caf::actor_system& system, std::size_t count) {
     threads_.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
-      threads_.push_back(std::make_unique<io_thread>(system));
+      threads_.push_back(std::make_unique<io_thread>(system, count == 1));
   }
 
   /// Returns the context that accepts connections.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Measures this server beside Genkit's published one and a bare echo, by the
-// same calls of a flow, and of an agent whose sessions are in memory, in turn.
-// Prints a table, and fails if a call fails or a stream is cut off:
+// same calls of a flow, and of an agent whose sessions are in memory, in turn:
+// with one thread and with two. Prints a table, and fails if a call fails or a
+// stream is cut off:
 //
 //   node load.mjs PROGRAM HTTP_LOAD [SECONDS]
 //
@@ -47,6 +48,7 @@ const servers = [
   await start("genkit", "node", reference),
   await start("echo", loader, "echo"),
   await start("tertulia", program),
+  await start("with two", program, "2"), // threads
 ];
 const call = ({ port }, { path, data, init }, connections, time) => {
   const body = JSON.stringify({ data, init });
@@ -116,13 +118,18 @@ const rate = (text, ratios, goal, isMet) => {
   compare(`${text} (${limits})`, value, goal, isMet(value));
 };
 
-const rateCalls = (rounds) =>
-  rate(
-    "times the calls of Genkit",
-    rounds.map((x) => x.tertulia.perSecond / x.genkit.perSecond),
-    8,
-    (x) => x >= 8,
-  );
+const rateCalls = (rounds) => {
+  for (const [name, text] of [
+    ["tertulia", ""],
+    ["with two", " with two threads"],
+  ])
+    rate(
+      `times the calls of Genkit${text}`,
+      rounds.map((x) => x[name].perSecond / x.genkit.perSecond),
+      8,
+      (x) => x >= 8,
+    );
+};
 
 const calls = measureAll(servers, flow);
 rateCalls(calls);
@@ -135,7 +142,7 @@ rate(
 const agents = servers.filter((x) => x.name !== "echo");
 rateCalls(measureAll(agents, agent));
 
-const ours = servers.at(-1);
+const ours = servers.find((x) => x.name === "tertulia");
 const count = Number(process.env.WEB_SOCKETS ?? 10_000);
 const before = memoryOf(ours.pid);
 const holder = spawn(loader, [

@@ -119,8 +119,10 @@ struct http_server_options {
   bool behind_proxy = false;
 
   /// Number of threads that serve connections: they move bytes and run the
-  /// actors of requests. After a slow body actors run on CAF's threads for a
-  /// while.
+  /// actors of requests, those of a conversation usually on the thread of its
+  /// connection. One thread takes the least processor time for a call; as many
+  /// threads as cores answer the most calls per second. After a slow body
+  /// actors run on CAF's threads for a while.
   std::size_t threads = 1;
 
   /// Maximum number of connections; further ones are answered with 503.

@@ -3,8 +3,10 @@
 // Actors on the threads of the connections, and those that are too slow for it.
 
 #include <tertulia/detail/send_here.hpp>
+#include <tertulia/detail/without_clock.hpp>
 
 #include <caf/event_based_actor.hpp>
+#include <caf/execution_unit.hpp>
 #include <caf/scoped_actor.hpp>
 
 #include <array>
@@ -13,6 +15,7 @@
 #include <cstddef>
 #include <ctime>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -175,7 +178,7 @@ TEST_F(io_threads, pass_on_waiting_jobs_at_their_end) {
     opened.wait();
   });
   const auto opener = spawn_idle([=] { opened.open(); });
-  tertulia::web::io_thread thread{system};
+  tertulia::web::io_thread thread{system, true};
   boost::asio::post(thread.context(), [=] {
     detail::send_here(dependent, caf::ok_atom_v);
     detail::send_here(opener, caf::ok_atom_v);
@@ -184,6 +187,67 @@ TEST_F(io_threads, pass_on_waiting_jobs_at_their_end) {
   begun.wait();
   thread.join();
   opened.wait();
+}
+
+/// Actors that are spawned on one thread of a server, and woken by an actor on
+/// another one.
+struct two_io_threads : io_threads {
+  two_io_threads() {
+    first->start();
+    second->start();
+    kept = spawn_on(*first, [this] {
+      ran_on = detail::execution_here();
+      ++runs;
+    });
+    waker = spawn_on(*second, [] {});
+  }
+
+  /// Returns an actor that has run on a thread.
+  caf::actor spawn_on(tertulia::web::io_thread& on,
+                      const std::function<void()>& call) {
+    std::promise<caf::actor> result;
+    boost::asio::post(on.context(), [&] {
+      result.set_value(detail::spawn_here(
+        system, [call](detail::without_clock<caf::event_based_actor>* self) {
+          return caf::behavior{[call](caf::ok_atom) { call(); },
+                               [self](caf::forward_atom, const caf::actor& to) {
+                                 self->send(to, caf::ok_atom_v);
+                               }};
+        }));
+    });
+    return result.get_future().get();
+  }
+
+  /// Returns where the first actor runs when the other one sends to it; null
+  /// for a thread of CAF.
+  caf::execution_unit* wake() {
+    const auto before = runs.load();
+    boost::asio::post(second->context(), [&] {
+      detail::send_here(waker, caf::forward_atom_v, kept);
+    });
+    EXPECT_TRUE(eventually([&] { return runs != before; }));
+    return ran_on;
+  }
+
+  std::unique_ptr<tertulia::web::io_thread> first
+    = std::make_unique<tertulia::web::io_thread>(system, false);
+  std::unique_ptr<tertulia::web::io_thread> second
+    = std::make_unique<tertulia::web::io_thread>(system, false);
+  std::atomic<caf::execution_unit*> ran_on = nullptr;
+  std::atomic<std::size_t> runs = 0;
+  caf::actor kept;
+  caf::actor waker;
+};
+
+// Not at once: while a thread has no processor, its actors run elsewhere.
+TEST_F(two_io_threads, keep_the_actors_that_they_have_spawned) {
+  for (int i = 0; i < 20; ++i)
+    EXPECT_TRUE(eventually([&] { return wake() == first.get(); }));
+}
+
+TEST_F(two_io_threads, leave_actors_behind_that_work_on) {
+  first.reset();
+  EXPECT_EQ(wake(), nullptr);
 }
 
 TEST_F(io_threads, move_bytes_beside_an_actor_that_is_never_idle) {

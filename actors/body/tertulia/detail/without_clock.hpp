@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tertulia/detail/affinity.hpp>
+
 #include <caf/detail/sync_request_bouncer.hpp>
 #include <caf/error.hpp>
 #include <caf/fwd.hpp>
@@ -23,9 +25,13 @@ namespace tertulia::detail {
 /// @tparam Base an actor class without streams and without a thread of its own.
 /// @threads as `Base`.
 template <class Base>
-class without_clock final : public Base {
+class without_clock final : public Base, public actor_with_affinity {
 public:
   using Base::Base;
+
+  void enqueue(caf::mailbox_element_ptr x, caf::execution_unit* by) override {
+    Base::enqueue(std::move(x), unit_for(by));
+  }
 
   /// Ends the actor, as `caf::scheduled_actor::cleanup` and
   /// `caf::local_actor::cleanup` do, except for the clock.
