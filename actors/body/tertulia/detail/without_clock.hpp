@@ -14,7 +14,8 @@
 
 namespace tertulia::detail {
 
-/// Actor that leaves CAF's clock alone when it ends.
+/// Actor that leaves CAF's clock alone when it ends. Like all actors of
+/// conversations it also has an affinity to a thread.
 ///
 /// CAF 0.17 tells its clock about the end of every actor, to cancel time-outs
 /// that the actor may have set, and so wakes the thread of the clock. That is a
