@@ -10,6 +10,7 @@
 #include <tertulia/uuid.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +37,12 @@ void limit_to(const caller_name& caller, session_start& x) {
   if (!x.session)
     x.session = session_of(caller, session_id{make_uuid()});
   x.hides_others = true;
+}
+
+/// Makes the task of a body that has failed where it was called.
+task<payload> fail(std::exception_ptr reason) {
+  std::rethrow_exception(std::move(reason));
+  co_return payload{};
 }
 
 } // namespace
@@ -217,8 +224,12 @@ void connection_state::start_body(payload init, snapshot_id snapshot) {
       static_cast<void>(in.accept(std::move(input))); // the desk has counted
   if (opening->closes)
     in.close();
-  body_.emplace(
-    action_->start_body(access::make<context>(*this, trace), std::move(init)));
+  try { // a body may be no coroutine, but a function that calls one
+    body_.emplace(action_->start_body(access::make<context>(*this, trace),
+                                      std::move(init)));
+  } catch (...) {
+    body_.emplace(fail(std::current_exception()));
+  }
   schedule(access::start(*body_, body_end_, root));
   drain();
 }

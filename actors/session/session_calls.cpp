@@ -43,7 +43,33 @@ void keep_last_messages(state& of, std::uint64_t count) {
   of = of.with_messages(std::move(last));
 }
 
+task<payload> output_at_end(context ctx, payload (*output)(invocation_result)) {
+  auto end = co_await finish_invocation(ctx);
+  co_return output(std::move(end));
+}
+
 } // namespace
+
+task<> patch_session(host& owner, patch_function change) {
+  using get = reply_wait<session_view, session_actor, caf::get_atom>;
+  using set = reply_wait<session_view, session_actor, session_edit>;
+  const auto within = session_wait(owner);
+  std::uint64_t tried = 0;
+  for (;;) {
+    auto now = co_await get{owner.link().session, within, caf::get_atom_v};
+    auto edit = make_edit(owner, session_verb::set_custom,
+                          change(now.content.custom()), now.version);
+    set pending{owner.link().session, within, std::move(edit)};
+    const auto done = co_await as_expected(std::move(pending));
+    if (done)
+      co_return;
+    // A store may also answer `aborted`. The version is then unchanged at the
+    // second attempt, and the error is raised.
+    if (code_of(done.error()) != errc::aborted
+        || std::exchange(tried, now.version) == now.version)
+      raise(done.error());
+  }
+}
 
 task<snapshot_id> take_snapshot(context ctx, snapshot_event event) {
   snapshot_wait pending{event};
@@ -100,6 +126,14 @@ task<invocation_result> finish_invocation(context ctx) {
     keep_last_messages(result.summary.last.content, owner.output_messages);
   result.finish_reason = owner.last_finish_reason;
   co_return result;
+}
+
+task<payload> run_conversation(context ctx, task<> body,
+                               payload (*output)(invocation_result)) {
+  co_await std::move(body);
+  // A task of its own, so that an open conversation does not reserve memory for
+  // the end.
+  co_return co_await output_at_end(ctx, output);
 }
 
 } // namespace tertulia::detail

@@ -145,6 +145,15 @@ TEST_F(coroutines, an_exception_of_a_foreign_type_is_internal) {
   EXPECT_EQ(status.message(), "the actor was lost");
 }
 
+TEST_F(coroutines, a_body_that_is_none_fails_by_throwing_as_well) {
+  auto client = open_to([](context, input<int>, output<int>) -> task<int> {
+    throw status_error{errc::out_of_range, "too early"};
+  });
+  const auto status = to_status(client.received().end.value().reason);
+  EXPECT_EQ(status.code(), errc::out_of_range);
+  EXPECT_EQ(status.message(), "too early");
+}
+
 TEST_F(coroutines, what_is_no_exception_at_all_is_internal_too) {
   auto client = open_to([](context, input<int>, output<int>) -> task<int> {
     throw 7;

@@ -66,8 +66,8 @@ public:
   template <class Fn>
   [[nodiscard]] task<> update(Fn&& fn) const {
     detail::check_awaited_arguments<Fn>();
-    return detail::patch_session<State, std::decay_t<Fn>>(*owner_,
-                                                          std::forward<Fn>(fn));
+    return detail::patch_session(
+      *owner_, detail::patch_of<State, std::decay_t<Fn>>(std::forward<Fn>(fn)));
   }
 
   /// Yields the index of the current turn, 0 for the first of the session.

@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace tertulia {
 
@@ -42,13 +41,10 @@ auto define_agent(runtime& rt, std::string name, Body body,
       "agent", std::move(name), std::move(chosen.description));
     auto policy = detail::policy_of(std::move(chosen));
     policy.saves_changes = true;
-    using action_type = detail::body_action<detail::agent_kind<Body>>;
-    auto callee = std::make_shared<action_type>(
+    const auto callee = detail::make_body_action<detail::agent_kind<Body>>(
       std::move(body), std::move(info), std::move(policy));
-    std::vector<std::shared_ptr<const detail::action>> all{callee};
-    if (callee->policy.store)
-      detail::add_store_actions<state_type>(all, *callee);
-    detail::access::add(rt, all);
+    detail::access::add(rt, detail::with_store_actions(
+                              callee, detail::outputs_of_agent<state_type>));
     return detail::access::handle<types>(rt, callee);
   }
 }

@@ -92,7 +92,7 @@ public:
       using types = detail::types_of_body<Body>;
       const auto info = describe<types>("bidi-action", std::move(name),
                                         std::move(description));
-      auto action = std::make_shared<detail::action_of<Body>>(
+      const auto action = detail::make_body_action<detail::body_kind<Body>>(
         std::move(body), detail::without_key(*info));
       keep(action);
       return handle<types>(action);
@@ -279,25 +279,16 @@ private:
   auto define(std::string kind, std::string name, Body body,
               std::string description,
               const std::optional<with_keep>& keep = {}) {
-    auto action = make(std::move(kind), std::move(name), std::move(body),
-                       std::move(description), keep);
-    add(action);
-    return handle<detail::types_of_body<Body>>(action);
-  }
-
-  /// Makes an action of any kind.
-  template <class Body>
-  static std::shared_ptr<const detail::action>
-  make(std::string kind, std::string name, Body body, std::string description,
-       const std::optional<with_keep>& keep = {}) {
+    using types = detail::types_of_body<Body>;
     detail::run_policy runs;
     if (keep)
       keep->apply(runs);
-    return std::make_shared<detail::action_of<Body>>(
+    const auto action = detail::make_body_action<detail::body_kind<Body>>(
       std::move(body),
-      describe<detail::types_of_body<Body>>(std::move(kind), std::move(name),
-                                            std::move(description)),
+      describe<types>(std::move(kind), std::move(name), std::move(description)),
       runs);
+    add(action);
+    return handle<types>(action);
   }
 
   /// Runs an action with one input as JSON text.

@@ -25,6 +25,9 @@ class conversation_action;
 ///          the user's callable lives as long as any body of it runs.
 class action {
 public:
+  /// Type by which the engine knows an action: this or `conversation_action`.
+  using engine_type = action;
+
   /// @param info without a key if the action must not be found by key.
   explicit action(std::shared_ptr<const descriptor> info, run_policy runs = {});
 
@@ -44,6 +47,7 @@ public:
   /// Makes the task that runs a body.
   /// @param init the result of `check_init`; empty for a conversation, whose
   ///             body uses `host::client_init`.
+  /// @errors throws what a body throws that is not a coroutine.
   [[nodiscard]] virtual task<payload> start_body(context ctx,
                                                  payload init) const = 0;
 
@@ -78,6 +82,13 @@ public:
   /// Returns the descriptor; include <tertulia/action.hpp> to use it.
   [[nodiscard]] const std::shared_ptr<const descriptor>& info() const noexcept {
     return info_;
+  }
+
+protected:
+  /// Returns an input of the action's own type, which a derived class may
+  /// refuse.
+  [[nodiscard]] payload accept_input(payload value) const {
+    return value;
   }
 
 private:

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <tertulia/context.hpp>
-#include <tertulia/detail/conversation_action.hpp>
+#include <tertulia/detail/action.hpp>
 
-#include <concepts>
+#include <memory>
 #include <utility>
 
 namespace tertulia::detail {
@@ -34,11 +34,8 @@ public:
   }
 
   [[nodiscard]] payload check_input(payload value) const override {
-    auto result = std::move(value).template as<typename Kind::in_type>();
-    if constexpr (std::derived_from<base_type, conversation_action>)
-      if (this->policy.check_input)
-        this->policy.check_input(result);
-    return result;
+    return this->accept_input(
+      std::move(value).template as<typename Kind::in_type>());
   }
 
   task<payload> start_body(context ctx, payload init) const override {
@@ -47,5 +44,16 @@ public:
 
   const body_type body;
 };
+
+/// Makes an action with a body. Not with `std::make_shared`, which is compiled
+/// anew for each body.
+/// @param xs the arguments of `Kind::base_type`.
+template <class Kind, class... Ts>
+auto make_body_action(typename Kind::body_type body, Ts&&... xs) {
+  using engine_type = typename Kind::base_type::engine_type;
+  std::unique_ptr<const engine_type> result{
+    new body_action<Kind>(std::move(body), std::forward<Ts>(xs)...)};
+  return std::shared_ptr<const engine_type>{std::move(result)};
+}
 
 } // namespace tertulia::detail

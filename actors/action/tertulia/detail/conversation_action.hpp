@@ -16,6 +16,8 @@ namespace tertulia::detail {
 /// @threads immutable, as every action.
 class conversation_action : public action {
 public:
+  using engine_type = conversation_action;
+
   /// @param state_type type of its sessions, by which contexts find them.
   conversation_action(std::shared_ptr<const descriptor> info,
                       session_policy policy, std::string state_type)
@@ -51,6 +53,16 @@ public:
     return {};
   }
 
+protected:
+  /// Asks the check of the inputs, if there is one.
+  /// @errors its exceptions.
+  [[nodiscard]] payload accept_input(payload value) const {
+    if (policy.check_input)
+      policy.check_input(value);
+    return value;
+  }
+
+public:
   const session_policy policy;
   const std::shared_ptr<const session_kind> kind;
 };

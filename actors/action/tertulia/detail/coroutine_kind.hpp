@@ -25,7 +25,6 @@ struct body_types {
   using out_type = std::conditional_t<std::is_void_v<Out>, nothing, Out>;
   using stream_type = Stream;
 
-  static constexpr bool returns_void = std::is_void_v<Out>;
   static constexpr bool takes_init = TakesInit;
 };
 
@@ -98,6 +97,21 @@ payload init_or_default(payload init) {
   return init ? std::move(init).template as<Init>() : payload::of(Init{});
 }
 
+/// Runs a body and makes its output a payload. Depends on the type of the
+/// output only, so that actions of one type share it.
+template <class Out>
+struct body_output {
+  static task<payload> of(task<Out> body) {
+    auto result = co_await std::move(body);
+    co_return payload::of(std::move(result));
+  }
+
+  static task<payload> of(task<> body) {
+    co_await std::move(body);
+    co_return payload::of(nothing{});
+  }
+};
+
 /// Kind of the bidi actions whose body is a coroutine.
 template <class Body>
 struct coroutine_kind : types_of_body<Body> {
@@ -110,26 +124,16 @@ struct coroutine_kind : types_of_body<Body> {
   }
 
   static task<payload> start(const Body& body, context ctx, payload init) {
-    if constexpr (types::returns_void) {
-      co_await call(body, ctx, std::move(init));
-      co_return payload::of(nothing{});
-    } else {
-      auto result = co_await call(body, ctx, std::move(init));
-      co_return payload::of(std::move(result));
-    }
-  }
-
-private:
-  static auto call(const Body& body, const context& ctx, payload init) {
     auto& owner = access::owner(ctx);
     const auto in = access::make<input<typename types::in_type>>(owner);
     const auto out = access::make<output<typename types::stream_type>>(owner);
-    if constexpr (types::takes_init)
-      return body(ctx,
-                  std::move(init).template take<typename types::init_type>(),
-                  in, out);
-    else
-      return body(ctx, in, out);
+    if constexpr (types::takes_init) {
+      using init_type = typename types::init_type;
+      return body_output<typename types::out_type>::of(
+        body(ctx, std::move(init).template take<init_type>(), in, out));
+    } else {
+      return body_output<typename types::out_type>::of(body(ctx, in, out));
+    }
   }
 };
 

@@ -99,9 +99,9 @@ private:
   }
 };
 
-/// The action type for a body.
+/// The kind of action with a body.
 template <bidi_body Body>
-using action_of = body_action<
-  std::conditional_t<actor_body<Body>, actor_kind<Body>, coroutine_kind<Body>>>;
+using body_kind = std::conditional_t<actor_body<Body>, actor_kind<Body>,
+                                     coroutine_kind<Body>>;
 
 } // namespace tertulia::detail

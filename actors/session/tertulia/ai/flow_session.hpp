@@ -3,11 +3,9 @@
 #pragma once
 
 #include <tertulia/ai/session.hpp>
-#include <tertulia/context.hpp>
-#include <tertulia/span_names.hpp>
+#include <tertulia/detail/flow_turns.hpp>
 
 #include <concepts>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -50,7 +48,11 @@ public:
                   "the turn function of a session flow is a coroutine "
                   "task<>(context, const ai::conversation_input&), or one that "
                   "returns task<ai::finish_reason>");
-    return loop<std::decay_t<Turn>>(ctx, std::forward<Turn>(turn));
+    using result
+      = std::invoke_result_t<Turn&, context, const conversation_input&>;
+    return detail::run_flow_turns(
+      ctx, detail::turn_function<detail::awaited_t<result>>{
+             std::decay_t<Turn>(std::forward<Turn>(turn))});
   }
 
 private:
@@ -62,38 +64,6 @@ private:
   || requires(Turn& turn, context ctx, const conversation_input& input) {
     { turn(ctx, input) } -> std::same_as<task<finish_reason>>;
   };
-
-  template <class Turn>
-  static task<> loop(context ctx, Turn turn) {
-    const auto in = detail::access::make<input<conversation_input>>(
-      detail::access::owner(ctx));
-    while (auto input = co_await in.next()) {
-      auto one = [&](context inner) -> task<> {
-        const auto& host = detail::access::owner(inner);
-        if (inner.trace().context() != nullptr) {
-          const auto index = host.turn_index();
-          const auto seeds_name = "sessionFlow/turn/" + std::to_string(index);
-          inner.trace().set_attribute(span_names::name, seeds_name);
-          inner.trace().set_attribute(span_names::turn, index);
-        }
-        host.services().values.record(inner.trace(), span_names::input,
-                                      [&] { return to_json_text(*input); });
-        // No need to wait: later requests of the turn to the session arrive
-        // after this message, and the end of a session ends its connection.
-        host.self()->send(host.link().session, turn_start{input->messages});
-        using result
-          = std::invoke_result_t<Turn&, context, const conversation_input&>;
-        if constexpr (std::is_void_v<detail::awaited_t<result>>) {
-          co_await turn(inner, std::as_const(*input));
-          co_await detail::end_conversation_turn(inner);
-        } else {
-          const auto reason = co_await turn(inner, std::as_const(*input));
-          co_await detail::end_conversation_turn(inner, reason);
-        }
-      };
-      co_await ctx.run_step("sessionFlow/turn", one);
-    }
-  }
 };
 
 } // namespace tertulia::ai

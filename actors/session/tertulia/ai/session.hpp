@@ -140,8 +140,9 @@ public:
   template <class Fn>
   [[nodiscard]] task<> patch_custom(Fn&& fn) const {
     detail::check_awaited_arguments<Fn>();
-    return detail::patch_session<Custom, std::decay_t<Fn>>(
-      *owner_, std::forward<Fn>(fn));
+    return detail::patch_session(
+      *owner_,
+      detail::patch_of<Custom, std::decay_t<Fn>>(std::forward<Fn>(fn)));
   }
 
   /// Adds an artifact; one of the same name is replaced in its place.

@@ -9,6 +9,8 @@
 #include <tertulia/session_protocol.hpp>
 #include <tertulia/task.hpp>
 
+#include <caf/detail/unique_function.hpp>
+
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -90,36 +92,26 @@ template <class Fn>
                       [](const session_view&) {});
 }
 
-/// Changes the custom value by a function, atomically: tries again if another
-/// change came first.
+/// Function that returns the next custom value.
+using patch_function = caf::detail::unique_function<payload(const payload&)>;
+
+/// Returns a change of a value of type `T`.
 /// @param fn takes a `T&` to change, or a `T` and returns the new one.
 template <class T, class Fn>
-[[nodiscard]] task<> patch_session(host& owner, Fn fn) {
-  using get = reply_wait<session_view, session_actor, caf::get_atom>;
-  using set = reply_wait<session_view, session_actor, session_edit>;
-  const auto within = session_wait(owner);
-  std::uint64_t tried = 0;
-  for (;;) {
-    auto now = co_await get{owner.link().session, within, caf::get_atom_v};
-    auto old = now.content.custom();
-    auto value = std::move(old).template take<T>();
+patch_function patch_of(Fn fn) {
+  return patch_function{[fn = std::move(fn)](const payload& old) mutable {
+    auto value = payload{old}.template take<T>();
     if constexpr (std::is_void_v<std::invoke_result_t<Fn&, T&>>)
       fn(value);
     else
       value = fn(std::move(value));
-    auto change = make_edit(owner, session_verb::set_custom,
-                            payload::of(std::move(value)), now.version);
-    set pending{owner.link().session, within, std::move(change)};
-    const auto done = co_await as_expected(std::move(pending));
-    if (done)
-      co_return;
-    // A store may also answer `aborted`. The version is then unchanged at the
-    // second attempt, and the error is raised.
-    if (code_of(done.error()) != errc::aborted
-        || std::exchange(tried, now.version) == now.version)
-      raise(done.error());
-  }
+    return payload::of(std::move(value));
+  }};
 }
+
+/// Changes the custom value by a function, atomically: tries again if another
+/// change came first.
+task<> patch_session(host& owner, patch_function change);
 
 /// Triggers a snapshot for an event.
 /// @returns the id of the snapshot; empty if none was wanted.
@@ -147,6 +139,11 @@ struct invocation_result {
 /// Makes the snapshot at the end of an invocation, then requests the summary of
 /// the session.
 task<invocation_result> finish_invocation(context ctx);
+
+/// Runs the body of a conversation, then finishes the invocation.
+/// @param output makes the output of the conversation.
+task<payload> run_conversation(context ctx, task<> body,
+                               payload (*output)(invocation_result));
 
 /// Returns a name of a type that is the same in all processes of one build.
 template <class T>

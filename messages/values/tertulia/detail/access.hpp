@@ -60,12 +60,6 @@ struct access {
     return Runtime::template describe<Types>(std::forward<Ts>(xs)...);
   }
 
-  /// Makes an action of any kind, without registering it.
-  template <class Runtime, class... Ts>
-  [[nodiscard]] static auto make_action(Ts&&... xs) {
-    return Runtime::make(std::forward<Ts>(xs)...);
-  }
-
   /// Registers actions under their keys, all or none.
   template <class Runtime, class Actions>
   static void add(Runtime& rt, const Actions& xs) {

@@ -11,7 +11,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace tertulia::ai {
 
@@ -52,17 +51,13 @@ auto define_chat_agent(runtime& rt, std::string name, Body body,
     auto policy = detail::policy_of(std::move(chosen));
     policy.restore = detail::restore_rule::branch;
     detail::set_own_chunks<status>(policy);
-    using action_type = detail::body_action<detail::conversation_kind<Body>>;
-    auto callee = std::make_shared<action_type>(
-      std::move(body), std::move(info), std::move(policy));
-    std::vector<std::shared_ptr<const detail::action>> all{callee};
-    if (callee->policy.store) {
-      constexpr auto make = [](const stored_snapshot& x) {
-        return agent_snapshot<custom>{x.record, x.content};
-      };
-      detail::add_snapshot_actions<agent_snapshot<custom>>(all, *callee, make);
-    }
-    detail::access::add(rt, all);
+    const auto callee
+      = detail::make_body_action<detail::conversation_kind<Body>>(
+        std::move(body), std::move(info), std::move(policy));
+    using snapshot_type = agent_snapshot<custom>;
+    detail::access::add(rt, detail::with_store_actions(
+                              callee,
+                              detail::outputs_of_conversation<snapshot_type>));
     return chat_agent<status, custom>{
       detail::access::handle<types>(rt, callee)};
   }

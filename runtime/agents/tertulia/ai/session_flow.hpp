@@ -11,7 +11,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace tertulia::ai {
 
@@ -23,6 +22,11 @@ using session_flow
 } // namespace tertulia::ai
 
 namespace tertulia::detail {
+
+/// Callback of a session flow whose author gives none.
+inline bool want_each_snapshot(const snapshot_moment&) {
+  return true;
+}
 
 /// Defines a session flow; see `ai::define_session_flow`.
 template <class Body, class Context>
@@ -39,17 +43,12 @@ auto define_session_flow(runtime& rt, std::string name, Body body,
   set_own_chunks<status>(policy);
   policy.span_key = "genkit:metadata:sessionFlow";
   if (policy.store && !policy.wanted)
-    policy.wanted = [](const snapshot_moment&) { return true; };
-  auto callee = std::make_shared<body_action<conversation_kind<Body>>>(
+    policy.wanted = want_each_snapshot;
+  const auto callee = make_body_action<conversation_kind<Body>>(
     std::move(body), std::move(info), std::move(policy));
-  std::vector<std::shared_ptr<const action>> all{callee};
-  if (callee->policy.store) {
-    constexpr auto make = [](const stored_snapshot& x) {
-      return ai::session_flow_snapshot<custom>{x.record, x.content};
-    };
-    add_snapshot_actions<ai::session_flow_snapshot<custom>>(all, *callee, make);
-  }
-  access::add(rt, all);
+  using snapshot_type = ai::session_flow_snapshot<custom>;
+  access::add(rt, with_store_actions(callee,
+                                     outputs_of_conversation<snapshot_type>));
   return ai::session_flow<status, custom>{access::handle<types>(rt, callee)};
 }
 

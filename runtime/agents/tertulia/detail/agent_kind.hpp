@@ -121,30 +121,20 @@ private:
   }
 };
 
-/// Kind of the agents with a state of their own type.
-template <class Body>
-struct agent_kind : types_of_agent<Body> {
-  using types = types_of_agent<Body>;
-  using state_type = typename types::state_type;
-  using base_type = plain_conversation<state_type>;
-  using body_type = Body;
+/// Runs the body of an agent and makes its output. Depends on the types of the
+/// agent only, so that agents of the same types share it.
+template <class Types>
+struct agent_run {
+  using result_type = typename Types::result_type;
+  using state_type = typename Types::state_type;
 
-  static payload check_init(payload init, const action&) {
-    return std::move(init).template as<state_type>();
-  }
-
-  static task<payload> start(const Body& body, context ctx, payload) {
-    typename types::out_type result;
-    auto& owner = access::owner(ctx);
-    const auto chat = access::make<agent_session<state_type>>(owner);
-    const auto in = access::make<input<typename types::in_type>>(owner);
-    const auto out = access::make<responder<typename types::stream_type>>(ctx);
-    using body_result = typename types::result_type;
-    if constexpr (std::is_void_v<body_result>) {
-      co_await body(ctx, chat, in, out);
+  static task<payload> of(context ctx, task<result_type> body) {
+    typename Types::out_type result;
+    if constexpr (std::is_void_v<result_type>) {
+      co_await std::move(body);
     } else {
-      auto said = co_await body(ctx, chat, in, out);
-      if constexpr (is_a<body_result, agent_result>) {
+      auto said = co_await std::move(body);
+      if constexpr (is_a<result_type, agent_result>) {
         result.output = std::move(said.output);
         result.artifacts = std::move(said.artifacts);
       } else {
@@ -159,6 +149,27 @@ struct agent_kind : types_of_agent<Body> {
     result.snapshot_ids = std::move(summary.snapshots);
     result.finish_reason = end.finish_reason;
     co_return payload::of(std::move(result));
+  }
+};
+
+/// Kind of the agents with a state of their own type.
+template <class Body>
+struct agent_kind : types_of_agent<Body> {
+  using types = types_of_agent<Body>;
+  using state_type = typename types::state_type;
+  using base_type = plain_conversation<state_type>;
+  using body_type = Body;
+
+  static payload check_init(payload init, const action&) {
+    return std::move(init).template as<state_type>();
+  }
+
+  static task<payload> start(const Body& body, context ctx, payload) {
+    auto& owner = access::owner(ctx);
+    const auto chat = access::make<agent_session<state_type>>(owner);
+    const auto in = access::make<input<typename types::in_type>>(owner);
+    const auto out = access::make<responder<typename types::stream_type>>(ctx);
+    return agent_run<types>::of(ctx, body(ctx, chat, in, out));
   }
 };
 

@@ -163,6 +163,21 @@ public:
   }
 };
 
+/// Makes the output of a chat agent or a session flow.
+template <class Output, class Custom>
+payload conversation_output(invocation_result end) {
+  auto& last = end.summary.last;
+  Output result;
+  result.session_id = std::move(last.id);
+  result.state = ai::from_state<Custom>(last.content);
+  if constexpr (requires { result.snapshot_ids; })
+    result.snapshot_ids = std::move(end.summary.snapshots);
+  else
+    result.snapshot_id = std::move(end.snapshot);
+  result.finish_reason = end.finish_reason;
+  return payload::of(std::move(result));
+}
+
 /// Kind of the chat agents and session flows.
 template <class Body>
 struct conversation_kind : types_of_conversation<Body> {
@@ -178,34 +193,18 @@ struct conversation_kind : types_of_conversation<Body> {
   static task<payload> start(const Body& body, context ctx, payload) {
     auto& owner = access::owner(ctx);
     using status = typename types::status_type;
+    constexpr auto output
+      = conversation_output<typename types::out_type, custom_type>;
     if constexpr (types::is_flow) {
       const auto chat = access::make<ai::flow_session<custom_type>>(owner);
       const auto out = access::make<ai::flow_responder<status>>(ctx);
-      co_await body(ctx, chat, out);
+      return run_conversation(ctx, body(ctx, chat, out), output);
     } else {
       const auto chat = access::make<ai::chat_session<custom_type>>(owner);
       const auto in = access::make<input<ai::conversation_input>>(owner);
       const auto out = access::make<ai::responder<status>>(ctx);
-      co_await body(ctx, chat, in, out);
+      return run_conversation(ctx, body(ctx, chat, in, out), output);
     }
-    co_return co_await finish(ctx);
-  }
-
-private:
-  /// Makes the output. A task of its own, so that an open conversation does not
-  /// reserve memory for that.
-  static task<payload> finish(context ctx) {
-    auto end = co_await finish_invocation(ctx);
-    auto& last = end.summary.last;
-    typename types::out_type result;
-    result.session_id = std::move(last.id);
-    result.state = ai::from_state<custom_type>(last.content);
-    if constexpr (types::is_flow)
-      result.snapshot_id = std::move(end.snapshot);
-    else
-      result.snapshot_ids = std::move(end.summary.snapshots);
-    result.finish_reason = end.finish_reason;
-    co_return payload::of(std::move(result));
   }
 };
 

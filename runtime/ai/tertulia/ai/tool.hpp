@@ -140,10 +140,9 @@ auto define_tool(runtime& rt, std::string name, std::string description, Fn fn,
     (detail::apply_option(options, entry->options), ...);
     auto info = detail::describe_action<in_type, json, out_type, json>(
       "tool", std::move(name), std::move(description));
-    using action_type = detail::body_action<detail::tool_kind<Fn>>;
-    auto callee = std::make_shared<action_type>(std::move(fn), std::move(info));
-    detail::access::add(
-      rt, std::vector<std::shared_ptr<const detail::action>>{callee});
+    const auto callee = detail::make_body_action<detail::tool_kind<Fn>>(
+      std::move(fn), std::move(info));
+    detail::access::add(rt, callee);
     entry->action = detail::action_ref{&rt.system(), rt.front_desk(),
                                        callee->key(), callee->info(), callee};
     return detail::access::make<typed_tool<in_type, out_type>>(

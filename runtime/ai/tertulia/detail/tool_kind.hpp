@@ -32,8 +32,6 @@ template <class Out, class In>
 struct tool_signature<task<Out>(ai::tool_context, In)> {
   using in_type = std::remove_cvref_t<In>;
   using out_type = std::conditional_t<std::is_void_v<Out>, nothing, Out>;
-
-  static constexpr bool returns_void = std::is_void_v<Out>;
 };
 
 template <class Fn>
@@ -76,6 +74,21 @@ json check_tool_input(const payload& x, const json& schema);
 /// Records an input or an output on the span of a tool.
 void note_value(context ctx, const char* attribute, const payload& x);
 
+/// Runs the function of a tool, makes its output a payload and records that.
+/// Depends on the type of the output only; see `body_output`.
+template <class Out>
+struct tool_output {
+  static task<payload> of(context ctx, task<Out> call) {
+    auto result = payload::of(co_await std::move(call));
+    note_value(ctx, span_names::output, result);
+    co_return result;
+  }
+
+  static task<payload> of(context, task<> call) {
+    return body_output<nothing>::of(std::move(call));
+  }
+};
+
 /// Kind of the actions that a model may request: such an action is opened with
 /// its input, receives the replies of people, and ends with its output.
 template <class Fn>
@@ -98,24 +111,12 @@ struct tool_kind {
       from_json<arguments>(check_tool_input(init, tool.info()->init_schema)));
   }
 
-  // As in `coroutine_kind`. A shared function would have this in its frame,
-  // which g++ rejects if the body has a type of an anonymous namespace.
   static task<payload> start(const Fn& fn, context ctx, payload init) {
     note_value(ctx, span_names::input, init);
-    if constexpr (types::returns_void) {
-      co_await call(fn, ctx, std::move(init));
-      co_return payload::of(nothing{});
-    } else {
-      auto result = payload::of(co_await call(fn, ctx, std::move(init)));
-      note_value(ctx, span_names::output, result);
-      co_return result;
-    }
-  }
-
-private:
-  static auto call(const Fn& fn, const context& ctx, payload init) {
-    return fn(access::make<ai::tool_context>(ctx),
-              std::move(init).template take<typename types::in_type>());
+    using arguments = typename types::in_type;
+    return tool_output<typename types::out_type>::of(
+      ctx, fn(access::make<ai::tool_context>(ctx),
+              std::move(init).template take<arguments>()));
   }
 };
 
