@@ -3,6 +3,7 @@
 #include <tertulia/detail/action.hpp>
 #include <tertulia/detail/actor_connection.hpp>
 #include <tertulia/detail/client_verbs.hpp>
+#include <tertulia/detail/decline.hpp>
 #include <tertulia/detail/send_here.hpp>
 #include <tertulia/detail/timer.hpp>
 

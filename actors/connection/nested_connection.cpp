@@ -2,10 +2,14 @@
 
 #include <tertulia/detail/action.hpp>
 #include <tertulia/detail/client_verbs.hpp>
+#include <tertulia/detail/decline.hpp>
 #include <tertulia/detail/nested_connection.hpp>
+#include <tertulia/detail/return_path.hpp>
 
 #include <caf/typed_event_based_actor.hpp>
 
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace tertulia::detail {
@@ -27,6 +31,29 @@ bool nested_wait::start_waiting() {
   connection_->add_wait(*this);
   return true;
 }
+
+// -- search -------------------------------------------------------------------
+
+/// Search for the run after the loss of the connection. It is a wait of its
+/// host, so that an answer finds it only while its connection is there.
+class nested_connection::search final : public wait {
+public:
+  search(nested_connection& of, std::shared_ptr<way_back> way,
+         const open_request& first)
+    : path(std::move(way), first), owner_(of) {}
+
+  void abort(const caf::error& reason) override;
+
+  [[nodiscard]] nested_connection& owner() const noexcept {
+    return owner_;
+  }
+
+  return_path path;
+  std::uint64_t id = 0; ///< number of the wait; 0 while it is not one
+
+private:
+  nested_connection& owner_;
+};
 
 // -- nested_connection --------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 #include <tertulia/caller.hpp>
 #include <tertulia/detail/client_verbs.hpp>
+#include <tertulia/detail/decline.hpp>
 #include <tertulia/detail/open_nested.hpp>
 #include <tertulia/status.hpp>
 

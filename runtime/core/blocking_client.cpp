@@ -3,6 +3,7 @@
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/blocking_client.hpp>
 #include <tertulia/detail/client_verbs.hpp>
+#include <tertulia/detail/decline.hpp>
 #include <tertulia/detail/remote_desk.hpp>
 
 #include <caf/send.hpp>

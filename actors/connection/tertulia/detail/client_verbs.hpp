@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tertulia/detail/client_end.hpp>
-#include <tertulia/detail/decline.hpp>
 #include <tertulia/detail/send_here.hpp>
 #include <tertulia/protocol.hpp>
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/json.hpp>
+#include <tertulia/json_value.hpp>
 #include <tertulia/payload.hpp>
 
 #include <optional>

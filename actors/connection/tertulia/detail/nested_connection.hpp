@@ -4,7 +4,6 @@
 
 #include <tertulia/detail/client_end.hpp>
 #include <tertulia/detail/host.hpp>
-#include <tertulia/detail/return_path.hpp>
 
 #include <memory>
 #include <string>
@@ -12,6 +11,8 @@
 #include <vector>
 
 namespace tertulia::detail {
+
+class way_back;
 
 /// A wait of a body for a message of its nested connection.
 class nested_wait : public wait {
@@ -153,26 +154,7 @@ public:
   client_end end;
 
 private:
-  /// Search for the run after the loss of the connection. It is a wait of its
-  /// host, so that an answer finds it only while its connection is there.
-  class search final : public wait {
-  public:
-    search(nested_connection& of, std::shared_ptr<way_back> way,
-           const open_request& first)
-      : path(std::move(way), first), owner_(of) {}
-
-    void abort(const caf::error& reason) override;
-
-    [[nodiscard]] nested_connection& owner() const noexcept {
-      return owner_;
-    }
-
-    return_path path;
-    std::uint64_t id = 0; ///< number of the wait; 0 while it is not one
-
-  private:
-    nested_connection& owner_;
-  };
+  class search;
 
   void notify();
 
